@@ -1,0 +1,35 @@
+"""What is to be learned: attention layers, token distributions, families and their instances."""
+
+from instances.errors import (
+    AlreadyExists,
+    DamagedFile,
+    TooLarge,
+    ToolkitError,
+    UsageError,
+)
+from instances.family import Examples, Family, Hidden, Instance, Public
+from instances.files import Folder, load_layer, read_folder, save_layer, write_folder
+from instances.layer import AttentionLayer
+from instances.parity import Parity
+from instances.spec import parse
+
+__all__ = [
+    "AlreadyExists",
+    "AttentionLayer",
+    "DamagedFile",
+    "Examples",
+    "Family",
+    "Folder",
+    "Hidden",
+    "Instance",
+    "Parity",
+    "Public",
+    "TooLarge",
+    "ToolkitError",
+    "UsageError",
+    "load_layer",
+    "parse",
+    "read_folder",
+    "save_layer",
+    "write_folder",
+]

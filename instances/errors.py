@@ -1,0 +1,46 @@
+"""What can go wrong, each with the exit code of the command line; a message is one line."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ToolkitError(Exception):
+    """Something could not be done; the message says what was given, what is allowed, what to do."""
+
+    exit_code = 1
+
+
+class UsageError(ToolkitError, ValueError):
+    """The request is wrong: a value out of range, an unknown name, the wrong kind of file."""
+
+    exit_code = 2
+
+
+class DamagedFile(ToolkitError):
+    """A file is damaged, truncated or not one of ours."""
+
+
+class AlreadyExists(ToolkitError):
+    """An output is in the way and was kept."""
+
+
+class TooLarge(ToolkitError):
+    """The request does not fit in the memory or on the disk of this machine."""
+
+
+def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
+    """Build the error for an unknown name, with the nearest known one.
+
+    >>> str(unknown("family", "partiy", ["parity"]))
+    "unknown family 'partiy': did you mean 'parity'? known: parity"
+    """
+    names = sorted(known)
+    near = get_close_matches(given, names, n=1, cutoff=0.5)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    return UsageError(f"unknown {what} '{given}': {hint}known: {', '.join(names)}")
+
+
+class Refuted(ToolkitError):
+    """A certificate, a bound or a family failed: the claim does not follow from its evidence."""
+
+    exit_code = 3

@@ -1,0 +1,393 @@
+"""Instances, examples and layers on disk.
+
+A folder holds instance.json (public), secret.json (secret) and shards of packed examples. A file is
+written beside its name and renamed into place; nothing is ever unpickled; content is hashed.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
+from instances.family import REFERENCE_EXAMPLES, Examples, Family, Hidden, Instance, Public
+from instances.layer import AttentionLayer
+from instances.limits import require_disk
+from instances.spec import parse
+from instances.tokens import words_per_token
+
+TensorFormat = Literal["npz", "safetensors"]
+PUBLIC, SECRET, EXAMPLES, LAYER = (
+    f"hardness-{kind}/1" for kind in ("instance", "secret", "examples", "layer")
+)
+_SHARD_BYTES = 1 << 25
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shard:
+    """One file of examples: where it stands, how many it holds, the SHA-256 of their bytes."""
+
+    file: str
+    count: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Folder:
+    """A folder that `generate` made; `hidden` is None where the secret part is not there."""
+
+    path: Path
+    public: Public
+    hidden: Hidden | None
+    shards: tuple[Shard, ...]
+
+    @property
+    def family(self) -> Family:
+        """The family of the instance."""
+        return self.public.family
+
+    @property
+    def count(self) -> int:
+        """The number of stored examples."""
+        return sum(shard.count for shard in self.shards)
+
+    @property
+    def instance(self) -> Instance | None:
+        """The instance, where the secret part is there."""
+        return Instance(family=self.family, hidden=self.hidden) if self.hidden else None
+
+    def examples(self, start: int, count: int) -> Examples:
+        """Read stored examples start .. start+count-1, or as many of them as there are."""
+        words, bits, first = [], [], 0
+        for shard in self.shards:
+            low, high = max(start, first), min(start + count, first + shard.count)
+            if low < high:
+                part = self.shard(shard).cut(low - first, high - first)
+                words.append(part.words)
+                bits.append(part.bits)
+            first += shard.count
+        if not words:
+            empty = np.empty((0, self.family.k, words_per_token(self.family.d)), np.uint64)
+            return Examples(family=self.family, words=empty, bits=np.empty(0, np.uint8))
+        return Examples(family=self.family, words=np.concatenate(words), bits=np.concatenate(bits))
+
+    def shard(self, shard: Shard) -> Examples:
+        """Read one shard whole and check it against its hash; raises DamagedFile."""
+        path = self.path / shard.file
+        tensors, _ = read_tensors(path, EXAMPLES)
+        words, bits = tensors.get("words"), tensors.get("bits")
+        width = words_per_token(self.family.d)
+        if (
+            words is None
+            or bits is None
+            or words.dtype != np.uint64
+            or bits.dtype != np.uint8
+            or words.shape != (shard.count, self.family.k, width)
+            or bits.shape != (shard.count,)
+        ):
+            raise DamagedFile(f"{path} does not hold the {shard.count} examples it should")
+        found = Examples(family=self.family, words=words, bits=bits)
+        if content_hash(found) != shard.sha256:
+            raise DamagedFile(f"{path} has changed: its content does not match instance.json")
+        return found
+
+
+def content_hash(examples: Examples) -> str:
+    """Hash examples by content: SHA-256 of the words (little-endian), then of the bits."""
+    digest = hashlib.sha256(np.ascontiguousarray(examples.words, "<u8").tobytes())
+    digest.update(np.ascontiguousarray(examples.bits).tobytes())
+    return digest.hexdigest()
+
+
+def write_folder(
+    path: Path,
+    instance: Instance,
+    count: int = 0,
+    tensors: TensorFormat = "safetensors",
+    force: bool = False,
+    with_layer: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Folder:
+    """Write an instance and its first `count` examples, in bounded memory; all or nothing.
+
+    `progress` is called with the number of examples since its last call. Raises AlreadyExists,
+    TooLarge.
+    """
+    family = instance.family
+    size = family.k * words_per_token(family.d) * 8 + 1
+    with new_folder(path, force=force, ours="instance.json") as folder:
+        require_disk(count * size, folder, f"{count} examples of {family.spec}")
+        per_shard = max(1, _SHARD_BYTES // size)
+        shards: list[Shard] = []
+        for start in range(0, count, per_shard):
+            number = min(per_shard, count - start)
+            examples = instance.examples(start, number)
+            name = f"examples-{len(shards):05d}.{tensors}"
+            write_tensors(
+                folder / name,
+                {"words": examples.words, "bits": examples.bits},
+                {"format": EXAMPLES, "spec": family.spec, "start": start},
+            )
+            shards.append(Shard(file=name, count=number, sha256=content_hash(examples)))
+            progress(number)
+        if with_layer:
+            save_layer(folder / f"secret-layer.{tensors}", instance.layer())
+        write_json(folder / "instance.json", _public_json(instance.public, shards))
+        write_json(folder / "secret.json", _secret_json(instance))
+        os.chmod(folder / "secret.json", 0o600)
+    return read_folder(path)
+
+
+def read_folder(path: Path) -> Folder:
+    """Read a folder, or the public file in one; raises UsageError, DamagedFile."""
+    if path.is_file():
+        if read_json(path).get("format") == SECRET:
+            raise UsageError(
+                f"{path} is the secret part of an instance: give its folder or instance.json"
+            )
+        path = path.parent
+    public_path, secret_path = path / "instance.json", path / "secret.json"
+    if not public_path.is_file():
+        raise UsageError(f"{path} is not a folder that `hardness generate` made")
+    data = read_json(public_path)
+    if data.get("format") == SECRET:
+        raise UsageError(
+            f"{public_path} holds the secret part of an instance: the public one belongs there"
+        )
+    require_format(data, PUBLIC, public_path)
+    with _damage(public_path):
+        family = parse(data["spec"])
+        if family.revision != data["revision"]:
+            raise DamagedFile(
+                f"{public_path} was made by revision {data['revision']} of {family.name}, "
+                f"this is revision {family.revision}: generate it again"
+            )
+        words = [[[int(w, 16) for w in token] for token in x] for x in data["reference"]["words"]]
+        bits = np.array(data["reference"]["bits"], np.uint8)
+        reference = Examples(family=family, words=np.array(words, np.uint64), bits=bits)
+        public = Public(
+            family=family,
+            commitments={w: str(data["commitments"][w]) for w in ("secret", "seed")},
+            reference=reference,
+        )
+        shards = tuple(
+            Shard(file=Path(s["file"]).name, count=int(s["count"]), sha256=s["sha256"])
+            for s in data["examples"]["shards"]
+        )
+        if sum(s.count for s in shards) != data["examples"]["count"]:
+            raise DamagedFile(f"{public_path} does not add up: shards and count differ")
+        shape = (REFERENCE_EXAMPLES, family.k, words_per_token(family.d))
+        if reference.words.shape != shape or bits.shape != shape[:1]:
+            raise DamagedFile(f"{public_path} has reference examples of the wrong shape")
+    hidden = _read_hidden(secret_path, public) if secret_path.exists() else None
+    return Folder(path=path, public=public, hidden=hidden, shards=shards)
+
+
+def _read_hidden(path: Path, public: Public) -> Hidden:
+    data = read_json(path)
+    require_format(data, SECRET, path)
+    with _damage(path):
+        hidden = Hidden(
+            secret=tuple(int(j) for j in data["secret"]),
+            seed=int(data["seed"]),
+            nonce=bytes.fromhex(data["nonce"]),
+        )
+        for what, digest in public.commitments.items():
+            if hidden.commitment(what) != digest:  # type: ignore[arg-type]
+                raise DamagedFile(f"{path} is not what instance.json committed to: wrong {what}")
+        again = Instance(family=public.family, hidden=hidden).public.reference
+        if content_hash(again) != content_hash(public.reference):
+            raise DamagedFile(f"{path.parent}: the reference examples are not those of the secret")
+    return hidden
+
+
+def _public_json(public: Public, shards: list[Shard]) -> dict[str, Any]:
+    family, reference = public.family, public.reference
+    return {
+        "format": PUBLIC,
+        "spec": family.spec,
+        "revision": family.revision,
+        "k": family.k,
+        "d": family.d,
+        "labels": family.label_text,
+        "commitments": public.commitments,
+        "reference": {
+            "words": [[[f"{w:016x}" for w in token] for token in x] for x in reference.words],
+            "bits": reference.bits.tolist(),
+        },
+        "examples": {
+            "count": sum(s.count for s in shards),
+            "shards": [{"file": s.file, "count": s.count, "sha256": s.sha256} for s in shards],
+        },
+    }
+
+
+def _secret_json(instance: Instance) -> dict[str, Any]:
+    hidden = instance.hidden
+    return {
+        "format": SECRET,
+        "spec": instance.family.spec,
+        "secret": list(hidden.secret),
+        "seed": hidden.seed,
+        "nonce": hidden.nonce.hex(),
+    }
+
+
+def save_layer(path: Path, layer: AttentionLayer) -> None:
+    """Write a layer's theta and w as .safetensors or .npz."""
+    write_tensors(path, {"theta": layer.theta, "w": layer.w}, {"format": LAYER, "kind": layer.kind})
+
+
+def load_layer(path: Path) -> AttentionLayer:
+    """Read a layer; raises DamagedFile."""
+    tensors, meta = read_tensors(path, LAYER)
+    with _damage(path):
+        return AttentionLayer(theta=tensors["theta"], w=tensors["w"], kind=meta["kind"])
+
+
+def write_tensors(path: Path, tensors: dict[str, NDArray[Any]], meta: dict[str, Any]) -> None:
+    """Write arrays with one JSON of metadata, as the ending of the name says."""
+    # safetensors saves the memory of an array as it lies: it must lie in C order.
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    text = json.dumps(meta, sort_keys=True)
+    with beside(path) as draft:
+        if path.suffix == ".npz":
+            with draft.open("wb") as out:
+                np.savez(out, hardness=np.array(text), **arrays)  # type: ignore[arg-type]
+        else:
+            from safetensors.numpy import save_file
+
+            save_file(arrays, draft, metadata={"hardness": text})
+
+
+def read_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Read arrays and their metadata; raises DamagedFile for a damaged or foreign file."""
+    if not path.is_file():
+        raise DamagedFile(f"{path} is missing")
+    try:
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as data:
+                arrays = {name: data[name] for name in data.files}
+            meta = json.loads(str(arrays.pop("hardness")))
+        else:
+            from safetensors import safe_open
+
+            with safe_open(path, framework="numpy") as data:
+                arrays = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118
+                meta = json.loads((data.metadata() or {})["hardness"])
+    except Exception as error:
+        # Readers of damaged files raise many things, some of them Rust's.
+        reason = " ".join(str(error).split())[:120]
+        raise DamagedFile(f"{path} is damaged or not ours: {reason}") from error
+    require_format(meta, kind, path)
+    return arrays, meta
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; raises DamagedFile."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise DamagedFile(f"{path} cannot be read as JSON: {reason}") from error
+    if not isinstance(data, dict):
+        raise DamagedFile(f"{path} is JSON, but not an object: it is none of our files")
+    return data
+
+
+def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
+    """Refuse a file of another format or version; raises DamagedFile, or UsageError for ours."""
+    found = data.get("format")
+    if found == wanted:
+        return
+    if isinstance(found, str) and found.partition("/")[0] == wanted.partition("/")[0]:
+        raise DamagedFile(f"{path} has format {found}: this version reads {wanted}")
+    if found == SECRET:
+        raise UsageError(f"{path} is the secret part of an instance: {wanted} is wanted")
+    raise DamagedFile(f"{path} has format {found!r}: {wanted} is wanted")
+
+
+def write_json(path: Path, data: dict[str, Any], force: bool = False) -> None:
+    """Write JSON in a stable form; raises AlreadyExists."""
+    write_text(path, json.dumps(data, indent=1) + "\n", force=force)
+
+
+def write_text(path: Path, text: str, force: bool = False) -> None:
+    """Write a text file beside its name and rename it into place; raises AlreadyExists."""
+    refuse_existing(path, force)
+    with beside(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def refuse_existing(path: Path, force: bool = False) -> None:
+    """Keep what stands at an output's name unless forced; raises AlreadyExists."""
+    if path.is_dir():
+        raise AlreadyExists(f"{path} is a folder: give the name of a file")
+    if path.exists() and not force:
+        raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
+
+
+@contextlib.contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """Give a name in the same folder, and rename it to `path` if all goes well."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            yield draft
+            draft.chmod(0o644)  # safetensors writes for the owner alone
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def new_folder(path: Path, force: bool, ours: str) -> Iterator[Path]:
+    """Give a folder to fill, and rename it to `path` if all goes well.
+
+    An existing folder is kept; with `force` it is replaced if it holds a file named `ours`.
+    """
+    if path.exists() and not force:
+        raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
+    if path.exists() and not (path / ours).is_file():
+        raise AlreadyExists(f"{path} exists and holds no {ours}: it is not ours and was kept")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    except OSError as error:
+        raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
+    try:
+        draft.chmod(0o755)
+        inside = draft / "new"
+        inside.mkdir()
+        yield inside
+        if path.exists():
+            os.replace(path, draft / "old")
+        os.replace(inside, path)
+    except OSError as error:
+        raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _damage(path: Path) -> Iterator[None]:
+    """Turn what goes wrong in reading a file's fields into DamagedFile with its name."""
+    try:
+        yield
+    except DamagedFile:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        reason = " ".join(str(error).split())[:160]
+        raise DamagedFile(f"{path} is damaged: {type(error).__name__.lower()} {reason}") from error

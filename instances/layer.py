@@ -1,0 +1,87 @@
+"""The layer: F(X) = sum_i softmax(X Theta_i X^T) X W_i, or the same without the softmax."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from instances.errors import UsageError
+
+Kind = Literal["softmax", "linear"]
+_BATCH_BYTES = 1 << 25
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AttentionLayer:
+    """A multi-head attention layer with theta and w of shape (m, d, d), float64. [CL24]
+
+    Raises UsageError for shapes that disagree, entries that are not finite, an unknown kind.
+
+    >>> layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.eye(2)[None])
+    >>> layer(np.array([[[1, -1], [1, 1]]])).tolist()
+    [[[1.0, 0.0], [1.0, 0.0]]]
+    """
+
+    theta: NDArray[np.float64]
+    w: NDArray[np.float64]
+    kind: Kind = "softmax"
+
+    def __post_init__(self) -> None:
+        for name in ("theta", "w"):
+            given = np.array(getattr(self, name), np.float64, order="C")
+            if given.ndim != 3 or given.shape[1] != given.shape[2] or not given.size:
+                raise UsageError(f"{name} of shape {given.shape} given: it must be (m, d, d)")
+            if not np.isfinite(given).all():
+                raise UsageError(f"{name} has entries that are not finite")
+            given.setflags(write=False)
+            object.__setattr__(self, name, given)
+        if self.theta.shape != self.w.shape:
+            raise UsageError(f"theta {self.theta.shape} and w {self.w.shape} differ in shape")
+        if self.kind not in get_args(Kind):
+            raise UsageError(f"kind {self.kind!r} given: it must be one of {get_args(Kind)}")
+
+    @property
+    def m(self) -> int:
+        """The number of heads."""
+        return int(self.theta.shape[0])
+
+    @property
+    def d(self) -> int:
+        """The dimension of a token."""
+        return int(self.theta.shape[1])
+
+    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
+        """Evaluate (n, k, d) tokens to (n, k, d) outputs, in batches of bounded memory."""
+        x = np.asarray(x)
+        if x.ndim != 3 or x.shape[2] != self.d:
+            raise UsageError(f"tokens of shape {x.shape} given: (n, k, {self.d}) is needed")
+        out = np.empty(x.shape, np.float64)
+        n, k, d = x.shape
+        batch = max(1, _BATCH_BYTES // (8 * k * (3 * d + 2 * k)))
+        for start in range(0, n, batch):
+            part = slice(start, start + batch)
+            out[part] = self._forward(x[part].astype(np.float64))
+        return out
+
+    def _forward(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        out = np.zeros_like(x)
+        transposed = np.swapaxes(x, 1, 2)
+        for theta, w in zip(self.theta, self.w, strict=True):
+            weights = (x @ theta) @ transposed
+            if self.kind == "softmax":
+                weights = softmax_rows(weights)
+            out += weights @ (x @ w)
+        return out
+
+
+def softmax_rows(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Softmax over the last axis, shifted by the row's maximum so that nothing overflows.
+
+    Equals scipy.special.softmax(logits, axis=-1).
+
+    >>> softmax_rows(np.array([[1000.0, 1000.0]])).tolist()
+    [[0.5, 0.5]]
+    """
+    exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(axis=-1, keepdims=True))

@@ -1,0 +1,51 @@
+"""What fits on this machine: a request that does not is refused with its estimate."""
+
+import os
+import shutil
+from pathlib import Path
+
+from instances.errors import TooLarge
+
+
+def readable_bytes(count: float) -> str:
+    """Write a number of bytes with its unit.
+
+    >>> readable_bytes(3 * 2**30)
+    '3.0 GiB'
+    """
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if count < 1024:
+            return f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.3g} PiB"
+
+
+def available_memory() -> int:
+    """Estimate the bytes of memory that a process may still take."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass  # not Linux: fall through to what POSIX knows
+    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
+def require_memory(needed: int, what: str) -> None:
+    """Refuse what would not fit in memory; raises TooLarge."""
+    there = available_memory()
+    if needed > 0.8 * there:
+        raise TooLarge(
+            f"{what} needs {readable_bytes(needed)} of memory, {readable_bytes(there)} are free: "
+            "ask for less"
+        )
+
+
+def require_disk(needed: int, where: Path, what: str) -> None:
+    """Refuse what would not fit on the disk of a folder that exists; raises TooLarge."""
+    there = shutil.disk_usage(where).free
+    if needed > 0.95 * there:
+        raise TooLarge(
+            f"{what} needs {readable_bytes(needed)} of disk, {readable_bytes(there)} are free: "
+            "ask for less"
+        )

@@ -1,0 +1,89 @@
+"""Token distributions: uniform on {-1, +1}, kept as packed bits, and standard normal.
+
+A bit is 1 where the token is -1, so the bits of X_1 * X_2 are the exclusive or of the bits of both.
+Example i of a stream is made of fixed words of it, wherever the stream is cut.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.errors import UsageError
+from instances.streams import BitStream
+
+
+def words_per_token(d: int) -> int:
+    """Count the 64-bit words that hold d bits.
+
+    >>> words_per_token(64), words_per_token(65)
+    (1, 2)
+    """
+    return -(-d // 64)
+
+
+def boolean(stream: BitStream, start: int, count: int, k: int, d: int) -> NDArray[np.uint64]:
+    """Draw examples start .. start+count-1 of uniform +-1 tokens: packed (count, k, words).
+
+    >>> boolean(BitStream((1, 2)), 0, 3, 2, 70).shape
+    (3, 2, 2)
+    """
+    width = words_per_token(d)
+    words = stream.words(start * k * width, count * k * width).reshape(count, k, width)
+    if d % 64:
+        words[:, :, -1] &= np.uint64((1 << d % 64) - 1)
+    return words
+
+
+def unpack(words: NDArray[np.uint64], d: int) -> NDArray[np.int8]:
+    """Turn packed words (..., words) into +-1 tokens (..., d), int8.
+
+    >>> unpack(np.array([5], np.uint64), 4).tolist()
+    [-1, 1, -1, 1]
+    """
+    octets = np.ascontiguousarray(words, "<u8").view(np.uint8)
+    bits = np.unpackbits(octets, axis=-1, bitorder="little")[..., :d]
+    signs: NDArray[np.int8] = 1 - 2 * bits.astype(np.int8)
+    return signs
+
+
+def pack(x: NDArray[Any]) -> NDArray[np.uint64]:
+    """Turn +-1 tokens (..., d) into packed words (..., words); anything but +-1 is refused.
+
+    >>> pack(np.array([-1, 1, -1, 1])).tolist()
+    [5]
+    """
+    if not np.isin(x, (-1, 1)).all():
+        raise UsageError("tokens other than -1 and +1 given: this family takes boolean tokens")
+    width = words_per_token(x.shape[-1])
+    octets = np.packbits(x < 0, axis=-1, bitorder="little")
+    padded = np.zeros((*x.shape[:-1], width * 8), np.uint8)
+    padded[..., : octets.shape[-1]] = octets
+    return padded.view("<u8").astype(np.uint64, copy=False)
+
+
+def mask(subset: tuple[int, ...], d: int) -> NDArray[np.uint64]:
+    """Turn a set of coordinates into packed words (words,).
+
+    >>> mask((0, 2), 4).tolist()
+    [5]
+    """
+    bits = 0
+    for j in subset:
+        bits |= 1 << j
+    return np.array([(bits >> 64 * w) & (2**64 - 1) for w in range(words_per_token(d))], np.uint64)
+
+
+def gaussian(stream: BitStream, start: int, count: int, k: int, d: int) -> NDArray[np.float64]:
+    """Draw examples start .. start+count-1 of standard normal tokens: (count, k, d).
+
+    One word an entry, through the inverse of the normal distribution function.
+
+    >>> gaussian(BitStream((1, 2)), 0, 3, 2, 5).shape
+    (3, 2, 5)
+    """
+    from scipy.special import ndtri
+
+    words = stream.words(start * k * d, count * k * d)
+    uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    return np.asarray(ndtri(uniform)).reshape(count, k, d)
