@@ -1,0 +1,23 @@
+"""Lower bounds: correlations, statistical-query bounds, certificates."""
+
+from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
+from hardness.lower.certificate import Certificate, Claim, certify
+from hardness.lower.correlation import Correlation, SampledGram, exact, sampled
+from hardness.lower.verify import LayerCheck, Verification, verify
+
+__all__ = [
+    "Certificate",
+    "Claim",
+    "Correlation",
+    "LayerCheck",
+    "SampledGram",
+    "Terms",
+    "Verification",
+    "certify",
+    "exact",
+    "information_floor",
+    "sampled",
+    "stat_queries",
+    "verify",
+    "vstat_queries",
+]

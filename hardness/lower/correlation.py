@@ -1,0 +1,110 @@
+"""Correlations of members: exact by characters, and sampled from the heads on packed words."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.kernels import counts
+from instances import tokens
+from instances.errors import UsageError
+from instances.family import Secret
+from instances.limits import require_memory
+from instances.parity import Parity
+
+_CHUNK = 1 << 13
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlation:
+    """E[e_S e_S'] of the unit-norm unknown parts of two members, known to within a radius.
+
+    >>> Correlation(value=Fraction(0), radius=0.0, method="exact").at_most(0.1)
+    True
+    """
+
+    value: Fraction
+    radius: float  # absolute; 0 only in exact arithmetic
+    method: Literal["exact", "interval", "statistical"]
+
+    def at_most(self, bound: float) -> bool:
+        """Say whether the correlation is certainly at most `bound` in size."""
+        return abs(self.value) + self.radius <= bound
+
+
+def exact(family: Parity, first: Secret, second: Secret) -> Correlation:
+    """Correlate two members exactly: characters of different sets are orthogonal.
+
+    >>> exact(Parity(d=8, m=2), (1, 2), (2, 1)).value
+    Fraction(1, 1)
+    """
+    for secret in (first, second):
+        family.require_member(secret)
+    return Correlation(value=Fraction(set(first) == set(second)), radius=0.0, method="exact")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SampledGram:
+    """Sampled correlations of some members, all known to within `radius` at once.
+
+    gram: (M, M), entry (i, j) the mean of B_i B_j over the tokens with z_0 = -1, B the factor that
+    the heads compute there. With probability at least `confidence` every entry is within `radius`
+    of its expectation: Hoeffding's inequality and a union bound over the M(M+1)/2 entries.
+    """
+
+    members: tuple[Secret, ...]
+    gram: NDArray[np.float64]
+    radius: float
+    confidence: float
+    samples: int  # drawn
+    used: int  # with z_0 = -1
+    inequality: str = "Hoeffding, union bound over all entries"
+
+
+def sampled(
+    family: Parity,
+    members: tuple[Secret, ...],
+    draw: Callable[[int, int], NDArray[np.uint64]],
+    samples: int,
+    confidence: float,
+    progress: Callable[[int], None] = lambda done: None,
+) -> SampledGram:
+    """Estimate the Gram matrix of members from `samples` tokens that `draw(start, count)` gives.
+
+    draw returns packed tokens (count, 2, words). Raises UsageError where no token has z_0 = -1,
+    TooLarge where the matrix does not fit.
+    """
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
+    size = len(members)
+    require_memory(16 * size**2 + 16 * size * _CHUNK, f"a Gram matrix of {size} members")
+    table = family.response()
+    masks = np.stack([tokens.mask(s, family.d) for s in members])
+    gram = np.zeros((size, size))
+    used = 0
+    for start in range(0, samples, _CHUNK):
+        count = min(_CHUNK, samples - start)
+        words = draw(start, count)
+        words = words[family.open(words)]
+        z = words[:, 0] ^ words[:, 1]
+        values = table[counts(masks, z)]
+        gram += values @ values.T
+        used += len(z)
+        progress(count)
+    if not used:
+        raise UsageError(f"none of {samples} tokens has z_0 = -1: raise --samples")
+    bound = float(np.abs(table).max()) ** 2
+    entries = size * (size + 1) / 2
+    radius = bound * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / used)
+    return SampledGram(
+        members=members,
+        gram=gram / used,
+        radius=radius,
+        confidence=confidence,
+        samples=samples,
+        used=used,
+    )

@@ -1,0 +1,272 @@
+"""Verification: sampled against certified correlations, the real layer against the formula.
+
+Nothing here trusts the certificate: correlations come from the heads as float64 computes them, and
+the layer is evaluated as a layer.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.lower.correlation import SampledGram, exact, sampled
+from instances import tokens
+from instances.errors import Refuted, UsageError
+from instances.family import Family, Secret
+from instances.files import Folder
+from instances.parity import Parity, to_float
+from instances.streams import BitStream, generator, key
+
+_LAYERS = 4
+_FLOPS = 2e10
+_SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A pair of members whose sampled correlation is not the certified one."""
+
+    first: Secret
+    second: Secret
+    certified: float
+    sampled: float
+
+    def __str__(self) -> str:
+        return (
+            f"{list(self.first)} and {list(self.second)}: certified {self.certified:g}, "
+            f"sampled {self.sampled:.4g}"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerCheck:
+    """The real layer against the label formula, on some members and tokens."""
+
+    members: int
+    tokens: int
+    error: float  # largest absolute difference
+    tolerance: float
+    worst: Secret  # the member where it is
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the layer computes the formula to rounding."""
+        return self.error <= self.tolerance
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredCheck:
+    """Stored labels against the formula of the instance's secret."""
+
+    examples: int
+    different: int  # labels that are not the noiseless ones
+    open: int  # labels with an unknown part: the others cannot differ
+    allowed: float  # how many may, at the confidence (Hoeffding), given the noise
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no more labels differ than the label noise explains."""
+        return self.different <= self.allowed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What sampling says about a family's certificate."""
+
+    spec: str
+    gram: SampledGram
+    pairs: int
+    worst: float  # largest |sampled - certified|
+    disagreeing: tuple[Pair, ...]  # the worst few
+    disagreements: int
+    layer: LayerCheck
+    stored: StoredCheck | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether everything agrees."""
+        stored = self.stored is None or self.stored.agrees
+        return not self.disagreements and self.layer.agrees and stored
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the verification as JSON."""
+        gram, layer, stored = self.gram, self.layer, self.stored
+        return {
+            "spec": self.spec,
+            "agrees": self.agrees,
+            "members": len(gram.members),
+            "pairs": self.pairs,
+            "samples": gram.samples,
+            "samples_used": gram.used,
+            "confidence": gram.confidence,
+            "inequality": gram.inequality,
+            "radius": gram.radius,
+            "largest_deviation": self.worst,
+            "disagreements": self.disagreements,
+            "disagreeing_pairs": [
+                {
+                    "first": list(p.first),
+                    "second": list(p.second),
+                    "certified": p.certified,
+                    "sampled": p.sampled,
+                }
+                for p in self.disagreeing
+            ],
+            "layer": {
+                "members": layer.members,
+                "tokens": layer.tokens,
+                "error": layer.error,
+                "tolerance": layer.tolerance,
+                "worst_member": list(layer.worst),
+                "agrees": layer.agrees,
+            },
+            "stored": stored
+            and {
+                "examples": stored.examples,
+                "different": stored.different,
+                "allowed": stored.allowed,
+                "agrees": stored.agrees,
+            },
+        }
+
+    def require(self) -> None:
+        """Raise Refuted, with what disagrees, unless everything agrees."""
+        if self.disagreeing:
+            raise Refuted(
+                f"{self.disagreements} of {self.pairs} correlations are not the certified ones "
+                f"(radius {self.gram.radius:.4g}); the worst pair is {self.disagreeing[0]}"
+            )
+        if not self.layer.agrees:
+            raise Refuted(
+                f"the layer of member {list(self.layer.worst)} differs from the label formula by "
+                f"{self.layer.error:.3g}, allowed is {self.layer.tolerance:.3g}"
+            )
+        if self.stored and not self.stored.agrees:
+            raise Refuted(
+                f"{self.stored.different} of {self.stored.examples} stored labels are not those "
+                f"of the secret; noise explains at most {self.stored.allowed:.0f}"
+            )
+
+
+def verify(
+    family: Family,
+    members: int = 500,
+    samples: int = 200_000,
+    confidence: float = 0.99,
+    seed: int = 0,
+    folder: Folder | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Verification:
+    """Sample the correlations of `members` members and check the layer of a few of them.
+
+    With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
+    secret is one of the members, and its stored labels are compared with the formula.
+    """
+    if not isinstance(family, Parity):
+        raise UsageError(f"{family.name} given: there is nothing certified to verify yet")
+    own = folder.hidden.secret if folder and folder.hidden else None
+    chosen = choose_members(family, members, seed, own)
+    if folder and folder.count:
+        stored_folder = folder
+        samples = min(samples, folder.count)
+        cache: list[Any] = [0, folder.examples(0, min(samples, 1 << 20))]
+
+        def draw(start: int, count: int) -> NDArray[np.uint64]:
+            first, held = cache
+            if not first <= start <= start + count <= first + len(held):
+                cache[:] = [start, stored_folder.examples(start, max(count, 1 << 20))]
+                first, held = cache
+            return np.asarray(held.words[start - first : start - first + count])
+    else:
+        stream = BitStream(key(seed, "tokens", "verify"))
+
+        def draw(start: int, count: int) -> NDArray[np.uint64]:
+            return tokens.boolean(stream, start, count, 2, family.d)
+
+    gram = sampled(family, chosen, draw, samples, confidence, progress)
+    certified = np.array([[float(exact(family, s, t).value) for t in chosen] for s in chosen])
+    deviation = np.triu(np.abs(gram.gram - certified))
+    wrong = np.argwhere(deviation > gram.radius)
+    order = np.argsort(-deviation[tuple(wrong.T)])[:_SHOWN]
+    return Verification(
+        spec=family.spec,
+        gram=gram,
+        pairs=len(chosen) * (len(chosen) + 1) // 2,
+        worst=float(deviation.max()),
+        disagreeing=tuple(
+            Pair(
+                first=chosen[i],
+                second=chosen[j],
+                certified=float(certified[i, j]),
+                sampled=float(gram.gram[i, j]),
+            )
+            for i, j in wrong[order]
+        ),
+        disagreements=len(wrong),
+        layer=check_layer(family, chosen, draw, samples),
+        stored=check_stored(folder, own, confidence) if folder and own else None,
+    )
+
+
+def choose_members(
+    family: Parity, members: int, seed: int, own: Secret | None = None
+) -> tuple[Secret, ...]:
+    """Draw different members, `own` first; all of them where there are no more."""
+    if members < 1:
+        raise UsageError(f"--members {members} given: at least 1 is needed")
+    rng = generator(seed, "members", family.spec)
+    wanted = min(members, family.size)
+    found: dict[Secret, None] = {own: None} if own else {}
+    while len(found) < wanted:
+        found[family.draw(rng)] = None
+    return tuple(found)[:wanted]
+
+
+def check_layer(
+    family: Parity,
+    members: tuple[Secret, ...],
+    draw: Callable[[int, int], NDArray[np.uint64]],
+    samples: int,
+) -> LayerCheck:
+    """Evaluate the layer of the first few members on the first tokens and compare the formula.
+
+    The tolerance is 1e-12 up to sum |a_i| = 200, and in proportion above: rounding grows with the
+    sizes that cancel.
+    """
+    chosen = members[:_LAYERS]
+    cost = len(chosen) * len(family.heads) * 8 * family.d**2
+    x = tokens.unpack(draw(0, min(samples, max(32, min(1024, int(_FLOPS // cost))))), family.d)
+    error, worst = -1.0, chosen[0]
+    for secret in chosen:
+        difference = np.abs(family.layer(secret)(x) - family.label(secret, x)).max()
+        if not difference <= error:
+            error, worst = float(difference), secret
+    total = sum(abs(to_float(head.a)) for head in family.heads)
+    return LayerCheck(
+        members=len(chosen),
+        tokens=len(x),
+        error=error,
+        tolerance=1e-12 * max(1.0, total / 200),
+        worst=worst,
+    )
+
+
+def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
+    """Compare all stored labels with the formula of the secret, on packed words."""
+    family = folder.family
+    different = open_labels = 0
+    for shard in folder.shards:
+        examples = folder.shard(shard)
+        clean = family.bits(secret, examples.words, np.zeros(len(examples), np.bool_))
+        different += int((clean != examples.bits).sum())
+        open_labels += int(family.open(examples.words).sum())
+    slack = math.sqrt(open_labels * math.log(1 / (1 - confidence)) / 2) if family.noise else 0.0
+    return StoredCheck(
+        examples=folder.count,
+        different=different,
+        open=open_labels,
+        allowed=float(family.noise) * open_labels + slack,
+    )
