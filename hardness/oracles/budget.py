@@ -1,0 +1,108 @@
+"""Budgets and their use: examples, queries, seconds, bytes."""
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from instances.errors import UsageError
+
+Resource = Literal["examples", "queries", "seconds"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """What a learner may use; None is no limit. Raises UsageError for what is not positive.
+
+    >>> Budget(examples=100).examples
+    100
+    """
+
+    examples: int | None = None
+    queries: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("examples", "queries", "seconds"):
+            given = getattr(self, name)
+            if given is not None and not given > 0:
+                raise UsageError(f"a budget of {given} {name} given: it must be above 0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """What a learner used; peak_bytes is the peak resident memory of its process so far."""
+
+    examples: int
+    queries: int
+    seconds: float
+    peak_bytes: int
+
+
+class Spent(Exception):
+    """A budget ran out; `resource` says which."""
+
+    def __init__(self, resource: Resource) -> None:
+        super().__init__(resource)
+        self.resource: Resource = resource
+
+
+class Meter:
+    """Counts what is used and says when the budget is spent."""
+
+    def __init__(self, budget: Budget) -> None:
+        """Start the clock."""
+        self.budget = budget
+        self.examples = 0
+        self.queries = 0
+        self._start = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._start
+
+    def take_examples(self, count: int) -> int:
+        """Take up to `count` examples of the budget; raises Spent where none is left."""
+        self.require_time()
+        limit = self.budget.examples
+        granted = count if limit is None else min(count, limit - self.examples)
+        if granted <= 0 < count:
+            raise Spent("examples")
+        self.examples += granted
+        return granted
+
+    def give_back(self, count: int) -> None:
+        """Return examples that were granted and are not there."""
+        self.examples -= count
+
+    def take_query(self) -> None:
+        """Take one query of the budget; raises Spent where none is left."""
+        self.require_time()
+        if self.budget.queries is not None and self.queries >= self.budget.queries:
+            raise Spent("queries")
+        self.queries += 1
+
+    def require_time(self) -> None:
+        """Raise Spent where the seconds are over."""
+        if self.budget.seconds is not None and self.seconds > self.budget.seconds:
+            raise Spent("seconds")
+
+    def usage(self) -> Usage:
+        """Return what was used so far."""
+        return Usage(
+            examples=self.examples,
+            queries=self.queries,
+            seconds=self.seconds,
+            peak_bytes=peak_bytes(),
+        )
+
+
+def peak_bytes() -> int:
+    """Return the peak resident memory of this process in bytes, 0 where the system cannot say."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else peak * 1024)

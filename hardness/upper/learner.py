@@ -1,0 +1,127 @@
+"""The learner protocol: what a learner gets, what it gives back, and what it ended with."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.oracles.budget import Resource
+from instances.errors import UsageError
+from instances.family import Family, Secret
+from instances.parameters import canonical
+from instances.parity import Parity
+
+Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
+
+
+class Outcome(Enum):
+    """What a run ended with; `advice` tells the user what to do about it."""
+
+    SOLVED = "solved"
+    PARTIAL = "partial"
+    LEARNED_NOTHING = "learned nothing"
+    EXAMPLES_SPENT = "examples spent"
+    QUERIES_SPENT = "queries spent"
+    SECONDS_SPENT = "seconds spent"
+    NOISY = "labels are noisy"
+    TOLERANCE = "tolerance too large"
+    INVALID = "invalid hypothesis"
+    UNJUDGED = "not judged"
+
+    @property
+    def advice(self) -> str:
+        """One sentence of advice."""
+        return _ADVICE[self]
+
+
+_ADVICE = {
+    Outcome.SOLVED: "the hypothesis is as good as the member itself, up to the risk's interval",
+    Outcome.PARTIAL: "something was learned: give more examples or time, or read it as a point "
+    "between the bounds",
+    Outcome.LEARNED_NOTHING: "the hypothesis is no better than knowing the family alone: for "
+    "statistical-query learners see the certificate, for others give more examples or a richer "
+    "model",
+    Outcome.EXAMPLES_SPENT: "the example budget is spent: raise --budget-examples, or read it as "
+    "a lower-bound point",
+    Outcome.QUERIES_SPENT: "the query budget is spent: raise --budget-queries, or read it as a "
+    "lower-bound point",
+    Outcome.SECONDS_SPENT: "the time budget is spent: raise --budget-seconds, or read it as a "
+    "lower-bound point",
+    Outcome.NOISY: "the labels fit no parity: elimination needs labels without noise, try "
+    "`queries` where the family is small",
+    Outcome.TOLERANCE: "the oracle's tolerance hides every member: lower --tau",
+    Outcome.INVALID: "the hypothesis gave values that are not finite or of the wrong shape: mend "
+    "the learner",
+    Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known: run it where "
+    "secret.json is",
+}
+
+
+SPENT: dict[Resource, Outcome] = {
+    "examples": Outcome.EXAMPLES_SPENT,
+    "queries": Outcome.QUERIES_SPENT,
+    "seconds": Outcome.SECONDS_SPENT,
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Hypothesis:
+    """What a learner gives back.
+
+    predict: (n, k, d) tokens -> (n, k, d) labels. secret: the member it claims, if it does.
+    outcome: why it stopped, None where it ran to its end. details: numbers worth keeping.
+    """
+
+    predict: Predict
+    secret: Secret | None = None
+    outcome: Outcome | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class Learner(Protocol):
+    """A learner: a frozen dataclass whose fields are its parameters."""
+
+    name: ClassVar[str]
+    revision: ClassVar[int]  # raised when the output changes
+    access: ClassVar[Literal["examples", "queries"]]
+    about: ClassVar[str]
+
+    def supports(self, family: Family) -> str | None:
+        """Return None, or the reason why the learner cannot run on the family."""
+
+    def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
+        """Learn from an ExampleOracle or a QueryOracle, as `access` says."""
+
+
+def learner_spec(learner: Learner) -> str:
+    """Write a learner's canonical name: parameters filled in, sorted."""
+    return canonical(learner, learner.name)
+
+
+def member(
+    family: Family, secret: Secret, outcome: Outcome | None = None, **details: Any
+) -> Hypothesis:
+    """Build the hypothesis that the instance is a certain member."""
+    return Hypothesis(
+        predict=lambda x: family.mean(secret, x), secret=secret, outcome=outcome, details=details
+    )
+
+
+def nothing(family: Family, outcome: Outcome | None = None, **details: Any) -> Hypothesis:
+    """Build the best hypothesis of who knows the family alone."""
+    return Hypothesis(predict=family.known, outcome=outcome, details=details)
+
+
+def only_parity(family: Family) -> str | None:
+    """Say why a learner of hidden parities cannot run on another family."""
+    return None if isinstance(family, Parity) else f"it learns hidden parities, not {family.name}"
+
+
+def as_parity(family: Family) -> Parity:
+    """Narrow a family that `supports` has accepted; raises UsageError for another."""
+    if not isinstance(family, Parity):
+        raise UsageError(f"{family.spec} given: only hidden parities are supported here")
+    return family

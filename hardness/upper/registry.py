@@ -1,0 +1,30 @@
+"""Names of learners, and "name:key=value" <-> learner."""
+
+from typing import Any
+
+from hardness.upper.elimination import Elimination
+from hardness.upper.learner import Learner
+from hardness.upper.lowdegree import LowDegree
+from hardness.upper.queries import Queries
+from hardness.upper.student import Student
+from instances.errors import UsageError, unknown
+from instances.parameters import build
+
+LEARNERS: dict[str, type[Any]] = {
+    kind.name: kind for kind in (Queries, Elimination, LowDegree, Student)
+}
+
+
+def parse_learner(text: str) -> Learner:
+    """Read a learner, "lowdegree" or "lowdegree:degree=3"; raises UsageError.
+
+    >>> parse_learner("lowdegree:degree=3").degree
+    3
+    """
+    name, _, rest = text.strip().partition(":")
+    if name.endswith(".py"):
+        raise UsageError(f"'{text}' given: learners from files are not built yet")
+    if name not in LEARNERS:
+        raise unknown("learner", name, LEARNERS)
+    learner: Learner = build(LEARNERS[name], rest, name, name)
+    return learner

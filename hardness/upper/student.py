@@ -1,0 +1,139 @@
+"""A student of the same architecture, trained by gradient descent on fresh batches.
+
+Full matrices Theta_i and W_i, the squared loss sum_{l,c} (F - Y)^2 averaged over a batch, gradients
+in closed form, Adam [KB15] or plain SGD.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.oracles import ExampleOracle, Spent
+from hardness.upper.learner import SPENT, Hypothesis, Outcome
+from instances.family import Family, require
+from instances.layer import AttentionLayer, softmax_rows
+from instances.limits import require_memory
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Student:
+    """Trains `heads` heads (0: as many as the family's layers have) for at most `steps` steps."""
+
+    name: ClassVar[str] = "student"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
+
+    optimizer: str = "adam"
+    rate: float = 0.01
+    batch: int = 256
+    steps: int = 4000
+    heads: int = 0
+
+    def __post_init__(self) -> None:
+        require(
+            self.optimizer in ("adam", "sgd"),
+            f"optimizer={self.optimizer} given: adam or sgd",
+        )
+        require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
+        for name in ("batch", "steps"):
+            value = getattr(self, name)
+            require(value >= 1, f"{name}={value} given: it must be at least 1")
+        require(self.heads >= 0, f"heads={self.heads} given: it must be at least 0")
+
+    def supports(self, family: Family) -> str | None:
+        """Any family of attention layers."""
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Descend until the steps, the budget or the error are at their end."""
+        family = oracle.family
+        heads = self.heads or family.layer_heads
+        require_memory(16 * 8 * heads * family.d**2, f"a student of {heads} heads, d={family.d}")
+        theta = rng.normal(0.0, 1.0 / math.sqrt(family.d), (heads, family.d, family.d))
+        w = rng.normal(0.0, 1.0 / family.d, (heads, family.d, family.d))
+        moments = [np.zeros_like(p) for p in (theta, theta, w, w)]
+        loss, step, outcome = math.inf, 0, None
+        try:
+            for step in range(1, self.steps + 1):
+                batch = oracle.draw(self.batch)
+                new, d_theta, d_w = gradients(theta, w, batch.x.astype(np.float64), batch.y)
+                loss = new if loss == math.inf else 0.98 * loss + 0.02 * new
+                if not math.isfinite(new):
+                    outcome = Outcome.INVALID
+                    break
+                if max(loss, new) < 1e-6 * family.trivial_risk:
+                    break
+                self._update(theta, d_theta, moments[0], moments[1], step)
+                self._update(w, d_w, moments[2], moments[3], step)
+        except Spent as spent:
+            outcome = SPENT[spent.resource]
+        details = {"steps": step, "heads": heads, "smoothed_loss": loss}
+        if not (np.isfinite(theta).all() and np.isfinite(w).all()):
+            return Hypothesis(
+                predict=family.known, outcome=Outcome.INVALID, details={**details, "diverged": True}
+            )
+        layer = AttentionLayer(theta=theta, w=w)
+        return Hypothesis(predict=layer, outcome=outcome, details=details)
+
+    def _update(self, value: Array, gradient: Array, first: Array, second: Array, t: int) -> None:
+        """Take one step in place."""
+        # The rate falls to 0 along a half cosine, so that the end is not noise of the batches.
+        rate = self.rate * 0.5 * (1 + math.cos(math.pi * t / (self.steps + 1)))
+        if self.optimizer == "sgd":
+            value -= rate * gradient
+            return
+        first *= 0.9
+        first += 0.1 * gradient
+        second *= 0.999
+        second += 0.001 * gradient**2
+        scale = math.sqrt(1 - 0.999**t) / (1 - 0.9**t)
+        value -= rate * scale * first / (np.sqrt(second) + 1e-8)
+
+
+def gradients(theta: Array, w: Array, x: Array, y: Array) -> tuple[float, Array, Array]:
+    """Compute the batch's mean squared loss and its gradients in theta and w, softmax attention.
+
+    theta, w: (m, d, d); x, y: (n, k, d).
+    """
+    n, k, d = x.shape
+    flat = x.reshape(n * k, d)
+    mixed, weights = [], []
+    residual = -y
+    for a, b in zip(theta, w, strict=True):
+        left = (flat @ a).reshape(n, k, d)
+        p = softmax_rows(_pairs(left, x))
+        attended = _mix(p, x)
+        residual = residual + (attended.reshape(n * k, d) @ b).reshape(n, k, d)
+        weights.append(p)
+        mixed.append(attended)
+    loss = float(np.sum(residual**2)) / n
+    g = residual * (2.0 / n)
+    g_flat = g.reshape(n * k, d)
+    d_theta, d_w = np.empty_like(theta), np.empty_like(w)
+    for i, (p, attended) in enumerate(zip(weights, mixed, strict=True)):
+        d_w[i] = attended.reshape(n * k, d).T @ g_flat
+        d_p = _pairs((g_flat @ w[i].T).reshape(n, k, d), x)
+        d_logits = p * (d_p - np.sum(p * d_p, axis=-1, keepdims=True))
+        d_theta[i] = flat.T @ _mix(d_logits, x).reshape(n * k, d)
+    return loss, d_theta, d_w
+
+
+def _pairs(left: Array, right: Array) -> Array:
+    """(n, k, d), (n, k, d) -> (n, k, k) of inner products; k is small, so no matrix products."""
+    return np.stack(
+        [np.einsum("nkd,nd->nk", left, right[:, j]) for j in range(right.shape[1])], axis=-1
+    )
+
+
+def _mix(weights: Array, x: Array) -> Array:
+    """(n, k, k), (n, k, d) -> (n, k, d): weighted sums of tokens."""
+    out = weights[:, :, :1] * x[:, None, 0]
+    for j in range(1, x.shape[1]):
+        out = out + weights[:, :, j : j + 1] * x[:, None, j]
+    return np.asarray(out)
