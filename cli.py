@@ -1,0 +1,626 @@
+"""The command line: parse, call one function, print. Heavy modules are imported where used."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+# One BLAS thread: results then do not depend on the number of cores, and pools do not fight.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import click  # noqa: E402
+
+POSITIVE = click.IntRange(min=1)
+NOT_BUILT = (
+    "stress",
+    "reduce",
+    "distinguish",
+    "attack",
+    "estimate",
+    "icl",
+    "challenge",
+    "sweep",
+    "store",
+    "figure",
+)
+
+
+@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="hardness-toolkit", prog_name="hardness")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Certify, verify and learn hard families of attention layers.
+
+    A problem is named by a SPEC such as parity:d=32,m=3 or parity:d=32,m=3,noise=0.1, by a name of
+    the catalog, or by a folder that `hardness generate` made.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0 done, 1 could not, 2 wrong usage, 3 refuted, 130 cut."""
+    from instances.errors import ToolkitError
+
+    try:
+        code = cli.main(args=arguments, prog_name="hardness", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.UsageError as error:
+        _complain(error.format_message(), 2)
+    except click.ClickException as error:
+        _complain(error.format_message(), 1)
+    except ToolkitError as error:
+        _complain(str(error), error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _complain("interrupted: what was finished is kept, nothing is half-written", 130)
+    except MemoryError:
+        _complain("out of memory: ask for less", 1)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _complain(message: str, code: int) -> NoReturn:
+    click.echo("hardness: " + " ".join(message.split()), err=True)
+    sys.exit(code)
+
+
+def common(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that stand everywhere, as one argument `to`."""
+
+    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+    @click.option("--json", "as_json", is_flag=True, help="JSON alone on stdout.")
+    @click.option("--out", type=click.Path(path_type=Path), help="Where to write.")
+    @click.option("--force", is_flag=True, help="Replace what stands at --out.")
+    @click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Processes.")
+    @click.option("--quiet", is_flag=True, help="No progress bars.")
+    @wraps(command)
+    def wrapped(
+        seed: int, as_json: bool, out: Path | None, force: bool, jobs: int, quiet: bool, **rest: Any
+    ) -> Any:
+        to = SimpleNamespace(
+            seed=seed, as_json=as_json, out=out, force=force, jobs=jobs, quiet=quiet
+        )
+        return command(to=to, **rest)
+
+    return wrapped
+
+
+def emit(to: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
+    """Print text or JSON, and write the JSON to --out."""
+    if write and to.out:
+        from instances.files import write_json
+
+        write_json(to.out, data, force=to.force)
+    click.echo(json.dumps(data, indent=1) if to.as_json else text)
+
+
+def early(to: SimpleNamespace) -> None:
+    """Refuse an --out file that exists before any work is done."""
+    if to.out:
+        from instances.files import refuse_existing
+
+        refuse_existing(to.out, to.force)
+
+
+@contextmanager
+def progress(total: int, label: str, to: SimpleNamespace) -> Iterator[Callable[[int], None]]:
+    """Show a bar on stderr for what takes over a second."""
+    if to.quiet or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    start, waiting, bar = time.monotonic(), 0, None
+    made = click.progressbar(length=total, label=label, file=sys.stderr)
+
+    def update(done: int) -> None:
+        nonlocal waiting, bar
+        waiting += done
+        if bar is None and time.monotonic() - start > 1:
+            bar = made.__enter__()
+        if bar is not None:
+            bar.update(waiting)
+            waiting = 0
+
+    try:
+        yield update
+    finally:
+        if bar is not None:
+            made.__exit__(None, None, None)
+
+
+def rational(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    """Read an option's exact rational."""
+    if value is None:
+        return None
+    from instances.parameters import fraction
+
+    return fraction(value, f"--{parameter.name}")
+
+
+def complete_spec(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    """Complete names of families and of the catalog."""
+    from instances.catalog import CATALOG
+    from instances.spec import FAMILIES
+
+    return [n for n in [*(f + ":" for f in FAMILIES), *CATALOG] if n.startswith(text)]
+
+
+def complete_learner(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    """Complete names of learners."""
+    from hardness.upper import LEARNERS
+
+    return [n for n in LEARNERS if n.startswith(text)]
+
+
+spec_argument = click.argument("spec", shell_complete=complete_spec)
+tau_option = click.option(
+    "--tau", default="0.1", show_default=True, callback=rational, help="Tolerance of STAT."
+)
+
+
+def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the three budgets, as one argument `budget`."""
+
+    @click.option("--budget-examples", type=POSITIVE)
+    @click.option("--budget-queries", type=POSITIVE)
+    @click.option(
+        "--budget-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        default=60.0,
+        show_default=True,
+    )
+    @wraps(command)
+    def wrapped(
+        budget_examples: int | None,
+        budget_queries: int | None,
+        budget_seconds: float,
+        **rest: Any,
+    ) -> Any:
+        from hardness.oracles import Budget
+
+        budget = Budget(examples=budget_examples, queries=budget_queries, seconds=budget_seconds)
+        return command(budget=budget, **rest)
+
+    return wrapped
+
+
+def target(text: str) -> Any:
+    """Resolve SPEC|DIR to (family, folder or None)."""
+    from instances.files import read_folder
+    from instances.spec import parse
+
+    if Path(text).exists():
+        folder = read_folder(Path(text))
+        return folder.family, folder
+    return parse(text), None
+
+
+@cli.command()
+@common
+def demo(to: SimpleNamespace) -> None:
+    """Do the main job on small sizes: certify, verify, learn, compare, draw."""
+    from hardness.report.demo import CERTIFIED, VERIFIED, demo, runs
+    from hardness.report.text import big, comparison_table
+
+    out = to.out or Path("out")
+    with progress(runs(), "running learners", to) as bar:
+        made = demo(out, seed=to.seed, jobs=to.jobs, force=to.force, progress=bar)
+    certificate, gram = made.certificate, made.verification.gram
+    data = {
+        "certificate": certificate.to_json(),
+        "verification": made.verification.to_json(),
+        "runs": [run.to_json() for run in made.comparison.runs],
+        "files": [str(out / name) for name in ("report.html", "results.json")],
+    }
+    lines = [
+        f"certified  {CERTIFIED}: SQ-DIM is exactly C(999,21) = "
+        f"{big(int(certificate.value('sq-dimension')))}; checked again from its evidence",
+        f"verified   {VERIFIED}: {made.verification.pairs} correlations of {len(gram.members)} "
+        f"members within {gram.radius:.3f}",
+        f"           ({gram.confidence:.0%}, {gram.inequality}); layer = formula to "
+        f"{made.verification.layer.error:.0e}",
+        "",
+        comparison_table(made.comparison),
+        "",
+        "The bound holds for statistical-query learners; elimination is none.",
+        f"written: {out / 'report.html'}, {out / 'results.json'}",
+    ]
+    emit(to, data, "\n".join(lines), write=False)
+
+
+@cli.command()
+@click.argument("action", default="list", type=click.Choice(["list", "show"]))
+@click.argument("name", required=False, shell_complete=complete_spec)
+@common
+def families(to: SimpleNamespace, action: str, name: str | None) -> None:
+    """List the families and the catalog, or show one."""
+    from hardness.report.text import table
+    from instances.catalog import CATALOG
+    from instances.spec import FAMILIES, parse
+
+    if action == "show":
+        if not name:
+            raise click.UsageError("families show needs the NAME of a family or a catalog entry")
+        family = FAMILIES[name] if name in FAMILIES else parse(name)
+        data: dict[str, Any] = {
+            "name": family.name,
+            "about": family.about,
+            "example": family.example if name in FAMILIES else parse(name).spec,
+            "labels": family.label_text,
+            "parameters": parameters(family),
+            "revision": family.revision,
+        }
+        lines = [f"{data['name']}: {data['about']}", f"example: {data['example']}"]
+        lines += [f"labels: {data['labels']}", "", table(*parameter_rows(data["parameters"]))]
+        return emit(to, data, "\n".join(lines))
+    data = {
+        "families": [
+            {"name": f.name, "about": f.about, "example": f.example} for f in FAMILIES.values()
+        ],
+        "catalog": [{"name": n, "spec": e.spec, "about": e.about} for n, e in CATALOG.items()],
+    }
+    rows = [[f["name"], f["example"], f["about"]] for f in data["families"]]
+    named = [[c["name"], c["spec"], c["about"]] for c in data["catalog"]]
+    text = table(["family", "example", "what"], rows) + "\n\n"
+    return emit(to, data, text + table(["catalog", "spec", "what"], named))
+
+
+@cli.command()
+@click.argument("action", default="list", type=click.Choice(["list", "show", "check", "new"]))
+@click.argument("name", required=False, shell_complete=complete_learner)
+@common
+def learners(to: SimpleNamespace, action: str, name: str | None) -> None:
+    """List the learners, or show one."""
+    from hardness.report.text import table
+    from hardness.upper import LEARNERS, parse_learner
+    from instances.errors import ToolkitError
+
+    if action in ("check", "new"):
+        raise ToolkitError(f"learners {action} is not built yet: there are list and show")
+    if action == "show":
+        if not name:
+            raise click.UsageError("learners show needs the NAME of a learner")
+        learner = type(parse_learner(name))
+        data: dict[str, Any] = {
+            "name": learner.name,
+            "about": learner.about,
+            "access": learner.access,
+            "parameters": parameters(learner),
+            "revision": learner.revision,
+        }
+        text = f"{learner.name}: {learner.about}\nsees: {learner.access}\n\n"
+        return emit(to, data, text + table(*parameter_rows(data["parameters"])))
+    data = {
+        "learners": [
+            {"name": x.name, "access": x.access, "about": x.about} for x in LEARNERS.values()
+        ]
+    }
+    rows = [[x["name"], x["access"], x["about"]] for x in data["learners"]]
+    return emit(to, data, table(["learner", "sees", "what"], rows))
+
+
+def parameters(kind: Any) -> list[dict[str, str]]:
+    """Describe the fields of a family or learner."""
+    from dataclasses import MISSING, fields
+
+    from instances.parameters import plain
+
+    return [
+        {
+            "name": f.name,
+            "type": getattr(f.type, "__name__", str(f.type)),
+            "default": "required" if f.default is MISSING else plain(f.default),
+        }
+        for f in fields(kind)
+    ]
+
+
+def parameter_rows(found: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Lay parameters out as a table's header and rows."""
+    return ["parameter", "type", "default"], [[p["name"], p["type"], p["default"]] for p in found]
+
+
+@cli.command()
+@spec_argument
+@click.option("--examples", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--format",
+    "tensors",
+    type=click.Choice(["safetensors", "npz"]),
+    default="safetensors",
+    show_default=True,
+)
+@click.option("--layer", "with_layer", is_flag=True, help="Also write the weights (secret).")
+@common
+def generate(to: SimpleNamespace, spec: str, examples: int, tensors: Any, with_layer: bool) -> None:
+    """Write an instance, its secret part and its first examples to a folder."""
+    from instances.files import write_folder
+    from instances.spec import parse
+
+    if to.out is None:
+        raise click.UsageError("generate needs --out DIR")
+    with progress(examples, "generating", to) as bar:
+        folder = write_folder(
+            to.out, parse(spec).instance(to.seed), examples, tensors, to.force, with_layer, bar
+        )
+    data = {
+        "spec": folder.family.spec,
+        "folder": str(folder.path),
+        "examples": folder.count,
+        "shards": [shard.file for shard in folder.shards],
+        "commitments": folder.public.commitments,
+    }
+    text = (
+        f"{folder.path}: {folder.family.spec}, {folder.count} examples in "
+        f"{len(folder.shards)} files\npublic part instance.json, secret part secret.json"
+    )
+    emit(to, data, text, write=False)
+
+
+@cli.command()
+@spec_argument
+@common
+def inspect(to: SimpleNamespace, spec: str) -> None:
+    """Show what a layer is like: heads, norms, how alike its heads are."""
+    from hardness.report.text import table
+    from instances.inspect import inspect
+
+    early(to)
+    family, folder = target(spec)
+    instance = folder.instance if folder else family.instance(to.seed)
+    data = inspect(family, instance)
+    rows = [[key, str(value)] for key, value in data.items() if key != "layer"]
+    lines = ["\n".join(f"{key:15} {value}" for key, value in rows)]
+    if data["layer"]:
+        head_rows = [
+            [str(i), *(f"{value:.4g}" for value in head.values())]
+            for i, head in enumerate(data["layer"]["heads"])
+        ]
+        lines += ["", table(["head", "theta", "w", "stable rank", "trace"], head_rows)]
+        lines += [
+            f"coherence of the Theta_i {data['layer']['coherence']:.3f}, "
+            f"of the W_i {data['layer']['w_coherence']:.3f}"
+        ]
+    else:
+        lines += ["", "no secret part here: the layer itself is not known"]
+    emit(to, data, "\n".join(lines))
+
+
+@cli.command()
+@spec_argument
+@tau_option
+@click.option("--vstat", type=POSITIVE, default=100, show_default=True, help="t of VSTAT(t).")
+@click.option("--risk", default="1/4", show_default=True, callback=rational, help="Target risk.")
+@click.option(
+    "--success", default="2/3", show_default=True, callback=rational, help="Success probability."
+)
+@common
+def certify(to: SimpleNamespace, spec: str, tau: Any, vstat: int, risk: Any, success: Any) -> None:
+    """Certify lower bounds; --json prints, --out writes what `hardness check` accepts."""
+    from hardness.lower import Terms, certify
+
+    early(to)
+    family, _ = target(spec)
+    made = certify(family, Terms(tau=tau, vstat=vstat, risk=risk, success=success))
+    lines = [made.spec, ""]
+    for claim in made.claims:
+        given = ", ".join(f"{k} {v}" for k, v in claim.parameters.items())
+        lines += [f"{claim.quantity} = {claim.value}   ({claim.kind}; {claim.source})"]
+        lines += [f"  {claim.meaning}", f"  {given}"]
+    lines += ["", made.scope]
+    emit(to, made.to_json(), "\n".join(lines))
+
+
+@cli.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@common
+def check(to: SimpleNamespace, file: Path) -> None:
+    """Derive the claims of a certificate again from its evidence; exit 3 if one fails."""
+    from hardness.check import check
+    from instances.errors import Refuted
+    from instances.files import read_json
+
+    early(to)
+    try:
+        found = check(read_json(file))
+    except Refuted as error:
+        emit(to, {"file": str(file), "accepted": False, "reason": str(error)}, "REFUSED")
+        raise Refuted(f"{file}: {error}") from error
+    data = {
+        "file": str(file),
+        "accepted": True,
+        "spec": found.spec,
+        "statements": list(found.statements),
+    }
+    lines = [f"accepted: {found.spec}", *(f"  {s}" for s in found.statements)]
+    emit(to, data, "\n".join(lines))
+
+
+@cli.command()
+@spec_argument
+@click.option("--members", type=POSITIVE, default=500, show_default=True)
+@click.option("--samples", type=POSITIVE, default=200_000, show_default=True)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.99,
+    show_default=True,
+)
+@common
+def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidence: float) -> None:
+    """Sample correlations against the certified ones, and the real layer against the formula."""
+    from hardness.lower import verify
+
+    early(to)
+    family, folder = target(spec)
+    with progress(samples, "sampling", to) as bar:
+        found = verify(family, members, samples, confidence, to.seed, folder, bar)
+    gram, layer = found.gram, found.layer
+    lines = [
+        found.spec,
+        f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} tokens with "
+        f"z_0 = -1 (of {gram.samples})",
+        f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "
+        f"({gram.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
+        f"layer         {layer.members} members on {layer.tokens} tokens: differs from the formula "
+        f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}",
+    ]
+    if found.stored:
+        lines += [
+            f"stored        {found.stored.different} of {found.stored.examples} labels differ from "
+            f"the noiseless ones, noise explains {found.stored.allowed:.0f}"
+        ]
+    emit(to, found.to_json(), "\n".join([*lines, "agrees" if found.agrees else "DISAGREES"]))
+    found.require()
+
+
+@cli.command()
+@click.argument("learner", shell_complete=complete_learner)
+@spec_argument
+@click.option(
+    "--oracle", type=click.Choice(["samples", "exact"]), default="samples", show_default=True
+)
+@tau_option
+@budget_options
+@common
+def learn(to: SimpleNamespace, learner: str, spec: str, oracle: Any, tau: Any, budget: Any) -> None:
+    """Run one learner on one instance."""
+    from hardness.compare import run
+    from hardness.upper import parse_learner
+
+    early(to)
+    chosen = parse_learner(learner)
+    family, folder = target(spec)
+    found = run(chosen, folder or family.instance(to.seed), budget, to.seed, oracle=oracle, tau=tau)
+    usage, risk = found.usage, found.risk
+    recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
+    if found.secret_recovered is None and "claimed_secret" in found.details:
+        recovered = f"claims {found.details['claimed_secret']}, not checked"
+    lines = [
+        f"{found.learner} on {found.spec}, seed {found.seed}",
+        f"outcome  {found.outcome.value}: {found.outcome.advice}",
+        "risk     "
+        + (
+            f"{risk.value:.4f} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
+            f"(1 = nothing learned, 0 = all)"
+            if risk
+            else "not measured"
+        ),
+        f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
+        f"secret   {recovered}",
+        "details  " + ", ".join(f"{k} {v}" for k, v in found.details.items()),
+    ]
+    emit(to, found.to_json(), "\n".join(lines))
+
+
+@cli.command()
+@spec_argument
+@click.option("--over", required=True, help="A parameter's range: d=8..20, d=8..20..4, d=8,12.")
+@click.option(
+    "--learner",
+    "names",
+    multiple=True,
+    default=["queries", "elimination", "lowdegree", "student"],
+    shell_complete=complete_learner,
+)
+@click.option("--seeds", type=POSITIVE, default=3, show_default=True)
+@tau_option
+@budget_options
+@common
+def compare(
+    to: SimpleNamespace,
+    spec: str,
+    over: str,
+    names: tuple[str, ...],
+    seeds: int,
+    tau: Any,
+    budget: Any,
+) -> None:
+    """Run learners over a range of sizes beside the certified bounds; --out writes a folder."""
+    from hardness.compare import compare, values_of
+    from hardness.compare.results import to_json
+    from hardness.lower import Terms
+    from hardness.report.demo import write_results
+    from hardness.report.summary import fits, short_name
+    from hardness.report.text import comparison_table
+    from instances.errors import AlreadyExists
+    from instances.files import new_folder
+
+    if to.out and to.out.exists() and not to.force:
+        raise AlreadyExists(f"{to.out} exists and was kept: give another --out, or --force")
+    total = len(values_of(over)[1]) * len(set(names)) * seeds
+    with progress(total, "running learners", to) as bar:
+        found = compare(
+            spec,
+            over,
+            names,
+            seeds,
+            to.seed,
+            budget,
+            Terms(tau=tau),
+            to.jobs,
+            "hardness " + " ".join(sys.argv[1:]),
+            bar,
+        )
+    if to.out:
+        with new_folder(to.out, force=to.force, ours="results.json") as folder:
+            write_results(folder, found)
+    lines = [comparison_table(found)]
+    lines += [
+        f"{short_name(found, learner)}: {cost} ~ {found.parameter}^{fit.slope:.2f} "
+        f"(standard error {fit.error:.2f}, {fit.points} sizes, a fit and no proof)"
+        for (learner, cost), fit in fits(found).items()
+    ]
+    emit(to, to_json(found), "\n".join(lines), write=False)
+
+
+@cli.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@common
+def report(to: SimpleNamespace, source: Path) -> None:
+    """Write the page of a comparison: SOURCE is the folder of `compare` or its results.json."""
+    from hardness.compare import read_comparison
+    from hardness.report import page
+    from instances.files import write_text
+
+    if to.out is None:
+        raise click.UsageError("report needs --out FILE")
+    early(to)
+    found = read_comparison(source)
+    write_text(to.out, page(found), force=to.force)
+    data = {"source": str(source), "report": str(to.out), "runs": len(found.runs)}
+    emit(to, data, f"{to.out}: {len(found.runs)} runs", write=False)
+
+
+BUILT = sorted(cli.commands)
+
+
+def not_built(name: str) -> click.Command:
+    """Make the command of something that is planned: it takes anything and exits 1."""
+
+    @click.command(
+        name,
+        help="Not built yet.",
+        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+        hidden=True,
+    )
+    @click.argument("rest", nargs=-1, type=click.UNPROCESSED)
+    def command(rest: tuple[str, ...]) -> NoReturn:
+        raise click.ClickException(f"{name} is not built yet: there are {', '.join(BUILT)}")
+
+    return command
+
+
+for _name in NOT_BUILT:
+    cli.add_command(not_built(_name))
+
+if __name__ == "__main__":
+    main()

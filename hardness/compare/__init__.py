@@ -1,0 +1,18 @@
+"""Both sides together: runs of learners, their risks, and bounds over a range of sizes."""
+
+from hardness.compare.both import Comparison, compare, values_of
+from hardness.compare.results import read_comparison, write_comparison
+from hardness.compare.risk import Risk, measure
+from hardness.compare.run import Run, run
+
+__all__ = [
+    "Comparison",
+    "Risk",
+    "Run",
+    "compare",
+    "measure",
+    "read_comparison",
+    "run",
+    "values_of",
+    "write_comparison",
+]

@@ -1,0 +1,186 @@
+"""Both sides: learners and certified bounds over a range of one parameter."""
+
+import math
+import multiprocessing
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from hardness.compare.run import Run, run
+from hardness.lower import Certificate, Terms, certify
+from hardness.oracles import Budget
+from hardness.upper import parse_learner
+from instances import parse
+from instances.errors import ToolkitError, UsageError
+from instances.parameters import key_values
+from instances.spec import FAMILIES
+
+_MAX_RUNS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Runs and certificates over the values of one parameter."""
+
+    spec: str  # as asked
+    parameter: str
+    values: tuple[int, ...]
+    learners: tuple[str, ...]
+    seeds: int
+    terms: Terms
+    runs: tuple[Run, ...]
+    certificates: tuple[Certificate, ...]  # one a value
+    command: str = ""
+
+    def of(self, learner: str, value: int) -> list[Run]:
+        """Return the runs of a learner at a value of the parameter."""
+        spec = self.certificates[self.values.index(value)].spec
+        return [r for r in self.runs if r.learner == learner and r.spec == spec]
+
+    @property
+    def learner_names(self) -> list[str]:
+        """Canonical names of the learners, in the order asked."""
+        return list(dict.fromkeys(r.learner for r in self.runs))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exponent:
+    """A fitted power law cost ~ value^slope; error: standard error of the least-squares slope."""
+
+    slope: float
+    error: float
+    points: int
+
+
+def values_of(text: str) -> tuple[str, tuple[int, ...]]:
+    """Read "d=8..20", "d=8..20..4" or "d=8,12,16".
+
+    >>> values_of("d=8..20..4")
+    ('d', (8, 12, 16, 20))
+    """
+    name, equals, rest = (part.strip() for part in text.partition("="))
+    number = r"\d{1,9}"
+    if equals and name and re.fullmatch(rf"{number}(,{number})*", rest):
+        found = [int(v) for v in rest.split(",")]
+    elif equals and name and re.fullmatch(rf"{number}\.\.{number}(\.\.{number})?", rest):
+        low, high, *step = (int(v) for v in rest.split(".."))
+        if step == [0]:
+            raise UsageError(f"--over {text} given: the step must be at least 1")
+        found = list(range(low, min(high, low + _MAX_RUNS * (step or [1])[0]) + 1, *step))
+    else:
+        raise UsageError(f"--over {text} given: write d=8..20, d=8..20..4 or d=8,12,16")
+    if not found:
+        raise UsageError(f"--over {text} given: the range is empty")
+    return name, tuple(sorted(set(found)))
+
+
+def specs_over(spec: str, parameter: str, values: tuple[int, ...]) -> list[str]:
+    """Fill a parameter's values into a spec, whether or not it stands there already."""
+    name, _, rest = spec.partition(":")
+    if name not in FAMILIES:
+        rest = parse(spec).spec.partition(":")[2]
+        name = parse(spec).name
+    keys = list(FAMILIES[name].__dataclass_fields__)  # type: ignore[attr-defined]
+    given = key_values(rest, name, keys)
+    if parameter not in keys:
+        raise UsageError(f"--over {parameter}: {name} has the parameters {', '.join(keys)}")
+    return [
+        parse(
+            f"{name}:" + ",".join(f"{k}={v}" for k, v in {**given, parameter: value}.items())
+        ).spec
+        for value in values
+    ]
+
+
+def compare(
+    spec: str,
+    over: str,
+    learners: tuple[str, ...],
+    seeds: int = 3,
+    first_seed: int = 0,
+    budget: Budget | None = None,
+    terms: Terms | None = None,
+    jobs: int = 1,
+    command: str = "",
+    progress: Callable[[int], None] = lambda done: None,
+) -> Comparison:
+    """Run every learner on every size and seed, and certify every size.
+
+    The result does not depend on `jobs`, seconds apart. Raises UsageError before anything runs.
+    """
+    terms, budget = terms or Terms(), budget or Budget()
+    parameter, values = values_of(over)
+    specs = specs_over(spec, parameter, values)
+    chosen = [parse_learner(name) for name in dict.fromkeys(learners)]
+    if not chosen or seeds < 1 or jobs < 1:
+        raise UsageError("at least one learner, one seed and one job are needed")
+    for learner in chosen:
+        reason = learner.supports(parse(specs[0]))
+        if reason:
+            raise ToolkitError(f"{learner.name} cannot run on {specs[0]}: {reason}")
+    tasks = [
+        (one, name, seed, budget, terms.tau)
+        for one in specs
+        for name in dict.fromkeys(learners)
+        for seed in range(first_seed, first_seed + seeds)
+    ]
+    if len(tasks) > _MAX_RUNS:
+        raise UsageError(f"{len(tasks)} runs asked for: at most {_MAX_RUNS} in one comparison")
+    runs: list[Run | None] = [None] * len(tasks)
+    for index, found in _execute(tasks, jobs):
+        runs[index] = found
+        progress(1)
+    return Comparison(
+        spec=spec,
+        parameter=parameter,
+        values=values,
+        learners=tuple(dict.fromkeys(learners)),
+        seeds=seeds,
+        terms=terms,
+        runs=tuple(r for r in runs if r is not None),
+        certificates=tuple(certify(parse(one), terms) for one in specs),
+        command=command,
+    )
+
+
+Task = tuple[str, str, int, Budget, Fraction]
+
+
+def _execute(tasks: list[Task], jobs: int) -> Iterator[tuple[int, Run]]:
+    if jobs == 1:
+        yield from ((i, _one(task)) for i, task in enumerate(tasks))
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context) as pool:
+        pending = {pool.submit(_one, task): i for i, task in enumerate(tasks)}
+        try:
+            for future in as_completed(pending):
+                yield pending[future], future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _one(task: Task) -> Run:
+    spec, learner, seed, budget, tau = task
+    return run(parse_learner(learner), parse(spec).instance(seed), budget, seed=seed, tau=tau)
+
+
+def exponent(values: list[int], costs: list[float]) -> Exponent | None:
+    """Fit cost ~ value^slope by least squares on logarithms; None below three points.
+
+    >>> round(exponent([2, 4, 8], [8.0, 64.0, 512.0]).slope, 9)
+    3.0
+    """
+    if len(values) < 3 or min(costs) <= 0 or min(values) <= 0:
+        return None
+    x, y = np.log(np.array(values, float)), np.log(np.array(costs))
+    spread = float(((x - x.mean()) ** 2).sum())
+    slope = float(((x - x.mean()) * (y - y.mean())).sum()) / spread
+    residual = y - y.mean() - slope * (x - x.mean())
+    error = math.sqrt(float((residual**2).sum()) / (len(x) - 2) / spread)
+    return Exponent(slope=slope, error=error, points=len(x))

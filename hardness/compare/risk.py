@@ -1,0 +1,74 @@
+"""The risk of a hypothesis on fresh examples, with a confidence interval that holds at any size.
+
+E||F - F^||^2 over that of the best predictor that knows the family alone, F = E[Y|X], so label
+noise does not count against a learner. Predictions are first projected on the interval that
+everyone knows F(x) lies in, which never raises the risk and bounds the loss; the interval is the
+empirical Bernstein bound [MP09].
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from instances import tokens
+from instances.family import Instance
+
+_EVALUATE = 16384
+_BATCH_NUMBERS = 1 << 21
+
+
+@dataclass(frozen=True, kw_only=True)
+class Risk:
+    """A relative risk: 1 is having learned nothing, 0 having learned all."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    examples: int  # with an unknown label part; the others carry no loss
+    unclipped: float  # the same mean for the predictions as they were given
+
+
+def measure(
+    instance: Instance, predict: object, examples: int = _EVALUATE, confidence: float = 0.95
+) -> Risk | None:
+    """Measure a prediction function on fresh examples; None if it gives invalid values.
+
+    predict: (n, k, d) tokens -> (n, k, d) labels. The examples come from a stream of their own, so
+    they differ from all that a learner saw.
+
+    >>> from instances import parse
+    >>> instance = parse("parity:d=8,m=3").instance(0)
+    >>> measure(instance, instance.layer()).value < 1e-20
+    True
+    """
+    assert callable(predict)
+    family, secret = instance.family, instance.hidden.secret
+    batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
+    losses, raw = [], []
+    for start in range(0, examples, batch):
+        drawn = instance.examples(start, min(batch, examples - start), axis="evaluate")
+        x = tokens.unpack(drawn.words[family.open(drawn.words)], family.d)
+        given = np.asarray(predict(x))
+        if given.shape != x.shape or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
+            return None
+        target = family.mean(secret, x)
+        clipped = family.clip(x, given.astype(np.float64))
+        losses.append(((target - clipped) ** 2).sum(axis=(1, 2)))
+        raw.append(((target - given) ** 2).sum(axis=(1, 2)))
+    loss = np.concatenate(losses) / family.trivial_risk
+    n = len(loss)
+    mean, variance = float(loss.mean()), float(loss.var(ddof=1))
+    log_term = math.log(4 / (1 - confidence))
+    radius = math.sqrt(2 * variance * log_term / n) + 7 * family.risk_bound * log_term / (
+        3 * (n - 1)
+    )
+    return Risk(
+        value=mean,
+        low=max(0.0, mean - radius),
+        high=min(family.risk_bound, mean + radius),
+        confidence=confidence,
+        examples=n,
+        unclipped=float(np.concatenate(raw).mean()) / family.trivial_risk,
+    )

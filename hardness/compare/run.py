@@ -1,0 +1,191 @@
+"""One run: a learner on an instance within a budget, and what came of it."""
+
+import platform
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.metadata import version
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from hardness.compare.risk import Risk, measure
+from hardness.oracles import (
+    Budget,
+    ExactOracle,
+    ExampleOracle,
+    Meter,
+    QueryOracle,
+    SampledOracle,
+    Spent,
+    Usage,
+)
+from hardness.upper import Learner, Outcome, learner_spec, nothing
+from hardness.upper.learner import SPENT
+from instances.errors import ToolkitError, UsageError
+from instances.family import Instance
+from instances.files import Folder
+from instances.streams import generator
+
+OracleName = Literal["samples", "exact"]
+SOLVED_BELOW, NOTHING_ABOVE = 0.05, 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What a learner did on an instance; risk is None where it could not be measured."""
+
+    spec: str
+    learner: str
+    seed: int
+    outcome: Outcome
+    risk: Risk | None
+    usage: Usage
+    secret_recovered: bool | None
+    details: dict[str, Any]
+    revisions: dict[str, int]
+    versions: dict[str, str]
+    machine: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the run as JSON; the field names are a contract."""
+        return {
+            "spec": self.spec,
+            "learner": self.learner,
+            "seed": self.seed,
+            "outcome": self.outcome.value,
+            "advice": self.outcome.advice,
+            "risk": self.risk and self.risk.value,
+            "risk_interval": [self.risk.low, self.risk.high] if self.risk else None,
+            "risk_confidence": self.risk and self.risk.confidence,
+            "risk_examples": self.risk and self.risk.examples,
+            "risk_unclipped": self.risk and self.risk.unclipped,
+            "usage": {
+                "examples": self.usage.examples,
+                "queries": self.usage.queries,
+                "seconds": self.usage.seconds,
+                "peak_bytes": self.usage.peak_bytes,
+            },
+            "secret_recovered": self.secret_recovered,
+            "details": self.details,
+            "revisions": self.revisions,
+            "versions": self.versions,
+            "machine": self.machine,
+        }
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> "Run":
+        """Read a run; raises KeyError, TypeError or ValueError for what is none."""
+        low, high = data["risk_interval"] or (0.0, 0.0)
+        risk = None
+        if data["risk"] is not None:
+            risk = Risk(
+                value=float(data["risk"]),
+                low=float(low),
+                high=float(high),
+                confidence=float(data["risk_confidence"]),
+                examples=int(data["risk_examples"]),
+                unclipped=float(data["risk_unclipped"]),
+            )
+        return Run(
+            spec=str(data["spec"]),
+            learner=str(data["learner"]),
+            seed=int(data["seed"]),
+            outcome=Outcome(data["outcome"]),
+            risk=risk,
+            usage=Usage(**data["usage"]),
+            secret_recovered=data["secret_recovered"],
+            details=dict(data["details"]),
+            revisions=dict(data["revisions"]),
+            versions=dict(data["versions"]),
+            machine=str(data["machine"]),
+        )
+
+
+def run(
+    learner: Learner,
+    source: Instance | Folder,
+    budget: Budget,
+    seed: int = 0,
+    oracle: OracleName = "samples",
+    tau: Fraction = Fraction(1, 10),
+) -> Run:
+    """Run a learner on an instance or a folder; raises ToolkitError where it cannot start.
+
+    >>> from hardness.upper import parse_learner
+    >>> from instances import parse
+    >>> run(parse_learner("elimination"), parse("parity:d=20,m=3").instance(0), Budget()).outcome
+    <Outcome.SOLVED: 'solved'>
+    """
+    family = source.family
+    reason = learner.supports(family)
+    if reason:
+        raise ToolkitError(f"{learner.name} cannot run on {family.spec}: {reason}")
+    instance = source.instance if isinstance(source, Folder) else source
+    meter = Meter(budget)
+    asked = _oracle(learner, source, instance, meter, oracle, tau)
+    rng = generator(seed, "learner", learner_spec(learner))
+    try:
+        # A diverging learner overflows; the run says so by its outcome.
+        with np.errstate(over="ignore", invalid="ignore"):
+            hypothesis = learner.learn(asked, rng)
+    except Spent as spent:
+        hypothesis = nothing(family, SPENT[spent.resource])
+    usage = meter.usage()
+    risk = measure(instance, hypothesis.predict) if instance else None
+    recovered = None
+    if instance and hypothesis.secret is not None:
+        recovered = hypothesis.secret == instance.hidden.secret
+    details = dict(hypothesis.details)
+    if hypothesis.secret is not None:
+        details["claimed_secret"] = list(hypothesis.secret)
+    if learner.access == "queries":
+        details |= {"tau": str(tau), "oracle": oracle}
+    return Run(
+        spec=family.spec,
+        learner=learner_spec(learner),
+        seed=seed,
+        outcome=hypothesis.outcome or judge(risk, known=instance is not None),
+        risk=risk,
+        usage=usage,
+        secret_recovered=recovered,
+        details=details,
+        revisions={"family": family.revision, "learner": learner.revision},
+        versions={
+            "hardness": version("hardness-toolkit"),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        machine=f"{platform.system()} {platform.machine()}",
+    )
+
+
+def judge(risk: Risk | None, known: bool) -> Outcome:
+    """Name the outcome of a learner that ran to its end by its risk."""
+    if risk is None:
+        return Outcome.INVALID if known else Outcome.UNJUDGED
+    if risk.high <= SOLVED_BELOW:
+        return Outcome.SOLVED
+    return Outcome.LEARNED_NOTHING if risk.value >= NOTHING_ABOVE else Outcome.PARTIAL
+
+
+def _oracle(
+    learner: Learner,
+    source: Instance | Folder,
+    instance: Instance | None,
+    meter: Meter,
+    name: OracleName,
+    tau: Fraction,
+) -> ExampleOracle | QueryOracle:
+    if name not in get_args(OracleName):
+        raise UsageError(f"oracle {name!r} given: one of {', '.join(get_args(OracleName))}")
+    if learner.access == "examples":
+        stored = isinstance(source, Folder) and (source.count or instance is None)
+        if stored and not source.count:  # type: ignore[union-attr]
+            raise ToolkitError("the folder has neither examples nor a secret part to draw from")
+        return ExampleOracle(source if stored or instance is None else instance, meter)
+    if instance is None:
+        raise ToolkitError(
+            f"{learner.name} asks statistical queries, which need fresh examples: the folder has "
+            "no secret part to draw them from"
+        )
+    return (SampledOracle if name == "samples" else ExactOracle)(instance, tau, meter)

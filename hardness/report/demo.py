@@ -1,0 +1,116 @@
+"""The demo: certify, check, verify, learn, compare and draw one family on small sizes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hardness.check import Checked, check
+from hardness.compare import Comparison, compare
+from hardness.compare.results import FORMAT, to_json
+from hardness.lower import Certificate, Terms, Verification, certify, verify
+from hardness.oracles import Budget
+from hardness.report.figure import both_sides
+from hardness.report.page import page
+from instances import parse
+from instances.errors import AlreadyExists, DamagedFile
+from instances.files import beside, read_json, write_json, write_text
+
+SPEC, OVER = "parity:m=3", "d=8..24..4"
+LEARNERS = ("queries", "elimination", "lowdegree", "student")
+CERTIFIED = "parity:d=1000,m=21"
+VERIFIED = "parity:d=24,m=3"
+_FILES = ("results.json", "report.html", "figure.svg", "certificate.json")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demo:
+    """What the demo made."""
+
+    certificate: Certificate
+    checked: Checked
+    verification: Verification
+    comparison: Comparison
+
+
+def demo(
+    out: Path,
+    seed: int = 0,
+    jobs: int = 1,
+    force: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Demo:
+    """Run everything and write the page, the figure, the results and a certificate to `out`.
+
+    Replaces an earlier demo's files and no others; raises AlreadyExists, Refuted.
+    """
+    _require_own(out, force)
+    terms = Terms()
+    certificate = certify(parse(CERTIFIED), terms)
+    checked = check(certificate.to_json())
+    verification = verify(parse(VERIFIED), members=200, samples=100_000, seed=seed)
+    verification.require()
+    comparison = compare(
+        SPEC,
+        OVER,
+        LEARNERS,
+        seeds=3,
+        first_seed=seed,
+        budget=Budget(seconds=20),
+        terms=terms,
+        jobs=jobs,
+        command=command(seed),
+        progress=progress,
+    )
+    write_results(out, comparison, force=True)
+    write_json(out / "certificate.json", certificate.to_json(), force=True)
+    return Demo(
+        certificate=certificate,
+        checked=checked,
+        verification=verification,
+        comparison=comparison,
+    )
+
+
+def runs() -> int:
+    """Count the runs of the demo."""
+    from hardness.compare import values_of
+
+    return 3 * len(LEARNERS) * len(values_of(OVER)[1])
+
+
+def command(seed: int) -> str:
+    """Write the command that makes the demo's comparison."""
+    learners = " ".join(f"--learner {name}" for name in LEARNERS)
+    return (
+        f"hardness compare {SPEC} --over {OVER} {learners} --seed {seed} --budget-seconds 20 "
+        "--out comparison"
+    )
+
+
+def write_results(folder: Path, comparison: Comparison, force: bool = False) -> None:
+    """Write results.json, figure.svg and report.html into a folder."""
+    write_json(folder / "results.json", to_json(comparison), force=force)
+    write_figure(folder / "figure.svg", comparison)
+    write_text(folder / "report.html", page(comparison), force=force)
+
+
+def write_figure(path: Path, comparison: Comparison) -> None:
+    """Write the figure in the format that the file's ending says."""
+    data = both_sides(comparison, path.suffix.removeprefix("."))
+    with beside(path) as draft:
+        draft.write_bytes(data)
+
+
+def _require_own(out: Path, force: bool) -> None:
+    """Keep files of the demo's names that no demo made."""
+    if force or not any((out / name).exists() for name in _FILES):
+        return
+    try:
+        ours = read_json(out / "results.json").get("format") == FORMAT
+    except DamagedFile:
+        ours = False
+    if not ours:
+        taken = ", ".join(name for name in _FILES if (out / name).exists())
+        raise AlreadyExists(
+            f"{out} holds {taken} and no results of ours: kept; give another --out, or --force"
+        )

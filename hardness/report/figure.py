@@ -1,0 +1,144 @@
+"""The figure with both sides: queries, examples and seconds against the size, one unit a panel."""
+
+import io
+from typing import Any
+
+from hardness.compare.both import Comparison
+from hardness.report.summary import COSTS, Cell, Cost, bounds, cells, short_name
+
+# Okabe and Ito's palette: told apart with any colour vision; marks differ too.
+_STYLES = [
+    ("#0072B2", "o"),
+    ("#D55E00", "s"),
+    ("#009E73", "^"),
+    ("#CC79A7", "D"),
+    ("#E69F00", "v"),
+    ("#56B4E9", "P"),
+    ("#000000", "X"),
+]
+_TITLES: dict[Cost, str] = {
+    "queries": "Statistical queries",
+    "examples": "Examples",
+    "seconds": "Seconds",
+}
+
+
+def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
+    """Draw the figure as svg, png or pdf; the same bytes for the same comparison.
+
+    Filled marks are runs that solved the instance, hollow ones are runs that did not: their cost is
+    what they spent, no measure of what is needed.
+    """
+    import matplotlib
+
+    settings: Any = {
+        "svg.hashsalt": "hardness",
+        "svg.fonttype": "path",
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+    }
+    with matplotlib.rc_context(settings):
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(10, 4.1), layout="constrained")
+        FigureCanvasAgg(figure)
+        axes: Any = figure.subplots(1, 3)
+        every = cells(comparison)
+        handles: dict[str, Any] = {}
+        for axis, cost in zip(axes, COSTS, strict=True):
+            _panel(axis, cost, comparison, every, handles)
+        figure.legend(
+            handles.values(),
+            handles.keys(),
+            loc="outside lower center",
+            ncols=min(4, len(handles)),
+            frameon=False,
+        )
+        out = io.BytesIO()
+        metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+        figure.savefig(out, format=kind, metadata=metadata[kind], dpi=150)
+        return out.getvalue()
+
+
+def _panel(
+    axis: Any, cost: Cost, comparison: Comparison, every: list[Cell], handles: dict[str, Any]
+) -> None:
+    values = list(comparison.values)
+    for learner, (colour, mark) in zip(comparison.learner_names, _cycle(), strict=False):
+        mine = [c for c in every if c.learner == learner]
+        points = [
+            (value, getattr(run.usage, cost), run.outcome.value == "solved")
+            for value in values
+            for run in comparison.of(learner, value)
+        ]
+        points = [p for p in points if p[1] > 0]
+        if not points:
+            continue
+        line = [c for c in mine if c.solved == c.runs]
+        axis.plot(
+            [c.value for c in line], [c.cost(cost) for c in line], color=colour, linewidth=1.2
+        )
+        for solved in (True, False):
+            chosen = [p for p in points if p[2] is solved]
+            axis.plot(
+                [p[0] for p in chosen],
+                [p[1] for p in chosen],
+                linestyle="none",
+                marker=mark,
+                markersize=5,
+                color=colour,
+                markerfacecolor=colour if solved else "white",
+            )
+        if learner not in handles:
+            from matplotlib.lines import Line2D
+
+            handles[short_name(comparison, learner)] = Line2D(
+                [], [], color=colour, marker=mark, markersize=5, linewidth=1.2
+            )
+    terms = comparison.terms
+    if cost == "queries":
+        label = f"certified bound, any SQ learner (tau = {float(terms.tau):g})"
+        _bound(axis, comparison, "stat-queries", label, handles, "--")
+    elif cost == "examples":
+        _bound(axis, comparison, "information-floor", "floor, any learner", handles, ":")
+    axis.set_yscale("log")
+    axis.set_title(_TITLES[cost])
+    axis.set_xlabel(f"{comparison.parameter} ({comparison.spec})")
+    axis.set_ylabel({"queries": "queries", "examples": "examples", "seconds": "seconds"}[cost])
+    axis.set_xticks(values if len(values) <= 8 else values[:: -(-len(values) // 8)])
+    axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
+
+
+def _bound(
+    axis: Any,
+    comparison: Comparison,
+    quantity: str,
+    label: str,
+    handles: dict[str, Any],
+    style: str,
+) -> None:
+    found = [
+        (v, float(b))
+        for v, b in zip(comparison.values, bounds(comparison, quantity), strict=True)
+        if 0 < b < 10**300
+    ]
+    if not found:
+        return
+    (line,) = axis.plot(
+        [v for v, _ in found], [b for _, b in found], color="black", linestyle=style, linewidth=1.8
+    )
+    axis.fill_between(
+        [v for v, _ in found],
+        [b for _, b in found],
+        [min(b for _, b in found) / 10] * len(found),
+        color="black",
+        alpha=0.08,
+        linewidth=0,
+    )
+    handles[label] = line
+
+
+def _cycle() -> list[tuple[str, str]]:
+    return _STYLES * 20

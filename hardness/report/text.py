@@ -1,0 +1,84 @@
+"""Tables for the terminal: plain, aligned, within 80 columns where the content allows."""
+
+from collections.abc import Sequence
+
+from hardness.compare.both import Comparison
+from hardness.report.summary import bounds, cells, short_name
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Align columns; the first is text, the others are numbers unless they say otherwise.
+
+    >>> print(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]))
+    learner  queries
+    a             10
+    bb             5
+    """
+    every = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(row[i]) for row in every) for i in range(len(header))]
+    left = [
+        i == 0 or any(c and c[0].isalpha() for c in (r[i] for r in rows))
+        for i in range(len(header))
+    ]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if text else cell.rjust(width)
+            for cell, width, text in zip(row, widths, left, strict=True)
+        ).rstrip()
+        for row in every
+    )
+
+
+def number(value: float) -> str:
+    """Write a count or a cost in at most six characters or so.
+
+    >>> number(455), number(806756), number(0.0123), number(3.4e41)
+    ('455', '806756', '0.012', '3.4e+41')
+    """
+    if value == int(value) and abs(value) < 1e7:
+        return str(int(value))
+    return f"{value:.2g}" if abs(value) < 1e3 or abs(value) >= 1e7 else f"{value:.0f}"
+
+
+def big(value: int) -> str:
+    """Write an integer of any size.
+
+    >>> big(455), big(10**50)
+    ('455', '1.0e50')
+    """
+    if value < 10**7:
+        return str(value)
+    text = str(value)
+    return f"{text[0]}.{text[1]}e{len(text) - 1}"
+
+
+def comparison_table(comparison: Comparison) -> str:
+    """Write learners and certified bounds, size by size."""
+    rows = []
+    every = cells(comparison)
+    least, floor = bounds(comparison, "stat-queries"), bounds(comparison, "information-floor")
+    for value, queries, examples in zip(comparison.values, least, floor, strict=True):
+        for cell in (c for c in every if c.value == value):
+            asks = number(cell.queries) if cell.queries else "-"
+            rows.append(
+                [
+                    short_name(comparison, cell.learner),
+                    f"{comparison.parameter}={value}",
+                    asks,
+                    number(cell.examples),
+                    number(cell.seconds),
+                    "-" if cell.risk is None else f"{cell.risk:.2f}",
+                    f"{cell.solved}/{cell.runs} {cell.outcome}",
+                ]
+            )
+        rows.append(
+            [
+                "certified at least",
+                f"{comparison.parameter}={value}",
+                big(queries),
+                big(examples),
+                *[""] * 3,
+            ]
+        )
+    header = ["learner", "size", "queries", "examples", "seconds", "risk", "solved, outcome"]
+    return table(header, rows)
