@@ -275,7 +275,7 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[s
         raise DamagedFile(f"{path} is missing")
     try:
         if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as data:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as data:
                 arrays = {name: data[name] for name in data.files}
             meta = json.loads(str(arrays.pop("hardness")))
         else:

@@ -27,7 +27,7 @@ class Risk:
     high: float
     confidence: float
     examples: int  # with an unknown label part; the others carry no loss
-    unclipped: float  # the same mean for the predictions as they were given
+    unclipped: float | None  # the same mean for predictions as given; None beyond float64
 
 
 def measure(
@@ -56,10 +56,12 @@ def measure(
         target = family.mean(secret, x)
         clipped = family.clip(x, given.astype(np.float64))
         losses.append(((target - clipped) ** 2).sum(axis=(1, 2)))
-        raw.append(((target - given) ** 2).sum(axis=(1, 2)))
+        with np.errstate(over="ignore"):
+            raw.append(((target - given) ** 2).sum(axis=(1, 2)))
     loss = np.concatenate(losses) / family.trivial_risk
     n = len(loss)
     mean, variance = float(loss.mean()), float(loss.var(ddof=1))
+    unclipped = float(np.concatenate(raw).mean()) / family.trivial_risk
     log_term = math.log(4 / (1 - confidence))
     radius = math.sqrt(2 * variance * log_term / n) + 7 * family.risk_bound * log_term / (
         3 * (n - 1)
@@ -70,5 +72,5 @@ def measure(
         high=min(family.risk_bound, mean + radius),
         confidence=confidence,
         examples=n,
-        unclipped=float(np.concatenate(raw).mean()) / family.trivial_risk,
+        unclipped=unclipped if math.isfinite(unclipped) else None,
     )

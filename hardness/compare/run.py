@@ -84,7 +84,7 @@ class Run:
                 high=float(high),
                 confidence=float(data["risk_confidence"]),
                 examples=int(data["risk_examples"]),
-                unclipped=float(data["risk_unclipped"]),
+                unclipped=data["risk_unclipped"],
             )
         return Run(
             spec=str(data["spec"]),

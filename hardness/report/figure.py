@@ -104,6 +104,9 @@ def _panel(
     elif cost == "examples":
         _bound(axis, comparison, "information-floor", "floor, any learner", handles, ":")
     axis.set_yscale("log")
+    seen = [y for line in axis.get_lines() for y in line.get_ydata() if y > 0]
+    if seen:
+        axis.set_ylim(min(seen) / 3, max(seen) * 3)
     axis.set_title(_TITLES[cost])
     axis.set_xlabel(f"{comparison.parameter} ({comparison.spec})")
     axis.set_ylabel({"queries": "queries", "examples": "examples", "seconds": "seconds"}[cost])
@@ -132,7 +135,7 @@ def _bound(
     axis.fill_between(
         [v for v, _ in found],
         [b for _, b in found],
-        [min(b for _, b in found) / 10] * len(found),
+        [1e-9] * len(found),
         color="black",
         alpha=0.08,
         linewidth=0,

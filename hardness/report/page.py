@@ -95,7 +95,7 @@ def _sentences(comparison: Comparison) -> list[str]:
         asked = f"{number(cell.queries)} queries, " if cell.queries else ""
         spent = f"{asked}{number(cell.examples)} examples, {number(cell.seconds)} s"
         if cell.solved == cell.runs:
-            out.append(f"{name} solved all {cell.runs} instances there ({spent}; medians).")
+            out.append(f"{name} solved all {cell.runs} instances there ({spent}).")
         else:
             risk = "not measured" if cell.risk is None else f"{cell.risk:.2f}"
             out.append(

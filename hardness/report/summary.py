@@ -1,6 +1,9 @@
 """A comparison in a few numbers a learner and size, for the table, the figure and the page."""
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from statistics import median
 from typing import Literal
 
@@ -13,7 +16,11 @@ COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """The runs of one learner at one size: medians over the seeds."""
+    """The runs of one learner at one size.
+
+    A cost is the least that is enough for a fraction of the runs: the success probability that
+    the certified bound is about, so that both can be held against each other. Risk is the median.
+    """
 
     value: int
     learner: str
@@ -26,13 +33,13 @@ class Cell:
     outcome: str  # the most frequent one
 
     def cost(self, name: Cost) -> float:
-        """Return the median use of a resource."""
+        """Return the cost in one resource."""
         return float(getattr(self, name))
 
 
 def cells(comparison: Comparison) -> list[Cell]:
     """Summarise every learner at every size, learners in the order asked."""
-    out = []
+    out, success = [], comparison.terms.success
     for learner in comparison.learner_names:
         for value in comparison.values:
             runs = comparison.of(learner, value)
@@ -44,14 +51,24 @@ def cells(comparison: Comparison) -> list[Cell]:
                     learner=learner,
                     solved=sum(r.outcome is Outcome.SOLVED for r in runs),
                     runs=len(runs),
-                    queries=median(r.usage.queries for r in runs),
-                    examples=median(r.usage.examples for r in runs),
-                    seconds=median(r.usage.seconds for r in runs),
+                    queries=enough((r.usage.queries for r in runs), success),
+                    examples=enough((r.usage.examples for r in runs), success),
+                    seconds=enough((r.usage.seconds for r in runs), success),
                     risk=median(risks) if risks else None,
                     outcome=max(names, key=names.count),
                 )
             )
     return out
+
+
+def enough(costs: Iterable[float], fraction: Fraction) -> float:
+    """Return the least cost that at least a fraction of the runs stayed within.
+
+    >>> enough([5, 1, 9], Fraction(2, 3))
+    5
+    """
+    ordered = sorted(costs)
+    return ordered[math.ceil(fraction * len(ordered)) - 1]
 
 
 def short_name(comparison: Comparison, learner: str) -> str:

@@ -28,6 +28,7 @@ class Outcome(Enum):
     SECONDS_SPENT = "seconds spent"
     NOISY = "labels are noisy"
     TOLERANCE = "tolerance too large"
+    DIVERGED = "diverged"
     INVALID = "invalid hypothesis"
     UNJUDGED = "not judged"
 
@@ -53,6 +54,8 @@ _ADVICE = {
     Outcome.NOISY: "the labels fit no parity: elimination needs labels without noise, try "
     "`queries` where the family is small",
     Outcome.TOLERANCE: "the oracle's tolerance hides every member: lower --tau",
+    Outcome.DIVERGED: "training left the range of float64, so its risk is that of knowing the "
+    "family alone: lower the rate",
     Outcome.INVALID: "the hypothesis gave values that are not finite or of the wrong shape: mend "
     "the learner",
     Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known: run it where "

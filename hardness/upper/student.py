@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Hypothesis, Outcome
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
 from instances.family import Family, require
 from instances.layer import AttentionLayer, softmax_rows
 from instances.limits import require_memory
@@ -65,7 +65,7 @@ class Student:
                 new, d_theta, d_w = gradients(theta, w, batch.x.astype(np.float64), batch.y)
                 loss = new if loss == math.inf else 0.98 * loss + 0.02 * new
                 if not math.isfinite(new):
-                    outcome = Outcome.INVALID
+                    outcome = Outcome.DIVERGED
                     break
                 if max(loss, new) < 1e-6 * family.trivial_risk:
                     break
@@ -74,10 +74,8 @@ class Student:
         except Spent as spent:
             outcome = SPENT[spent.resource]
         details = {"steps": step, "heads": heads, "smoothed_loss": loss}
-        if not (np.isfinite(theta).all() and np.isfinite(w).all()):
-            return Hypothesis(
-                predict=family.known, outcome=Outcome.INVALID, details={**details, "diverged": True}
-            )
+        if outcome is Outcome.DIVERGED:
+            return nothing(family, outcome, steps=step, heads=heads)
         layer = AttentionLayer(theta=theta, w=w)
         return Hypothesis(predict=layer, outcome=outcome, details=details)
 

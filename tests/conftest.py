@@ -1,0 +1,49 @@
+"""What tests share: the command line in process, families small enough for brute force."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cli
+
+
+@dataclass
+class Answer:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    def one_line(self, *words: str) -> None:
+        """The error is one line and names these."""
+        assert self.err.count("\n") == 1, self.err
+        assert self.err.startswith("hardness: ")
+        for word in words:
+            assert word in self.err, self.err
+
+
+@pytest.fixture
+def hardness(capfd, monkeypatch, tmp_path):
+    """Run the command line in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Answer:
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as left:
+            cli.main([str(a) for a in arguments])
+        found = capfd.readouterr()
+        return Answer(left.value.code, found.out, found.err)
+
+    return call
+
+
+def every_token(d: int) -> np.ndarray:
+    """All 4^d token pairs, packed (4^d, 2, 1)."""
+    index = np.arange(4**d, dtype=np.uint64)
+    return np.stack([index & np.uint64(2**d - 1), index >> np.uint64(d)], axis=1)[..., None]

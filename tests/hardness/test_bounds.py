@@ -1,0 +1,123 @@
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardness.lower import Terms, information_floor, stat_queries, vstat_queries
+from hardness.oracles import Query
+from hardness.oracles.query import enumerate_mean
+from instances import Parity, UsageError
+
+
+@pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 4)])
+def test_bessel_cap_by_brute_force_over_general_queries(noise):
+    """sum_S (E_S phi - E_0 phi)^2 <= (1-2 eta)^2/4, for queries that are not correlational."""
+    family = Parity(d=4, m=2, noise=noise)
+    members = list(itertools.combinations(range(1, 4), 2))
+    rng = np.random.default_rng(0)
+    for trial in range(30):
+        table = rng.uniform(-1, 1, (16, 16, 3))
+        if trial % 2:
+            table = np.sign(table)
+
+        def phi(x, y, table=table):
+            code = ((x < 0) @ (1 << np.arange(4))).astype(int)
+            return table[code[:, 0], code[:, 1], np.sign(np.round(y[:, 0, 0])).astype(int) + 1]
+
+        query = Query(phi=phi)
+        means = np.array([enumerate_mean(query, family, s) for s in members])
+        reference = enumerate_mean(query, Parity(d=4, m=2, noise=Fraction(499999, 10**6)), (1, 2))
+        total = ((means - reference) ** 2).sum()
+        assert total <= float((1 - 2 * noise) ** 2) / 4 + 1e-5
+
+
+def test_the_bessel_cap_is_attained():
+    """The indicator of the sign of a member's character moves by (1-2 eta)/2."""
+    family = Parity(d=4, m=2)
+
+    def phi(x, y):
+        z = x[:, 0] * x[:, 1]
+        return np.where(z[:, 0] < 0, y[:, 0, 0] * x[:, 0, 0] * z[:, 1] * z[:, 2], 0.0)
+
+    assert enumerate_mean(Query(phi=phi), family, (1, 2)) == 0.5
+    assert enumerate_mean(Query(phi=phi), family, (1, 3)) == 0.0
+
+
+@given(st.integers(2, 40))
+def test_a_hypothesis_is_right_about_as_many_members_as_stated_and_no_more(k):
+    """The mean of K orthonormal functions has risk 1 - 1/K for each: the count is attained."""
+    assert Terms(risk=1 - Fraction(1, k)).right_about == k
+    assert Terms(risk=1 - Fraction(1, k) - Fraction(1, 10**9)).right_about == k - 1
+    rng = np.random.default_rng(k)
+    for _ in range(20):
+        h = rng.normal(size=k) * rng.uniform(0, 2) / math.sqrt(k)
+        worst = ((np.eye(k) - h) ** 2).sum(axis=1).max()
+        assert worst >= 1 - 1 / k - 1e-12
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 10**6))
+def test_vstat_lemma(p, reference, t):
+    """|p - p0| above the tolerance at p means (p - p0)^2 >= min(p0, 1-p0)/(3t)."""
+    if abs(p - reference) > max(1 / t, math.sqrt(p * (1 - p) / t)):
+        assert (p - reference) ** 2 >= min(reference, 1 - reference) / (3 * t) * (1 - 1e-12)
+
+
+def test_vstat_lemma_on_a_grid():
+    grid = np.linspace(0, 1, 401)
+    p, reference = np.meshgrid(grid, grid)
+    for t in (1, 2, 3, 10, 100, 1000):
+        far = np.abs(p - reference) > np.maximum(1 / t, np.sqrt(p * (1 - p) / t))
+        bound = np.minimum(reference, 1 - reference) / (3 * t)
+        assert ((p - reference) ** 2 >= bound * (1 - 1e-12))[far].all()
+
+
+sizes = st.integers(1, 10**30)
+noises = st.fractions(0, Fraction(49, 100), max_denominator=100)
+terms = st.builds(
+    Terms,
+    tau=st.fractions(Fraction(1, 1000), 1, max_denominator=1000),
+    vstat=st.integers(1, 10**6),
+    risk=st.fractions(0, Fraction(9, 10), max_denominator=50),
+    success=st.fractions(Fraction(1, 50), 1, max_denominator=50),
+)
+
+
+@given(sizes, noises, terms)
+def test_bounds_are_the_least_integers_that_the_argument_allows(size, noise, goal):
+    missing = goal.success * size - goal.right_about
+    for value, ruled_out in (
+        (stat_queries(size, noise, goal), (1 - 2 * noise) ** 2 / (4 * goal.tau**2)),
+        (vstat_queries(size, noise, goal), Fraction(3 * goal.vstat, 4) * (1 - 2 * noise) ** 2),
+    ):
+        assert value >= 0
+        assert value * ruled_out >= missing
+        assert value == 0 or (value - 1) * ruled_out < missing
+    floor = information_floor(size, goal)
+    assert goal.right_about * 2**floor >= goal.success * size
+    assert floor == 0 or goal.right_about * 2 ** (floor - 1) < goal.success * size
+
+
+def test_known_values():
+    strict = Terms(success=Fraction(1))
+    assert stat_queries(455, Fraction(0), strict) == math.ceil(4 * 0.01 * 454) == 19
+    assert stat_queries(455, Fraction(1, 4), strict) == math.ceil(4 * 0.01 * 454 / 0.25)
+    assert information_floor(455, strict) == 9
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"tau": Fraction(0)}, "tau"),
+        ({"tau": Fraction(2)}, "tau"),
+        ({"risk": Fraction(1)}, "risk"),
+        ({"success": Fraction(0)}, "success"),
+        ({"vstat": 0}, "t must"),
+    ],
+)
+def test_refuses_terms_out_of_range(given, word):
+    with pytest.raises(UsageError, match=word):
+        Terms(**given)

@@ -1,0 +1,139 @@
+import hashlib
+import json
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.check import check
+from hardness.lower import Terms, certify
+from instances import DamagedFile, Parity, parse
+from instances.errors import Refuted
+
+SPECS = ["parity:d=8,m=3", "parity:d=9,m=4,noise=0.1", "parity:d=1000,m=21", "parity:d=1000,m=20"]
+
+
+def sealed(data):
+    """Give changed data a digest that fits: the checker then has to see the change itself."""
+    body = {k: v for k, v in data.items() if k != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_certificates_are_accepted(spec):
+    data = json.loads(json.dumps(certify(parse(spec)).to_json()))
+    assert len(check(data).statements) == 5
+
+
+@given(
+    st.integers(2, 300),
+    st.data(),
+    st.fractions(0, Fraction(2, 5), max_denominator=20),
+    st.fractions(Fraction(1, 500), 1, max_denominator=500),
+    st.fractions(0, Fraction(4, 5), max_denominator=9),
+    st.fractions(Fraction(1, 9), 1, max_denominator=9),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_terms_are_accepted(d, data, noise, tau, risk, success):
+    family = Parity(d=d, m=data.draw(st.integers(1, min(d - 1, 12))), noise=noise)
+    goal = Terms(tau=tau, vstat=data.draw(st.integers(1, 10**5)), risk=risk, success=success)
+    check(certify(family, goal).to_json())
+
+
+def test_any_single_digit_changed_is_refused():
+    text = json.dumps(certify(parse("parity:d=12,m=4,noise=0.2")).to_json())
+    for place in [m.start() for m in re.finditer(r"\d", text)]:
+        digit = text[place]
+        changed = text[:place] + str((int(digit) + 1) % 10) + text[place + 1 :]
+        with pytest.raises(Refuted):
+            check(json.loads(changed))
+
+
+@pytest.mark.parametrize("spec", ["parity:d=12,m=4,noise=0.2", "parity:d=12,m=5"])
+def test_any_digit_of_value_or_evidence_is_refused_even_with_a_fitting_digest(spec):
+    data = certify(parse(spec)).to_json()
+    parts = {"evidence": json.dumps(data["evidence"])}
+    for i, claim in enumerate(data["claims"]):
+        parts[f"claim {i}"] = json.dumps(claim["value"])
+    for name, text in parts.items():
+        for place in [m.start() for m in re.finditer(r"\d", text)]:
+            changed = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
+            forged = json.loads(json.dumps(data))
+            if name == "evidence":
+                forged["evidence"] = json.loads(changed)
+            else:
+                forged["claims"][int(name.split()[1])]["value"] = json.loads(changed)
+            with pytest.raises(Refuted):
+                check(sealed(forged))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["evidence"]["heads"].pop(),
+        lambda d: d["evidence"]["heads"][0].update(u="-3"),
+        lambda d: d["evidence"]["heads"][0].update(counts=False),
+        lambda d: d["evidence"]["heads"][0].update(counts=1),
+        lambda d: d["evidence"]["heads"][0].update(a="1/0"),
+        lambda d: d["evidence"].update(c0="1"),
+        lambda d: d["evidence"].update(rho="4"),
+        lambda d: d["evidence"]["members"].update(ground=12),
+        lambda d: d.update(spec="parity:d=13,m=4,noise=0.2,rho=3"),
+        lambda d: d.update(spec="parity:d=12,m=4,noise=0.1,rho=3"),
+        lambda d: d.update(spec="majority:d=12,m=4"),
+        lambda d: d.update(extra=1),
+        lambda d: d["claims"].clear(),
+        lambda d: d["claims"].pop(),  # the information floor
+        lambda d: d["claims"].append(dict(d["claims"][0])),
+        lambda d: d["claims"][1].update(quantity="every-learner-dimension"),
+        lambda d: d["claims"][1].update(value="1e9"),
+        lambda d: d["claims"][1].update(value=165),
+        lambda d: d["claims"][1].update(kind="interval"),
+        lambda d: d["claims"][2]["parameters"].update(tau="1/2"),
+        lambda d: d["claims"][2]["parameters"].update(noise="0"),
+        lambda d: d["claims"][2]["parameters"].update(range="[0,1]"),
+        lambda d: d["claims"][2]["parameters"].update(success="1/9"),
+        lambda d: d["claims"][2]["parameters"].update(risk="5/4"),
+        lambda d: d["claims"][2].pop("parameters"),
+        lambda d: d.update(evidence=[]),
+        lambda d: d.update(claims={"a": 1}),
+    ],
+)
+def test_a_forged_certificate_is_refused(change):
+    data = json.loads(json.dumps(certify(parse("parity:d=12,m=4,noise=0.2")).to_json()))
+    change(data)
+    with pytest.raises(Refuted) as found:
+        check(sealed(data))
+    assert "\n" not in str(found.value)
+
+
+def test_heads_that_leak_are_refused(monkeypatch):
+    """A family whose first threshold moved: its own certificate does not check."""
+    from dataclasses import replace
+
+    from instances import parity
+
+    right = parity.parity_heads(4, Fraction(3))
+    moved = (replace(right[0], u=right[0].u * 2), *right[1:])
+    monkeypatch.setattr(parity, "parity_heads", lambda m, rho: moved)
+    with pytest.raises(Refuted, match="do not compute"):
+        check(certify(parse("parity:d=12,m=4")).to_json())
+
+
+def test_what_is_no_certificate_is_called_so():
+    for data in ({}, {"format": "hardness-secret/1"}, {"format": 3}):
+        with pytest.raises(DamagedFile, match="no certificate"):
+            check(data)
+    with pytest.raises(DamagedFile, match="this version"):
+        check(
+            sealed(
+                {**certify(parse("parity:d=8,m=3")).to_json(), "format": "hardness-certificate/9"}
+            )
+        )
+
+
+def test_the_scope_names_elimination():
+    assert "Gaussian elimination" in certify(parse("parity:d=8,m=3")).scope

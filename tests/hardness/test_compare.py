@@ -1,0 +1,100 @@
+import json
+
+import pytest
+
+from hardness.compare import compare, read_comparison, values_of, write_comparison
+from hardness.compare.both import exponent, specs_over
+from hardness.compare.results import to_json
+from instances import AlreadyExists, DamagedFile, UsageError
+from instances.errors import ToolkitError
+
+
+@pytest.fixture(scope="module")
+def small():
+    return compare("parity:m=2", "d=6..10..2", ("queries", "elimination"), seeds=2)
+
+
+def test_runs_are_all_there_in_order(small):
+    assert len(small.runs) == 3 * 2 * 2
+    assert [r.seed for r in small.runs[:2]] == [0, 1]
+    assert small.values == (6, 8, 10)
+    assert len(small.of("queries", 8)) == 2
+    assert small.certificates[0].spec == "parity:d=6,m=2,noise=0,rho=3"
+
+
+def test_results_read_back(small, tmp_path):
+    write_comparison(tmp_path / "results.json", small)
+    assert read_comparison(tmp_path) == small
+    with pytest.raises(AlreadyExists):
+        write_comparison(tmp_path / "results.json", small)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["certificates"][0]["claims"][1].update(value="9"),
+        lambda d: d["certificates"].pop(),
+        lambda d: d["runs"][0].pop("usage"),
+        lambda d: d["runs"][0].update(outcome="great"),
+        lambda d: d["terms"].update(tau="x"),
+        lambda d: d.update(format="hardness-results/2"),
+        lambda d: d.update(values=3),
+    ],
+)
+def test_damaged_results_are_refused(small, tmp_path, change):
+    data = json.loads(json.dumps(to_json(small)))
+    change(data)
+    (tmp_path / "results.json").write_text(json.dumps(data))
+    with pytest.raises(DamagedFile, match=r"results\.json") as found:
+        read_comparison(tmp_path)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("d=8..10", ("d", (8, 9, 10))),
+        ("m=1..6..2", ("m", (1, 3, 5))),
+        ("d=9", ("d", (9,))),
+        ("d=9,4,9", ("d", (4, 9))),
+    ],
+)
+def test_ranges(text, wanted):
+    assert values_of(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text", ["d", "d=", "d=a..b", "d=9..8", "d=1..5..0", "=3", "d=1...3", "d=-1"]
+)
+def test_bad_ranges_are_refused(text):
+    with pytest.raises(UsageError, match="--over"):
+        values_of(text)
+
+
+def test_a_parameter_replaces_what_the_spec_says():
+    assert specs_over("parity-first", "m", (1, 2)) == [
+        "parity:d=16,m=1,noise=0,rho=3",
+        "parity:d=16,m=2,noise=0,rho=3",
+    ]
+    with pytest.raises(UsageError, match="parameters"):
+        specs_over("parity:m=2", "k", (1,))
+    with pytest.raises(UsageError, match="d - 1"):
+        compare("parity:m=5", "d=4..8", ("elimination",))
+
+
+def test_nothing_runs_before_everything_was_read(monkeypatch):
+    from hardness.compare import both
+
+    monkeypatch.setattr(both, "run", lambda *a, **k: pytest.fail("ran"))
+    with pytest.raises(ToolkitError):
+        compare("parity:m=2", "d=6..8", ("elimination", "elimniation"))
+    with pytest.raises(UsageError):
+        compare("parity:m=2", "d=6..8", ("elimination",), seeds=0)
+
+
+def test_exponents():
+    fit = exponent([8, 16, 32], [3 * 8**2.5, 3 * 16**2.5, 3 * 32**2.5])
+    assert fit.slope == pytest.approx(2.5)
+    assert fit.error < 1e-12
+    assert exponent([8, 16], [1.0, 2.0]) is None
+    assert exponent([8, 16, 32], [0.0, 1.0, 2.0]) is None

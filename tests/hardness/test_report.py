@@ -1,0 +1,80 @@
+import dataclasses
+import re
+from fractions import Fraction
+from html.parser import HTMLParser
+
+import pytest
+
+from hardness.compare import compare
+from hardness.report import both_sides, comparison_table, page
+from hardness.report.summary import bounds, cells, enough, fits
+
+
+@pytest.fixture(scope="module")
+def small():
+    return compare("parity:m=2", "d=6..10..2", ("queries", "lowdegree:degree=1"), seeds=3)
+
+
+class Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text, self.open = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_figure_is_byte_stable_and_has_its_curves(small):
+    svg = both_sides(small)
+    assert svg == both_sides(small)
+    assert svg.count(b'<g id="axes_') == 3
+    assert both_sides(small, "png")[:8] == b"\x89PNG\r\n\x1a\n"
+    assert both_sides(small, "pdf") == both_sides(small, "pdf")
+
+
+def test_the_page_stands_alone_and_says_the_numbers(small):
+    text = page(small)
+    found = Page()
+    found.feed(text)
+    names = [tag for tag, _ in found.tags]
+    assert names.count("svg") == 1
+    assert not {"script", "link", "iframe", "img"} & set(names)
+    outside = [v for _, a in found.tags for k, v in a.items() if k in ("src", "href") and v]
+    assert all(v.startswith("#") for v in outside)
+    assert not re.search(r"url\((?!#)", text)
+    words = "".join(found.text)
+    assert "Gaussian elimination" in words
+    assert small.certificates[-1].value("sq-dimension") in words
+    assert str(bounds(small, "stat-queries")[-1]) in words
+    assert "hardness check certificate.json" in words
+
+
+def test_hostile_names_show_as_text(small):
+    evil = '<script>alert("x")</script>'
+    bad = dataclasses.replace(small, spec=evil, command=evil)
+    text = page(bad)
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+
+
+def test_costs_are_what_was_enough_for_the_success_of_the_bound(small):
+    cell = cells(small)[0]
+    used = sorted(r.usage.queries for r in small.of("queries", 6))
+    assert cell.queries == used[1]
+    assert enough([3], Fraction(2, 3)) == 3
+    assert enough([1, 2, 3, 4], Fraction(1)) == 4
+
+
+def test_the_table_shows_both_sides(small):
+    lines = comparison_table(small).splitlines()
+    assert len(lines) == 1 + 3 * 3
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("certified at least") for line in lines) == 3
+    assert "learned nothing" in comparison_table(small)
+
+
+def test_fits_are_of_solved_runs_alone(small):
+    assert {learner for learner, _ in fits(small)} == {"queries"}

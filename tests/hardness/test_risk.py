@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from hardness.compare import measure
+from hardness.compare.run import SOLVED_BELOW
+from instances import parse
+
+INSTANCE = parse("parity:d=10,m=3,noise=0.1").instance(0)
+FAMILY, SECRET = INSTANCE.family, INSTANCE.hidden.secret
+
+
+def test_known_risks_are_inside_their_intervals():
+    for size, wanted in ((0.0, 1.0), (1.0, 0.0), (0.5, 0.25), (-1.0, 4.0)):
+
+        def predict(x, size=size):
+            known = FAMILY.known(x)
+            return known + size * (FAMILY.mean(SECRET, x) - known)
+
+        found = measure(INSTANCE, predict)
+        assert found.low <= wanted <= found.high
+        assert found.value == pytest.approx(wanted, abs=1e-12)
+
+
+def test_the_noiseless_member_is_not_the_mean():
+    """Predicting labels without shrinking by 1 - 2 eta costs, unless projected back."""
+    found = measure(INSTANCE, lambda x: FAMILY.label(SECRET, x))
+    assert found.value == pytest.approx(0.0, abs=1e-12)
+    assert found.unclipped == pytest.approx((0.2 / 0.8) ** 2)
+
+
+def test_the_interval_covers_as_often_as_it_says():
+    """A hypothesis that is wrong on a tenth of the tokens: true risk 0.4."""
+    pattern = {}
+
+    def predict(x):
+        wrong = np.array([hash(row.tobytes()) % 10 == 0 for row in x])
+        pattern["share"] = wrong.mean()
+        known = FAMILY.known(x)
+        sign = np.where(wrong, -1.0, 1.0)[:, None, None]
+        return known + sign * (FAMILY.mean(SECRET, x) - known)
+
+    misses = 0
+    for size in (500, 1000, 2000, 4000):
+        found = measure(INSTANCE, predict, examples=size, confidence=0.5)
+        misses += not found.low <= 0.4 <= found.high
+    assert misses <= 3
+
+
+def test_an_interval_around_no_observed_loss_is_not_empty():
+    found = measure(INSTANCE, INSTANCE.layer(), examples=400)
+    assert found.high > 0.05 > found.low
+    assert measure(INSTANCE, INSTANCE.layer()).high < SOLVED_BELOW
+
+
+@pytest.mark.parametrize(
+    "predict",
+    [
+        lambda x: np.full(x.shape, np.nan),
+        lambda x: np.full(x.shape, np.inf),
+        lambda x: x[:, 0],
+        lambda x: x.astype(complex),
+        lambda x: "labels",
+        lambda x: None,
+    ],
+)
+def test_invalid_predictions_have_no_risk(predict):
+    assert measure(INSTANCE, predict) is None

@@ -1,0 +1,208 @@
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from instances import (
+    AlreadyExists,
+    AttentionLayer,
+    DamagedFile,
+    TooLarge,
+    UsageError,
+    files,
+    load_layer,
+    parse,
+    read_folder,
+    save_layer,
+    write_folder,
+)
+
+
+def make(path, count=1000, tensors="safetensors", spec="parity:d=70,m=3,noise=0.1", **more):
+    return write_folder(Path(path), parse(spec).instance(0), count, tensors, **more)
+
+
+@pytest.mark.parametrize("tensors", ["safetensors", "npz"])
+def test_what_is_written_reads_back(tmp_path, tensors, monkeypatch):
+    monkeypatch.setattr(files, "_SHARD_BYTES", 300 * 33)
+    folder = make(tmp_path / "x", tensors=tensors)
+    instance = parse("parity:d=70,m=3,noise=0.1").instance(0)
+    assert len(folder.shards) == 4
+    assert folder.instance == instance
+    for start, count in ((0, 1000), (0, 10), (290, 20), (299, 302), (995, 99), (2000, 5)):
+        found, made = folder.examples(start, count), instance.examples(start, count)
+        wanted = made.cut(0, max(0, min(count, 1000 - start)))
+        assert (found.words == wanted.words).all()
+        assert (found.bits == wanted.bits).all()
+
+
+def test_formats_hold_the_same_content(tmp_path):
+    one, two = make(tmp_path / "a"), make(tmp_path / "b", tensors="npz")
+    assert [s.sha256 for s in one.shards] == [s.sha256 for s in two.shards]
+
+
+def test_the_public_part_says_nothing_of_the_secret(tmp_path):
+    """Two instances of one family differ in public only by commitment and examples."""
+    folder = make(tmp_path / "x")
+    public = (tmp_path / "x" / "instance.json").read_text()
+    hidden = json.loads((tmp_path / "x" / "secret.json").read_text())
+    assert hidden["nonce"] not in public
+    assert "seed" not in json.loads(public)
+    assert json.dumps(hidden["secret"]) not in public
+    os.remove(tmp_path / "x" / "secret.json")
+    again = read_folder(tmp_path / "x")
+    assert again.hidden is None
+    assert (again.examples(0, 9).words == folder.examples(0, 9).words).all()
+
+
+def test_an_existing_folder_is_kept_unless_forced(tmp_path):
+    make(tmp_path / "x", count=5)
+    with pytest.raises(AlreadyExists, match="kept"):
+        make(tmp_path / "x", count=7)
+    assert read_folder(tmp_path / "x").count == 5
+    assert make(tmp_path / "x", count=7, force=True).count == 7
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.tex").write_text("x")
+    with pytest.raises(AlreadyExists, match="not ours"):
+        make(foreign, force=True)
+    assert (foreign / "thesis.tex").exists()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["foreign", "x"]
+
+
+def test_what_is_interrupted_leaves_nothing(tmp_path):
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make(tmp_path / "x", progress=stop)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_does_not_fit_is_refused(tmp_path):
+    with pytest.raises(TooLarge, match="disk"):
+        make(tmp_path / "x", count=10**18)
+    with pytest.raises(TooLarge, match="memory"):
+        parse("parity:d=64,m=3").instance(0).examples(0, 10**12)
+    with pytest.raises(TooLarge, match="memory"):
+        parse("parity:d=1000000,m=3").instance(0).layer()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("tensors", ["safetensors", "npz"])
+@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_flipped_bit_of_a_shard_is_found(tmp_path, tensors, place, bit):
+    if not (tmp_path / "x").exists():
+        make(tmp_path / "x", count=50, tensors=tensors)
+    shard = tmp_path / "x" / f"examples-00000.{tensors}"
+    whole = shard.read_bytes()
+    damaged = bytearray(whole)
+    damaged[int(place * len(whole))] ^= 1 << bit
+    shard.write_bytes(damaged)
+    try:
+        found = read_folder(tmp_path / "x").examples(0, 50)
+    except DamagedFile:
+        return
+    finally:
+        shard.write_bytes(whole)
+    # It was read: a name or a date of the container changed, and the content is as it was.
+    good = read_folder(tmp_path / "x").examples(0, 50)
+    assert (found.words == good.words).all()
+    assert (found.bits == good.bits).all()
+
+
+@pytest.mark.parametrize("tensors", ["safetensors", "npz"])
+@pytest.mark.parametrize("keep", [0, 1, 8, 100, 0.5, 0.999])
+def test_a_truncated_shard_is_refused(tmp_path, tensors, keep):
+    make(tmp_path / "x", count=50, tensors=tensors)
+    shard = tmp_path / "x" / f"examples-00000.{tensors}"
+    whole = shard.read_bytes()
+    shard.write_bytes(whole[: keep if isinstance(keep, int) else int(keep * len(whole))])
+    with pytest.raises(DamagedFile, match="examples-00000"):
+        read_folder(tmp_path / "x").examples(0, 50)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.pop("spec"),
+        lambda d: d.update(spec="parity:d=9,m=3,noise=0.1,rho=3"),
+        lambda d: d.update(spec=7),
+        lambda d: d.update(revision=99),
+        lambda d: d.update(format="hardness-instance/9"),
+        lambda d: d.update(format="something"),
+        lambda d: d["commitments"].update(secret="00"),
+        lambda d: d["reference"].update(bits=[1] * 8),
+        lambda d: d["reference"].update(words=[]),
+        lambda d: d["examples"].update(count=3),
+        lambda d: d["examples"].update(shards=3),
+    ],
+)
+def test_a_changed_public_part_is_refused(tmp_path, change):
+    make(tmp_path / "x", count=5)
+    path = tmp_path / "x" / "instance.json"
+    data = json.loads(path.read_text())
+    change(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(DamagedFile) as found:
+        read_folder(tmp_path / "x")
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "\x00", '{"format": 3}'])
+def test_a_foreign_public_part_is_refused(tmp_path, text):
+    make(tmp_path / "x", count=5)
+    (tmp_path / "x" / "instance.json").write_text(text)
+    with pytest.raises(DamagedFile, match=r"instance\.json"):
+        read_folder(tmp_path / "x")
+
+
+def test_a_swapped_secret_is_refused(tmp_path):
+    make(tmp_path / "x", count=5)
+    write_folder(tmp_path / "y", parse("parity:d=70,m=3,noise=0.1").instance(1))
+    os.replace(tmp_path / "y" / "secret.json", tmp_path / "x" / "secret.json")
+    with pytest.raises(DamagedFile, match="committed"):
+        read_folder(tmp_path / "x")
+
+
+def test_the_secret_part_is_not_taken_for_the_public_one(tmp_path):
+    make(tmp_path / "x", count=5)
+    with pytest.raises(UsageError, match="secret part"):
+        read_folder(tmp_path / "x" / "secret.json")
+    os.replace(tmp_path / "x" / "secret.json", tmp_path / "x" / "instance.json")
+    with pytest.raises(UsageError, match="secret part"):
+        read_folder(tmp_path / "x")
+
+
+@pytest.mark.parametrize("ending", ["safetensors", "npz"])
+@pytest.mark.parametrize("order", ["C", "F", "transposed"])
+def test_layers_read_back_however_they_lie_in_memory(tmp_path, ending, order):
+    rng = np.random.default_rng(0)
+    theta = np.asarray(rng.normal(size=(2, 3, 3)), order="F" if order == "F" else "C")
+    theta = theta.transpose(0, 2, 1) if order == "transposed" else theta
+    layer = AttentionLayer(theta=theta, w=rng.normal(size=(2, 3, 3)), kind="linear")
+    save_layer(tmp_path / f"layer.{ending}", layer)
+    found = load_layer(tmp_path / f"layer.{ending}")
+    assert (found.theta == theta).all()
+    assert (found.w == layer.w).all()
+    assert found.kind == "linear"
+    files.write_tensors(tmp_path / f"t.{ending}", {"theta": theta}, {"format": "x"})
+    tensors, _ = files.read_tensors(tmp_path / f"t.{ending}", "x")
+    assert (tensors["theta"] == theta).all()
+
+
+def test_nothing_is_unpickled(tmp_path):
+    np.savez(tmp_path / "evil.npz", hardness=np.array({"a": 1}, dtype=object))
+    with pytest.raises(DamagedFile, match="evil"):
+        load_layer(tmp_path / "evil.npz")
+
+
+def test_a_folder_with_its_layer_loads_it(tmp_path):
+    folder = make(tmp_path / "x", count=0, spec="parity:d=9,m=3", with_layer=True)
+    layer = load_layer(tmp_path / "x" / "secret-layer.safetensors")
+    assert (layer.theta == folder.instance.layer().theta).all()

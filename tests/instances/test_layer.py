@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from instances import AttentionLayer, UsageError
+from instances import layer as layer_module
+
+
+def naive(layer, x):
+    """One example, one head, one row at a time."""
+    out = np.zeros_like(x, dtype=float)
+    for n, tokens in enumerate(x.astype(float)):
+        for theta, w in zip(layer.theta, layer.w, strict=True):
+            for row in range(len(tokens)):
+                logits = np.array([tokens[row] @ theta @ other for other in tokens])
+                weights = softmax(logits) if layer.kind == "softmax" else logits
+                out[n, row] += sum(p * (t @ w) for p, t in zip(weights, tokens, strict=True))
+    return out
+
+
+@pytest.mark.parametrize("kind", ["softmax", "linear"])
+@pytest.mark.parametrize(("m", "k", "d"), [(1, 1, 1), (1, 2, 3), (3, 4, 5), (2, 5, 2)])
+def test_agrees_with_the_formula_row_by_row(kind, m, k, d):
+    rng = np.random.default_rng(0)
+    layer = AttentionLayer(
+        theta=rng.normal(size=(m, d, d)), w=rng.normal(size=(m, d, d)), kind=kind
+    )
+    x = rng.normal(size=(7, k, d))
+    np.testing.assert_allclose(layer(x), naive(layer, x), atol=1e-12)
+
+
+def test_batches_do_not_change_the_result(monkeypatch):
+    rng = np.random.default_rng(1)
+    layer = AttentionLayer(theta=rng.normal(size=(2, 4, 4)), w=rng.normal(size=(2, 4, 4)))
+    x = rng.normal(size=(50, 3, 4))
+    whole = layer(x)
+    monkeypatch.setattr(layer_module, "_BATCH_BYTES", 1000)
+    np.testing.assert_allclose(layer(x), whole, rtol=1e-14)
+
+
+def test_huge_logits_do_not_overflow():
+    layer = AttentionLayer(theta=1e6 * np.eye(2)[None], w=np.eye(2)[None])
+    out = layer(np.array([[[1.0, 1.0], [-1.0, -1.0]]]))
+    np.testing.assert_allclose(out, [[[1, 1], [-1, -1]]])
+
+
+@pytest.mark.parametrize(
+    ("theta", "w", "word"),
+    [
+        (np.zeros((1, 2, 3)), np.zeros((1, 2, 3)), "(m, d, d)"),
+        (np.zeros((1, 2, 2)), np.zeros((2, 2, 2)), "differ"),
+        (np.full((1, 2, 2), np.nan), np.zeros((1, 2, 2)), "finite"),
+        (np.zeros((0, 2, 2)), np.zeros((0, 2, 2)), "(m, d, d)"),
+    ],
+)
+def test_refuses_what_is_no_layer(theta, w, word):
+    with pytest.raises(UsageError, match=word.replace("(", r"\(").replace(")", r"\)")):
+        AttentionLayer(theta=theta, w=w)
+
+
+def test_refuses_another_kind_and_wrong_tokens():
+    with pytest.raises(UsageError, match="kind"):
+        AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.zeros((1, 2, 2)), kind="relu")
+    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.zeros((1, 2, 2)))
+    with pytest.raises(UsageError, match="shape"):
+        layer(np.zeros((3, 2, 5)))
+
+
+def test_a_layer_cannot_be_changed():
+    layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.zeros((1, 2, 2)))
+    with pytest.raises(ValueError, match="read-only"):
+        layer.theta[0, 0, 0] = 1.0

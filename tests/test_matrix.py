@@ -1,0 +1,95 @@
+"""One matrix: every family, every learner, every certificate through the same properties.
+
+A new family adds its specs to SPECS, a new learner shows up by being registered.
+"""
+
+import dataclasses
+import json
+
+import pytest
+
+from hardness.check import check
+from hardness.compare import Run, compare, run
+from hardness.lower import certify, verify
+from hardness.oracles import Budget
+from hardness.upper import LEARNERS, Outcome, parse_learner
+from instances import parse, write_folder
+from instances.spec import FAMILIES
+
+SPECS = ["parity:d=9,m=2", "parity:d=10,m=3", "parity:d=9,m=2,noise=0.1", "parity:d=70,m=1"]
+QUICK = {"student": "student:steps=300"}
+LEARNER_SPECS = [QUICK.get(name, name) for name in LEARNERS]
+
+
+def once(learner, spec, seed=0, **budget):
+    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
+
+
+def timeless(found):
+    return dataclasses.replace(
+        found, usage=dataclasses.replace(found.usage, seconds=0.0, peak_bytes=0)
+    )
+
+
+def test_every_family_is_in_the_matrix():
+    assert {parse(s).name for s in SPECS} == set(FAMILIES)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_certificates_check_and_sampling_agrees(spec):
+    family = parse(spec)
+    check(json.loads(json.dumps(certify(family).to_json())))
+    verify(family, members=20, samples=20_000).require()
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_streams_do_not_depend_on_the_cut(spec):
+    instance = parse(spec).instance(5)
+    whole = instance.examples(0, 100)
+    for start, count in ((0, 1), (3, 50), (99, 1)):
+        part = instance.examples(start, count)
+        assert (part.words == whole.words[start : start + count]).all()
+        assert (part.y == whole.y[start : start + count]).all()
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("learner", LEARNER_SPECS)
+def test_a_run_is_reproducible_honest_and_reads_back(learner, spec):
+    found = once(learner, spec)
+    assert timeless(once(learner, spec)) == timeless(found)
+    assert Run.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert found.risk.low <= found.risk.value <= found.risk.high
+    if found.secret_recovered:
+        assert found.outcome is Outcome.SOLVED or "noise" in spec
+    if found.outcome is Outcome.SOLVED:
+        assert found.risk.high < 0.1
+    if found.outcome is Outcome.LEARNED_NOTHING:
+        assert found.risk.value > 0.9
+    assert found.outcome.advice
+
+
+@pytest.mark.parametrize("learner", LEARNER_SPECS)
+def test_a_tiny_budget_is_kept_and_reported(learner):
+    found = once(learner, "parity:d=10,m=3", examples=3)
+    assert found.outcome is Outcome.EXAMPLES_SPENT
+    assert found.usage.examples <= 3
+
+
+@pytest.mark.parametrize("learner", LEARNER_SPECS)
+def test_a_stored_stream_gives_the_same_run(learner, tmp_path):
+    spec = "parity:d=9,m=2"
+    folder = write_folder(tmp_path / "x", parse(spec).instance(0), 100_000)
+    assert timeless(run(parse_learner(learner), folder, Budget())) == timeless(once(learner, spec))
+
+
+def test_results_do_not_depend_on_workers_or_order():
+    learners = ("elimination", "lowdegree", "student:steps=50")
+    one, two = (
+        compare("parity:m=2", "d=6..10..2", learners, seeds=2, jobs=jobs) for jobs in (1, 2)
+    )
+    backwards = compare("parity:m=2", "d=6..10..2", learners[::-1], seeds=2, jobs=2)
+    assert [timeless(r) for r in one.runs] == [timeless(r) for r in two.runs]
+    key = lambda r: (r.spec, r.learner, r.seed)  # noqa: E731
+    assert sorted(map(timeless, one.runs), key=key) == sorted(
+        map(timeless, backwards.runs), key=key
+    )
