@@ -25,7 +25,8 @@ layers: $(VENV)/.test
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.core
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/run.py > benchmarks.part && mv benchmarks.part docs/benchmarks.md
+	cat docs/benchmarks.md
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed, found " + sys.version.split()[0] + ": run make PYTHON=/path/to/python3.11")'

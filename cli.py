@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except ToolkitError as error:
         _complain(str(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _complain("interrupted: what was finished is kept, nothing is half-written", 130)
+        _complain("interrupted: nothing was left half-written", 130)
     except MemoryError:
         _complain("out of memory: ask for less", 1)
     except BrokenPipeError:
@@ -101,6 +101,11 @@ def emit(to: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
 
         write_json(to.out, data, force=to.force)
     click.echo(json.dumps(data, indent=1) if to.as_json else text)
+
+
+def wrap(text: str, indent: str = "") -> str:
+    """Break a text at 80 columns."""
+    return click.wrap_text(text, 80, initial_indent=indent, subsequent_indent=indent)
 
 
 def early(to: SimpleNamespace) -> None:
@@ -414,8 +419,8 @@ def certify(to: SimpleNamespace, spec: str, tau: Any, vstat: int, risk: Any, suc
     for claim in made.claims:
         given = ", ".join(f"{k} {v}" for k, v in claim.parameters.items())
         lines += [f"{claim.quantity} = {claim.value}   ({claim.kind}; {claim.source})"]
-        lines += [f"  {claim.meaning}", f"  {given}"]
-    lines += ["", made.scope]
+        lines += [wrap(claim.meaning, "  "), wrap(given, "  ")]
+    lines += ["", wrap(made.scope)]
     emit(to, made.to_json(), "\n".join(lines))
 
 
@@ -425,15 +430,18 @@ def certify(to: SimpleNamespace, spec: str, tau: Any, vstat: int, risk: Any, suc
 def check(to: SimpleNamespace, file: Path) -> None:
     """Derive the claims of a certificate again from its evidence; exit 3 if one fails."""
     from hardness.check import check
-    from instances.errors import Refuted
+    from instances.errors import DamagedFile, Refuted
     from instances.files import read_json
 
     early(to)
+    data = read_json(file)
     try:
-        found = check(read_json(file))
+        found = check(data)
     except Refuted as error:
         emit(to, {"file": str(file), "accepted": False, "reason": str(error)}, "REFUSED")
         raise Refuted(f"{file}: {error}") from error
+    except DamagedFile as error:
+        raise DamagedFile(f"{file}: {error}") from error
     data = {
         "file": str(file),
         "accepted": True,

@@ -3,6 +3,7 @@
 import math
 import multiprocessing
 import re
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -155,13 +156,19 @@ def _execute(tasks: list[Task], jobs: int) -> Iterator[tuple[int, Run]]:
         yield from ((i, _one(task)) for i, task in enumerate(tasks))
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context) as pool:
+    # A worker dies of Ctrl-C without a word: the driver speaks for all.
+    quiet = (signal.SIGINT, signal.SIG_DFL)
+    with ProcessPoolExecutor(
+        min(jobs, len(tasks)), mp_context=context, initializer=signal.signal, initargs=quiet
+    ) as pool:
         pending = {pool.submit(_one, task): i for i, task in enumerate(tasks)}
         try:
             for future in as_completed(pending):
                 yield pending[future], future.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in multiprocessing.active_children():
+                worker.terminate()
             raise
 
 

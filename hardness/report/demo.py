@@ -15,7 +15,7 @@ from instances import parse
 from instances.errors import AlreadyExists, DamagedFile
 from instances.files import beside, read_json, write_json, write_text
 
-SPEC, OVER = "parity:m=3", "d=8..24..4"
+SPEC, OVER = "parity:m=4", "d=10..22..4"
 LEARNERS = ("queries", "elimination", "lowdegree", "student")
 CERTIFIED = "parity:d=1000,m=21"
 VERIFIED = "parity:d=24,m=3"

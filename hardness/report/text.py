@@ -44,12 +44,12 @@ def big(value: int) -> str:
     """Write an integer of any size.
 
     >>> big(455), big(10**50)
-    ('455', '1.0e50')
+    ('455', '1.00e50')
     """
     if value < 10**7:
         return str(value)
     text = str(value)
-    return f"{text[0]}.{text[1]}e{len(text) - 1}"
+    return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
 
 
 def comparison_table(comparison: Comparison) -> str:
@@ -68,7 +68,8 @@ def comparison_table(comparison: Comparison) -> str:
                     number(cell.examples),
                     number(cell.seconds),
                     "-" if cell.risk is None else f"{cell.risk:.2f}",
-                    f"{cell.solved}/{cell.runs} {cell.outcome}",
+                    f"{cell.solved}/{cell.runs}",
+                    cell.outcome,
                 ]
             )
         rows.append(
@@ -77,8 +78,8 @@ def comparison_table(comparison: Comparison) -> str:
                 f"{comparison.parameter}={value}",
                 big(queries),
                 big(examples),
-                *[""] * 3,
+                *[""] * 4,
             ]
         )
-    header = ["learner", "size", "queries", "examples", "seconds", "risk", "solved, outcome"]
+    header = ["learner", "size", "queries", "examples", "seconds", "risk", "solved", "outcome"]
     return table(header, rows)

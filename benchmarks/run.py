@@ -1,0 +1,143 @@
+"""Speed against named peers, as ratios in one run; prints the page docs/benchmarks.md.
+
+One BLAS thread, one process; everything is warmed before it is timed; the best of several rounds.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import numpy as np
+from flint import nmod_mat
+
+from hardness.check import check
+from hardness.kernels import System
+from hardness.lower import certify, sampled
+from instances import Parity, parse, tokens
+from instances.streams import BitStream
+
+
+def best(work: Callable[[], object], rounds: int = 5) -> float:
+    work()
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def generation(d: int, m: int) -> list[str]:
+    instance = parse(f"parity:d={d},m={m}").instance(0)
+    layer = instance.layer()
+    count, few = 1 << 20, max(64, (1 << 22) // d**2)
+    step = max(256, (1 << 19) // d)
+
+    def packed() -> None:
+        for start in range(0, count, step):
+            instance.examples(start, step)
+
+    def dense() -> None:
+        examples = instance.examples(0, 1 << 13)
+        _ = examples.x, examples.y
+
+    x = instance.examples(0, few).x
+    fast = count / best(packed)
+    slow = (1 << 13) / best(dense)
+    full = few / best(lambda: layer(x))
+    return [
+        f"| labelled examples, d = {d}, m = {m}, packed | {fast:.2e}/s | {fast / slow:.0f} times "
+        f"the dense path ({slow:.2e}/s), {fast / full:.0f} times the full layer ({full:.2e}/s) |"
+    ]
+
+
+def elimination(d: int) -> list[str]:
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (d + 40, d))
+    secret = rng.integers(0, 2, d)
+    bits = (rows @ secret % 2).astype(np.uint8)
+    packed = tokens.pack(1 - 2 * rows)
+    matrix = nmod_mat(np.column_stack([rows, bits]).tolist(), 2)
+    ours = best(lambda: System(d).add(packed, bits))
+    theirs = best(matrix.rref)
+    return [
+        f"| GF(2) elimination, {d + 40} equations in {d} unknowns | {ours * 1e3:.0f} ms | "
+        f"{theirs / ours:.1f} times as fast as flint's nmod_mat.rref ({theirs * 1e3:.0f} ms) |"
+    ]
+
+
+def gram(members: int, samples: int) -> list[str]:
+    family = Parity(d=64, m=5)
+    rng = np.random.default_rng(0)
+    chosen = tuple(dict.fromkeys(family.draw(rng) for _ in range(members)))
+    stream = BitStream((1, 2))
+    values = rng.choice([-1.0, 1.0], (len(chosen), 1 << 12))
+    rounds = samples // 2 // values.shape[1]
+    ours = best(
+        lambda: sampled(
+            family, chosen, lambda s, n: tokens.boolean(stream, s, n, 2, 64), samples, 0.99
+        ),
+        2,
+    )
+
+    def products() -> None:
+        for _ in range(rounds):
+            _ = values @ values.T
+
+    blas = best(products, 2)
+    return [
+        f"| sampled correlations, {members} members, {samples} tokens | {ours:.2f} s | "
+        f"{ours / blas:.1f} times the matrix products alone (float64 BLAS, {blas:.2f} s) |"
+    ]
+
+
+def certificates() -> list[str]:
+    family = parse("parity:d=1000,m=21")
+    data = certify(family).to_json()
+    making, checking = best(lambda: certify(family)), best(lambda: check(data))
+    ratio = checking / making
+    return [
+        f"| check of a certificate, d = 1000, m = 21 | {checking * 1e3:.1f} ms | {ratio:.1f} times "
+        f"the making of it from ready heads ({making * 1e3:.1f} ms) |"
+    ]
+
+
+def start_up() -> list[str]:
+    folder = Path(sys.executable).parent
+    ours = best(lambda: subprocess.run([folder / "hardness", "--help"], capture_output=True))
+    bare = best(lambda: subprocess.run([sys.executable, "-c", "pass"], capture_output=True))
+    return [f"| `hardness --help` | {ours:.2f} s | {ours / bare:.1f} times a bare Python |"]
+
+
+def main() -> None:
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    model = next((s.split(":")[1].strip() for s in flags.splitlines() if "model name" in s), "?")
+    lines = [
+        "# Benchmarks",
+        "",
+        "Printed by `make bench`: ratios within one run, on one core. Absolute figures are those "
+        "of the machine named below.",
+        "",
+        f"{model}, Python {platform.python_version()}, numpy {np.__version__}.",
+        "",
+        "| what | figure | against |",
+        "|---|---|---|",
+        *generation(64, 5),
+        *generation(1024, 8),
+        *elimination(1000),
+        *gram(500, 200_000),
+        *certificates(),
+        *start_up(),
+    ]
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Bad input: one clear line, the right exit code, nothing lost or half-written."""
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+LINES = [
+    ("certify partiy:d=8,m=2", 2, "did you mean 'parity'"),
+    ("certify parity-frist", 2, "did you mean 'parity-first'"),
+    ("certify parity:d=8,m=8", 2, "d - 1 = 7"),
+    ("certify parity:d=1,m=1", 2, "at least 2"),
+    ("certify parity:d=8,m=2,noise=0.5", 2, "below 1/2"),
+    ("certify parity:d=8,m=2,noise=-0.1", 2, "at least 0"),
+    ("certify parity:d=8,m=2,nose=0.1", 2, "did you mean 'noise'"),
+    ("certify parity:d=8,m=2.5", 2, "integer"),
+    ("certify parity:d=8,m=2 --tau 0", 2, "tau"),
+    ("certify parity:d=8,m=2 --tau x", 2, "number"),
+    ("certify parity:d=8,m=2 --risk 1", 2, "risk"),
+    ("certify parity:d=8,m=2 --success 0", 2, "success"),
+    ("certify parity:d=8,m=2 --vstat -1", 2, "vstat"),
+    ("certify parity:d=8,m=2 --tua 0.1", 2, "--tau"),
+    ("certify", 2, "SPEC"),
+    ("certfy parity:d=8,m=2", 2, "certfy"),
+    ("learn elimniation parity:d=8,m=2", 2, "did you mean 'elimination'"),
+    ("learn lowdegree:degre=2 parity:d=8,m=2", 2, "did you mean 'degree'"),
+    ("learn elimination nowhere", 2, "unknown"),
+    ("learn elimination parity:d=8,m=2 --budget-examples -5", 2, "budget-examples"),
+    ("learn elimination parity:d=8,m=2 --budget-seconds 0", 2, "budget-seconds"),
+    ("learn queries parity:d=8,m=2 --oracle magic", 2, "samples"),
+    ("learn queries parity:d=8,m=2 --tau 2", 2, "tau"),
+    ("learn elimination parity:d=8,m=2 --seed -1", 2, "seed"),
+    ("learn student:heads=100000 parity:d=1000,m=2", 1, "memory"),
+    ("learn lowdegree:degree=9 parity:d=64,m=2", 1, "memory"),
+    ("verify parity:d=8,m=2 --members 0", 2, "members"),
+    ("verify parity:d=8,m=2 --samples -3", 2, "samples"),
+    ("verify parity:d=8,m=2 --confidence 1", 2, "confidence"),
+    ("verify parity:d=64,m=8 --members 1000000", 1, "memory"),
+    ("generate parity:d=8,m=2", 2, "--out"),
+    ("generate parity:d=8,m=2 --examples -1 --out x", 2, "examples"),
+    ("generate parity:d=8,m=2 --examples 1000000000000000000 --out x", 1, "disk"),
+    ("generate parity:d=8,m=2 --format csv --out x", 2, "safetensors"),
+    ("generate parity:d=1000000,m=2 --layer --out x", 1, "memory"),
+    ("inspect parity:d=1000000,m=2", 1, "memory"),
+    ("families show partiy", 2, "did you mean 'parity'"),
+    ("families show", 2, "NAME"),
+    ("learners show studnt", 2, "did you mean 'student'"),
+    ("compare parity:m=2 --over d=9..8", 2, "empty"),
+    ("compare parity:m=2 --over k=2..3", 2, "parameters"),
+    ("compare parity:m=2 --over d=6..8 --learner elimniation", 2, "did you mean"),
+    ("compare parity:m=2 --over d=6..8 --seeds 0", 2, "seeds"),
+    ("compare parity:m=2", 2, "--over"),
+    ("report nowhere --out r.html", 1, "nowhere"),
+    ("check nowhere.json", 1, "nowhere.json"),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "word"), LINES)
+def test_one_clear_line_and_nothing_written(hardness, line, code, word):
+    found = hardness(*line.split())
+    found.one_line(word)
+    assert found.code == code
+    assert found.out == ""
+    assert not list(Path().iterdir())
+
+
+FOREIGN = ["", "{", "[1]", "null", '{"format": "other/1"}', "\x00\x01", "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+@pytest.mark.parametrize("line", ["check f.json", "report f.json --out r.html", "verify f.json"])
+def test_damaged_and_foreign_files_are_refused(hardness, line, text):
+    Path("f.json").write_text(text)
+    found = hardness(*line.split())
+    assert found.code in (1, 2)
+    found.one_line("f.json" if "verify" not in line else "hardness: ")
+    assert [p.name for p in Path().iterdir()] == ["f.json"]
+
+
+def test_a_truncated_certificate_is_refused(hardness):
+    whole = hardness("certify", "parity:d=8,m=3", "--json").out
+    for part in (1, 10, len(whole) // 2, len(whole) - 3):
+        Path("c.json").write_text(whole[:part])
+        found = hardness("check", "c.json")
+        assert found.code == 1
+        found.one_line("c.json")
+
+
+def test_every_digit_of_values_and_evidence_counts(hardness):
+    data = hardness("certify", "parity:d=1000,m=20", "--json").json
+    for part in ("claims", "evidence"):
+        text = json.dumps(data[part])
+        places = [i for i, c in enumerate(text) if c.isdigit()][:: max(1, len(text) // 40)]
+        for place in places:
+            changed = text[:place] + str((int(text[place]) + 3) % 10) + text[place + 1 :]
+            Path("c.json").write_text(json.dumps({**data, part: json.loads(changed)}))
+            assert hardness("check", "c.json").code == 3
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "certify parity:d=8,m=3 --out f",
+        "check c.json --out f",
+        "verify parity:d=8,m=3 --samples 1000 --out f",
+        "learn elimination parity:d=8,m=3 --out f",
+        "inspect parity:d=8,m=3 --out f",
+        "report c --out f",
+        "generate parity:d=8,m=3 --out f",
+        "compare parity:m=2 --over d=6 --out f",
+    ],
+)
+def test_an_output_that_exists_is_kept_unless_forced(hardness, line):
+    hardness("certify", "parity:d=8,m=3", "--out", "c.json")
+    hardness("compare", "parity:m=2", "--over", "d=6", "--learner", "elimination", "--out", "c")
+    Path("f").write_text("precious")
+    found = hardness(*line.split())
+    assert found.code == 1
+    found.one_line("f", "kept")
+    assert Path("f").read_text() == "precious"
+
+
+def test_force_replaces_files_and_only_own_folders(hardness):
+    Path("f").write_text("old")
+    assert hardness("certify", "parity:d=8,m=3", "--out", "f", "--force").code == 0
+    assert json.loads(Path("f").read_text())["spec"] == "parity:d=8,m=3,noise=0,rho=3"
+    Path("d").mkdir()
+    Path("d/thesis").write_text("precious")
+    found = hardness("generate", "parity:d=8,m=3", "--out", "d", "--force")
+    assert found.code == 1
+    found.one_line("not ours")
+    assert Path("d/thesis").read_text() == "precious"
+
+
+def test_a_secret_given_for_a_public_file(hardness):
+    hardness("generate", "parity:d=8,m=3", "--out", "x")
+    for line in ("verify", "inspect", "certify", "learn elimination"):
+        found = hardness(*line.split(), "x/secret.json")
+        assert found.code == 2
+        found.one_line("secret part")
+    found = hardness("check", "x/secret.json")
+    assert found.code == 1
+    found.one_line("no certificate")
+
+
+def test_a_folder_with_a_damaged_shard(hardness):
+    hardness("generate", "parity:d=8,m=3", "--examples", 100, "--out", "x")
+    shard = Path("x/examples-00000.safetensors")
+    shard.write_bytes(shard.read_bytes()[:-1])
+    for line in ("verify", "learn elimination"):
+        found = hardness(*line.split(), "x")
+        assert found.code == 1
+        found.one_line("examples-00000")
+
+
+def test_queries_need_the_secret_part(hardness):
+    hardness("generate", "parity:d=8,m=3", "--examples", 100, "--out", "x")
+    Path("x/secret.json").unlink()
+    found = hardness("learn", "queries", "x")
+    assert found.code == 1
+    found.one_line("secret part")
+    assert hardness("learn", "elimination", "x", "--json").json["outcome"] == "not judged"
+
+
+def test_out_where_nothing_can_be_written(hardness):
+    Path("file").write_text("x")
+    found = hardness("certify", "parity:d=8,m=3", "--out", "file/c.json")
+    assert found.code == 1
+    found.one_line("file/c.json", "cannot be written")
+
+
+def test_interruption_exits_130_and_leaves_nothing(hardness, monkeypatch):
+    from instances.family import Instance
+
+    def stop(*arguments, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Instance, "examples", stop)
+    found = hardness("generate", "parity:d=8,m=3", "--examples", 10, "--out", "x")
+    assert found.code == 130
+    assert found.err.strip() == "hardness: interrupted: nothing was left half-written"
+    assert not list(Path().iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")
+def test_ctrl_c_during_a_comparison_ends_the_workers_too(tmp_path):
+    command = [
+        sys.executable, "-m", "cli", "compare", "parity:m=3", "--over", "d=16..30", "--learner",
+        "student:steps=1000000", "--jobs", "2", "--out", str(tmp_path / "c"),
+    ]  # fmt: skip
+    started = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 30
+    while len(family := children(started.pid)) < 3 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(1)
+    started.send_signal(signal.SIGINT)
+    out, err = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert err.strip() == "hardness: interrupted: nothing was left half-written"
+    assert out == ""
+    assert not list(tmp_path.iterdir())
+    assert len(family) >= 3
+    gone = time.monotonic() + 5
+    while any(Path(f"/proc/{pid}").exists() for pid in family) and time.monotonic() < gone:
+        time.sleep(0.1)
+    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
+
+
+def children(pid: int) -> list[int]:
+    """The processes of a process' session."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if stat.read_text().rpartition(")")[2].split()[3] == str(pid):
+                found.append(int(stat.parent.name))
+    return found

@@ -1,0 +1,199 @@
+"""The command line is a contract: every command with --json, its field names and exit codes."""
+
+import json
+
+import pytest
+
+import cli
+from hardness import __version__
+
+RUN_FIELDS = {
+    "spec",
+    "learner",
+    "seed",
+    "outcome",
+    "advice",
+    "risk",
+    "risk_interval",
+    "usage",
+    "secret_recovered",
+    "details",
+}
+NOT_BUILT = [
+    "stress --learner elimination --on parity:d=16,m=3 --budget-seconds 5 --json",
+    "stress --learner elimination --ladder parity-v1 --json",
+    "reduce lwr-to-attention FILE --json",
+    "reduce attention-to-lwr FILE --json",
+    "distinguish elimination lwr:n=8,q=16,p=2 --json",
+    "attack lwr:n=8,q=16,p=2 --with lll --json",
+    "estimate lwe:n=512,q=3329 --json",
+    "icl optimum --d 5 --n 20 --json",
+    "icl train --json",
+    "icl curves --json",
+    "icl optimizers --json",
+    "icl softmax --json",
+    "challenge create --json",
+    "challenge submit --json",
+    "challenge score --json",
+    "sweep plan FILE --json",
+    "sweep run FILE --store DB --resume --engine dask --json",
+    "sweep status DB --json",
+    "store show DB --json",
+    "store export DB --json",
+    "store query DB --json",
+    "store merge DB --json",
+    "figure both-sides --json",
+    "learners check path.py:Class --json",
+    "learners new my_learner.py --json",
+]
+
+
+@pytest.mark.parametrize("line", NOT_BUILT)
+def test_what_is_not_built_says_so_in_one_line(hardness, line):
+    found = hardness(*line.split())
+    assert found.code == 1
+    assert found.out == ""
+    found.one_line("not built yet")
+
+
+def test_families_and_learners(hardness):
+    listed = hardness("families", "--json").json
+    assert {"families", "catalog"} == set(listed)
+    assert hardness("families", "list", "--json").json == listed
+    shown = hardness("families", "show", "parity", "--json").json
+    assert {"name", "about", "example", "parameters", "revision", "labels"} == set(shown)
+    assert [x["name"] for x in hardness("learners", "list", "--json").json["learners"]] == [
+        "queries",
+        "elimination",
+        "lowdegree",
+        "student",
+    ]
+    shown = hardness("learners", "show", "student", "--json").json
+    assert {"name", "about", "access", "parameters", "revision"} == set(shown)
+    assert {p["name"]: p["default"] for p in shown["parameters"]}["optimizer"] == "adam"
+
+
+def test_generate_inspect_verify_learn_a_folder(hardness):
+    made = hardness("generate", "parity:d=20,m=3", "--examples", 3000, "--out", "x", "--json")
+    assert made.code == 0
+    assert {"spec", "folder", "examples", "shards", "commitments"} == set(made.json)
+    assert hardness("inspect", "x", "--json").json["heads"] == 3
+    verified = hardness("verify", "x", "--members", 30, "--samples", 50_000, "--json")
+    assert verified.code == 0
+    assert verified.json["agrees"] is True
+    assert verified.json["stored"]["examples"] == 3000
+    assert verified.json["stored"]["different"] == 0
+    learned = hardness("learn", "elimination", "x", "--json")
+    assert learned.json["secret_recovered"] is True
+
+
+def test_inspect_a_spec(hardness):
+    found = hardness("inspect", "parity:d=12,m=4", "--json").json
+    assert {"spec", "members", "heads", "k", "d", "A", "evidence", "layer"} <= set(found)
+    assert len(found["layer"]["heads"]) == found["heads"] == 5
+    assert found["response_error"] < 1e-12
+    text = hardness("inspect", "parity:d=12,m=4").out
+    secrets = hardness("inspect", "parity:d=12,m=4", "--seed", 1).out
+    assert text == secrets  # nothing said depends on which member it is
+
+
+def test_certify_and_check(hardness):
+    found = hardness("certify", "parity:d=1000,m=21", "--json", "--out", "c.json")
+    assert found.code == 0
+    assert {"format", "spec", "claims", "evidence"} <= set(found.json)
+    assert all(
+        {"quantity", "value", "kind", "assumptions", "source"} <= set(c)
+        for c in found.json["claims"]
+    )
+    values = {c["quantity"]: c["value"] for c in found.json["claims"]}
+    assert values["sq-dimension"] == "15509838039038279729972986327874202002642874"
+    with open("c.json") as file:
+        assert json.load(file) == found.json
+    accepted = hardness("check", "c.json", "--json")
+    assert accepted.code == 0
+    assert accepted.json["accepted"] is True
+    assert {"file", "accepted", "spec", "statements"} == set(accepted.json)
+    with open("c.json", "w") as file:
+        file.write(json.dumps(found.json).replace("15509838", "15509839"))
+    refused = hardness("check", "c.json", "--json")
+    assert refused.code == 3
+    assert refused.json["accepted"] is False
+    refused.one_line("c.json", "refused")
+
+
+def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
+    from dataclasses import replace
+    from fractions import Fraction
+
+    from flint import fmpq
+
+    from instances import parity
+
+    arguments = ["verify", "parity:d=24,m=3", "--members", "500", "--samples", "200000", "--json"]
+    good = hardness(*arguments)
+    assert good.code == 0
+    assert {
+        "spec",
+        "agrees",
+        "members",
+        "pairs",
+        "samples",
+        "confidence",
+        "inequality",
+        "radius",
+        "largest_deviation",
+        "disagreeing_pairs",
+        "layer",
+    } <= set(good.json)
+    right = parity.parity_heads(3, Fraction(3))
+    moved = (right[0], replace(right[1], u=right[1].u * fmpq(9, 8)), right[2])
+    monkeypatch.setattr(parity, "parity_heads", lambda m, rho: moved)
+    bad = hardness(*arguments)
+    assert bad.code == 3
+    bad.one_line("worst pair is [", "certified", "sampled")
+    pair = bad.json["disagreeing_pairs"][0]
+    assert len(pair["first"]) == len(pair["second"]) == 3
+
+
+@pytest.mark.parametrize("learner", ["queries", "elimination", "lowdegree", "student:steps=20"])
+def test_learn(hardness, learner):
+    found = hardness("learn", learner, "parity:d=10,m=2", "--json", "--tau", "0.1")
+    assert found.code == 0
+    assert set(found.json) >= RUN_FIELDS
+    assert set(found.json["usage"]) == {"examples", "queries", "seconds", "peak_bytes"}
+    low, high = found.json["risk_interval"]
+    assert low <= found.json["risk"] <= high
+    assert found.json["secret_recovered"] in (True, False, None)
+
+
+def test_compare_and_report(hardness):
+    found = hardness(
+        "compare", "parity:m=2", "--over", "d=6..10..2", "--learner", "elimination",
+        "--learner", "queries", "--seeds", 2, "--out", "c", "--json",
+    )  # fmt: skip
+    assert found.code == 0
+    assert {"format", "spec", "parameter", "values", "runs", "certificates"} <= set(found.json)
+    assert all(set(r) >= RUN_FIELDS for r in found.json["runs"])
+    with open("c/results.json") as file:
+        assert json.load(file) == found.json
+    made = hardness("report", "c", "--out", "r.html", "--json")
+    assert {"source", "report", "runs"} == set(made.json)
+    with open("r.html") as one, open("c/report.html") as two:
+        assert one.read() == two.read()
+
+
+def test_help_and_version(hardness):
+    assert hardness("--version").out == f"hardness, version {__version__}\n"
+    assert "certify" in hardness("-h").out
+    assert hardness().code == 0
+    for name in cli.BUILT:
+        helped = hardness(name, "--help")
+        assert helped.code == 0
+        for option in ("--seed", "--json", "--out", "--jobs", "--quiet"):
+            assert option in helped.out
+
+
+def test_json_is_alone_on_stdout_and_errors_are_not(hardness):
+    found = hardness("learn", "elimination", "parity:d=4,m=9", "--json")
+    assert found.out == ""
+    assert found.code == 2

@@ -1,0 +1,79 @@
+"""README and docs are tests: every console block is run, every >>> example too.
+
+In a block, a line `...` stands for any lines, and `…` within a line for anything.
+"""
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Commands of a page and the output that each should give."""
+    found: list[tuple[str, str]] = []
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        for line in block.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], ""))
+            else:
+                command, output = found[-1]
+                found[-1] = (command, output + line + "\n")
+    return found
+
+
+def pattern(expected: str) -> str:
+    lines = []
+    for line in expected.splitlines():
+        if line.strip() == "...":
+            lines.append(r"(?:[^\n]*\n)*")
+        else:
+            words = re.escape(re.sub(r" +", " ", line).strip()).replace("…", ".*?")
+            lines.append(words + "\n")
+    return "".join(lines)
+
+
+def plain(text: str) -> str:
+    return "".join(re.sub(r" +", " ", line).strip() + "\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+def test_commands_print_what_the_page_says(hardness, page):
+    for command, expected in blocks(page):
+        program, *arguments = shlex.split(command)
+        if program == "make":
+            program, *arguments = {"make demo": ["hardness", "demo"]}[command]
+        assert program == "hardness", command
+        found = hardness(*arguments)
+        assert found.code in (0, 3), found.err
+        shown = plain(found.out + found.err)
+        assert re.fullmatch(pattern(expected), shown), f"{page.name}: {command}\n{shown}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_examples_run(page):
+    tests = doctest.DocTestParser().get_doctest(
+        page.read_text(encoding="utf-8").replace("```", "\n"), {}, page.name, str(page), 0
+    )
+    assert doctest.DocTestRunner().run(tests).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_source_has_its_reference():
+    keys = set(re.findall(r"\b[A-Z][A-Za-z]+\d\d\b", (ROOT / "docs/references.md").read_text()))
+    for path in [*(ROOT / "hardness").rglob("*.py"), *(ROOT / "instances").rglob("*.py")]:
+        for group in re.findall(r"\[((?:[A-Z][A-Za-z]+\d\d(?:, )?)+)\]", path.read_text()):
+            assert set(group.split(", ")) <= keys, (path, group)
+        for key in re.findall(r'source="(\w+)"', path.read_text()):
+            assert key in (ROOT / "docs/references.md").read_text(), (path, key)
