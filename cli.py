@@ -227,7 +227,8 @@ def demo(to: SimpleNamespace) -> None:
     }
     lines = [
         f"certified  {CERTIFIED}: SQ-DIM is exactly C(999,21) = "
-        f"{big(int(certificate.value('sq-dimension')))}; checked again from its evidence",
+        f"{big(int(certificate.value('sq-dimension')))};",
+        "           checked again from its evidence",
         f"verified   {VERIFIED}: {made.verification.pairs} correlations of {len(gram.members)} "
         f"members within {gram.radius:.3f}",
         f"           ({gram.confidence:.0%}, {gram.inequality}); layer = formula to "
@@ -477,7 +478,7 @@ def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidenc
         f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} tokens with "
         f"z_0 = -1 (of {gram.samples})",
         f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "
-        f"({gram.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
+        f"({found.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
         f"layer         {layer.members} members on {layer.tokens} tokens: differs from the formula "
         f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}",
     ]

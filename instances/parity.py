@@ -25,7 +25,7 @@ from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.threshold import Head, Rational, rational, solve
 
-MAX_M = 200  # the exact heads take seconds there, and their digits grow with the cube of m
+MAX_M = 128  # exact heads take seconds there, and their digits grow with the cube of m
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,8 +191,10 @@ class Parity(Family):
         return 4.0
 
     def coefficient(self, secret: Secret, subset: Secret) -> Fraction:
-        """E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)]: (1 - 2 eta)/2 if T = S, else 0."""
-        return (1 - 2 * self.noise) / 2 if set(subset) == set(secret) else Fraction(0)
+        """E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)]: +-(1 - 2 eta)/2 if T = S but for 0, else 0."""
+        sign = -1 if 0 in subset else 1
+        same = set(subset) - {0} == set(secret)
+        return sign * (1 - 2 * self.noise) / 2 if same else Fraction(0)
 
     def _spread(self, x: NDArray[Any], psi: NDArray[Any]) -> NDArray[np.float64]:
         out = np.zeros(x.shape, np.float64)

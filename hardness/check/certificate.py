@@ -3,7 +3,8 @@
 The evidence is the exact heads. What is done here: evaluate them at every count h in rational
 arithmetic; conclude that the unknown part of a label is a character of the hidden set; count the
 members; and verify every bound as an inequality between integers, never by the formula that made
-it. Python integers and fractions only: no part of the makers' code is used.
+it. No part of the makers' code is used. The words of a claim must be those of hardness/claims.py:
+what was verified is what they say.
 """
 
 import hashlib
@@ -16,14 +17,18 @@ from typing import Any, NoReturn
 
 from flint import fmpq, fmpz
 
+from hardness.claims import FORMAT, QUANTITIES, SCOPE
 from instances.errors import DamagedFile, Refuted, ToolkitError
-from instances.parameters import key_values
+from instances.parameters import fraction
 
-FORMAT = "hardness-certificate/1"
 _TOP = {"format", "spec", "claims", "scope", "evidence", "digest"}
 _CLAIM = {"quantity", "value", "kind", "parameters", "assumptions", "meaning", "source"}
 _RATIONAL = re.compile(r"-?\d+(/\d+)?")
-_MAX_DIGITS = 10_000_000
+_MAX_DIGITS = 1_000_000  # of one rational
+_SPEC = re.compile(
+    r"parity:d=(?P<d>\d{1,18}),m=(?P<m>\d{1,4}),noise=(?P<noise>[\d./]{1,60}),rho=(?P<rho>[\d./]{1,60})"
+)
+_EVIDENCE = {"rho", "heads", "A", "c0", "members"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +69,12 @@ def check(data: dict[str, Any]) -> Checked:
         raise DamagedFile(f"certificate format {kind} given: this version reads {FORMAT}")
     if set(data) != _TOP or not isinstance(data["claims"], list) or not data["claims"]:
         _refuse(f"its fields must be {', '.join(sorted(_TOP))}, with at least one claim")
+    if data["scope"] != SCOPE:
+        _refuse("its scope is not what these claims are about")
     try:
         family = _read_family(data["spec"])
+        if set(data["evidence"]) != _EVIDENCE:
+            _refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}")
         _check_members(family, data["evidence"]["members"])
         _check_heads(family, data["evidence"])
         statements = [_check_claim(family, claim) for claim in data["claims"]]
@@ -76,7 +85,7 @@ def check(data: dict[str, Any]) -> Checked:
             _refuse("the information floor is missing")
     except ToolkitError as error:
         raise Refuted(str(error)) from error
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         reason = " ".join(str(error).split())[:120]
         raise Refuted(f"certificate refused: a field is missing or malformed ({reason})") from error
     return Checked(spec=data["spec"], statements=tuple(statements))
@@ -106,27 +115,31 @@ def _fraction(text: str) -> Fraction:
 
 
 def _read_family(spec: str) -> _Family:
-    """Read the spec by its own fields; the family's code is not asked."""
-    name, _, rest = spec.partition(":")
-    if name != "parity":
-        _refuse(f"{name!r} is not a family that is checked here")
-    values = key_values(rest, name, ["d", "m", "noise", "rho"])
-    d, m = int(values["d"]), int(values["m"])
-    noise, rho = Fraction(values["noise"]), Fraction(values["rho"])
-    if not (1 <= m <= d - 1 and 0 <= noise < Fraction(1, 2) and rho > 1):
+    """Read the canonical spec by its own fields; the family's code is not asked."""
+    found = _SPEC.fullmatch(spec)
+    if not found:
+        _refuse(f"{spec[:80]!r} is no canonical spec of a family that is checked here")
+    d, m = int(found["d"]), int(found["m"])
+    noise, rho = fraction(found["noise"], "noise"), fraction(found["rho"], "rho")
+    if not (1 <= m <= d - 1 and 0 <= noise < Fraction(1, 2) and 1 < rho <= 16):
         _refuse(f"{spec} is outside of the family's range")
     return _Family(ground=d - 1, chosen=m, noise=noise, rho=rho, size=int(fmpz.bin_uiui(d - 1, m)))
 
 
 def _check_members(family: _Family, members: dict[str, Any]) -> None:
-    if members != {"ground": family.ground, "chosen": family.chosen}:
+    wanted = {"ground": family.ground, "chosen": family.chosen}
+    if members != wanted or any(type(value) is not int for value in members.values()):
         _refuse(f"the members of the evidence are not the {family.chosen}-subsets of the spec")
 
 
 def _check_heads(family: _Family, evidence: dict[str, Any]) -> None:
     """Evaluate B(h) = sum_i a_i (x_h - u_i)/(x_h + u_i) for every h: it must be (-1)^h + c0."""
-    if Fraction(evidence["rho"]) != family.rho:
+    if fraction(evidence["rho"], "rho") != family.rho:
         _refuse("rho of the evidence is not that of the spec")
+    if any(set(h) != {"u", "a", "counts"} for h in evidence["heads"]):
+        _refuse("a head must have u, a and counts")
+    if len(evidence["heads"]) > family.chosen + 1:
+        _refuse("there are more heads than the parity needs")
     heads = [(_rational(h["u"]), _rational(h["a"]), h["counts"]) for h in evidence["heads"]]
     if any(u <= 0 or not isinstance(counts, bool) for u, _, counts in heads):
         _refuse("a threshold u is not positive, or a head does not say whether it counts")
@@ -149,10 +162,18 @@ def _check_heads(family: _Family, evidence: dict[str, Any]) -> None:
 def _check_claim(family: _Family, claim: dict[str, Any]) -> str:
     if set(claim) != _CLAIM or claim["kind"] != "exact":
         _refuse("a claim has fields or a kind that are not known here")
-    verify = _CLAIMS.get(claim["quantity"])
-    if verify is None:
-        _refuse(f"{claim['quantity']!r} is not a quantity that is checked here")
-    return verify(family, int(_integer(claim["value"])), claim["parameters"])
+    name, given = claim["quantity"], claim["parameters"]
+    if name not in _CLAIMS:
+        _refuse(f"{name!r} is not a quantity that is checked here")
+    quantity = QUANTITIES[name]
+    words = (claim["meaning"], claim["source"], tuple(claim["assumptions"]))
+    if words != (quantity.meaning, quantity.source, quantity.assumptions):
+        _refuse(f"the words of {name} are not what is verified")
+    if set(given) != {*quantity.parameters, *quantity.fixed}:
+        _refuse(f"{name} must have the parameters {', '.join(quantity.parameters) or 'fixed'}")
+    if any(given[key] != value for key, value in quantity.fixed.items()):
+        _refuse(f"a fixed parameter of {name} was changed")
+    return _CLAIMS[name](family, int(_integer(claim["value"])), given)
 
 
 def _correlation(family: _Family, value: int, _: dict[str, str]) -> str:
@@ -170,7 +191,7 @@ def _dimension(family: _Family, value: int, _: dict[str, str]) -> str:
 
 
 def _stat(family: _Family, value: int, given: dict[str, str]) -> str:
-    tau, goal = _fraction(given["tau"]), _Goal.read(family, given, "[-1,1]")
+    tau, goal = _fraction(given["tau"]), _Goal.read(family, given)
     if not 0 < tau <= 1:
         _refuse("tau is not in (0, 1]")
     # A query rules out at most r = (1-2 eta)^2/(4 tau^2) members: value * r >= missing,
@@ -181,7 +202,7 @@ def _stat(family: _Family, value: int, given: dict[str, str]) -> str:
 
 
 def _vstat(family: _Family, value: int, given: dict[str, str]) -> str:
-    t, goal = int(_integer(given["t"])), _Goal.read(family, given, "[0,1]")
+    t, goal = int(_integer(given["t"])), _Goal.read(family, given)
     if t < 1:
         _refuse("t is below 1")
     goal.require_least(value, Fraction(3 * t, 4) * (1 - 2 * family.noise) ** 2)
@@ -216,10 +237,10 @@ class _Goal:
     words: str
 
     @staticmethod
-    def read(family: _Family, given: dict[str, str], query_range: str) -> "_Goal":
+    def read(family: _Family, given: dict[str, str]) -> "_Goal":
         risk, success = _fraction(given["risk"]), _fraction(given["success"])
-        if given["range"] != query_range or _fraction(given["noise"]) != family.noise:
-            _refuse("the query range or the noise is not that of the bound")
+        if _fraction(given["noise"]) != family.noise:
+            _refuse("the noise is not that of the spec")
         if not 0 < success <= 1:
             _refuse("success is not in (0, 1]")
         return _Goal(

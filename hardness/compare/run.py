@@ -1,5 +1,6 @@
 """One run: a learner on an instance within a budget, and what came of it."""
 
+import math
 import platform
 from dataclasses import dataclass
 from fractions import Fraction
@@ -66,7 +67,7 @@ class Run:
                 "peak_bytes": self.usage.peak_bytes,
             },
             "secret_recovered": self.secret_recovered,
-            "details": self.details,
+            "details": {k: _finite(v) for k, v in self.details.items()},
             "revisions": self.revisions,
             "versions": self.versions,
             "machine": self.machine,
@@ -166,6 +167,11 @@ def judge(risk: Risk | None, known: bool) -> Outcome:
     if risk.high <= SOLVED_BELOW:
         return Outcome.SOLVED
     return Outcome.LEARNED_NOTHING if risk.value >= NOTHING_ABOVE else Outcome.PARTIAL
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _oracle(

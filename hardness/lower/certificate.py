@@ -5,22 +5,14 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
+from hardness.claims import FORMAT, QUANTITIES, SCOPE
 from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
 from instances.errors import UsageError
 from instances.family import Family
 from instances.parity import Parity
 from instances.threshold import Rational
-
-FORMAT = "hardness-certificate/1"
-
-SCOPE = (
-    "Statistical-query learners only: algorithms that see expectations of bounded functions of "
-    "(X, Y) within a tolerance. Gaussian elimination over GF(2) is no such algorithm and recovers "
-    "a noiseless parity from about 2d examples. The bound is on average over a uniformly drawn "
-    "member, against answers chosen by an adversary within the tolerance."
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,65 +78,29 @@ def certify(family: Family, terms: Terms | None = None) -> Certificate:
         raise UsageError(f"{family.name} given: there is no certificate for this family yet")
     terms = terms or Terms()
     size, noise = family.size, family.noise
-    goal = {"risk": str(terms.risk), "success": str(terms.success), "noise": str(noise)}
-    common = (
-        "tokens uniform on {-1,+1}^(2 x d); the hidden set uniform among all m-subsets of d-1",
-        "heads solved exactly, so a label has two known values and no member leaks",
-        "risk is E||F - hypothesis||^2 over that of the best predictor that knows only the family",
-    )
-    adversary = "answers may be any values within the tolerance"
+    risk, success = str(terms.risk), str(terms.success)
+    goal = {"risk": risk, "success": success, "noise": str(noise)}
     claims = (
-        Claim(
-            quantity="pairwise-correlation",
-            value="0",
-            kind="exact",
-            parameters={"normalisation": "unit norm under the token distribution"},
-            assumptions=common[:2],
-            meaning="any two different members are uncorrelated: E[e_S e_S'] = 0, e_S the unknown "
-            "part of the label scaled to norm 1",
-            source="CL24",
-        ),
-        Claim(
-            quantity="sq-dimension",
-            value=str(size),
-            kind="exact",
-            parameters={"definition": "largest N with N members of correlation at most 1/N"},
-            assumptions=common[:2],
-            meaning="all C(d-1, m) members are orthogonal, and there are no more",
-            source="BFJKMR94",
-        ),
-        Claim(
-            quantity="stat-queries",
-            value=str(stat_queries(size, noise, terms)),
-            kind="exact",
-            parameters={"tau": str(terms.tau), "range": "[-1,1]", **goal},
-            assumptions=(*common, adversary),
-            meaning="any learner needs at least this many queries to STAT(tau), correlational or "
-            "not, to reach the risk with the success probability; 0 means that the bound is "
-            "vacuous at this tolerance",
-            source="BFJKMR94",
-        ),
-        Claim(
-            quantity="vstat-queries",
-            value=str(vstat_queries(size, noise, terms)),
-            kind="exact",
-            parameters={"t": str(terms.vstat), "range": "[0,1]", **goal},
-            assumptions=(*common, adversary),
-            meaning="the same for VSTAT(t), whose tolerance is that of t examples",
-            source="FGRVX17",
-        ),
-        Claim(
-            quantity="information-floor",
-            value=str(information_floor(size, terms)),
-            kind="exact",
-            parameters={"risk": str(terms.risk), "success": str(terms.success)},
-            assumptions=common,
-            meaning="any learner whatever, statistical-query or not, needs at least this many "
-            "examples: a label carries at most one unknown bit",
-            source="information",
-        ),
+        _claim("pairwise-correlation", 0),
+        _claim("sq-dimension", size),
+        _claim("stat-queries", stat_queries(size, noise, terms), tau=str(terms.tau), **goal),
+        _claim("vstat-queries", vstat_queries(size, noise, terms), t=str(terms.vstat), **goal),
+        _claim("information-floor", information_floor(size, terms), risk=risk, success=success),
     )
     return Certificate(spec=family.spec, claims=claims, scope=SCOPE, evidence=_evidence(family))
+
+
+def _claim(name: str, value: int, **parameters: str) -> Claim:
+    quantity = QUANTITIES[name]
+    return Claim(
+        quantity=name,
+        value=fmpz(value).str(),
+        kind="exact",
+        parameters={**parameters, **quantity.fixed},
+        assumptions=quantity.assumptions,
+        meaning=quantity.meaning,
+        source=quantity.source,
+    )
 
 
 def _evidence(family: Parity) -> dict[str, Any]:

@@ -77,6 +77,7 @@ class Verification:
     """What sampling says about a family's certificate."""
 
     spec: str
+    confidence: float  # of everything statistical here at once
     gram: SampledGram
     pairs: int
     worst: float  # largest |sampled - certified|
@@ -101,7 +102,7 @@ class Verification:
             "pairs": self.pairs,
             "samples": gram.samples,
             "samples_used": gram.used,
-            "confidence": gram.confidence,
+            "confidence": self.confidence,
             "inequality": gram.inequality,
             "radius": gram.radius,
             "largest_deviation": self.worst,
@@ -186,13 +187,16 @@ def verify(
         def draw(start: int, count: int) -> NDArray[np.uint64]:
             return tokens.boolean(stream, start, count, 2, family.d)
 
-    gram = sampled(family, chosen, draw, samples, confidence, progress)
+    # Two statements in one verdict: each gets half of what may go wrong.
+    each = 1 - (1 - confidence) / 2 if own and family.noise else confidence
+    gram = sampled(family, chosen, draw, samples, each, progress)
     certified = np.array([[float(exact(family, s, t).value) for t in chosen] for s in chosen])
     deviation = np.triu(np.abs(gram.gram - certified))
     wrong = np.argwhere(deviation > gram.radius)
     order = np.argsort(-deviation[tuple(wrong.T)])[:_SHOWN]
     return Verification(
         spec=family.spec,
+        confidence=confidence,
         gram=gram,
         pairs=len(chosen) * (len(chosen) + 1) // 2,
         worst=float(deviation.max()),
@@ -207,7 +211,7 @@ def verify(
         ),
         disagreements=len(wrong),
         layer=check_layer(family, chosen, draw, samples),
-        stored=check_stored(folder, own, confidence) if folder and own else None,
+        stored=check_stored(folder, own, each) if folder and own else None,
     )
 
 

@@ -53,9 +53,15 @@ class Character:
 
     subset: Secret
 
+    def require(self, family: Family) -> None:
+        """Refuse coordinates that the family does not have; raises UsageError."""
+        if not all(0 <= j < family.d for j in self.subset):
+            raise UsageError(f"coordinates {self.subset} given: 0..{family.d - 1} are allowed")
+
     def values(self, examples: Examples) -> NDArray[np.float64]:
         """Evaluate phi on examples: (n,)."""
         words = examples.words
+        self.require(examples.family)
         mask = tokens.mask(self.subset, examples.family.d)
         folded = np.zeros(len(words), np.uint64)
         for j, bits in enumerate(mask):

@@ -67,6 +67,7 @@ class ExactOracle:
         self.meter.take_query()
         family, secret = self._instance.family, self._instance.hidden.secret
         if isinstance(query, Character) and isinstance(family, Parity):
+            query.require(family)
             return float(family.coefficient(secret, query.subset))
         return enumerate_mean(query, family, secret)
 

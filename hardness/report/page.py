@@ -87,8 +87,8 @@ def _sentences(comparison: Comparison) -> list[str]:
     out = [
         f"At {where} the family has {big(int(certificate.value('sq-dimension')))} members, all "
         f"exactly uncorrelated. Any statistical-query learner that reaches relative risk "
-        f"{terms.risk} with probability {terms.success} asks at least "
-        f"{big(int(certificate.value('stat-queries')))} queries of tolerance {terms.tau}."
+        f"{terms.risk} with probability {terms.success}, whatever the answers within the tolerance "
+        f"{terms.tau}, asks at least {big(int(certificate.value('stat-queries')))} queries."
     ]
     for cell in (c for c in cells(comparison) if c.value == value):
         name = short_name(comparison, cell.learner)

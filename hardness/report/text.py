@@ -7,7 +7,7 @@ from hardness.report.summary import bounds, cells, short_name
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align columns; the first is text, the others are numbers unless they say otherwise.
+    """Align columns: words to the left, numbers to the right.
 
     >>> print(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]))
     learner  queries
@@ -16,10 +16,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     every = [list(header), *[list(row) for row in rows]]
     widths = [max(len(row[i]) for row in every) for i in range(len(header))]
-    left = [
-        i == 0 or any(c and c[0].isalpha() for c in (r[i] for r in rows))
-        for i in range(len(header))
-    ]
+    left = [any(c[:1].isalpha() or " " in c for c in column) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(
             cell.ljust(width) if text else cell.rjust(width)
@@ -68,8 +65,7 @@ def comparison_table(comparison: Comparison) -> str:
                     number(cell.examples),
                     number(cell.seconds),
                     "-" if cell.risk is None else f"{cell.risk:.2f}",
-                    f"{cell.solved}/{cell.runs}",
-                    cell.outcome,
+                    f"{cell.solved}/{cell.runs} {cell.outcome}",
                 ]
             )
         rows.append(
@@ -78,8 +74,8 @@ def comparison_table(comparison: Comparison) -> str:
                 f"{comparison.parameter}={value}",
                 big(queries),
                 big(examples),
-                *[""] * 4,
+                *[""] * 3,
             ]
         )
-    header = ["learner", "size", "queries", "examples", "seconds", "risk", "solved", "outcome"]
+    header = ["learner", "size", "queries", "examples", "seconds", "risk", "solved, outcome"]
     return table(header, rows)

@@ -39,14 +39,14 @@ class Outcome(Enum):
 
 
 _ADVICE = {
-    Outcome.SOLVED: "the hypothesis is as good as the member itself, up to the risk's interval",
+    Outcome.SOLVED: "the whole interval of the risk lies below 0.05",
     Outcome.PARTIAL: "something was learned: give more examples or time, or read it as a point "
     "between the bounds",
     Outcome.LEARNED_NOTHING: "the hypothesis is no better than knowing the family alone: for "
     "statistical-query learners see the certificate, for others give more examples or a richer "
     "model",
-    Outcome.EXAMPLES_SPENT: "the example budget is spent: raise --budget-examples, or read it as "
-    "a lower-bound point",
+    Outcome.EXAMPLES_SPENT: "no examples are left: raise --budget-examples, generate a folder with "
+    "more, or read it as a lower-bound point",
     Outcome.QUERIES_SPENT: "the query budget is spent: raise --budget-queries, or read it as a "
     "lower-bound point",
     Outcome.SECONDS_SPENT: "the time budget is spent: raise --budget-seconds, or read it as a "

@@ -31,7 +31,7 @@ class Queries:
     name: ClassVar[str] = "queries"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "queries"
-    about: ClassVar[str] = "statistical queries, one per candidate: meets the lower bound"
+    about: ClassVar[str] = "one statistical query per candidate: at most N - 1 of them"
 
     def supports(self, family: Family) -> str | None:
         """Hidden parities only."""

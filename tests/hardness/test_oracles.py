@@ -31,7 +31,14 @@ def test_a_character_three_ways(noise):
     """By the closed form, by enumeration, and from samples."""
     instance = parse(f"parity:d=6,m=2,noise={noise}").instance(0)
     closed, sampled = ExactOracle(instance, TAU, meter()), SampledOracle(instance, TAU, meter())
-    for subset in ((1, 2), (3, 5), (1, 2, 4), (4,), instance.hidden.secret):
+    for subset in (
+        (1, 2),
+        (3, 5),
+        (1, 2, 4),
+        (4,),
+        instance.hidden.secret,
+        (0, *instance.hidden.secret),
+    ):
         query = Character(subset=subset)
         exact = closed.ask(query)
         assert closed.ask(Query(phi=as_function(subset))) == pytest.approx(exact, abs=1e-12)

@@ -1,0 +1,77 @@
+"""What can be claimed, in words: the vocabulary that makers and checkers of certificates share.
+
+Words only. How a value is found stands in lower/, how it is verified in check/.
+"""
+
+from dataclasses import dataclass, field
+
+FORMAT = "hardness-certificate/1"
+
+SCOPE = (
+    "Statistical-query learners only: algorithms that see expectations of bounded functions of "
+    "(X, Y) within a tolerance. Gaussian elimination over GF(2) is no such algorithm and recovers "
+    "a noiseless parity from about 2d examples. The query bounds are on average over a uniformly "
+    "drawn member, against answers chosen by an adversary within the tolerance. The information "
+    "floor alone is about every learner."
+)
+
+_FAMILY = (
+    "tokens uniform on {-1,+1}^(2 x d); the hidden set uniform among all m-subsets of d-1",
+    "heads solved exactly, so a label has two known values and no member leaks",
+)
+_GOAL = (
+    "risk is E||F - hypothesis||^2, F = E[Y|X], over that of the best predictor that knows only "
+    "the family",
+)
+_ADVERSARY = ("answers may be any values within the tolerance",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantity:
+    """A quantity: what a value of it means, on what it depends, and under which assumptions."""
+
+    meaning: str
+    source: str  # key in docs/references.md
+    assumptions: tuple[str, ...]
+    parameters: tuple[str, ...] = ()  # that a claim has to give
+    fixed: dict[str, str] = field(default_factory=dict)  # that are the same in every claim
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "pairwise-correlation": Quantity(
+        meaning="any two different members are uncorrelated: E[e_S e_S'] = 0, e_S the unknown "
+        "part of the label scaled to norm 1",
+        source="CL24",
+        assumptions=_FAMILY,
+        fixed={"normalisation": "unit norm under the token distribution"},
+    ),
+    "sq-dimension": Quantity(
+        meaning="all C(d-1, m) members are orthogonal, and there are no more",
+        source="BFJKMR94",
+        assumptions=_FAMILY,
+        fixed={"definition": "largest N with N members of correlation at most 1/N"},
+    ),
+    "stat-queries": Quantity(
+        meaning="any learner needs at least this many queries to STAT(tau), correlational or "
+        "not, to reach the risk with the success probability; 0 means that the bound is vacuous "
+        "at this tolerance",
+        source="BFJKMR94",
+        assumptions=_FAMILY + _GOAL + _ADVERSARY,
+        parameters=("tau", "risk", "success", "noise"),
+        fixed={"range": "[-1,1]"},
+    ),
+    "vstat-queries": Quantity(
+        meaning="the same for VSTAT(t), whose tolerance is that of t examples",
+        source="FGRVX17",
+        assumptions=_FAMILY + _GOAL + _ADVERSARY,
+        parameters=("t", "risk", "success", "noise"),
+        fixed={"range": "[0,1]"},
+    ),
+    "information-floor": Quantity(
+        meaning="any learner whatever, statistical-query or not, needs at least this many "
+        "examples: a label carries at most one unknown bit",
+        source="information",
+        assumptions=_FAMILY + _GOAL,
+        parameters=("risk", "success"),
+    ),
+}
