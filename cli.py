@@ -97,21 +97,16 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
 def emit(to: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
     """Print text or JSON, and write the JSON to --out."""
     if write and to.out:
-        from instances.files import write_json
+        from instances.disk import write_json
 
         write_json(to.out, data, force=to.force)
     click.echo(json.dumps(data, indent=1) if to.as_json else text)
 
 
-def wrap(text: str, indent: str = "") -> str:
-    """Break a text at 80 columns."""
-    return click.wrap_text(text, 80, initial_indent=indent, subsequent_indent=indent)
-
-
 def early(to: SimpleNamespace) -> None:
     """Refuse an --out file that exists before any work is done."""
     if to.out:
-        from instances.files import refuse_existing
+        from instances.disk import refuse_existing
 
         refuse_existing(to.out, to.force)
 
@@ -212,34 +207,20 @@ def target(text: str) -> Any:
 @common
 def demo(to: SimpleNamespace) -> None:
     """Do the main job on small sizes: certify, verify, learn, compare, draw."""
-    from hardness.report.demo import CERTIFIED, VERIFIED, demo, runs
-    from hardness.report.text import big, comparison_table
+    from hardness.report.demo import demo, runs
+    from hardness.report.words import demo_words
 
     out = to.out or Path("out")
     with progress(runs(), "running learners", to) as bar:
         made = demo(out, seed=to.seed, jobs=to.jobs, force=to.force, progress=bar)
-    certificate, gram = made.certificate, made.verification.gram
+    files = [str(out / name) for name in ("report.html", "results.json")]
     data = {
-        "certificate": certificate.to_json(),
+        "certificate": made.certificate.to_json(),
         "verification": made.verification.to_json(),
         "runs": [run.to_json() for run in made.comparison.runs],
-        "files": [str(out / name) for name in ("report.html", "results.json")],
+        "files": files,
     }
-    lines = [
-        f"certified  {CERTIFIED}: SQ-DIM is exactly C(999,21) = "
-        f"{big(int(certificate.value('sq-dimension')))};",
-        "           checked again from its evidence",
-        f"verified   {VERIFIED}: {made.verification.pairs} correlations of {len(gram.members)} "
-        f"members within {gram.radius:.3f}",
-        f"           ({gram.confidence:.0%}, {gram.inequality}); layer = formula to "
-        f"{made.verification.layer.error:.0e}",
-        "",
-        comparison_table(made.comparison),
-        "",
-        "The bound holds for statistical-query learners; elimination is none.",
-        f"written: {out / 'report.html'}, {out / 'results.json'}",
-    ]
-    emit(to, data, "\n".join(lines), write=False)
+    emit(to, data, f"{demo_words(made)}\nwritten: {', '.join(files)}", write=False)
 
 
 @cli.command()
@@ -376,28 +357,13 @@ def generate(to: SimpleNamespace, spec: str, examples: int, tensors: Any, with_l
 @common
 def inspect(to: SimpleNamespace, spec: str) -> None:
     """Show what a layer is like: heads, norms, how alike its heads are."""
-    from hardness.report.text import table
+    from hardness.report.words import inspection_words
     from instances.inspect import inspect
 
     early(to)
     family, folder = target(spec)
-    instance = folder.instance if folder else family.instance(to.seed)
-    data = inspect(family, instance)
-    rows = [[key, str(value)] for key, value in data.items() if key != "layer"]
-    lines = ["\n".join(f"{key:15} {value}" for key, value in rows)]
-    if data["layer"]:
-        head_rows = [
-            [str(i), *(f"{value:.4g}" for value in head.values())]
-            for i, head in enumerate(data["layer"]["heads"])
-        ]
-        lines += ["", table(["head", "theta", "w", "stable rank", "trace"], head_rows)]
-        lines += [
-            f"coherence of the Theta_i {data['layer']['coherence']:.3f}, "
-            f"of the W_i {data['layer']['w_coherence']:.3f}"
-        ]
-    else:
-        lines += ["", "no secret part here: the layer itself is not known"]
-    emit(to, data, "\n".join(lines))
+    data = inspect(family, folder.instance if folder else family.instance(to.seed))
+    emit(to, data, inspection_words(data))
 
 
 @cli.command()
@@ -412,17 +378,12 @@ def inspect(to: SimpleNamespace, spec: str) -> None:
 def certify(to: SimpleNamespace, spec: str, tau: Any, vstat: int, risk: Any, success: Any) -> None:
     """Certify lower bounds; --json prints, --out writes what `hardness check` accepts."""
     from hardness.lower import Terms, certify
+    from hardness.report.words import certificate_words
 
     early(to)
     family, _ = target(spec)
     made = certify(family, Terms(tau=tau, vstat=vstat, risk=risk, success=success))
-    lines = [made.spec, ""]
-    for claim in made.claims:
-        given = ", ".join(f"{k} {v}" for k, v in claim.parameters.items())
-        lines += [f"{claim.quantity} = {claim.value}   ({claim.kind}; {claim.source})"]
-        lines += [wrap(claim.meaning, "  "), wrap(given, "  ")]
-    lines += ["", wrap(made.scope)]
-    emit(to, made.to_json(), "\n".join(lines))
+    emit(to, made.to_json(), certificate_words(made))
 
 
 @cli.command()
@@ -431,8 +392,9 @@ def certify(to: SimpleNamespace, spec: str, tau: Any, vstat: int, risk: Any, suc
 def check(to: SimpleNamespace, file: Path) -> None:
     """Derive the claims of a certificate again from its evidence; exit 3 if one fails."""
     from hardness.check import check
+    from hardness.report.words import checked_words
+    from instances.disk import read_json
     from instances.errors import DamagedFile, Refuted
-    from instances.files import read_json
 
     early(to)
     data = read_json(file)
@@ -449,8 +411,7 @@ def check(to: SimpleNamespace, file: Path) -> None:
         "spec": found.spec,
         "statements": list(found.statements),
     }
-    lines = [f"accepted: {found.spec}", *(f"  {s}" for s in found.statements)]
-    emit(to, data, "\n".join(lines))
+    emit(to, data, checked_words(found))
 
 
 @cli.command()
@@ -467,27 +428,13 @@ def check(to: SimpleNamespace, file: Path) -> None:
 def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidence: float) -> None:
     """Sample correlations against the certified ones, and the real layer against the formula."""
     from hardness.lower import verify
+    from hardness.report.words import verification_words
 
     early(to)
     family, folder = target(spec)
     with progress(samples, "sampling", to) as bar:
         found = verify(family, members, samples, confidence, to.seed, folder, bar)
-    gram, layer = found.gram, found.layer
-    lines = [
-        found.spec,
-        f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} tokens with "
-        f"z_0 = -1 (of {gram.samples})",
-        f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "
-        f"({found.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
-        f"layer         {layer.members} members on {layer.tokens} tokens: differs from the formula "
-        f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}",
-    ]
-    if found.stored:
-        lines += [
-            f"stored        {found.stored.different} of {found.stored.examples} labels differ from "
-            f"the noiseless ones, noise explains {found.stored.allowed:.0f}"
-        ]
-    emit(to, found.to_json(), "\n".join([*lines, "agrees" if found.agrees else "DISAGREES"]))
+    emit(to, found.to_json(), verification_words(found))
     found.require()
 
 
@@ -503,31 +450,14 @@ def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidenc
 def learn(to: SimpleNamespace, learner: str, spec: str, oracle: Any, tau: Any, budget: Any) -> None:
     """Run one learner on one instance."""
     from hardness.compare import run
+    from hardness.report.words import run_words
     from hardness.upper import parse_learner
 
     early(to)
     chosen = parse_learner(learner)
     family, folder = target(spec)
     found = run(chosen, folder or family.instance(to.seed), budget, to.seed, oracle=oracle, tau=tau)
-    usage, risk = found.usage, found.risk
-    recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
-    if found.secret_recovered is None and "claimed_secret" in found.details:
-        recovered = f"claims {found.details['claimed_secret']}, not checked"
-    lines = [
-        f"{found.learner} on {found.spec}, seed {found.seed}",
-        f"outcome  {found.outcome.value}: {found.outcome.advice}",
-        "risk     "
-        + (
-            f"{risk.value:.4f} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
-            f"(1 = nothing learned, 0 = all)"
-            if risk
-            else "not measured"
-        ),
-        f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
-        f"secret   {recovered}",
-        "details  " + ", ".join(f"{k} {v}" for k, v in found.details.items()),
-    ]
-    emit(to, found.to_json(), "\n".join(lines))
+    emit(to, found.to_json(), run_words(found))
 
 
 @cli.command()
@@ -558,10 +488,9 @@ def compare(
     from hardness.compare.results import to_json
     from hardness.lower import Terms
     from hardness.report.demo import write_results
-    from hardness.report.summary import fits, short_name
-    from hardness.report.text import comparison_table
+    from hardness.report.words import comparison_words
+    from instances.disk import new_folder
     from instances.errors import AlreadyExists
-    from instances.files import new_folder
 
     if to.out and to.out.exists() and not to.force:
         raise AlreadyExists(f"{to.out} exists and was kept: give another --out, or --force")
@@ -582,13 +511,7 @@ def compare(
     if to.out:
         with new_folder(to.out, force=to.force, ours="results.json") as folder:
             write_results(folder, found)
-    lines = [comparison_table(found)]
-    lines += [
-        f"{short_name(found, learner)}: {cost} ~ {found.parameter}^{fit.slope:.2f} "
-        f"(standard error {fit.error:.2f}, {fit.points} sizes, a fit and no proof)"
-        for (learner, cost), fit in fits(found).items()
-    ]
-    emit(to, to_json(found), "\n".join(lines), write=False)
+    emit(to, to_json(found), comparison_words(found), write=False)
 
 
 @cli.command()
@@ -598,7 +521,7 @@ def report(to: SimpleNamespace, source: Path) -> None:
     """Write the page of a comparison: SOURCE is the folder of `compare` or its results.json."""
     from hardness.compare import read_comparison
     from hardness.report import page
-    from instances.files import write_text
+    from instances.disk import write_text
 
     if to.out is None:
         raise click.UsageError("report needs --out FILE")

@@ -7,8 +7,8 @@ from hardness.compare.both import Comparison
 from hardness.compare.run import Run
 from hardness.lower import Terms, certify
 from instances import parse
+from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
-from instances.files import read_json, require_format, write_json
 from instances.parameters import fraction
 
 FORMAT = "hardness-results/1"

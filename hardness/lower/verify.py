@@ -20,9 +20,11 @@ from instances.files import Folder
 from instances.parity import Parity, to_float
 from instances.streams import BitStream, generator, key
 
+Draw = Callable[[int, int], NDArray[np.uint64]]
 _LAYERS = 4
 _FLOPS = 2e10
 _SHOWN = 5
+_READ = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,23 +172,7 @@ def verify(
         raise UsageError(f"{family.name} given: there is nothing certified to verify yet")
     own = folder.hidden.secret if folder and folder.hidden else None
     chosen = choose_members(family, members, seed, own)
-    if folder and folder.count:
-        stored_folder = folder
-        samples = min(samples, folder.count)
-        cache: list[Any] = [0, folder.examples(0, min(samples, 1 << 20))]
-
-        def draw(start: int, count: int) -> NDArray[np.uint64]:
-            first, held = cache
-            if not first <= start <= start + count <= first + len(held):
-                cache[:] = [start, stored_folder.examples(start, max(count, 1 << 20))]
-                first, held = cache
-            return np.asarray(held.words[start - first : start - first + count])
-    else:
-        stream = BitStream(key(seed, "tokens", "verify"))
-
-        def draw(start: int, count: int) -> NDArray[np.uint64]:
-            return tokens.boolean(stream, start, count, 2, family.d)
-
+    draw, samples = _tokens(family, samples, seed, folder)
     # Two statements in one verdict: each gets half of what may go wrong.
     each = 1 - (1 - confidence) / 2 if own and family.noise else confidence
     gram = sampled(family, chosen, draw, samples, each, progress)
@@ -215,6 +201,23 @@ def verify(
     )
 
 
+def _tokens(family: Parity, samples: int, seed: int, folder: Folder | None) -> tuple[Draw, int]:
+    """The tokens to sample on, and how many: those of a folder if it has any, else fresh ones."""
+    if folder is None or not folder.count:
+        stream = BitStream(key(seed, "tokens", "verify"))
+        return lambda start, count: tokens.boolean(stream, start, count, 2, family.d), samples
+    # Shards are read in long runs: the sampling asks for short ones, in order.
+    stored, first, held = folder, 0, folder.examples(0, min(samples, _READ))
+
+    def draw(start: int, count: int) -> NDArray[np.uint64]:
+        nonlocal first, held
+        if not first <= start <= start + count <= first + len(held):
+            first, held = start, stored.examples(start, max(count, _READ))
+        return np.asarray(held.words[start - first : start - first + count])
+
+    return draw, min(samples, folder.count)
+
+
 def choose_members(
     family: Parity, members: int, seed: int, own: Secret | None = None
 ) -> tuple[Secret, ...]:
@@ -232,7 +235,7 @@ def choose_members(
 def check_layer(
     family: Parity,
     members: tuple[Secret, ...],
-    draw: Callable[[int, int], NDArray[np.uint64]],
+    draw: Draw,
     samples: int,
 ) -> LayerCheck:
     """Evaluate the layer of the first few members on the first tokens and compare the formula.

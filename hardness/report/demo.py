@@ -12,8 +12,8 @@ from hardness.oracles import Budget
 from hardness.report.figure import both_sides
 from hardness.report.page import page
 from instances import parse
+from instances.disk import beside, read_json, write_json, write_text
 from instances.errors import AlreadyExists, DamagedFile
-from instances.files import beside, read_json, write_json, write_text
 
 SPEC, OVER = "parity:m=4", "d=10..22..4"
 LEARNERS = ("queries", "elimination", "lowdegree", "student")

@@ -13,6 +13,7 @@ from instances import (
     DamagedFile,
     TooLarge,
     UsageError,
+    disk,
     files,
     load_layer,
     parse,
@@ -191,8 +192,8 @@ def test_layers_read_back_however_they_lie_in_memory(tmp_path, ending, order):
     assert (found.theta == theta).all()
     assert (found.w == layer.w).all()
     assert found.kind == "linear"
-    files.write_tensors(tmp_path / f"t.{ending}", {"theta": theta}, {"format": "x"})
-    tensors, _ = files.read_tensors(tmp_path / f"t.{ending}", "x")
+    disk.write_tensors(tmp_path / f"t.{ending}", {"theta": theta}, {"format": "x"})
+    tensors, _ = disk.read_tensors(tmp_path / f"t.{ending}", "x")
     assert (tensors["theta"] == theta).all()
 
 

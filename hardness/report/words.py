@@ -1,0 +1,122 @@
+"""Records in words, for the terminal."""
+
+import textwrap
+from typing import Any
+
+from hardness.check import Checked
+from hardness.compare import Comparison, Run
+from hardness.lower import Certificate, Verification
+from hardness.report.demo import CERTIFIED, VERIFIED, Demo
+from hardness.report.summary import fits, short_name
+from hardness.report.text import big, comparison_table, table
+
+
+def certificate_words(certificate: Certificate) -> str:
+    """Write a certificate claim by claim."""
+    lines = [certificate.spec, ""]
+    for claim in certificate.claims:
+        given = ", ".join(f"{k} {v}" for k, v in claim.parameters.items())
+        lines += [f"{claim.quantity} = {claim.value}   ({claim.kind}; {claim.source})"]
+        lines += [_wrap(claim.meaning, "  "), _wrap(given, "  ")]
+    return "\n".join([*lines, "", _wrap(certificate.scope)])
+
+
+def checked_words(checked: Checked) -> str:
+    """Write what a certificate was found to prove."""
+    return "\n".join([f"accepted: {checked.spec}", *(f"  {s}" for s in checked.statements)])
+
+
+def verification_words(found: Verification) -> str:
+    """Write what sampling says."""
+    gram, layer = found.gram, found.layer
+    lines = [
+        found.spec,
+        f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} tokens with "
+        f"z_0 = -1 (of {gram.samples})",
+        f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "
+        f"({found.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
+        f"layer         {layer.members} members on {layer.tokens} tokens: differs from the formula "
+        f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}",
+    ]
+    if found.stored:
+        lines += [
+            f"stored        {found.stored.different} of {found.stored.examples} labels differ from "
+            f"the noiseless ones, noise explains {found.stored.allowed:.0f}"
+        ]
+    return "\n".join([*lines, "agrees" if found.agrees else "DISAGREES"])
+
+
+def run_words(found: Run) -> str:
+    """Write one run."""
+    usage, risk = found.usage, found.risk
+    measured = "not measured"
+    if risk:
+        measured = (
+            f"{risk.value:.4f} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
+            "(1 = nothing learned, 0 = all)"
+        )
+    recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
+    if found.secret_recovered is None and "claimed_secret" in found.details:
+        recovered = f"claims {found.details['claimed_secret']}, not checked"
+    return "\n".join(
+        [
+            f"{found.learner} on {found.spec}, seed {found.seed}",
+            f"outcome  {found.outcome.value}: {found.outcome.advice}",
+            f"risk     {measured}",
+            f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
+            f"secret   {recovered}",
+            "details  " + ", ".join(f"{k} {v}" for k, v in found.details.items()),
+        ]
+    )
+
+
+def inspection_words(facts: dict[str, Any]) -> str:
+    """Write what `inspect` says of a family and, where it is known, of its layer."""
+    lines = [f"{key:15} {value}" for key, value in facts.items() if key != "layer"]
+    layer = facts["layer"]
+    if layer is None:
+        return "\n".join([*lines, "", "no secret part here: the layer itself is not known"])
+    rows = [
+        [str(i), *(f"{value:.4g}" for value in head.values())]
+        for i, head in enumerate(layer["heads"])
+    ]
+    coherence = (
+        f"coherence of the Theta_i {layer['coherence']:.3f}, of the W_i {layer['w_coherence']:.3f}"
+    )
+    header = ["head", "|Theta|", "|W|", "stable rank", "|trace|/|Theta|"]
+    return "\n".join([*lines, "", table(header, rows), coherence])
+
+
+def comparison_words(found: Comparison) -> str:
+    """Write a comparison's table and the power laws fitted to it."""
+    lines = [comparison_table(found)]
+    lines += [
+        f"{short_name(found, learner)}: {cost} ~ {found.parameter}^{fit.slope:.2f} "
+        f"(standard error {fit.error:.2f}, {fit.points} sizes, a fit and no proof)"
+        for (learner, cost), fit in fits(found).items()
+    ]
+    return "\n".join(lines)
+
+
+def demo_words(made: Demo) -> str:
+    """Write what the demo found."""
+    certificate, gram = made.certificate, made.verification.gram
+    size = big(int(certificate.value("sq-dimension")))
+    return "\n".join(
+        [
+            f"certified  {CERTIFIED}: SQ-DIM is exactly C(999,21) = {size};",
+            "           checked again from its evidence",
+            f"verified   {VERIFIED}: {made.verification.pairs} correlations of "
+            f"{len(gram.members)} members within {gram.radius:.3f}",
+            f"           ({gram.confidence:.0%}, {gram.inequality}); layer = formula to "
+            f"{made.verification.layer.error:.0e}",
+            "",
+            comparison_table(made.comparison),
+            "",
+            "The bound holds for statistical-query learners; elimination is none.",
+        ]
+    )
+
+
+def _wrap(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=indent)

@@ -1,0 +1,159 @@
+"""Reading and writing with care: a file is written beside its name and renamed into place.
+
+Nothing is ever unpickled. What is damaged or foreign is refused with its name and what is wrong.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
+
+SECRET = "hardness-secret/1"  # the one format that is never taken for another
+
+
+def write_tensors(path: Path, tensors: dict[str, NDArray[Any]], meta: dict[str, Any]) -> None:
+    """Write arrays with one JSON of metadata, as the ending of the name says."""
+    # safetensors saves the memory of an array as it lies: it must lie in C order.
+    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    text = json.dumps(meta, sort_keys=True)
+    with beside(path) as draft:
+        if path.suffix == ".npz":
+            with draft.open("wb") as out:
+                np.savez(out, hardness=np.array(text), **arrays)  # type: ignore[arg-type]
+        else:
+            from safetensors.numpy import save_file
+
+            save_file(arrays, draft, metadata={"hardness": text})
+
+
+def read_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Read arrays and their metadata; raises DamagedFile for a damaged or foreign file."""
+    if not path.is_file():
+        raise DamagedFile(f"{path} is missing")
+    try:
+        if path.suffix == ".npz":
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as data:
+                arrays = {name: data[name] for name in data.files}
+            meta = json.loads(str(arrays.pop("hardness")))
+        else:
+            from safetensors import safe_open
+
+            with safe_open(path, framework="numpy") as data:
+                arrays = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118
+                meta = json.loads((data.metadata() or {})["hardness"])
+    except Exception as error:
+        # Readers of damaged files raise many things, some of them Rust's.
+        reason = " ".join(str(error).split())[:120]
+        raise DamagedFile(f"{path} is damaged or not ours: {reason}") from error
+    require_format(meta, kind, path)
+    return arrays, meta
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; raises DamagedFile."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise DamagedFile(f"{path} cannot be read as JSON: {reason}") from error
+    if not isinstance(data, dict):
+        raise DamagedFile(f"{path} is JSON, but not an object: it is none of our files")
+    return data
+
+
+def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
+    """Refuse a file of another format or version; raises DamagedFile, or UsageError for ours."""
+    found = data.get("format")
+    if found == wanted:
+        return
+    if isinstance(found, str) and found.partition("/")[0] == wanted.partition("/")[0]:
+        raise DamagedFile(f"{path} has format {found}: this version reads {wanted}")
+    if found == SECRET:
+        raise UsageError(f"{path} is the secret part of an instance: {wanted} is wanted")
+    raise DamagedFile(f"{path} has format {found!r}: {wanted} is wanted")
+
+
+def write_json(path: Path, data: dict[str, Any], force: bool = False) -> None:
+    """Write JSON in a stable form; raises AlreadyExists."""
+    write_text(path, json.dumps(data, indent=1) + "\n", force=force)
+
+
+def write_text(path: Path, text: str, force: bool = False) -> None:
+    """Write a text file beside its name and rename it into place; raises AlreadyExists."""
+    refuse_existing(path, force)
+    with beside(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def refuse_existing(path: Path, force: bool = False) -> None:
+    """Keep what stands at an output's name unless forced; raises AlreadyExists."""
+    if path.is_dir():
+        raise AlreadyExists(f"{path} is a folder: give the name of a file")
+    if path.exists() and not force:
+        raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
+
+
+@contextlib.contextmanager
+def beside(path: Path) -> Iterator[Path]:
+    """Give a name in the same folder, and rename it to `path` if all goes well."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            yield draft
+            draft.chmod(0o644)  # safetensors writes for the owner alone
+            os.replace(draft, path)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as error:
+        raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+@contextlib.contextmanager
+def new_folder(path: Path, force: bool, ours: str) -> Iterator[Path]:
+    """Give a folder to fill, and rename it to `path` if all goes well.
+
+    An existing folder is kept; with `force` it is replaced if it holds a file named `ours`.
+    """
+    if path.exists() and not force:
+        raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
+    if path.exists() and not (path / ours).is_file():
+        raise AlreadyExists(f"{path} exists and holds no {ours}: it is not ours and was kept")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
+    except OSError as error:
+        raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
+    try:
+        draft.chmod(0o755)
+        inside = draft / "new"
+        inside.mkdir()
+        yield inside
+        if path.exists():
+            os.replace(path, draft / "old")
+        os.replace(inside, path)
+    except OSError as error:
+        raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def damage(path: Path) -> Iterator[None]:
+    """Turn what goes wrong in reading a file's fields into DamagedFile with its name."""
+    try:
+        yield
+    except DamagedFile:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        reason = " ".join(str(error).split())[:160]
+        raise DamagedFile(f"{path} is damaged: {type(error).__name__.lower()} {reason}") from error
