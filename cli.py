@@ -36,7 +36,7 @@ NOT_BUILT = (
 @click.version_option(package_name="hardness-toolkit", prog_name="hardness")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Certify, verify and learn hard families of attention layers.
+    """Certify, verify and learn families of attention layers that are SQ-hard.
 
     A problem is named by a SPEC such as parity:d=32,m=3 or parity:d=32,m=3,noise=0.1, by a name of
     the catalog, or by a folder that `hardness generate` made.
@@ -78,7 +78,11 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
     @click.option("--json", "as_json", is_flag=True, help="JSON alone on stdout.")
-    @click.option("--out", type=click.Path(path_type=Path), help="Where to write.")
+    @click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        help="Where to write: a file; for demo, generate and compare a folder.",
+    )
     @click.option("--force", is_flag=True, help="Replace what stands at --out.")
     @click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Processes.")
     @click.option("--quiet", is_flag=True, help="No progress bars.")
@@ -369,8 +373,20 @@ def inspect(to: SimpleNamespace, spec: str) -> None:
 @cli.command()
 @spec_argument
 @tau_option
-@click.option("--vstat", type=POSITIVE, default=100, show_default=True, help="t of VSTAT(t).")
-@click.option("--risk", default="1/4", show_default=True, callback=rational, help="Target risk.")
+@click.option(
+    "--vstat",
+    type=POSITIVE,
+    default=100,
+    show_default=True,
+    help="t of VSTAT(t); --tau does not change it.",
+)
+@click.option(
+    "--risk",
+    default="1/4",
+    show_default=True,
+    callback=rational,
+    help="Relative risk to reach: 1 is knowing the family alone, 0 all.",
+)
 @click.option(
     "--success", default="2/3", show_default=True, callback=rational, help="Success probability."
 )
@@ -468,6 +484,7 @@ def learn(to: SimpleNamespace, learner: str, spec: str, oracle: Any, tau: Any, b
     "names",
     multiple=True,
     default=["queries", "elimination", "lowdegree", "student"],
+    help="NAME or NAME:key=value,...; repeatable.  [default: all four]",
     shell_complete=complete_learner,
 )
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True)
@@ -488,7 +505,7 @@ def compare(
     from hardness.compare.results import to_json
     from hardness.lower import Terms
     from hardness.report.demo import write_results
-    from hardness.report.words import comparison_words
+    from hardness.report.text import comparison_table
     from instances.disk import new_folder
     from instances.errors import AlreadyExists
 
@@ -511,7 +528,7 @@ def compare(
     if to.out:
         with new_folder(to.out, force=to.force, ours="results.json") as folder:
             write_results(folder, found)
-    emit(to, to_json(found), comparison_words(found), write=False)
+    emit(to, to_json(found), comparison_table(found), write=False)
 
 
 @cli.command()

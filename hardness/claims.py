@@ -10,9 +10,9 @@ FORMAT = "hardness-certificate/1"
 SCOPE = (
     "Statistical-query learners only: algorithms that see expectations of bounded functions of "
     "(X, Y) within a tolerance. Gaussian elimination over GF(2) is no such algorithm and recovers "
-    "a noiseless parity from about 2d examples. The query bounds are on average over a uniformly "
-    "drawn member, against answers chosen by an adversary within the tolerance. The information "
-    "floor alone is about every learner."
+    "a noiseless parity from 2d examples and a few more. The query bounds are on average over a "
+    "uniformly drawn member, against answers chosen by an adversary within the tolerance. The "
+    "information floor alone is about every learner."
 )
 
 _FAMILY = (
@@ -31,7 +31,7 @@ class Quantity:
     """A quantity: what a value of it means, on what it depends, and under which assumptions."""
 
     meaning: str
-    source: str  # key in docs/references.md
+    source: str  # whose notion it is: a key in docs/references.md; the proofs are in docs/
     assumptions: tuple[str, ...]
     parameters: tuple[str, ...] = ()  # that a claim has to give
     fixed: dict[str, str] = field(default_factory=dict)  # that are the same in every claim
@@ -53,15 +53,17 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "stat-queries": Quantity(
         meaning="any learner needs at least this many queries to STAT(tau), correlational or "
-        "not, to reach the risk with the success probability; 0 means that the bound is vacuous "
-        "at this tolerance",
+        "not, to reach the risk with the success probability: 4 tau^2 (success N - K) / "
+        "(1 - 2 noise)^2, rounded up, with K = floor(1/(1 - risk)) and N the SQ dimension; 0 means "
+        "that the bound is vacuous at this tolerance",
         source="BFJKMR94",
         assumptions=_FAMILY + _GOAL + _ADVERSARY,
         parameters=("tau", "risk", "success", "noise"),
         fixed={"range": "[-1,1]"},
     ),
     "vstat-queries": Quantity(
-        meaning="the same for VSTAT(t), whose tolerance is that of t examples",
+        meaning="the same for VSTAT(t), whose tolerance is about that of t examples (t = 1/tau^2 "
+        "is comparable): 4 (success N - K) / (3 t (1 - 2 noise)^2), rounded up",
         source="FGRVX17",
         assumptions=_FAMILY + _GOAL + _ADVERSARY,
         parameters=("t", "risk", "success", "noise"),
@@ -69,7 +71,7 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "information-floor": Quantity(
         meaning="any learner whatever, statistical-query or not, needs at least this many "
-        "examples: a label carries at most one unknown bit",
+        "examples: a label carries at most one unknown bit, so K 2^examples >= success N",
         source="information",
         assumptions=_FAMILY + _GOAL,
         parameters=("risk", "success"),

@@ -18,7 +18,7 @@ CATALOG: dict[str, Entry] = {
     ),
     "parity-wide": Entry(
         spec="parity:d=200,m=7",
-        about="2e12 members: out of reach of queries, a second for elimination",
+        about="2e12 members: out of reach of queries, a blink for elimination",
     ),
     "parity-thousand": Entry(
         spec="parity:d=1000,m=21",

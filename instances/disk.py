@@ -62,6 +62,8 @@ def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object; raises DamagedFile."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise DamagedFile(f"{path} does not exist") from error
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         reason = " ".join(str(error).split())[:120]
         raise DamagedFile(f"{path} cannot be read as JSON: {reason}") from error

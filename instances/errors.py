@@ -35,6 +35,8 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     "unknown family 'partiy': did you mean 'parity'? known: parity"
     """
     names = sorted(known)
+    if not names:
+        return UsageError(f"unknown {what} '{given}': there are none")
     near = get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
     return UsageError(f"unknown {what} '{given}': {hint}known: {', '.join(names)}")

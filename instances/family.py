@@ -8,7 +8,7 @@ import hashlib
 import json
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Protocol
@@ -164,9 +164,9 @@ class Family(ABC):
 class Hidden:
     """The secret part of an instance."""
 
-    secret: Secret
-    seed: int
-    nonce: bytes
+    secret: Secret = field(repr=False)
+    seed: int = field(repr=False)
+    nonce: bytes = field(repr=False)
 
     def commitment(self, what: Literal["secret", "seed"]) -> str:
         """Commit to the secret or the seed: SHA-256(nonce || its JSON), in hexadecimal."""

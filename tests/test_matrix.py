@@ -17,7 +17,7 @@ from instances import parse, write_folder
 from instances.spec import FAMILIES
 
 SPECS = ["parity:d=9,m=2", "parity:d=10,m=3", "parity:d=9,m=2,noise=0.1", "parity:d=70,m=1"]
-QUICK = {"student": "student:steps=300"}
+QUICK = {"student": "student:steps=200,batch=64", "lowdegree": "lowdegree:degree=1"}
 LEARNER_SPECS = [QUICK.get(name, name) for name in LEARNERS]
 
 
@@ -64,7 +64,7 @@ def test_a_run_is_reproducible_honest_and_reads_back(learner, spec):
     if found.outcome is Outcome.SOLVED:
         assert found.risk.high < 0.1
     if found.outcome is Outcome.LEARNED_NOTHING:
-        assert found.risk.value > 0.9
+        assert found.risk.high >= 1.0
     assert found.outcome.advice
 
 

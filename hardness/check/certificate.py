@@ -61,12 +61,12 @@ def check(data: dict[str, Any]) -> Checked:
     kind = data.get("format")
     if not isinstance(kind, str) or not kind.startswith("hardness-certificate/"):
         raise DamagedFile(f"this is no certificate: its format is {kind!r}")
+    if kind != FORMAT:
+        raise DamagedFile(f"certificate format {kind} given: this version reads {FORMAT}")
     body = {key: value for key, value in data.items() if key != "digest"}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     if hashlib.sha256(text.encode()).hexdigest() != data.get("digest"):
         _refuse("its content does not match its digest: it was changed after it was made")
-    if kind != FORMAT:
-        raise DamagedFile(f"certificate format {kind} given: this version reads {FORMAT}")
     if set(data) != _TOP or not isinstance(data["claims"], list) or not data["claims"]:
         _refuse(f"its fields must be {', '.join(sorted(_TOP))}, with at least one claim")
     if data["scope"] != SCOPE:

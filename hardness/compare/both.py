@@ -1,6 +1,5 @@
 """Both sides: learners and certified bounds over a range of one parameter."""
 
-import math
 import multiprocessing
 import re
 import signal
@@ -8,8 +7,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from fractions import Fraction
-
-import numpy as np
 
 from hardness.compare.run import Run, run
 from hardness.lower import Certificate, Terms, certify
@@ -48,15 +45,6 @@ class Comparison:
         return list(dict.fromkeys(r.learner for r in self.runs))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Exponent:
-    """A fitted power law cost ~ value^slope; error: standard error of the least-squares slope."""
-
-    slope: float
-    error: float
-    points: int
-
-
 def values_of(text: str) -> tuple[str, tuple[int, ...]]:
     """Read "d=8..20", "d=8..20..4" or "d=8,12,16".
 
@@ -73,7 +61,9 @@ def values_of(text: str) -> tuple[str, tuple[int, ...]]:
             raise UsageError(f"--over {text} given: the step must be at least 1")
         found = list(range(low, min(high, low + _MAX_RUNS * (step or [1])[0]) + 1, *step))
     else:
-        raise UsageError(f"--over {text} given: write d=8..20, d=8..20..4 or d=8,12,16")
+        raise UsageError(
+            f"--over {text} given: write whole numbers as d=8..20, d=8..20..4 or d=8,12,16"
+        )
     if not found:
         raise UsageError(f"--over {text} given: the range is empty")
     return name, tuple(sorted(set(found)))
@@ -175,19 +165,3 @@ def _execute(tasks: list[Task], jobs: int) -> Iterator[tuple[int, Run]]:
 def _one(task: Task) -> Run:
     spec, learner, seed, budget, tau = task
     return run(parse_learner(learner), parse(spec).instance(seed), budget, seed=seed, tau=tau)
-
-
-def exponent(values: list[int], costs: list[float]) -> Exponent | None:
-    """Fit cost ~ value^slope by least squares on logarithms; None below three points.
-
-    >>> round(exponent([2, 4, 8], [8.0, 64.0, 512.0]).slope, 9)
-    3.0
-    """
-    if len(values) < 3 or min(costs) <= 0 or min(values) <= 0:
-        return None
-    x, y = np.log(np.array(values, float)), np.log(np.array(costs))
-    spread = float(((x - x.mean()) ** 2).sum())
-    slope = float(((x - x.mean()) * (y - y.mean())).sum()) / spread
-    residual = y - y.mean() - slope * (x - x.mean())
-    error = math.sqrt(float((residual**2).sum()) / (len(x) - 2) / spread)
-    return Exponent(slope=slope, error=error, points=len(x))

@@ -28,7 +28,7 @@ from instances.files import Folder
 from instances.streams import generator
 
 OracleName = Literal["samples", "exact"]
-SOLVED_BELOW, NOTHING_ABOVE = 0.05, 0.9
+SOLVED_BELOW = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +166,7 @@ def judge(risk: Risk | None, known: bool) -> Outcome:
         return Outcome.INVALID if known else Outcome.UNJUDGED
     if risk.high <= SOLVED_BELOW:
         return Outcome.SOLVED
-    return Outcome.LEARNED_NOTHING if risk.value >= NOTHING_ABOVE else Outcome.PARTIAL
+    return Outcome.LEARNED_NOTHING if risk.high >= 1 else Outcome.PARTIAL
 
 
 def _finite(value: Any) -> Any:

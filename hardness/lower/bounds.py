@@ -33,6 +33,12 @@ class Terms:
     success: Fraction = Fraction(2, 3)
 
     def __post_init__(self) -> None:
+        for name in ("tau", "risk", "success"):
+            given = getattr(self, name)
+            require(
+                isinstance(given, Fraction | int),
+                f"{name}={given!r} given: an exact rational is needed, as Fraction(1, 10)",
+            )
         require(0 < self.tau <= 1, f"tau={self.tau} given: tau must be above 0 and at most 1")
         require(self.vstat >= 1, f"vstat={self.vstat} given: t must be at least 1")
         require(0 <= self.risk < 1, f"risk={self.risk} given: risk must be in [0, 1)")

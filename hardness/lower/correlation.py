@@ -65,6 +65,11 @@ class SampledGram:
     inequality: str = "Hoeffding, union bound over all entries"
 
 
+def require_gram(size: int) -> None:
+    """Refuse a Gram matrix that does not fit in memory; raises TooLarge."""
+    require_memory(40 * size**2 + 16 * size * _CHUNK, f"a Gram matrix of {size} members")
+
+
 def sampled(
     family: Parity,
     members: tuple[Secret, ...],
@@ -81,7 +86,7 @@ def sampled(
     if not 0 < confidence < 1:
         raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
     size = len(members)
-    require_memory(16 * size**2 + 16 * size * _CHUNK, f"a Gram matrix of {size} members")
+    require_gram(size)
     table = family.response()
     masks = np.stack([tokens.mask(s, family.d) for s in members])
     gram = np.zeros((size, size))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.correlation import SampledGram, exact, sampled
+from hardness.lower.correlation import SampledGram, exact, require_gram, sampled
 from instances import tokens
 from instances.errors import Refuted, UsageError
 from instances.family import Family, Secret
@@ -87,6 +87,7 @@ class Verification:
     disagreements: int
     layer: LayerCheck
     stored: StoredCheck | None
+    unchecked: int = 0  # stored labels that could not be checked, for want of the secret part
 
     @property
     def agrees(self) -> bool:
@@ -126,6 +127,7 @@ class Verification:
                 "worst_member": list(layer.worst),
                 "agrees": layer.agrees,
             },
+            "stored_unchecked": self.unchecked,
             "stored": stored
             and {
                 "examples": stored.examples,
@@ -170,6 +172,7 @@ def verify(
     """
     if not isinstance(family, Parity):
         raise UsageError(f"{family.name} given: there is nothing certified to verify yet")
+    require_gram(min(members, family.size))
     own = folder.hidden.secret if folder and folder.hidden else None
     chosen = choose_members(family, members, seed, own)
     draw, samples = _tokens(family, samples, seed, folder)
@@ -198,6 +201,7 @@ def verify(
         disagreements=len(wrong),
         layer=check_layer(family, chosen, draw, samples),
         stored=check_stored(folder, own, each) if folder and own else None,
+        unchecked=folder.count if folder and not own else 0,
     )
 
 

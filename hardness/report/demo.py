@@ -8,7 +8,6 @@ from hardness.check import Checked, check
 from hardness.compare import Comparison, compare
 from hardness.compare.results import FORMAT, to_json
 from hardness.lower import Certificate, Terms, Verification, certify, verify
-from hardness.oracles import Budget
 from hardness.report.figure import both_sides
 from hardness.report.page import page
 from instances import parse
@@ -16,7 +15,7 @@ from instances.disk import beside, read_json, write_json, write_text
 from instances.errors import AlreadyExists, DamagedFile
 
 SPEC, OVER = "parity:m=4", "d=10..22..4"
-LEARNERS = ("queries", "elimination", "lowdegree", "student")
+LEARNERS = ("queries", "elimination", "lowdegree", "student:steps=2500")
 CERTIFIED = "parity:d=1000,m=21"
 VERIFIED = "parity:d=24,m=3"
 _FILES = ("results.json", "report.html", "figure.svg", "certificate.json")
@@ -55,7 +54,6 @@ def demo(
         LEARNERS,
         seeds=3,
         first_seed=seed,
-        budget=Budget(seconds=20),
         terms=terms,
         jobs=jobs,
         command=command(seed),
@@ -82,7 +80,7 @@ def command(seed: int) -> str:
     """Write the command that makes the demo's comparison."""
     learners = " ".join(f"--learner {name}" for name in LEARNERS)
     return (
-        f"hardness compare {SPEC} --over {OVER} {learners} --seed {seed} --budget-seconds 20 "
+        f"hardness compare {SPEC} --over {OVER} {learners} --seed {seed} --budget-seconds 3600 "
         "--out comparison"
     )
 
@@ -103,6 +101,8 @@ def write_figure(path: Path, comparison: Comparison) -> None:
 
 def _require_own(out: Path, force: bool) -> None:
     """Keep files of the demo's names that no demo made."""
+    if out.exists() and not out.is_dir():
+        raise AlreadyExists(f"{out} is a file and was kept: --out of the demo is a folder")
     if force or not any((out / name).exists() for name in _FILES):
         return
     try:

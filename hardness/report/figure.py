@@ -5,6 +5,7 @@ from typing import Any
 
 from hardness.compare.both import Comparison
 from hardness.report.summary import COSTS, Cell, Cost, bounds, cells, short_name
+from hardness.upper import LEARNERS
 
 # Okabe and Ito's palette: told apart with any colour vision; marks differ too.
 _STYLES = [
@@ -49,11 +50,21 @@ def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
         handles: dict[str, Any] = {}
         for axis, cost in zip(axes, COSTS, strict=True):
             _panel(axis, cost, comparison, every, handles)
+        if any(c.solved < c.runs for c in every):
+            from matplotlib.lines import Line2D
+
+            hollow: Any = {
+                "color": "0.4",
+                "marker": "o",
+                "markersize": 5,
+                "markerfacecolor": "white",
+            }
+            handles["hollow: did not solve"] = Line2D([], [], linestyle="none", **hollow)
         figure.legend(
             handles.values(),
             handles.keys(),
             loc="outside lower center",
-            ncols=min(4, len(handles)),
+            ncols=3,
             frameon=False,
         )
         out = io.BytesIO()
@@ -66,7 +77,7 @@ def _panel(
     axis: Any, cost: Cost, comparison: Comparison, every: list[Cell], handles: dict[str, Any]
 ) -> None:
     values = list(comparison.values)
-    for learner, (colour, mark) in zip(comparison.learner_names, _cycle(), strict=False):
+    for learner, (colour, mark) in _styles(comparison.learner_names).items():
         mine = [c for c in every if c.learner == learner]
         points = [
             (value, getattr(run.usage, cost), run.outcome.value == "solved")
@@ -99,10 +110,17 @@ def _panel(
             )
     terms = comparison.terms
     if cost == "queries":
-        label = f"certified bound, any SQ learner (tau = {float(terms.tau):g})"
+        label = f"least queries, any SQ learner (certified, tau = {float(terms.tau):g})"
         _bound(axis, comparison, "stat-queries", label, handles, "--")
     elif cost == "examples":
-        _bound(axis, comparison, "information-floor", "floor, any learner", handles, ":")
+        _bound(
+            axis,
+            comparison,
+            "information-floor",
+            "least examples, any learner (certified)",
+            handles,
+            ":",
+        )
     axis.set_yscale("log")
     seen = [y for line in axis.get_lines() for y in line.get_ydata() if y > 0]
     if seen:
@@ -143,5 +161,14 @@ def _bound(
     handles[label] = line
 
 
-def _cycle() -> list[tuple[str, str]]:
-    return _STYLES * 20
+def _styles(learners: list[str]) -> dict[str, tuple[str, str]]:
+    """Give a learner the same colour and mark in every figure, whoever stands beside it."""
+    names = list(LEARNERS)
+    taken: dict[int, str] = {}
+    for learner in learners:
+        base = learner.partition(":")[0]
+        place = names.index(base) if base in names else len(names)
+        while place in taken:
+            place += 1
+        taken[place] = learner
+    return {learner: _STYLES[place % len(_STYLES)] for place, learner in taken.items()}

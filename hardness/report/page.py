@@ -8,7 +8,7 @@ from typing import Any
 
 from hardness.compare.both import Comparison
 from hardness.report.figure import both_sides
-from hardness.report.summary import bounds, cells, fits, short_name
+from hardness.report.summary import bounds, cells, short_name
 from hardness.report.text import big, number
 
 
@@ -26,16 +26,6 @@ def page(comparison: Comparison) -> str:
         svg=svg[svg.index("<svg") :],
         alt=_words(comparison),
         rows=_rows(comparison),
-        fits=[
-            {
-                "learner": short_name(comparison, learner),
-                "cost": cost,
-                "slope": f"{fit.slope:.2f}",
-                "error": f"{fit.error:.2f}",
-                "points": fit.points,
-            }
-            for (learner, cost), fit in fits(comparison).items()
-        ],
         largest=comparison.certificates[-1],
         claims=[asdict(claim) for claim in comparison.certificates[-1].claims],
         sentences=_sentences(comparison),
@@ -52,11 +42,11 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
         for cell in (c for c in every if c.value == value):
             rows.append(
                 {
-                    "size": f"{comparison.parameter}={value}",
+                    "size": value,
                     "learner": short_name(comparison, cell.learner),
-                    "queries": number(cell.queries) if cell.queries else "–",
-                    "examples": number(cell.examples),
-                    "seconds": number(cell.seconds),
+                    "queries": f"{int(cell.queries):,}" if cell.queries else "–",
+                    "examples": f"{int(cell.examples):,}",
+                    "seconds": f"{cell.seconds:.4f}",
                     "risk": "–" if cell.risk is None else f"{cell.risk:.2f}",
                     "solved": f"{cell.solved}/{cell.runs}",
                     "outcome": cell.outcome,
@@ -65,7 +55,7 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
             )
         rows.append(
             {
-                "size": f"{comparison.parameter}={value}",
+                "size": value,
                 "learner": "certified: at least",
                 "queries": big(queries),
                 "examples": big(examples),
@@ -79,37 +69,35 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
     return rows
 
 
-def _sentences(comparison: Comparison) -> list[str]:
+def _sentences(comparison: Comparison) -> list[dict[str, str]]:
     """Say what the numbers say, at the largest size."""
     certificate, value = comparison.certificates[-1], comparison.values[-1]
     terms = comparison.terms
-    where = f"{comparison.parameter} = {value}"
     out = [
-        f"At {where} the family has {big(int(certificate.value('sq-dimension')))} members, all "
-        f"exactly uncorrelated. Any statistical-query learner that reaches relative risk "
-        f"{terms.risk} with probability {terms.success}, whatever the answers within the tolerance "
-        f"{terms.tau}, asks at least {big(int(certificate.value('stat-queries')))} queries."
+        {
+            "learner": "",
+            "words": f"At {comparison.parameter} = {value} the family has "
+            f"{big(int(certificate.value('sq-dimension')))} members, all exactly uncorrelated. A "
+            f"statistical-query learner that reaches relative risk {terms.risk} with probability "
+            f"{terms.success}, whatever the answers within the tolerance {terms.tau}, asks at "
+            f"least {big(int(certificate.value('stat-queries')))} queries.",
+        }
     ]
     for cell in (c for c in cells(comparison) if c.value == value):
-        name = short_name(comparison, cell.learner)
-        asked = f"{number(cell.queries)} queries, " if cell.queries else ""
-        spent = f"{asked}{number(cell.examples)} examples, {number(cell.seconds)} s"
-        if cell.solved == cell.runs:
-            out.append(f"{name} solved all {cell.runs} instances there ({spent}).")
-        else:
+        asked = f"{int(cell.queries):,} queries, " if cell.queries else ""
+        spent = f"{asked}{int(cell.examples):,} examples, {number(cell.seconds)} s"
+        words = f"solved all {cell.runs} instances there ({spent})."
+        if cell.solved < cell.runs:
             risk = "not measured" if cell.risk is None else f"{cell.risk:.2f}"
-            out.append(
-                f"{name} solved {cell.solved} of {cell.runs} instances there: {cell.outcome}, "
-                f"median relative risk {risk} ({spent})."
+            words = (
+                f"solved {cell.solved} of {cell.runs} instances there: {cell.outcome}, median "
+                f"relative risk {risk} ({spent})."
             )
+        out.append({"learner": short_name(comparison, cell.learner), "words": words})
     return out
 
 
 def _words(comparison: Comparison) -> str:
     """Describe the figure for who cannot see it."""
-    return (
-        "Three log-scale panels over "
-        + comparison.parameter
-        + ". "
-        + " ".join(_sentences(comparison))
-    )
+    said = " ".join(f"{s['learner']} {s['words']}".strip() for s in _sentences(comparison))
+    return f"Three log-scale panels over {comparison.parameter}. {said}"

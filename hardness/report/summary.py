@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Literal
 
-from hardness.compare.both import Comparison, Exponent, exponent
+from hardness.compare.both import Comparison
 from hardness.upper import Outcome
 
 Cost = Literal["queries", "examples", "seconds"]
@@ -77,19 +77,6 @@ def short_name(comparison: Comparison, learner: str) -> str:
     The canonical name stays in the results.
     """
     return comparison.learners[comparison.learner_names.index(learner)]
-
-
-def fits(comparison: Comparison) -> dict[tuple[str, Cost], Exponent]:
-    """Fit cost against the parameter where a learner solved every run at three sizes or more."""
-    out: dict[tuple[str, Cost], Exponent] = {}
-    every = cells(comparison)
-    for learner in comparison.learner_names:
-        solved = [c for c in every if c.learner == learner and c.solved == c.runs]
-        for cost in COSTS:
-            found = exponent([c.value for c in solved], [c.cost(cost) for c in solved])
-            if found:
-                out[learner, cost] = found
-    return out
 
 
 def bounds(comparison: Comparison, quantity: str) -> list[int]:

@@ -4,10 +4,9 @@ import textwrap
 from typing import Any
 
 from hardness.check import Checked
-from hardness.compare import Comparison, Run
+from hardness.compare import Run
 from hardness.lower import Certificate, Verification
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
-from hardness.report.summary import fits, short_name
 from hardness.report.text import big, comparison_table, table
 
 
@@ -16,7 +15,7 @@ def certificate_words(certificate: Certificate) -> str:
     lines = [certificate.spec, ""]
     for claim in certificate.claims:
         given = ", ".join(f"{k} {v}" for k, v in claim.parameters.items())
-        lines += [f"{claim.quantity} = {claim.value}   ({claim.kind}; {claim.source})"]
+        lines += [f"{claim.quantity} = {claim.value}   ({claim.kind}; after {claim.source})"]
         lines += [_wrap(claim.meaning, "  "), _wrap(given, "  ")]
     return "\n".join([*lines, "", _wrap(certificate.scope)])
 
@@ -43,6 +42,8 @@ def verification_words(found: Verification) -> str:
             f"stored        {found.stored.different} of {found.stored.examples} labels differ from "
             f"the noiseless ones, noise explains {found.stored.allowed:.0f}"
         ]
+    elif found.unchecked:
+        lines += [f"stored        {found.unchecked} labels not checked: there is no secret part"]
     return "\n".join([*lines, "agrees" if found.agrees else "DISAGREES"])
 
 
@@ -85,17 +86,6 @@ def inspection_words(facts: dict[str, Any]) -> str:
     )
     header = ["head", "|Theta|", "|W|", "stable rank", "|trace|/|Theta|"]
     return "\n".join([*lines, "", table(header, rows), coherence])
-
-
-def comparison_words(found: Comparison) -> str:
-    """Write a comparison's table and the power laws fitted to it."""
-    lines = [comparison_table(found)]
-    lines += [
-        f"{short_name(found, learner)}: {cost} ~ {found.parameter}^{fit.slope:.2f} "
-        f"(standard error {fit.error:.2f}, {fit.points} sizes, a fit and no proof)"
-        for (learner, cost), fit in fits(found).items()
-    ]
-    return "\n".join(lines)
 
 
 def demo_words(made: Demo) -> str:

@@ -31,7 +31,7 @@ class Elimination:
     name: ClassVar[str] = "elimination"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
-    about: ClassVar[str] = "Gaussian elimination over GF(2): about 2d noiseless examples"
+    about: ClassVar[str] = "Gaussian elimination over GF(2): 2(d + 31) noiseless examples or so"
 
     checks: int = 32
 

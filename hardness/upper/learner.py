@@ -40,17 +40,17 @@ class Outcome(Enum):
 
 _ADVICE = {
     Outcome.SOLVED: "the whole interval of the risk lies below 0.05",
-    Outcome.PARTIAL: "something was learned: give more examples or time, or read it as a point "
-    "between the bounds",
-    Outcome.LEARNED_NOTHING: "the hypothesis is no better than knowing the family alone: for "
+    Outcome.PARTIAL: "something was learned: give more examples or time, or report it as "
+    "partly learned within this budget",
+    Outcome.LEARNED_NOTHING: "nothing better than knowing the family alone was found: for "
     "statistical-query learners see the certificate, for others give more examples or a richer "
     "model",
     Outcome.EXAMPLES_SPENT: "no examples are left: raise --budget-examples, generate a folder with "
-    "more, or read it as a lower-bound point",
-    Outcome.QUERIES_SPENT: "the query budget is spent: raise --budget-queries, or read it as a "
-    "lower-bound point",
-    Outcome.SECONDS_SPENT: "the time budget is spent: raise --budget-seconds, or read it as a "
-    "lower-bound point",
+    "more, or report it as not learned within it",
+    Outcome.QUERIES_SPENT: "the query budget is spent: raise --budget-queries, or report it as "
+    "not learned within it",
+    Outcome.SECONDS_SPENT: "the time budget is spent: raise --budget-seconds, or report it as "
+    "not learned within it",
     Outcome.NOISY: "the labels fit no parity: elimination needs labels without noise, try "
     "`queries` where the family is small",
     Outcome.TOLERANCE: "the oracle's tolerance hides every member: lower --tau",

@@ -116,6 +116,7 @@ def test_known_values():
         ({"risk": Fraction(1)}, "risk"),
         ({"success": Fraction(0)}, "success"),
         ({"vstat": 0}, "t must"),
+        ({"tau": 0.1}, "exact rational"),
     ],
 )
 def test_refuses_terms_out_of_range(given, word):

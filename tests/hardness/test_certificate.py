@@ -48,7 +48,7 @@ def test_any_single_digit_changed_is_refused():
     for place in [m.start() for m in re.finditer(r"\d", text)]:
         digit = text[place]
         changed = text[:place] + str((int(digit) + 1) % 10) + text[place + 1 :]
-        with pytest.raises(Refuted):
+        with pytest.raises((Refuted, DamagedFile)):  # the latter for the format's own version
             check(json.loads(changed))
 
 

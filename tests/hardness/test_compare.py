@@ -3,7 +3,7 @@ import json
 import pytest
 
 from hardness.compare import compare, read_comparison, values_of, write_comparison
-from hardness.compare.both import exponent, specs_over
+from hardness.compare.both import specs_over
 from hardness.compare.results import to_json
 from instances import AlreadyExists, DamagedFile, UsageError
 from instances.errors import ToolkitError
@@ -90,11 +90,3 @@ def test_nothing_runs_before_everything_was_read(monkeypatch):
         compare("parity:m=2", "d=6..8", ("elimination", "elimniation"))
     with pytest.raises(UsageError):
         compare("parity:m=2", "d=6..8", ("elimination",), seeds=0)
-
-
-def test_exponents():
-    fit = exponent([8, 16, 32], [3 * 8**2.5, 3 * 16**2.5, 3 * 32**2.5])
-    assert fit.slope == pytest.approx(2.5)
-    assert fit.error < 1e-12
-    assert exponent([8, 16], [1.0, 2.0]) is None
-    assert exponent([8, 16, 32], [0.0, 1.0, 2.0]) is None

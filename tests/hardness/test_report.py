@@ -7,7 +7,7 @@ import pytest
 
 from hardness.compare import compare
 from hardness.report import both_sides, comparison_table, page
-from hardness.report.summary import bounds, cells, enough, fits
+from hardness.report.summary import bounds, cells, enough
 
 
 @pytest.fixture(scope="module")
@@ -76,5 +76,11 @@ def test_the_table_shows_both_sides(small):
     assert "learned nothing" in comparison_table(small)
 
 
-def test_fits_are_of_solved_runs_alone(small):
-    assert {learner for learner, _ in fits(small)} == {"queries"}
+def test_a_learner_keeps_its_colour_whoever_stands_beside_it():
+    from hardness.report.figure import _styles
+
+    first, second = _styles(["queries", "student"]), _styles(["student", "elimination", "queries"])
+    assert first["student"] == second["student"]
+    assert first["queries"] == second["queries"]
+    both = _styles(["lowdegree:degree=1,oversample=8", "lowdegree:degree=2,oversample=8"])
+    assert len(set(both.values())) == 2
