@@ -50,6 +50,8 @@ def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
         handles: dict[str, Any] = {}
         for axis, cost in zip(axes, COSTS, strict=True):
             _panel(axis, cost, comparison, every, handles)
+        shown = [short_name(comparison, name) for name in comparison.learner_names]
+        handles = {k: handles[k] for k in sorted(handles, key=lambda k: k not in shown)}
         if any(c.solved < c.runs for c in every):
             from matplotlib.lines import Line2D
 

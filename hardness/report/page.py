@@ -9,7 +9,7 @@ from typing import Any
 from hardness.compare.both import Comparison
 from hardness.report.figure import both_sides
 from hardness.report.summary import bounds, cells, short_name
-from hardness.report.text import big, number
+from hardness.report.text import big, credit, number
 
 
 def page(comparison: Comparison) -> str:
@@ -28,6 +28,7 @@ def page(comparison: Comparison) -> str:
         rows=_rows(comparison),
         largest=comparison.certificates[-1],
         claims=[asdict(claim) for claim in comparison.certificates[-1].claims],
+        credit=credit,
         sentences=_sentences(comparison),
         version=version("hardness-toolkit"),
         machine=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",

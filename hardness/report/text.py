@@ -49,6 +49,15 @@ def big(value: int) -> str:
     return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
 
 
+def credit(source: str) -> str:
+    """Say whose notion a claim is; constants and proofs stand in docs/mathematics.md.
+
+    >>> credit("CL24"), credit("information")
+    ('after CL24', 'by counting')
+    """
+    return "by counting" if source == "information" else f"after {source}"
+
+
 def comparison_table(comparison: Comparison) -> str:
     """Write learners and certified bounds, size by size."""
     rows = []

@@ -7,7 +7,7 @@ from hardness.check import Checked
 from hardness.compare import Run
 from hardness.lower import Certificate, Verification
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
-from hardness.report.text import big, comparison_table, table
+from hardness.report.text import big, comparison_table, credit, table
 
 
 def certificate_words(certificate: Certificate) -> str:
@@ -15,7 +15,7 @@ def certificate_words(certificate: Certificate) -> str:
     lines = [certificate.spec, ""]
     for claim in certificate.claims:
         given = ", ".join(f"{k} {v}" for k, v in claim.parameters.items())
-        lines += [f"{claim.quantity} = {claim.value}   ({claim.kind}; after {claim.source})"]
+        lines += [f"{claim.quantity} = {claim.value}   ({claim.kind}; {credit(claim.source)})"]
         lines += [_wrap(claim.meaning, "  "), _wrap(given, "  ")]
     return "\n".join([*lines, "", _wrap(certificate.scope)])
 
