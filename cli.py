@@ -47,8 +47,12 @@ def cli(context: click.Context) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 could not, 2 wrong usage, 3 refuted, 130 cut."""
-    from instances.errors import ToolkitError
-
+    if sys.stdout is None or sys.stderr is None:
+        sys.exit(1)
+    try:
+        from instances.errors import ToolkitError
+    except KeyboardInterrupt:
+        sys.exit(130)
     try:
         code = cli.main(args=arguments, prog_name="hardness", standalone_mode=False)
         sys.stdout.flush()
@@ -64,8 +68,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except MemoryError:
         _complain("out of memory: ask for less", 1)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         sys.exit(1)
+    except OSError as error:
+        _silence()
+        _complain(f"cannot read or write: {error}", 1)
+
+
+def _silence() -> None:
+    """Keep Python from complaining again when it closes stdout."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(message: str, code: int) -> NoReturn:
@@ -180,6 +192,7 @@ def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.FloatRange(min=0, min_open=True),
         default=60.0,
         show_default=True,
+        help="Looked at between draws and queries.",
     )
     @wraps(command)
     def wrapped(
@@ -201,10 +214,14 @@ def target(text: str) -> Any:
     from instances.files import read_folder
     from instances.spec import parse
 
-    if Path(text).exists():
-        folder = read_folder(Path(text))
-        return folder.family, folder
-    return parse(text), None
+    try:
+        exists = bool(text.strip()) and Path(text).exists()
+    except (OSError, ValueError):  # too long, or a character that no path may have
+        exists = False
+    if not exists:
+        return parse(text), None
+    folder = read_folder(Path(text))
+    return folder.family, folder
 
 
 @cli.command()
@@ -506,11 +523,11 @@ def compare(
     from hardness.lower import Terms
     from hardness.report.demo import write_results
     from hardness.report.text import comparison_table
-    from instances.disk import new_folder
-    from instances.errors import AlreadyExists
+    from instances.disk import new_folder, refuse_foreign
 
-    if to.out and to.out.exists() and not to.force:
-        raise AlreadyExists(f"{to.out} exists and was kept: give another --out, or --force")
+    ours = ("results.json", "report.html", "figure.svg")
+    if to.out and to.out.exists():
+        refuse_foreign(to.out, to.force, ours)
     total = len(values_of(over)[1]) * len(set(names)) * seeds
     with progress(total, "running learners", to) as bar:
         found = compare(
@@ -526,7 +543,7 @@ def compare(
             bar,
         )
     if to.out:
-        with new_folder(to.out, force=to.force, ours="results.json") as folder:
+        with new_folder(to.out, force=to.force, ours=ours) as folder:
             write_results(folder, found)
     emit(to, to_json(found), comparison_table(found), write=False)
 

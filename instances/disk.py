@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,18 @@ from numpy.typing import NDArray
 
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 
+_MAX_JSON = 1 << 28
 SECRET = "hardness-secret/1"  # the one format that is never taken for another
 
 
-def write_tensors(path: Path, tensors: dict[str, NDArray[Any]], meta: dict[str, Any]) -> None:
+def write_tensors(
+    path: Path, tensors: dict[str, NDArray[Any]], meta: dict[str, Any], mode: int = 0o666
+) -> None:
     """Write arrays with one JSON of metadata, as the ending of the name says."""
     # safetensors saves the memory of an array as it lies: it must lie in C order.
     arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
     text = json.dumps(meta, sort_keys=True)
-    with beside(path) as draft:
+    with beside(path, mode) as draft:
         if path.suffix == ".npz":
             with draft.open("wb") as out:
                 np.savez(out, hardness=np.array(text), **arrays)  # type: ignore[arg-type]
@@ -60,11 +64,13 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[s
 
 def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object; raises DamagedFile."""
+    if not path.exists():
+        raise DamagedFile(f"{path} does not exist")
+    if not path.is_file() or path.stat().st_size > _MAX_JSON:
+        raise DamagedFile(f"{path} is no file of ours: no regular file, or over {_MAX_JSON} bytes")
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise DamagedFile(f"{path} does not exist") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:120]
         raise DamagedFile(f"{path} cannot be read as JSON: {reason}") from error
     if not isinstance(data, dict):
@@ -84,15 +90,15 @@ def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
     raise DamagedFile(f"{path} has format {found!r}: {wanted} is wanted")
 
 
-def write_json(path: Path, data: dict[str, Any], force: bool = False) -> None:
+def write_json(path: Path, data: dict[str, Any], force: bool = False, mode: int = 0o666) -> None:
     """Write JSON in a stable form; raises AlreadyExists."""
-    write_text(path, json.dumps(data, indent=1) + "\n", force=force)
+    write_text(path, json.dumps(data, indent=1, allow_nan=False) + "\n", force=force, mode=mode)
 
 
-def write_text(path: Path, text: str, force: bool = False) -> None:
+def write_text(path: Path, text: str, force: bool = False, mode: int = 0o666) -> None:
     """Write a text file beside its name and rename it into place; raises AlreadyExists."""
     refuse_existing(path, force)
-    with beside(path) as draft:
+    with beside(path, mode) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
@@ -100,53 +106,81 @@ def refuse_existing(path: Path, force: bool = False) -> None:
     """Keep what stands at an output's name unless forced; raises AlreadyExists."""
     if path.is_dir():
         raise AlreadyExists(f"{path} is a folder: give the name of a file")
+    if path.exists() and not path.is_file():
+        raise AlreadyExists(f"{path} is no regular file and was kept: give another --out")
     if path.exists() and not force:
         raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
 
 
 @contextlib.contextmanager
-def beside(path: Path) -> Iterator[Path]:
-    """Give a name in the same folder, and rename it to `path` if all goes well."""
-    try:
+def beside(path: Path, mode: int = 0o666) -> Iterator[Path]:
+    """Give a name in the same folder, and rename it to `path` if all goes well.
+
+    The file gets `mode` less the umask: 0o600 for what is secret.
+    """
+    with written(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
+            draft.touch(mode)  # before there is content to read
             yield draft
-            draft.chmod(0o644)  # safetensors writes for the owner alone
+            draft.chmod(mode & ~_umask())  # safetensors makes a file of its own
             os.replace(draft, path)
         finally:
             draft.unlink(missing_ok=True)
-    except OSError as error:
-        raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 @contextlib.contextmanager
-def new_folder(path: Path, force: bool, ours: str) -> Iterator[Path]:
+def new_folder(path: Path, force: bool, ours: tuple[str, ...]) -> Iterator[Path]:
     """Give a folder to fill, and rename it to `path` if all goes well.
 
-    An existing folder is kept; with `force` it is replaced if it holds a file named `ours`.
+    An existing folder is kept; with `force` it is replaced if all that it holds has names of
+    `ours`, which are patterns, the first being a file that must be there.
     """
-    if path.exists() and not force:
-        raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
-    if path.exists() and not (path / ours).is_file():
-        raise AlreadyExists(f"{path} exists and holds no {ours}: it is not ours and was kept")
-    try:
+    if path.exists():
+        refuse_foreign(path, force, ours)
+    with written(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
-    except OSError as error:
-        raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
+        try:
+            (draft / "new").mkdir()
+            yield draft / "new"
+            if path.exists():
+                os.replace(path, draft / "old")
+            try:
+                os.replace(draft / "new", path)
+            except OSError:
+                if (draft / "old").exists():
+                    os.replace(draft / "old", path)
+                raise
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def refuse_foreign(path: Path, force: bool, ours: tuple[str, ...]) -> None:
+    """Keep a folder unless forced, and one with anything foreign in it always."""
+    if not force:
+        raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
+    if not path.is_dir() or not (path / ours[0]).is_file():
+        raise AlreadyExists(f"{path} exists and holds no {ours[0]}: it is not ours and was kept")
+    for entry in sorted(path.iterdir()):
+        if not entry.is_file() or not any(fnmatch(entry.name, name) for name in ours):
+            raise AlreadyExists(f"{path} holds {entry.name}, which is not ours: it was kept")
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[None]:
+    """Turn what goes wrong in writing into one line; raises ToolkitError."""
     try:
-        draft.chmod(0o755)
-        inside = draft / "new"
-        inside.mkdir()
-        yield inside
-        if path.exists():
-            os.replace(path, draft / "old")
-        os.replace(inside, path)
+        yield
     except OSError as error:
         raise ToolkitError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@ a hash of its content.
 """
 
 import hashlib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,6 +100,11 @@ class Folder:
         found = Examples(family=self.family, words=words, bits=bits)
         if content_hash(found) != shard.sha256:
             raise DamagedFile(f"{path} has changed: its content does not match instance.json")
+        spare = 64 * width - self.family.d
+        if (words[:, :, -1] >> np.uint64(64 - spare)).any() if spare else False:
+            raise DamagedFile(f"{path} has bits beyond coordinate d - 1 = {self.family.d - 1}")
+        if (bits > self.family.open(words)).any():
+            raise DamagedFile(f"{path} has a bit above 1, or one where everyone knows the label")
         return found
 
 
@@ -127,7 +131,8 @@ def write_folder(
     """
     family = instance.family
     size = family.k * words_per_token(family.d) * 8 + 1
-    with new_folder(path, force=force, ours="instance.json") as folder:
+    ours = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
+    with new_folder(path, force=force, ours=ours) as folder:
         require_disk(count * size, folder, f"{count} examples of {family.spec}")
         per_shard = max(1, _SHARD_BYTES // size)
         shards: list[Shard] = []
@@ -145,8 +150,7 @@ def write_folder(
         if with_layer:
             save_layer(folder / f"secret-layer.{tensors}", instance.layer())
         write_json(folder / "instance.json", _public_json(instance.public, shards))
-        write_json(folder / "secret.json", _secret_json(instance))
-        os.chmod(folder / "secret.json", 0o600)
+        write_json(folder / "secret.json", _secret_json(instance), mode=0o600)
     return read_folder(path)
 
 
@@ -206,6 +210,8 @@ def _read_hidden(path: Path, public: Public) -> Hidden:
             seed=int(data["seed"]),
             nonce=bytes.fromhex(data["nonce"]),
         )
+        if data["spec"] != public.family.spec:
+            raise DamagedFile(f"{path} is of {data['spec']}, instance.json of {public.family.spec}")
         for what, digest in public.commitments.items():
             if hidden.commitment(what) != digest:  # type: ignore[arg-type]
                 raise DamagedFile(f"{path} is not what instance.json committed to: wrong {what}")
@@ -248,8 +254,9 @@ def _secret_json(instance: Instance) -> dict[str, Any]:
 
 
 def save_layer(path: Path, layer: AttentionLayer) -> None:
-    """Write a layer's theta and w as .safetensors or .npz."""
-    write_tensors(path, {"theta": layer.theta, "w": layer.w}, {"format": LAYER, "kind": layer.kind})
+    """Write a layer's theta and w as .safetensors or .npz, for its owner alone: it is a secret."""
+    meta = {"format": LAYER, "kind": layer.kind}
+    write_tensors(path, {"theta": layer.theta, "w": layer.w}, meta, mode=0o600)
 
 
 def load_layer(path: Path) -> AttentionLayer:

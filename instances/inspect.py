@@ -7,7 +7,7 @@ import numpy as np
 
 from instances.family import Family, Instance
 from instances.layer import AttentionLayer
-from instances.parity import Parity, to_float
+from instances.parity import Parity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +72,11 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
         "labels": family.label_text,
     }
     if isinstance(family, Parity):
+        family.require_float64()
         table = family.response()
         facts |= {
             "A": float(family.known_constant),
-            "sum_abs_a": sum(abs(to_float(head.a)) for head in family.heads),
+            "sum_abs_a": family.sum_abs_a,
             "response_error": float(np.abs(table - (-1.0) ** np.arange(len(table))).max()),
         }
     facts["layer"] = asdict(layer_facts(instance.layer())) if instance else None

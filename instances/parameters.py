@@ -7,7 +7,7 @@ from typing import Any
 
 from instances.errors import UsageError, unknown
 
-_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40}|\d{1,40}/\d{1,40})")
+_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40}|\d{1,40}/\d{1,40})", re.ASCII)
 
 
 def split_list(text: str) -> list[str]:
@@ -56,7 +56,7 @@ def fraction(text: str, what: str) -> Fraction:
 
 def integer(text: str, what: str) -> int:
     """Read an integer; raises UsageError."""
-    if not re.fullmatch(r"[+-]?\d{1,18}", text.strip()):
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
         raise UsageError(f"{what}={text} given: an integer is needed")
     return int(text)
 

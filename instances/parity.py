@@ -20,12 +20,14 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from instances import tokens
+from instances.errors import ToolkitError
 from instances.family import Family, Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.threshold import Head, Rational, rational, solve
 
-MAX_M = 128  # exact heads take seconds there, and their digits grow with the cube of m
+MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
+MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +120,7 @@ class Parity(Family):
     def layer(self, secret: Secret) -> AttentionLayer:
         """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T."""
         self.require_member(secret)
+        self.require_float64()
         heads = self.heads
         require_memory(16 * len(heads) * self.d**2, f"the layer of {self.spec}")
         theta = np.zeros((len(heads), self.d, self.d))
@@ -131,6 +134,7 @@ class Parity(Family):
 
     def response(self) -> NDArray[np.float64]:
         """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
+        self.require_float64()
         log_x = 2 * math.log(self.rho) * np.arange(self.m + 1)
         out = np.zeros(self.m + 1)
         for head in self.heads:
@@ -200,6 +204,19 @@ class Parity(Family):
         out = np.zeros(x.shape, np.float64)
         out[:, :, 0] = x[:, :, 0] * psi[:, None]
         return out
+
+    @property
+    def sum_abs_a(self) -> float:
+        """Sum |a_i|: how much cancels in the layer."""
+        return sum(abs(to_float(head.a)) for head in self.heads)
+
+    def require_float64(self) -> None:
+        """Refuse heads that float64 cannot hold; raises ToolkitError."""
+        if self.sum_abs_a > MAX_SUM:
+            raise ToolkitError(
+                f"{self.spec}: sum |a_i| = {self.sum_abs_a:.1e} cancels to 1, too much for a "
+                f"float64 layer (at most {MAX_SUM:.0e}): raise rho; certify and check work all the same"
+            )
 
     def require_member(self, secret: Secret) -> None:
         """Refuse what is no secret of this family; raises UsageError."""

@@ -1,7 +1,7 @@
 """Spec strings: "parity:d=32,m=3" <-> family. The canonical form is the key of results."""
 
 from instances.catalog import CATALOG
-from instances.errors import UsageError, unknown
+from instances.errors import ToolkitError, unknown
 from instances.family import Family
 from instances.parameters import build
 from instances.parity import Parity
@@ -19,7 +19,7 @@ def parse(text: str) -> Family:
     if not colon and name in CATALOG:
         return parse(CATALOG[name].spec)
     if name.endswith(".py"):
-        raise UsageError(f"'{text}' given: families from files are not built yet")
+        raise ToolkitError(f"'{text}' given: families from files are not built yet")
     if name not in FAMILIES:
         names = FAMILIES if colon else [*FAMILIES, *CATALOG]
         raise unknown("family" if colon else "family or catalog name", name, names)

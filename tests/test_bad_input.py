@@ -26,7 +26,7 @@ LINES = [
     ("certify parity:d=8,m=2 --vstat -1", 2, "vstat"),
     ("certify parity:d=8,m=2 --tua 0.1", 2, "--tau"),
     ("certify", 2, "SPEC"),
-    ("certfy parity:d=8,m=2", 2, "certfy"),
+    ("certfy parity:d=8,m=2", 2, "did you mean 'certify'"),
     ("learn elimniation parity:d=8,m=2", 2, "did you mean 'elimination'"),
     ("learn lowdegree:degre=2 parity:d=8,m=2", 2, "did you mean 'degree'"),
     ("learn elimination nowhere", 2, "unknown"),
@@ -57,6 +57,15 @@ LINES = [
     ("compare parity:m=2", 2, "--over"),
     ("report nowhere --out r.html", 1, "nowhere"),
     ("check nowhere.json", 1, "nowhere.json"),
+    ("check /dev/zero", 1, "/dev/zero"),
+    ("certify " + "x" * 5000, 2, "unknown"),
+    ("certify parity:d=1" + "0" * 300 + ",m=3", 2, "integer"),
+    ("certify mine.py:Family", 1, "not built"),
+    ("learn mine.py:Learner parity:d=8,m=2", 1, "not built"),
+    ("learn queries:x=1 parity:d=8,m=2", 2, "there are none"),
+    ("learn elimination:checks=-1 parity:d=8,m=2", 2, "at least 0"),
+    ("verify parity:d=64,m=30,rho=9/8", 1, "raise rho"),
+    ("verify parity:d=200000,m=5", 1, "memory"),
 ]
 
 
@@ -69,7 +78,16 @@ def test_one_clear_line_and_nothing_written(hardness, line, code, word):
     assert not list(Path().iterdir())
 
 
-FOREIGN = ["", "{", "[1]", "null", '{"format": "other/1"}', "\x00\x01", "[" * 100_000]
+FOREIGN = [
+    '{"a": ' + "1" * 5000 + "}",
+    "",
+    "{",
+    "[1]",
+    "null",
+    '{"format": "other/1"}',
+    "\x00\x01",
+    "[" * 100_000,
+]
 
 
 @pytest.mark.parametrize("text", FOREIGN)
@@ -221,3 +239,43 @@ def children(pid: int) -> list[int]:
             if stat.read_text().rpartition(")")[2].split()[3] == str(pid):
                 found.append(int(stat.parent.name))
     return found
+
+
+def test_a_comparison_is_not_taken_for_a_demo(hardness):
+    made = ("compare", "parity:m=2", "--over", "d=6", "--learner", "elimination", "--out", "c")
+    hardness(*made)
+    before = Path("c/results.json").read_bytes()
+    found = hardness("demo", "--out", "c")
+    assert found.code == 1
+    found.one_line("no demo made")
+    assert Path("c/results.json").read_bytes() == before
+    Path("c/thesis.tex").write_text("precious")
+    found = hardness(*made, "--force")
+    assert found.code == 1
+    found.one_line("thesis.tex", "not ours")
+    assert Path("c/thesis.tex").exists()
+    found = hardness("demo", "--out", "c/thesis.tex")
+    assert found.code == 1
+    found.one_line("is a file")
+
+
+def test_an_empty_spec_is_not_the_folder_one_stands_in(hardness):
+    found = hardness("certify", "")
+    assert found.code == 2
+    found.one_line("unknown family")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_or_closed_stdout_is_one_line(tmp_path):
+    command = [sys.executable, "-m", "cli", "families"]
+    with open("/dev/full", "w") as full:
+        found = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert found.returncode == 1
+    assert found.stderr.count("\n") == 1
+    closed = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m cli families >&-"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert closed.returncode == 1
+    assert "Traceback" not in closed.stderr

@@ -23,10 +23,11 @@ from instances.parameters import fraction
 
 _TOP = {"format", "spec", "claims", "scope", "evidence", "digest"}
 _CLAIM = {"quantity", "value", "kind", "parameters", "assumptions", "meaning", "source"}
-_RATIONAL = re.compile(r"-?\d+(/\d+)?")
+_RATIONAL = re.compile(r"-?\d+(/\d+)?", re.ASCII)
 _MAX_DIGITS = 1_000_000  # of one rational
 _SPEC = re.compile(
-    r"parity:d=(?P<d>\d{1,18}),m=(?P<m>\d{1,4}),noise=(?P<noise>[\d./]{1,60}),rho=(?P<rho>[\d./]{1,60})"
+    r"parity:d=(?P<d>\d{1,18}),m=(?P<m>\d{1,4}),noise=(?P<noise>[\d./]{1,90}),rho=(?P<rho>[\d./]{1,90})",
+    re.ASCII,
 )
 _EVIDENCE = {"rho", "heads", "A", "c0", "members"}
 
@@ -214,7 +215,7 @@ def _floor(family: _Family, value: int, given: dict[str, str]) -> str:
     right = _right_about(risk)
     if not 0 < success <= 1 or value < 0:
         _refuse("success is not in (0, 1], or the floor is negative")
-    if value > 4 * family.ground or right * 2**value < success * family.size:
+    if value > family.size.bit_length() or right * 2**value < success * family.size:
         _refuse(f"{value} is not the information floor")
     if value > 0 and right * 2 ** (value - 1) >= success * family.size:
         _refuse(f"{value} is more than the information floor")

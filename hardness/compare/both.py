@@ -5,6 +5,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -52,7 +53,7 @@ def values_of(text: str) -> tuple[str, tuple[int, ...]]:
     ('d', (8, 12, 16, 20))
     """
     name, equals, rest = (part.strip() for part in text.partition("="))
-    number = r"\d{1,9}"
+    number = r"[0-9]{1,9}"
     if equals and name and re.fullmatch(rf"{number}(,{number})*", rest):
         found = [int(v) for v in rest.split(",")]
     elif equals and name and re.fullmatch(rf"{number}\.\.{number}(\.\.{number})?", rest):
@@ -146,12 +147,9 @@ def _execute(tasks: list[Task], jobs: int) -> Iterator[tuple[int, Run]]:
         yield from ((i, _one(task)) for i, task in enumerate(tasks))
         return
     context = multiprocessing.get_context("spawn")
-    # A worker dies of Ctrl-C without a word: the driver speaks for all.
-    quiet = (signal.SIGINT, signal.SIG_DFL)
-    with ProcessPoolExecutor(
-        min(jobs, len(tasks)), mp_context=context, initializer=signal.signal, initargs=quiet
-    ) as pool:
-        pending = {pool.submit(_one, task): i for i, task in enumerate(tasks)}
+    with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context) as pool:
+        with _interrupts_held():
+            pending = {pool.submit(_one, task): i for i, task in enumerate(tasks)}
         try:
             for future in as_completed(pending):
                 yield pending[future], future.result()
@@ -160,6 +158,19 @@ def _execute(tasks: list[Task], jobs: int) -> Iterator[tuple[int, Run]]:
             for worker in multiprocessing.active_children():
                 worker.terminate()
             raise
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Start workers that never see Ctrl-C: the driver alone does, and ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # not on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _one(task: Task) -> Run:

@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from hardness.compare.both import Comparison
+from hardness.compare.both import Comparison, specs_over
 from hardness.compare.run import Run
 from hardness.lower import Terms, certify
+from hardness.upper import learner_spec, parse_learner
 from instances import parse
 from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
@@ -57,25 +58,39 @@ def read_comparison(path: Path) -> Comparison:
             risk=fraction(data["terms"]["risk"], "risk"),
             success=fraction(data["terms"]["success"], "success"),
         )
-        certificates = tuple(certify(parse(c["spec"]), terms) for c in data["certificates"])
-        if [c.to_json() for c in certificates] != data["certificates"]:
-            raise DamagedFile(f"{path} is damaged: its certificates are not those of its specs")
-        values = tuple(int(v) for v in data["values"])
-        if len(values) != len(certificates):
-            raise DamagedFile(f"{path} is damaged: it has a certificate too many or too few")
-        return Comparison(
+        found = Comparison(
             spec=str(data["spec"]),
             parameter=str(data["parameter"]),
-            values=values,
+            values=tuple(int(v) for v in data["values"]),
             learners=tuple(str(name) for name in data["learners"]),
             seeds=int(data["seeds"]),
             terms=terms,
             runs=tuple(Run.from_json(r) for r in data["runs"]),
-            certificates=certificates,
+            certificates=tuple(certify(parse(c["spec"]), terms) for c in data["certificates"]),
             command=str(data["command"]),
         )
+        if [c.to_json() for c in found.certificates] != data["certificates"]:
+            raise DamagedFile(f"{path} is damaged: its certificates are not those of its specs")
+        reason = _unsound(found)
     except DamagedFile:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, ToolkitError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise DamagedFile(f"{path} is damaged: {type(error).__name__} {reason}") from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
+        said = " ".join(str(e).split())[:120]
+        raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
+    if reason:
+        raise DamagedFile(f"{path} is damaged: {reason}")
+    return found
+
+
+def _unsound(found: Comparison) -> str | None:
+    """Say why the parts of a comparison do not belong together."""
+    specs = specs_over(found.spec, found.parameter, found.values)
+    if not specs or specs != [c.spec for c in found.certificates] or len(set(specs)) < len(specs):
+        return "its certificates are not those of its sizes"
+    learners = [learner_spec(parse_learner(name)) for name in found.learners]
+    wanted = sorted((s, name) for s in specs for name in learners for _ in range(found.seeds))
+    if not wanted or sorted((r.spec, r.learner) for r in found.runs) != wanted:
+        return "its runs are not one for each size, learner and seed"
+    if len({(r.spec, r.learner, r.seed) for r in found.runs}) < len(found.runs):
+        return "it holds a run twice"
+    return None

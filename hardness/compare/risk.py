@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from instances import tokens
 from instances.family import Instance
 
 _EVALUATE = 16384
@@ -27,7 +26,7 @@ class Risk:
     high: float
     confidence: float
     examples: int  # with an unknown label part; the others carry no loss
-    unclipped: float | None  # the same mean for predictions as given; None beyond float64
+    unclipped: float | None  # of predictions as given, on all tokens; None beyond float64
 
 
 def measure(
@@ -46,23 +45,23 @@ def measure(
     assert callable(predict)
     family, secret = instance.family, instance.hidden.secret
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
-    losses, raw = [], []
+    losses, raw = [], 0.0
     for start in range(0, examples, batch):
         drawn = instance.examples(start, min(batch, examples - start), axis="evaluate")
-        x = tokens.unpack(drawn.words[family.open(drawn.words)], family.d)
+        x, rows = drawn.x, family.open(drawn.words)
         with np.errstate(all="ignore"):  # what overflows is not finite, and is refused below
             given = np.asarray(predict(x))
         if given.shape != x.shape or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
             return None
         target = family.mean(secret, x)
-        clipped = family.clip(x, given.astype(np.float64))
-        losses.append(((target - clipped) ** 2).sum(axis=(1, 2)))
+        clipped = family.clip(x[rows], given[rows].astype(np.float64))
+        losses.append(((target[rows] - clipped) ** 2).sum(axis=(1, 2)))
         with np.errstate(over="ignore"):
-            raw.append(((target - given) ** 2).sum(axis=(1, 2)))
+            raw += float(((target - given) ** 2).sum())
     loss = np.concatenate(losses) / family.trivial_risk
     n = len(loss)
     mean, variance = float(loss.mean()), float(loss.var(ddof=1))
-    unclipped = float(np.concatenate(raw).mean()) / family.trivial_risk
+    unclipped = raw / n / family.trivial_risk
     log_term = math.log(4 / (1 - confidence))
     radius = math.sqrt(2 * variance * log_term / n) + 7 * family.risk_bound * log_term / (
         3 * (n - 1)

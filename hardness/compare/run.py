@@ -87,13 +87,21 @@ class Run:
                 examples=int(data["risk_examples"]),
                 unclipped=data["risk_unclipped"],
             )
+            if not 0 <= risk.low <= risk.value <= risk.high < math.inf:
+                raise ValueError(f"a risk of {risk.value} in [{risk.low}, {risk.high}]")
+        usage = Usage(**data["usage"])
+        counts = (usage.examples, usage.queries, usage.peak_bytes)
+        if any(type(n) is not int or not 0 <= n < 2**63 for n in counts):
+            raise ValueError(f"a usage of {counts}")
+        if type(usage.seconds) is not float or not 0 <= usage.seconds < math.inf:
+            raise ValueError(f"a usage of {usage.seconds} seconds")
         return Run(
             spec=str(data["spec"]),
             learner=str(data["learner"]),
             seed=int(data["seed"]),
             outcome=Outcome(data["outcome"]),
             risk=risk,
-            usage=Usage(**data["usage"]),
+            usage=usage,
             secret_recovered=data["secret_recovered"],
             details=dict(data["details"]),
             revisions=dict(data["revisions"]),

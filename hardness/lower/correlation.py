@@ -17,6 +17,7 @@ from instances.limits import require_memory
 from instances.parity import Parity
 
 _CHUNK = 1 << 13
+_CHUNK_WORDS = 1 << 19
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +92,9 @@ def sampled(
     masks = np.stack([tokens.mask(s, family.d) for s in members])
     gram = np.zeros((size, size))
     used = 0
-    for start in range(0, samples, _CHUNK):
-        count = min(_CHUNK, samples - start)
+    chunk = max(64, min(_CHUNK, _CHUNK_WORDS // masks.shape[1]))
+    for start in range(0, samples, chunk):
+        count = min(chunk, samples - start)
         words = draw(start, count)
         words = words[family.open(words)]
         z = words[:, 0] ^ words[:, 1]

@@ -17,7 +17,7 @@ from instances import tokens
 from instances.errors import Refuted, UsageError
 from instances.family import Family, Secret
 from instances.files import Folder
-from instances.parity import Parity, to_float
+from instances.parity import Parity
 from instances.streams import BitStream, generator, key
 
 Draw = Callable[[int, int], NDArray[np.uint64]]
@@ -176,6 +176,7 @@ def verify(
     own = folder.hidden.secret if folder and folder.hidden else None
     chosen = choose_members(family, members, seed, own)
     draw, samples = _tokens(family, samples, seed, folder)
+    layer = check_layer(family, chosen, draw, samples)
     # Two statements in one verdict: each gets half of what may go wrong.
     each = 1 - (1 - confidence) / 2 if own and family.noise else confidence
     gram = sampled(family, chosen, draw, samples, each, progress)
@@ -199,7 +200,7 @@ def verify(
             for i, j in wrong[order]
         ),
         disagreements=len(wrong),
-        layer=check_layer(family, chosen, draw, samples),
+        layer=layer,
         stored=check_stored(folder, own, each) if folder and own else None,
         unchecked=folder.count if folder and not own else 0,
     )
@@ -255,12 +256,11 @@ def check_layer(
         difference = np.abs(family.layer(secret)(x) - family.label(secret, x)).max()
         if not difference <= error:
             error, worst = float(difference), secret
-    total = sum(abs(to_float(head.a)) for head in family.heads)
     return LayerCheck(
         members=len(chosen),
         tokens=len(x),
         error=error,
-        tolerance=1e-12 * max(1.0, total / 200),
+        tolerance=1e-12 * max(1.0, family.sum_abs_a / 200),
         worst=worst,
     )
 

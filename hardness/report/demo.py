@@ -11,13 +11,14 @@ from hardness.lower import Certificate, Terms, Verification, certify, verify
 from hardness.report.figure import both_sides
 from hardness.report.page import page
 from instances import parse
-from instances.disk import beside, read_json, write_json, write_text
+from instances.disk import beside, read_json, write_json, write_text, written
 from instances.errors import AlreadyExists, DamagedFile
 
 SPEC, OVER = "parity:m=4", "d=10..22..4"
 LEARNERS = ("queries", "elimination", "lowdegree", "student:steps=2500")
 CERTIFIED = "parity:d=1000,m=21"
 VERIFIED = "parity:d=24,m=3"
+_COMMAND = "hardness demo"
 _FILES = ("results.json", "report.html", "figure.svg", "certificate.json")
 
 
@@ -56,7 +57,7 @@ def demo(
         first_seed=seed,
         terms=terms,
         jobs=jobs,
-        command=command(seed),
+        command=f"{_COMMAND} --seed {seed}",
         progress=progress,
     )
     write_results(out, comparison, force=True)
@@ -76,15 +77,6 @@ def runs() -> int:
     return 3 * len(LEARNERS) * len(values_of(OVER)[1])
 
 
-def command(seed: int) -> str:
-    """Write the command that makes the demo's comparison."""
-    learners = " ".join(f"--learner {name}" for name in LEARNERS)
-    return (
-        f"hardness compare {SPEC} --over {OVER} {learners} --seed {seed} --budget-seconds 3600 "
-        "--out comparison"
-    )
-
-
 def write_results(folder: Path, comparison: Comparison, force: bool = False) -> None:
     """Write results.json, figure.svg and report.html into a folder."""
     write_json(folder / "results.json", to_json(comparison), force=force)
@@ -100,17 +92,20 @@ def write_figure(path: Path, comparison: Comparison) -> None:
 
 
 def _require_own(out: Path, force: bool) -> None:
-    """Keep files of the demo's names that no demo made."""
+    """Make the folder, and keep files of the demo's names that no demo made."""
     if out.exists() and not out.is_dir():
         raise AlreadyExists(f"{out} is a file and was kept: --out of the demo is a folder")
-    if force or not any((out / name).exists() for name in _FILES):
+    with written(out):
+        out.mkdir(parents=True, exist_ok=True)
+    taken = [name for name in _FILES if (out / name).exists()]
+    if force or not taken:
         return
     try:
-        ours = read_json(out / "results.json").get("format") == FORMAT
-    except DamagedFile:
+        data = read_json(out / "results.json")
+        ours = data["format"] == FORMAT and data["command"].startswith(_COMMAND)
+    except (DamagedFile, KeyError, AttributeError):
         ours = False
     if not ours:
-        taken = ", ".join(name for name in _FILES if (out / name).exists())
         raise AlreadyExists(
-            f"{out} holds {taken} and no results of ours: kept; give another --out, or --force"
+            f"{out} holds {', '.join(taken)} that no demo made: kept; give another --out, or --force"
         )

@@ -21,7 +21,9 @@ from hardness.upper.learner import (
     only_parity,
 )
 from hardness.upper.reduced import reduce
-from instances.family import Family
+from instances.family import Family, require
+
+_AT_ONCE = 1024  # examples: the clock is looked at between draws
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,9 @@ class Elimination:
 
     checks: int = 32
 
+    def __post_init__(self) -> None:
+        require(self.checks >= 0, f"checks={self.checks} given: it must be at least 0")
+
     def supports(self, family: Family) -> str | None:
         """Hidden parities only."""
         return only_parity(family)
@@ -47,7 +52,7 @@ class Elimination:
         try:
             while system.rank < family.d - 1 or used < family.d - 1 + self.checks:
                 missing = max(family.d - 1 + self.checks - used, family.d - 1 - system.rank)
-                equations = reduce(oracle.draw(2 * missing))
+                equations = reduce(oracle.draw(min(2 * missing, _AT_ONCE)))
                 used += len(equations)
                 conflicts = system.add(equations.words, equations.bits)
                 if conflicts:

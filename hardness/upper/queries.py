@@ -4,7 +4,7 @@ The query of candidate T has expectation (1 - 2 eta)/2 if T is the hidden set an
 answer within tau < (1 - 2 eta)/4 decides. At most N - 1 queries, about N/2 on average.
 """
 
-import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
@@ -21,7 +21,7 @@ from hardness.upper.learner import (
     nothing,
     only_parity,
 )
-from instances.family import Family
+from instances.family import Family, Secret
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Queries:
         signal = (1 - 2 * family.noise) / 2
         if not oracle.tau < signal / 2:
             return nothing(family, Outcome.TOLERANCE, tau_below=float(signal / 2))
-        candidates = itertools.combinations(range(1, family.d), family.m)
+        candidates = subsets(family.d, family.m)
         asked = 0
         try:
             for candidate in candidates:
@@ -56,3 +56,22 @@ class Queries:
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], ruled_out=asked)
         return nothing(family)  # unreachable unless the family has no member
+
+
+def subsets(d: int, m: int) -> Iterator[Secret]:
+    """Yield the m-subsets of 1 .. d-1 in lexicographic order, for d of any size.
+
+    Equals itertools.combinations(range(1, d), m), which keeps the whole range in memory.
+
+    >>> list(subsets(4, 2))
+    [(1, 2), (1, 3), (2, 3)]
+    """
+    chosen = list(range(1, m + 1))
+    while True:
+        yield tuple(chosen)
+        place = m - 1
+        while place >= 0 and chosen[place] == d - m + place:
+            place -= 1
+        if place < 0:
+            return
+        chosen[place:] = range(chosen[place] + 1, chosen[place] + 1 + m - place)

@@ -7,7 +7,7 @@ from hardness.upper.learner import Learner
 from hardness.upper.lowdegree import LowDegree
 from hardness.upper.queries import Queries
 from hardness.upper.student import Student
-from instances.errors import UsageError, unknown
+from instances.errors import ToolkitError, unknown
 from instances.parameters import build
 
 LEARNERS: dict[str, type[Any]] = {
@@ -23,7 +23,7 @@ def parse_learner(text: str) -> Learner:
     """
     name, _, rest = text.strip().partition(":")
     if name.endswith(".py"):
-        raise UsageError(f"'{text}' given: learners from files are not built yet")
+        raise ToolkitError(f"'{text}' given: learners from files are not built yet")
     if name not in LEARNERS:
         raise unknown("learner", name, LEARNERS)
     learner: Learner = build(LEARNERS[name], rest, name, name)

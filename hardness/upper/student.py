@@ -54,7 +54,8 @@ class Student:
         """Descend until the steps, the budget or the error are at their end."""
         family = oracle.family
         heads = self.heads or family.layer_heads
-        require_memory(16 * 8 * heads * family.d**2, f"a student of {heads} heads, d={family.d}")
+        size = 8 * heads * (16 * family.d**2 + 4 * self.batch * family.k * (family.d + family.k))
+        require_memory(size, f"a student of {heads} heads at d={family.d}, batch {self.batch}")
         theta = rng.normal(0.0, 1.0 / math.sqrt(family.d), (heads, family.d, family.d))
         w = rng.normal(0.0, 1.0 / family.d, (heads, family.d, family.d))
         moments = [np.zeros_like(p) for p in (theta, theta, w, w)]

@@ -112,6 +112,7 @@ def test_any_digit_of_value_or_evidence_is_refused_even_with_a_fitting_digest(sp
         lambda d: d.update(spec=f"parity:d={10**30},m=4,noise=0.2,rho=3"),
         lambda d: d.update(spec="parity:d=1000000000000,m=400000000000,noise=0.2,rho=3"),
         lambda d: d.update(spec=["parity"]),
+        lambda d: d["claims"][4].update(value="1000000000000000"),
         lambda d: d.update(evidence=[]),
         lambda d: d.update(claims={"a": 1}),
     ],
@@ -135,6 +136,11 @@ def test_heads_that_leak_are_refused(monkeypatch):
     monkeypatch.setattr(parity, "parity_heads", lambda m, rho: moved)
     with pytest.raises(Refuted, match="do not compute"):
         check(certify(parse("parity:d=12,m=4")).to_json())
+
+
+def test_long_rationals_are_accepted_as_they_are_made():
+    noise = f"{10**36 + 7}/{10**37 + 9}"
+    check(certify(parse(f"parity:d=12,m=3,noise={noise}")).to_json())
 
 
 def test_what_is_no_certificate_is_called_so():

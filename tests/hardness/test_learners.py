@@ -1,3 +1,4 @@
+import itertools
 import json
 from fractions import Fraction
 from statistics import mean
@@ -9,6 +10,7 @@ from hardness.compare import run
 from hardness.oracles import Budget
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.lowdegree import LowDegree
+from hardness.upper.queries import subsets
 from hardness.upper.student import gradients
 from instances import AttentionLayer, UsageError, parse, read_folder, write_folder
 
@@ -63,6 +65,7 @@ def test_elimination_stops_on_noise_and_says_so(noise):
     found = learn("elimination", f"parity:d=100,m=5,noise={noise}")
     assert found.outcome is Outcome.NOISY
     assert "noise" in found.outcome.advice
+    assert found.details["contradictions"] > 0
     assert found.secret_recovered is None
 
 
@@ -190,9 +193,16 @@ def test_a_folder_without_its_secret_can_be_learned_but_not_judged(tmp_path):
         ("student:optimizer=rmsprop", "adam or sgd"),
         ("student:rate=0", "above 0"),
         ("student:steps=0", "at least 1"),
-        ("mine.py:Learner", "not built"),
+        ("elimination:checks=-1", "at least 0"),
+        ("queries:x=1", "there are none"),
     ],
 )
 def test_bad_learners_are_named(text, word):
     with pytest.raises(UsageError, match=word):
         parse_learner(text)
+
+
+def test_subsets_are_itertools_combinations_at_any_size():
+    for d, m in ((2, 1), (5, 4), (7, 3), (9, 2)):
+        assert list(subsets(d, m)) == list(itertools.combinations(range(1, d), m))
+    assert next(subsets(10**12, 5)) == (1, 2, 3, 4, 5)

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 
@@ -65,3 +67,27 @@ def test_an_interval_around_no_observed_loss_is_not_empty():
 )
 def test_invalid_predictions_have_no_risk(predict):
     assert measure(INSTANCE, predict) is None
+
+
+def test_the_radius_is_the_empirical_bernstein_bound():
+    """Maurer and Pontil, both sides, for losses of two values 0 and 4."""
+
+    def predict(x):
+        known = FAMILY.known(x)
+        sign = np.where(x[:, 0, 1] > 0, 1.0, -1.0)[:, None, None]
+        return known + sign * (FAMILY.mean(SECRET, x) - known)
+
+    found = measure(INSTANCE, predict, examples=2000, confidence=0.9)
+    n, share = found.examples, found.value / 4
+    variance = 16 * share * (1 - share) * n / (n - 1)
+    log_term = math.log(4 / 0.1)
+    radius = math.sqrt(2 * variance * log_term / n) + 7 * 4 * log_term / (3 * (n - 1))
+    assert found.high == pytest.approx(found.value + radius)
+    assert found.low == pytest.approx(found.value - radius)
+
+
+def test_unclipped_risk_counts_what_everyone_knows():
+    found = measure(INSTANCE, lambda x: np.zeros(x.shape))
+    assert found.value == pytest.approx(1.0)
+    constant = float(FAMILY.known_constant) ** 2
+    assert found.unclipped == pytest.approx(1 + constant / 0.64, rel=0.05)

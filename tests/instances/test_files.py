@@ -11,7 +11,9 @@ from instances import (
     AlreadyExists,
     AttentionLayer,
     DamagedFile,
+    Examples,
     TooLarge,
+    ToolkitError,
     UsageError,
     disk,
     files,
@@ -72,7 +74,58 @@ def test_an_existing_folder_is_kept_unless_forced(tmp_path):
     with pytest.raises(AlreadyExists, match="not ours"):
         make(foreign, force=True)
     assert (foreign / "thesis.tex").exists()
+    (tmp_path / "x" / "notes.txt").write_text("x")
+    with pytest.raises(AlreadyExists, match=r"notes\.txt"):
+        make(tmp_path / "x", count=9, force=True)
+    assert read_folder(tmp_path / "x").count == 7
     assert sorted(p.name for p in tmp_path.iterdir()) == ["foreign", "x"]
+
+
+def test_a_folder_that_cannot_be_replaced_is_put_back(tmp_path, monkeypatch):
+    make(tmp_path / "x", count=5)
+    right = os.replace
+
+    def fail(source, target):
+        if str(source).endswith("new"):
+            raise OSError(28, "No space left on device")
+        right(source, target)
+
+    monkeypatch.setattr(disk.os, "replace", fail)
+    with pytest.raises(ToolkitError, match="No space left"):
+        make(tmp_path / "x", count=9, force=True)
+    assert read_folder(tmp_path / "x").count == 5
+    assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+def test_what_is_secret_is_for_its_owner_alone(tmp_path):
+    make(tmp_path / "x", count=5, spec="parity:d=9,m=3", with_layer=True)
+    modes = {p.name: p.stat().st_mode & 0o777 for p in (tmp_path / "x").iterdir()}
+    assert modes["secret.json"] == modes["secret-layer.safetensors"] == 0o600
+    mask = os.umask(0o077)
+    os.umask(mask)
+    assert modes["instance.json"] == modes["examples-00000.safetensors"] == 0o666 & ~mask
+
+
+@pytest.mark.parametrize("change", ["bit", "padding", "known"])
+def test_a_shard_of_impossible_content_is_refused_whatever_its_hash(tmp_path, change):
+    folder = make(tmp_path / "x", count=50)
+    examples = folder.examples(0, 50)
+    words, bits = examples.words.copy(), examples.bits.copy()
+    if change == "bit":
+        bits[:] = 7
+    elif change == "padding":
+        words[0, 0, -1] |= np.uint64(1 << 63)
+    else:
+        bits[~folder.family.open(words)] = 1
+    path = tmp_path / "x" / "examples-00000.safetensors"
+    meta = {"format": files.EXAMPLES, "spec": folder.family.spec, "start": 0}
+    disk.write_tensors(path, {"words": words, "bits": bits}, meta)
+    changed = Examples(family=folder.family, words=words, bits=bits)
+    data = json.loads((tmp_path / "x" / "instance.json").read_text())
+    data["examples"]["shards"][0]["sha256"] = files.content_hash(changed)
+    (tmp_path / "x" / "instance.json").write_text(json.dumps(data))
+    with pytest.raises(DamagedFile, match="examples-00000"):
+        read_folder(tmp_path / "x").examples(0, 5)
 
 
 def test_what_is_interrupted_leaves_nothing(tmp_path):

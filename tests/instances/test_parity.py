@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from instances import Examples, Parity, UsageError, tokens
+from instances import Examples, Parity, ToolkitError, UsageError, tokens
 from tests.conftest import every_token
 
 
@@ -77,6 +77,33 @@ def test_noise_flips_the_unknown_sign_alone_and_as_often_as_it_says():
     np.testing.assert_allclose(
         noisy.mean(secret, a.x[:9]), 0.8 * b.y[:9] + 0.2 * noisy.known(a.x[:9])
     )
+
+
+def test_flips_do_not_depend_on_tokens_or_secret():
+    family = Parity(d=40, m=3, noise=Fraction(1, 4))
+    instance = family.instance(0)
+    examples = instance.examples(0, 20_000)
+    clean = family.bits(instance.hidden.secret, examples.words, np.zeros(20_000, bool))
+    open_rows = family.open(examples.words)
+    flipped = (clean ^ examples.bits)[open_rows] - 0.25
+    x = examples.x[open_rows].reshape(len(flipped), -1)
+    largest = np.abs(flipped @ x / len(flipped)).max() / math.sqrt(3 / 16 / len(flipped))
+    assert largest < 5  # the most extreme of 80 correlations, in standard errors
+
+
+def test_heads_that_float64_cannot_hold_are_refused_and_their_certificate_is_not():
+    from hardness.check import check
+    from hardness.lower import certify, verify
+
+    family = Parity(d=64, m=30, rho=Fraction(9, 8))
+    for work in (
+        lambda: family.layer(tuple(range(1, 31))),
+        family.response,
+        lambda: verify(family),
+    ):
+        with pytest.raises(ToolkitError, match="raise rho"):
+            work()
+    check(certify(family).to_json())
 
 
 def test_a_known_label_does_not_leak():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from instances import Parity, UsageError, parse
+from instances import Parity, ToolkitError, UsageError, parse
 from instances.catalog import CATALOG
 from instances.parameters import fraction, plain, split_list
 
@@ -55,7 +55,7 @@ def test_catalog_names_are_specs(name):
         ("parity-frist", "did you mean 'parity-first'"),
         ("parity:d=(8,m=2", "brackets"),
         ("", "unknown"),
-        ("mine.py:Family", "not built"),
+        ("parity:d=８,m=2", "integer"),
     ],
 )
 def test_bad_specs_are_named(text, word):
@@ -67,8 +67,13 @@ def test_bad_specs_are_named(text, word):
 
 @given(st.text(max_size=40))
 def test_no_text_does_anything_but_parse_or_be_refused(text):
-    with contextlib.suppress(UsageError):
+    with contextlib.suppress(ToolkitError):
         parse(text)
+
+
+def test_families_from_files_are_not_built_yet():
+    with pytest.raises(ToolkitError, match="not built"):
+        parse("mine.py:Family")
 
 
 def test_commas_in_brackets_do_not_split():
