@@ -215,7 +215,7 @@ class Parity(Family):
         if self.sum_abs_a > MAX_SUM:
             raise ToolkitError(
                 f"{self.spec}: sum |a_i| = {self.sum_abs_a:.1e} cancels to 1, too much for a "
-                f"float64 layer (at most {MAX_SUM:.0e}): raise rho; certify and check work all the same"
+                f"float64 layer (at most {MAX_SUM:.0e}): raise rho; certificates are exact anyway"
             )
 
     def require_member(self, secret: Secret) -> None:

@@ -26,7 +26,7 @@ LINES = [
     ("certify parity:d=8,m=2 --vstat -1", 2, "vstat"),
     ("certify parity:d=8,m=2 --tua 0.1", 2, "--tau"),
     ("certify", 2, "SPEC"),
-    ("certfy parity:d=8,m=2", 2, "did you mean 'certify'"),
+    ("certfy parity:d=8,m=2", 2, "No such command"),
     ("learn elimniation parity:d=8,m=2", 2, "did you mean 'elimination'"),
     ("learn lowdegree:degre=2 parity:d=8,m=2", 2, "did you mean 'degree'"),
     ("learn elimination nowhere", 2, "unknown"),

@@ -107,5 +107,5 @@ def _require_own(out: Path, force: bool) -> None:
         ours = False
     if not ours:
         raise AlreadyExists(
-            f"{out} holds {', '.join(taken)} that no demo made: kept; give another --out, or --force"
+            f"{out} holds {', '.join(taken)} that no demo made: give another --out, or --force"
         )
