@@ -28,6 +28,8 @@ def available_memory() -> int:
                 return int(line.split()[1]) * 1024
     except OSError:
         pass  # not Linux: fall through to what POSIX knows
+    if not hasattr(os, "sysconf"):
+        return 1 << 62  # not known on this system: let it say so itself
     return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
