@@ -12,7 +12,7 @@ flipped with probability eta. [CL24]
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -106,7 +106,7 @@ class Parity(Family):
         """The number of heads: m if m is odd, m + 1 if it is even."""
         return len(self.heads)
 
-    @property
+    @cached_property
     def known_constant(self) -> Fraction:
         """A = sum of all a_i, the public value of the label's factor where z_0 = +1."""
         total = sum((head.a for head in self.heads), fmpq(0))

@@ -2,7 +2,7 @@
 
 from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
 from hardness.lower.certificate import Certificate, Claim, certify
-from hardness.lower.correlation import Correlation, SampledGram, exact, sampled
+from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
 from hardness.lower.verify import LayerCheck, Verification, verify
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Verification",
     "certify",
     "exact",
+    "exact_gram",
     "information_floor",
     "sampled",
     "stat_queries",

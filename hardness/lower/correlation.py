@@ -48,6 +48,22 @@ def exact(family: Parity, first: Secret, second: Secret) -> Correlation:
     return Correlation(value=Fraction(set(first) == set(second)), radius=0.0, method="exact")
 
 
+def exact_gram(family: Parity, members: tuple[Secret, ...]) -> NDArray[np.float64]:
+    """Correlate all pairs of members exactly: (M, M), 1 where two are the same set, else 0.
+
+    >>> exact_gram(Parity(d=8, m=2), ((1, 2), (1, 3))).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    places: dict[frozenset[int], list[int]] = {}
+    for i, secret in enumerate(members):
+        family.require_member(secret)
+        places.setdefault(frozenset(secret), []).append(i)
+    out = np.zeros((len(members), len(members)))
+    for same in places.values():
+        out[np.ix_(same, same)] = 1.0
+    return out
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledGram:
     """Sampled correlations of some members, all known to within `radius` at once.

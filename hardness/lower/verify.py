@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.correlation import SampledGram, exact, require_gram, sampled
+from hardness.lower.correlation import SampledGram, exact_gram, require_gram, sampled
 from instances import tokens
 from instances.errors import Refuted, UsageError
 from instances.family import Family, Secret
@@ -180,7 +180,7 @@ def verify(
     # Two statements in one verdict: each gets half of what may go wrong.
     each = 1 - (1 - confidence) / 2 if own and family.noise else confidence
     gram = sampled(family, chosen, draw, samples, each, progress)
-    certified = np.array([[float(exact(family, s, t).value) for t in chosen] for s in chosen])
+    certified = exact_gram(family, chosen)
     deviation = np.triu(np.abs(gram.gram - certified))
     wrong = np.argwhere(deviation > gram.radius)
     order = np.argsort(-deviation[tuple(wrong.T)])[:_SHOWN]

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.lower import exact, sampled, verify
+from hardness.lower import exact, exact_gram, sampled, verify
 from instances import Parity, parity, parse, write_folder
 from instances.errors import Refuted, TooLarge
 from tests.conftest import every_token
@@ -18,6 +18,7 @@ def test_correlations_exact_enumerated_and_sampled_agree():
     whole = sampled(family, members, lambda s, n: words[s : s + n], len(words), 0.99)
     certified = [[float(exact(family, a, b).value) for b in members] for a in members]
     np.testing.assert_allclose(whole.gram, certified, atol=1e-13)
+    assert (exact_gram(family, members) == certified).all()
     assert whole.used == len(words) // 2
 
 
