@@ -518,7 +518,7 @@ def compare(
     budget: Any,
 ) -> None:
     """Run learners over a range of sizes beside the certified bounds; --out writes a folder."""
-    from hardness.compare import compare, values_of
+    from hardness.compare import Interrupted, compare, values_of
     from hardness.compare.results import to_json
     from hardness.lower import Terms
     from hardness.report.demo import write_results
@@ -529,22 +529,24 @@ def compare(
     if to.out and to.out.exists():
         refuse_foreign(to.out, to.force, ours)
     total = len(values_of(over)[1]) * len(set(names)) * seeds
-    with progress(total, "running learners", to) as bar:
-        found = compare(
-            spec,
-            over,
-            names,
-            seeds,
-            to.seed,
-            budget,
-            Terms(tau=tau),
-            to.jobs,
-            "hardness " + " ".join(sys.argv[1:]),
-            bar,
-        )
-    if to.out:
-        with new_folder(to.out, force=to.force, ours=ours) as folder:
-            write_results(folder, found)
+    command = "hardness " + " ".join(sys.argv[1:])
+    terms = Terms(tau=tau)
+
+    def keep(found: Any) -> None:
+        if to.out:
+            with new_folder(to.out, force=to.force, ours=ours) as folder:
+                write_results(folder, found)
+
+    try:
+        with progress(total, "running learners", to) as bar:
+            found = compare(spec, over, names, seeds, to.seed, budget, terms, to.jobs, command, bar)
+    except Interrupted as cut:
+        if not (to.out and cut.comparison.values):
+            raise
+        keep(cut.comparison)
+        done = f"{len(cut.comparison.values)} of {cut.sizes} sizes were finished"
+        _complain(f"interrupted: {done} and are kept in {to.out}", 130)
+    keep(found)
     emit(to, to_json(found), comparison_table(found), write=False)
 
 

@@ -231,6 +231,25 @@ def test_ctrl_c_during_a_comparison_ends_the_workers_too(tmp_path):
     assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_keeps_the_sizes_that_were_finished(tmp_path, jobs):
+    command = [
+        sys.executable, "-m", "cli", "compare", "parity:m=6", "--over", "d=8,9,45", "--learner",
+        "queries", "--seeds", "1", "--jobs", str(jobs), "--out", str(tmp_path / "c"),
+    ]  # fmt: skip
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(6)  # the small sizes take milliseconds, the last one minutes
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert err.strip().startswith("hardness: interrupted: 2 of 3 sizes were finished and are kept")
+    data = json.loads((tmp_path / "c" / "results.json").read_text())
+    assert data["values"] == [8, 9]
+    assert len(data["runs"]) == 2
+    assert (tmp_path / "c" / "report.html").exists()
+
+
 def children(pid: int) -> list[int]:
     """The processes of a process' session."""
     found = []

@@ -46,6 +46,15 @@ class Comparison:
         return list(dict.fromkeys(r.learner for r in self.runs))
 
 
+class Interrupted(KeyboardInterrupt):
+    """A comparison was cut; `comparison` holds the sizes that were finished, maybe none."""
+
+    def __init__(self, comparison: Comparison, sizes: int) -> None:
+        super().__init__()
+        self.comparison = comparison
+        self.sizes = sizes
+
+
 def values_of(text: str) -> tuple[str, tuple[int, ...]]:
     """Read "d=8..20", "d=8..20..4" or "d=8,12,16".
 
@@ -102,7 +111,8 @@ def compare(
 ) -> Comparison:
     """Run every learner on every size and seed, and certify every size.
 
-    The result does not depend on `jobs`, seconds apart. Raises UsageError before anything runs.
+    The result does not depend on `jobs`, seconds apart. Raises UsageError before anything runs, and
+    Interrupted, with what was finished, on Ctrl-C.
     """
     terms, budget = terms or Terms(), budget or Budget()
     parameter, values = values_of(over)
@@ -123,20 +133,30 @@ def compare(
     if len(tasks) > _MAX_RUNS:
         raise UsageError(f"{len(tasks)} runs asked for: at most {_MAX_RUNS} in one comparison")
     runs: list[Run | None] = [None] * len(tasks)
-    for index, found in _execute(tasks, jobs):
-        runs[index] = found
-        progress(1)
-    return Comparison(
-        spec=spec,
-        parameter=parameter,
-        values=values,
-        learners=tuple(dict.fromkeys(learners)),
-        seeds=seeds,
-        terms=terms,
-        runs=tuple(r for r in runs if r is not None),
-        certificates=tuple(certify(parse(one), terms) for one in specs),
-        command=command,
-    )
+
+    def finished() -> Comparison:
+        """The sizes of which every run is there."""
+        each = len(tasks) // len(specs)
+        whole = [i for i in range(len(specs)) if None not in runs[i * each : (i + 1) * each]]
+        return Comparison(
+            spec=spec,
+            parameter=parameter,
+            values=tuple(values[i] for i in whole),
+            learners=tuple(dict.fromkeys(learners)),
+            seeds=seeds,
+            terms=terms,
+            runs=tuple(r for i in whole for r in runs[i * each : (i + 1) * each] if r is not None),
+            certificates=tuple(certify(parse(specs[i]), terms) for i in whole),
+            command=command,
+        )
+
+    try:
+        for index, found in _execute(tasks, jobs):
+            runs[index] = found
+            progress(1)
+    except KeyboardInterrupt as error:
+        raise Interrupted(finished(), len(specs)) from error
+    return finished()
 
 
 Task = tuple[str, str, int, Budget, Fraction]
