@@ -224,7 +224,7 @@ def target(text: str) -> Any:
     return folder.family, folder
 
 
-@cli.command()
+@cli.command(short_help="The main job on small sizes: certify to picture.")
 @common
 def demo(to: SimpleNamespace) -> None:
     """Do the main job on small sizes: certify, verify, learn, compare, draw."""
@@ -244,7 +244,7 @@ def demo(to: SimpleNamespace) -> None:
     emit(to, data, f"{demo_words(made)}\nwritten: {', '.join(files)}", write=False)
 
 
-@cli.command()
+@cli.command(short_help="List or show families and the catalog.")
 @click.argument("action", default="list", type=click.Choice(["list", "show"]))
 @click.argument("name", required=False, shell_complete=complete_spec)
 @common
@@ -281,7 +281,7 @@ def families(to: SimpleNamespace, action: str, name: str | None) -> None:
     return emit(to, data, text + table(["catalog", "spec", "what"], named))
 
 
-@cli.command()
+@cli.command(short_help="List or show learners.")
 @click.argument("action", default="list", type=click.Choice(["list", "show", "check", "new"]))
 @click.argument("name", required=False, shell_complete=complete_learner)
 @common
@@ -336,7 +336,7 @@ def parameter_rows(found: list[dict[str, str]]) -> tuple[list[str], list[list[st
     return ["parameter", "type", "default"], [[p["name"], p["type"], p["default"]] for p in found]
 
 
-@cli.command()
+@cli.command(short_help="Write an instance and examples to a folder.")
 @spec_argument
 @click.option("--examples", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
@@ -373,7 +373,7 @@ def generate(to: SimpleNamespace, spec: str, examples: int, tensors: Any, with_l
     emit(to, data, text, write=False)
 
 
-@cli.command()
+@cli.command(short_help="Heads, norms and coherence of a layer.")
 @spec_argument
 @common
 def inspect(to: SimpleNamespace, spec: str) -> None:
@@ -387,7 +387,7 @@ def inspect(to: SimpleNamespace, spec: str) -> None:
     emit(to, data, inspection_words(data))
 
 
-@cli.command()
+@cli.command(short_help="Certify lower bounds of a family.")
 @spec_argument
 @tau_option
 @click.option(
@@ -419,7 +419,7 @@ def certify(to: SimpleNamespace, spec: str, tau: Any, vstat: int, risk: Any, suc
     emit(to, made.to_json(), certificate_words(made))
 
 
-@cli.command()
+@cli.command(short_help="Derive a certificate's claims again.")
 @click.argument("file", type=click.Path(path_type=Path))
 @common
 def check(to: SimpleNamespace, file: Path) -> None:
@@ -447,7 +447,7 @@ def check(to: SimpleNamespace, file: Path) -> None:
     emit(to, data, checked_words(found))
 
 
-@cli.command()
+@cli.command(short_help="Sampled against certified correlations.")
 @spec_argument
 @click.option("--members", type=POSITIVE, default=500, show_default=True)
 @click.option("--samples", type=POSITIVE, default=200_000, show_default=True)
@@ -471,7 +471,7 @@ def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidenc
     found.require()
 
 
-@cli.command()
+@cli.command(short_help="Run one learner on one instance.")
 @click.argument("learner", shell_complete=complete_learner)
 @spec_argument
 @click.option(
@@ -493,7 +493,7 @@ def learn(to: SimpleNamespace, learner: str, spec: str, oracle: Any, tau: Any, b
     emit(to, found.to_json(), run_words(found))
 
 
-@cli.command()
+@cli.command(short_help="Learners beside certified bounds, over sizes.")
 @spec_argument
 @click.option("--over", required=True, help="A parameter's range: d=8..20, d=8..20..4, d=8,12.")
 @click.option(
@@ -550,7 +550,7 @@ def compare(
     emit(to, to_json(found), comparison_table(found), write=False)
 
 
-@cli.command()
+@cli.command(short_help="Write the page of a comparison.")
 @click.argument("source", type=click.Path(path_type=Path))
 @common
 def report(to: SimpleNamespace, source: Path) -> None:
