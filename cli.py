@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -112,19 +113,20 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def emit(to: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
     """Print text or JSON, and write the JSON to --out."""
+    click.echo(json.dumps(data, indent=1) if to.as_json else text)
     if write and to.out:
         from instances.disk import write_json
 
         write_json(to.out, data, force=to.force)
-    click.echo(json.dumps(data, indent=1) if to.as_json else text)
 
 
 def early(to: SimpleNamespace) -> None:
     """Refuse an --out file that exists before any work is done."""
     if to.out:
-        from instances.disk import refuse_existing
+        from instances.disk import refuse_existing, refuse_unwritable
 
         refuse_existing(to.out, to.force)
+        refuse_unwritable(to.out)
 
 
 @contextmanager
@@ -518,18 +520,20 @@ def compare(
     budget: Any,
 ) -> None:
     """Run learners over a range of sizes beside the certified bounds; --out writes a folder."""
-    from hardness.compare import Interrupted, compare, values_of
+    from hardness.compare import Cut, compare, distinct, values_of
     from hardness.compare.results import to_json
     from hardness.lower import Terms
     from hardness.report.demo import write_results
     from hardness.report.text import comparison_table
-    from instances.disk import new_folder, refuse_foreign
+    from instances.disk import new_folder, refuse_foreign, refuse_unwritable
+    from instances.errors import ToolkitError
 
     ours = ("results.json", "report.html", "figure.svg")
-    if to.out and to.out.exists():
+    if to.out:
         refuse_foreign(to.out, to.force, ours)
-    total = len(values_of(over)[1]) * len(set(names)) * seeds
-    command = "hardness " + " ".join(sys.argv[1:])
+        refuse_unwritable(to.out)
+    total = len(values_of(over)[1]) * len(distinct(names)) * seeds
+    command = shlex.join(["hardness", *sys.argv[1:]])
     terms = Terms(tau=tau)
 
     def keep(found: Any) -> None:
@@ -540,12 +544,14 @@ def compare(
     try:
         with progress(total, "running learners", to) as bar:
             found = compare(spec, over, names, seeds, to.seed, budget, terms, to.jobs, command, bar)
-    except Interrupted as cut:
-        if not (to.out and cut.comparison.values):
-            raise
-        keep(cut.comparison)
-        done = f"{len(cut.comparison.values)} of {cut.sizes} sizes were finished"
-        _complain(f"interrupted: {done} and are kept in {to.out}", 130)
+    except Cut as cut:
+        why, done = cut.__cause__, ""
+        if to.out and cut.comparison.values:
+            keep(cut.comparison)
+            done = f"; {cut} and are kept in {to.out}"
+        if isinstance(why, ToolkitError):
+            raise type(why)(f"{why}{done}") from cut
+        _complain(f"interrupted{done or ': nothing was left half-written'}", 130)
     keep(found)
     emit(to, to_json(found), comparison_table(found), write=False)
 

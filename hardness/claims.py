@@ -10,8 +10,9 @@ FORMAT = "hardness-certificate/1"
 SCOPE = (
     "Statistical-query learners only: algorithms that see expectations of bounded functions of "
     "(X, Y) within a tolerance. Gaussian elimination over GF(2) is no such algorithm and recovers "
-    "a noiseless parity from 2d examples and a few more. The query bounds are on average over a "
-    "uniformly drawn member, against answers chosen by an adversary within the tolerance. The "
+    "a noiseless parity from 2d examples and a few more. The query bounds are on how many queries "
+    "a learner must be allowed, when an adversary chooses the answers within the tolerance and "
+    "success is averaged over a uniformly drawn member; single runs may end earlier. The "
     "information floor alone is about every learner."
 )
 
@@ -52,10 +53,10 @@ QUANTITIES: dict[str, Quantity] = {
         fixed={"definition": "largest N with N members of correlation at most 1/N"},
     ),
     "stat-queries": Quantity(
-        meaning="any learner needs at least this many queries to STAT(tau), correlational or "
-        "not, to reach the risk with the success probability: 4 tau^2 (success N - K) / "
-        "(1 - 2 noise)^2, rounded up, with K = floor(1/(1 - risk)) and N the SQ dimension; 0 means "
-        "that the bound is vacuous at this tolerance",
+        meaning="any learner must be allowed at least this many queries to STAT(tau), "
+        "correlational or not, to reach the risk with the success probability: 4 tau^2 "
+        "(success N - K) / (1 - 2 noise)^2, rounded up, with K = floor(1/(1 - risk)) and N the SQ "
+        "dimension; 0 means that the bound is vacuous at this tolerance",
         source="BFJKMR94",
         assumptions=_FAMILY + _GOAL + _ADVERSARY,
         parameters=("tau", "risk", "success", "noise"),

@@ -104,12 +104,23 @@ def write_text(path: Path, text: str, force: bool = False, mode: int = 0o666) ->
 
 def refuse_existing(path: Path, force: bool = False) -> None:
     """Keep what stands at an output's name unless forced; raises AlreadyExists."""
+    if path.is_symlink():
+        raise AlreadyExists(f"{path} is a link and was kept: give the name of a file")
     if path.is_dir():
         raise AlreadyExists(f"{path} is a folder: give the name of a file")
     if path.exists() and not path.is_file():
         raise AlreadyExists(f"{path} is no regular file and was kept: give another --out")
     if path.exists() and not force:
         raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Say before any work that an output cannot be written; raises ToolkitError."""
+    folder = path.absolute().parent
+    while not folder.exists():
+        folder = folder.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise ToolkitError(f"{path} cannot be written: {folder} is no folder that may be written")
 
 
 @contextlib.contextmanager
@@ -137,28 +148,29 @@ def new_folder(path: Path, force: bool, ours: tuple[str, ...]) -> Iterator[Path]
     An existing folder is kept; with `force` it is replaced if all that it holds has names of
     `ours`, which are patterns, the first being a file that must be there.
     """
-    if path.exists():
-        refuse_foreign(path, force, ours)
+    refuse_foreign(path, force, ours)
     with written(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
         try:
             (draft / "new").mkdir()
             yield draft / "new"
+            refuse_foreign(path, force, ours)  # it may have appeared meanwhile
             if path.exists():
                 os.replace(path, draft / "old")
-            try:
-                os.replace(draft / "new", path)
-            except OSError:
-                if (draft / "old").exists():
-                    os.replace(draft / "old", path)
-                raise
+            os.replace(draft / "new", path)
         finally:
+            if (draft / "old").exists() and not path.exists():
+                os.replace(draft / "old", path)
             shutil.rmtree(draft, ignore_errors=True)
 
 
 def refuse_foreign(path: Path, force: bool, ours: tuple[str, ...]) -> None:
     """Keep a folder unless forced, and one with anything foreign in it always."""
+    if path.is_symlink():
+        raise AlreadyExists(f"{path} is a link and was kept: give the name of a folder")
+    if not path.exists():
+        return
     if not force:
         raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
     if not path.is_dir() or not (path / ours[0]).is_file():

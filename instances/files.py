@@ -5,6 +5,7 @@ a hash of its content.
 """
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,6 +181,8 @@ def read_folder(path: Path) -> Folder:
                 f"{public_path} was made by revision {data['revision']} of {family.name}, "
                 f"this is revision {family.revision}: generate it again"
             )
+        if (data["k"], data["d"], data["labels"]) != (family.k, family.d, family.label_text):
+            raise DamagedFile(f"{public_path} is damaged: k, d or labels are not those of its spec")
         words = [[[int(w, 16) for w in token] for token in x] for x in data["reference"]["words"]]
         bits = np.array(data["reference"]["bits"], np.uint8)
         reference = Examples(family=family, words=np.array(words, np.uint64), bits=bits)
@@ -188,10 +191,7 @@ def read_folder(path: Path) -> Folder:
             commitments={w: str(data["commitments"][w]) for w in ("secret", "seed")},
             reference=reference,
         )
-        shards = tuple(
-            Shard(file=Path(s["file"]).name, count=int(s["count"]), sha256=s["sha256"])
-            for s in data["examples"]["shards"]
-        )
+        shards = tuple(_shard(s) for s in data["examples"]["shards"])
         if sum(s.count for s in shards) != data["examples"]["count"]:
             raise DamagedFile(f"{public_path} does not add up: shards and count differ")
         shape = (REFERENCE_EXAMPLES, family.k, words_per_token(family.d))
@@ -201,13 +201,25 @@ def read_folder(path: Path) -> Folder:
     return Folder(path=path, public=public, hidden=hidden, shards=shards)
 
 
+def _shard(data: dict[str, Any]) -> Shard:
+    if not re.fullmatch(r"examples-[0-9]{5,9}\.(npz|safetensors)", data["file"]):
+        raise ValueError(f"a shard is named {data['file'][:40]!r}")
+    return Shard(file=data["file"], count=int(data["count"]), sha256=str(data["sha256"]))
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError(f"{str(value)[:40]!r} is no integer")
+    return value
+
+
 def _read_hidden(path: Path, public: Public) -> Hidden:
     data = read_json(path)
     require_format(data, SECRET, path)
     with damage(path):
         hidden = Hidden(
-            secret=tuple(int(j) for j in data["secret"]),
-            seed=int(data["seed"]),
+            secret=tuple(_integer(j) for j in data["secret"]),
+            seed=_integer(data["seed"]),
             nonce=bytes.fromhex(data["nonce"]),
         )
         if data["spec"] != public.family.spec:

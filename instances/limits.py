@@ -13,6 +13,8 @@ def readable_bytes(count: float) -> str:
     >>> readable_bytes(3 * 2**30)
     '3.0 GiB'
     """
+    if count >= 1 << 60:
+        return "over 1024 PiB"
     for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
         if count < 1024:
             return f"{count:.1f} {unit}"

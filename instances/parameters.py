@@ -7,7 +7,7 @@ from typing import Any
 
 from instances.errors import UsageError, unknown
 
-_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40}|\d{1,40}/\d{1,40})", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40}|\d{1,41}/\d{1,41})", re.ASCII)
 
 
 def split_list(text: str) -> list[str]:

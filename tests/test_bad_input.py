@@ -57,6 +57,10 @@ LINES = [
     ("compare parity:m=2", 2, "--over"),
     ("report nowhere --out r.html", 1, "nowhere"),
     ("check nowhere.json", 1, "nowhere.json"),
+    ("generate parity:d=8,m=3 --out g --examples 1" + "0" * 400, 1, "PiB"),
+    ("verify parity:d=1000,m=60 --members 1" + "0" * 200, 1, "PiB"),
+    ("learn lowdegree:degree=1000000 parity:d=10000000,m=3", 1, "memory"),
+    ("compare parity:m=2 --over d=6 --seeds 10000000000", 2, "runs"),
     ("check /dev/zero", 1, "/dev/zero"),
     ("certify " + "x" * 5000, 2, "unknown"),
     ("certify parity:d=1" + "0" * 300 + ",m=3", 2, "integer"),
@@ -243,7 +247,8 @@ def test_ctrl_c_keeps_the_sizes_that_were_finished(tmp_path, jobs):
     started.send_signal(signal.SIGINT)
     _, err = started.communicate(timeout=30)
     assert started.returncode == 130
-    assert err.strip().startswith("hardness: interrupted: 2 of 3 sizes were finished and are kept")
+    assert "2 of 3 sizes were finished and are kept in" in err
+    assert err.startswith("hardness: interrupted") or err.startswith("\nhardness: interrupted")
     data = json.loads((tmp_path / "c" / "results.json").read_text())
     assert data["values"] == [8, 9]
     assert len(data["runs"]) == 2
@@ -298,3 +303,41 @@ def test_a_full_or_closed_stdout_is_one_line(tmp_path):
     )
     assert closed.returncode == 1
     assert "Traceback" not in closed.stderr
+
+
+def test_an_output_that_cannot_be_written_is_said_before_the_work(hardness, monkeypatch):
+    from hardness.upper.elimination import Elimination
+
+    Path("file").write_text("x")
+    monkeypatch.setattr(Elimination, "learn", lambda *a: pytest.fail("ran"))
+    for line in (
+        "learn elimination parity:d=8,m=2 --out file/x",
+        "compare parity:m=2 --over d=6 --learner elimination --jobs 1 --out file/x/y",
+        "demo --jobs 1 --out file/x",
+    ):
+        found = hardness(*line.split())
+        assert found.code == 1
+        found.one_line("file/x", "cannot be written")
+
+
+def test_a_comparison_keeps_what_was_finished_when_a_size_cannot_be_done(hardness):
+    found = hardness(
+        "compare", "parity:m=3", "--over", "d=8,12,400", "--learner", "lowdegree:degree=4",
+        "--seeds", 1, "--jobs", 1, "--out", "c",
+    )  # fmt: skip
+    assert found.code == 1
+    found.one_line("memory", "2 of 3 sizes were finished and are kept in c")
+    assert hardness("report", "c", "--out", "r.html").code == 0
+
+
+def test_a_users_own_certificate_is_not_taken_for_the_demos(hardness):
+    Path("out").mkdir()
+    Path("out/results.json").write_text(
+        '{"format": "hardness-results/1", "command": "hardness demo"}'
+    )
+    hardness("certify", "parity:d=9,m=2", "--out", "out/certificate.json")
+    before = Path("out/certificate.json").read_bytes()
+    found = hardness("demo")
+    assert found.code == 1
+    found.one_line("no demo made")
+    assert Path("out/certificate.json").read_bytes() == before

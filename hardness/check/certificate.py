@@ -19,14 +19,14 @@ from flint import fmpq, fmpz
 
 from hardness.claims import FORMAT, QUANTITIES, SCOPE
 from instances.errors import DamagedFile, Refuted, ToolkitError
-from instances.parameters import fraction
+from instances.parameters import fraction, plain
 
 _TOP = {"format", "spec", "claims", "scope", "evidence", "digest"}
 _CLAIM = {"quantity", "value", "kind", "parameters", "assumptions", "meaning", "source"}
 _RATIONAL = re.compile(r"-?\d+(/\d+)?", re.ASCII)
 _MAX_DIGITS = 1_000_000  # of one rational
 _SPEC = re.compile(
-    r"parity:d=(?P<d>\d{1,18}),m=(?P<m>\d{1,4}),noise=(?P<noise>[\d./]{1,90}),rho=(?P<rho>[\d./]{1,90})",
+    r"parity:d=(?P<d>[1-9]\d{0,17}),m=(?P<m>[1-9]\d{0,3}),noise=(?P<noise>[\d./]{1,90}),rho=(?P<rho>[\d./]{1,90})",
     re.ASCII,
 )
 _EVIDENCE = {"rho", "heads", "A", "c0", "members"}
@@ -122,6 +122,8 @@ def _read_family(spec: str) -> _Family:
         _refuse(f"{spec[:80]!r} is no canonical spec of a family that is checked here")
     d, m = int(found["d"]), int(found["m"])
     noise, rho = fraction(found["noise"], "noise"), fraction(found["rho"], "rho")
+    if (plain(noise), plain(rho)) != (found["noise"], found["rho"]):
+        _refuse(f"{spec[:80]!r} is not in its canonical form")
     if not (1 <= m <= d - 1 and 0 <= noise < Fraction(1, 2) and 1 < rho <= 16):
         _refuse(f"{spec} is outside of the family's range")
     return _Family(ground=d - 1, chosen=m, noise=noise, rho=rho, size=int(fmpz.bin_uiui(d - 1, m)))

@@ -12,7 +12,7 @@ from fractions import Fraction
 from hardness.compare.run import Run, run
 from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
-from hardness.upper import parse_learner
+from hardness.upper import learner_spec, parse_learner
 from instances import parse
 from instances.errors import ToolkitError, UsageError
 from instances.parameters import key_values
@@ -43,16 +43,31 @@ class Comparison:
     @property
     def learner_names(self) -> list[str]:
         """Canonical names of the learners, in the order asked."""
-        return list(dict.fromkeys(r.learner for r in self.runs))
+        return [learner_spec(parse_learner(name)) for name in self.learners]
 
 
-class Interrupted(KeyboardInterrupt):
-    """A comparison was cut; `comparison` holds the sizes that were finished, maybe none."""
+class Cut(Exception):
+    """A comparison was cut, by Ctrl-C or by what could not be done: its cause says which.
+
+    `comparison` holds the sizes that were finished, maybe none, out of `sizes`.
+    """
 
     def __init__(self, comparison: Comparison, sizes: int) -> None:
-        super().__init__()
+        super().__init__(f"{len(comparison.values)} of {sizes} sizes were finished")
         self.comparison = comparison
         self.sizes = sizes
+
+
+def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop learners that were named before, in whatever spelling.
+
+    >>> distinct(("lowdegree", "lowdegree:degree=2", "student"))
+    ('lowdegree', 'student')
+    """
+    named: dict[str, str] = {}
+    for text in learners:
+        named.setdefault(learner_spec(parse_learner(text)), text)
+    return tuple(named.values())
 
 
 def values_of(text: str) -> tuple[str, tuple[int, ...]]:
@@ -112,26 +127,26 @@ def compare(
     """Run every learner on every size and seed, and certify every size.
 
     The result does not depend on `jobs`, seconds apart. Raises UsageError before anything runs, and
-    Interrupted, with what was finished, on Ctrl-C.
+    Cut, with what was finished, on Ctrl-C or where a run could not be done.
     """
     terms, budget = terms or Terms(), budget or Budget()
     parameter, values = values_of(over)
     specs = specs_over(spec, parameter, values)
-    chosen = [parse_learner(name) for name in dict.fromkeys(learners)]
-    if not chosen or seeds < 1 or jobs < 1:
+    learners = distinct(learners)
+    if not learners or seeds < 1 or jobs < 1:
         raise UsageError("at least one learner, one seed and one job are needed")
-    for learner in chosen:
+    if len(specs) * len(learners) * seeds > _MAX_RUNS:
+        raise UsageError(f"over {_MAX_RUNS} runs asked for: ask for fewer sizes, learners or seeds")
+    for learner in map(parse_learner, learners):
         reason = learner.supports(parse(specs[0]))
         if reason:
             raise ToolkitError(f"{learner.name} cannot run on {specs[0]}: {reason}")
     tasks = [
         (one, name, seed, budget, terms.tau)
         for one in specs
-        for name in dict.fromkeys(learners)
+        for name in learners
         for seed in range(first_seed, first_seed + seeds)
     ]
-    if len(tasks) > _MAX_RUNS:
-        raise UsageError(f"{len(tasks)} runs asked for: at most {_MAX_RUNS} in one comparison")
     runs: list[Run | None] = [None] * len(tasks)
 
     def finished() -> Comparison:
@@ -142,7 +157,7 @@ def compare(
             spec=spec,
             parameter=parameter,
             values=tuple(values[i] for i in whole),
-            learners=tuple(dict.fromkeys(learners)),
+            learners=learners,
             seeds=seeds,
             terms=terms,
             runs=tuple(r for i in whole for r in runs[i * each : (i + 1) * each] if r is not None),
@@ -154,8 +169,8 @@ def compare(
         for index, found in _execute(tasks, jobs):
             runs[index] = found
             progress(1)
-    except KeyboardInterrupt as error:
-        raise Interrupted(finished(), len(specs)) from error
+    except (KeyboardInterrupt, ToolkitError) as error:
+        raise Cut(finished(), len(specs)) from error
     return finished()
 
 

@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from hardness.compare.both import Comparison, specs_over
-from hardness.compare.run import Run
+from hardness.compare.run import JUDGED, Run, judge
 from hardness.lower import Terms, certify
-from hardness.upper import learner_spec, parse_learner
 from instances import parse
 from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
@@ -63,7 +62,7 @@ def read_comparison(path: Path) -> Comparison:
             parameter=str(data["parameter"]),
             values=tuple(int(v) for v in data["values"]),
             learners=tuple(str(name) for name in data["learners"]),
-            seeds=int(data["seeds"]),
+            seeds=_count(data["seeds"]),
             terms=terms,
             runs=tuple(Run.from_json(r) for r in data["runs"]),
             certificates=tuple(certify(parse(c["spec"]), terms) for c in data["certificates"]),
@@ -71,6 +70,7 @@ def read_comparison(path: Path) -> Comparison:
         )
         if [c.to_json() for c in found.certificates] != data["certificates"]:
             raise DamagedFile(f"{path} is damaged: its certificates are not those of its specs")
+        f"{found.spec}{found.parameter}{found.learners}{found.command}".encode()
         reason = _unsound(found)
     except DamagedFile:
         raise
@@ -82,15 +82,27 @@ def read_comparison(path: Path) -> Comparison:
     return found
 
 
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"{value!r} is no count")
+    return value
+
+
 def _unsound(found: Comparison) -> str | None:
     """Say why the parts of a comparison do not belong together."""
     specs = specs_over(found.spec, found.parameter, found.values)
     if not specs or specs != [c.spec for c in found.certificates] or len(set(specs)) < len(specs):
         return "its certificates are not those of its sizes"
-    learners = [learner_spec(parse_learner(name)) for name in found.learners]
-    wanted = sorted((s, name) for s in specs for name in learners for _ in range(found.seeds))
-    if not wanted or sorted((r.spec, r.learner) for r in found.runs) != wanted:
+    if len(found.runs) != len(specs) * len(found.learners) * found.seeds or not found.runs:
         return "its runs are not one for each size, learner and seed"
-    if len({(r.spec, r.learner, r.seed) for r in found.runs}) < len(found.runs):
-        return "it holds a run twice"
+    first = min(r.seed for r in found.runs)
+    seeds = range(first, first + found.seeds)
+    wanted = {(s, name, seed) for s in specs for name in found.learner_names for seed in seeds}
+    if {(r.spec, r.learner, r.seed) for r in found.runs} != wanted:
+        return "its runs are not one for each size, learner and seed"
+    for r in found.runs:
+        if r.risk and r.risk.high > parse(r.spec).risk_bound:
+            return f"a risk of {r.risk.high} is not possible"
+        if r.outcome in JUDGED and r.outcome is not judge(r.risk, known=True):
+            return f"an outcome '{r.outcome.value}' does not follow from its risk"
     return None

@@ -13,7 +13,7 @@ import numpy as np
 
 from instances.family import Instance
 
-_EVALUATE = 16384
+_EVALUATE, _FEW, _WORK = 16384, 2048, 1 << 23
 _BATCH_NUMBERS = 1 << 21
 
 
@@ -30,7 +30,7 @@ class Risk:
 
 
 def measure(
-    instance: Instance, predict: object, examples: int = _EVALUATE, confidence: float = 0.95
+    instance: Instance, predict: object, examples: int | None = None, confidence: float = 0.95
 ) -> Risk | None:
     """Measure a prediction function on fresh examples; None if it gives invalid values.
 
@@ -44,6 +44,8 @@ def measure(
     """
     assert callable(predict)
     family, secret = instance.family, instance.hidden.secret
+    # Fewer where tokens are long; enough to tell a solved instance all the same.
+    examples = examples or max(_FEW, min(_EVALUATE, _WORK // family.d))
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
     losses, raw = [], 0.0
     for start in range(0, examples, batch):

@@ -29,6 +29,7 @@ from instances.streams import generator
 
 OracleName = Literal["samples", "exact"]
 SOLVED_BELOW = 0.05
+JUDGED = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)  # by the risk alone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +88,16 @@ class Run:
                 examples=int(data["risk_examples"]),
                 unclipped=data["risk_unclipped"],
             )
-            if not 0 <= risk.low <= risk.value <= risk.high < math.inf:
+            if not (0 <= risk.low <= risk.value <= risk.high and 0 < risk.confidence < 1):
                 raise ValueError(f"a risk of {risk.value} in [{risk.low}, {risk.high}]")
         usage = Usage(**data["usage"])
         counts = (usage.examples, usage.queries, usage.peak_bytes)
         if any(type(n) is not int or not 0 <= n < 2**63 for n in counts):
             raise ValueError(f"a usage of {counts}")
-        if type(usage.seconds) is not float or not 0 <= usage.seconds < math.inf:
+        if type(usage.seconds) is not float or not 0 <= usage.seconds < 1e9:
             raise ValueError(f"a usage of {usage.seconds} seconds")
+        if data["secret_recovered"] not in (True, False, None):
+            raise ValueError(f"secret_recovered {data['secret_recovered']!r}")
         return Run(
             spec=str(data["spec"]),
             learner=str(data["learner"]),

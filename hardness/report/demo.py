@@ -5,13 +5,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hardness.check import Checked, check
-from hardness.compare import Comparison, compare
+from hardness.compare import Comparison, Cut, compare
 from hardness.compare.results import FORMAT, to_json
 from hardness.lower import Certificate, Terms, Verification, certify, verify
 from hardness.report.figure import both_sides
 from hardness.report.page import page
 from instances import parse
-from instances.disk import beside, read_json, write_json, write_text, written
+from instances.disk import (
+    beside,
+    read_json,
+    refuse_existing,
+    refuse_unwritable,
+    write_json,
+    write_text,
+)
 from instances.errors import AlreadyExists, DamagedFile
 
 SPEC, OVER = "parity:m=4", "d=10..22..4"
@@ -49,17 +56,20 @@ def demo(
     checked = check(certificate.to_json())
     verification = verify(parse(VERIFIED), members=200, samples=100_000, seed=seed)
     verification.require()
-    comparison = compare(
-        SPEC,
-        OVER,
-        LEARNERS,
-        seeds=3,
-        first_seed=seed,
-        terms=terms,
-        jobs=jobs,
-        command=f"{_COMMAND} --seed {seed}",
-        progress=progress,
-    )
+    try:
+        comparison = compare(
+            SPEC,
+            OVER,
+            LEARNERS,
+            seeds=3,
+            first_seed=seed,
+            terms=terms,
+            jobs=jobs,
+            command=f"{_COMMAND} --seed {seed}",
+            progress=progress,
+        )
+    except Cut as cut:  # the demo is whole or not there
+        raise cut.__cause__ or cut from None
     write_results(out, comparison, force=True)
     write_json(out / "certificate.json", certificate.to_json(), force=True)
     return Demo(
@@ -95,14 +105,17 @@ def _require_own(out: Path, force: bool) -> None:
     """Make the folder, and keep files of the demo's names that no demo made."""
     if out.exists() and not out.is_dir():
         raise AlreadyExists(f"{out} is a file and was kept: --out of the demo is a folder")
-    with written(out):
-        out.mkdir(parents=True, exist_ok=True)
-    taken = [name for name in _FILES if (out / name).exists()]
+    refuse_unwritable(out / _FILES[0])
+    taken = [name for name in _FILES if (out / name).exists() or (out / name).is_symlink()]
+    for name in taken:
+        refuse_existing(out / name, force=True)
     if force or not taken:
         return
     try:
         data = read_json(out / "results.json")
         ours = data["format"] == FORMAT and data["command"].startswith(_COMMAND)
+        if (out / "certificate.json").exists():
+            ours &= read_json(out / "certificate.json")["spec"] == parse(CERTIFIED).spec
     except (DamagedFile, KeyError, AttributeError):
         ours = False
     if not ours:

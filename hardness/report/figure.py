@@ -66,7 +66,7 @@ def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
             handles.values(),
             handles.keys(),
             loc="outside lower center",
-            ncols=3,
+            ncols=2,
             frameon=False,
         )
         out = io.BytesIO()
@@ -86,7 +86,7 @@ def _panel(
             for value in values
             for run in comparison.of(learner, value)
         ]
-        points = [p for p in points if p[1] > 0]
+        points = [p for p in points if p[1] > 1e-9]
         if not points:
             continue
         line = [c for c in mine if c.solved == c.runs]
@@ -112,19 +112,22 @@ def _panel(
             )
     terms = comparison.terms
     if cost == "queries":
-        label = f"least queries, any SQ learner (certified, tau = {float(terms.tau):g})"
+        label = (
+            f"queries an SQ learner must be allowed, worst answers within {float(terms.tau):g} "
+            f"(certified: risk {terms.risk}, success {terms.success})"
+        )
         _bound(axis, comparison, "stat-queries", label, handles, "--")
     elif cost == "examples":
         _bound(
             axis,
             comparison,
             "information-floor",
-            "least examples, any learner (certified)",
+            "examples that any learner must be allowed (certified: same terms)",
             handles,
             ":",
         )
     axis.set_yscale("log")
-    seen = [y for line in axis.get_lines() for y in line.get_ydata() if y > 0]
+    seen = [y for line in axis.get_lines() for y in line.get_ydata() if y > 1e-9]
     if seen:
         axis.set_ylim(min(seen) / 3, max(seen) * 3)
     axis.set_title(_TITLES[cost])

@@ -79,9 +79,10 @@ def _sentences(comparison: Comparison) -> list[dict[str, str]]:
             "learner": "",
             "words": f"At {comparison.parameter} = {value} the family has "
             f"{big(int(certificate.value('sq-dimension')))} members, all exactly uncorrelated. A "
-            f"statistical-query learner that reaches relative risk {terms.risk} with probability "
-            f"{terms.success}, whatever the answers within the tolerance {terms.tau}, asks at "
-            f"least {big(int(certificate.value('stat-queries')))} queries.",
+            f"statistical-query learner must be allowed at least "
+            f"{big(int(certificate.value('stat-queries')))} queries to reach relative risk "
+            f"{terms.risk} with probability {terms.success}, whatever the answers within the "
+            f"tolerance {terms.tau}.",
         }
     ]
     for cell in (c for c in cells(comparison) if c.value == value):

@@ -18,8 +18,8 @@ COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")
 class Cell:
     """The runs of one learner at one size.
 
-    A cost is the least that is enough for a fraction of the runs: the success probability that
-    the certified bound is about, so that both can be held against each other. Risk is the median.
+    A cost is the least that a fraction of the runs stayed within, solved or not: the success
+    probability that the certified bound is about. Risk is the median.
     """
 
     value: int
@@ -76,7 +76,7 @@ def short_name(comparison: Comparison, learner: str) -> str:
 
     The canonical name stays in the results.
     """
-    return comparison.learners[comparison.learner_names.index(learner)]
+    return dict(zip(comparison.learner_names, comparison.learners, strict=True))[learner]
 
 
 def bounds(comparison: Comparison, quantity: str) -> list[int]:

@@ -42,7 +42,7 @@ _ADVICE = {
     Outcome.SOLVED: "the whole interval of the risk lies below 0.05",
     Outcome.PARTIAL: "something was learned: give more examples or time, or report it as "
     "partly learned within this budget",
-    Outcome.LEARNED_NOTHING: "nothing better than knowing the family alone was found: for "
+    Outcome.LEARNED_NOTHING: "nothing better than knowing the family alone was shown: for "
     "statistical-query learners see the certificate, for others give more examples or a richer "
     "model",
     Outcome.EXAMPLES_SPENT: "no examples are left: raise --budget-examples, generate a folder with "
@@ -51,9 +51,9 @@ _ADVICE = {
     "not learned within it",
     Outcome.SECONDS_SPENT: "the time budget is spent: raise --budget-seconds, or report it as "
     "not learned within it",
-    Outcome.NOISY: "the labels fit no parity: elimination needs labels without noise, try "
+    Outcome.NOISY: "the labels fit no member: elimination needs labels without noise, try "
     "`queries` where the family is small",
-    Outcome.TOLERANCE: "the oracle's tolerance hides every member: lower --tau",
+    Outcome.TOLERANCE: "answers within the tolerance may hide every member: lower --tau",
     Outcome.DIVERGED: "training left the range of float64, so its risk is that of knowing the "
     "family alone: lower the rate",
     Outcome.INVALID: "the hypothesis gave values that are not finite or of the wrong shape: mend "

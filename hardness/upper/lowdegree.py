@@ -41,8 +41,10 @@ class LowDegree:
         """Solve the normal equations, then scale the fit by what fresh examples say of it."""
         family = as_parity(oracle.family)
         degree = min(self.degree, family.d - 1)
-        size = sum(math.comb(family.d - 1, k) for k in range(degree + 1))
-        require_memory(24 * size**2 + 24 * size * _BLOCK, f"{size} monomials of degree {degree}")
+        size = 0
+        for k in range(degree + 1):
+            size += math.comb(family.d - 1, k)
+            require_memory(24 * size * (size + _BLOCK), f"{size:.3g} monomials of degree {degree}")
         monomials = [
             s for k in range(degree + 1) for s in itertools.combinations(_ground(family), k)
         ]

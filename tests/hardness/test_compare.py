@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from hardness.compare import compare, read_comparison, values_of, write_comparison
+from hardness.compare import Cut, compare, read_comparison, values_of, write_comparison
 from hardness.compare.both import specs_over
 from hardness.compare.results import to_json
 from instances import AlreadyExists, DamagedFile, UsageError
@@ -59,6 +59,14 @@ def test_results_read_back(small, tmp_path):
         lambda d: d.update(values=[6, 6, 10]),
         lambda d: d.update(values=[6, 8, 10**30]),
         lambda d: d.update(parameter="k"),
+        lambda d: d.update(seeds=10**10),
+        lambda d: d.update(seeds=True),
+        lambda d: d.update(command="\ud800"),
+        lambda d: d["runs"][0]["usage"].update(seconds=1e308),
+        lambda d: d["runs"][0].update(risk=3.9, risk_interval=[3.8, 4.0]),
+        lambda d: d["runs"][0].update(risk_confidence=-1.0),
+        lambda d: d["runs"][0].update(secret_recovered="nan"),
+        lambda d: d["runs"][0].update(seed=7),
     ],
 )
 def test_damaged_results_are_refused(small, tmp_path, change):
@@ -110,3 +118,24 @@ def test_nothing_runs_before_everything_was_read(monkeypatch):
         compare("parity:m=2", "d=6..8", ("elimination", "elimniation"))
     with pytest.raises(UsageError):
         compare("parity:m=2", "d=6..8", ("elimination",), seeds=0)
+
+
+def test_learners_named_twice_are_one_and_rows_are_not_mixed_up(tmp_path):
+    from hardness.report.summary import cells
+
+    names = ("lowdegree:degree=2", "lowdegree", "lowdegree:degree=1", "elimination")
+    found = compare("parity:m=2", "d=6,8", names, seeds=1)
+    assert found.learners == ("lowdegree:degree=2", "lowdegree:degree=1", "elimination")
+    solved = {(c.learner.split(",")[0], c.value): c.solved for c in cells(found)}
+    assert solved[("lowdegree:degree=1", 8)] == 0
+    assert solved[("lowdegree:degree=2", 8)] == solved[("elimination:checks=32", 8)] == 1
+    write_comparison(tmp_path / "results.json", found)
+    assert read_comparison(tmp_path) == found
+
+
+def test_one_size_that_cannot_be_done_costs_only_itself():
+    with pytest.raises(Cut) as cut:
+        compare("parity:m=3", "d=8,12,400", ("lowdegree:degree=4",), seeds=1)
+    assert isinstance(cut.value.__cause__, ToolkitError)
+    assert cut.value.comparison.values == (8, 12)
+    assert len(cut.value.comparison.runs) == 2

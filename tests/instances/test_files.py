@@ -97,6 +97,43 @@ def test_a_folder_that_cannot_be_replaced_is_put_back(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["x"]
 
 
+def test_a_folder_is_put_back_when_cut_between_the_renames(tmp_path, monkeypatch):
+    make(tmp_path / "x", count=5)
+    right = os.replace
+
+    def cut(source, target):
+        if str(source).endswith("new"):
+            raise KeyboardInterrupt
+        right(source, target)
+
+    monkeypatch.setattr(disk.os, "replace", cut)
+    with pytest.raises(KeyboardInterrupt):
+        make(tmp_path / "x", count=9, force=True)
+    assert read_folder(tmp_path / "x").count == 5
+
+
+def test_a_folder_that_appears_meanwhile_is_kept(tmp_path):
+    def appear(done):
+        (tmp_path / "x").mkdir()
+        (tmp_path / "x" / "thesis.tex").write_text("precious")
+
+    with pytest.raises(AlreadyExists, match="kept"):
+        make(tmp_path / "x", progress=appear)
+    assert [p.name for p in tmp_path.iterdir()] == ["x"]
+    assert (tmp_path / "x" / "thesis.tex").exists()
+
+
+def test_links_are_kept(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    for name in ("link", "dangling"):
+        with pytest.raises(AlreadyExists, match="link"):
+            make(tmp_path / name, force=True)
+        with pytest.raises(AlreadyExists, match="link"):
+            disk.write_text(tmp_path / name, "x", force=True)
+
+
 def test_what_is_secret_is_for_its_owner_alone(tmp_path):
     make(tmp_path / "x", count=5, spec="parity:d=9,m=3", with_layer=True)
     modes = {p.name: p.stat().st_mode & 0o777 for p in (tmp_path / "x").iterdir()}
@@ -195,6 +232,10 @@ def test_a_truncated_shard_is_refused(tmp_path, tensors, keep):
         lambda d: d["reference"].update(words=[]),
         lambda d: d["examples"].update(count=3),
         lambda d: d["examples"].update(shards=3),
+        lambda d: d["examples"]["shards"][0].update(file="1" * 5000),
+        lambda d: d["examples"]["shards"][0].update(file="../secret.json"),
+        lambda d: d.update(d=71),
+        lambda d: d.update(labels="another rule"),
     ],
 )
 def test_a_changed_public_part_is_refused(tmp_path, change):
