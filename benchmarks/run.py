@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -21,7 +22,9 @@ from hardness.check import check
 from hardness.kernels import System
 from hardness.lower import certify, sampled
 from instances import Parity, parse, tokens
+from instances.parity import parity_heads
 from instances.streams import BitStream
+from instances.threshold import solve_log
 
 
 def best(work: Callable[[], object], rounds: int = 5) -> float:
@@ -109,6 +112,21 @@ def certificates() -> list[str]:
     ]
 
 
+def heads(m: int) -> list[str]:
+    def exact() -> None:
+        parity_heads.cache_clear()
+        parity_heads(m, Fraction(3))
+
+    signs = (-1.0) ** np.arange(m + 1)
+    log_x = 2 * np.log(3) * np.arange(m + 1)
+    log_u = np.log(3) * (2 * np.arange(1, m + 1) - 1)
+    ours, fast = best(exact), best(lambda: solve_log(signs, log_x, log_u))
+    return [
+        f"| exact heads, m = {m}, all rationals | {ours * 1e3:.0f} ms | {ours / fast:.0f} times "
+        f"the float64 solve in the log domain ({fast * 1e3:.1f} ms) |"
+    ]
+
+
 def start_up() -> list[str]:
     folder = Path(sys.executable).parent
     ours = best(lambda: subprocess.run([folder / "hardness", "--help"], capture_output=True))
@@ -133,6 +151,7 @@ def main() -> None:
         *generation(1024, 8),
         *elimination(1000),
         *gram(500, 200_000),
+        *heads(60),
         *certificates(),
         *start_up(),
     ]
