@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hardness.upper.learner import Predict
 from instances.family import Instance
 
 _EVALUATE, _FEW, _WORK = 16384, 2048, 1 << 23
@@ -30,7 +31,7 @@ class Risk:
 
 
 def measure(
-    instance: Instance, predict: object, examples: int | None = None, confidence: float = 0.95
+    instance: Instance, predict: Predict, examples: int | None = None, confidence: float = 0.95
 ) -> Risk | None:
     """Measure a prediction function on fresh examples; None if it gives invalid values.
 
@@ -42,7 +43,6 @@ def measure(
     >>> measure(instance, instance.layer()).value < 1e-20
     True
     """
-    assert callable(predict)
     family, secret = instance.family, instance.hidden.secret
     # Fewer where tokens are long; enough to tell a solved instance all the same.
     examples = examples or max(_FEW, min(_EVALUATE, _WORK // family.d))
