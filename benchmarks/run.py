@@ -22,8 +22,9 @@ from hardness.check import check
 from hardness.kernels import System
 from hardness.lower import certify, sampled
 from instances import Parity, parse, tokens
-from instances.parity import parity_heads
+from instances.parity import signs
 from instances.streams import BitStream
+from instances.symmetric import exact_heads
 from instances.threshold import solve_log
 
 
@@ -114,13 +115,13 @@ def certificates() -> list[str]:
 
 def heads(m: int) -> list[str]:
     def exact() -> None:
-        parity_heads.cache_clear()
-        parity_heads(m, Fraction(3))
+        exact_heads.cache_clear()
+        exact_heads(signs(m), Fraction(3))
 
-    signs = (-1.0) ** np.arange(m + 1)
+    alternating = (-1.0) ** np.arange(m + 1)
     log_x = 2 * np.log(3) * np.arange(m + 1)
     log_u = np.log(3) * (2 * np.arange(1, m + 1) - 1)
-    ours, fast = best(exact), best(lambda: solve_log(signs, log_x, log_u))
+    ours, fast = best(exact), best(lambda: solve_log(alternating, log_x, log_u))
     return [
         f"| exact heads, m = {m}, all rationals | {ours * 1e3:.0f} ms | {ours / fast:.0f} times "
         f"the float64 solve in the log domain ({fast * 1e3:.1f} ms) |"

@@ -11,6 +11,7 @@ from instances.family import Examples, Family, Hidden, Instance, Public
 from instances.files import Folder, load_layer, read_folder, save_layer, write_folder
 from instances.layer import AttentionLayer
 from instances.parity import Parity
+from instances.profile import Profile
 from instances.spec import parse
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Hidden",
     "Instance",
     "Parity",
+    "Profile",
     "Public",
     "TooLarge",
     "ToolkitError",

@@ -40,16 +40,17 @@ class Hardness:
 class Examples:
     """Labelled examples of a two-token family, packed; x and y are the dense view of the same.
 
-    words: (n, k, words) uint64, a bit is 1 where the token is -1. bits: (n,) uint8, the one
-    unknown bit of each label: 1 where its sign is -1, and 0 where the label is known to everyone.
+    words: (n, k, words) uint64, a bit is 1 where the token is -1. codes: (n,) uint8, which of the
+    family's levels the unknown part of each label has, and 0 where the label is known to everyone.
+    For two levels it is one bit, 1 for the smaller level.
     """
 
     family: "Family"
     words: NDArray[np.uint64]
-    bits: NDArray[np.uint8]
+    codes: NDArray[np.uint8]
 
     def __len__(self) -> int:
-        return len(self.bits)
+        return len(self.codes)
 
     @cached_property
     def x(self) -> NDArray[np.int8]:
@@ -59,12 +60,12 @@ class Examples:
     @cached_property
     def y(self) -> NDArray[np.float64]:
         """The labels, (n, k, d), float64."""
-        return self.family.decode(self.x, self.bits)
+        return self.family.decode(self.x, self.codes)
 
     def cut(self, start: int, stop: int) -> "Examples":
         """Return examples start .. stop-1."""
         return Examples(
-            family=self.family, words=self.words[start:stop], bits=self.bits[start:stop]
+            family=self.family, words=self.words[start:stop], codes=self.codes[start:stop]
         )
 
 
@@ -75,7 +76,7 @@ class Family(ABC):
     revision: ClassVar[int]  # raised when the output changes
     example: ClassVar[str]  # a spec
     about: ClassVar[str]  # one line
-    label_text: ClassVar[str]  # how labels follow from tokens and bits, for readers of files
+    label_text: ClassVar[str]  # how labels follow from tokens and codes, for readers of files
     k: ClassVar[int] = 2
 
     d: int  # dimension of a token
@@ -109,6 +110,10 @@ class Family(ABC):
         """Evaluate a member's noiseless label by its formula: (n, k, d) -> (n, k, d)."""
 
     @abstractmethod
+    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate F = E[Y|X], what a learner is measured against: (n, k, d)."""
+
+    @abstractmethod
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the best prediction of who knows the family and not the secret: (n, k, d)."""
 
@@ -117,18 +122,23 @@ class Family(ABC):
         """Project predictions on the interval that everyone knows E[Y|X] lies in."""
 
     @abstractmethod
-    def bits(
+    def codes(
         self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
     ) -> NDArray[np.uint8]:
-        """Compute the unknown bit of the labels of packed tokens (n, k, words): (n,)."""
+        """Compute the codes of the labels of packed tokens (n, k, words): (n,)."""
 
     @abstractmethod
     def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Say where the label of packed tokens has an unknown part: (n, k, words) -> (n,)."""
 
     @abstractmethod
-    def decode(self, x: NDArray[Any], bits: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Turn tokens and unknown bits into labels: (n, k, d)."""
+    def decode(self, x: NDArray[Any], codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Turn tokens and codes into labels: (n, k, d)."""
+
+    @property
+    @abstractmethod
+    def levels(self) -> tuple[Fraction, ...]:
+        """The values that the unknown part of a label can take, as codes number them."""
 
     @property
     @abstractmethod
@@ -144,11 +154,6 @@ class Family(ABC):
     def spec(self) -> str:
         """The canonical spec: defaults filled in, keys sorted."""
         return canonical(self, self.name)
-
-    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate F = E[Y|X], what a learner is measured against: (n, k, d)."""
-        known = self.known(x)
-        return known + float(1 - 2 * self.noise) * (self.label(secret, x) - known)
 
     def instance(self, seed: int) -> "Instance":
         """Draw the instance of a seed: reproducible by who knows the seed, and so not secret."""
@@ -227,7 +232,7 @@ class Instance:
         else:
             flips = np.zeros(count, np.bool_)
         return Examples(
-            family=family, words=words, bits=family.bits(self.hidden.secret, words, flips)
+            family=family, words=words, codes=family.codes(self.hidden.secret, words, flips)
         )
 
 

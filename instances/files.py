@@ -70,49 +70,51 @@ class Folder:
 
     def examples(self, start: int, count: int) -> Examples:
         """Read stored examples start .. start+count-1, or as many of them as there are."""
-        words, bits, first = [], [], 0
+        words, codes, first = [], [], 0
         for shard in self.shards:
             low, high = max(start, first), min(start + count, first + shard.count)
             if low < high:
                 part = self.shard(shard).cut(low - first, high - first)
                 words.append(part.words)
-                bits.append(part.bits)
+                codes.append(part.codes)
             first += shard.count
         if not words:
             empty = np.empty((0, self.family.k, words_per_token(self.family.d)), np.uint64)
-            return Examples(family=self.family, words=empty, bits=np.empty(0, np.uint8))
-        return Examples(family=self.family, words=np.concatenate(words), bits=np.concatenate(bits))
+            return Examples(family=self.family, words=empty, codes=np.empty(0, np.uint8))
+        return Examples(
+            family=self.family, words=np.concatenate(words), codes=np.concatenate(codes)
+        )
 
     def shard(self, shard: Shard) -> Examples:
         """Read one shard whole and check it against its hash; raises DamagedFile."""
         path = self.path / shard.file
         tensors, _ = read_tensors(path, EXAMPLES)
-        words, bits = tensors.get("words"), tensors.get("bits")
+        words, codes = tensors.get("words"), tensors.get("codes")
         width = words_per_token(self.family.d)
         if (
             words is None
-            or bits is None
+            or codes is None
             or words.dtype != np.uint64
-            or bits.dtype != np.uint8
+            or codes.dtype != np.uint8
             or words.shape != (shard.count, self.family.k, width)
-            or bits.shape != (shard.count,)
+            or codes.shape != (shard.count,)
         ):
             raise DamagedFile(f"{path} does not hold the {shard.count} examples it should")
-        found = Examples(family=self.family, words=words, bits=bits)
+        found = Examples(family=self.family, words=words, codes=codes)
         if content_hash(found) != shard.sha256:
             raise DamagedFile(f"{path} has changed: its content does not match instance.json")
         spare = 64 * width - self.family.d
         if (words[:, :, -1] >> np.uint64(64 - spare)).any() if spare else False:
             raise DamagedFile(f"{path} has bits beyond coordinate d - 1 = {self.family.d - 1}")
-        if (bits > self.family.open(words)).any():
-            raise DamagedFile(f"{path} has a bit above 1, or one where everyone knows the label")
+        if (codes >= np.where(self.family.open(words), len(self.family.levels), 1)).any():
+            raise DamagedFile(f"{path} has a code of no level, or one where the label is known")
         return found
 
 
 def content_hash(examples: Examples) -> str:
-    """Hash examples by content: SHA-256 of the words (little-endian), then of the bits."""
+    """Hash examples by content: SHA-256 of the words (little-endian), then of the codes."""
     digest = hashlib.sha256(np.ascontiguousarray(examples.words, "<u8").tobytes())
-    digest.update(np.ascontiguousarray(examples.bits).tobytes())
+    digest.update(np.ascontiguousarray(examples.codes).tobytes())
     return digest.hexdigest()
 
 
@@ -143,7 +145,7 @@ def write_folder(
             name = f"examples-{len(shards):05d}.{tensors}"
             write_tensors(
                 folder / name,
-                {"words": examples.words, "bits": examples.bits},
+                {"words": examples.words, "codes": examples.codes},
                 {"format": EXAMPLES, "spec": family.spec, "start": start},
             )
             shards.append(Shard(file=name, count=number, sha256=content_hash(examples)))
@@ -184,8 +186,8 @@ def read_folder(path: Path) -> Folder:
         if (data["k"], data["d"], data["labels"]) != (family.k, family.d, family.label_text):
             raise DamagedFile(f"{public_path} is damaged: k, d or labels are not those of its spec")
         words = [[[int(w, 16) for w in token] for token in x] for x in data["reference"]["words"]]
-        bits = np.array(data["reference"]["bits"], np.uint8)
-        reference = Examples(family=family, words=np.array(words, np.uint64), bits=bits)
+        codes = np.array(data["reference"]["codes"], np.uint8)
+        reference = Examples(family=family, words=np.array(words, np.uint64), codes=codes)
         public = Public(
             family=family,
             commitments={w: str(data["commitments"][w]) for w in ("secret", "seed")},
@@ -195,7 +197,7 @@ def read_folder(path: Path) -> Folder:
         if sum(s.count for s in shards) != data["examples"]["count"]:
             raise DamagedFile(f"{public_path} does not add up: shards and count differ")
         shape = (REFERENCE_EXAMPLES, family.k, words_per_token(family.d))
-        if reference.words.shape != shape or bits.shape != shape[:1]:
+        if reference.words.shape != shape or codes.shape != shape[:1]:
             raise DamagedFile(f"{public_path} has reference examples of the wrong shape")
     hidden = _read_hidden(secret_path, public) if secret_path.exists() else None
     return Folder(path=path, public=public, hidden=hidden, shards=shards)
@@ -245,7 +247,7 @@ def _public_json(public: Public, shards: list[Shard]) -> dict[str, Any]:
         "commitments": public.commitments,
         "reference": {
             "words": [[[f"{w:016x}" for w in token] for token in x] for x in reference.words],
-            "bits": reference.bits.tolist(),
+            "codes": reference.codes.tolist(),
         },
         "examples": {
             "count": sum(s.count for s in shards),

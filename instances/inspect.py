@@ -7,7 +7,7 @@ import numpy as np
 
 from instances.family import Family, Instance
 from instances.layer import AttentionLayer
-from instances.parity import Parity
+from instances.symmetric import Symmetric
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +71,13 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
         "why_hard": family.hardness.why,
         "labels": family.label_text,
     }
-    if isinstance(family, Parity):
+    if isinstance(family, Symmetric):
         family.require_float64()
         table = family.response()
         facts |= {
             "A": float(family.known_constant),
             "sum_abs_a": family.sum_abs_a,
-            "response_error": float(np.abs(table - (-1.0) ** np.arange(len(table))).max()),
+            "response_error": float(np.abs(table - [float(v) for v in family.values]).max()),
         }
     facts["layer"] = asdict(layer_facts(instance.layer())) if instance else None
     return facts

@@ -73,7 +73,19 @@ def word(text: str, what: str) -> str:
     return text
 
 
-_READERS: dict[Any, Any] = {int: integer, Fraction: fraction, float: number, str: word}
+class Expression(str):
+    """A parameter that is an expression; the family reads it."""
+
+    __slots__ = ()
+
+
+_READERS: dict[Any, Any] = {
+    int: integer,
+    Fraction: fraction,
+    float: number,
+    str: word,
+    Expression: lambda text, what: Expression(text),
+}
 
 
 def build(kind: type[Any], text: str, what: str, example: str) -> Any:

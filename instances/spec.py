@@ -5,8 +5,9 @@ from instances.errors import ToolkitError, unknown
 from instances.family import Family
 from instances.parameters import build
 from instances.parity import Parity
+from instances.profile import Profile
 
-FAMILIES: dict[str, type[Family]] = {Parity.name: Parity}
+FAMILIES: dict[str, type[Family]] = {kind.name: kind for kind in (Parity, Profile)}
 
 
 def parse(text: str) -> Family:

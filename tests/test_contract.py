@@ -127,7 +127,8 @@ def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
 
     from flint import fmpq
 
-    from instances import parity
+    from instances import symmetric
+    from instances.parity import signs
 
     arguments = ["verify", "parity:d=24,m=3", "--members", "500", "--samples", "200000", "--json"]
     good = hardness(*arguments)
@@ -145,9 +146,9 @@ def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
         "disagreeing_pairs",
         "layer",
     } <= set(good.json)
-    right = parity.parity_heads(3, Fraction(3))
+    right = symmetric.exact_heads(signs(3), Fraction(3))
     moved = (right[0], replace(right[1], u=right[1].u * fmpq(9, 8)), right[2])
-    monkeypatch.setattr(parity, "parity_heads", lambda m, rho: moved)
+    monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: moved)
     bad = hardness(*arguments)
     assert bad.code == 3
     bad.one_line("worst pair is [", "certified", "sampled")

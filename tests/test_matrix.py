@@ -13,10 +13,17 @@ from hardness.compare import Run, compare, run
 from hardness.lower import certify, verify
 from hardness.oracles import Budget
 from hardness.upper import LEARNERS, Outcome, parse_learner
-from instances import parse, write_folder
+from instances import ToolkitError, parse, write_folder
 from instances.spec import FAMILIES
 
-SPECS = ["parity:d=9,m=2", "parity:d=10,m=3", "parity:d=9,m=2,noise=0.1", "parity:d=70,m=1"]
+SPECS = [
+    "parity:d=9,m=2",
+    "parity:d=10,m=3",
+    "parity:d=9,m=2,noise=0.1",
+    "parity:d=70,m=1",
+    "profile:g=majority,d=10,m=3",
+    "profile:g=parity+0.1*majority,d=9,m=2,noise=0.1",
+]
 QUICK = {"student": "student:steps=200,batch=64", "lowdegree": "lowdegree:degree=1"}
 LEARNER_SPECS = [QUICK.get(name, name) for name in LEARNERS]
 
@@ -38,7 +45,8 @@ def test_every_family_is_in_the_matrix():
 @pytest.mark.parametrize("spec", SPECS)
 def test_certificates_check_and_sampling_agrees(spec):
     family = parse(spec)
-    check(json.loads(json.dumps(certify(family).to_json())))
+    if family.name == "parity":
+        check(json.loads(json.dumps(certify(family).to_json())))
     verify(family, members=20, samples=20_000).require()
 
 
@@ -55,6 +63,11 @@ def test_streams_do_not_depend_on_the_cut(spec):
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("learner", LEARNER_SPECS)
 def test_a_run_is_reproducible_honest_and_reads_back(learner, spec):
+    reason = parse_learner(learner).supports(parse(spec))
+    if reason:
+        with pytest.raises(ToolkitError, match="cannot run on"):
+            once(learner, spec)
+        return
     found = once(learner, spec)
     assert timeless(once(learner, spec)) == timeless(found)
     assert Run.from_json(json.loads(json.dumps(found.to_json()))) == found

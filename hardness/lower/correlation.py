@@ -1,4 +1,4 @@
-"""Correlations of members: exact by characters, and sampled from the heads on packed words."""
+"""Correlations of members: exact by their overlap, and sampled from the heads on packed words."""
 
 import math
 from collections.abc import Callable
@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.kernels import counts
+from hardness.lower.johnson import Johnson
 from instances import tokens
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.limits import require_memory
-from instances.parity import Parity
+from instances.symmetric import Symmetric, to_float
+from instances.tokens import words_per_token
 
 _CHUNK = 1 << 13
 _CHUNK_WORDS = 1 << 19
@@ -22,7 +24,7 @@ _CHUNK_WORDS = 1 << 19
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """E[e_S e_S'] of the unit-norm unknown parts of two members, known to within a radius.
+    """The correlation of two centred members, scaled to norm 1, known to within a radius.
 
     >>> Correlation(value=Fraction(0), radius=0.0, method="exact").at_most(0.1)
     True
@@ -37,31 +39,34 @@ class Correlation:
         return abs(self.value) + self.radius <= bound
 
 
-def exact(family: Parity, first: Secret, second: Secret) -> Correlation:
-    """Correlate two members exactly: characters of different sets are orthogonal.
+def exact(family: Symmetric, first: Secret, second: Secret) -> Correlation:
+    """Correlate two members exactly: c(t)/c(m), t the size of their overlap.
 
-    >>> exact(Parity(d=8, m=2), (1, 2), (2, 1)).value
-    Fraction(1, 1)
+    >>> from instances import parse
+    >>> exact(parse("profile:g=majority,d=8,m=3"), (1, 2, 3), (3, 4, 5)).value
+    Fraction(1, 4)
     """
     for secret in (first, second):
         family.require_member(secret)
-    return Correlation(value=Fraction(set(first) == set(second)), radius=0.0, method="exact")
+    scheme = Johnson.family(family)
+    value = scheme.correlations[len(set(first) & set(second))] / scheme.norm
+    return Correlation(value=Fraction(int(value.p), int(value.q)), radius=0.0, method="exact")
 
 
-def exact_gram(family: Parity, members: tuple[Secret, ...]) -> NDArray[np.float64]:
-    """Correlate all pairs of members exactly: (M, M), 1 where two are the same set, else 0.
+def exact_gram(family: Symmetric, members: tuple[Secret, ...]) -> NDArray[np.float64]:
+    """Compute E[g(h_S) g(h_S')] of all pairs of members exactly: (M, M), not centred.
 
-    >>> exact_gram(Parity(d=8, m=2), ((1, 2), (1, 3))).tolist()
+    >>> from instances import parse
+    >>> exact_gram(parse("parity:d=8,m=2"), ((1, 2), (1, 3))).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    places: dict[frozenset[int], list[int]] = {}
-    for i, secret in enumerate(members):
+    for secret in members:
         family.require_member(secret)
-        places.setdefault(frozenset(secret), []).append(i)
-    out = np.zeros((len(members), len(members)))
-    for same in places.values():
-        out[np.ix_(same, same)] = 1.0
-    return out
+    scheme = Johnson.family(family)
+    table = np.array([to_float(family.fourier[0] ** 2 + c) for c in scheme.correlations])
+    size, width = len(members), words_per_token(family.d)
+    masks = np.concatenate([tokens.mask(s, family.d) for s in members]).reshape(size, width)
+    return np.asarray(table[counts(masks, masks)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,7 +93,7 @@ def require_gram(size: int) -> None:
 
 
 def sampled(
-    family: Parity,
+    family: Symmetric,
     members: tuple[Secret, ...],
     draw: Callable[[int, int], NDArray[np.uint64]],
     samples: int,

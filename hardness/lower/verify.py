@@ -17,8 +17,8 @@ from instances import tokens
 from instances.errors import Refuted, UsageError
 from instances.family import Family, Secret
 from instances.files import Folder
-from instances.parity import Parity
 from instances.streams import BitStream, generator, key
+from instances.symmetric import Symmetric
 
 Draw = Callable[[int, int], NDArray[np.uint64]]
 _LAYERS = 4
@@ -170,7 +170,7 @@ def verify(
     With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
     secret is one of the members, and its stored labels are compared with the formula.
     """
-    if not isinstance(family, Parity):
+    if not isinstance(family, Symmetric):
         raise UsageError(f"{family.name} given: there is nothing certified to verify yet")
     require_gram(min(members, family.size))
     own = folder.hidden.secret if folder and folder.hidden else None
@@ -206,7 +206,7 @@ def verify(
     )
 
 
-def _tokens(family: Parity, samples: int, seed: int, folder: Folder | None) -> tuple[Draw, int]:
+def _tokens(family: Symmetric, samples: int, seed: int, folder: Folder | None) -> tuple[Draw, int]:
     """The tokens to sample on, and how many: those of a folder if it has any, else fresh ones."""
     if folder is None or not folder.count:
         stream = BitStream(key(seed, "tokens", "verify"))
@@ -224,7 +224,7 @@ def _tokens(family: Parity, samples: int, seed: int, folder: Folder | None) -> t
 
 
 def choose_members(
-    family: Parity, members: int, seed: int, own: Secret | None = None
+    family: Symmetric, members: int, seed: int, own: Secret | None = None
 ) -> tuple[Secret, ...]:
     """Draw different members, `own` first; all of them where there are no more."""
     if members < 1:
@@ -238,7 +238,7 @@ def choose_members(
 
 
 def check_layer(
-    family: Parity,
+    family: Symmetric,
     members: tuple[Secret, ...],
     draw: Draw,
     samples: int,
@@ -271,8 +271,8 @@ def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredChe
     different = open_labels = 0
     for shard in folder.shards:
         examples = folder.shard(shard)
-        clean = family.bits(secret, examples.words, np.zeros(len(examples), np.bool_))
-        different += int((clean != examples.bits).sum())
+        clean = family.codes(secret, examples.words, np.zeros(len(examples), np.bool_))
+        different += int((clean != examples.codes).sum())
         open_labels += int(family.open(examples.words).sum())
     slack = math.sqrt(open_labels * math.log(1 / (1 - confidence)) / 2) if family.noise else 0.0
     return StoredCheck(

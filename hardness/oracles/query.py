@@ -54,7 +54,13 @@ class Character:
     subset: Secret
 
     def require(self, family: Family) -> None:
-        """Refuse coordinates that the family does not have; raises UsageError."""
+        """Refuse coordinates that the family does not have, and labels beyond [-1, 1]."""
+        largest = max(map(abs, family.levels))
+        if largest > 1:
+            raise UsageError(
+                f"{family.spec} has labels up to {largest}: a query's values must be in [-1, 1]; "
+                "divide g by that"
+            )
         if not all(0 <= j < family.d for j in self.subset):
             raise UsageError(f"coordinates {self.subset} given: 0..{family.d - 1} are allowed")
 
@@ -64,11 +70,12 @@ class Character:
         self.require(examples.family)
         mask = tokens.mask(self.subset, examples.family.d)
         folded = np.zeros(len(words), np.uint64)
-        for j, bits in enumerate(mask):
-            if bits:
-                folded ^= (words[:, 0, j] ^ words[:, 1, j]) & bits
-        odd = (np.bitwise_count(folded) ^ examples.bits) & np.uint8(1)
-        return examples.family.open(words) * (1.0 - 2.0 * odd)
+        for j, part in enumerate(mask):
+            if part:
+                folded ^= (words[:, 0, j] ^ words[:, 1, j]) & part
+        odd = np.bitwise_count(folded) & np.uint8(1)
+        levels = np.array([float(v) for v in examples.family.levels])
+        return examples.family.open(words) * (1.0 - 2.0 * odd) * levels[examples.codes]
 
 
 def bounded(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
@@ -102,7 +109,7 @@ def enumerate_mean(query: StatisticalQuery, family: Family, secret: Secret) -> f
         for flipped, weight in ((False, 1 - eta), (True, eta)):
             if weight:
                 flips = np.full(len(index), flipped)
-                bits = family.bits(secret, words, flips)
-                examples = Examples(family=family, words=words, bits=bits)
+                codes = family.codes(secret, words, flips)
+                examples = Examples(family=family, words=words, codes=codes)
                 total += weight * float(query.values(examples).sum())
     return total / 4**d

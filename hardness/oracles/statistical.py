@@ -11,7 +11,7 @@ from hardness.oracles.budget import Meter
 from hardness.oracles.query import Character, StatisticalQuery, enumerate_mean
 from instances.errors import UsageError
 from instances.family import Family, Instance
-from instances.parity import Parity
+from instances.symmetric import Symmetric
 
 
 class QueryOracle(Protocol):
@@ -66,7 +66,7 @@ class ExactOracle:
         """Answer one query exactly."""
         self.meter.take_query()
         family, secret = self._instance.family, self._instance.hidden.secret
-        if isinstance(query, Character) and isinstance(family, Parity):
+        if isinstance(query, Character) and isinstance(family, Symmetric):
             query.require(family)
             return float(family.coefficient(secret, query.subset))
         return enumerate_mean(query, family, secret)

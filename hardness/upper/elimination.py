@@ -54,7 +54,7 @@ class Elimination:
                 missing = max(family.d - 1 + self.checks - used, family.d - 1 - system.rank)
                 equations = reduce(oracle.draw(min(2 * missing, _AT_ONCE)))
                 used += len(equations)
-                conflicts = system.add(equations.words, equations.bits)
+                conflicts = system.add(equations.words, equations.codes)
                 if conflicts:
                     return nothing(
                         family,

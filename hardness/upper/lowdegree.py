@@ -1,4 +1,7 @@
-"""Least squares on all monomials of z up to a degree: blind to parities of more coordinates."""
+"""Least squares on all monomials of z up to a degree: blind to all parts of higher degree.
+
+What is fitted is the label less what everyone knows of it.
+"""
 
 import itertools
 import math
@@ -9,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Hypothesis, as_parity, nothing, only_parity
-from hardness.upper.reduced import Reduced, reduce
+from hardness.upper.learner import SPENT, Hypothesis, nothing
+from hardness.upper.reduced import Reduced, as_symmetric, only_symmetric, reduce
 from instances.family import Family, Secret, require
 from instances.limits import require_memory
+from instances.symmetric import to_float
 
 _BLOCK = 1 << 12
 
@@ -34,12 +38,12 @@ class LowDegree:
         require(self.oversample >= 2, f"oversample={self.oversample} given: at least 2 is needed")
 
     def supports(self, family: Family) -> str | None:
-        """Hidden parities only."""
-        return only_parity(family)
+        """Symmetric functions of hidden sets."""
+        return only_symmetric(family)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Solve the normal equations, then scale the fit by what fresh examples say of it."""
-        family = as_parity(oracle.family)
+        family = as_symmetric(oracle.family)
         degree = min(self.degree, family.d - 1)
         size = 0
         for k in range(degree + 1):
@@ -55,23 +59,24 @@ class LowDegree:
             while used < self.oversample * size:
                 wanted = min(_BLOCK, 2 * (self.oversample * size - used))
                 block = reduce(oracle.draw(wanted))
-                features, signs = _features(block, columns)
+                features, values = _features(block, columns)
                 gram += features.T @ features
-                moment += features.T @ signs
+                moment += features.T @ values
                 used += len(block)
             coefficients = np.asarray(np.linalg.lstsq(gram, moment, rcond=1e-10)[0], np.float64)
             held_out = reduce(oracle.draw(_BLOCK))
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], monomials=size, examples_used=used)
-        features, signs = _features(held_out, columns)
+        features, values = _features(held_out, columns)
         fitted = features @ coefficients
         scale = float(
-            np.clip(float(fitted @ signs) / max(float(fitted @ fitted), 1e-300), 0.0, 1.0)
+            np.clip(float(fitted @ values) / max(float(fitted @ fitted), 1e-300), 0.0, 1.0)
         )
         coefficients = scale * coefficients
         top = int(np.argmax(np.abs(coefficients)))
         claimed: Secret | None = None
-        if len(monomials[top]) == family.m and coefficients[top] > float(1 - 2 * family.noise) / 2:
+        peak = float(1 - 2 * family.noise) * to_float(family.fourier[family.m])
+        if peak and len(monomials[top]) == family.m and coefficients[top] / peak > 0.5:
             claimed = monomials[top]
         return Hypothesis(
             predict=lambda x: _predict(family, columns, coefficients, x),
@@ -95,8 +100,7 @@ def _columns(monomials: list[Secret], degree: int) -> NDArray[np.intp]:
 def _features(
     block: Reduced, columns: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    z, signs = block.signs()
-    return _monomials(z, columns), signs
+    return _monomials(block.z(), columns), block.values
 
 
 def _monomials(z: NDArray[np.float64], columns: NDArray[np.intp]) -> NDArray[np.float64]:

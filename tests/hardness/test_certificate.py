@@ -129,11 +129,12 @@ def test_heads_that_leak_are_refused(monkeypatch):
     """A family whose first threshold moved: its own certificate does not check."""
     from dataclasses import replace
 
-    from instances import parity
+    from instances import symmetric
+    from instances.parity import signs
 
-    right = parity.parity_heads(4, Fraction(3))
+    right = symmetric.exact_heads(signs(4), Fraction(3))
     moved = (replace(right[0], u=right[0].u * 2), *right[1:])
-    monkeypatch.setattr(parity, "parity_heads", lambda m, rho: moved)
+    monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: moved)
     with pytest.raises(Refuted, match="do not compute"):
         check(certify(parse("parity:d=12,m=4")).to_json())
 

@@ -99,7 +99,7 @@ def test_low_degree_equals_numpys_least_squares():
     found = LowDegree(degree=2, oversample=20).learn(oracle, np.random.default_rng(0))
     held_out = 4096
     block = reduce(instance.examples(0, oracle.meter.examples - held_out))
-    z, signs = block.signs()
+    z, signs = block.z(), block.values
     pairs = [(i, j) for i in range(1, 8) for j in range(i + 1, 8)]
     features = np.column_stack([np.ones(len(z)), z[:, 1:], *[z[:, i] * z[:, j] for i, j in pairs]])
     best = np.linalg.lstsq(features, signs, rcond=None)[0]

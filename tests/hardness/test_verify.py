@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from hardness.lower import exact, exact_gram, sampled, verify
-from instances import Parity, parity, parse, write_folder
+from instances import Parity, parse, symmetric, write_folder
 from instances.errors import Refuted, TooLarge
+from instances.parity import signs
 from tests.conftest import every_token
 
 
@@ -39,10 +40,10 @@ def test_the_radius_covers_as_often_as_it_says():
 @pytest.mark.parametrize("m", [3, 4])
 @pytest.mark.parametrize("head", [0, 2])
 def test_a_moved_threshold_is_seen_and_the_pair_named(monkeypatch, m, head):
-    right = parity.parity_heads(m, Fraction(3))
+    right = symmetric.exact_heads(signs(m), Fraction(3))
     moved = list(right)
     moved[head] = replace(right[head], u=right[head].u * 2)
-    monkeypatch.setattr(parity, "parity_heads", lambda m, rho: tuple(moved))
+    monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: tuple(moved))
     found = verify(Parity(d=24, m=m), members=50, samples=20_000)
     assert not found.agrees
     assert not found.layer.agrees
@@ -81,7 +82,7 @@ def test_a_folder_with_labels_of_another_member_is_refused(tmp_path, monkeypatch
         return Examples(
             family=self.family,
             words=found.words,
-            bits=self.family.bits((1, 2, 3), found.words, flips),
+            codes=self.family.codes((1, 2, 3), found.words, flips),
         )
 
     monkeypatch.setattr(Instance, "examples", wrong)

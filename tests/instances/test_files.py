@@ -40,7 +40,7 @@ def test_what_is_written_reads_back(tmp_path, tensors, monkeypatch):
         found, made = folder.examples(start, count), instance.examples(start, count)
         wanted = made.cut(0, max(0, min(count, 1000 - start)))
         assert (found.words == wanted.words).all()
-        assert (found.bits == wanted.bits).all()
+        assert (found.codes == wanted.codes).all()
 
 
 def test_formats_hold_the_same_content(tmp_path):
@@ -147,17 +147,17 @@ def test_what_is_secret_is_for_its_owner_alone(tmp_path):
 def test_a_shard_of_impossible_content_is_refused_whatever_its_hash(tmp_path, change):
     folder = make(tmp_path / "x", count=50)
     examples = folder.examples(0, 50)
-    words, bits = examples.words.copy(), examples.bits.copy()
+    words, codes = examples.words.copy(), examples.codes.copy()
     if change == "bit":
-        bits[:] = 7
+        codes[:] = 7
     elif change == "padding":
         words[0, 0, -1] |= np.uint64(1 << 63)
     else:
-        bits[~folder.family.open(words)] = 1
+        codes[~folder.family.open(words)] = 1
     path = tmp_path / "x" / "examples-00000.safetensors"
     meta = {"format": files.EXAMPLES, "spec": folder.family.spec, "start": 0}
-    disk.write_tensors(path, {"words": words, "bits": bits}, meta)
-    changed = Examples(family=folder.family, words=words, bits=bits)
+    disk.write_tensors(path, {"words": words, "codes": codes}, meta)
+    changed = Examples(family=folder.family, words=words, codes=codes)
     data = json.loads((tmp_path / "x" / "instance.json").read_text())
     data["examples"]["shards"][0]["sha256"] = files.content_hash(changed)
     (tmp_path / "x" / "instance.json").write_text(json.dumps(data))
@@ -204,7 +204,7 @@ def test_a_flipped_bit_of_a_shard_is_found(tmp_path, tensors, place, bit):
     # It was read: a name or a date of the container changed, and the content is as it was.
     good = read_folder(tmp_path / "x").examples(0, 50)
     assert (found.words == good.words).all()
-    assert (found.bits == good.bits).all()
+    assert (found.codes == good.codes).all()
 
 
 @pytest.mark.parametrize("tensors", ["safetensors", "npz"])
@@ -228,7 +228,7 @@ def test_a_truncated_shard_is_refused(tmp_path, tensors, keep):
         lambda d: d.update(format="hardness-instance/9"),
         lambda d: d.update(format="something"),
         lambda d: d["commitments"].update(secret="00"),
-        lambda d: d["reference"].update(bits=[1] * 8),
+        lambda d: d["reference"].update(codes=[1] * 8),
         lambda d: d["reference"].update(words=[]),
         lambda d: d["examples"].update(count=3),
         lambda d: d["examples"].update(shards=3),

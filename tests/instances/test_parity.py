@@ -18,7 +18,7 @@ def test_layer_formula_and_bits_agree_on_every_token(d, m):
     for secret in itertools.combinations(range(1, d), m):
         label = family.label(secret, x)
         np.testing.assert_allclose(family.layer(secret)(x), label, atol=1e-13)
-        assert (family.decode(x, family.bits(secret, words, quiet)) == label).all()
+        assert (family.decode(x, family.codes(secret, words, quiet)) == label).all()
         z = x[:, 0] * x[:, 1]
         psi = np.where(z[:, 0] > 0, float(family.known_constant), z[:, list(secret)].prod(axis=1))
         assert (label[:, :, 0] == x[:, :, 0] * psi[:, None]).all()
@@ -53,11 +53,11 @@ def test_packed_and_dense_are_the_same_examples(d, noise):
     instance = family.instance(0)
     whole = instance.examples(0, 500)
     assert (tokens.pack(whole.x) == whole.words).all()
-    again = Examples(family=family, words=tokens.pack(whole.x), bits=whole.bits)
+    again = Examples(family=family, words=tokens.pack(whole.x), codes=whole.codes)
     assert (again.y == whole.y).all()
     cut = [instance.examples(s, n) for s, n in ((0, 1), (1, 200), (201, 299))]
     assert (np.concatenate([c.words for c in cut]) == whole.words).all()
-    assert (np.concatenate([c.bits for c in cut]) == whole.bits).all()
+    assert (np.concatenate([c.codes for c in cut]) == whole.codes).all()
     assert (np.concatenate([c.y for c in cut]) == whole.y).all()
 
 
@@ -70,7 +70,7 @@ def test_noise_flips_the_unknown_sign_alone_and_as_often_as_it_says():
     a = Instance(family=noisy, hidden=hidden).examples(0, 40_000)
     b = Instance(family=clean, hidden=hidden).examples(0, 40_000)
     assert (a.words == b.words).all()
-    wrong = a.bits != b.bits
+    wrong = a.codes != b.codes
     assert not wrong[~noisy.open(a.words)].any()
     rate = wrong.sum() / noisy.open(a.words).sum()
     assert abs(rate - 0.1) < 5 * math.sqrt(0.09 / 20_000)
@@ -83,9 +83,9 @@ def test_flips_do_not_depend_on_tokens_or_secret():
     family = Parity(d=40, m=3, noise=Fraction(1, 4))
     instance = family.instance(0)
     examples = instance.examples(0, 20_000)
-    clean = family.bits(instance.hidden.secret, examples.words, np.zeros(20_000, bool))
+    clean = family.codes(instance.hidden.secret, examples.words, np.zeros(20_000, bool))
     open_rows = family.open(examples.words)
-    flipped = (clean ^ examples.bits)[open_rows] - 0.25
+    flipped = (clean ^ examples.codes)[open_rows] - 0.25
     x = examples.x[open_rows].reshape(len(flipped), -1)
     largest = np.abs(flipped @ x / len(flipped)).max() / math.sqrt(3 / 16 / len(flipped))
     assert largest < 5  # the most extreme of 80 correlations, in standard errors
@@ -110,7 +110,7 @@ def test_a_known_label_does_not_leak():
     """Where everyone knows the label the packed bit is 0, whatever the secret."""
     family = Parity(d=10, m=3, noise=Fraction(1, 4))
     examples = family.instance(0).examples(0, 5000)
-    assert not examples.bits[~family.open(examples.words)].any()
+    assert not examples.codes[~family.open(examples.words)].any()
 
 
 def test_clip_never_raises_the_loss():

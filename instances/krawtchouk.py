@@ -1,0 +1,36 @@
+"""Fourier coefficients of symmetric functions on {-1,+1}^m, by Krawtchouk polynomials, exactly."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from flint import fmpq, fmpz_poly
+
+from instances.threshold import Rational
+
+
+@lru_cache(maxsize=4)
+def krawtchouk(m: int) -> tuple[tuple[int, ...], ...]:
+    """Tabulate K_h(k), the coefficient of y^h in (1-y)^k (1+y)^(m-k): entry [k][h].
+
+    >>> krawtchouk(2)
+    ((1, 2, 1), (1, 0, -1), (1, -2, 1))
+    """
+    rows = []
+    for k in range(m + 1):
+        row = [int(c) for c in (fmpz_poly([1, -1]) ** k * fmpz_poly([1, 1]) ** (m - k)).coeffs()]
+        rows.append(tuple(row + [0] * (m + 1 - len(row))))
+    return tuple(rows)
+
+
+def coefficients(values: Sequence[Rational]) -> list[Rational]:
+    """Compute g^_k = 2^-m sum_h g(h) K_h(k): f(z) = g(number of -1) = sum_T g^_|T| chi_T(z).
+
+    >>> coefficients([fmpq(1), fmpq(-1), fmpq(1)])
+    [0, 0, 1]
+    """
+    m = len(values) - 1
+    total = fmpq(2) ** m
+    return [
+        sum((v * c for v, c in zip(values, row, strict=True) if c), fmpq(0)) / total
+        for row in krawtchouk(m)
+    ]

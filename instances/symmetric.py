@@ -1,0 +1,334 @@
+"""Symmetric functions of a hidden set as two-token attention layers, exactly.
+
+Tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2, S a hidden set of m of the coordinates
+1 .. d-1, h the number of j in S with z_j = -1. Coordinate 0 is public: the layer reads it (r = 0)
+and writes it (c = 0). For a profile g: {0..m} -> R the label is
+
+    Y[l, 0] = X[l, 0] * (A if z_0 = +1 else g(h)),
+
+and 0 in every other column; A is a public constant. With label noise eta the value g(h) is
+reflected in the middle of the profile's range, to 2 centre - g(h), with probability eta: for two
+values the other one, for values +-v the other sign. [CL24]
+"""
+
+import math
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+from numpy.typing import NDArray
+
+from instances import tokens
+from instances.errors import ToolkitError
+from instances.family import Family, Secret, require
+from instances.krawtchouk import coefficients
+from instances.layer import AttentionLayer
+from instances.limits import require_memory
+from instances.threshold import Head, Rational, rational, solve
+
+MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
+MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
+
+
+class Symmetric(Family):
+    """The family of f_S(z) = g(|{j in S: z_j = -1}|) over all m-subsets S of 1 .. d-1.
+
+    A subclass is a frozen dataclass with the fields d, m, noise, rho, and gives the profile.
+    """
+
+    m: int  # size of the hidden set
+    rho: Fraction  # e^(beta/2) of the heads
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile g(0) .. g(m)."""
+        raise NotImplementedError
+
+    def require_range(self) -> None:
+        """Refuse parameters out of range; raises UsageError."""
+        require(self.d >= 2, f"d={self.d} given: d must be at least 2")
+        require(
+            1 <= self.m <= self.d - 1,
+            f"m={self.m} given with d={self.d}: m must be between 1 and d - 1 = {self.d - 1}",
+        )
+        require(
+            self.m <= MAX_M,
+            f"m={self.m} given: exact heads are built up to m = {MAX_M}",
+        )
+        require(
+            0 <= self.noise < Fraction(1, 2),
+            f"noise={self.noise} given: noise must be at least 0 and below 1/2",
+        )
+        require(
+            1 < self.rho <= 16 and self.rho.denominator <= 16,
+            f"rho={self.rho} given: a rational above 1, at most 16, with denominator at most 16",
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of members: C(d-1, m)."""
+        return math.comb(self.d - 1, self.m)
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """The exact heads: m, and one bias head more where the solve leaves an offset."""
+        return exact_heads(self.values, self.rho)
+
+    @property
+    def layer_heads(self) -> int:
+        """The number of heads."""
+        return len(self.heads)
+
+    @cached_property
+    def known_constant(self) -> Fraction:
+        """A = sum of all a_i, the public value of the label's factor where z_0 = +1."""
+        total = sum((head.a for head in self.heads), fmpq(0))
+        return Fraction(int(total.p), int(total.q))
+
+    @cached_property
+    def centre(self) -> Fraction:
+        """The middle of the profile's range, in which noise reflects a value."""
+        return (max(self.values) + min(self.values)) / 2
+
+    @cached_property
+    def levels(self) -> tuple[Fraction, ...]:
+        """The values that a label's factor can take where z_0 = -1, the largest first."""
+        found = set(self.values)
+        if self.noise:
+            found |= {2 * self.centre - v for v in self.values}
+        return tuple(sorted(found, reverse=True))
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether the profile takes two values only."""
+        return len(set(self.values)) == 2
+
+    @cached_property
+    def fourier(self) -> tuple[Rational, ...]:
+        """The coefficients g^_0 .. g^_m of the profile."""
+        return tuple(coefficients([rational(v) for v in self.values]))
+
+    @cached_property
+    def _codes(self) -> NDArray[np.uint8]:
+        """The code of a label's value, (2, m+1): row 0 by the profile, row 1 reflected."""
+        place = {v: i for i, v in enumerate(self.levels)}
+        clean = [place[v] for v in self.values]
+        noisy = [place.get(2 * self.centre - v, 0) for v in self.values]
+        return np.array([clean, noisy], np.uint8)
+
+    @cached_property
+    def _table(self) -> NDArray[np.float64]:
+        return np.array([float(v) for v in self.levels])
+
+    @cached_property
+    def _profile(self) -> NDArray[np.float64]:
+        return np.array([float(v) for v in self.values])
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw S uniformly among the m-subsets of 1 .. d-1."""
+        chosen = rng.choice(self.d - 1, size=self.m, replace=False)
+        return tuple(sorted(int(j) + 1 for j in chosen))
+
+    def layer(self, secret: Secret) -> AttentionLayer:
+        """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T."""
+        self.require_member(secret)
+        self.require_float64()
+        heads = self.heads
+        require_memory(16 * len(heads) * self.d**2, f"the layer of {self.spec}")
+        theta = np.zeros((len(heads), self.d, self.d))
+        w = np.zeros_like(theta)
+        for i, head in enumerate(heads):
+            if head.counts:
+                theta[i, secret, secret] = math.log(self.rho)
+            theta[i, 0, 0] = -log(head.u) / 2
+            w[i, 0, 0] = to_float(head.a)
+        return AttentionLayer(theta=theta, w=w)
+
+    def response(self) -> NDArray[np.float64]:
+        """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
+        self.require_float64()
+        log_x = 2 * math.log(self.rho) * np.arange(self.m + 1)
+        out = np.zeros(self.m + 1)
+        for head in self.heads:
+            argument = log_x * head.counts - log(head.u)
+            out += to_float(head.a) * np.tanh(argument / 2)
+        return out
+
+    def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate the formula above without noise: (n, 2, d) -> (n, 2, d)."""
+        return self._spread(x, self._profile[self._count(secret, x)])
+
+    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate F = E[Y|X]: the label with g(h) drawn towards the centre by 1 - 2 eta."""
+        return self._spread(x, self._fade(self._profile)[self._count(secret, x)])
+
+    def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate the mean of F over all members, which is known to who knows the family."""
+        minus = np.count_nonzero(x[:, 0, 1:] != x[:, 1, 1:], axis=1)
+        return self._spread(x, self.expected(minus))
+
+    def expected(self, minus: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate the factor of `known` where z_0 = -1 from the number of -1 in z_1 .. z_(d-1)."""
+        return self._fade(self.prior)[minus]
+
+    @cached_property
+    def prior(self) -> NDArray[np.float64]:
+        """The mean of g(h) over all members, by the number of -1 in z_1 .. z_(d-1): (d,)."""
+        # h is hypergeometric: m draws without replacement from d - 1 places, w of them -1.
+        from scipy.special import gammaln
+
+        n, w = self.d - 1, np.arange(self.d)
+        require_memory(64 * self.d * (self.m + 1) // 16, f"the mean member of {self.spec}")
+        out = np.zeros(self.d)
+        for h, value in enumerate(self._profile):
+            fits = (w >= h) & (n - w >= self.m - h)
+            v = w[fits].astype(np.float64)
+            logs = _log_binomial(gammaln, v, h) + _log_binomial(gammaln, n - v, self.m - h)
+            out[fits] += value * np.exp(logs - _log_binomial(gammaln, float(n), self.m))
+        return out
+
+    def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Project on what everyone knows of E[Y|X]: its range where z_0 = -1, else its value."""
+        ends = self._fade(np.array([float(min(self.values)), float(max(self.values))]))
+        out = self._spread(x, np.zeros(len(x)))
+        factor = np.clip(x[:, :, 0] * y[:, :, 0], ends[0], ends[1])
+        opened = _unknown(x)
+        out[opened, :, 0] = (x[:, :, 0] * factor)[opened]
+        return out
+
+    def codes(
+        self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
+    ) -> NDArray[np.uint8]:
+        """Compute the code of the label's value where z_0 = -1, reflected where `flips`: (n,)."""
+        self.require_member(secret)
+        count = np.zeros(len(words), np.uint8)  # m is at most 128
+        for j, mask in enumerate(tokens.mask(secret, self.d)):
+            if mask:
+                count += np.bitwise_count((words[:, 0, j] ^ words[:, 1, j]) & mask)
+        return self._codes[flips.view(np.uint8), count] * self.open(words)
+
+    def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Say where z_0 = -1: (n, 2, words) -> (n,)."""
+        return np.asarray((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1), np.bool_)
+
+    def decode(self, x: NDArray[Any], codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Turn tokens and codes into labels: (n, 2, d)."""
+        return self._spread(x, self._table[codes])
+
+    @cached_property
+    def unknown_variance(self) -> Fraction:
+        """E (g(h) - mean over members)^2, what there is to learn: exact."""
+        n, m = self.d - 1, self.m
+        # The mean over members has the squared norm sum_k g^_k^2 C(m,k)^2 / C(n,k).
+        total = fmpq(0)
+        for k, value in enumerate(self.fourier):
+            if value:
+                total += value**2 * math.comb(m, k) * (1 - fmpq(math.comb(m, k), math.comb(n, k)))
+        return Fraction(int(total.p), int(total.q))
+
+    @property
+    def trivial_risk(self) -> float:
+        """Two rows, each with an unknown part of variance (1 - 2 eta)^2 unknown_variance."""
+        return float(2 * (1 - 2 * self.noise) ** 2 * self.unknown_variance)
+
+    @property
+    def risk_bound(self) -> float:
+        """A clipped prediction is off by at most the range of the profile."""
+        return float((max(self.values) - min(self.values)) ** 2 / self.unknown_variance)
+
+    def coefficient(self, secret: Secret, subset: Secret) -> Fraction:
+        """E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)]: exact, for any set T of coordinates."""
+        self.require_member(secret)
+        rest = set(subset) - {0}
+        value = self.fourier[len(rest)] if rest <= set(secret) else fmpq(0)
+        found = (1 - 2 * self.noise) * Fraction(int(value.p), int(value.q))
+        if not rest:
+            found += 2 * self.noise * self.centre
+        return (-1 if 0 in subset else 1) * found / 2
+
+    @property
+    def sum_abs_a(self) -> float:
+        """Sum |a_i|: how much cancels in the layer."""
+        return sum(abs(to_float(head.a)) for head in self.heads)
+
+    def require_float64(self) -> None:
+        """Refuse heads that float64 cannot hold; raises ToolkitError."""
+        if self.sum_abs_a > MAX_SUM:
+            raise ToolkitError(
+                f"{self.spec}: sum |a_i| = {self.sum_abs_a:.1e} cancels to values of order 1, too "
+                f"much for a float64 layer (at most {MAX_SUM:.0e}): raise rho; certificates are "
+                "exact anyway"
+            )
+
+    def require_member(self, secret: Secret) -> None:
+        """Refuse what is no secret of this family; raises UsageError."""
+        require(
+            len(set(secret)) == len(secret) == self.m and all(1 <= j < self.d for j in secret),
+            f"secret {secret} given: {self.m} different coordinates of 1..{self.d - 1} are needed",
+        )
+
+    def _count(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.intp]:
+        """How many j of S have z_j = -1, (n,)."""
+        self.require_member(secret)
+        hidden = list(secret)
+        return np.count_nonzero(x[:, 0, hidden] != x[:, 1, hidden], axis=1)
+
+    def _fade(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        centre = float(self.centre)
+        return centre + float(1 - 2 * self.noise) * (values - centre)
+
+    def _spread(self, x: NDArray[Any], psi: NDArray[Any]) -> NDArray[np.float64]:
+        """Put X[l,0] psi where z_0 = -1, and X[l,0] A elsewhere, in column 0: (n, 2, d)."""
+        out = np.zeros(x.shape, np.float64)
+        factor = np.where(_unknown(x), psi, float(self.known_constant))
+        out[:, :, 0] = x[:, :, 0] * factor[:, None]
+        return out
+
+
+@lru_cache(maxsize=16)
+def exact_heads(values: tuple[Fraction, ...], rho: Fraction) -> tuple[Head, ...]:
+    """Build exact heads with B(h) = values[h]: m of them, and a bias head if there is an offset.
+
+    The thresholds are symmetric, u_i = rho^(2i-1), and x_h = rho^(2h).
+
+    >>> [head.a for head in exact_heads((Fraction(1), Fraction(-1)), Fraction(3))]
+    [-2]
+    """
+    m, base = len(values) - 1, rational(rho)
+    x = [base ** (2 * h) for h in range(m + 1)]
+    u = [base ** (2 * i - 1) for i in range(1, m + 1)]
+    a, c0 = solve([rational(v) for v in values], x, u)
+    heads = [Head(u=v, a=b, counts=True) for v, b in zip(u, a, strict=True)]
+    if c0:
+        bias = base**2
+        heads.append(Head(u=bias, a=-c0 * (1 + bias) / (1 - bias), counts=False))
+    return tuple(heads)
+
+
+def to_float(value: Rational) -> float:
+    """Round an exact rational to the nearest float64.
+
+    >>> to_float(fmpq(1, 3))
+    0.3333333333333333
+    """
+    return float(Fraction(int(value.p), int(value.q)))
+
+
+def log(value: Rational) -> float:
+    """Take the natural logarithm of a positive rational of any size.
+
+    >>> round(log(fmpq(3) ** 2000) / math.log(3), 9)
+    2000.0
+    """
+    return math.log(int(value.p)) - math.log(int(value.q))
+
+
+def _log_binomial(gammaln: Any, top: Any, bottom: int) -> Any:
+    return gammaln(top + 1) - gammaln(bottom + 1) - gammaln(top - bottom + 1)
+
+
+def _unknown(x: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where the label is unknown: z_0 = -1."""
+    return np.asarray(x[:, 0, 0] != x[:, 1, 0])
