@@ -24,7 +24,7 @@ types: $(VENV)/.test
 layers: $(VENV)/.test
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.core
+bench: $(VENV)/.test
 	$(BIN)/python benchmarks/run.py > benchmarks.part && mv benchmarks.part docs/benchmarks.md
 	cat docs/benchmarks.md
 

@@ -1,6 +1,7 @@
-"""Loops with no opinions on packed words: counts, parities, GF(2)."""
+"""Loops with no opinions on packed words and long vectors: counts, GF(2), Gram, Walsh-Hadamard."""
 
+from hardness.kernels import onebit, walsh
 from hardness.kernels.counts import counts
 from hardness.kernels.gf2 import System
 
-__all__ = ["System", "counts"]
+__all__ = ["System", "counts", "onebit", "walsh"]

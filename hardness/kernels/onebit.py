@@ -1,0 +1,77 @@
+"""Sums of products of +-1 functions over samples, from packed bits.
+
+Compiled at first use, which takes about a second, and kept on disk.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.errors import UsageError
+from instances.limits import require_memory
+from instances.tokens import words_per_token
+
+_STRIP = 64  # members: their rows, 512 words at a time, lie in the second-level cache
+_Task = partial[None]
+
+
+def gram(bits: NDArray[np.uint64], samples: int) -> NDArray[np.int64]:
+    """Sum f_i f_j over the samples, all pairs: (M, words), bit 1 where f = -1 -> (M, M).
+
+    `instances.tokens.pack` makes the bits of +-1 values (M, samples). The sums of samples that come
+    in parts are the sums of the results. Raises UsageError for bits that are not uint64 of
+    ceil(samples / 64) words or not 0 beyond the last sample, TooLarge where memory lacks.
+
+    >>> gram(np.array([[0b00], [0b01], [0b11]], np.uint64), 2).tolist()
+    [[2, 0, -2], [0, 2, 0], [-2, 0, 2]]
+    """
+    out, tasks = _tasks(bits, samples)
+    for task in tasks:
+        task()
+    return out
+
+
+def gram_parallel(bits: NDArray[np.uint64], samples: int) -> NDArray[np.int64]:
+    """Do what `gram` does, to the same integers, on all cores: for hundreds of members.
+
+    >>> gram_parallel(np.array([[0b00], [0b01], [0b11]], np.uint64), 2).tolist()
+    [[2, 0, -2], [0, 2, 0], [-2, 0, 2]]
+    """
+    out, tasks = _tasks(bits, samples)
+    known = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if known else os.cpu_count()
+    with ThreadPoolExecutor(cores) as pool:  # the compiled loop lets go of the interpreter
+        for done in [pool.submit(task) for task in tasks]:
+            done.result()
+    return out
+
+
+def _tasks(bits: NDArray[Any], samples: int) -> tuple[NDArray[np.int64], list[_Task]]:
+    """A matrix of zeros and the tasks, in any order, that fill it."""
+    if samples < 1:
+        raise UsageError(f"one-bit Gram matrix over {samples} samples: at least 1")
+    words = words_per_token(samples)
+    if bits.dtype != np.uint64 or bits.ndim != 2 or bits.shape[1] != words:
+        raise UsageError(
+            f"one-bit Gram matrix over {samples} samples of {bits.dtype} {bits.shape}: "
+            f"uint64 (M, {words})"
+        )
+    if samples % 64 and (bits[:, -1] >> np.uint64(samples % 64)).any():
+        raise UsageError(f"one-bit Gram matrix over {samples} samples: bits beyond them are not 0")
+    members = len(bits)
+    copied = 0 if bits.flags.c_contiguous else bits.nbytes
+    require_memory(8 * members * (members + 8) + copied, f"a Gram matrix of {members} members")
+    from hardness.kernels import _onebit_jit as compiled
+
+    # The compiled loop takes words in eights: the last few go in a table of their own.
+    whole = words - words % compiled.LANES
+    rest = np.zeros((members, compiled.LANES), np.uint64)
+    rest[:, : words - whole] = bits[:, whole:]
+    body = np.ascontiguousarray(bits)
+    out = np.zeros((members, members), np.int64)
+    strips = [(i, min(members, i + _STRIP)) for i in range(0, members, _STRIP)]
+    return out, [partial(compiled.fill, body, rest, samples, out, i, j) for i, j in strips]
