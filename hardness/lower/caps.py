@@ -5,6 +5,7 @@ be in it exactly up to N' = floor(1/|correlation|), its cap. Whatever follows is
 """
 
 import math
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def exact_caps(gram: NDArray[Any]) -> tuple[Caps, NDArray[np.float64]]:
     """
     given = np.asarray(gram)
     members = _square(given, "a Gram matrix")
-    if given.dtype.kind not in "iu" and not all(isinstance(v, int) for v in given.flat):
+    if given.dtype.kind not in "iu" and not all(isinstance(v, Integral) for v in given.flat):
         raise UsageError("a Gram matrix of integers is needed: use sq_dimension for floats")
     if not (given == given.T).all():
         raise UsageError("the Gram matrix given is not symmetric")

@@ -223,6 +223,53 @@ def test_the_condition_on_eigenvalues_is_tight(k):
         assert refute(ends, k, k) is None
         smaller = (*ends[:-1], ends[-1] - UNIT // 1000)
         assert refute(smaller, k, k).at == k
+        assert refute(upper_ends(np.where(np.eye(k), 1.0, matrix * 1.001)), k, k).at == k
+
+
+def test_the_level_is_the_best_there_is():
+    """Refuted exactly where the least sum of squares, by bisection for the level, is too large."""
+    rng = np.random.default_rng(5)
+    refuted = 0
+    for _ in range(300):
+        size = int(rng.integers(2, 30))
+        ends = np.sort(rng.exponential(size=size) ** rng.choice([0.5, 1, 2]))[::-1]
+        ends *= size * rng.choice([0.8, 1, 1.3, 2]) / ends.sum()
+        for k in range(2, size + 1):
+            most = k + 1 - 1 / k
+            low, high = 0.0, float(ends[0])
+            for _ in range(60):
+                middle = (low + high) / 2
+                low, high = (
+                    (low, middle) if np.minimum(ends[:k], middle).sum() >= k else (middle, high)
+                )
+            least = (np.minimum(ends[:k], high) ** 2).sum() if ends[:k].sum() >= k else np.inf
+            if abs(least - most) > 1e-6:
+                found = refute(tuple(math.ceil(u * UNIT) for u in ends), k, k)
+                assert (found is not None) == (least > most)
+                assert found is None or found.holds
+                refuted += found is not None
+    assert 100 < refuted < 4000
+
+
+def test_ends_of_eigenvalues_hold_for_every_matrix_within_the_radius():
+    rng = np.random.default_rng(3)
+    for seed in range(20):
+        true = exact_caps(random_gram(15, 9, seed))[1]
+        own = np.sort(np.linalg.svd(true, compute_uv=False))[::-1]
+        for radius in (0.0, 1e-3, 0.1):
+            for sign in (1, np.sign(true), np.triu(rng.choice([-1, 1], true.shape))):
+                noise = np.triu(np.broadcast_to(radius * sign, true.shape), k=1)
+                ends = upper_ends(true - noise - noise.T, radius)
+                assert (np.array(ends) / UNIT >= own).all()
+                # The two triangles may differ, within the same radius.
+                assert (np.array(upper_ends(true - noise, radius)) / UNIT >= own).all()
+    # Orthogonal members are within the radius, and would be refuted without it.
+    matrix = np.where(np.eye(4), 1.0, 0.26)
+    assert refute(upper_ends(matrix), 4, 4).at == 4
+    assert sq_dimension(matrix, 0.26).upper == 4
+    # All of radius is needed: 1 + (M-1) r is reached.
+    assert upper_ends(np.eye(5), 0.1)[0] >= UNIT * 1.4
+    assert sq_dimension(np.eye(5), 0.1).lower == sq_dimension(np.eye(5), 0.1).upper == 5
 
 
 def test_brackets_hold_for_every_matrix_within_the_radius():
@@ -299,12 +346,21 @@ def test_boundaries_are_compared_exactly():
         assert low[0, 1] < high[0, 1]
 
 
+def test_two_triangles_that_differ_by_rounding_are_both_allowed_for():
+    for matrix in ([[1, 0.5], [0.5 + 1e-12, 1]], [[1, 0.5 + 1e-12], [0.5, 1]]):
+        low, high = caps(np.array(matrix))
+        assert (low[0, 1], high[0, 1]) == (low[1, 0], high[1, 0]) == (1, 2)
+        assert sq_dimension(np.array(matrix)).kind == "interval"
+
+
 def test_integers_of_any_size():
     gram = random_gram(12, 9, seed=5)
     wanted = sq_dimension_exact(gram)
     for scale in (1, 10**9, 10**200):
         scaled = gram.astype(object) * scale
         assert sq_dimension_exact(scaled).lower == wanted.lower
+    mixed = np.array([[2, 1], [1, np.int64(2)]], dtype=object)
+    assert sq_dimension_exact(mixed).lower == 2
     # int64 whose products do not fit in int64
     assert (exact_caps(gram * 10**16)[0] == exact_caps(gram)[0]).all()
 
@@ -365,6 +421,7 @@ def test_largest_cliques_are_those_of_networkx(graph):
         assert asked.ended
         assert (len(asked.members) >= wanted) == (wanted <= size)
         assert (asked.upper < wanted) == (wanted > size)
+        assert asked.upper >= size
 
 
 def test_a_search_stops_after_its_steps():
@@ -380,6 +437,10 @@ def test_a_search_stops_after_its_steps():
     assert again == exact
     less = largest_clique(random_graph(60, 0.5, 3), steps=exact.steps - 1)
     assert not less.ended
+
+
+def test_vertices_that_are_done_with_are_not_visited_again():
+    assert largest_clique(random_graph(100, 0.7, 3)).steps < 5000  # 36646 if they were
 
 
 def test_no_recursion_on_large_cliques():
