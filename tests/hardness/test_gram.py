@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.linalg import hadamard
 
-from hardness.lower import gram as module
-from hardness.lower.gram import Gram, by_enumeration, by_sampling, by_spectra
+from hardness.lower.finite import gram as module
+from hardness.lower.finite.gram import Gram, by_enumeration, by_sampling, by_spectra
 from instances import TooLarge, UsageError, limits, tokens
 from instances.streams import BitStream, key
 

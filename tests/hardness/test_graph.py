@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.lower.caps import caps, exact_caps
-from hardness.lower.clique import largest_clique
-from hardness.lower.graph import (
+from hardness.lower.finite.caps import caps, exact_caps
+from hardness.lower.finite.clique import largest_clique
+from hardness.lower.finite.graph import (
     Bracket,
     Colouring,
     Search,
@@ -20,7 +20,7 @@ from hardness.lower.graph import (
     sq_dimension,
     sq_dimension_exact,
 )
-from hardness.lower.spectrum import UNIT, Spectrum, refute, upper_ends
+from hardness.lower.finite.spectrum import UNIT, Spectrum, refute, upper_ends
 from instances import TooLarge, UsageError, limits
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.caps import Caps, caps, exact_caps, require_correlations
-from hardness.lower.clique import Clique, largest_clique
-from hardness.lower.spectrum import Spectrum, refute, upper_ends
+from hardness.lower.finite.caps import Caps, caps, exact_caps, require_correlations
+from hardness.lower.finite.clique import Clique, largest_clique
+from hardness.lower.finite.spectrum import Spectrum, refute, upper_ends
 from instances.errors import UsageError
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.caps import Caps, caps, exact_caps
-from hardness.lower.graph import Bracket, sq_dimension, sq_dimension_exact
+from hardness.lower.finite.caps import Caps, caps, exact_caps
+from hardness.lower.finite.graph import Bracket, sq_dimension, sq_dimension_exact
 from instances import tokens
 from instances.errors import UsageError
 from instances.limits import require_memory
