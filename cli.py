@@ -409,15 +409,24 @@ def inspect(to: SimpleNamespace, spec: str) -> None:
 @click.option(
     "--success", default="2/3", show_default=True, callback=rational, help="Success probability."
 )
+@click.option(
+    "--gamma",
+    default="0.05",
+    show_default=True,
+    callback=rational,
+    help="Average correlation of unit-norm members that SDA is about.",
+)
 @common
-def certify(to: SimpleNamespace, spec: str, tau: Any, vstat: int, risk: Any, success: Any) -> None:
+def certify(
+    to: SimpleNamespace, spec: str, tau: Any, vstat: int, risk: Any, success: Any, gamma: Any
+) -> None:
     """Certify lower bounds; --json prints, --out writes what `hardness check` accepts."""
     from hardness.lower import Terms, certify
     from hardness.report.words import certificate_words
 
     early(to)
     family, _ = target(spec)
-    made = certify(family, Terms(tau=tau, vstat=vstat, risk=risk, success=success))
+    made = certify(family, Terms(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma))
     emit(to, made.to_json(), certificate_words(made))
 
 

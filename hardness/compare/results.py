@@ -29,6 +29,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
             "vstat": terms.vstat,
             "risk": str(terms.risk),
             "success": str(terms.success),
+            "gamma": str(terms.gamma),
         },
         "command": comparison.command,
         "certificates": [c.to_json() for c in comparison.certificates],
@@ -56,6 +57,7 @@ def read_comparison(path: Path) -> Comparison:
             vstat=int(data["terms"]["vstat"]),
             risk=fraction(data["terms"]["risk"], "risk"),
             success=fraction(data["terms"]["success"], "success"),
+            gamma=fraction(data["terms"]["gamma"], "gamma"),
         )
         found = Comparison(
             spec=str(data["spec"]),

@@ -1,14 +1,17 @@
 """Lower bounds: correlations, statistical-query bounds, certificates."""
 
 from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
-from hardness.lower.certificate import Certificate, Claim, certify
+from hardness.lower.certificate import certify
 from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
+from hardness.lower.johnson import Johnson
+from hardness.lower.record import Certificate, Claim
 from hardness.lower.verify import LayerCheck, Verification, verify
 
 __all__ = [
     "Certificate",
     "Claim",
     "Correlation",
+    "Johnson",
     "LayerCheck",
     "SampledGram",
     "Terms",

@@ -21,7 +21,8 @@ class Terms:
 
     tau: tolerance of STAT; vstat: parameter t of VSTAT; risk: relative risk that the hypothesis may
     have at most; success: probability, over the learner's coins and a uniform member, of reaching
-    it. Raises UsageError out of range.
+    it; gamma: the average correlation of unit-norm members that SDA is about. Raises UsageError out
+    of range.
 
     >>> Terms(tau=Fraction(1, 10)).right_about
     1
@@ -31,9 +32,10 @@ class Terms:
     vstat: int = 100
     risk: Fraction = Fraction(1, 4)
     success: Fraction = Fraction(2, 3)
+    gamma: Fraction = Fraction(1, 20)
 
     def __post_init__(self) -> None:
-        for name in ("tau", "risk", "success"):
+        for name in ("tau", "risk", "success", "gamma"):
             given = getattr(self, name)
             require(
                 isinstance(given, Fraction | int),
@@ -43,6 +45,7 @@ class Terms:
         require(self.vstat >= 1, f"vstat={self.vstat} given: t must be at least 1")
         require(0 <= self.risk < 1, f"risk={self.risk} given: risk must be in [0, 1)")
         require(0 < self.success <= 1, f"success={self.success} given: it must be in (0, 1]")
+        require(0 < self.gamma <= 1, f"gamma={self.gamma} given: it must be in (0, 1]")
 
     @property
     def right_about(self) -> int:

@@ -4,7 +4,7 @@ import io
 from typing import Any
 
 from hardness.compare.both import Comparison
-from hardness.report.summary import COSTS, Cell, Cost, bounds, cells, short_name
+from hardness.report.summary import ASKER, COSTS, Cell, Cost, bounds, cells, query_bound, short_name
 from hardness.upper import LEARNERS
 
 # Okabe and Ito's palette: told apart with any colour vision; marks differ too.
@@ -112,11 +112,12 @@ def _panel(
             )
     terms = comparison.terms
     if cost == "queries":
+        bound = query_bound(comparison)
         label = (
-            f"queries an SQ learner must be allowed, worst answers within {float(terms.tau):g} "
+            f"queries {ASKER[bound]} must be allowed, worst answers within {float(terms.tau):g} "
             f"(certified: risk {terms.risk}, success {terms.success})"
         )
-        _bound(axis, comparison, "stat-queries", label, handles, "--")
+        _bound(axis, comparison, bound, label, handles, "--")
     elif cost == "examples":
         _bound(
             axis,

@@ -8,7 +8,7 @@ from typing import Any
 
 from hardness.compare.both import Comparison
 from hardness.report.figure import both_sides
-from hardness.report.summary import bounds, cells, short_name
+from hardness.report.summary import ASKER, bounds, cells, query_bound, short_name
 from hardness.report.text import big, credit, number
 
 
@@ -37,7 +37,10 @@ def page(comparison: Comparison) -> str:
 
 def _rows(comparison: Comparison) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    least, floor = bounds(comparison, "stat-queries"), bounds(comparison, "information-floor")
+    least, floor = (
+        bounds(comparison, query_bound(comparison)),
+        bounds(comparison, "information-floor"),
+    )
     every = cells(comparison)
     for value, queries, examples in zip(comparison.values, least, floor, strict=True):
         for cell in (c for c in every if c.value == value):
@@ -73,14 +76,14 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
 def _sentences(comparison: Comparison) -> list[dict[str, str]]:
     """Say what the numbers say, at the largest size."""
     certificate, value = comparison.certificates[-1], comparison.values[-1]
-    terms = comparison.terms
+    terms, bound = comparison.terms, query_bound(comparison)
     out = [
         {
             "learner": "",
             "words": f"At {comparison.parameter} = {value} the family has "
-            f"{big(int(certificate.value('sq-dimension')))} members, all exactly uncorrelated. A "
-            f"statistical-query learner must be allowed at least "
-            f"{big(int(certificate.value('stat-queries')))} queries to reach relative risk "
+            f"SQ dimension {big(int(certificate.value('sq-dimension')))}. "
+            f"{ASKER[bound].capitalize()} must be allowed at least "
+            f"{big(int(certificate.value(bound)))} queries to reach relative risk "
             f"{terms.risk} with probability {terms.success}, whatever the answers within the "
             f"tolerance {terms.tau}.",
         }

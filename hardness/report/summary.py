@@ -82,3 +82,15 @@ def short_name(comparison: Comparison, learner: str) -> str:
 def bounds(comparison: Comparison, quantity: str) -> list[int]:
     """Return a certified value at every size."""
     return [int(c.value(quantity)) for c in comparison.certificates]
+
+
+def query_bound(comparison: Comparison) -> str:
+    """Name the query bound of a comparison: on correlational queries where there is no other."""
+    every = [{claim.quantity for claim in c.claims} for c in comparison.certificates]
+    return "stat-queries" if all("stat-queries" in c for c in every) else "csq-queries"
+
+
+ASKER = {
+    "stat-queries": "a statistical-query learner",
+    "csq-queries": "a learner by correlational queries",
+}

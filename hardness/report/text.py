@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from hardness.compare.both import Comparison
-from hardness.report.summary import bounds, cells, short_name
+from hardness.report.summary import bounds, cells, query_bound, short_name
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -62,7 +62,10 @@ def comparison_table(comparison: Comparison) -> str:
     """Write learners and certified bounds, size by size."""
     rows = []
     every = cells(comparison)
-    least, floor = bounds(comparison, "stat-queries"), bounds(comparison, "information-floor")
+    least, floor = (
+        bounds(comparison, query_bound(comparison)),
+        bounds(comparison, "information-floor"),
+    )
     for value, queries, examples in zip(comparison.values, least, floor, strict=True):
         for cell in (c for c in every if c.value == value):
             asks = number(cell.queries) if cell.queries else "-"

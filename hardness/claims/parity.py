@@ -1,11 +1,6 @@
-"""What can be claimed, in words: the vocabulary that makers and checkers of certificates share.
+"""The words of certificates of hidden parities, whose members are exactly orthogonal."""
 
-Words only. How a value is found stands in lower/, how it is verified in check/.
-"""
-
-from dataclasses import dataclass, field
-
-FORMAT = "hardness-certificate/1"
+from hardness.claims.words import Quantity
 
 SCOPE = (
     "Statistical-query learners only: algorithms that see expectations of bounded functions of "
@@ -25,17 +20,6 @@ _GOAL = (
     "the family",
 )
 _ADVERSARY = ("answers may be any values within the tolerance",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Quantity:
-    """A quantity: what a value of it means, on what it depends, and under which assumptions."""
-
-    meaning: str
-    source: str  # whose notion it is: a key in docs/references.md; the proofs are in docs/
-    assumptions: tuple[str, ...]
-    parameters: tuple[str, ...] = ()  # that a claim has to give
-    fixed: dict[str, str] = field(default_factory=dict)  # that are the same in every claim
 
 
 QUANTITIES: dict[str, Quantity] = {
