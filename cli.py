@@ -430,11 +430,11 @@ def certify(
     emit(to, made.to_json(), certificate_words(made))
 
 
-@cli.command(short_help="Derive a certificate's claims again.")
+@cli.command(short_help="Check a certificate or a transcript again.")
 @click.argument("file", type=click.Path(path_type=Path))
 @common
 def check(to: SimpleNamespace, file: Path) -> None:
-    """Derive the claims of a certificate again from its evidence; exit 3 if one fails."""
+    """Derive a certificate's claims again, or play a transcript again; exit 3 if one fails."""
     from hardness.check import check
     from hardness.report.words import checked_words
     from instances.disk import read_json
@@ -486,20 +486,49 @@ def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidenc
 @click.argument("learner", shell_complete=complete_learner)
 @spec_argument
 @click.option(
-    "--oracle", type=click.Choice(["samples", "exact"]), default="samples", show_default=True
+    "--oracle",
+    type=click.Choice(["samples", "exact", "adversary", "stabbing"]),
+    default="samples",
+    show_default=True,
+    help="How queries are answered; the adversary of the bound draws the secret at the end.",
+)
+@click.option(
+    "--transcript",
+    type=click.Path(path_type=Path),
+    help="Write the game against the adversary to a file that `hardness check` plays again.",
 )
 @tau_option
 @budget_options
 @common
-def learn(to: SimpleNamespace, learner: str, spec: str, oracle: Any, tau: Any, budget: Any) -> None:
+def learn(
+    to: SimpleNamespace,
+    learner: str,
+    spec: str,
+    oracle: Any,
+    transcript: Path | None,
+    tau: Any,
+    budget: Any,
+) -> None:
     """Run one learner on one instance."""
-    from hardness.compare import run
-    from hardness.report.words import run_words
+    from hardness.compare import play, run
+    from hardness.report.words import game_words, run_words
     from hardness.upper import parse_learner
+    from instances.disk import refuse_existing, refuse_unwritable, write_json
 
     early(to)
+    against = oracle in ("adversary", "stabbing")
+    if transcript:
+        if not against:
+            raise click.UsageError("--transcript needs --oracle adversary or stabbing")
+        refuse_existing(transcript, to.force)
+        refuse_unwritable(transcript)
     chosen = parse_learner(learner)
     family, folder = target(spec)
+    if against:
+        game = play(chosen, family, budget, to.seed, strategy=oracle, tau=tau)
+        if transcript:
+            write_json(transcript, game.transcript.to_json(), force=to.force)
+        return emit(to, game.to_json(), game_words(game))
     found = run(chosen, folder or family.instance(to.seed), budget, to.seed, oracle=oracle, tau=tau)
     emit(to, found.to_json(), run_words(found))
 

@@ -64,6 +64,7 @@ def test_families_and_learners(hardness):
     assert {"name", "about", "example", "parameters", "revision", "labels"} == set(shown)
     assert [x["name"] for x in hardness("learners", "list", "--json").json["learners"]] == [
         "queries",
+        "pooled",
         "elimination",
         "lowdegree",
         "student",

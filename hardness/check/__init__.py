@@ -1,5 +1,6 @@
-"""Checking: derives claims again from their evidence, and knows nothing of how they were made."""
+"""Checking: derives what a file claims again, from its evidence; does not know how it was made."""
 
-from hardness.check.certificate import Checked, check
+from hardness.check.file import check
+from hardness.check.reading import Checked
 
 __all__ = ["Checked", "check"]

@@ -7,13 +7,12 @@ verified is what they say. What evidence proves is in a file for each kind of fa
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from flint import fmpq
 
 from hardness.check.parity import ParityEvidence
-from hardness.check.reading import rational, refuse
+from hardness.check.reading import Checked, rational, refuse
 from hardness.check.symmetric import SymmetricEvidence
 from hardness.claims import FORMAT, Quantity
 from instances.errors import DamagedFile, Refuted, ToolkitError
@@ -43,22 +42,14 @@ _KINDS: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Checked:
-    """What a certificate was found to prove, in the checker's own words."""
-
-    spec: str
-    statements: tuple[str, ...]
-
-
-def check(data: dict[str, Any]) -> Checked:
+def check_certificate(data: dict[str, Any]) -> Checked:
     """Derive a certificate's claims again; raises Refuted where one does not follow.
 
     A file that is no certificate raises DamagedFile.
 
     >>> from hardness.lower import certify
     >>> from instances import parse
-    >>> check(certify(parse("parity:d=8,m=3")).to_json()).statements[1]
+    >>> check_certificate(certify(parse("parity:d=8,m=3")).to_json()).statements[1]
     'SQ-DIM is exactly 35: all members are orthogonal, and there are no more'
     """
     kind = data.get("format")

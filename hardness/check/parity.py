@@ -18,7 +18,7 @@ from hardness.check.layers import Layers, check_heads, check_members, read_layer
 from hardness.check.reading import fraction, integer, refuse
 from hardness.claims.parity import QUANTITIES, SCOPE
 
-_SPEC = re.compile(
+SPEC = re.compile(
     r"parity:d=(?P<d>[1-9]\d{0,17}),m=(?P<m>[1-9]\d{0,3}),noise=(?P<noise>[\d./]{1,90}),rho=(?P<rho>[\d./]{1,90})",
     re.ASCII,
 )
@@ -36,7 +36,7 @@ class ParityEvidence:
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
         """Verify the evidence against the spec."""
-        self._family: Layers = read_layers(spec, _SPEC.fullmatch(spec))
+        self._family: Layers = read_layers(spec, SPEC.fullmatch(spec))
         if set(evidence) != _EVIDENCE:
             refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}")
         check_members(self._family, evidence["members"])

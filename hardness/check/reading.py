@@ -1,6 +1,7 @@
 """Reading a certificate's numbers strictly; a refusal is a Refuted with its reason."""
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -10,6 +11,14 @@ from instances.errors import Refuted
 
 _RATIONAL = re.compile(r"-?\d+(/\d+)?", re.ASCII)
 _MAX_DIGITS = 1_000_000  # of one rational
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What a file was found to prove, in the checker's own words."""
+
+    spec: str
+    statements: tuple[str, ...]
 
 
 def refuse(reason: str) -> NoReturn:

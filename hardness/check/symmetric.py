@@ -18,6 +18,7 @@ from flint import fmpq, fmpz, fmpz_poly
 
 from hardness.check.goal import Goal, check_floor
 from hardness.check.layers import Layers, check_heads, check_members, read_layers
+from hardness.check.parity import SPEC as PARITY
 from hardness.check.reading import fraction, integer, number, rational, refuse
 from hardness.claims.symmetric import QUANTITIES, SCOPE_MANY, SCOPE_TWO
 from instances.expression import profile, spelling
@@ -43,18 +44,12 @@ class SymmetricEvidence:
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
         """Verify the evidence against the spec."""
-        found = _SPEC.fullmatch(spec)
-        self._family: Layers = read_layers(spec, found)
-        g = found["g"] if found else ""
-        if spelling(g) != g:
-            refuse(f"{spec[:80]!r} is not in its canonical form")
-        values = profile(g, self._family.chosen)
-        self._values = [fmpq(v.numerator, v.denominator) for v in values]
-        self._two = len(set(values)) == 2
+        self._family, self._values = read_profile(spec)
+        self._two = len(set(self._values)) == 2
         self.scope = SCOPE_TWO if self._two else SCOPE_MANY
         if set(evidence) != _EVIDENCE | ({"vstat"} if self._two else set()):
             refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}, vstat for two values")
-        if len(set(values)) < 2 or self._family.chosen >= self._family.ground:
+        if len(set(self._values)) < 2 or self._family.chosen >= self._family.ground:
             refuse("there is nothing hidden: one value or one member")
         if [rational(v) for v in evidence["values"]] != self._values:
             refuse("the values of the evidence are not those of g")
@@ -89,13 +84,13 @@ class SymmetricEvidence:
     @cached_property
     def _mean(self) -> fmpq:
         """The mean of g(h) over fair coins."""
-        return _over_coins(self._values)[-1][0]
+        return over_coins(self._values)[-1][0]
 
     @cached_property
     def _c(self) -> list[fmpq]:
         """c(t): t places in common, the other m - t of each averaged out by coins of their own."""
         m = self._family.chosen
-        averages = _over_coins(self._values)
+        averages = over_coins(self._values)
         out = []
         for t in range(m + 1):
             inner = averages[m - t]  # i -> E g(i + heads of m - t coins)
@@ -410,7 +405,20 @@ class SymmetricEvidence:
         return check_floor(_whole(value), given, self._family.size, self._unit_norm, len(values))
 
 
-def _over_coins(values: list[fmpq]) -> list[list[fmpq]]:
+def read_profile(spec: str) -> tuple[Layers, list[fmpq]]:
+    """Read a canonical spec of a profile or a parity, and the values g(0) .. g(m)."""
+    if spec.startswith("parity:"):
+        family = read_layers(spec, PARITY.fullmatch(spec))
+        return family, [fmpq((-1) ** h) for h in range(family.chosen + 1)]
+    found = _SPEC.fullmatch(spec)
+    family = read_layers(spec, found)
+    g = found["g"] if found else ""
+    if spelling(g) != g:
+        refuse(f"{spec[:80]!r} is not in its canonical form")
+    return family, [fmpq(v.numerator, v.denominator) for v in profile(g, family.chosen)]
+
+
+def over_coins(values: list[fmpq]) -> list[list[fmpq]]:
     """Average over coins one after the other: entry [r][i] is E g(i + heads of r coins)."""
     table = [values]
     while len(table[-1]) > 1:

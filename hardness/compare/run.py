@@ -20,10 +20,10 @@ from hardness.oracles import (
     Spent,
     Usage,
 )
-from hardness.upper import Learner, Outcome, learner_spec, nothing
+from hardness.upper import Hypothesis, Learner, Outcome, learner_spec, nothing
 from hardness.upper.learner import SPENT
 from instances.errors import ToolkitError, UsageError
-from instances.family import Instance
+from instances.family import Family, Instance
 from instances.files import Folder
 from instances.streams import generator
 
@@ -128,21 +128,43 @@ def run(
     >>> run(parse_learner("elimination"), parse("parity:d=20,m=3").instance(0), Budget()).outcome
     <Outcome.SOLVED: 'solved'>
     """
-    family = source.family
+    require_support(learner, source.family)
+    instance = source.instance if isinstance(source, Folder) else source
+    asked = _oracle(learner, source, instance, Meter(budget), oracle, tau)
+    hypothesis, usage = attempt(learner, asked, seed)
+    how = {"tau": str(tau), "oracle": oracle} if learner.access == "queries" else {}
+    return judged(learner, source.family, seed, hypothesis, usage, instance, how)
+
+
+def require_support(learner: Learner, family: Family) -> None:
+    """Refuse a family that a learner cannot run on; raises ToolkitError with the reason."""
     reason = learner.supports(family)
     if reason:
         raise ToolkitError(f"{learner.name} cannot run on {family.spec}: {reason}")
-    instance = source.instance if isinstance(source, Folder) else source
-    meter = Meter(budget)
-    asked = _oracle(learner, source, instance, meter, oracle, tau)
+
+
+def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage]:
+    """Let a learner learn from an oracle; where it does not catch Spent, it has learned nothing."""
     rng = generator(seed, "learner", learner_spec(learner))
     try:
         # A diverging learner overflows; the run says so by its outcome.
         with np.errstate(over="ignore", invalid="ignore"):
-            hypothesis = learner.learn(asked, rng)
+            hypothesis = learner.learn(oracle, rng)
     except Spent as spent:
-        hypothesis = nothing(family, SPENT[spent.resource])
-    usage = meter.usage()
+        hypothesis = nothing(oracle.family, SPENT[spent.resource])
+    return hypothesis, oracle.meter.usage()
+
+
+def judged(
+    learner: Learner,
+    family: Family,
+    seed: int,
+    hypothesis: Hypothesis,
+    usage: Usage,
+    instance: Instance | None,
+    how: dict[str, Any],
+) -> Run:
+    """Measure a hypothesis on an instance, if there is one, and write the run down."""
     risk = measure(instance, hypothesis.predict) if instance else None
     recovered = None
     if instance and hypothesis.secret is not None:
@@ -150,8 +172,6 @@ def run(
     details = dict(hypothesis.details)
     if hypothesis.secret is not None:
         details["claimed_secret"] = list(hypothesis.secret)
-    if learner.access == "queries":
-        details |= {"tau": str(tau), "oracle": oracle}
     return Run(
         spec=family.spec,
         learner=learner_spec(learner),
@@ -160,7 +180,7 @@ def run(
         risk=risk,
         usage=usage,
         secret_recovered=recovered,
-        details=details,
+        details=details | how,
         revisions={"family": family.revision, "learner": learner.revision},
         versions={
             "hardness": version("hardness-toolkit"),

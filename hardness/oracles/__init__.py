@@ -1,20 +1,36 @@
 """What a learner may ask, every use of it counted against a budget."""
 
+from hardness.oracles.adversary import (
+    Adversary,
+    CertificateAdversary,
+    ReferenceAdversary,
+    StabbingAdversary,
+)
 from hardness.oracles.budget import Budget, Meter, Spent, Usage
 from hardness.oracles.examples import ExampleOracle
-from hardness.oracles.query import Character, Correlational, Query
+from hardness.oracles.means import Means
+from hardness.oracles.query import Character, Correlational, Factor, Pool, Query
 from hardness.oracles.statistical import ExactOracle, QueryOracle, SampledOracle
+from hardness.oracles.transcript import Transcript
 
 __all__ = [
+    "Adversary",
     "Budget",
+    "CertificateAdversary",
     "Character",
     "Correlational",
     "ExactOracle",
     "ExampleOracle",
+    "Factor",
+    "Means",
     "Meter",
+    "Pool",
     "Query",
     "QueryOracle",
+    "ReferenceAdversary",
     "SampledOracle",
     "Spent",
+    "StabbingAdversary",
+    "Transcript",
     "Usage",
 ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,16 +66,103 @@ class Character:
 
     def values(self, examples: Examples) -> NDArray[np.float64]:
         """Evaluate phi on examples: (n,)."""
-        words = examples.words
         self.require(examples.family)
-        mask = tokens.mask(self.subset, examples.family.d)
-        folded = np.zeros(len(words), np.uint64)
-        for j, part in enumerate(mask):
-            if part:
-                folded ^= (words[:, 0, j] ^ words[:, 1, j]) & part
-        odd = np.bitwise_count(folded) & np.uint8(1)
-        levels = np.array([float(v) for v in examples.family.levels])
-        return examples.family.open(words) * (1.0 - 2.0 * odd) * levels[examples.codes]
+        return on_factor(self, examples)
+
+    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate factor chi_T(z) on packed z (n, words), z_0 = -1 among them: (n,)."""
+        return factor * character(z, self.subset)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the query for a transcript."""
+        return {"kind": "character", "subset": list(self.subset)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pool:
+    """The correlational query phi = y[0,0] x[0,0] 1[z_0 = -1] sign(sum_T chi_T(z)), T in `sets`.
+
+    It asks about many parities at once. Where the sum is 0 the query is 0.
+    """
+
+    sets: tuple[Secret, ...]
+
+    def require(self, family: Family) -> None:
+        """Refuse coordinates that the family does not have, and labels beyond [-1, 1]."""
+        if not self.sets:
+            raise UsageError("a pool of no sets given: at least one is needed")
+        for subset in self.sets:
+            Character(subset=subset).require(family)
+
+    def values(self, examples: Examples) -> NDArray[np.float64]:
+        """Evaluate phi on examples: (n,)."""
+        self.require(examples.family)
+        return on_factor(self, examples)
+
+    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate factor sign(sum_T chi_T(z)) on packed z (n, words), z_0 = -1: (n,)."""
+        total = np.zeros(len(z))
+        for subset in self.sets:
+            total += character(z, subset)
+        return factor * np.sign(total)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the query for a transcript."""
+        return {"kind": "pool", "sets": [list(s) for s in self.sets]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Factor:
+    """Any phi(z, s) of z (n, d) of +-1 and the label's factor s (n,) where z_0 = -1, else 0.
+
+    Values (n,) in [-1, 1]; raises UsageError when asked if one is outside. It sees all that a label
+    tells, and leaves out X_1, which tells nothing.
+    """
+
+    phi: Function
+    d: int
+
+    def values(self, examples: Examples) -> NDArray[np.float64]:
+        """Evaluate phi on examples: (n,)."""
+        return on_factor(self, examples)
+
+    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate phi on packed z (n, words): (n,)."""
+        return bounded(self.phi(tokens.unpack(z, self.d), factor), len(z))
+
+
+@runtime_checkable
+class FactorQuery(Protocol):
+    """A query of z and of the label's factor where z_0 = -1, and 0 elsewhere."""
+
+    def values(self, examples: Examples) -> NDArray[np.float64]:
+        """Evaluate phi on examples: (n,)."""
+
+    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate phi on packed z (n, words) with z_0 = -1 and factors (n,): (n,)."""
+
+
+def on_factor(query: FactorQuery, examples: Examples) -> NDArray[np.float64]:
+    """Evaluate such a query on examples, 0 where the label is known: (n,)."""
+    out = np.zeros(len(examples))
+    rows = np.flatnonzero(examples.family.open(examples.words))
+    words = examples.words[rows]
+    levels = np.array([float(v) for v in examples.family.levels])
+    out[rows] = query.of_factor(words[:, 0] ^ words[:, 1], levels[examples.codes[rows]])
+    return out
+
+
+def character(z: NDArray[np.uint64], subset: Secret) -> NDArray[np.float64]:
+    """Evaluate chi_T on packed z (n, words): (n,) of +-1.
+
+    >>> character(np.array([[0], [1], [3]], np.uint64), (0, 1)).tolist()
+    [1.0, -1.0, 1.0]
+    """
+    folded = np.zeros(len(z), np.uint64)
+    for j, part in enumerate(tokens.mask(subset, 64 * z.shape[1])):
+        if part:
+            folded ^= z[:, j] & part
+    return np.asarray(1.0 - 2.0 * (np.bitwise_count(folded) & np.uint8(1)))
 
 
 def bounded(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:

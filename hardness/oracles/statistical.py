@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Protocol
 
 from hardness.oracles.budget import Meter
-from hardness.oracles.query import Character, StatisticalQuery, enumerate_mean
+from hardness.oracles.means import mean_of
+from hardness.oracles.query import Character, FactorQuery, StatisticalQuery, enumerate_mean
 from instances.errors import UsageError
 from instances.family import Family, Instance
 from instances.symmetric import Symmetric
@@ -55,7 +56,10 @@ class SampledOracle:
 
 
 class ExactOracle:
-    """Answers by the exact expectation: of a character at any d, of any query for d <= 10."""
+    """Answers by the exact expectation.
+
+    Of a character at any d, of a query of z and the factor for d <= 27, of any query for d <= 10.
+    """
 
     def __init__(self, instance: Instance, tau: Fraction, meter: Meter) -> None:
         """Keep tau for the learner: the answers are better than it asks for."""
@@ -69,6 +73,8 @@ class ExactOracle:
         if isinstance(query, Character) and isinstance(family, Symmetric):
             query.require(family)
             return float(family.coefficient(secret, query.subset))
+        if isinstance(query, FactorQuery) and isinstance(family, Symmetric):
+            return mean_of(family, query, secret)
         return enumerate_mean(query, family, secret)
 
 

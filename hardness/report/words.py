@@ -4,10 +4,12 @@ import textwrap
 from typing import Any
 
 from hardness.check import Checked
-from hardness.compare import Run
+from hardness.compare import Game, Run
 from hardness.lower import Certificate, Verification
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
 from hardness.report.text import big, comparison_table, credit, table
+
+_ROWS = 12
 
 
 def certificate_words(certificate: Certificate) -> str:
@@ -67,6 +69,31 @@ def run_words(found: Run) -> str:
             f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
             f"secret   {recovered}",
             "details  " + ", ".join(f"{k} {v}" for k, v in found.details.items()),
+        ]
+    )
+
+
+def game_words(game: Game) -> str:
+    """Write a game against the adversary: the run, and query by query what was ruled out."""
+    script = game.transcript
+    rows = [
+        [f"{a}" if a == b else f"{a}..{b}", str(each), big(left)]
+        for a, b, each, left in script.runs()
+    ]
+    shown = rows if len(rows) <= _ROWS else [*rows[: _ROWS - 1], ["...", "", ""], rows[-1]]
+    bound = "no certified bound: labels have more than two values"
+    if game.bound is not None:
+        bound = (
+            f"certified: {big(game.bound)} queries must be allowed to find the member in every "
+            f"game within {script.tau}"
+        )
+    return "\n".join(
+        [
+            run_words(game.run),
+            "",
+            f"{script.mode} adversary, {big(script.members)} members",
+            table(["query", "ruled out by each", "left"], shown),
+            f"{len(script.entries)} queries were asked; {bound}",
         ]
     )
 

@@ -28,6 +28,7 @@ class Outcome(Enum):
     SECONDS_SPENT = "seconds spent"
     NOISY = "labels are noisy"
     TOLERANCE = "tolerance too large"
+    INCONSISTENT = "answers fit no member"
     DIVERGED = "diverged"
     INVALID = "invalid hypothesis"
     UNJUDGED = "not judged"
@@ -54,6 +55,8 @@ _ADVICE = {
     Outcome.NOISY: "the labels fit no member: elimination needs labels without noise, try "
     "`queries` where the family is small",
     Outcome.TOLERANCE: "answers within the tolerance may hide every member: lower --tau",
+    Outcome.INCONSISTENT: "every member is further than tau from some answer: sampled answers fail "
+    "once in a million or so, try another seed; else the oracle is broken",
     Outcome.DIVERGED: "training left the range of float64, so its risk is that of knowing the "
     "family alone: lower the rate",
     Outcome.INVALID: "the hypothesis gave values that are not finite or of the wrong shape: mend "

@@ -5,13 +5,14 @@ from typing import Any
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Learner
 from hardness.upper.lowdegree import LowDegree
+from hardness.upper.pooled import Pooled
 from hardness.upper.queries import Queries
 from hardness.upper.student import Student
 from instances.errors import ToolkitError, unknown
 from instances.parameters import build
 
 LEARNERS: dict[str, type[Any]] = {
-    kind.name: kind for kind in (Queries, Elimination, LowDegree, Student)
+    kind.name: kind for kind in (Queries, Pooled, Elimination, LowDegree, Student)
 }
 
 

@@ -1,0 +1,238 @@
+"""Plays a transcript of the adversary again: did it ever contradict itself?
+
+The means of characters come from averages over coins, those of pools from matrix products over all
+points; no transform is used, and none of the oracle's code. Queries that a learner made up stand in
+the file by their means, and those are taken as given.
+"""
+
+import hashlib
+import itertools
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpz
+from numpy.typing import NDArray
+
+from hardness.check.layers import Layers
+from hardness.check.reading import Checked, fraction, integer, number, refuse
+from hardness.check.symmetric import over_coins, read_profile
+from instances.errors import DamagedFile, Refuted, ToolkitError
+
+FORMAT = "hardness-transcript/1"
+_TOP = {"format", "spec", "tau", "mode", "members", "queries", "secret", "digest"}
+_ENTRY = {"query", "answer", "ruled_out", "alive"}
+_MARGIN = 1e-10  # a member fits an answer with this much to spare
+_MOST_MEMBERS, _MOST_WORK = 1 << 24, 1 << 40
+_CELLS = 1 << 25
+
+Means = NDArray[np.float64]
+
+
+def check_transcript(data: dict[str, Any]) -> Checked:
+    """Play a transcript again; raises Refuted where it contradicts itself, DamagedFile for none."""
+    if data.get("format") != FORMAT:
+        raise DamagedFile(f"this is no transcript: its format is {str(data.get('format'))[:60]!r}")
+    body = {key: value for key, value in data.items() if key != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    if hashlib.sha256(text.encode()).hexdigest() != data.get("digest"):
+        refuse("its content does not match its digest: it was changed after it was made")
+    if set(data) != _TOP:
+        refuse(f"its fields must be {', '.join(sorted(_TOP))}")
+    try:
+        statements = _Game(data).play()
+    except ToolkitError as error:
+        raise Refuted(str(error)) from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise Refuted(f"transcript refused: a field is missing or malformed ({reason})") from error
+    return Checked(spec=data["spec"], statements=tuple(statements))
+
+
+class _Game:
+    """A transcript and the family that it was played on."""
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.family: Layers
+        self.family, values = read_profile(data["spec"])
+        self.parity = data["spec"].startswith("parity:")
+        self.tau = fraction(data["tau"])
+        if not 0 < self.tau <= 1:
+            refuse("tau is not in (0, 1]")
+        if integer(data["members"]) != self.family.size:
+            refuse(f"the family has {self.family.size} members")
+        self.values = values
+        self.mode, self.entries = data["mode"], data["queries"]
+        n, m = self.family.ground, self.family.chosen
+        self.secret = tuple(number(j, 1, n, "a place of the secret") for j in data["secret"])
+        if len(set(self.secret)) != m or sorted(self.secret) != list(self.secret):
+            refuse(f"the secret must be {m} different places in ascending order")
+        for entry in self.entries:
+            if set(entry) != _ENTRY or type(entry["answer"]) not in (int, float):
+                refuse(f"a query must have {', '.join(sorted(_ENTRY))}")
+            if not abs(entry["answer"]) <= 1 + 1e-9:
+                refuse(f"an answer of {entry['answer']} is outside of [-1, 1]")
+
+    def play(self) -> list[str]:
+        """Play every query again and say what happened."""
+        if self.mode == "certificate":
+            left, given = self._by_name(), 0
+        elif self.mode in ("reference", "stabbing"):
+            left, given = self._by_means()
+        else:
+            refuse(f"{str(self.mode)[:40]!r} is no mode of the adversary")
+        size, count = self.family.size, len(self.entries)
+        out = [
+            f"{count} queries within {self.tau} ruled out {size - left} of {size} members",
+            f"the member {list(self.secret)}, drawn at the end, fits every answer",
+        ]
+        if self.parity and self.mode != "stabbing":
+            cap = self._cap()
+            out.append(
+                f"a query can rule out {cap} members at most, so {self._least(cap)} queries are "
+                "needed to leave one alone"
+            )
+        if given:
+            out.append(f"for {given} queries the means of members are those that the file gives")
+        return out
+
+    def _cap(self) -> int:
+        return math.floor((1 - 2 * self.family.noise) ** 2 / (4 * self.tau**2))
+
+    def _least(self, cap: int) -> int | str:
+        return -(-(self.family.size - 1) // cap) if cap else "no number of"
+
+    def _by_name(self) -> int:
+        """Parities of any size: a character of m places moves one member, and no other does."""
+        if not self.parity:
+            refuse("only parities are played without following every member")
+        out: set[tuple[int, ...]] = set()
+        size, signal = self.family.size, (1 - 2 * self.family.noise) / 2
+        for entry in self.entries:
+            query = entry["query"]
+            if set(query) != {"kind", "subset"} or query["kind"] != "character":
+                refuse("without following every member only characters can be answered")
+            raw = {number(j, 0, self.family.ground, "a place") for j in query["subset"]}
+            places, sign = tuple(sorted(raw - {0})), -1 if 0 in raw else 1
+            answer = Fraction(0)
+            ruled = len(places) == self.family.chosen and signal > self.tau and places not in out
+            if ruled and size - len(out) == 1:
+                ruled, answer = False, sign * signal
+            if ruled:
+                out.add(places)
+            self._compare(entry, int(ruled), size - len(out))
+            if abs(float(answer) - entry["answer"]) > _MARGIN:
+                refuse(f"an answer of {entry['answer']} is not the adversary's, {answer}")
+        if self.secret in out:
+            refuse("the member drawn at the end was ruled out by an answer")
+        return size - len(out)
+
+    def _by_means(self) -> tuple[int, int]:
+        """Follow every member through every query."""
+        size, m = self.family.size, self.family.chosen
+        if size > _MOST_MEMBERS:
+            refuse(f"{size} members are too many to follow one by one here")
+        flat = itertools.chain.from_iterable(
+            itertools.combinations(range(1, self.family.ground + 1), m)
+        )
+        members = np.fromiter(flat, np.int64, size * m).reshape(size, m)
+        alive = np.ones(size, np.bool_)
+        given = 0
+        pools = self._pools(members)
+        for entry in self.entries:
+            query = entry["query"]
+            kind = query["kind"]
+            if kind == "character":
+                means = self._character(members, query)
+            elif kind == "pool":
+                means = next(pools)
+            elif kind == "given" and set(query) == {"kind", "means"}:
+                means, given = np.array(query["means"], np.float64), given + 1
+                if means.shape != (size,) or not np.isfinite(means).all():
+                    refuse(f"the means of a query must be {size} numbers")
+            else:
+                refuse(f"{str(kind)[:40]!r} is no kind of query that is played again")
+            before = int(alive.sum())
+            fits = alive & (np.abs(means - entry["answer"]) <= float(self.tau) - _MARGIN)
+            if not fits.any():
+                refuse("no member fits all answers: the adversary contradicted itself")
+            self._reference(entry["answer"], kind, means, alive)
+            alive = fits
+            self._compare(entry, before - int(alive.sum()), int(alive.sum()))
+        row = int(np.flatnonzero((members == self.secret).all(axis=1))[0])
+        if not alive[row]:
+            refuse("the member drawn at the end was ruled out by an answer")
+        return int(alive.sum()), given
+
+    def _reference(self, answer: float, kind: str, means: Means, alive: NDArray[np.bool_]) -> None:
+        """In reference mode the answer does not depend on who is alive, unless it must."""
+        if self.mode != "reference" or (self.parity and kind == "given"):
+            return
+        # With a fair coin in place of a parity, the means of characters and pools are 0.
+        mean = 0.0 if self.parity else float(means.mean())
+        fits = alive & (np.abs(means - mean) <= float(self.tau) - _MARGIN)
+        if fits.any() and abs(answer - mean) > 1e-9:
+            refuse(f"an answer of {answer} is not the one of who knows the family alone, {mean}")
+
+    def _compare(self, entry: dict[str, Any], ruled_out: int, alive: int) -> None:
+        if type(entry["ruled_out"]) is not int or entry["ruled_out"] != ruled_out:
+            refuse(f"a query is said to rule out {entry['ruled_out']} members, it is {ruled_out}")
+        if integer(entry["alive"]) != alive:
+            refuse(f"{entry['alive']} members are said to be left, it is {alive}")
+
+    def _character(self, members: NDArray[np.int64], query: dict[str, Any]) -> Means:
+        """E phi = +-1/2 E[faded factor chi_T]: not 0 only for members that contain T."""
+        if set(query) != {"kind", "subset"}:
+            refuse("a character must have a subset")
+        raw = {number(j, 0, self.family.ground, "a place") for j in query["subset"]}
+        places, sign = raw - {0}, -1 if 0 in raw else 1
+        if len(places) > self.family.chosen:
+            return np.zeros(len(members))
+        coins, k = over_coins(self._faded()), len(places)
+        inner = coins[self.family.chosen - k]
+        value = sum(((-1) ** i * fmpz.bin_uiui(k, i) * inner[i] for i in range(k + 1)), fmpq(0))
+        value /= fmpz(2) ** k
+        inside = np.isin(members, sorted(places)).sum(axis=1) == k
+        return np.where(inside, sign * int(value.p) / int(value.q) / 2, 0.0)
+
+    def _faded(self) -> list[fmpq]:
+        """The mean factor for each h, with the noise."""
+        eta = self.family.noise
+        noise, ends = fmpq(eta.numerator, eta.denominator), max(self.values) + min(self.values)
+        return [(1 - noise) * v + noise * (ends - v) for v in self.values]
+
+    def _pools(self, members: NDArray[np.int64]) -> Any:
+        """The means of all pools, in order: matrix products over all points of z."""
+        n = self.family.ground
+        pools = [e["query"] for e in self.entries if e["query"]["kind"] == "pool"]
+        if not pools:
+            return iter(())
+        if len(members) * len(pools) << n > _MOST_WORK:
+            refuse("pools over so many points and members are too many to play again")
+        masks = []
+        for pool in pools:
+            if set(pool) != {"kind", "sets"} or not pool["sets"]:
+                refuse("a pool must have sets")
+            masks.append([self._mask(s) for s in pool["sets"]])
+        own = np.array([sum(1 << (int(j) - 1) for j in row) for row in members])
+        faded = np.array([int(v.p) / int(v.q) for v in self._faded()])
+        out = np.zeros((len(pools), len(members)))
+        step = max(1, min(1 << n, _CELLS // max(len(members), len(pools))))
+        for start in range(0, 1 << n, step):
+            points = np.arange(start, min(start + step, 1 << n))
+            signs = np.array(
+                [np.sign(sum(s * _signs(points & mask) for mask, s in pool)) for pool in masks]
+            )
+            factor = faded[np.bitwise_count(points[None, :] & own[:, None])]
+            out += signs @ factor.T
+        return iter(out / 2.0 ** (n + 1))
+
+    def _mask(self, places: list[Any]) -> tuple[int, int]:
+        raw = {number(j, 0, self.family.ground, "a place") for j in places}
+        return sum(1 << (j - 1) for j in raw - {0}), -1 if 0 in raw else 1
+
+
+def _signs(points: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(1.0 - 2.0 * (np.bitwise_count(points) & 1))

@@ -1,0 +1,270 @@
+"""The adversary of the query bound, as an oracle that any statistical-query learner runs against.
+
+It has no secret while it plays. It answers with what is expected of who knows the family alone, and
+keeps the members that this answer is within tau of; the rest are ruled out. At the end it draws one
+of those that are left: every answer was right for it. [BFJKMR94, Kea98]
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.oracles.budget import Meter
+from hardness.oracles.means import Means
+from hardness.oracles.query import Character, FactorQuery, StatisticalQuery
+from hardness.oracles.statistical import check_tau
+from hardness.oracles.transcript import Entry, Transcript
+from instances.errors import Refuted, UsageError
+from instances.family import Secret
+from instances.parity import Parity
+from instances.symmetric import Symmetric
+
+_ROUNDING = 1e-10  # of a mean; a member that fits an answer fits it with this much to spare
+
+
+class Adversary(Protocol):
+    """An oracle that answers as badly as its tolerance allows, and keeps a transcript."""
+
+    family: Symmetric
+    tau: Fraction
+    meter: Meter
+
+    def ask(self, query: StatisticalQuery) -> float:
+        """Answer one query within tau of its mean for some member; counted; raises Spent."""
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw a member that fits every answer given so far, uniformly."""
+
+    def transcript(self, secret: Secret) -> Transcript:
+        """Return the game so far, and the member that was drawn."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cap:
+    """How many members one query can rule out, by Bessel's inequality: floor(room / tau^2).
+
+    room: an upper bound of the sum over members of (E_S phi - reference)^2, for any query.
+    """
+
+    room: Fraction
+    tau: Fraction
+
+    @staticmethod
+    def of(family: Symmetric, tau: Fraction, second: Fraction) -> "Cap":
+        """Take the second eigenvalue of the family's values, which is 1 for parities."""
+        half = (max(family.values) - min(family.values)) / 2
+        return Cap(room=(1 - 2 * family.noise) ** 2 * second / half**2 / 4, tau=tau)
+
+    @property
+    def most(self) -> int:
+        """The most members that a query rules out."""
+        return math.floor(self.room / self.tau**2)
+
+
+class ReferenceAdversary:
+    """Follows the proof: answers E_0 phi, and follows every member's mean exactly.
+
+    Any query of z and the label's factor for d - 1 <= 26, any query of raw tokens for 2d <= 26.
+    Where labels have two values it checks at every query that no more members are ruled out than
+    Bessel's inequality allows; raises Refuted if there are.
+
+    >>> from hardness.oracles import Budget
+    >>> from instances import parse
+    >>> family = parse("parity:d=8,m=2")
+    >>> oracle = ReferenceAdversary(family, Fraction(1, 10), Meter(Budget()), Fraction(1))
+    >>> oracle.ask(Character(subset=(1, 2))), oracle.alive
+    (0.0, 20)
+    """
+
+    mode = "reference"
+
+    def __init__(
+        self, family: Symmetric, tau: Fraction, meter: Meter, second: Fraction | None = None
+    ) -> None:
+        """Start with all members alive; `second` is the eigenvalue behind the cap, if known."""
+        self.family, self.tau, self.meter = family, check_tau(tau), meter
+        self._means = Means(family)
+        self._alive = np.ones(family.size, np.bool_)
+        self._entries: list[Entry] = []
+        known = second is not None and family.two_valued
+        self.cap = Cap.of(family, self.tau, second or Fraction(1)) if known else None
+
+    @property
+    def alive(self) -> int:
+        """The number of members that fit every answer so far."""
+        return int(self._alive.sum())
+
+    def ask(self, query: StatisticalQuery) -> float:
+        """Answer one query."""
+        self.meter.take_query()
+        _require(query, self.family)
+        means, reference = self._means.with_reference(query)
+        fits = self._fits(means, reference)
+        if self.cap:
+            self._check(means, reference, ~fits)
+        answer = self._answer(means, reference, fits)
+        before = self.alive
+        self._alive &= self._fits(means, answer)
+        self._entries.append(
+            Entry(
+                query=_written(query, means),
+                answer=answer,
+                ruled_out=before - self.alive,
+                alive=self.alive,
+            )
+        )
+        return answer
+
+    def _answer(
+        self, means: NDArray[np.float64], reference: float, fits: NDArray[np.bool_]
+    ) -> float:
+        if (fits & self._alive).any():
+            return reference
+        # The proof's oracle would now answer truly: here for most of those that are left.
+        return self._window(means)
+
+    def _window(self, means: NDArray[np.float64]) -> float:
+        """The middle of the window of length 2 tau that holds the most alive members' means."""
+        values = np.sort(means[self._alive])
+        reach = 2 * (float(self.tau) - 2 * _ROUNDING)
+        ends = np.searchsorted(values, values + reach, side="right")
+        first = int(np.argmax(ends - np.arange(len(values))))
+        inside = values[first : ends[first]]
+        return float((inside[0] + inside[-1]) / 2)
+
+    def _fits(self, means: NDArray[np.float64], answer: float) -> NDArray[np.bool_]:
+        return np.asarray(np.abs(means - answer) <= float(self.tau) - _ROUNDING)
+
+    def _check(self, means: NDArray[np.float64], reference: float, out: NDArray[np.bool_]) -> None:
+        assert self.cap is not None
+        total = float(((means - reference) ** 2).sum())
+        if total > float(self.cap.room) * (1 + 1e-9) + _ROUNDING:
+            raise Refuted(
+                f"a query moves the members of {self.family.spec} by {total:.6g} in squares, "
+                f"Bessel's inequality allows {float(self.cap.room):.6g}: the family is not what "
+                "its certificate says"
+            )
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw a member that fits every answer given so far, uniformly."""
+        left = np.flatnonzero(self._alive)
+        return tuple(int(j) for j in self._means.members[left[rng.integers(len(left))]])
+
+    def transcript(self, secret: Secret) -> Transcript:
+        """Return the game so far, and the member that was drawn."""
+        return Transcript(
+            spec=self.family.spec,
+            tau=self.tau,
+            mode=self.mode,
+            members=self.family.size,
+            entries=tuple(self._entries),
+            secret=secret,
+        )
+
+
+class StabbingAdversary(ReferenceAdversary):
+    """Answers with the window of length 2 tau that most of the members left fit: it lasts longer.
+
+    >>> from hardness.oracles import Budget
+    >>> from instances import parse
+    >>> oracle = StabbingAdversary(parse("parity:d=8,m=2"), Fraction(1, 10), Meter(Budget()))
+    >>> oracle.ask(Character(subset=(1, 2))), oracle.alive
+    (0.0, 20)
+    """
+
+    mode = "stabbing"
+
+    def _answer(
+        self, means: NDArray[np.float64], reference: float, fits: NDArray[np.bool_]
+    ) -> float:
+        return self._window(means)
+
+
+class CertificateAdversary:
+    """Plays for parities of any size, where members cannot be listed: answers characters by 0.
+
+    A character is the mean of one member alone, so it rules out that one; no member is chosen until
+    the end, and then one that was not asked for.
+    """
+
+    mode = "certificate"
+
+    def __init__(self, family: Symmetric, tau: Fraction, meter: Meter) -> None:
+        """Start with nothing ruled out; raises UsageError for other families than parities."""
+        if not isinstance(family, Parity):
+            raise UsageError(
+                f"{family.spec} given: members are too many to follow one by one, and for more "
+                "than that only parities have an adversary here"
+            )
+        self.family: Symmetric = family
+        self.tau, self.meter = check_tau(tau), meter
+        self._out: set[Secret] = set()
+        self._entries: list[Entry] = []
+
+    @property
+    def alive(self) -> int:
+        """The number of members that fit every answer so far."""
+        return self.family.size - len(self._out)
+
+    def ask(self, query: StatisticalQuery) -> float:
+        """Answer one character; raises UsageError for any other query."""
+        self.meter.take_query()
+        if not isinstance(query, Character):
+            raise UsageError(
+                f"{self.family.spec} is too large to follow every member: the adversary answers "
+                "characters only; take d - 1 <= 26 and fewer members for other queries"
+            )
+        query.require(self.family)
+        places = tuple(sorted(set(query.subset) - {0}))
+        signal = Fraction(0)
+        if len(places) == self.family.m:
+            signal = self.family.coefficient(places, query.subset)
+        before, answer = self.alive, 0.0
+        if abs(signal) > self.tau and places not in self._out:
+            if before == 1:
+                answer = float(signal)  # the last one: it is the truth
+            else:
+                self._out.add(places)
+        self._entries.append(
+            Entry(
+                query=query.to_json(),
+                answer=answer,
+                ruled_out=before - self.alive,
+                alive=self.alive,
+            )
+        )
+        return answer
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw a member that was not ruled out, uniformly."""
+        while True:
+            found = self.family.draw(rng)
+            if found not in self._out:
+                return found
+
+    def transcript(self, secret: Secret) -> Transcript:
+        """Return the game so far, and the member that was drawn."""
+        return Transcript(
+            spec=self.family.spec,
+            tau=self.tau,
+            mode=self.mode,
+            members=self.family.size,
+            entries=tuple(self._entries),
+            secret=secret,
+        )
+
+
+def _require(query: Any, family: Symmetric) -> None:
+    if hasattr(query, "require"):
+        query.require(family)
+
+
+def _written(query: Any, means: NDArray[np.float64]) -> dict[str, Any]:
+    """A query for the transcript: by what it is, or else by its means for all members."""
+    if isinstance(query, FactorQuery) and hasattr(query, "to_json"):
+        return dict(query.to_json())
+    return {"kind": "given", "means": [float(v) for v in means]}
