@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.kernels import counts
+from hardness.kernels import counts, onebit
+from hardness.kernels.planes import planes, where_count
 from hardness.lower.johnson import Johnson
 from instances import tokens
 from instances.errors import UsageError
@@ -20,6 +21,8 @@ from instances.tokens import words_per_token
 
 _CHUNK = 1 << 13
 _CHUNK_WORDS = 1 << 19
+_PLANES = 1 << 26
+_OFF = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,18 +113,18 @@ def sampled(
     size = len(members)
     require_gram(size)
     table = family.response()
-    masks = np.stack([tokens.mask(s, family.d) for s in members])
-    gram = np.zeros((size, size))
+    # Bits will do only where the heads as they are have the two values of the profile.
+    off = float(np.abs(table - [float(v) for v in family.values]).max())
+    signs = family.two_valued and off < _OFF
+    add = _Signs(family, members, off) if signs else _Values(family, members, table)
     used = 0
-    chunk = max(64, min(_CHUNK, _CHUNK_WORDS // masks.shape[1]))
-    for start in range(0, samples, chunk):
-        count = min(chunk, samples - start)
+    for start in range(0, samples, add.chunk):
+        count = min(add.chunk, samples - start)
         words = draw(start, count)
         words = words[family.open(words)]
-        z = words[:, 0] ^ words[:, 1]
-        values = table[counts(masks, z)]
-        gram += values @ values.T
-        used += len(z)
+        if len(words):
+            add.samples(words[:, 0] ^ words[:, 1])
+        used += len(words)
         progress(count)
     if not used:
         raise UsageError(f"none of {samples} tokens has z_0 = -1: raise --samples")
@@ -130,9 +133,60 @@ def sampled(
     radius = bound * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / used)
     return SampledGram(
         members=members,
-        gram=gram / used,
-        radius=radius,
+        gram=add.total() / used,
+        radius=radius + add.rounding,
         confidence=confidence,
         samples=samples,
         used=used,
     )
+
+
+class _Values:
+    """Adds up products of the heads' values, whatever they are."""
+
+    rounding = 0.0
+
+    def __init__(
+        self, family: Symmetric, members: tuple[Secret, ...], table: NDArray[np.float64]
+    ) -> None:
+        self._table = table
+        self._masks = np.stack([tokens.mask(s, family.d) for s in members])
+        self._gram = np.zeros((len(members), len(members)))
+        self.chunk = max(64, min(_CHUNK, _CHUNK_WORDS // self._masks.shape[1]))
+
+    def samples(self, z: NDArray[np.uint64]) -> None:
+        values = self._table[counts(self._masks, z)]
+        self._gram += values @ values.T
+
+    def total(self) -> NDArray[np.float64]:
+        return self._gram
+
+
+class _Signs:
+    """Adds up products of heads that have two values, as bits: B = middle + half s, s = +-1."""
+
+    def __init__(self, family: Symmetric, members: tuple[Secret, ...], off: float) -> None:
+        self._d, self._members = family.d, members
+        self._low = np.array([v == min(family.values) for v in family.values])
+        low, high = (float(end(family.values)) for end in (min, max))
+        self._middle, self._half = (high + low) / 2, (high - low) / 2
+        # The heads in float64 are this far from the two values; products by as much again.
+        self.rounding = off * (2 * max(abs(low), abs(high)) + off)
+        self._products = np.zeros((len(members), len(members)), np.int64)
+        self._sums = np.zeros(len(members), np.int64)
+        self._used = 0
+        self.chunk = max(64, min(1 << 16, _PLANES // family.d))
+
+    def samples(self, z: NDArray[np.uint64]) -> None:
+        rows, n = planes(z, self._d), len(z)
+        bits = np.stack([where_count(rows, s, self._low) for s in self._members])
+        if n % 64:
+            bits[:, -1] &= np.uint64((1 << n % 64) - 1)
+        self._products += onebit.gram(bits, n)
+        self._sums += n - 2 * np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+        self._used += n
+
+    def total(self) -> NDArray[np.float64]:
+        cross = self._sums[:, None] + self._sums[None, :]
+        middle, half = self._middle, self._half
+        return middle**2 * self._used + middle * half * cross + half**2 * self._products
