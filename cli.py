@@ -29,7 +29,6 @@ NOT_BUILT = (
     "challenge",
     "sweep",
     "store",
-    "figure",
 )
 
 
@@ -610,6 +609,31 @@ def report(to: SimpleNamespace, source: Path) -> None:
     write_text(to.out, page(found), force=to.force)
     data = {"source": str(source), "report": str(to.out), "runs": len(found.runs)}
     emit(to, data, f"{to.out}: {len(found.runs)} runs", write=False)
+
+
+@cli.command(short_help="Draw a lower bound: correlations, spectrum, sda, adversary.")
+@click.argument("name", type=click.Choice(["correlations", "spectrum", "sda", "adversary"]))
+@click.argument("source", shell_complete=complete_spec)
+@common
+def figure(to: SimpleNamespace, name: str, source: str) -> None:
+    """Draw a figure of a SPEC, or of a game's transcript for adversary.
+
+    --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
+    """
+    from hardness.report.lower_figures import NUMBERS, adversary, draw
+    from instances.disk import read_json, write_bytes
+
+    if to.out is None and not to.as_json:
+        raise click.UsageError("figure needs --out FILE.svg, .png or .pdf, or --json")
+    kind = to.out.suffix.lstrip(".").lower() if to.out else "svg"
+    if kind not in ("svg", "png", "pdf"):
+        raise click.UsageError(f"--out {to.out} given: a name that ends in .svg, .png or .pdf")
+    early(to)
+    data = adversary(read_json(Path(source))) if name == "adversary" else None
+    data = data or NUMBERS[name](target(source)[0])
+    if to.out:
+        write_bytes(to.out, draw(name, data, kind), force=to.force)
+    emit(to, data, f"{to.out}: {name} of {data['spec']}", write=False)
 
 
 BUILT = sorted(cli.commands)

@@ -102,6 +102,13 @@ def write_text(path: Path, text: str, force: bool = False, mode: int = 0o666) ->
         draft.write_text(text, encoding="utf-8")
 
 
+def write_bytes(path: Path, content: bytes, force: bool = False) -> None:
+    """Write bytes beside their name and rename them into place; raises AlreadyExists."""
+    refuse_existing(path, force)
+    with beside(path) as draft:
+        draft.write_bytes(content)
+
+
 def refuse_existing(path: Path, force: bool = False) -> None:
     """Keep what stands at an output's name unless forced; raises AlreadyExists."""
     if path.is_symlink():

@@ -42,7 +42,6 @@ NOT_BUILT = [
     "store export DB --json",
     "store query DB --json",
     "store merge DB --json",
-    "figure both-sides --json",
     "learners check path.py:Class --json",
     "learners new my_learner.py --json",
 ]
@@ -64,10 +63,10 @@ def test_families_and_learners(hardness):
     assert {"name", "about", "example", "parameters", "revision", "labels"} == set(shown)
     assert [x["name"] for x in hardness("learners", "list", "--json").json["learners"]] == [
         "queries",
-        "pooled",
         "elimination",
         "lowdegree",
         "student",
+        "pooled",
     ]
     shown = hardness("learners", "show", "student", "--json").json
     assert {"name", "about", "access", "parameters", "revision"} == set(shown)

@@ -1,22 +1,12 @@
 """The figure with both sides: queries, examples and seconds against the size, one unit a panel."""
 
-import io
 from typing import Any
 
 from hardness.compare.both import Comparison
+from hardness.report.canvas import STYLES, render
 from hardness.report.summary import ASKER, COSTS, Cell, Cost, bounds, cells, query_bound, short_name
 from hardness.upper import LEARNERS
 
-# Okabe and Ito's palette: told apart with any colour vision; marks differ too.
-_STYLES = [
-    ("#0072B2", "o"),
-    ("#D55E00", "s"),
-    ("#009E73", "^"),
-    ("#CC79A7", "D"),
-    ("#E69F00", "v"),
-    ("#56B4E9", "P"),
-    ("#000000", "X"),
-]
 _TITLES: dict[Cost, str] = {
     "queries": "Statistical queries",
     "examples": "Examples",
@@ -30,49 +20,34 @@ def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
     Filled marks are runs that solved the instance, hollow ones are runs that did not: their cost is
     what they spent, no measure of what is needed.
     """
-    import matplotlib
+    return render((10, 4.1), kind, lambda figure: _build(figure, comparison))
 
-    settings: Any = {
-        "svg.hashsalt": "hardness",
-        "svg.fonttype": "path",
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    }
-    with matplotlib.rc_context(settings):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(10, 4.1), layout="constrained")
-        FigureCanvasAgg(figure)
-        axes: Any = figure.subplots(1, 3)
-        every = cells(comparison)
-        handles: dict[str, Any] = {}
-        for axis, cost in zip(axes, COSTS, strict=True):
-            _panel(axis, cost, comparison, every, handles)
-        shown = [short_name(comparison, name) for name in comparison.learner_names]
-        handles = {k: handles[k] for k in sorted(handles, key=lambda k: k not in shown)}
-        if any(c.solved < c.runs for c in every):
-            from matplotlib.lines import Line2D
+def _build(figure: Any, comparison: Comparison) -> None:
+    axes: Any = figure.subplots(1, 3)
+    every = cells(comparison)
+    handles: dict[str, Any] = {}
+    for axis, cost in zip(axes, COSTS, strict=True):
+        _panel(axis, cost, comparison, every, handles)
+    shown = [short_name(comparison, name) for name in comparison.learner_names]
+    handles = {k: handles[k] for k in sorted(handles, key=lambda k: k not in shown)}
+    if any(c.solved < c.runs for c in every):
+        from matplotlib.lines import Line2D
 
-            hollow: Any = {
-                "color": "0.4",
-                "marker": "o",
-                "markersize": 5,
-                "markerfacecolor": "white",
-            }
-            handles["hollow: did not solve"] = Line2D([], [], linestyle="none", **hollow)
-        figure.legend(
-            handles.values(),
-            handles.keys(),
-            loc="outside lower center",
-            ncols=2,
-            frameon=False,
-        )
-        out = io.BytesIO()
-        metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        figure.savefig(out, format=kind, metadata=metadata[kind], dpi=150)
-        return out.getvalue()
+        hollow: Any = {
+            "color": "0.4",
+            "marker": "o",
+            "markersize": 5,
+            "markerfacecolor": "white",
+        }
+        handles["hollow: did not solve"] = Line2D([], [], linestyle="none", **hollow)
+    figure.legend(
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=2,
+        frameon=False,
+    )
 
 
 def _panel(
@@ -177,4 +152,4 @@ def _styles(learners: list[str]) -> dict[str, tuple[str, str]]:
         while place in taken:
             place += 1
         taken[place] = learner
-    return {learner: _STYLES[place % len(_STYLES)] for place, learner in taken.items()}
+    return {learner: STYLES[place % len(STYLES)] for place, learner in taken.items()}

@@ -12,7 +12,7 @@ from instances.errors import ToolkitError, unknown
 from instances.parameters import build
 
 LEARNERS: dict[str, type[Any]] = {
-    kind.name: kind for kind in (Queries, Pooled, Elimination, LowDegree, Student)
+    kind.name: kind for kind in (Queries, Elimination, LowDegree, Student, Pooled)
 }
 
 

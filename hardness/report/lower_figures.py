@@ -1,0 +1,174 @@
+"""Figures of lower bounds: correlations, spectra, brackets of SDA, games against the adversary.
+
+Each is drawn from numbers that it also gives away, so that a reader can plot them again.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from hardness.lower import Johnson
+from hardness.lower.sda import all_subsets, pair_events
+from hardness.report.canvas import STYLES, render
+from instances.errors import DamagedFile, UsageError
+from instances.family import Family
+from instances.symmetric import Symmetric, to_float
+from instances.threshold import rational
+
+Data = dict[str, Any]
+_GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
+_BLUE, _ORANGE, _GREEN = (colour for colour, _ in STYLES[:3])
+
+
+def _scheme(family: Family) -> Johnson:
+    if not isinstance(family, Symmetric):
+        raise UsageError(f"{family.spec} given: this figure is about symmetric profiles and parity")
+    return Johnson.family(family)
+
+
+def correlations(family: Family) -> Data:
+    """The normalised correlation of two members against their overlap, exact.
+
+    >>> from instances import parse
+    >>> correlations(parse("profile:g=majority,d=8,m=3"))["correlation"]
+    [0.0, 0.25, 0.5, 1.0]
+    """
+    scheme = _scheme(family)
+    found = [to_float(c / scheme.norm) for c in scheme.correlations]
+    share = [
+        math.comb(scheme.m, t) * math.comb(scheme.n - scheme.m, scheme.m - t) / scheme.size
+        for t in range(scheme.m + 1)
+    ]
+    return {
+        "spec": family.spec,
+        "overlap": list(range(scheme.m + 1)),
+        "correlation": found,
+        "share_of_pairs": share,
+    }
+
+
+def spectrum(family: Family) -> Data:
+    """The eigenvalues of the Gram matrix over all members, unit norms, with multiplicities."""
+    scheme = _scheme(family)
+    return {
+        "spec": family.spec,
+        "j": list(range(len(scheme.eigenvalues))),
+        "log10_eigenvalue": [_log10(v / scheme.norm) for v in scheme.eigenvalues],
+        "log10_multiplicity": [_log10(rational(m)) for m in scheme.multiplicities],
+    }
+
+
+def sda(family: Family) -> Data:
+    """Both ends of SDA over all subsets, and SDA over pair events, against gamma."""
+    scheme = _scheme(family)
+    rows = []
+    for gamma in _GAMMAS:
+        found = all_subsets(scheme, rational(gamma))
+        rows.append((gamma, found.lower, found.upper, pair_events(scheme, rational(gamma))))
+    return {
+        "spec": family.spec,
+        "gamma": [str(r[0]) for r in rows],
+        "lower": [str(r[1]) for r in rows],
+        "upper": [str(r[2]) for r in rows],
+        "pair_events": [str(r[3]) for r in rows],
+    }
+
+
+def adversary(transcript: dict[str, Any]) -> Data:
+    """Members left after each query of a transcript."""
+    try:
+        size = int(transcript["members"])
+        left = [int(entry["alive"]) for entry in transcript["queries"]]
+        return {
+            "spec": str(transcript["spec"]),
+            "mode": str(transcript["mode"]),
+            "tau": str(transcript["tau"]),
+            "query": list(range(len(left) + 1)),
+            "left": [str(n) for n in (size, *left)],
+        }
+    except (LookupError, TypeError, ValueError) as error:
+        raise DamagedFile(f"this is no transcript of a game: {error}") from error
+
+
+def _draw_correlations(figure: Any, data: Data) -> None:
+    axis = figure.subplots()
+    axis.plot(data["overlap"], data["correlation"], marker="o", markersize=4, color=_BLUE)
+    axis.set_xlabel("overlap of two hidden sets")
+    axis.xaxis.get_major_locator().set_params(integer=True)
+    axis.set_ylabel("correlation (centred, unit norm)", color=_BLUE)
+    other = axis.twinx()
+    other.bar(data["overlap"], data["share_of_pairs"], width=0.6, color=_ORANGE, alpha=0.35)
+    other.set_ylabel("share of pairs of members", color=_ORANGE)
+    axis.set_title(data["spec"])
+
+
+def _draw_spectrum(figure: Any, data: Data) -> None:
+    axis = figure.subplots()
+    axis.plot(data["j"], data["log10_eigenvalue"], marker="o", markersize=4, color=_BLUE)
+    axis.set_xlabel("eigenspace j")
+    axis.xaxis.get_major_locator().set_params(integer=True)
+    axis.set_ylabel("eigenvalue, log10", color=_BLUE)
+    other = axis.twinx()
+    other.plot(
+        data["j"], data["log10_multiplicity"], marker="s", markersize=3.5, color=_ORANGE, ls="--"
+    )
+    other.set_ylabel("multiplicity, log10", color=_ORANGE)
+    axis.set_title(data["spec"])
+
+
+def _draw_sda(figure: Any, data: Data) -> None:
+    axis = figure.subplots()
+    gamma = [float(Fraction(g)) for g in data["gamma"]]
+    lower, upper, pairs = (
+        [_log10(rational(int(v))) for v in data[key]] for key in ("lower", "upper", "pair_events")
+    )
+    axis.plot(gamma, upper, color=_ORANGE, marker="v", markersize=4, label="all subsets, at most")
+    axis.plot(
+        gamma, lower, color=_BLUE, marker="^", markersize=4, label="all subsets, certified at least"
+    )
+    axis.fill_between(gamma, lower, upper, color=_BLUE, alpha=0.12, linewidth=0)
+    axis.plot(
+        gamma, pairs, color=_GREEN, marker="o", markersize=3.5, ls="--", label="pair events, exact"
+    )
+    axis.set_xscale("log")
+    axis.set_xlabel("gamma, average correlation (centred, unit norm)")
+    axis.set_ylabel("SDA, log10 (0 where it is 0 or 1)")
+    axis.legend(frameon=False)
+    axis.set_title(data["spec"])
+
+
+def _draw_adversary(figure: Any, data: Data) -> None:
+    axis = figure.subplots()
+    left = [int(v) for v in data["left"]]
+    scale = 10 ** max(0, len(str(max(left))) - 15)  # beyond float64 only the shape matters
+    axis.step(data["query"], [v / scale for v in left], where="post", color=_BLUE)
+    axis.set_xlabel(f"queries to STAT({data['tau']}), {data['mode']} adversary")
+    axis.set_ylabel("members left" + (f" / {scale:.0e}" if scale > 1 else ""))
+    axis.set_ylim(bottom=0)
+    axis.set_title(data["spec"])
+
+
+DRAWINGS: dict[str, Callable[[Any, Data], None]] = {
+    "correlations": _draw_correlations,
+    "spectrum": _draw_spectrum,
+    "sda": _draw_sda,
+    "adversary": _draw_adversary,
+}
+NUMBERS: dict[str, Callable[[Family], Data]] = {
+    "correlations": correlations,
+    "spectrum": spectrum,
+    "sda": sda,
+}
+
+
+def draw(name: str, data: Data, kind: str = "svg") -> bytes:
+    """Draw one figure from its numbers, as svg, png or pdf: the same bytes for the same numbers."""
+    return render((6.0, 3.8), kind, lambda figure: DRAWINGS[name](figure, data))
+
+
+def _log10(value: Any) -> float:
+    """log10 of a positive rational of any size; 0 for 0."""
+    if value <= 0:
+        return 0.0
+    return math.log10(int(value.p)) - math.log10(int(value.q))
