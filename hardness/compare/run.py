@@ -20,7 +20,7 @@ from hardness.oracles import (
     Spent,
     Usage,
 )
-from hardness.upper import Learner, Outcome, learner_spec, nothing
+from hardness.upper import Hypothesis, Learner, Outcome, learner_spec, nothing
 from hardness.upper.learner import SPENT
 from instances.errors import ToolkitError, UsageError
 from instances.family import Instance
@@ -128,13 +128,33 @@ def run(
     >>> run(parse_learner("elimination"), parse("parity:d=20,m=3").instance(0), Budget()).outcome
     <Outcome.SOLVED: 'solved'>
     """
+    hypothesis, usage = learn_once(learner, source, budget, seed, oracle, tau)
+    return judged(learner, source, hypothesis, usage, seed, oracle, tau)
+
+
+def learn_once(
+    learner: Learner,
+    source: Instance | Folder,
+    budget: Budget,
+    seed: int = 0,
+    oracle: OracleName = "samples",
+    tau: Fraction = Fraction(1, 10),
+) -> tuple[Hypothesis, Usage]:
+    """Do the learning of a run alone: its hypothesis and what it used; raises ToolkitError.
+
+    >>> from hardness.upper import parse_learner
+    >>> from instances import parse
+    >>> instance = parse("parity:d=20,m=3").instance(0)
+    >>> hypothesis, _ = learn_once(parse_learner("elimination"), instance, Budget())
+    >>> hypothesis.secret == instance.hidden.secret
+    True
+    """
     family = source.family
     reason = learner.supports(family)
     if reason:
         raise ToolkitError(f"{learner.name} cannot run on {family.spec}: {reason}")
-    instance = source.instance if isinstance(source, Folder) else source
     meter = Meter(budget)
-    asked = _oracle(learner, source, instance, meter, oracle, tau)
+    asked = _oracle(learner, source, _instance(source), meter, oracle, tau)
     rng = generator(seed, "learner", learner_spec(learner))
     try:
         # A diverging learner overflows; the run says so by its outcome.
@@ -142,7 +162,20 @@ def run(
             hypothesis = learner.learn(asked, rng)
     except Spent as spent:
         hypothesis = nothing(family, SPENT[spent.resource])
-    usage = meter.usage()
+    return hypothesis, meter.usage()
+
+
+def judged(
+    learner: Learner,
+    source: Instance | Folder,
+    hypothesis: Hypothesis,
+    usage: Usage,
+    seed: int = 0,
+    oracle: OracleName = "samples",
+    tau: Fraction = Fraction(1, 10),
+) -> Run:
+    """Measure the risk of what `learn_once` gave with the same arguments, and write the run."""
+    family, instance = source.family, _instance(source)
     risk = measure(instance, hypothesis.predict) if instance else None
     recovered = None
     if instance and hypothesis.secret is not None:
@@ -183,6 +216,11 @@ def judge(risk: Risk | None, known: bool) -> Outcome:
 def _finite(value: Any) -> Any:
     """JSON has no infinity."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _instance(source: Instance | Folder) -> Instance | None:
+    """The instance, or None for a folder without its secret part."""
+    return source.instance if isinstance(source, Folder) else source
 
 
 def _oracle(

@@ -17,6 +17,13 @@ _STYLES = [
     ("#56B4E9", "P"),
     ("#000000", "X"),
 ]
+SETTINGS: Any = {
+    "svg.hashsalt": "hardness",
+    "svg.fonttype": "path",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
 _TITLES: dict[Cost, str] = {
     "queries": "Statistical queries",
     "examples": "Examples",
@@ -32,14 +39,7 @@ def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
     """
     import matplotlib
 
-    settings: Any = {
-        "svg.hashsalt": "hardness",
-        "svg.fonttype": "path",
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    }
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(SETTINGS):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
@@ -69,10 +69,15 @@ def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
             ncols=2,
             frameon=False,
         )
-        out = io.BytesIO()
-        metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        figure.savefig(out, format=kind, metadata=metadata[kind], dpi=150)
-        return out.getvalue()
+        return rendered(figure, kind)
+
+
+def rendered(figure: Any, kind: str) -> bytes:
+    """Save a figure as svg, png or pdf; the same bytes for the same figure under SETTINGS."""
+    out = io.BytesIO()
+    metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    figure.savefig(out, format=kind, metadata=metadata[kind], dpi=150)
+    return out.getvalue()
 
 
 def _panel(
