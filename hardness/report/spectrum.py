@@ -29,7 +29,7 @@ def spectra_words(found: Spectra, top: int) -> str:
             f"            of {attempt.run.learner}: {attempt.run.outcome.value}",
             f"            averaged over {how}; variance over X_1 {_value(attempt.beyond)}",
         ]
-        if attempt.draws:
+        if attempt.surplus > _ROUNDING:
             lines += [f"            the draws add about {_value(attempt.surplus)} to its weight"]
         lines += [
             f"together    E[q f] = {_value(attempt.learned.correlation)}, "

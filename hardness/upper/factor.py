@@ -80,9 +80,9 @@ def factor(
     """Tabulate E[X[0,0] F(X)[0,0] | z] where z_0 = -1.
 
     predict: (n, 2, d) tokens -> (n, 2, d) labels. draws: of X_1 for each z, from a stream of their
-    own; None takes every X_1 if d <= 11, else 16 of them, or fewer where the table is long. Every
-    1 of the 2^(d-1) entries that is done counts for progress. Raises UsageError and TooLarge for d
-    or draws out of range, ToolkitError for predictions not finite or of the wrong shape.
+    own; None takes every X_1 if d <= 11, else 16 of them, or fewer where the table is long.
+    progress is told how many more of the 2^(d-1) entries are done. Raises UsageError and TooLarge
+    for d or draws out of range, ToolkitError for predictions not finite or of the wrong shape.
 
     >>> from instances import parse
     >>> family = parse("parity:d=3,m=2")
