@@ -532,6 +532,36 @@ def learn(
     emit(to, found.to_json(), run_words(found))
 
 
+@cli.command(short_help="Walsh spectrum of a member and of a hypothesis.")
+@spec_argument
+@click.option("--learner", shell_complete=complete_learner, help="NAME or NAME:key=value,...")
+@click.option(
+    "--top", type=POSITIVE, default=5, show_default=True, help="Largest coefficients to show."
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(min=2),
+    help="Draws of X_1 for each z.  [default: all of them up to d = 11, then 16 or fewer]",
+)
+@budget_options
+@common
+def spectrum(
+    to: SimpleNamespace, spec: str, learner: str | None, top: int, draws: int | None, budget: Any
+) -> None:
+    """Show the weight of a member by degree, and which part of it a learner has learned."""
+    from hardness.compare import spectra
+    from hardness.report.spectrum import spectra_words
+    from hardness.upper import parse_learner
+
+    early(to)
+    chosen = parse_learner(learner) if learner else None
+    family, folder = target(spec)
+    source = folder or family.instance(to.seed)
+    with progress(1 << min(family.d - 1, 26), "tabulating", to) as bar:
+        found = spectra(source, chosen, budget, to.seed, draws, bar)
+    emit(to, found.to_json(top), spectra_words(found, top))
+
+
 @cli.command(short_help="Learners beside certified bounds, over sizes.")
 @spec_argument
 @click.option("--over", required=True, help="A parameter's range: d=8..20, d=8..20..4, d=8,12.")
@@ -611,8 +641,8 @@ def report(to: SimpleNamespace, source: Path) -> None:
     emit(to, data, f"{to.out}: {len(found.runs)} runs", write=False)
 
 
-@cli.command(short_help="Draw a lower bound: correlations, spectrum, sda, adversary.")
-@click.argument("name", type=click.Choice(["correlations", "spectrum", "sda", "adversary"]))
+@cli.command(short_help="Draw a lower bound: correlations, eigenvalues, sda, adversary.")
+@click.argument("name", type=click.Choice(["correlations", "eigenvalues", "sda", "adversary"]))
 @click.argument("source", shell_complete=complete_spec)
 @common
 def figure(to: SimpleNamespace, name: str, source: str) -> None:

@@ -4,20 +4,25 @@ from hardness.compare.both import Comparison, Cut, compare, distinct, values_of
 from hardness.compare.game import Game, play
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
-from hardness.compare.run import Run, run
+from hardness.compare.run import Run, learn_once, run
+from hardness.compare.spectrum import Attempt, Spectra, spectra
 
 __all__ = [
+    "Attempt",
     "Comparison",
     "Cut",
     "Game",
     "Risk",
     "Run",
+    "Spectra",
     "compare",
     "distinct",
+    "learn_once",
     "measure",
     "play",
     "read_comparison",
     "run",
+    "spectra",
     "values_of",
     "write_comparison",
 ]

@@ -128,12 +128,39 @@ def run(
     >>> run(parse_learner("elimination"), parse("parity:d=20,m=3").instance(0), Budget()).outcome
     <Outcome.SOLVED: 'solved'>
     """
+    hypothesis, usage = learn_once(learner, source, budget, seed, oracle, tau)
+    instance = source.instance if isinstance(source, Folder) else source
+    how = answered(learner, oracle, tau)
+    return judged(learner, source.family, seed, hypothesis, usage, instance, how)
+
+
+def answered(
+    learner: Learner, oracle: OracleName = "samples", tau: Fraction = Fraction(1, 10)
+) -> dict[str, str]:
+    """Write down how a learner's queries were answered, if it asks any."""
+    return {"tau": str(tau), "oracle": oracle} if learner.access == "queries" else {}
+
+
+def learn_once(
+    learner: Learner,
+    source: Instance | Folder,
+    budget: Budget,
+    seed: int = 0,
+    oracle: OracleName = "samples",
+    tau: Fraction = Fraction(1, 10),
+) -> tuple[Hypothesis, Usage]:
+    """Do the learning of a run alone: its hypothesis and what it used; raises ToolkitError.
+
+    >>> from hardness.upper import parse_learner
+    >>> from instances import parse
+    >>> instance = parse("parity:d=20,m=3").instance(0)
+    >>> hypothesis, _ = learn_once(parse_learner("elimination"), instance, Budget())
+    >>> hypothesis.secret == instance.hidden.secret
+    True
+    """
     require_support(learner, source.family)
     instance = source.instance if isinstance(source, Folder) else source
-    asked = _oracle(learner, source, instance, Meter(budget), oracle, tau)
-    hypothesis, usage = attempt(learner, asked, seed)
-    how = {"tau": str(tau), "oracle": oracle} if learner.access == "queries" else {}
-    return judged(learner, source.family, seed, hypothesis, usage, instance, how)
+    return attempt(learner, _oracle(learner, source, instance, Meter(budget), oracle, tau), seed)
 
 
 def require_support(learner: Learner, family: Family) -> None:

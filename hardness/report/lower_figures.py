@@ -48,7 +48,7 @@ def correlations(family: Family) -> Data:
     }
 
 
-def spectrum(family: Family) -> Data:
+def eigenvalues(family: Family) -> Data:
     """The eigenvalues of the Gram matrix over all members, unit norms, with multiplicities."""
     scheme = _scheme(family)
     return {
@@ -103,7 +103,7 @@ def _draw_correlations(figure: Any, data: Data) -> None:
     axis.set_title(data["spec"])
 
 
-def _draw_spectrum(figure: Any, data: Data) -> None:
+def _draw_eigenvalues(figure: Any, data: Data) -> None:
     axis = figure.subplots()
     axis.plot(data["j"], data["log10_eigenvalue"], marker="o", markersize=4, color=_BLUE)
     axis.set_xlabel("eigenspace j")
@@ -151,13 +151,13 @@ def _draw_adversary(figure: Any, data: Data) -> None:
 
 DRAWINGS: dict[str, Callable[[Any, Data], None]] = {
     "correlations": _draw_correlations,
-    "spectrum": _draw_spectrum,
+    "eigenvalues": _draw_eigenvalues,
     "sda": _draw_sda,
     "adversary": _draw_adversary,
 }
 NUMBERS: dict[str, Callable[[Family], Data]] = {
     "correlations": correlations,
-    "spectrum": spectrum,
+    "eigenvalues": eigenvalues,
     "sda": sda,
 }
 

@@ -13,8 +13,8 @@ from hardness.report.lower_figures import (
     adversary,
     correlations,
     draw,
+    eigenvalues,
     sda,
-    spectrum,
 )
 from hardness.upper import parse_learner
 from instances import DamagedFile, parse
@@ -26,7 +26,7 @@ def numbers(name):
     if name == "adversary":
         game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget())
         return adversary(game.transcript.to_json())
-    return {"correlations": correlations, "spectrum": spectrum, "sda": sda}[name](parse(SPEC))
+    return {"correlations": correlations, "eigenvalues": eigenvalues, "sda": sda}[name](parse(SPEC))
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
@@ -46,14 +46,14 @@ def test_the_numbers_are_those_of_the_family():
     gram = np.array(
         [[found["correlation"][len(set(a) & set(b))] for b in members] for a in members]
     )
-    eigenvalues = np.linalg.eigvalsh(gram)
-    drawn = numbers("spectrum")
+    found = np.linalg.eigvalsh(gram)
+    drawn = numbers("eigenvalues")
     wanted = [
         10**v
         for v, count in zip(drawn["log10_eigenvalue"], drawn["log10_multiplicity"], strict=True)
         for _ in range(round(10**count))
     ]
-    np.testing.assert_allclose(sorted(wanted), eigenvalues, rtol=1e-9)
+    np.testing.assert_allclose(sorted(wanted), found, rtol=1e-9)
     assert math.comb(8, 3) == scheme.size == len(wanted)
 
 

@@ -1,0 +1,104 @@
+"""Spectra in words, for the terminal, and as a figure: weight by degree."""
+
+from typing import Any
+
+import numpy as np
+
+from hardness.compare import Spectra
+from hardness.report.canvas import render
+from hardness.report.text import table
+from hardness.upper.spectra import Spectrum
+
+_COLOURS = {"target": "#0072B2", "hypothesis": "#D55E00"}
+_ROUNDING = 1e-12
+
+
+def spectra_words(found: Spectra, top: int) -> str:
+    """Write the weights by degree, the part of each that was learned, and large coefficients."""
+    target, attempt = found.target, found.attempt
+    lines = [
+        f"{found.spec}, seed {found.seed}",
+        f"target      {_shape(target)}",
+        f"            information exponent {found.exponent}, leap {found.exponent}",
+    ]
+    header = ["degree", "target", "known"]
+    columns = [target.weights, found.known.part]
+    shown = target.present
+    if attempt:
+        how = f"{attempt.draws} draws of X_1 for each z" if attempt.draws else "every X_1"
+        lines += [
+            f"hypothesis  {_shape(attempt.spectrum)}",
+            f"            of {attempt.run.learner}: {attempt.run.outcome.value}",
+            f"            averaged over {how}; variance over X_1 {_value(attempt.beyond)}",
+        ]
+        if attempt.surplus > _ROUNDING:
+            lines += [f"            the draws add about {_value(attempt.surplus)} to its weight"]
+        lines += [
+            f"together    E[q f] = {_value(attempt.learned.correlation)}, "
+            f"E[(q - f)^2] = {_value(attempt.learned.distance)}"
+        ]
+        header += ["hypothesis", "learned", "residual"]
+        columns += [attempt.spectrum.weights, attempt.learned.part, attempt.learned.residual]
+        shown = shown | attempt.spectrum.present
+    rows = [
+        [str(k), *(_value(float(column[k])) for column in columns)]
+        for k in range(int(np.flatnonzero(shown).max(initial=0)) + 1)
+    ]
+    lines += ["", table(header, rows), "", "largest of the target", _top(target, top)]
+    if attempt:
+        lines += ["", "largest of the hypothesis", _top(attempt.spectrum, top)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def weight_figure(found: Spectra) -> str:
+    """Draw the weight by degree, bars of target and hypothesis, as svg; stable to the byte."""
+    return render((6, 3.2), "svg", lambda figure: _draw(figure, found)).decode()
+
+
+def _draw(figure: Any, found: Spectra) -> None:
+    axis = figure.subplots()
+    bars = {"target": found.target}
+    if found.attempt:
+        bars["hypothesis"] = found.attempt.spectrum
+    width = 0.8 / len(bars)
+    degrees = np.arange(found.target.n + 1)
+    for i, (name, one) in enumerate(bars.items()):
+        place = degrees + (i - (len(bars) - 1) / 2) * width
+        # Rounded, so that the last digits of a learner's arithmetic do not move a bar.
+        axis.bar(place, one.weights.round(9), width, color=_COLOURS[name], label=name, linewidth=0)
+    axis.set_xticks(degrees[:: -(-len(degrees) // 14)])
+    axis.set_xlabel("degree")
+    axis.set_ylabel("weight")
+    learner = f"\n{found.attempt.run.learner}" if found.attempt else ""
+    axis.set_title(f"{found.spec}, seed {found.seed}{learner}", fontsize=8)
+    axis.grid(True, axis="y", linewidth=0.4, alpha=0.5)
+    axis.set_axisbelow(True)
+    if found.attempt:
+        axis.legend(frameon=False)
+
+
+def _shape(found: Spectrum) -> str:
+    """The weight and the degrees of a function, in words."""
+    degrees = found.degrees
+    if degrees is None:
+        return "0"
+    return (
+        f"weight {_value(found.norm)} on degrees {degrees.least} .. {degrees.highest}, "
+        f"mean degree {degrees.mean:.3g}"
+    )
+
+
+def _top(found: Spectrum, count: int) -> str:
+    rows = [
+        ["{" + ", ".join(map(str, subset)) + "}", f"{value:.4f}"]
+        for subset, value in found.top(count)
+    ]
+    return table(["set", "coefficient"], rows) if rows else "none"
+
+
+def _value(value: float) -> str:
+    if np.isnan(value):
+        return "-"
+    if abs(value) < _ROUNDING:
+        return "0"
+    return f"{value:.4f}" if abs(value) >= 1e-4 else f"{value:.1e}"

@@ -1,0 +1,332 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from hardness.compare import learn_once, run, spectra
+from hardness.lower.correlation import exact, exact_gram, sampled
+from hardness.oracles import Budget
+from hardness.report.spectrum import spectra_words, weight_figure
+from hardness.upper import parse_learner
+from hardness.upper.factor import factor, factor_table
+from hardness.upper.leap import information_exponent, leap
+from hardness.upper.spectra import learned, member_spectrum, spectrum
+from instances import TooLarge, ToolkitError, UsageError, parse, tokens
+from instances.streams import BitStream, key
+from instances.symmetric import to_float
+from tests.conftest import every_token
+
+SPECS = [
+    "parity:d=7,m=1",
+    "parity:d=9,m=4",
+    "parity:d=8,m=3,noise=0.1",
+    "profile:g=majority,d=9,m=3",
+    "profile:g=mod(3),d=8,m=5",
+    "profile:g=h**2,d=8,m=4,noise=0.2",
+    "profile:g=parity+0.1*majority,d=9,m=5",
+]
+
+
+def subsets(n):
+    return [s for k in range(n + 1) for s in itertools.combinations(range(1, n + 1), k)]
+
+
+def signs(d):
+    """All z with z_0 = -1, in the order of a table: (2^(d-1), d)."""
+    z = tokens.unpack(np.arange(2 ** (d - 1), dtype=np.uint64)[:, None] << np.uint64(1), d)
+    z[:, 0] = -1
+    return z
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_members_spectrum_is_its_closed_form(spec):
+    family = parse(spec)
+    secret = family.instance(3).hidden.secret
+    closed = member_spectrum(family, secret)
+    table = factor_table(lambda x: family.mean(secret, x), family.d)
+    walsh = spectrum(table)
+    assert np.abs(walsh.coefficients - closed.coefficients).max() < 1e-12
+    assert abs(closed.norm - (table**2).mean()) < 1e-12  # Parseval
+    if not family.noise:
+        for subset in subsets(family.d - 1):
+            inside = set(subset) <= set(secret)
+            value = to_float(family.fourier[len(subset)]) if inside else 0.0
+            assert closed.coefficient(subset) == value
+    for subset in subsets(family.d - 1)[::7]:
+        assert closed.coefficient(subset) == pytest.approx(
+            float(2 * family.coefficient(secret, subset)), abs=1e-15
+        )
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_layer_has_the_spectrum_of_the_formula(spec):
+    family = parse(spec)
+    secret = family.instance(0).hidden.secret
+    made = factor(family.layer(secret), family.d)
+    assert made.draws is None
+    assert made.beyond < 1e-20  # a member's factor is a function of z
+    label = factor_table(lambda x: family.label(secret, x), family.d)
+    assert np.abs(made.table - label).max() < 1e-11
+
+
+def test_a_spectrum_is_its_definition():
+    values = np.random.default_rng(0).normal(size=32)
+    found = spectrum(values)
+    z = signs(6)
+    every = {s: float((values * z[:, list(s)].prod(axis=1)).mean()) for s in subsets(5)}
+    for subset, value in every.items():
+        assert found.coefficient(subset) == pytest.approx(value, abs=1e-14)
+    weights = [sum(v**2 for s, v in every.items() if len(s) == k) for k in range(6)]
+    assert found.weights == pytest.approx(weights)
+    assert found.norm == pytest.approx((values**2).mean())
+    assert found.degrees.mean == pytest.approx(
+        sum(k * w for k, w in enumerate(weights)) / sum(weights)
+    )
+    influences = [sum(v**2 for s, v in every.items() if j in s) for j in range(1, 6)]
+    assert found.influences == pytest.approx(influences)
+    # Influence is half the mean square of the change when one coordinate is flipped, halved again.
+    flipped = values.reshape(2, 16)[::-1].reshape(32)
+    assert found.influences[4] == pytest.approx(((values - flipped) ** 2).mean() / 4)
+    top = sorted(every.items(), key=lambda item: -abs(item[1]))[:7]
+    assert [s for s, _ in found.top(7)] == [s for s, _ in top]
+    assert len(found.top(1000)) == 32
+
+
+def test_top_is_in_one_order_however_parts_are_cut(monkeypatch):
+    family = parse("profile:g=majority,d=9,m=5")
+    found = member_spectrum(family, (1, 3, 4, 6, 8))
+    walsh = spectrum(factor_table(lambda x: family.label((1, 3, 4, 6, 8), x), 9))
+    whole = [s for s, _ in found.top(9)]
+    assert whole[:6] == [(1,), (3,), (4,), (6,), (8,), (1, 3, 4, 6, 8)]
+    assert [s for s, _ in walsh.top(9)] == whole
+    monkeypatch.setattr("hardness.upper.spectra._CHUNK", 8)
+    assert [s for s, _ in walsh.top(9)] == whole
+    assert walsh.weights == pytest.approx(found.weights, abs=1e-15)
+    assert len(found.top(1000)) == 16  # odd subsets alone
+
+
+def test_zero_and_constants_have_no_degrees_to_speak_of():
+    zero = spectrum(np.zeros(8))
+    assert (zero.degrees, zero.information_exponent, zero.top(3)) == (None, None, [])
+    constant = spectrum(np.full(8, 2.0))
+    assert constant.degrees.highest == 0
+    assert constant.information_exponent is None
+    assert constant.top(3) == [((), 2.0)]
+
+
+@pytest.mark.parametrize("spec", ["parity:d=9,m=3", "profile:g=majority,d=9,m=3"])
+def test_sampled_walsh_and_closed_correlations_are_one(spec):
+    family = parse(spec)
+    members = ((1, 2, 3), (1, 2, 5), (3, 7, 8), (4, 5, 6))
+    made = [spectrum(factor_table(lambda x, s=s: family.label(s, x), family.d)) for s in members]
+    walsh = np.array([[one.dot(other) for other in made] for one in made])
+    closed = [member_spectrum(family, s) for s in members]
+    assert np.abs(walsh - [[a.dot(b) for b in closed] for a in closed]).max() < 1e-12
+    assert np.abs(walsh - exact_gram(family, members)).max() < 1e-12
+    stream = BitStream(key(0, "test"))
+    draw = lambda start, count: tokens.boolean(stream, start, count, 2, family.d)  # noqa: E731
+    found = sampled(family, members, draw, 200_000, 0.999)
+    assert np.abs(found.gram - walsh).max() <= found.radius
+    centre = [one.coefficient(()) for one in made]
+    norm = walsh[0, 0] - centre[0] ** 2
+    for i, j in itertools.combinations(range(len(members)), 2):
+        value = exact(family, members[i], members[j]).value
+        assert (walsh[i, j] - centre[i] * centre[j]) / norm == pytest.approx(float(value))
+
+
+def uneven(x):
+    """A prediction whose factor depends on X_1: mean z_1 over X_1, variance 1/4."""
+    out = np.zeros(x.shape)
+    out[:, 0, 0] = x[:, 0, 0] * (x[:, 0, 1] * x[:, 1, 1] + x[:, 0, 2] / 2.0)
+    return out
+
+
+def test_draws_are_unbiased_and_say_what_they_add():
+    whole = factor(uneven, 7)
+    assert np.abs(whole.table - signs(7)[:, 1]).max() < 1e-15
+    assert (whole.beyond, whole.surplus, whole.draws) == (pytest.approx(0.25), 0.0, None)
+    found = [factor(uneven, 7, draws=4, seed=seed) for seed in range(40)]
+    assert np.mean([f.beyond for f in found]) == pytest.approx(0.25, rel=0.05)
+    added = np.mean([(f.table**2).mean() for f in found]) - 1
+    assert added == pytest.approx(np.mean([f.surplus for f in found]), abs=0.02)
+    assert np.abs(np.mean([f.table for f in found], axis=0) - whole.table).max() < 0.2
+
+
+def test_draws_do_not_depend_on_how_the_table_is_cut(monkeypatch):
+    once = factor(uneven, 6, draws=3, seed=1).table
+    done = []
+    monkeypatch.setattr("hardness.upper.factor._BATCH_NUMBERS", 200)
+    again = factor(uneven, 6, draws=3, seed=1, progress=done.append).table
+    assert (once == again).all()
+    assert len(done) > 1
+    assert sum(done) == 32
+    assert not (factor(uneven, 6, draws=3, seed=2).table == once).all()
+    assert factor(uneven, 13).draws == 16
+    monkeypatch.setattr("hardness.upper.factor._WORK", 1 << 14)
+    assert factor(uneven, 13).draws == 4
+
+
+def test_a_hypothesis_distance_is_its_mean_square_error():
+    """On open tokens the error splits into that of the table and what no table shows."""
+    family = parse("profile:g=majority,d=5,m=3")
+    instance = family.instance(0)
+    hypothesis, _ = learn_once(parse_learner("student:steps=30,batch=32"), instance, Budget())
+    made = factor(hypothesis.predict, 5)
+    found = learned(spectrum(made.table), member_spectrum(family, instance.hidden.secret))
+    words = every_token(5)
+    x = tokens.unpack(words[family.open(words)], 5)
+    errors = hypothesis.predict(x)[:, 0, 0] - family.label(instance.hidden.secret, x)[:, 0, 0]
+    assert found.distance + made.beyond == pytest.approx((errors**2).mean(), rel=1e-9)
+    assert made.beyond > 1e-6
+    by_weights = spectrum(made.table).norm + 1 - 2 * found.correlation
+    assert found.distance == pytest.approx(by_weights, rel=1e-9)
+
+
+def test_lowdegree_learns_the_low_degrees_and_nothing_above():
+    instance = parse("profile:g=majority,d=10,m=3").instance(1)
+    found = spectra(instance, parse_learner("lowdegree:degree=1,oversample=200"))
+    part, residual = found.attempt.learned.part, found.attempt.learned.residual
+    assert part[1] == pytest.approx(1, abs=0.05)
+    assert abs(part[3] - found.known.part[3]) < 1e-12  # what everyone knows, and no more
+    assert residual[3] == pytest.approx(0.25 * (1 - found.known.part[3]))
+    assert np.isnan(part[[0, 2, 4]]).all()
+    assert found.attempt.beyond < 1e-20
+
+
+def test_what_everyone_knows_is_the_share_of_members():
+    family = parse("profile:g=majority,d=10,m=3")
+    found = spectra(family.instance(0))
+    assert found.known.part[1] == pytest.approx(3 / 9)
+    assert found.known.part[3] == pytest.approx(1 / 84)
+    assert found.attempt is None
+    parity = spectra(parse("parity:d=10,m=3").instance(0))
+    assert parity.known.correlation == 0
+
+
+@pytest.mark.parametrize("name", ["elimination", "queries", "student:steps=40", "lowdegree"])
+def test_the_run_beside_a_spectrum_is_the_run(name):
+    instance = parse("parity:d=7,m=2").instance(0)
+    learner = parse_learner(name)
+    found, alone = spectra(instance, learner).attempt.run, run(learner, instance, Budget())
+    assert (found.risk, found.outcome, found.details) == (alone.risk, alone.outcome, alone.details)
+
+
+def test_a_solved_parity_is_learned_whole():
+    found = spectra(parse("parity:d=12,m=3").instance(0), parse_learner("elimination"))
+    assert found.attempt.draws == 16
+    assert found.attempt.learned.part[3] == pytest.approx(1)
+    assert found.attempt.learned.distance == pytest.approx(0)
+
+
+def brute_leap(sets):
+    worst = []
+    for order in itertools.permutations(sets):
+        seen, most = set(), 0
+        for one in order:
+            most = max(most, len(set(one) - seen))
+            seen |= set(one)
+        worst.append(most)
+    return min(worst)
+
+
+def test_leap_is_the_least_over_all_orders():
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        count = int(rng.integers(1, 6))
+        sets = [tuple(np.flatnonzero(rng.random(7) < 0.4).tolist()) for _ in range(count)]
+        assert leap(sets) == brute_leap(sets)
+    assert leap([]) == leap([()]) == 0
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_leap_of_a_member_is_its_information_exponent(spec):
+    family = parse(spec)
+    secret = family.instance(0).hidden.secret
+    found = member_spectrum(family, secret)
+    support = [s for s, _ in found.top(1 << family.d)]
+    assert leap(support) == information_exponent(family) == found.information_exponent
+
+
+def test_out_of_range_is_refused():
+    family = parse("parity:d=28,m=3")
+    for refused in (
+        lambda: factor_table(family.known, 28),
+        lambda: member_spectrum(family, (1, 2, 3)),
+        lambda: spectra(family.instance(0)),
+        lambda: spectra(family.instance(0), parse_learner("student")),
+    ):
+        with pytest.raises(UsageError, match=r"2\^27 Walsh coefficients, at most 2\^26"):
+            refused()
+    for draws in (1, 5000):
+        with pytest.raises(UsageError, match=f"draws={draws}"):
+            factor_table(uneven, 5, draws=draws)
+    with pytest.raises(UsageError, match="at least 2"):
+        factor_table(uneven, 1)
+    with pytest.raises(UsageError, match="powers of two"):
+        spectrum(np.zeros(6))
+    for bad in (np.zeros((2, 2)), np.zeros(0), np.array([np.inf, 0])):
+        with pytest.raises(UsageError):
+            spectrum(bad)
+    with pytest.raises(UsageError, match=r"1 \.\. 3"):
+        spectrum(np.zeros(8)).coefficient((4,))
+    with pytest.raises(UsageError, match="must agree"):
+        learned(spectrum(np.zeros(8)), spectrum(np.zeros(4)))
+
+
+def test_what_does_not_fit_is_refused_before_anything_is_done(monkeypatch):
+    monkeypatch.setattr("instances.limits.available_memory", lambda: 1 << 28)
+    learner = parse_learner("student")
+    monkeypatch.setattr(type(learner), "learn", lambda *_: pytest.fail("it started"))
+    with pytest.raises(TooLarge, match=r"26 coordinates needs 2\.5 GiB"):
+        spectra(parse("parity:d=27,m=3").instance(0), learner)
+
+
+@pytest.mark.parametrize(
+    "predict",
+    [lambda x: x * np.nan, lambda x: x[:, :1], lambda x: x.astype(str), lambda x: x / 0.0],
+)
+def test_a_prediction_that_is_none_has_no_spectrum(predict):
+    with pytest.raises(ToolkitError, match="it has no spectrum"):
+        factor(predict, 4)
+
+
+def test_a_family_without_a_factor_is_refused(monkeypatch):
+    instance = parse("parity:d=6,m=2").instance(0)
+    monkeypatch.setattr("hardness.upper.reduced.Symmetric", int)
+    with pytest.raises(UsageError, match="only symmetric functions of hidden sets"):
+        spectra(instance)
+
+
+def drawn(learner=None):
+    instance = parse("profile:g=majority,d=9,m=3").instance(0)
+    return spectra(instance, learner and parse_learner(learner))
+
+
+def test_the_figure_is_byte_stable_and_has_its_bars():
+    found = drawn("lowdegree:degree=1")
+    svg = weight_figure(found)
+    assert svg == weight_figure(drawn("lowdegree:degree=1"))
+    assert "<svg" in svg
+    assert svg.count('id="legend_1"') == 1
+    assert svg.count("#0072b2") > found.target.n
+    assert svg.count("#d55e00") > found.target.n
+    alone = weight_figure(drawn())
+    assert "legend" not in alone
+    assert "#d55e00" not in alone
+
+
+def test_words_of_a_hypothesis_that_is_zero():
+    instance = parse("parity:d=9,m=3").instance(0)
+    words = spectra_words(spectra(instance, parse_learner("elimination"), Budget(examples=3)), 2)
+    assert "hypothesis  0\n" in words
+    assert "largest of the hypothesis\nnone" in words
+    assert "     3  1.0000      0           0        0    1.0000\n" in words
+
+
+def test_noise_draws_the_target_towards_the_centre():
+    found = member_spectrum(parse("parity:d=8,m=3,noise=0.1"), (1, 2, 3))
+    assert found.coefficient((1, 2, 3)) == 0.8
+    assert found.present.sum() == 1
+    shifted = member_spectrum(parse("profile:g=threshold(1),d=8,m=3,noise=0.1"), (1, 2, 3))
+    plain = member_spectrum(parse("profile:g=threshold(1),d=8,m=3"), (1, 2, 3))
+    assert shifted.coefficients == pytest.approx(0.8 * plain.coefficients)
