@@ -17,16 +17,19 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import numpy as np
-from flint import nmod_mat
+from flint import fmpq, nmod_mat
 from kernels import one_bit, walsh
 
 from hardness.check import check
 from hardness.kernels import System
 from hardness.lower import certify, sampled
+from hardness.lower.codes import sq_dimension
+from hardness.lower.johnson import Johnson, correlations_float, spectrum_float
+from hardness.lower.sda import all_subsets
 from instances import Parity, parse, tokens
 from instances.parity import signs
 from instances.streams import BitStream
-from instances.symmetric import exact_heads
+from instances.symmetric import exact_heads, to_float
 from instances.threshold import solve_log
 
 
@@ -130,6 +133,40 @@ def heads(m: int) -> list[str]:
     ]
 
 
+def johnson(n: int, m: int) -> list[str]:
+    values = [1 if 2 * h <= m else -1 for h in range(m + 1)]
+
+    def exact() -> Johnson:
+        scheme = Johnson.of(values, n)
+        _ = scheme.correlations, scheme.eigenvalues, scheme.multiplicities
+        return scheme
+
+    weights = np.array([to_float(w) for w in exact().weights])
+
+    def fast() -> None:
+        correlations_float(weights)
+        spectrum_float(n, m, weights)
+
+    ours, floats = best(exact), best(fast)
+    return [
+        f"| correlations and spectrum of majority, n = {n}, m = {m}, exact rationals | "
+        f"{ours * 1e3:.1f} ms | {ours / floats:.1f} times float64 ({floats * 1e3:.2f} ms) |"
+    ]
+
+
+def dimensions(n: int, m: int) -> list[str]:
+    scheme = Johnson.of([1 if 2 * h <= m else -1 for h in range(m + 1)], n)
+    gamma = fmpq(1, 20)
+    bracket = best(lambda: all_subsets(scheme, gamma), 2)
+    code = best(lambda: sq_dimension(scheme), 2)
+    found, dimension = all_subsets(scheme, gamma), sq_dimension(scheme)
+    return [
+        f"| SDA(1/20) over all subsets of majority, n = {n}, m = {m}: {found.lower}..{found.upper} "
+        f"| {bracket * 1e3:.0f} ms | {bracket / code:.0f} times SQ-DIM, {dimension.lower}.."
+        f"{dimension.upper} ({code * 1e3:.2f} ms) |"
+    ]
+
+
 def start_up() -> list[str]:
     folder = Path(sys.executable).parent
     ours = best(lambda: subprocess.run([folder / "hardness", "--help"], capture_output=True))
@@ -156,6 +193,9 @@ def main() -> None:
         *gram(500, 200_000),
         *heads(60),
         *certificates(),
+        *johnson(1000, 20),
+        *johnson(100_000, 100),
+        *dimensions(1000, 20),
         *walsh(),
         *one_bit(),
         *start_up(),

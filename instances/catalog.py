@@ -24,6 +24,14 @@ CATALOG: dict[str, Entry] = {
         spec="parity:d=1000,m=21",
         about="1e43 members: certified exactly in a blink",
     ),
+    "majority-thousand": Entry(
+        spec="profile:g=majority,d=1001,m=20",
+        about="3e41 members that overlap: SQ-DIM 50, SDA in a bracket",
+    ),
+    "parity-tilted": Entry(
+        spec="profile:g=parity+0.1*majority,d=21,m=5",
+        about="a parity that leaks: labels of four values, correlational bounds only",
+    ),
     "parity-noisy": Entry(
         spec="parity:d=64,m=5,noise=0.1",
         about="sparse parity with noise: plain elimination fails too",

@@ -1,15 +1,16 @@
 """Records in words, for the terminal."""
 
 import textwrap
+from decimal import Decimal
 from typing import Any
 
 from hardness.check import Checked
 from hardness.compare import Game, Run
-from hardness.lower import Certificate, Verification
+from hardness.lower import Certificate, Claim, Verification
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
 from hardness.report.text import big, comparison_table, credit, table
 
-_ROWS = 12
+_ROWS, _LONG = 12, 40
 
 
 def certificate_words(certificate: Certificate) -> str:
@@ -17,9 +18,21 @@ def certificate_words(certificate: Certificate) -> str:
     lines = [certificate.spec, ""]
     for claim in certificate.claims:
         given = ", ".join(f"{k} {v}" for k, v in claim.parameters.items())
-        lines += [f"{claim.quantity} = {claim.value}   ({claim.kind}; {credit(claim.source)})"]
+        value = shown_value(claim)
+        lines += [f"{claim.quantity} = {value}   ({claim.kind}; {credit(claim.source)})"]
         lines += [_wrap(claim.meaning, "  "), _wrap(given, "  ")]
     return "\n".join([*lines, "", _wrap(certificate.scope)])
+
+
+def shown_value(claim: Claim) -> str:
+    """Write a claim's value: both ends of a bracket, and a long rational by its first digits."""
+    if claim.kind == "interval" and "upper" in claim.parameters:
+        return f"{claim.value}..{claim.parameters['upper']}"
+    top, slash, bottom = claim.value.partition("/")
+    if not slash or len(claim.value) <= _LONG:
+        return claim.value
+    shown = Decimal(top) / Decimal(bottom)
+    return f"about {shown:.6g}, a fraction of {len(top)} by {len(bottom)} digits in --json"
 
 
 def checked_words(checked: Checked) -> str:
