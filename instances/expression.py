@@ -98,7 +98,9 @@ def _parse(text: str) -> ast.expr:
     try:
         tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UsageError(f"g={text[:60]} given: it is no expression; {_ALLOWED}") from error
+        raise UsageError(
+            f"g={text[:60]} given: it is no expression; write with {_ALLOWED}"
+        ) from error
     if sum(1 for _ in ast.walk(tree)) > _MAX_NODES:
         raise UsageError(f"g={text[:60]} given: it has too many parts")
     for node in ast.walk(tree):
@@ -113,7 +115,9 @@ def _digits(node: ast.Constant, text: str) -> str:
         return node.value
     found = ast.get_source_segment(text.strip(), node) or ""
     if type(node.value) not in (int, float) or not found.replace(".", "", 1).isdigit():
-        raise UsageError(f"g={text[:60]} given: '{found[:20]}' is no plain number; {_ALLOWED}")
+        raise UsageError(
+            f"g={text[:60]} given: {found[:20]} is no plain number; write with {_ALLOWED}"
+        )
     return found
 
 
