@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from hardness.kernels._compile import compiled
 
 SIDE = 4  # 16 sums and 4 rows of 64 bytes stay in the 32 registers of AVX-512
 SLICE = 512  # words of a row at a time: two tiles of 16 KiB lie in the first-level cache
@@ -71,7 +73,7 @@ def _distances(typing: Any, bits: Any, i: Any, j: Any, first: Any, stop: Any, fo
     return types.void(bits, whole, whole, whole, whole, found), generate
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def fill(body: Any, rest: Any, samples: int, out: Any, start: int, stop: int) -> None:
     """Fill out[i, j] and out[j, i] for i <= j, i in start .. stop-1, out having been 0.
 
@@ -90,7 +92,7 @@ def fill(body: Any, rest: Any, samples: int, out: Any, start: int, stop: int) ->
                 out[i, j] = out[j, i] = samples - 2 * out[i, j]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _add_distances(bits: Any, first: int, after: int, out: Any, start: int, stop: int) -> None:
     found = np.zeros(SIDE * SIDE, np.int64)
     members = len(bits)

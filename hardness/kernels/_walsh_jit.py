@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from hardness.kernels._compile import compiled
 
 
 def _butterflies(minus: Any, plus: Any, vectors: list[Any]) -> list[Any]:
@@ -68,7 +70,7 @@ def _step(count: int, inside: bool) -> Any:
 _leaf, _two, _four, _eight = _step(16, True), _step(2, False), _step(4, False), _step(8, False)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def transform(values: Any, size: int) -> None:
     """Transform each run of `size` entries (a power of two) of a flat array in place."""
     lanes = 64 // values.itemsize
@@ -103,7 +105,7 @@ def transform(values: Any, size: int) -> None:
             stride *= 8
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def heaviest(values: Any, size: int) -> Any:
     """Return the largest sum of absolute values of a run of `size` entries of a flat array."""
     most = np.int64(0)

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -219,3 +220,16 @@ def test_gram_refuses_what_memory_does_not_hold(monkeypatch):
 def test_the_compiler_is_imported_only_where_it_is_used():
     code = "import sys, hardness.kernels; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_kernels_run_where_no_cache_can_be_written():
+    code = (
+        "import numpy as np\n"
+        "from hardness.kernels import onebit, walsh\n"
+        "v = np.array([1.0, 0, 0, 0])\n"
+        "walsh.transform(v)\n"
+        "print(v.tolist(), onebit.gram(np.array([[1], [2]], np.uint64), 2).tolist())\n"
+    )
+    env = {**os.environ, "NUMBA_CACHE_DIR": "/dev/null/none"}
+    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert found.stdout.strip() == "[1.0, 1.0, 1.0, 1.0] [[2, -2], [-2, 2]]", found.stderr
