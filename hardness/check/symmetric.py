@@ -10,6 +10,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -455,13 +456,9 @@ def _tolerance(given: dict[str, str]) -> Fraction:
 
 
 def _short(value: fmpq) -> str:
-    """A rational, or its float where it is long."""
+    """A rational, or six of its digits where it is long."""
     text = str(value)
-    return text if len(text) <= 40 else f"about {_approximate(value):.6g}"
-
-
-def _approximate(value: fmpq) -> float:
-    try:
-        return float(_python(value))
-    except OverflowError:
-        return math.inf
+    if len(text) <= 40:
+        return text
+    with localcontext(Context(prec=6, Emax=MAX_EMAX, Emin=MIN_EMIN)):  # eigenvalues pass 1e308
+        return f"about {Decimal(int(value.p)) / Decimal(int(value.q)):g}"
