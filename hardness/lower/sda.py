@@ -1,10 +1,9 @@
 """Statistical dimension with average correlation of symmetric families, bracketed and exact.
 
 SDA(gamma) over all subsets [FGRVX17]: the largest q up to N such that every set of at least N/q
-members has average correlation at most gamma, over all its ordered pairs, equal ones among them. From
-below:
-Delsarte's linear program [Del73] bounds how large a set of average above gamma can be. From above:
-the sets that contain a few fixed places and meet a fixed block often [Fra78] are such a set.
+members has average correlation at most gamma, over all its ordered pairs, equal ones among them.
+From below: Delsarte's linear program [Del73] bounds how large a set of average above gamma can be.
+From above: the sets that contain a few fixed places and meet a fixed block often [Fra78].
 
 SDA(gamma) over pair events [BBHLS21]: the largest q up to N such that every set of at least N^2/q^2
 ordered pairs of members has average correlation at most gamma. Exact, by sorting overlaps.
@@ -133,8 +132,8 @@ def enough(scheme: Johnson, gamma: Rational) -> Below:
     rows.append([-v[i] * (c[i] - gamma) for i in range(1, m + 1)])
     right.append(1 - gamma)
     found = maximise(v[1:], rows, right)
-    # Above gamma the last row has room, so its multiplier makes the bound strict. It is positive: all
-    # other rows and caps allow the set of all members, which this row excludes.
+    # Above gamma the last row has room, so its multiplier makes the bound strict. It is positive:
+    # all other rows and caps allow the set of all members, which this row excludes.
     return Below(
         gamma=gamma,
         inner=found.y[:-1],

@@ -96,6 +96,7 @@ def test_the_bracket_holds_over_every_subset(n, m, truncated, monkeypatch):
             bad = [s for s in range(1, scheme.size + 1) if best[s] > gamma * scale * s * s]
             assert found.below.enough > max(bad, default=0)
             assert (found.lower == 0) == (true == 0) == (found.upper == 0)
+            assert pair_events(scheme, level) <= true
             if gamma >= 1:
                 assert found.lower == true == scheme.size
             require_multipliers(scheme, found.below)
