@@ -10,6 +10,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -177,7 +178,7 @@ class SymmetricEvidence:
     def _dimension(self, value: fmpq, given: dict[str, str]) -> str:
         lower, upper = _whole(value), integer(given["upper"])
         code = self._evidence["code"]
-        if integer(code["size"]) != lower:
+        if lower < 1 or integer(code["size"]) != lower:
             refuse("the code does not have as many sets as SQ-DIM claims")
         t = number(code["overlap"], 0, self._family.chosen - 1, "the overlap of the code")
         self._check_code(code, t, lower)
@@ -249,6 +250,8 @@ class SymmetricEvidence:
             refuse(f"{upper} is not the end that the correlated sets of the evidence give")
         if upper == 0:
             return f"already all members together have average correlation above {gamma}"
+        if lower == 0:
+            refuse("0 says that all members together have a larger average, and this is not shown")
         return f"every set of N/{lower} members or more has average correlation at most {gamma}" + (
             "; no larger q will do" if lower == upper else f"; q = {upper + 1} will not do"
         )
@@ -397,12 +400,10 @@ class SymmetricEvidence:
         return f"at least {value} queries to VSTAT({t}) are needed {goal.words}"
 
     def _floor(self, value: fmpq, given: dict[str, str]) -> str:
-        values = set(self._values)
-        if self._family.noise:
-            values |= {max(self._values) + min(self._values) - v for v in self._values}
-        if integer(given["levels"]) != len(values):
-            refuse(f"a label takes {len(values)} values")
-        return check_floor(_whole(value), given, self._family.size, self._unit_norm, len(values))
+        levels = len(set(self._values))  # once it is known which labels the noise reflects
+        if integer(given["levels"]) != levels:
+            refuse(f"a label takes one of {levels} values")
+        return check_floor(_whole(value), given, self._family.size, self._unit_norm, levels)
 
 
 def read_profile(spec: str) -> tuple[Layers, list[fmpq]]:
@@ -463,13 +464,9 @@ def _tolerance(given: dict[str, str]) -> Fraction:
 
 
 def _short(value: fmpq) -> str:
-    """A rational, or its float where it is long."""
+    """A rational, or six of its digits where it is long."""
     text = str(value)
-    return text if len(text) <= 40 else f"about {_approximate(value):.6g}"
-
-
-def _approximate(value: fmpq) -> float:
-    try:
-        return float(_python(value))
-    except OverflowError:
-        return math.inf
+    if len(text) <= 40:
+        return text
+    with localcontext(Context(prec=6, Emax=MAX_EMAX, Emin=MIN_EMIN)):  # eigenvalues pass 1e308
+        return f"about {Decimal(int(value.p)) / Decimal(int(value.q)):g}"

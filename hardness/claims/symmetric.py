@@ -69,18 +69,18 @@ QUANTITIES: dict[str, Quantity] = {
         fixed={"definition": "largest N with N members of correlation at most 1/N", **_UNIT},
     ),
     "sda-all-subsets": Quantity(
-        meaning="the largest q such that every set of at least N/q members has average correlation "
-        "at most gamma; the value is the lower end, which certifies hardness, `upper` the other; 0 "
-        "means that already the set of all members has a larger average",
+        meaning="the largest q, up to N, such that every set of at least N/q members has average "
+        "correlation at most gamma; the value is the lower end, which certifies hardness, `upper` "
+        "the other; 0 means that already the set of all members has a larger average",
         source="FGRVX17",
         assumptions=_FAMILY + _CENTRED,
         parameters=("gamma", "upper"),
         fixed={"subsets": "all", **_UNIT},
     ),
     "sda-pair-events": Quantity(
-        meaning="the largest q such that every set of at least N^2/q^2 ordered pairs of members "
-        "has average correlation at most gamma; 0 means that already the set of all pairs has a "
-        "larger average",
+        meaning="the largest q, up to N, such that every set of at least N^2/q^2 ordered pairs of "
+        "members has average correlation at most gamma; 0 means that already the set of all pairs "
+        "has a larger average",
         source="BBHLS21",
         assumptions=_FAMILY + _CENTRED,
         parameters=("gamma",),
@@ -108,9 +108,9 @@ QUANTITIES: dict[str, Quantity] = {
         fixed={"range": "[-1,1]"},
     ),
     "vstat-queries": Quantity(
-        meaning="the same for VSTAT(t): (success N - K) / B, rounded up, where every set of more "
-        "than B members has average correlation at most 1/(3t), as distributions of labelled "
-        "examples relative to labels that are coins",
+        meaning="the same for VSTAT(t): (success N - K) / B, rounded up, B at least 1, where every "
+        "set of more than B members has average correlation at most 1/(3t), as distributions of "
+        "labelled examples relative to labels that are coins of the mean label",
         source="FGRVX17",
         assumptions=_FAMILY + _TWO + _GOAL + _ADVERSARY,
         parameters=("t", "risk", "success", "noise"),
@@ -118,7 +118,8 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "information-floor": Quantity(
         meaning="any learner whatever, statistical-query or not, needs at least this many "
-        "examples: a label takes one of L values, so K L^examples >= success N",
+        "examples: once it is known which labels the noise reflects, a label takes one of L "
+        "values, so K L^examples >= success N",
         source="information",
         assumptions=_FAMILY + _GOAL,
         parameters=("risk", "success", "levels"),

@@ -1,12 +1,12 @@
 """Statistical dimension with average correlation of symmetric families, bracketed and exact.
 
-SDA(gamma) over all subsets [FGRVX17]: the largest q such that every set of at least N/q members has
-average correlation at most gamma, over all ordered pairs of it, equal ones among them. From below:
-Delsarte's linear program [Del73] bounds how large a set of average above gamma can be. From above:
-the sets that contain a few fixed places and meet a fixed block often [Fra78] are such a set.
+SDA(gamma) over all subsets [FGRVX17]: the largest q up to N such that every set of at least N/q
+members has average correlation at most gamma, over all its ordered pairs, equal ones among them.
+From below: Delsarte's linear program [Del73] bounds how large a set of average above gamma can be.
+From above: the sets that contain a few fixed places and meet a fixed block often [Fra78].
 
-SDA(gamma) over pair events [BBHLS21]: the largest q such that every set of at least N^2/q^2 ordered
-pairs of members has average correlation at most gamma. Exact, by sorting overlaps.
+SDA(gamma) over pair events [BBHLS21]: the largest q up to N such that every set of at least N^2/q^2
+ordered pairs of members has average correlation at most gamma. Exact, by sorting overlaps.
 
 Correlations are centred and scaled to norm 1. docs/mathematics.md has the proofs.
 """
@@ -118,21 +118,28 @@ def enough(scheme: Johnson, gamma: Rational) -> Below:
     # b_i = a_i/v_i in [0,1], a the inner distribution: its sum over i >= 1 is the size less 1.
     v = [fmpq(x) for x in valencies(scheme)]
     c = [value / scheme.norm for value in reversed(scheme.correlations)]
+    average = scheme.average / scheme.norm
+    if (
+        average >= gamma
+    ):  # u = 1 and caps prove that smaller sets alone can pass an average of gamma
+        caps = [value * (1 + near - gamma) for value, near in zip(v[1:], c[1:], strict=True)]
+        least = scheme.size + (average > gamma)
+        none = [fmpq(0)] * rank
+        return Below(gamma=gamma, inner=none, average=fmpq(1), caps=caps, enough=least)
     eigen = distance_eigenvalues(scheme.n, m, rank)
     rows = [[-fmpq(eigen[i][k]) for i in range(1, m + 1)] for k in range(1, rank + 1)]
     right = [fmpq(1)] * rank
     rows.append([-v[i] * (c[i] - gamma) for i in range(1, m + 1)])
     right.append(1 - gamma)
     found = maximise(v[1:], rows, right)
-    most, average = found.value + 1, found.y[-1]
-    # Above gamma the last row has room, so a positive multiplier makes the bound strict.
-    sure = _ceiling(most) if average > 0 else _floor(most) + 1
+    # Above gamma the last row has room, so its multiplier makes the bound strict. It is positive:
+    # all other rows and caps allow the set of all members, which this row excludes.
     return Below(
         gamma=gamma,
         inner=found.y[:-1],
-        average=average,
+        average=found.y[-1],
         caps=found.w,
-        enough=min(sure, scheme.size + 1),
+        enough=_ceiling(found.value + 1),
     )
 
 
@@ -164,6 +171,9 @@ def largest_correlated(scheme: Johnson, gamma: Rational) -> Above | None:
     """Find a large set of members whose average correlation is above gamma."""
     if gamma >= 1:
         return None
+    average = scheme.average / scheme.norm
+    if average > gamma:  # the set of all members
+        return Above(a=0, k=scheme.n, j=scheme.m, size=scheme.size, average=average)
     alone = min(_ceiling(1 / gamma) - 1, scheme.size)  # any so many: their equal pairs are enough
     best = Above(a=0, k=0, j=0, size=alone, average=fmpq(1, alone))
     for a in range(scheme.m if scheme.m <= _MANY else 1):
@@ -295,7 +305,7 @@ def pair_events(scheme: Johnson, gamma: Rational) -> int:
         c = value / scheme.norm
         if c < gamma:
             # N (total + x/N c) <= gamma (N pairs + x) for x pairs of this distance
-            least = max(0, _ceiling(size * (total - gamma * pairs) / (gamma - c)))
+            least = max(1, _ceiling(size * (total - gamma * pairs) / (gamma - c)))
             if least <= size * count:
                 bad = int(size * pairs) + least - 1
                 return math.isqrt((int(size) ** 2 - 1) // bad) if bad else int(size)
@@ -304,10 +314,6 @@ def pair_events(scheme: Johnson, gamma: Rational) -> int:
         pairs += count
         total += c * count
     return int(size) if total <= gamma * pairs else 0
-
-
-def _floor(value: Rational) -> int:
-    return int(value.p) // int(value.q)
 
 
 def _ceiling(value: Rational) -> int:

@@ -61,7 +61,7 @@ def certify_symmetric(family: Symmetric, terms: Terms) -> Certificate:
         evidence["vstat"] = _dual(below)
         least = _at_least(missing / max(below.enough - 1, 1))
         claims.append(claim(QUANTITIES, "vstat-queries", least, {"t": str(terms.vstat), **goal}))
-    levels = len(family.levels)
+    levels = len(set(family.values))  # for given flips; noise adds no bit
     floor = _information_floor(scheme.size, right, levels, terms.success)
     reach["levels"] = str(levels)
     claims.append(claim(QUANTITIES, "information-floor", floor, reach))

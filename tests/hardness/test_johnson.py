@@ -1,0 +1,165 @@
+"""Correlations and spectra of symmetric families against matrices of all members."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.check.symmetric import SymmetricEvidence
+from hardness.lower import certify
+from hardness.lower.johnson import Johnson, correlations_float, spectrum_float
+from instances import UsageError, parse
+from instances.krawtchouk import coefficients
+from instances.symmetric import to_float
+
+SMALL = [
+    *((n, m) for n in range(1, 33) for m in range(1, n + 1) if math.comb(n, m) <= 500),
+    (500, 1),
+    (60, 59),
+]
+
+
+def profiles(m):
+    """Values at h = 0 .. m: monotone, not monotone, without a linear part, of many values."""
+    return {
+        "majority": [1 if 2 * h <= m else -1 for h in range(m + 1)],
+        "parity": [(-1) ** h for h in range(m + 1)],
+        "mod": [1 if h % 3 == 0 else -1 for h in range(m + 1)],
+        "even": [(2 * h - m) ** 2 for h in range(m + 1)],  # its g^_1 is 0
+        "many": [fmpq(h * h - 3 * h, 7) + (-1) ** h for h in range(m + 1)],
+        "one": [int(h == m) for h in range(m + 1)],
+    }
+
+
+def members(n, m):
+    """The indicator matrix of all m-subsets: (C(n,m), n)."""
+    out = np.zeros((math.comb(n, m), n))
+    for row, chosen in enumerate(itertools.combinations(range(n), m)):
+        out[row, chosen] = 1
+    return out
+
+
+def gram(scheme):
+    """The Gram matrix over all members, not scaled."""
+    chosen = members(scheme.n, scheme.m)
+    table = np.array([to_float(c) for c in scheme.correlations])
+    return table[np.rint(chosen @ chosen.T).astype(int)]
+
+
+@pytest.mark.parametrize("m", range(1, 6))
+@pytest.mark.parametrize("n", [6, 8])
+def test_correlations_by_enumeration_of_all_points(n, m):
+    z = np.array(list(itertools.product((0, 1), repeat=n)))
+    chosen = members(n, m)
+    for name, values in profiles(m).items():
+        if len(set(values)) == 1:
+            continue
+        scheme = Johnson.of(values, n)
+        table = np.array([to_float(fmpq(v)) for v in values])
+        f = table[(z @ chosen.T).astype(int)]
+        f = f - f.mean(axis=0)
+        np.testing.assert_allclose(f.T @ f / len(z), gram(scheme), atol=1e-11, err_msg=name)
+        mean = f.mean(axis=1)
+        assert abs((mean**2).mean() - to_float(scheme.average)) < 1e-12
+        rest = f - mean[:, None]
+        top = np.linalg.eigvalsh(rest.T @ rest / len(z)).max()
+        assert abs(top - to_float(scheme.spread)) < 1e-9 * (1 + top)
+        norms = (rest**2).mean(axis=0)
+        np.testing.assert_allclose(norms, to_float(scheme.norm - scheme.average), atol=1e-11)
+
+
+def test_the_spectrum_is_that_of_the_matrix_for_every_small_family():
+    names = list(profiles(1))
+    for count, (n, m) in enumerate(SMALL):
+        for offset in range(1 if math.comb(n, m) > 60 else len(names)):
+            name = names[(count + offset) % len(names)]
+            values = profiles(m)[name]
+            if len(set(values)) == 1:
+                continue
+            scheme = Johnson.of(values, n)
+            matrix = gram(scheme)
+            wanted = np.linalg.eigvalsh(matrix)[::-1]
+            found = np.repeat([to_float(v) for v in scheme.eigenvalues], scheme.multiplicities)
+            assert len(found) == len(wanted) == scheme.size
+            scale = to_float(scheme.operator_norm)
+            np.testing.assert_allclose(found, wanted, atol=1e-9 * scale, err_msg=f"{name} {n} {m}")
+            assert abs(matrix.mean() - to_float(scheme.average)) < 1e-10 * scale
+            cross = to_float(scheme.cross_predictability)
+            assert abs((matrix**2).mean() - cross) < 1e-10 * (1 + cross)
+
+
+@given(st.data(), st.integers(1, 14), st.integers(0, 30))
+@settings(max_examples=80)
+def test_exact_identities_hold(data, m, more):
+    values = data.draw(
+        st.lists(st.fractions(-9, 9, max_denominator=7), min_size=m + 1, max_size=m + 1)
+    )
+    if len(set(values)) == 1:
+        return
+    exact = [fmpq(v.numerator, v.denominator) for v in values]
+    scheme = Johnson.of(exact, m + more)
+    c, eigen = scheme.correlations, scheme.eigenvalues
+    assert c[0] == 0
+    steps = [b - a for a, b in itertools.pairwise(c)]
+    assert min(steps) >= 0
+    assert steps == sorted(steps)  # convex
+    assert c[-2] < c[-1]
+    assert eigen == sorted(eigen, reverse=True)
+    assert sum(scheme.multiplicities) == scheme.size
+    trace = sum((k * v for k, v in zip(scheme.multiplicities, eigen, strict=True)), fmpq(0))
+    assert trace == scheme.size * scheme.norm
+    weights = [coefficients(exact)[k] ** 2 if k else fmpq(0) for k in range(m + 1)]
+    by_binomials = [
+        sum((math.comb(t, k) * w for k, w in enumerate(weights)), fmpq(0)) for t in range(m + 1)
+    ]
+    assert c == by_binomials
+    mean = sum(math.comb(m, h) * v for h, v in enumerate(values)) / Fraction(2**m)
+    square = sum(math.comb(m, h) * v * v for h, v in enumerate(values)) / Fraction(2**m)
+    assert Fraction(int(c[-1].p), int(c[-1].q)) == square - mean**2
+    if more:
+        assert scheme.spread > 0
+
+
+@given(st.data(), st.integers(1, 60), st.integers(0, 3000))
+@settings(max_examples=60)
+def test_float64_follows_exact_arithmetic(data, m, more):
+    n = m + more
+    values = data.draw(st.lists(st.integers(-5, 5), min_size=m + 1, max_size=m + 1))
+    if len(set(values)) == 1:
+        return
+    scheme = Johnson.of(values, n)
+    weights = np.array([to_float(w) for w in scheme.weights])
+    wanted = [to_float(c) for c in scheme.correlations]
+    np.testing.assert_allclose(correlations_float(weights), wanted, rtol=1e-11)
+    eigen = np.array([to_float(v / scheme.size) for v in scheme.eigenvalues])
+    np.testing.assert_allclose(spectrum_float(n, m, weights), eigen, rtol=1e-9, atol=1e-290)
+
+
+@pytest.mark.parametrize("g", ["majority", "mod(3)", "h**2-h/3", "exactly(2)", "(2*h-m)**2"])
+@pytest.mark.parametrize(("d", "m"), [(5, 3), (9, 3), (12, 9), (30, 6), (8, 6)])
+def test_the_checker_finds_the_same_by_other_formulas(g, d, m):
+    family = parse(f"profile:g={g},d={d},m={m}")
+    scheme = Johnson.family(family)
+    evidence = SymmetricEvidence(family.spec, certify(family).to_json()["evidence"])
+    assert evidence._c == scheme.correlations
+    assert evidence._eigenvalues == scheme.eigenvalues
+    assert [int(v) for v in evidence._multiplicities] == scheme.multiplicities
+    centred = scheme.norm - scheme.average
+    assert Fraction(int(centred.p), int(centred.q)) == family.unknown_variance
+
+
+def test_what_is_no_scheme_is_refused():
+    for n, m, weights in [(3, 4, 5), (3, 0, 1), (3, 2, 2)]:
+        with pytest.raises(UsageError):
+            Johnson(n=n, m=m, weights=tuple(fmpq(k) for k in range(weights)))
+    with pytest.raises(UsageError, match="constant"):
+        Johnson.of([2, 2, 2], 5)
+    with pytest.raises(UsageError, match="weights"):
+        Johnson(n=3, m=1, weights=(fmpq(1), fmpq(1)))
+    with pytest.raises(UsageError, match="weights"):
+        Johnson(n=3, m=1, weights=(fmpq(0), fmpq(-1)))

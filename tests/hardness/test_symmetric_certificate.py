@@ -1,0 +1,556 @@
+"""Certificates of profiles: the bounds against brute force, forged ones against the checker."""
+
+import copy
+import itertools
+import json
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.check import check
+from hardness.check.symmetric import _short
+from hardness.lower import Terms, certify
+from hardness.lower.johnson import Johnson
+from hardness.lower.sda import distance_eigenvalues, enough
+from hardness.lower.symmetric import labelled_gamma, right_about
+from instances import Profile, parse, tokens
+from instances.errors import Refuted
+from instances.parameters import Expression
+from instances.symmetric import to_float
+from tests.conftest import every_token
+from tests.hardness.test_certificate import sealed
+
+TWO = ["majority", "mod(3)", "exactly(1)", "parity", "[3,-1,3]", "[1,0,0]"]
+MANY = ["h**2", "parity+0.1*majority", "[0,1,-2]", "(2*h-m)**2+h"]
+
+
+class Enumerated:
+    """A small family by all its tokens: values of labels and their chances, for every member."""
+
+    def __init__(self, spec):
+        self.family = parse(spec)
+        d = self.family.d
+        words = every_token(d)
+        x = tokens.unpack(words, d)
+        self.secrets = list(itertools.combinations(range(1, d), self.family.m))
+        self.open = self.family.open(words)
+        clean = np.array([self.family.label(s, x)[:, 0, 0] * x[:, 0, 0] for s in self.secrets])
+        centre, eta = float(self.family.centre), float(self.family.noise)
+        reflected = np.where(self.open, 2 * centre - clean, clean)
+        self.values = [clean, reflected]
+        self.chances = [1 - eta, eta]
+        self.mean = (1 - eta) * clean + eta * reflected  # E[factor | X]: (members, tokens)
+        self.scheme = Johnson.family(self.family)
+        self.fade = float(1 - 2 * self.family.noise)
+
+    def general(self, when_high, when_low):
+        """E_S phi for a query that is one of two functions of X by the label: (members,)."""
+        middle = float(self.family.centre)
+        out = 0
+        for values, chance in zip(self.values, self.chances, strict=True):
+            high = (values > middle) | ~self.open
+            out = out + chance * np.where(high, when_high, when_low).mean(axis=1)
+        return out
+
+    def units(self):
+        """Members less their mean, of norm 1 on open tokens."""
+        part = (self.mean - self.mean.mean(axis=0))[:, self.open]
+        return part / np.sqrt((part**2).mean(axis=1, keepdims=True))
+
+
+def extreme_queries(case, rng, low, high, count=60):
+    """Functions of X that look at members: signs of sums of them, and random ones."""
+    parts = case.mean - case.mean.mean(axis=0)
+    top = np.linalg.eigh(parts @ parts.T)[1]
+    size = len(parts)
+    sums = [row @ parts for row in rng.normal(size=(count, size))]
+    sums += [column @ parts for column in top.T]
+    sums += [row @ parts for row in (rng.random((count, size)) < 2 / size).astype(float)]
+    sums += list(parts)
+    for total in sums:
+        yield np.where(total > 0, high, low)
+        peak = np.abs(total).max()
+        if peak:
+            yield low + (high - low) * (total / peak + 1) / 2
+    for _ in range(count):
+        yield rng.uniform(low, high, parts.shape[1])
+
+
+TAUS = [0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01]
+
+
+@pytest.mark.parametrize("spec", ["d=4,m=1", "d=4,m=2", "d=5,m=2", "d=5,m=2,noise=1/5"])
+@pytest.mark.parametrize("g", TWO + MANY)
+def test_a_correlational_query_rules_out_no_more_than_the_eigenvalue_allows(g, spec):
+    if g.startswith("[") and "m=1" in spec:
+        g = "[2,-3]"
+    case = Enumerated(f"profile:g={g},{spec}")
+    allowed = case.fade**2 * to_float(case.scheme.spread) / 4
+    rng, largest = np.random.default_rng(1), 0
+    for h in extreme_queries(case, rng, -1, 1):
+        answers = (case.mean * h).mean(axis=1)
+        moved = answers - answers.mean()
+        assert (moved**2).sum() <= allowed * (1 + 1e-9)
+        largest = max(largest, (moved**2).sum())
+        for tau in TAUS:
+            assert (np.abs(moved) > tau).sum() <= allowed / tau**2 * (1 + 1e-9)
+    assert largest > allowed / 4  # the bound is no accident
+
+
+@pytest.mark.parametrize("spec", ["d=4,m=2", "d=5,m=2", "d=5,m=2,noise=1/5"])
+@pytest.mark.parametrize("g", TWO)
+def test_no_query_on_two_values_rules_out_more(g, spec):
+    case = Enumerated(f"profile:g={g},{spec}")
+    family = case.family
+    half = float(max(family.values) - min(family.values)) / 2
+    allowed = case.fade**2 * to_float(case.scheme.spread) / half**2 / 4
+    rng, largest = np.random.default_rng(2), 0
+    for part in extreme_queries(case, rng, -1, 1):
+        other = [-part, rng.uniform(-1, 1, part.shape), np.abs(part), part * 0]
+        for when_low in other:
+            answers = case.general(part, when_low)
+            moved = answers - answers.mean()
+            assert (moved**2).sum() <= allowed * (1 + 1e-9)
+            largest = max(largest, (moved**2).sum())
+    assert largest > allowed / 4
+
+
+@pytest.mark.parametrize("spec", ["d=4,m=2", "d=5,m=2", "d=5,m=2,noise=1/5", "d=6,m=2"])
+@pytest.mark.parametrize("g", TWO)
+def test_a_query_to_vstat_rules_out_only_correlated_members(g, spec):
+    case = Enumerated(f"profile:g={g},{spec}")
+    family, scheme = case.family, case.scheme
+    middle, half = float(family.centre), float(max(family.values) - min(family.values)) / 2
+    signs = np.where(case.open, (case.mean - middle) / half, 0)  # E[sign | X] with noise
+    mu = signs[:, case.open].mean()
+    assert abs(signs[:, case.open].mean(axis=1) - mu).max() < 1e-12  # the same for all members
+    # The correlation of labelled distributions, by enumeration of tokens and labels.
+    ratio = [
+        np.where(case.open, (1 + b * signs) / (1 + b * mu) - 1, 0) * np.sqrt((1 + b * mu) / 2)
+        for b in (1, -1)
+    ]
+    found = sum(r @ r.T for r in ratio) / signs.shape[1]
+    sets = [set(s) for s in case.secrets]
+    met = np.array([[len(a & b) for b in sets] for a in sets])
+    table = np.array([to_float(c) for c in scheme.correlations])
+    wanted = case.fade**2 * table[met] / half**2 / (2 * (1 - mu**2))
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+    unit = 2 * (1 - mu**2) * half**2 / (case.fade**2 * table[-1])
+    rng, most = np.random.default_rng(3), dict.fromkeys((1, 2, 3, 7, 20, 100, 1000, 10**5), 0)
+    for t in most:
+        gamma = labelled_gamma(family, scheme, t)
+        assert abs(to_float(gamma) - unit / (3 * t)) < 1e-12
+    caps = {t: max(enough(scheme, labelled_gamma(family, scheme, t)).enough - 1, 0) for t in most}
+    for part in extreme_queries(case, rng, 0, 1, count=30):
+        for scale in (1, 0.3, 0.02):
+            for when_low in (1 - part, part * 0, 1 - part * 0):
+                answers = case.general(scale * part, scale * when_low)
+                weight = np.where(
+                    case.open,
+                    scale * ((1 + mu) * part + (1 - mu) * when_low) / 2,
+                    scale * part,
+                )
+                reference = weight.mean()
+                for t in most:
+                    spread = np.sqrt(np.maximum(answers * (1 - answers), 0) / t)
+                    out = np.abs(answers - reference) > np.maximum(1 / t, spread) + 1e-12
+                    most[t] = max(most[t], int(out.sum()))
+                    if out.any():
+                        average = found[np.ix_(out, out)].mean()
+                        assert average > 1 / (3 * t) - 1e-12
+    assert all(most[t] <= caps[t] for t in most), (most, caps)
+    assert most[10**5] == len(sets)  # a fine oracle rules out all members at once
+
+
+def test_a_query_may_single_out_a_value_where_there_are_more_than_two():
+    """d - 1 general queries find the set where more correlational ones are certified."""
+    case = Enumerated("profile:g=parity+0.01*majority,d=5,m=2")
+    z = [tokens.unpack(every_token(5), 5)[:, :, j].prod(axis=1) for j in range(5)]
+    single = np.isclose(case.values[0], 0.99) & case.open  # the value at h = 2 alone
+    for j in range(1, 5):
+        answers = (single * z[j]).mean(axis=1)
+        assert answers.tolist() == [-1 / 8 if j in s else 0 for s in case.secrets]
+    # The answers are as far apart for every d: a tolerance of 1/17 is fine enough.
+    large = parse("profile:g=parity+0.01*majority,d=1001,m=2")
+    made = certify(large, Terms(tau=Fraction(1, 17)))
+    assert int(made.value("csq-queries")) > 2 * 1000
+    names = {claim.quantity for claim in made.claims}
+    assert "csq-queries" in names
+    assert not names & {"stat-queries", "vstat-queries"}
+
+
+@pytest.mark.parametrize("spec", ["d=5,m=2", "d=6,m=2,noise=1/10", "d=6,m=3", "d=5,m=3"])
+@pytest.mark.parametrize("g", ["majority", "mod(3)", "exactly(1)", "parity", "h**2"])
+def test_one_hypothesis_fits_at_most_k_members(g, spec):
+    case = Enumerated(f"profile:g={g},{spec}")
+    units = case.units()
+    gram = units @ units.T / units.shape[1]
+    size = len(gram)
+    rng = np.random.default_rng(4)
+    mixes = [np.array(row) for row in itertools.product((0, 1), repeat=min(size, 10))]
+    mixes = [np.pad(row.astype(float), (0, size - len(row))) for row in mixes if row.any()]
+    mixes += list(rng.normal(size=(300, size))) + list(np.linalg.eigh(gram)[1].T)
+    mixes += list((rng.random((300, size)) < 0.5).astype(float))
+    risks = [Fraction(k, 20) for k in range(20)]
+    caps = {risk: right_about(case.scheme, risk) for risk in risks}
+    best = dict.fromkeys(risks, 0)
+    for mix in mixes:
+        inner, norm = gram @ mix, mix @ gram @ mix
+        if norm < 1e-12:
+            continue
+        scale = np.arange(1, 25)[:, None] / 10 / math.sqrt(norm)
+        relative = 1 - 2 * scale * inner + scale**2 * norm
+        fit = (relative[None] <= np.array(risks, float)[:, None, None] - 1e-9).sum(axis=2)
+        best = {risk: max(best[risk], int(row.max())) for risk, row in zip(risks, fit, strict=True)}
+    assert all(best[risk] <= caps[risk] for risk in risks), (best, caps)
+    assert best[risks[-1]] >= 2
+
+
+@given(st.data(), st.integers(1, 8))
+@settings(max_examples=80)
+def test_any_profile_and_terms_are_accepted(data, m):
+    d = data.draw(st.integers(m + 2, 4 * m + 12))
+    values = data.draw(st.lists(st.sampled_from([-1, 1, 0, 2]), min_size=m + 1, max_size=m + 1))
+    if len(set(values)) == 1:
+        return
+    g = Expression(str(values).replace(" ", ""))
+    noise = data.draw(st.fractions(0, Fraction(2, 5), max_denominator=9))
+    family = Profile(g=g, d=d, m=m, noise=noise)
+    terms = Terms(
+        tau=data.draw(st.fractions(Fraction(1, 50), 1, max_denominator=50)),
+        vstat=data.draw(st.integers(1, 10**5)),
+        risk=data.draw(st.fractions(0, Fraction(8, 9), max_denominator=9)),
+        success=data.draw(st.fractions(Fraction(1, 9), 1, max_denominator=9)),
+        gamma=data.draw(st.fractions(Fraction(1, 200), 1, max_denominator=200)),
+    )
+    made = certify(family, terms)
+    found = check(json.loads(json.dumps(made.to_json())))
+    assert len(found.statements) == (12 if len(set(values)) == 2 else 10)
+    assert not any("N/0" in line or "inf" in line for line in found.statements)
+
+
+@pytest.mark.parametrize("d", [12, 60])  # for few members K is counted less well than there
+@pytest.mark.parametrize("m", [1, 2, 5])
+@pytest.mark.parametrize("noise", ["0", "1/5"])
+def test_the_parity_profile_says_no_more_than_the_parity_family(d, m, noise):
+    if m > d - 2:
+        return
+    terms = Terms(tau=Fraction(1, 20), vstat=50)
+    one = certify(parse(f"parity:d={d},m={m},noise={noise}"), terms)
+    two = certify(parse(f"profile:g=parity,d={d},m={m},noise={noise}"), terms)
+    assert one.value("sq-dimension") == two.value("sq-dimension")
+    assert one.value("information-floor") == two.value("information-floor")
+    for name in ("stat-queries", "vstat-queries"):
+        assert int(two.value(name)) <= int(one.value(name)) + 1  # K may differ by little
+    assert two.value("second-eigenvalue") == two.value("operator-norm") == "1"
+
+
+def test_noise_adds_no_level_to_the_information_floor():
+    quiet, noisy = (
+        certify(parse(f"profile:g=h**2,d=60,m=5,noise={noise}")) for noise in ("0", "1/5")
+    )
+    assert quiet.value("information-floor") == noisy.value("information-floor")
+    assert {c.parameters.get("levels") for c in noisy.claims} == {None, "6"}
+
+
+def test_numbers_of_any_size_are_printed_as_numbers():
+    assert _short(fmpq(3, 7)) == "3/7"
+    assert _short(fmpq(10**400, 3)) == "about 3.33333e+399"
+    assert _short(fmpq(-2, 3 * 10**400)) == "about -6.66667e-401"
+    assert _short(fmpq(10**30 + 1, 10**20)) == "about 1.00000e+10"
+
+
+# Forgery.
+
+TERMS = Terms(gamma=Fraction(2, 5), vstat=3, tau=Fraction(1, 20))
+SPECS = ["profile:g=majority,d=8,m=3,noise=0.1", "profile:g=h**2,d=9,m=3,noise=1/5"]
+DUAL = ("inner", "average", "caps", "enough")
+
+
+def made(spec=SPECS[0]):
+    return json.loads(json.dumps(certify(parse(spec), TERMS).to_json()))
+
+
+def leaves(node, path=()):
+    if isinstance(node, dict | list):
+        items = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, value in items:
+            yield from leaves(value, (*path, key))
+    else:
+        yield path, node
+
+
+def changed(leaf):
+    """The leaf with one digit changed, for every digit and two changes."""
+    text = json.dumps(leaf)
+    for place in [m.start() for m in re.finditer(r"\d", text)]:
+        for step in (1, 9):
+            digit = str((int(text[place]) + step) % 10)
+            try:
+                yield json.loads(text[:place] + digit + text[place + 1 :])
+            except ValueError:  # a leading zero
+                continue
+
+
+def replace(data, path, value):
+    forged = copy.deepcopy(data)
+    node = forged
+    for key in path[:-1]:
+        node = node[key]
+    node[path[-1]] = value
+    return forged
+
+
+def harmless(path):
+    """What may be changed so that the evidence proves the same claims by other means.
+
+    - a set of the code: the sets are counted and compared again, any code of the size will do;
+    - multipliers of a linear program, and `enough`: every inequality is verified again, so they may
+      be larger than needed. The end of the bracket is computed from `enough` and compared;
+    - block and met of the correlated sets: their number, which is compared, and their average are
+      computed again.
+    """
+    match path[1:]:
+        case ("code", "sets", *_):
+            return True
+        case ("sda", "below", field, *_) | ("vstat", field, *_):
+            return field in DUAL
+        case ("sda", "above", "fixed" | "block" | "met"):
+            return True
+    return False
+
+
+def require_evidence(data):
+    """Verify the harmless parts of the evidence, by a third way."""
+    evidence = data["evidence"]
+    n, m = evidence["members"]["ground"], evidence["members"]["chosen"]
+    c = [
+        fmpq(v) if "/" not in v else fmpq(*map(int, v.split("/"))) for v in evidence["correlations"]
+    ]
+    code = evidence["code"]
+    assert len(code["sets"]) == int(code["size"])
+    for a, b in itertools.combinations(code["sets"], 2):
+        assert len(set(a) & set(b)) <= code["overlap"]
+        assert len(set(a)) == len(set(b)) == m
+    table = distance_eigenvalues(n, m, min(m, n - m))
+    for dual in [evidence["sda"]["below"], *([evidence["vstat"]] if "vstat" in evidence else [])]:
+        parts = {k: [Fraction(v) for v in dual[k]] for k in ("inner", "caps")}
+        gamma, u = Fraction(dual["gamma"]), Fraction(dual["average"])
+        if gamma >= 1:
+            continue
+        assert min([u, *parts["inner"], *parts["caps"]]) >= 0
+        for i in range(1, m + 1):
+            v = math.comb(m, i) * math.comb(n - m, i)
+            near = Fraction(int(c[m - i].p), int(c[m - i].q)) / Fraction(int(c[m].p), int(c[m].q))
+            inner = sum(y * int(table[i][k]) for k, y in enumerate(parts["inner"], 1))
+            assert parts["caps"][i - 1] - inner - u * v * (near - gamma) >= v
+        most = 1 + sum(parts["inner"]) + sum(parts["caps"]) + u * (1 - gamma)
+        sure = int(dual["enough"]) >= most if u else int(dual["enough"]) > most
+        assert sure or int(dual["enough"]) > math.comb(n, m)
+    above = evidence["sda"]["above"]
+    if above and above["fixed"] + above["block"] + above["met"]:
+        fixed = set(range(above["fixed"]))
+        block = set(range(above["fixed"], above["fixed"] + above["block"]))
+        sets = [
+            s
+            for s in map(frozenset, itertools.combinations(range(n), m))
+            if fixed <= s and len(s & block) >= above["met"]
+        ]
+        assert len(sets) == int(above["size"])
+        total = sum((c[len(a & b)] for a in sets for b in sets), fmpq(0))
+        gamma = Fraction(evidence["sda"]["below"]["gamma"])
+        assert total > fmpq(gamma.numerator, gamma.denominator) * c[m] * len(sets) ** 2
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_any_digit_changed_is_refused_or_proves_the_same(spec):
+    data = made(spec)
+    lines = check(data).statements
+    require_evidence(data)
+    assert any(data["evidence"]["sda"]["below"]["inner"])  # the program is no trivial one
+    places = [("evidence", *path) for path, _ in leaves(data["evidence"])]
+    for i, one in enumerate(data["claims"]):
+        places.append(("claims", i, "value"))
+        places += [("claims", i, "parameters", "upper")] * ("upper" in one["parameters"])
+    accepted, refused = [], 0
+    for path in places:
+        leaf = data
+        for key in path:
+            leaf = leaf[key]
+        for value in changed(leaf):
+            forged = sealed(replace(data, path, value))
+            try:
+                found = check(forged).statements
+            except Refuted:
+                refused += 1
+                continue
+            assert harmless(path), (path, leaf, value)
+            assert found == lines
+            require_evidence(forged)
+            accepted.append(path)
+    assert refused > 4 * len(accepted)
+    assert not any(path[0] == "claims" for path in accepted)
+
+
+def test_a_digit_of_a_parameter_leaves_a_claim_that_is_true():
+    """Terms are part of the claim: with others it is another claim, refused unless it follows."""
+    data = made()
+    for i, one in enumerate(data["claims"]):
+        for name in set(one["parameters"]) & {"tau", "t", "risk", "success", "gamma", "noise"}:
+            for value in changed(one["parameters"][name]):
+                forged = sealed(replace(data, ("claims", i, "parameters", name), value))
+                try:
+                    line = check(forged).statements[i]
+                except Refuted:
+                    continue
+                terms = {"tau": "tau", "t": "vstat"}.get(name, name)
+                assert terms != "noise"
+                given_ = Fraction(value) if terms != "vstat" else int(value)
+                fields = {
+                    k: getattr(TERMS, k) for k in ("tau", "vstat", "risk", "success", "gamma")
+                }
+                other = certify(parse(SPECS[0]), Terms(**{**fields, terms: given_})).to_json()
+                assert check(other).statements[i] == line
+
+
+SET = [[0, 1, 2], [0, 1, 3]]
+
+
+def raised(data, name, by=1):
+    for one in data["claims"]:
+        if one["quantity"] == name:
+            one["value"] = str(int(one["value"]) + by)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        # One good or one bad set says nothing about every set.
+        lambda d: d["evidence"]["sda"].update(below=None),
+        lambda d: d["evidence"]["sda"].update(below=SET),
+        lambda d: d["evidence"]["sda"].update(below={"sets": SET}),
+        lambda d: d["evidence"]["sda"].update(below=dict(d["evidence"]["sda"]["above"])),
+        lambda d: d["evidence"]["sda"].update(
+            below={"gamma": "2/5", "fixed": 0, "block": 1, "met": 1, "size": "15"}
+        ),
+        lambda d: d["evidence"]["sda"]["below"].update(sets=SET),
+        lambda d: d["evidence"]["sda"].pop("below"),
+        lambda d: d["evidence"]["sda"].pop("above"),
+        lambda d: d["evidence"]["sda"].update(above=None),  # `upper` no longer follows
+        lambda d: d["evidence"]["sda"].update(above=d["evidence"]["sda"]["below"]),
+        lambda d: d["evidence"]["sda"].update(sets=SET),
+        lambda d: d["evidence"]["sda"]["above"].update(size="1"),
+        lambda d: d["evidence"]["sda"]["above"].update(block=7, met=3),
+        lambda d: d["evidence"]["sda"]["above"].update(block=-1),
+        lambda d: d["evidence"]["sda"]["below"].update(inner=["0"] * 3),
+        lambda d: d["evidence"]["sda"]["below"].update(caps=[]),
+        lambda d: d["evidence"]["sda"]["below"].update(inner=["0"] * 9),
+        lambda d: d["evidence"]["sda"]["below"].update(inner=["-1"] * 3),
+        lambda d: d["evidence"]["sda"]["below"].update(average="-1"),
+        lambda d: d["evidence"]["sda"]["below"].update(enough="1"),
+        lambda d: d["evidence"]["sda"]["below"].update(gamma="1"),
+        lambda d: d["evidence"]["sda"]["below"].update(d["evidence"]["vstat"]),
+        lambda d: d["evidence"]["vstat"].update(d["evidence"]["sda"]["below"]),
+        lambda d: d["evidence"].pop("vstat"),
+        lambda d: d["evidence"].update(vstat=None),
+        # Codes.
+        lambda d: d["evidence"]["code"].update(kind="all"),
+        lambda d: d["evidence"]["code"].update(kind="reed-solomon", q=7),
+        lambda d: d["evidence"]["code"].update(kind="greedy"),
+        lambda d: d["evidence"]["code"].update(overlap=2),
+        lambda d: d["evidence"]["code"].update(overlap=0),
+        lambda d: d["evidence"]["code"]["sets"].pop(),
+        lambda d: d["evidence"]["code"]["sets"].append([4, 5, 6]),
+        lambda d: d["evidence"]["code"]["sets"][0].append(0),
+        lambda d: d["evidence"]["code"]["sets"].__setitem__(1, d["evidence"]["code"]["sets"][0]),
+        # Values.
+        lambda d: raised(d, "sq-dimension"),
+        lambda d: raised(d, "sq-dimension", -1),
+        lambda d: raised(d, "sda-all-subsets"),
+        lambda d: raised(d, "sda-all-subsets", -1),
+        lambda d: raised(d, "sda-pair-events"),
+        lambda d: raised(d, "csq-queries"),
+        lambda d: raised(d, "csq-queries", -1),
+        lambda d: raised(d, "stat-queries"),
+        lambda d: raised(d, "vstat-queries"),
+        lambda d: raised(d, "information-floor"),
+        lambda d: d["claims"][5]["parameters"].update(upper="3"),
+        lambda d: d["claims"][5]["parameters"].update(upper="9"),
+        lambda d: d["claims"][6]["parameters"].update(upper="9"),
+        lambda d: d["claims"][6]["parameters"].update(gamma="1/2"),
+        lambda d: d["claims"][6]["parameters"].update(gamma="0"),
+        lambda d: d["claims"][6]["parameters"].update(subsets="pair events"),
+        lambda d: d["claims"][6]["parameters"].update(normalisation="none"),
+        lambda d: d["claims"][7]["parameters"].update(subsets="all"),
+        lambda d: d["claims"][11]["parameters"].update(levels="1"),
+        lambda d: d["claims"][11]["parameters"].update(levels="3"),
+        lambda d: d["claims"][8]["parameters"].update(noise="0"),
+        lambda d: d["claims"][8]["parameters"].update(range="[-1,1]"),
+        lambda d: d["claims"][10]["parameters"].update(t="0"),
+        # Words, kind and scope.
+        lambda d: d["claims"][6].update(
+            kind={"exact": "interval"}.get(d["claims"][6]["kind"], "exact")
+        ),
+        lambda d: d["claims"][0].update(kind="interval"),
+        lambda d: d["claims"][0].update(kind="statistical"),
+        lambda d: d["claims"][6].update(meaning=d["claims"][7]["meaning"]),
+        lambda d: d["claims"][8].update(meaning=d["claims"][9]["meaning"]),
+        lambda d: d["claims"][8].update(source="Del73"),
+        lambda d: d["claims"][8].update(assumptions=d["claims"][8]["assumptions"][:-1]),
+        lambda d: d["claims"][8].update(quantity="stat-queries"),
+        lambda d: d.update(scope="every learner"),
+        lambda d: d.update(scope=made(SPECS[1])["scope"]),
+        lambda d: d["claims"].pop(),
+        lambda d: d["claims"].append(d["claims"][0]),
+        # The family.
+        lambda d: d.update(spec=d["spec"].replace("majority", "mod(3)")),
+        lambda d: d.update(spec=d["spec"].replace("majority", "(majority)")),
+        lambda d: d.update(spec=d["spec"].replace("noise=0.1", "noise=0")),
+        lambda d: d.update(spec=d["spec"].replace("d=8", "d=9")),
+        lambda d: d.update(spec=d["spec"].replace("d=8", "d=4")),
+        lambda d: d.update(spec=d["spec"].replace("majority", "h+")),
+        lambda d: d.update(spec=d["spec"].replace("profile", "parity")),
+        lambda d: d["evidence"].update(values=["-1", "-1", "1", "1"]),
+        lambda d: d["evidence"]["heads"].pop(),
+        lambda d: d["evidence"].update(more=1),
+        lambda d: d["evidence"].pop("eigenvalues"),
+    ],
+)
+def test_a_forged_certificate_is_refused(change):
+    data = made()
+    before = json.dumps(data)
+    change(data)
+    assert json.dumps(data) != before
+    with pytest.raises(Refuted) as found:
+        check(sealed(data))
+    assert "\n" not in str(found.value)
+
+
+def test_claims_about_general_queries_are_refused_for_many_values():
+    two, many = made(), made(SPECS[1])
+    for one in two["claims"]:
+        if one["quantity"] in ("stat-queries", "vstat-queries"):
+            forged = copy.deepcopy(many)
+            forged["claims"].append({**one, "parameters": {**one["parameters"], "noise": "1/5"}})
+            with pytest.raises(Refuted, match="more than two values"):
+                check(sealed(forged))
+    forged = {**many, "scope": two["scope"]}
+    with pytest.raises(Refuted, match="scope"):
+        check(sealed(forged))
+
+
+def test_a_lower_end_of_zero_needs_all_members_to_be_too_correlated():
+    data = made()
+    for one in data["claims"]:
+        if one["quantity"] == "sda-all-subsets":
+            one["value"] = "0"
+            one["kind"] = "interval"
+    data["evidence"]["sda"]["below"]["enough"] = "36"  # more than there are: nothing to prove
+    with pytest.raises(Refuted, match="larger average"):
+        check(sealed(data))
