@@ -119,9 +119,8 @@ def enough(scheme: Johnson, gamma: Rational) -> Below:
     v = [fmpq(x) for x in valencies(scheme)]
     c = [value / scheme.norm for value in reversed(scheme.correlations)]
     average = scheme.average / scheme.norm
-    if (
-        average >= gamma
-    ):  # u = 1 and caps prove that smaller sets alone can pass an average of gamma
+    if average >= gamma:
+        # u = 1 and the caps prove that only smaller sets can have an average above gamma.
         caps = [value * (1 + near - gamma) for value, near in zip(v[1:], c[1:], strict=True)]
         least = scheme.size + (average > gamma)
         none = [fmpq(0)] * rank
