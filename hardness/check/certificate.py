@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from flint import fmpq
 
+from hardness.check.finite import FiniteEvidence
 from hardness.check.parity import ParityEvidence
 from hardness.check.reading import rational, refuse
 from hardness.check.symmetric import SymmetricEvidence
@@ -33,6 +34,14 @@ class Evidence(Protocol):
     def scope(self) -> str:
         """What learners the claims are about."""
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The quantities without which there is no certificate."""
+
+    @property
+    def statistical(self) -> bool:
+        """Whether all of it holds with a confidence only."""
+
     def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         """Verify one claim and say it in the checker's own words."""
 
@@ -40,6 +49,9 @@ class Evidence(Protocol):
 _KINDS: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
     "parity": ParityEvidence,
     "profile": SymmetricEvidence,
+    "functions": FiniteEvidence,
+    "layers": FiniteEvidence,
+    "specs": FiniteEvidence,
 }
 
 
@@ -84,8 +96,9 @@ def check(data: dict[str, Any]) -> Checked:
         quantities = [claim["quantity"] for claim in data["claims"]]
         if len(set(quantities)) != len(quantities):
             refuse("a quantity is claimed twice")
-        if "information-floor" not in quantities:
-            refuse("the information floor is missing")
+        for needed in evidence.required:
+            if needed not in quantities:
+                refuse(f"the {needed.replace('-', ' ')} is missing")
     except ToolkitError as error:
         raise Refuted(str(error)) from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -110,6 +123,7 @@ def _check_claim(evidence: Evidence, claim: dict[str, Any]) -> str:
         refuse(f"a fixed parameter of {name} was changed")
     # A bracket is exact where its ends meet; all else here is exact.
     wanted = "interval" if given.get("upper", claim["value"]) != claim["value"] else "exact"
+    wanted = "statistical" if evidence.statistical else wanted
     if claim["kind"] != wanted:
         refuse(f"the kind of {name} is {wanted}")
     return evidence.statement(name, rational(claim["value"]), given)

@@ -54,12 +54,13 @@ def read_source(text: str) -> FiniteFamily | Union | None:
     if split(text) is not None:
         found = load(text)
         return None if isinstance(found, Family) else functions(found)
+    path = Path(text.strip() or "?")
     try:
-        path = Path(text.strip() or "?")
-        if path.is_dir() and not (path / "instance.json").exists():
-            return layers(path)
-    except (OSError, ValueError):
+        folder = path.is_dir() and not (path / "instance.json").exists()
+    except (OSError, ValueError):  # too long, or a character that no path may have
         return None
+    if folder:
+        return layers(path)
     return read_union(path) if path.suffix == ".specs" else None
 
 
@@ -86,6 +87,7 @@ def functions(given: Functions) -> FiniteFamily:
         return np.array([one(i, points) for i in range(len(given.functions))])
 
     x = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (_TRIED, given.d))
+    x[0], x[-1] = 1, -1
     forth, back = evaluate(x), evaluate(x[::-1])[:, ::-1]
     differ = (forth != back).any(axis=1)
     if differ.any():
