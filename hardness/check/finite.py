@@ -219,7 +219,8 @@ class FiniteEvidence:
         maybe = self._pairs.within(at, False) & ~np.eye(self._size, dtype=bool)
         if any(maybe[np.ix_(c, c)].any() for c in classes if len(c) > 1):
             refuse(f"two members of a class may have a correlation of at most 1/{at}")
-        return f"{len(classes)} classes of members too close"
+        many = "one class" if len(classes) == 1 else f"{len(classes)} classes"
+        return f"{many} of members too close"
 
     def _spectrum(self, at: int, proof: dict[str, Any]) -> str:
         if set(proof) != {"kind", "at", "level", "eigenvalues"} or self._size > _SPECTRUM:
