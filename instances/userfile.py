@@ -122,11 +122,12 @@ def _paths() -> set[str]:
 
 def _execute(path: Path) -> tuple[types.ModuleType, str]:
     try:
-        if not path.is_file():
-            raise UsageError(f"{path} given: there is no such file")
-        source = path.read_bytes()
+        there = path.is_file()
+        source = path.read_bytes() if there else b""
     except (OSError, ValueError) as error:
         raise UsageError(f"{str(path)[:200]} cannot be read: {error}") from error
+    if not there:
+        raise UsageError(f"{str(path)[:200]} given: there is no such file")
     digest = hashlib.sha256(source).hexdigest()
     place = str(path.resolve())
     if (place, digest) in _modules:

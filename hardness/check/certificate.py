@@ -17,7 +17,7 @@ from hardness.check.parity import ParityEvidence
 from hardness.check.reading import rational, refuse
 from hardness.check.symmetric import SymmetricEvidence
 from hardness.claims import FORMAT, Quantity
-from instances.errors import DamagedFile, Refuted, ToolkitError
+from instances.errors import DamagedFile, Refuted, TooLarge, ToolkitError
 
 _TOP = {"format", "spec", "claims", "scope", "evidence", "digest"}
 _CLAIM = {"quantity", "value", "kind", "parameters", "assumptions", "meaning", "source"}
@@ -99,6 +99,8 @@ def check(data: dict[str, Any]) -> Checked:
         for needed in evidence.required:
             if needed not in quantities:
                 refuse(f"the {needed.replace('-', ' ')} is missing")
+    except TooLarge:
+        raise  # nothing is refuted: this machine is too small
     except ToolkitError as error:
         raise Refuted(str(error)) from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 from flint import fmpq
-from numpy.typing import NDArray
 
 from hardness.check.cliques import has_clique
 from hardness.check.goal import Goal
+from hardness.check.matrices import check_radius, read_square
 from hardness.check.pairs import Ends, FloatPairs, IntegerPairs, Pairs, UnionPairs
 from hardness.check.reading import fraction, integer, number, rational, refuse
 from hardness.check.spectra import UNIT, check_level, check_spread, check_upper_ends
@@ -27,8 +27,6 @@ from hardness.check.tables import gram_of_tables
 from hardness.claims.finite import quantities, scope
 from instances.expression import profile, spelling
 from instances.limits import require_memory
-from instances.parameters import fraction as decimal
-from instances.parameters import plain
 
 _SPEC = re.compile(
     r"(?P<kind>functions|layers|specs):d=(?P<d>[1-9]\d{0,8}),members=(?P<members>[1-9]\d{0,8}),"
@@ -42,7 +40,7 @@ _LISTED = re.compile(
 )
 _GRID = 10**9
 _SPECTRUM = 3000  # members up to which there is a bound on queries
-_MOST_LISTED = 20_000
+_MOST_LISTED, _MOST_SPECS = 20_000, 200
 _FIELDS = {
     "specs": {"specs", "products"},
     "tables": {"names", "n", "outputs", "gram"},
@@ -111,6 +109,8 @@ class FiniteEvidence:
         specs = given["specs"]
         if hashlib.sha256("\n".join(specs).encode()).hexdigest() != self._sha256:
             refuse("the specs are not those of the certificate's name")
+        if len(specs) > _MOST_SPECS:
+            refuse(f"there are over {_MOST_SPECS} specs")
         profiles = []
         for text in specs:
             found = _LISTED.fullmatch(text)
@@ -147,45 +147,19 @@ class FiniteEvidence:
             refuse("the points are not those of d coordinates")
         require_memory(200 * self._size**2, f"the pairs of {self._size} members")
         if self._basis in ("tables", "integers"):
-            gram = _square(given["gram"], self._size, 1, int)
+            gram = read_square(given["gram"], self._size, 1, int)
             if self._basis == "tables":
                 again = gram_of_tables(self._evidence["tables"], self._size, self._d)
                 if (again != gram).any():
                     refuse("the Gram matrix is not that of the truth tables")
             return IntegerPairs(gram, self._centred)
-        correlations = _square(given["correlations"], self._size, 0, float)
+        correlations = read_square(given["correlations"], self._size, 0, float)
         np.fill_diagonal(correlations, 1.0)
         if type(given["radius"]) is not float:
             refuse("the radius is no number")
         if self.statistical:
-            self._check_radius(correlations, given)
+            check_radius(correlations, given, self._centred)
         return FloatPairs(correlations, given["radius"])
-
-    def _check_radius(self, correlations: NDArray[np.float64], given: dict[str, Any]) -> None:
-        """Hoeffding's radius of inner products, then interval arithmetic entry by entry."""
-        confidence = decimal(given["confidence"], "confidence")
-        samples = number(given["samples"], 1, 10**15, "the number of samples")
-        norms, bound = np.array(given["norms"], np.float64), given["bound"]
-        if plain(confidence) != given["confidence"] or not 0 < confidence < 1:
-            refuse("the confidence is not between 0 and 1")
-        if type(bound) is not float or not 0 < bound < 1e100 or norms.shape != (self._size,):
-            refuse("the bound or the norms are none")
-        pairs = self._size * (self._size + 1)
-        r = bound**2 * math.sqrt(2 * math.log(pairs / (1 - float(confidence))) / samples)
-        r *= 4 if self._centred else 1
-        if not (np.isfinite(norms) & (norms > r)).all():
-            refuse("a member may have the norm 0")
-        low, high = np.sqrt(norms - r), np.sqrt(norms + r)
-        product = np.abs(correlations) * np.sqrt(np.outer(norms, norms))
-        most = np.minimum((product + r) / np.outer(low, low), 1.0) - np.abs(correlations)
-        down = product - r
-        least = np.where(down < 0, down / np.outer(low, low), down / np.outer(high, high))
-        off = np.maximum(most, np.abs(correlations) - np.maximum(least, -1.0))
-        np.fill_diagonal(off, 0.0)
-        needed, radius = float(off.max()), given["radius"]
-        step = 10.0 ** (math.floor(math.log10(radius)) - 3) if radius > 0 else 0.0
-        if not needed <= radius <= needed + 1.01 * step or float(f"{radius:.3e}") != radius:
-            refuse("the radius does not follow from samples, confidence, bound and norms")
 
     # The claims.
 
@@ -275,21 +249,6 @@ class FiniteEvidence:
         )
         goal.require_least(_whole(value), Fraction(top, UNIT) / tau**2)
         return f"at least {value} correlational queries within {tau} are needed {goal.words}"
-
-
-def _square(rows: Any, size: int, more: int, kind: type) -> NDArray[Any]:
-    """Read the rows below the diagonal, with it where `more` is 1, of a symmetric matrix."""
-    if [len(row) for row in rows] != [i + more for i in range(size)]:
-        refuse(f"a matrix is not the lower half of {size} rows")
-    if any(type(v) is not kind for row in rows for v in row):
-        refuse(f"a matrix has an entry that is no {kind.__name__}")
-    out = np.zeros((size, size), np.int64 if kind is int else np.float64)
-    for i, row in enumerate(rows):
-        out[i, : len(row)] = row
-        out[: len(row), i] = row
-    if kind is float and not np.isfinite(out).all():
-        refuse("a matrix has an entry that is not finite")
-    return out
 
 
 def _check_ends(low: Fraction, high: Fraction, ends: Ends, what: str) -> None:

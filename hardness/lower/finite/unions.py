@@ -28,6 +28,7 @@ from instances.symmetric import Symmetric
 from instances.threshold import Rational
 
 MOST = 20_000  # members in all
+MOST_SPECS = 200
 _MOST_BYTES = 1 << 20
 
 
@@ -145,11 +146,11 @@ class Union:
 
 def read_union(path: Path) -> Union:
     """Read a list of specs, one a line, with # comments; raises UsageError, TooLarge."""
+    if not path.is_file():
+        raise UsageError(f"{path} given: there is no such file")
+    if path.stat().st_size > _MOST_BYTES:
+        raise UsageError(f"{path} has over {_MOST_BYTES} bytes: it is no list of specs")
     try:
-        if not path.is_file():
-            raise UsageError(f"{path} given: there is no such file")
-        if path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"{path} has over {_MOST_BYTES} bytes: it is no list of specs")
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
@@ -176,6 +177,8 @@ def read_union(path: Path) -> Union:
             raise UsageError(f"{where}: the same functions stand in line {seen[family.values]}")
         seen[family.values] = number
         families.append(family)
+        if len(families) > MOST_SPECS:
+            raise UsageError(f"{path} has over {MOST_SPECS} specs: ask for less")
         size = sum(f.size for f in families)
         if size > MOST:
             raise TooLarge(f"{where}: {size} members in all, at most {MOST} are allowed")
