@@ -73,6 +73,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except OSError as error:
         _silence()
         _complain(f"cannot read or write: {error}", 1)
+    except Exception as error:
+        from instances.userfile import blame
+
+        blamed = blame(error)
+        if blamed is None:
+            raise
+        _complain(blamed, 1)
 
 
 def _silence() -> None:
@@ -389,7 +396,7 @@ def inspect(to: SimpleNamespace, spec: str) -> None:
 
 
 @cli.command(short_help="Certify lower bounds of a family.")
-@spec_argument
+@click.argument("source", shell_complete=complete_spec)
 @tau_option
 @click.option(
     "--vstat",
@@ -415,18 +422,71 @@ def inspect(to: SimpleNamespace, spec: str) -> None:
     callback=rational,
     help="Average correlation of unit-norm members that SDA is about.",
 )
+@click.option("--centred", is_flag=True, help="Finite: subtract the mean of the members first.")
+@click.option(
+    "--method",
+    type=click.Choice(["enumeration", "sampling"]),
+    help="Finite: how functions and layers are correlated.  [default: by size]",
+)
+@click.option("--samples", type=POSITIVE, default=200_000, show_default=True, help="Of sampling.")
+@click.option(
+    "--confidence", default="0.99", show_default=True, callback=rational, help="Of sampling."
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=0),
+    default=200_000,
+    show_default=True,
+    help="Finite: limit of each search for members.",
+)
 @common
 def certify(
-    to: SimpleNamespace, spec: str, tau: Any, vstat: int, risk: Any, success: Any, gamma: Any
+    to: SimpleNamespace,
+    source: str,
+    tau: Any,
+    vstat: int,
+    risk: Any,
+    success: Any,
+    gamma: Any,
+    **how: Any,
 ) -> None:
-    """Certify lower bounds; --json prints, --out writes what `hardness check` accepts."""
+    """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
+
+    SOURCE is a SPEC, a folder of `hardness generate`, or a finite family: functions of a Python
+    file (path.py:Name), a folder of layers, or a list of specs (NAME.specs).
+    """
     from hardness.lower import Terms, certify
+    from hardness.lower.finite import certify_finite, read_source
     from hardness.report.words import certificate_words
 
     early(to)
-    family, _ = target(spec)
-    made = certify(family, Terms(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma))
+    terms = Terms(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma)
+    finite = read_source(source)
+    chosen = chosen_finite(source, finite, how, to.seed)
+    if finite is None:
+        made = certify(target(source)[0], terms)
+    else:
+        with progress(chosen.points(finite), "evaluating members", to) as bar:
+            made = certify_finite(finite, terms, chosen, bar)
     emit(to, made.to_json(), certificate_words(made))
+
+
+def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> Any:
+    """Refuse options that do not apply to a source, and collect the others."""
+    from hardness.lower.finite import How, options
+
+    context = click.get_current_context()
+    given = {
+        name
+        for name in ("vstat", "gamma", *how)
+        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    }
+    chosen = How(**how, seed=seed)
+    wrong = sorted(given - {"tau", "risk", "success"} - options(finite, chosen))
+    if wrong:
+        what = "a spec or an instance" if finite is None else chosen.what(finite)
+        raise click.UsageError(f"--{wrong[0]} does not apply to {source[:80]}: it is {what}")
+    return chosen
 
 
 @cli.command(short_help="Check a certificate or a transcript again.")

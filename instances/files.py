@@ -27,7 +27,7 @@ from instances.errors import DamagedFile, UsageError
 from instances.family import REFERENCE_EXAMPLES, Examples, Family, Hidden, Instance, Public
 from instances.layer import AttentionLayer
 from instances.limits import require_disk
-from instances.spec import parse
+from instances.spec import parse_stored, require_stored
 from instances.tokens import words_per_token
 
 TensorFormat = Literal["npz", "safetensors"]
@@ -133,6 +133,7 @@ def write_folder(
     TooLarge.
     """
     family = instance.family
+    require_stored(family, "an instance of it cannot be stored in a folder")
     size = family.k * words_per_token(family.d) * 8 + 1
     ours = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
     with new_folder(path, force=force, ours=ours) as folder:
@@ -177,7 +178,7 @@ def read_folder(path: Path) -> Folder:
         )
     require_format(data, PUBLIC, public_path)
     with damage(public_path):
-        family = parse(data["spec"])
+        family = parse_stored(data["spec"])
         if family.revision != data["revision"]:
             raise DamagedFile(
                 f"{public_path} was made by revision {data['revision']} of {family.name}, "

@@ -6,6 +6,7 @@ In a block, a line `...` stands for any lines, and `…` within a line for anyth
 import doctest
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,7 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
 def test_commands_print_what_the_page_says(hardness, page):
+    shutil.copytree(ROOT / "docs/examples", "docs/examples")
     for command, expected in blocks(page):
         program, *arguments = shlex.split(command)
         if program == "make":

@@ -11,11 +11,12 @@ from typing import Any, Protocol
 
 from flint import fmpq
 
+from hardness.check.finite import FiniteEvidence
 from hardness.check.parity import ParityEvidence
 from hardness.check.reading import Checked, rational, refuse
 from hardness.check.symmetric import SymmetricEvidence
 from hardness.claims import FORMAT, Quantity
-from instances.errors import DamagedFile, Refuted, ToolkitError
+from instances.errors import DamagedFile, Refuted, TooLarge, ToolkitError
 
 _TOP = {"format", "spec", "claims", "scope", "evidence", "digest"}
 _CLAIM = {"quantity", "value", "kind", "parameters", "assumptions", "meaning", "source"}
@@ -32,6 +33,14 @@ class Evidence(Protocol):
     def scope(self) -> str:
         """What learners the claims are about."""
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The quantities without which there is no certificate."""
+
+    @property
+    def statistical(self) -> bool:
+        """Whether all of it holds with a confidence only."""
+
     def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         """Verify one claim and say it in the checker's own words."""
 
@@ -39,6 +48,9 @@ class Evidence(Protocol):
 _KINDS: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
     "parity": ParityEvidence,
     "profile": SymmetricEvidence,
+    "functions": FiniteEvidence,
+    "layers": FiniteEvidence,
+    "specs": FiniteEvidence,
 }
 
 
@@ -75,8 +87,11 @@ def check_certificate(data: dict[str, Any]) -> Checked:
         quantities = [claim["quantity"] for claim in data["claims"]]
         if len(set(quantities)) != len(quantities):
             refuse("a quantity is claimed twice")
-        if "information-floor" not in quantities:
-            refuse("the information floor is missing")
+        for needed in evidence.required:
+            if needed not in quantities:
+                refuse(f"the {needed.replace('-', ' ')} is missing")
+    except TooLarge:
+        raise  # nothing is refuted: this machine is too small
     except ToolkitError as error:
         raise Refuted(str(error)) from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -101,6 +116,7 @@ def _check_claim(evidence: Evidence, claim: dict[str, Any]) -> str:
         refuse(f"a fixed parameter of {name} was changed")
     # A bracket is exact where its ends meet; all else here is exact.
     wanted = "interval" if given.get("upper", claim["value"]) != claim["value"] else "exact"
+    wanted = "statistical" if evidence.statistical else wanted
     if claim["kind"] != wanted:
         refuse(f"the kind of {name} is {wanted}")
     return evidence.statement(name, rational(claim["value"]), given)

@@ -32,6 +32,8 @@ class ParityEvidence:
     """What the evidence of a parity certificate proves; raises Refuted where it proves nothing."""
 
     words = QUANTITIES
+    required = ("information-floor",)
+    statistical = False
     scope = SCOPE
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:

@@ -42,6 +42,8 @@ class SymmetricEvidence:
     """What the evidence of a profile's certificate proves; raises Refuted where it does not."""
 
     words = QUANTITIES
+    required = ("information-floor",)
+    statistical = False
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
         """Verify the evidence against the spec."""

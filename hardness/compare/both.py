@@ -13,10 +13,11 @@ from hardness.compare.run import Run, run
 from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
-from instances import parse
 from instances.errors import ToolkitError, UsageError
 from instances.parameters import key_values
 from instances.spec import FAMILIES
+from instances.spec import parse_stored as parse
+from instances.userfile import split
 
 _MAX_RUNS = 100_000
 
@@ -96,6 +97,11 @@ def values_of(text: str) -> tuple[str, tuple[int, ...]]:
 
 def specs_over(spec: str, parameter: str, values: tuple[int, ...]) -> list[str]:
     """Fill a parameter's values into a spec, whether or not it stands there already."""
+    if split(spec):
+        raise UsageError(
+            f"'{spec}' given: compare varies a parameter of a spec, which its workers read, and a "
+            "family from a file has none: use `hardness learn` for each size"
+        )
     name, _, rest = spec.partition(":")
     if name not in FAMILIES:
         rest = parse(spec).spec.partition(":")[2]

@@ -6,10 +6,10 @@ from typing import Any
 from hardness.compare.both import Comparison, specs_over
 from hardness.compare.run import JUDGED, Run, judge
 from hardness.lower import Terms, certify
-from instances import parse
 from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
 from instances.parameters import fraction
+from instances.spec import parse_stored
 
 FORMAT = "hardness-results/1"
 
@@ -67,7 +67,9 @@ def read_comparison(path: Path) -> Comparison:
             seeds=_count(data["seeds"]),
             terms=terms,
             runs=tuple(Run.from_json(r) for r in data["runs"]),
-            certificates=tuple(certify(parse(c["spec"]), terms) for c in data["certificates"]),
+            certificates=tuple(
+                certify(parse_stored(c["spec"]), terms) for c in data["certificates"]
+            ),
             command=str(data["command"]),
         )
         if [c.to_json() for c in found.certificates] != data["certificates"]:
@@ -103,7 +105,7 @@ def _unsound(found: Comparison) -> str | None:
     if {(r.spec, r.learner, r.seed) for r in found.runs} != wanted:
         return "its runs are not one for each size, learner and seed"
     for r in found.runs:
-        if r.risk and r.risk.high > parse(r.spec).risk_bound:
+        if r.risk and r.risk.high > parse_stored(r.spec).risk_bound:
             return f"a risk of {r.risk.high} is not possible"
         if r.outcome in JUDGED and r.outcome is not judge(r.risk, known=True):
             return f"an outcome '{r.outcome.value}' does not follow from its risk"

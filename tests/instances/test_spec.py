@@ -71,8 +71,8 @@ def test_no_text_does_anything_but_parse_or_be_refused(text):
         parse(text)
 
 
-def test_families_from_files_are_not_built_yet():
-    with pytest.raises(ToolkitError, match="not built"):
+def test_families_from_files_need_the_file():
+    with pytest.raises(ToolkitError, match="no such file"):
         parse("mine.py:Family")
 
 

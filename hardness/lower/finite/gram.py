@@ -56,7 +56,7 @@ class Gram:
     @property
     def correlations(self) -> NDArray[np.float64]:
         """The inner products of the members divided by their norms, (M, M), 1 on the diagonal."""
-        return _normalised(self.values)
+        return normalised(self.values)
 
     def caps(self) -> tuple[Caps, Caps]:
         """Bound the caps of all pairs from below and above; the same where the kind is exact.
@@ -104,7 +104,7 @@ def by_enumeration(evaluate: Evaluate, members: Sequence[object], n: int) -> Gra
         values = _values(evaluate(tokens.unpack(index[:, None], n)), members, len(index))
         whole = whole and bool((values == np.rint(values)).all())
         gram += _products(values)
-    return _of_cube(gram, whole, members, n, min(chunk, 1 << n) + -(-(1 << n) // chunk))
+    return of_cube(gram, whole, members, n, min(chunk, 1 << n) + -(-(1 << n) // chunk))
 
 
 def by_spectra(spectra: NDArray[Any], members: Sequence[object] | None = None) -> Gram:
@@ -136,7 +136,7 @@ def by_spectra(spectra: NDArray[Any], members: Sequence[object] | None = None) -
         whole = False
     else:
         gram *= points
-    return _of_cube(gram, whole, names, n, points, "spectra")
+    return of_cube(gram, whole, names, n, points, "spectra")
 
 
 def by_sampling(
@@ -176,27 +176,51 @@ def by_sampling(
         if above.any():
             i = int(above.argmax())
             worst = np.abs(values[i]).max()
-            raise UsageError(f"{_name(members, i)} has the value {worst:g}, above {bound=}")
+            raise UsageError(f"{member_name(members, i)} has the value {worst:g}, above {bound=}")
         gram += _products(values)
-    gram /= samples
-    entries = size * (size + 1) / 2
-    hoeffding = bound**2 * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / samples)
-    radius = hoeffding + _gamma(min(chunk, samples) - (-samples // chunk) + 1) * 2 * bound**2
+    terms = min(chunk, samples) - (-samples // chunk)
+    return of_samples(gram, members, samples, confidence, bound, terms)
+
+
+def of_samples(
+    sums: NDArray[np.float64],
+    members: Sequence[object],
+    samples: int,
+    confidence: float,
+    bound: float,
+    terms: int,
+) -> Gram:
+    """Make the Gram matrix of sums (M, M) over samples, added with `terms` roundings each.
+
+    bound: of a member's norm at any point. Raises UsageError where a norm may be 0.
+    """
+    gram = sums / samples
+    radius = hoeffding(len(sums), samples, confidence, bound) + _gamma(terms + 1) * 2 * bound**2
     norms = np.diagonal(gram)
     if (norms <= radius).any():
         i = int(norms.argmin())
         raise UsageError(
-            f"{_name(members, i)} has the mean square {norms[i]:.4g}, known to within "
+            f"{member_name(members, i)} has the mean square {norms[i]:.4g}, known to within "
             f"{radius:.4g}, so it may be 0: raise the samples or leave it out"
         )
     return Gram(
         values=gram,
         radius=radius,
-        correlation_radius=_spread(gram, radius),
+        correlation_radius=spread(gram, radius),
         method="sampling",
         samples=samples,
         confidence=confidence,
     )
+
+
+def hoeffding(size: int, samples: int, confidence: float, bound: float) -> float:
+    """Bound how far all means of products of `size` members are off at once. [Hoe63]
+
+    >>> round(hoeffding(3, 10_000, 0.99, 1.0), 3)
+    0.038
+    """
+    entries = size * (size + 1) / 2
+    return bound**2 * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / samples)
 
 
 def _require_cube(n: int) -> None:
@@ -216,7 +240,8 @@ def _require_members(members: Sequence[object], points: int = 0) -> tuple[int, i
     return size, chunk
 
 
-def _name(members: Sequence[object], i: int) -> str:
+def member_name(members: Sequence[object], i: int) -> str:
+    """Name a member, for messages."""
     return f"member {i} ({members[i]})"
 
 
@@ -228,7 +253,7 @@ def _values(given: Any, members: Sequence[object], count: int) -> NDArray[np.flo
     for i, row in enumerate(rows):
         if np.shape(row) != (count,):
             raise UsageError(
-                f"{_name(members, i)} has values of shape {np.shape(row)} on {count} points"
+                f"{member_name(members, i)} has values of shape {np.shape(row)} on {count} points"
             )
     values = np.asarray(given)
     if values.dtype.kind not in "biuf":
@@ -238,12 +263,12 @@ def _values(given: Any, members: Sequence[object], count: int) -> NDArray[np.flo
     if wrong.any():
         i = int(wrong.argmax())
         bad = values[i][~np.isfinite(values[i])][0]
-        raise UsageError(f"{_name(members, i)} has the value {bad}: values must be finite")
+        raise UsageError(f"{member_name(members, i)} has the value {bad}: values must be finite")
     return values
 
 
 def _products(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Sums that overflow are refused by _of_cube; by_sampling has a bound.
+    # Sums that overflow are refused by of_cube; by_sampling has a bound.
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         return values @ values.T
 
@@ -257,8 +282,8 @@ def _gamma(terms: int) -> float:
     return terms * _UNIT / (1 - terms * _UNIT)
 
 
-def _of_cube(
-    sums: NDArray[np.float64],
+def of_cube(
+    sums: NDArray[Any],
     whole: bool,
     members: Sequence[object],
     n: int,
@@ -269,10 +294,10 @@ def _of_cube(
     norms = np.diagonal(sums)
     if not np.isfinite(norms).all():
         i = int(np.argmin(np.isfinite(norms)))
-        raise UsageError(f"{_name(members, i)} has squares that overflow: scale it down")
+        raise UsageError(f"{member_name(members, i)} has squares that overflow: scale it down")
     if (norms == 0).any():
         i = int(np.argmax(norms == 0))
-        raise UsageError(f"{_name(members, i)} has the norm 0: it correlates with nothing")
+        raise UsageError(f"{member_name(members, i)} has the norm 0: it correlates with nothing")
     # Integers: by Cauchy and Schwarz no partial sum is above the largest norm, so all are exact.
     if whole and norms.max() < _EXACT:
         return Gram(
@@ -281,7 +306,7 @@ def _of_cube(
     means = sums / (1 << n)
     if (np.diagonal(means) < _LEAST).any():
         i = int(np.diagonal(means).argmin())
-        raise UsageError(f"{_name(members, i)} has squares that underflow: scale it up")
+        raise UsageError(f"{member_name(members, i)} has squares that underflow: scale it up")
     gamma = _gamma(terms + 3)
     # An entry is off by at most gamma sqrt(g_ii g_jj), a norm by the factor 1 +- gamma: so their
     # quotient by 2 gamma / (1 - gamma) at most, and a few roundings of its own.
@@ -294,14 +319,15 @@ def _of_cube(
     )
 
 
-def _normalised(values: NDArray[Any]) -> NDArray[np.float64]:
+def normalised(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Divide inner products (M, M) by the norms: 1 on the diagonal."""
     norms = np.sqrt(np.diagonal(values).astype(np.float64))
     found = values / np.outer(norms, norms)
     np.fill_diagonal(found, 1.0)
     return found
 
 
-def _spread(gram: NDArray[np.float64], radius: float) -> float:
+def spread(gram: NDArray[np.float64], radius: float) -> float:
     """How far the true correlations may be from those of `gram`, each entry within a radius.
 
     Interval arithmetic: entry / (norm norm), each of the three at the end that is worst.
@@ -309,7 +335,7 @@ def _spread(gram: NDArray[np.float64], radius: float) -> float:
     norms = np.diagonal(gram)
     least, most = np.sqrt(norms - radius), np.sqrt(norms + radius)
     smallest, largest = np.outer(least, least), np.outer(most, most)
-    found = _normalised(gram)
+    found = normalised(gram)
     high, low = gram + radius, gram - radius
     high = np.minimum(np.where(high > 0, high / smallest, high / largest), 1.0)
     low = np.maximum(np.where(low < 0, low / smallest, low / largest), -1.0)

@@ -1,0 +1,491 @@
+import itertools
+import json
+import math
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardness.check import check, pairs
+from hardness.check.cliques import has_clique
+from hardness.check.spectra import check_level
+from hardness.lower import Terms
+from hardness.lower.finite import (
+    How,
+    Spectrum,
+    by_enumeration,
+    certify_finite,
+    correlation_graph,
+    read_source,
+    read_union,
+)
+from hardness.lower.finite.known import Spread, of_integers
+from hardness.lower.finite.products import enumerate_products
+from hardness.lower.finite.sources import FiniteFamily, norm_bound
+from hardness.lower.finite.spectrum import UNIT
+from instances import AttentionLayer, parse, save_layer
+from instances.errors import Refuted
+from instances.streams import generator
+from tests.hardness.test_certificate import sealed
+from tests.hardness.test_graph import rays
+
+MINE = """
+import itertools
+import numpy as np
+
+d = 6
+
+
+def majority(s):
+    return lambda x: np.sign(x[:, s].sum(axis=1))
+
+
+majorities = [majority(list(s)) for s in itertools.combinations(range(6), 3)]
+whole = [lambda x: x[:, 0], lambda x: x.sum(axis=1), lambda x: 2 * x[:, 3] + 1, lambda x: x[:, 1]]
+smooth = [lambda x: np.tanh(x.sum(axis=1)), lambda x: np.exp(x[:, 0] / 3.0), lambda x: x[:, 2]]
+
+
+class Large:
+    d = 40
+    functions = [majority(list(range(i, i + 3))) for i in range(12)]
+    names = [f"window {i}" for i in range(12)]
+
+
+def called():
+    return Large()
+"""
+SOURCES = ["mine.py:majorities", "mine.py:whole", "mine.py:smooth", "layers", "u.specs"]
+SAMPLED = ["mine.py:Large", "mine.py:called", "mine.py:majorities", "layers"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(MINE)
+    Path("u.specs").write_text("# two\nparity:d=6,m=2\nprofile:g=majority,d=6,m=3  # odd\n")
+    Path("layers").mkdir()
+    rng = generator(0, "layers")
+    for i in range(4):
+        layer = AttentionLayer(
+            theta=rng.normal(size=(2, 3, 3)), w=rng.normal(size=(2, 3, 3)), kind="softmax"
+        )
+        save_layer(Path(f"layers/{i}.{'npz' if i % 2 else 'safetensors'}"), layer)
+    save_layer(Path("layers/z.npz"), parse("parity:d=3,m=2").layer((1, 2)))
+    return tmp_path
+
+
+def made(source, terms=None, **how):
+    found = certify_finite(read_source(source), terms, How(**how))
+    return json.loads(json.dumps(found.to_json()))
+
+
+def claims(data):
+    return {c["quantity"]: c for c in data["claims"]}
+
+
+def brute_dimension(correlations):
+    """By its definition, over all sets of members."""
+    size = len(correlations)
+    for k in range(size, 1, -1):
+        for chosen in itertools.combinations(range(size), k):
+            off = np.abs(correlations[np.ix_(chosen, chosen)] - np.eye(k))
+            if off.max() <= 1 / k + 1e-12:
+                return k
+    return 1
+
+
+def values_of(source):
+    """All members at all points, one by one, and normalised: (M, outputs of all points)."""
+    family = read_source(source)
+    x = np.array(list(itertools.product((1, -1), repeat=family.n)), np.int8)
+    return family.evaluate(x)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("source", SOURCES)
+def test_certificates_are_accepted(here, source, centred):
+    data = made(source, centred=centred)
+    assert len(check(data).statements) == 4
+    stated = " ".join(check(data).statements)
+    assert ("given" in stated) == (source in ("mine.py:smooth", "layers"))
+    assert ("truth tables" in stated) == (source in ("mine.py:majorities", "mine.py:whole"))
+
+
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("source", SAMPLED)
+def test_sampled_certificates_are_accepted(here, source, centred):
+    method = None if "L" in source or "called" in source else "sampling"
+    samples = 400_000 if source == "layers" else 30_000
+    data = made(source, method=method, samples=samples, centred=centred, seed=3)
+    assert all("with confidence 0.99" in s for s in check(data).statements)
+    assert {c["kind"] for c in data["claims"]} == {"statistical"}
+    assert all(c["parameters"]["confidence"] == "0.99" for c in data["claims"])
+
+
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("source", SOURCES[:4])
+def test_claims_are_those_of_brute_force(here, source, centred):
+    values = values_of(source)
+    if centred:
+        values = values - values.mean(axis=0)
+    values = values / np.sqrt((values**2).sum(axis=1, keepdims=True))
+    correlations = values @ values.T
+    found = claims(made(source, centred=centred))
+    if len(values) < 10:
+        low = int(found["sq-dimension"]["value"])
+        assert low == brute_dimension(correlations)
+    off = np.abs(correlations - np.eye(len(values)))
+    for name, true in (
+        ("largest-correlation", off.max()),
+        ("average-correlation", np.abs(correlations).mean()),
+    ):
+        low, high = (
+            float(Fraction(v)) for v in (found[name]["value"], found[name]["parameters"]["upper"])
+        )
+        assert low - 1e-12 <= true <= high + 1e-12
+        assert high - low <= 3e-9
+
+
+@pytest.mark.parametrize("source", ["mine.py:majorities", "layers"])
+def test_sampled_ends_hold_the_true_ones(here, source):
+    exact = claims(made(source))
+    sampled = claims(made(source, method="sampling", samples=100_000))
+    for name in ("sq-dimension", "largest-correlation", "average-correlation"):
+        low, high = sampled[name]["value"], sampled[name]["parameters"]["upper"]
+        assert Fraction(low) <= Fraction(exact[name]["value"])
+        assert Fraction(exact[name]["parameters"]["upper"]) <= Fraction(high)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize(
+    "specs",
+    [
+        ["parity:d=6,m=2", "profile:g=majority,d=6,m=3"],
+        ["profile:g=threshold(2),d=8,m=4", "profile:g=h**2,d=8,m=2", "parity:d=8,m=1"],
+        ["profile:g=majority,d=7,m=3", "profile:g=majority,d=7,m=5"],
+        ["profile:g=exactly(1),d=11,m=2"],
+    ],
+)
+def test_unions_are_those_of_enumeration(tmp_path, specs, centred):
+    path = tmp_path / "some.specs"
+    path.write_text("\n".join(specs))
+    union = read_union(path)
+    members = list(union.members())
+    assert len(members) == union.size
+
+    def evaluate(z):
+        rows = []
+        for a, subset in members:
+            h = (z[:, [j - 1 for j in subset]] < 0).sum(axis=1)
+            rows.append(np.array([float(v) for v in union.families[a].values])[h])
+        values = np.array(rows)
+        return values
+
+    gram = by_enumeration(evaluate, members, union.d - 1)
+    wanted = of_integers(gram.values, tuple(map(str, members)), centred)
+    found = union.known(centred)
+    assert (found.low == wanted.low).all()
+    assert np.abs(found.correlations - wanted.correlations).max() < 1e-12
+    for name in ("largest", "average"):
+        one, two = getattr(found, name), getattr(wanted, name)
+        assert max(one[0], two[0]) <= min(one[1], two[1])
+    profiles = [list(f.values) for f in union.families]
+    from flint import fmpq
+
+    again = pairs.UnionPairs(
+        union.d - 1, [[fmpq(v.numerator, v.denominator) for v in p] for p in profiles], centred
+    )
+    assert np.abs(again.correlations - wanted.correlations).max() < 1e-12
+    for k in (2, 3, 5):
+        assert (again.within(k, True) == (wanted.low >= k) | np.eye(union.size, dtype=bool)).all()
+
+
+def test_specs_at_a_size_that_no_enumeration_reaches(tmp_path):
+    path = tmp_path / "large.specs"
+    path.write_text("profile:g=majority,d=300,m=1\nparity:d=300,m=1,rho=2\n")
+    with pytest.raises(Exception, match="same functions"):
+        read_union(path)
+    path.write_text("profile:g=threshold(1),d=60,m=2\nparity:d=60,m=1\n")
+    data = json.loads(json.dumps(certify_finite(read_union(path)).to_json()))
+    assert "SQ-DIM of 1770 members" in check(data).statements[0]
+
+
+def forged(data, text, place, part):
+    changed = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
+    other = json.loads(json.dumps(data))
+    other[part] = json.loads(changed)
+    return other
+
+
+def still_true(data):
+    """Whether the members shown are as many and as far apart as claimed: another proof."""
+    shown = data["evidence"]["dimension"]["members"]
+    return len(set(shown)) == int(claims(data)["sq-dimension"]["value"])
+
+
+CASES = [
+    ("mine.py:whole", {}),
+    ("mine.py:whole", {"centred": True}),
+    ("mine.py:smooth", {}),
+    ("u.specs", {}),
+    ("u.specs", {"centred": True}),
+    ("layers", {}),
+    ("mine.py:called", {"samples": 30_000}),
+]
+
+
+@pytest.mark.parametrize(("source", "how"), CASES)
+def test_any_digit_of_evidence_is_refused_even_with_a_fitting_digest(here, source, how):
+    data = made(source, **how)
+    members = data["evidence"]["dimension"]["members"]
+    text = json.dumps(data["evidence"])
+    places = [m.start() for m in re.finditer(r"\d", text)]
+    for place in places[:: max(1, len(places) // 1500)]:
+        try:
+            other = forged(data, text, place, "evidence")
+        except ValueError:  # 07 is no JSON
+            continue
+        if other == data:  # the last digit of a float beyond its precision
+            continue
+        try:
+            check(sealed(other))
+        except Refuted:
+            continue
+        # Nothing but another set of as many members, for which the claim is as true.
+        assert other["evidence"]["dimension"]["members"] != members
+        assert still_true(other)
+
+
+@pytest.mark.parametrize(("source", "how"), CASES)
+def test_any_digit_of_a_claim_is_refused_even_with_a_fitting_digest(here, source, how):
+    data = made(source, Terms(tau=Fraction(1, 2), risk=Fraction(1, 9)), **how)
+    fixed = {"definition", "normalisation", "range"}
+    for i, claim in enumerate(data["claims"]):
+        for key in ["value", *(set(claim["parameters"]) - fixed)]:
+            old = claim["value"] if key == "value" else claim["parameters"][key]
+            for place in [m.start() for m in re.finditer(r"\d", old)]:
+                new = old[:place] + str((int(old[place]) + 1) % 10) + old[place + 1 :]
+                other = json.loads(json.dumps(data))
+                if key == "value":
+                    other["claims"][i]["value"] = new
+                else:
+                    other["claims"][i]["parameters"][key] = new
+                if key in ("tau", "risk", "success"):
+                    try:  # another bound, which may have the same value
+                        said = check(sealed(other)).statements[i]
+                    except Refuted:
+                        continue
+                    assert str(Fraction(new)) in said
+                    continue
+                with pytest.raises(Refuted):
+                    check(sealed(other))
+
+
+def given(change):
+    """Change what is given, with its hash made to fit."""
+    import hashlib
+
+    def changed(data):
+        inner = data["evidence"]["given"]
+        change(inner)
+        text = json.dumps(inner, sort_keys=True, separators=(",", ":"))
+        data["evidence"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+
+    return changed
+
+
+FORGED = [
+    ("mine.py:whole", given(lambda g: g["gram"][1].__setitem__(0, g["gram"][1][0] + 2))),
+    ("mine.py:whole", given(lambda g: g["gram"][1].__setitem__(0, 64.0))),
+    ("mine.py:whole", given(lambda g: g["gram"].pop())),
+    ("mine.py:whole", given(lambda g: g["names"].__setitem__(0, g["names"][1]))),
+    ("mine.py:whole", given(lambda g: g.update(n=7))),
+    ("mine.py:whole", given(lambda g: g.update(outputs=2))),
+    ("mine.py:whole", lambda d: d["evidence"].pop("tables")),
+    ("mine.py:whole", lambda d: d["evidence"]["tables"].update(encoding="bits")),
+    ("mine.py:whole", lambda d: d["evidence"]["tables"]["rows"].reverse()),
+    ("mine.py:whole", lambda d: d["evidence"].update(basis="integers")),
+    ("mine.py:whole", lambda d: d["evidence"].update(basis="specs")),
+    ("mine.py:whole", lambda d: d["evidence"].update(centred=True)),
+    ("mine.py:whole", lambda d: d["evidence"]["dimension"]["members"].append(3)),
+    ("mine.py:whole", lambda d: d["evidence"]["dimension"]["upper"].update(kind="search")),
+    ("mine.py:whole", lambda d: d["evidence"]["dimension"]["upper"]["classes"].pop()),
+    ("mine.py:whole", lambda d: d["evidence"]["dimension"]["upper"]["classes"][0].append(0)),
+    ("mine.py:whole", lambda d: d["claims"].pop(0)),
+    ("mine.py:whole", lambda d: d["claims"][0].update(kind="statistical")),
+    ("mine.py:whole", lambda d: d.update(spec=d["spec"].replace("members=4", "members=5"))),
+    ("mine.py:whole", lambda d: d.update(spec=d["spec"].replace("functions", "layers"))),
+    ("mine.py:whole", lambda d: d.update(scope=d["scope"] + " And every learner.")),
+    ("mine.py:smooth", given(lambda g: g.update(radius=-1.0))),
+    ("mine.py:smooth", given(lambda g: g["correlations"][1].__setitem__(0, 1.5))),
+    ("mine.py:smooth", given(lambda g: g["correlations"][1].__setitem__(0, math.inf))),
+    ("mine.py:called", given(lambda g: g.update(samples=10 * g["samples"]))),
+    ("mine.py:called", given(lambda g: g.update(confidence="0.999999"))),
+    ("mine.py:called", given(lambda g: g.update(bound=2.0))),
+    ("mine.py:called", given(lambda g: g.update(radius=g["radius"] / 2))),
+    ("mine.py:called", given(lambda g: g["norms"].__setitem__(0, 0.001))),
+    ("u.specs", given(lambda g: g["specs"].reverse())),
+    ("u.specs", given(lambda g: g["products"].pop())),
+    ("u.specs", given(lambda g: g["products"][0]["values"].__setitem__(0, "1/2"))),
+    ("u.specs", lambda d: d.update(spec=d["spec"].replace("d=6", "d=7"))),
+]
+
+
+@pytest.mark.parametrize(("source", "change"), FORGED)
+def test_a_forged_certificate_is_refused(here, source, change):
+    data = made(source, samples=30_000)
+    change(data)
+    with pytest.raises(Refuted) as found:
+        check(sealed(data))
+    assert "\n" not in str(found.value)
+
+
+def test_tables_are_read_by_hand(here):
+    data = made("mine.py:majorities")
+    x = np.array([[1 - 2 * (i >> j & 1) for j in range(6)] for i in range(64)])
+    for row, subset in zip(
+        data["evidence"]["tables"]["rows"], itertools.combinations(range(6), 3), strict=True
+    ):
+        bits = np.unpackbits(np.frombuffer(bytes.fromhex(row), np.uint8), bitorder="little")
+        assert (1 - 2 * bits.astype(int) == np.sign(x[:, subset].sum(axis=1))).all()
+
+
+def test_no_tables_for_large_families():
+    places = list(itertools.combinations(range(20), 2))[:40]
+    pairs_of = tuple(map(str, places))
+    family = FiniteFamily(
+        kind="functions", label="path=x,sha256=" + "0" * 64, names=pairs_of,
+        d=20, n=20, outputs=1, bound=1.0,
+        evaluate=lambda x: np.array([x[:, i] * x[:, j] for i, j in places], float),
+    )  # fmt: skip
+    gram, tables = enumerate_products(family)
+    assert tables is None
+    assert (gram.values == np.eye(40, dtype=int) << 20).all()
+    data = certify_finite(family).to_json()
+    assert data["evidence"]["basis"] == "integers"
+    assert "given the Gram matrix in the file" in check(data).statements[0]
+
+
+def linear(vectors):
+    """The functions x -> v . x: their Gram matrix is that of the vectors."""
+    return FiniteFamily(
+        kind="functions", label="path=x,sha256=" + "0" * 64, d=vectors.shape[1],
+        n=vectors.shape[1], outputs=1, bound=100.0,
+        names=tuple(f"f{i}" for i in range(len(vectors))),
+        evaluate=lambda x: (vectors @ x.T).astype(float),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("d", [3, 4])
+def test_a_spectrum_as_evidence(d):
+    """Rays of few dimensions: more colours than dimensions, so the eigenvalues are needed."""
+    data = json.loads(json.dumps(certify_finite(linear(rays(d)), how=How(steps=0)).to_json()))
+    assert "no more, by the eigenvalues" in check(data).statements[0]
+    text = json.dumps(data["evidence"]["dimension"]["upper"])
+    for place in [m.start() for m in re.finditer(r"\d", text)]:
+        other = json.loads(json.dumps(data))
+        new = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
+        try:
+            other["evidence"]["dimension"]["upper"] = json.loads(new)
+        except ValueError:
+            continue
+        with pytest.raises(Refuted):
+            check(sealed(other))
+
+
+def test_a_search_as_evidence():
+    table = np.random.default_rng(2).choice([-1.0, 1.0], (20, 32))
+    family = FiniteFamily(
+        kind="functions", label="path=x,sha256=" + "0" * 64, d=5, n=5, outputs=1, bound=1.0,
+        names=tuple(f"f{i}" for i in range(20)),
+        evaluate=lambda x: table[:, ((x < 0) @ (1 << np.arange(5)))],
+    )  # fmt: skip
+    data = json.loads(json.dumps(certify_finite(family).to_json()))
+    assert "no more, by a search" in check(data).statements[0]
+    data["evidence"]["dimension"]["upper"]["at"] -= 1
+    data["claims"][0]["parameters"]["upper"] = str(data["evidence"]["dimension"]["upper"]["at"] - 1)
+    with pytest.raises(Refuted):
+        check(sealed(data))
+
+
+def test_the_clique_search_of_the_checker():
+    rng = np.random.default_rng(0)
+    for size, density in itertools.product((6, 9, 12), (0.3, 0.6, 0.9)):
+        upper = np.triu(rng.random((size, size)) < density, k=1)
+        graph = upper | upper.T
+        largest = max(
+            k
+            for k in range(1, size + 1)
+            for c in itertools.combinations(range(size), k)
+            if all(graph[a, b] for a, b in itertools.combinations(c, 2))
+        )
+        for k in range(1, size + 2):
+            assert has_clique(graph, k) == (k <= largest)
+    upper = np.triu(rng.random((60, 60)) < 0.9, k=1)
+    with pytest.raises(Refuted, match="did not end"):
+        has_clique(upper | upper.T, 20, most_nodes=3)
+
+
+def test_a_level_is_checked_as_it_is_made():
+    from hardness.lower.finite.spectrum import refute
+
+    for ends in ((3.0, 0.5, 0.4), (2.5, 2.4, 0.1, 0.05, 0.0), (1.0, 0.2, 0.1)):
+        found = refute(tuple(round(v * UNIT) for v in ends), 2, len(ends))
+        assert isinstance(found, Spectrum)
+        check_level(found.level, list(found.eigenvalues))
+        with pytest.raises(Refuted):
+            check_level(found.level + UNIT // 100, list(found.eigenvalues))
+
+
+def test_query_bound_is_that_of_parities_where_members_are_orthogonal():
+    """lambda of orthonormal members less their mean is 1, and K = 1 for small risk."""
+    spread = Spread.of(np.eye(400), 0.0)
+    terms = Terms(tau=Fraction(1, 10), success=Fraction(1))
+    assert spread.right_about(terms.risk, 400) == 1
+    assert spread.csq_queries(terms.tau, terms.risk, terms.success, 400) == 4
+
+
+def test_one_query_rules_out_no_more_than_the_bound():
+    """sum_i <f_i - mean, h>^2 <= lambda for every h of norm 1, and for the worst it is lambda."""
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(12, 64))
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    spread = Spread.of(values @ values.T, 0.0)
+    less = values - values.mean(axis=0)
+    worst = np.linalg.svd(less)[2][0]
+    assert ((less @ worst) ** 2).sum() <= spread.eigenvalue / UNIT
+    assert ((less @ worst) ** 2).sum() >= spread.eigenvalue / UNIT - 1e-6
+    # No hypothesis fits more members than K, tried on means of subsets.
+    for risk in (Fraction(1, 4), Fraction(3, 4), Fraction(9, 10)):
+        most = spread.right_about(risk, 12)
+        scale = (less**2).sum(axis=1).mean()
+        for k in range(1, 13):
+            for chosen in itertools.islice(itertools.combinations(range(12), k), 60):
+                for shrink in (0.3, 0.6, 1.0):
+                    g = shrink * less[list(chosen)].mean(axis=0)
+                    fits = (((less - g) ** 2).sum(axis=1) <= float(risk) * scale).sum()
+                    assert fits <= most
+
+
+@pytest.mark.parametrize("kind", ["softmax", "linear"])
+def test_norm_bound_of_layers(kind):
+    rng = np.random.default_rng(2)
+    layer = AttentionLayer(
+        theta=rng.normal(size=(2, 3, 3)), w=rng.normal(size=(2, 3, 3)), kind=kind
+    )
+    x = np.array(list(itertools.product((-1, 1), repeat=6))).reshape(-1, 2, 3)
+    assert np.sqrt((layer(x) ** 2).sum(axis=(1, 2))).max() <= norm_bound(layer)
+
+
+def test_correlation_graph_is_there_for_users():
+    assert correlation_graph(np.eye(3), 0.1).number_of_edges() == 3
+
+
+def test_a_certificate_does_not_depend_on_the_folder_or_the_run(here, monkeypatch):
+    one = made("mine.py:majorities")
+    Path("deeper").mkdir()
+    Path("deeper/mine.py").write_text(MINE)
+    assert made("deeper/mine.py:majorities") == one
+    assert made("mine.py:Large", seed=1) != made("mine.py:Large", seed=2)

@@ -1,0 +1,303 @@
+"""Bad input of finite families: one clear line that names file and function, nothing written."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cli
+from instances import AttentionLayer, limits, save_layer
+
+PLAIN = "import numpy as np\nd = 6\nfs = [lambda x: x[:, 0], lambda x: x[:, 1]]\n"
+FILES = [
+    ("x = (1,\n", "fs", "line 1"),
+    ("import nosuchmodule\n", "fs", "ModuleNotFoundError in line 1"),
+    ("1 / 0\n", "fs", "ZeroDivisionError in line 1"),
+    ("raise SystemExit(4)\n", "fs", "SystemExit"),
+    ("\x00", "fs", "mine.py"),
+    (PLAIN, "gs", "unknown name 'gs'"),
+    ("d = 6\nfs = 3\n", "fs", "fs is a int"),
+    ("d = 6\nfs = []\n", "fs", "no functions"),
+    ("d = 6\nfs = {}\n", "fs", "fs is a dict"),
+    ("d = 6\ndef fs(): return None\n", "fs", "NoneType"),
+    ("d = 6\ndef fs(): return 1 / 0\n", "fs", "fs, called without arguments, raised ZeroDivision"),
+    ("d = 6\ndef fs(x): return x\n", "fs", "TypeError"),
+    ("d = 6\nfs = [3]\n", "fs", "member 0 is a int"),
+    ("fs = [lambda x: x[:, 0]]\n", "fs", "no d"),
+    ("d = 0\nfs = [lambda x: x[:, 0]]\n", "fs", "d=0"),
+    ("d = 'six'\nfs = [lambda x: x[:, 0]]\n", "fs", "d=six"),
+    ("d = 6\nbound = -1\nfs = [lambda x: x[:, 0]]\n", "fs", "bound=-1"),
+    ("d = 6\ndef f(x): return x[:, 9]\nfs = [f]\n", "fs", "function 0 (f) raised IndexError"),
+    ("d = 6\ndef f(x): return 1\nfs = [f]\n", "fs", "of shape () on points of shape"),
+    ("d = 6\ndef f(x): return x\nfs = [f]\n", "fs", "(64,) are needed"),
+    ("d = 6\ndef f(x): return x[:, 0] * 1j\nfs = [f]\n", "fs", "complex"),
+    ("d = 6\ndef f(x): return [None] * len(x)\nfs = [f]\n", "fs", "object"),
+    ("d = 6\ndef f(x): return x[:, 0] / (x[:, 1] - 1)\nfs = [f]\n", "fs", "function 0 (f) gives"),
+    ("d = 6\ndef f(x): return x[:, 0] * float('nan')\nfs = [f]\n", "fs", "nan"),
+    ("d = 6\ndef f(x): return 0 * x[:, 0]\nfs = [f]\n", "fs", "member 0 (f) has the norm 0"),
+    ("d = 6\ndef f(x):\n  x[:] = 1\n  return x[:, 0]\nfs = [f]\n", "fs", "read-only"),
+    ("d = 6\ndef f(x): return x[:, 0] - x[0, 0]\nfs = [f]\n", "fs", "in another order"),
+    ("import numpy as np\nd = 6\nfs = [lambda x: np.random.rand(len(x))]\n", "fs", "another order"),
+    (PLAIN + "class C: d, functions, names = 6, fs, ['a', 'a']\n", "C", "'a' is given twice"),
+    (PLAIN + "class C: d, functions, names = 6, fs, ['a']\n", "C", "one for each of 2"),
+    (PLAIN + "fs[0].d, fs[1].d = 5, 6\n", "fs", "different domains"),
+    (PLAIN + "fs[0].d = 5\n", "fs", "d=6 is given"),
+    ("class C: d, functions = 6, 3\n", "C", "a int"),
+    ("def f(x): return x[:, 0] * 1e200\nd = 6\nfs = [f]\n", "fs", "overflow"),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "word"), FILES)
+def test_one_line_for_what_is_wrong_in_the_users_file(hardness, text, name, word):
+    Path("mine.py").write_text(text)
+    found = hardness("certify", f"mine.py:{name}", "--out", "c.json")
+    assert found.code in (1, 2)
+    found.one_line(word, "" if "member 0 (f)" in word or "overflow" in word else "mine.py")
+    assert found.out == ""
+    assert [p.name for p in Path().iterdir()] == ["mine.py"]
+
+
+LINES = [
+    ("certify nosuch.py:fs", "nosuch.py"),
+    ("certify mine.py", "path.py:Name"),
+    ("certify mine.py:", "path.py:Name"),
+    ("certify mine.py:a-b", "path.py:Name"),
+    ("certify mine.py:fs --gamma 0.1", "--gamma does not apply"),
+    ("certify mine.py:fs --vstat 10", "--vstat does not apply"),
+    ("certify mine.py:fs --samples 10", "--samples does not apply"),
+    ("certify mine.py:fs --method enumeration --confidence 0.9", "--confidence does not apply"),
+    ("certify mine.py:fs --method sampling --confidence 1", "between 0 and 1"),
+    ("certify mine.py:fs --method sampling --confidence x", "number"),
+    ("certify mine.py:fs --method sampling --samples 0", "samples"),
+    ("certify mine.py:fs --method sampling --samples 10", "raise the samples"),
+    ("certify mine.py:fs --method magic", "sampling"),
+    ("certify mine.py:fs --steps -1", "steps"),
+    ("certify mine.py:fs --tau 2", "tau"),
+    ("certify mine.py:one --centred", "leave --centred"),
+    ("certify mine.py:Wide --method enumeration", "--method sampling"),
+    ("certify mine.py:tall --method sampling", "bound = 2"),
+    ("certify parity:d=8,m=2 --centred", "--centred does not apply"),
+    ("certify parity:d=8,m=2 --samples 100", "--samples does not apply"),
+    ("certify parity:d=8,m=2 --method sampling", "--method does not apply"),
+    ("certify u.specs --method enumeration", "--method does not apply"),
+    ("certify u.specs --confidence 0.9", "--confidence does not apply"),
+    ("certify nosuch.specs", "no such file"),
+    ("certify empty", "holds neither layers"),
+    ("learn elimination mine.py:fs", "it gives functions"),
+    ("inspect mine.py:fs", "it gives functions"),
+    ("verify mine.py:fs", "it gives functions"),
+    ("compare mine.py:fs --over d=6..8", "compare varies a parameter"),
+]
+MORE = (
+    "class Wide:\n    d = 30\n    functions = fs\n"
+    "one = [fs[0], fs[0]]\n"
+    "tall = [lambda x: 1.5 * x[:, 0]]\n"
+)
+
+
+@pytest.fixture
+def files():
+    Path("mine.py").write_text(PLAIN + MORE)
+    Path("u.specs").write_text("parity:d=6,m=2\n")
+    Path("empty").mkdir()
+    return {"mine.py", "u.specs", "empty"}
+
+
+@pytest.mark.parametrize(("line", "word"), LINES)
+def test_one_line_for_what_does_not_apply(hardness, files, line, word):
+    found = hardness(*line.split())
+    found.one_line(word)
+    assert found.code == 2
+    assert found.out == ""
+    assert {p.name for p in Path().iterdir()} == files
+
+
+SPECS = [
+    ("", "no specs"),
+    ("# nothing\n", "no specs"),
+    ("parity:d=6,m=2\nparity:d=7,m=2\n", "line 2: parity:d=7,m=2 has d=7, the first d=6"),
+    ("parity:d=6,m=2\n\nlwe:n=6\n", "line 3: unknown family 'lwe'"),
+    ("parity:d=6,m=9\n", "line 1: m=9"),
+    ("mine.py:Family\n", "unknown family"),
+    ("parity:d=6,m=2,noise=0.1\n", "leave noise out"),
+    ("parity:d=6,m=2\nparity:m=2,d=6,rho=2\n", "the same functions stand in line 1"),
+    ("\x00\n", "line 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "word"), SPECS)
+def test_one_line_for_a_bad_list_of_specs(hardness, text, word):
+    Path("u.specs").write_text(text)
+    found = hardness("certify", "u.specs")
+    found.one_line(word, "u.specs")
+    assert found.code == 2
+
+
+def test_a_list_of_specs_that_is_no_text(hardness):
+    Path("u.specs").write_bytes(b"\xff\xfe\x00")
+    found = hardness("certify", "u.specs")
+    found.one_line("u.specs", "cannot be read")
+
+
+def test_a_family_that_is_not_symmetric_in_a_list_of_specs(hardness, monkeypatch):
+    from hardness.lower.finite import unions
+
+    monkeypatch.setattr(unions, "parse_stored", lambda spec: object())
+    Path("u.specs").write_text("other:d=6\n")
+    found = hardness("certify", "u.specs")
+    assert found.code == 2
+    found.one_line("a symmetric family is needed")
+
+
+def test_too_many_members_are_refused_before_any_work(hardness, monkeypatch):
+    from hardness.lower.finite import unions
+
+    monkeypatch.setattr(unions, "counts", lambda *a: pytest.fail("worked"))
+    Path("u.specs").write_text("parity:d=60,m=1\nparity:d=60,m=20\n")
+    found = hardness("certify", "u.specs")
+    assert found.code == 1
+    found.one_line("line 2", "at most 20000")
+    Path("u.specs").write_text("parity:d=120,m=2\n")
+    monkeypatch.setattr(limits, "available_memory", lambda: 1 << 26)
+    found = hardness("certify", "u.specs")
+    assert found.code == 1
+    found.one_line("memory")
+
+
+def test_a_gram_matrix_beyond_memory_is_refused_before_any_work(hardness, monkeypatch):
+    Path("mine.py").write_text(PLAIN + "many = fs * 500\n")
+    monkeypatch.setattr(limits, "available_memory", lambda: 1 << 26)
+    found = hardness("certify", "mine.py:many")
+    assert found.code == 1
+    found.one_line("Gram matrix of 1000 members", "memory")
+    monkeypatch.undo()
+
+
+def test_more_members_than_a_certificate_holds(hardness):
+    Path("mine.py").write_text(PLAIN + "many = fs * 3000\n")
+    found = hardness("certify", "mine.py:many")
+    assert found.code in (1, 2)
+    found.one_line("6000 members")
+
+
+def test_layers_of_different_d_and_damaged_ones(hardness):
+    Path("x").mkdir()
+    for d in (2, 3):
+        layer = AttentionLayer(theta=np.zeros((1, d, d)), w=np.eye(d)[None])
+        save_layer(Path(f"x/{d}.npz"), layer)
+    found = hardness("certify", "x")
+    assert found.code == 2
+    found.one_line("2.npz has d=2", "3.npz d=3")
+    Path("x/3.npz").write_bytes(b"no layer")
+    found = hardness("certify", "x")
+    assert found.code == 1
+    found.one_line("3.npz")
+    Path("x/3.npz").unlink()
+    found = hardness("certify", "x", "--vstat", 7)
+    assert found.code == 2
+    found.one_line("--vstat does not apply", "1 layers")
+
+
+def test_what_the_file_prints_is_not_in_the_json(hardness):
+    Path("mine.py").write_text(
+        PLAIN + "print('hello')\ndef f(x):\n  print('f')\n  return x[:, 0]\n"
+    )
+    found = hardness("certify", "mine.py:fs", "--json")
+    assert json.loads(found.out)["spec"].startswith("functions:d=6,members=2")
+    assert "hello" in found.err
+
+
+def test_the_file_is_executed_once_and_leaves_nothing(hardness):
+    text = PLAIN + "with open('count', 'a') as out:\n  out.write('x')\n"
+    Path("mine.py").write_text(text)
+    assert hardness("certify", "mine.py:fs").code == 0
+    assert Path("count").read_text() == "x"
+    assert {p.name for p in Path().iterdir()} == {"mine.py", "count"}
+
+
+FAMILY = """
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+from instances.parity import Parity
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(Parity):
+    name: ClassVar[str] = "mine"
+    example: ClassVar[str] = "mine:d=8,m=2"
+
+@dataclass(frozen=True, kw_only=True)
+class Taken(Parity):
+    pass
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(Mine):
+    def codes(self, secret, words, flips):
+        return 1 / 0
+
+def small(): return Mine(d=8, m=2)
+def plain(): return Parity(d=8, m=2)
+def taken(): return Taken(d=8, m=2)
+broken = Broken(d=8, m=2)
+"""
+
+
+def test_a_family_from_a_file_works_where_a_spec_does(hardness):
+    Path("mine.py").write_text(FAMILY)
+    assert hardness("certify", "mine.py:plain").out == hardness("certify", "parity:d=8,m=2").out
+    learned = hardness("learn", "elimination", "mine.py:small", "--json")
+    assert learned.json["spec"] == "mine:d=8,m=2,noise=0,rho=3"
+    assert learned.json["secret_recovered"] is True
+    for line in ("inspect mine.py:small", "verify mine.py:small", "families show mine.py:small"):
+        assert hardness(*line.split()).code == 0
+    assert hardness("generate", "mine.py:plain", "--out", "x").code == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("certify mine.py:Mine", "TypeError"),
+        ("certify mine.py:taken", "the name 'parity' is taken"),
+        ("learn elimination mine.py:broken", "mine.py: codes raised ZeroDivisionError in line"),
+        ("generate mine.py:small --out x --examples 3", "cannot be stored"),
+        ("compare mine.py:small --over d=6..8 --jobs 2", "compare varies a parameter"),
+        ("compare mine.py:small --over d=6..8 --jobs 1", "compare varies a parameter"),
+    ],
+)
+def test_what_does_not_work_for_a_family_from_a_file_is_one_line(hardness, line, word):
+    Path("mine.py").write_text(FAMILY)
+    found = hardness(*line.split())
+    assert found.code in (1, 2)
+    found.one_line(word)
+    assert [p.name for p in Path().iterdir()] == ["mine.py"]
+
+
+def test_no_name_in_a_file_is_ever_executed(hardness):
+    """A spec that stands in a folder or in results is data: code is named by who types it."""
+    text = "open('executed', 'w').close()\n" + PLAIN
+    hardness("generate", "parity:d=8,m=2", "--out", "x")
+    compare = ("compare", "parity:m=2", "--over", "d=6", "--learner", "elimination", "--jobs", 1)
+    assert hardness(*compare, "--out", "c").code == 0
+    hardness("certify", "parity:d=8,m=2", "--out", "cert.json")
+    Path("evil.py").write_text(text)
+    for path in ("x/instance.json", "c/results.json", "cert.json"):
+        data = json.loads(Path(path).read_text())
+        data["spec"] = "evil.py:fs"
+        if "certificates" in data:
+            data["certificates"][0]["spec"] = "evil.py:fs"
+        Path(path).write_text(json.dumps(data))
+    for line in ("inspect x", "certify x", "report c --out r.html", "check cert.json"):
+        found = hardness(*line.split())
+        assert found.code in (1, 2, 3)
+        found.one_line("")
+    Path("u.specs").write_text("evil.py:fs\n")
+    assert hardness("certify", "u.specs").code == 2
+    assert not Path("executed").exists()
+
+
+def test_help_names_the_sources(hardness):
+    assert "certify" in cli.BUILT
+    text = hardness("certify", "--help").out
+    for word in ("path.py:Name", "NAME.specs", "--centred", "--method", "--confidence", "--steps"):
+        assert word in text
