@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hardness.check.layers import Layers
 from hardness.check.reading import Checked, fraction, integer, number, refuse
-from hardness.check.symmetric import over_coins, read_profile
+from hardness.check.scheme import over_coins, read_profile
 from instances.errors import DamagedFile, Refuted, ToolkitError
 
 FORMAT = "hardness-transcript/1"

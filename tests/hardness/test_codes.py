@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 from flint import fmpq
 
-from hardness.check.symmetric import _johnson
+from hardness.check.codes import johnson
 from hardness.lower.codes import is_prime, johnson_bound, polynomial_set, sq_dimension
 from hardness.lower.johnson import Johnson
 
@@ -52,7 +52,7 @@ def test_the_bound_is_monotone_and_the_checker_has_the_same():
         for m in range(1, n + 1):
             bounds = [johnson_bound(n, m, t) for t in range(m)]
             assert bounds == sorted(bounds)
-            assert bounds == [_johnson(n, m, t) for t in range(m)]
+            assert bounds == [johnson(n, m, t) for t in range(m)]
             assert bounds[-1] == math.comb(n, m)
 
 

@@ -10,8 +10,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.check.symmetric import SymmetricEvidence
-from hardness.lower import certify
+from hardness.check.scheme import Scheme, read_profile
 from hardness.lower.johnson import Johnson, correlations_float, spectrum_float
 from instances import UsageError, parse
 from instances.krawtchouk import coefficients
@@ -145,10 +144,12 @@ def test_float64_follows_exact_arithmetic(data, m, more):
 def test_the_checker_finds_the_same_by_other_formulas(g, d, m):
     family = parse(f"profile:g={g},d={d},m={m}")
     scheme = Johnson.family(family)
-    evidence = SymmetricEvidence(family.spec, certify(family).to_json()["evidence"])
-    assert evidence._c == scheme.correlations
-    assert evidence._eigenvalues == scheme.eigenvalues
-    assert [int(v) for v in evidence._multiplicities] == scheme.multiplicities
+    again = Scheme(*read_profile(family.spec))
+    assert again.c == scheme.correlations
+    assert again.eigenvalues == scheme.eigenvalues
+    assert [int(v) for v in again.valencies] == [
+        math.comb(m, i) * math.comb(d - 1 - m, i) for i in range(m + 1)
+    ]
     centred = scheme.norm - scheme.average
     assert Fraction(int(centred.p), int(centred.q)) == family.unknown_variance
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check import check
-from hardness.check.symmetric import _short
+from hardness.check.symmetric import short
 from hardness.lower import Terms, certify
 from hardness.lower.johnson import Johnson
 from hardness.lower.sda import distance_eigenvalues, enough
@@ -260,10 +260,10 @@ def test_noise_adds_no_level_to_the_information_floor():
 
 
 def test_numbers_of_any_size_are_printed_as_numbers():
-    assert _short(fmpq(3, 7)) == "3/7"
-    assert _short(fmpq(10**400, 3)) == "about 3.33333e+399"
-    assert _short(fmpq(-2, 3 * 10**400)) == "about -6.66667e-401"
-    assert _short(fmpq(10**30 + 1, 10**20)) == "about 1.00000e+10"
+    assert short(fmpq(3, 7)) == "3/7"
+    assert short(fmpq(10**400, 3)) == "about 3.33333e+399"
+    assert short(fmpq(-2, 3 * 10**400)) == "about -6.66667e-401"
+    assert short(fmpq(10**30 + 1, 10**20)) == "about 1.00000e+10"
 
 
 # Forgery.
