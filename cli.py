@@ -435,9 +435,7 @@ def inspect(to: SimpleNamespace, spec: str) -> None:
 @click.option(
     "--steps",
     type=click.IntRange(min=0),
-    default=200_000,
-    show_default=True,
-    help="Finite: limit of each search for members.",
+    help="Finite: limit of each search for members.  [default: by size]",
 )
 @common
 def certify(

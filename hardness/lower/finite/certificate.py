@@ -39,14 +39,14 @@ class How:
     """How a finite family is to be certified.
 
     centred: subtract the mean of the members first. method: None chooses by size. steps: limit of
-    each clique search. samples, confidence: of sampling. Raises UsageError out of range.
+    each clique search, None chooses by size: fewer for more members. samples, confidence: of sampling. Raises UsageError out of range.
     """
 
     centred: bool = False
     method: Method | None = None
     samples: int = 200_000
     confidence: Fraction = Fraction(99, 100)
-    steps: int = 200_000
+    steps: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class How:
             raise UsageError(
                 f"confidence={plain(self.confidence)} given: it must be between 0 and 1"
             )
-        if self.samples < 1 or self.steps < 0:
+        if self.samples < 1 or (self.steps is not None and self.steps < 0):
             raise UsageError(
                 f"samples={self.samples}, steps={self.steps} given: at least 1, and at least 0"
             )
@@ -95,6 +95,15 @@ def options(source: FiniteFamily | Union | None, how: How) -> set[str]:
     return found | ({"samples", "confidence"} if how.chosen(source) == "sampling" else set())
 
 
+def search_steps(members: int) -> int:
+    """Choose a limit of steps with which a search takes seconds: a step costs more among more.
+
+    >>> search_steps(56), search_steps(3000)
+    (200000, 1000)
+    """
+    return max(1000, min(200_000, round(200_000 * (300 / members) ** 3)))
+
+
 def certify_finite(
     source: FiniteFamily | Union,
     terms: Terms | None = None,
@@ -119,7 +128,8 @@ def certify_finite(
     else:
         kind = source.kind
         basis, known, given, tables = _of_points(source, how, progress)
-    bracket = known.sq_dimension(how.steps)
+    steps = search_steps(len(known.low)) if how.steps is None else how.steps
+    bracket = known.sq_dimension(steps)
     evidence: dict[str, Any] = {
         "basis": basis,
         "centred": how.centred,
