@@ -577,6 +577,8 @@ def learn(
     if transcript:
         if not against:
             raise click.UsageError("--transcript needs --oracle adversary or stabbing")
+        if to.out and transcript.absolute() == to.out.absolute():
+            raise click.UsageError("--out and --transcript name the same file: give two names")
         refuse_existing(transcript, to.force)
         refuse_unwritable(transcript)
     chosen = parse_learner(learner)

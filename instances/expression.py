@@ -5,6 +5,7 @@ refused, so nothing that a user writes is ever executed.
 """
 
 import ast
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -79,7 +80,10 @@ def spelling(text: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant):  # a number keeps its digits: 0.1 is 1/10
             node.value = _Digits(_digits(node, text))
-    return ast.unparse(tree).replace(" ", "")
+    try:
+        return ast.unparse(tree).replace(" ", "")
+    except RecursionError as error:
+        raise UsageError(f"g={text[:60]} given: it is nested too deeply") from error
 
 
 class _Digits(str):
@@ -96,7 +100,9 @@ def _parse(text: str) -> ast.expr:
         raise UsageError(f"g of {len(text)} characters given: at most {_MAX_TEXT} are allowed")
     text = text.strip()
     try:
-        tree = ast.parse(text, mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UsageError(
             f"g={text[:60]} given: it is no expression; write with {_ALLOWED}"

@@ -10,6 +10,8 @@ from instances.family import Hardness, require
 from instances.parameters import Expression
 from instances.symmetric import Symmetric
 
+_LEAST = Fraction(1, 10**100)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Profile(Symmetric):
@@ -49,6 +51,12 @@ class Profile(Symmetric):
             f"g={self.g} given: it is {values[0]} for every h = 0..{self.m}, no function of h: "
             "nothing is hidden; use h, as in g=majority",
         )
+        sizes = [abs(v) for v in values if v]
+        require(
+            min(sizes) >= _LEAST and max(sizes) <= 1 / _LEAST,
+            f"g={self.g} given: its values go from {_power(min(sizes))} to {_power(max(sizes))} in "
+            "size, 1e-100 to 1e100 are allowed: multiply g by a constant",
+        )
         require(
             self.m <= self.d - 2,
             f"m={self.m} given with d={self.d}: there is one member only, nothing is hidden; "
@@ -74,3 +82,9 @@ class Profile(Symmetric):
             why=f"correlations of members are exact and bound {kind} queries; how hard that is "
             "depends on the profile: see `hardness certify`",
         )
+
+
+def _power(value: Fraction) -> str:
+    """The order of magnitude of a rational of any size."""
+    digits = len(str(value.numerator)) - len(str(value.denominator))
+    return f"about 1e{digits}"

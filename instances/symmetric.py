@@ -253,9 +253,14 @@ class Symmetric(Family):
         """Sum |a_i|: how much cancels in the layer."""
         return sum(abs(to_float(head.a)) for head in self.heads)
 
+    @property
+    def scale(self) -> float:
+        """The largest value of the profile in size."""
+        return float(max(map(abs, self.values)))
+
     def require_float64(self) -> None:
         """Refuse heads that float64 cannot hold; raises ToolkitError."""
-        if self.sum_abs_a > MAX_SUM:
+        if self.sum_abs_a > MAX_SUM * self.scale:
             raise ToolkitError(
                 f"{self.spec}: sum |a_i| = {self.sum_abs_a:.1e} cancels to values of order 1, too "
                 f"much for a float64 layer (at most {MAX_SUM:.0e}): raise rho; certificates are "

@@ -10,6 +10,7 @@ from hardness.check.reading import number, refuse
 from hardness.check.scheme import Scheme
 
 _MOST_SETS = 1 << 14
+_MOST_Q = 1_000_003
 
 
 def check_code(scheme: Scheme, code: dict[str, Any], t: int, size: int) -> None:
@@ -31,11 +32,14 @@ def check_code(scheme: Scheme, code: dict[str, Any], t: int, size: int) -> None:
         for one, two in itertools.combinations(masks, 2):
             if (one & two).bit_count() > t:
                 refuse(f"two sets of the code have an overlap above {t}")
+    elif kind == "disjoint":
+        if set(code) != fields or size * m > n:
+            refuse(f"there are no {size} disjoint sets of {m} places among {n}")
     elif kind == "all":
         if set(code) != fields or t != m - 1 or size > scheme.family.size:
             refuse(f"there are only {scheme.family.size} sets, of overlap up to {m - 1}")
     elif kind == "reed-solomon":
-        q = number(code["q"], 2, n, "q of a Reed-Solomon code")
+        q = number(code["q"], 2, min(n, _MOST_Q), "q of a Reed-Solomon code")
         prime = all(q % p for p in range(2, math.isqrt(q) + 1))
         # Two polynomials of degree at most t over a field agree in at most t of m places.
         if set(code) != fields | {"q"} or not (prime and m <= q and q * m <= n):

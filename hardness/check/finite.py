@@ -248,7 +248,7 @@ class FiniteEvidence:
             words=f"for relative risk {risk} with success probability {success}",
         )
         goal.require_least(_whole(value), Fraction(top, UNIT) / tau**2)
-        return f"at least {value} correlational queries within {tau} are needed {goal.words}"
+        return f"at least {value} correlational queries within {tau} must be allowed {goal.words}"
 
 
 def _check_ends(low: Fraction, high: Fraction, ends: Ends, what: str) -> None:

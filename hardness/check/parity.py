@@ -79,7 +79,7 @@ class ParityEvidence:
         # A query rules out at most r = (1-2 eta)^2/(4 tau^2) members: value * r >= missing,
         # and one less would not do.
         goal.require_least(value, (1 - 2 * self._family.noise) ** 2 / (4 * tau**2))
-        return f"at least {value} queries to STAT({tau}) are needed {goal.words}"
+        return f"at least {value} queries to STAT({tau}) must be allowed {goal.words}"
 
     def _vstat(self, value: int, given: dict[str, str]) -> str:
         t = integer(given["t"])
@@ -87,7 +87,7 @@ class ParityEvidence:
         if t < 1:
             refuse("t is below 1")
         goal.require_least(value, Fraction(3 * t, 4) * (1 - 2 * self._family.noise) ** 2)
-        return f"at least {value} queries to VSTAT({t}) are needed {goal.words}"
+        return f"at least {value} queries to VSTAT({t}) must be allowed {goal.words}"
 
     def _floor(self, value: int, given: dict[str, str]) -> str:
         return check_floor(value, given, self._family.size, _ONE, 2)

@@ -64,27 +64,36 @@ def check_above(scheme: Scheme, above: dict[str, Any] | None, gamma: fmpq) -> in
 
 def _pairs(scheme: Scheme, n: int, m: int, a: int, k: int, j: int) -> tuple[int, fmpq]:
     """Count sets that meet a block of k in at least j, and add c(a + overlap) over pairs."""
-
-    def overlaps(ground: int, one: int, two: int) -> fmpz_poly:
-        return fmpz_poly(
-            [
-                fmpz.bin_uiui(one, p) * fmpz.bin_uiui(ground - one, two - p)
-                if 0 <= two - p <= ground - one
-                else 0
-                for p in range(min(one, two) + 1)
-            ]
-        )
-
     places = [b for b in range(j, min(k, m) + 1) if m - b <= n - k]
     total, count = fmpq(0), fmpz(0)
     for one in places:
         sets = fmpz.bin_uiui(k, one) * fmpz.bin_uiui(n - k, m - one)
         count += sets
+        inside, outside = _Overlaps(k, one), _Overlaps(n - k, m - one)
         met = fmpz_poly([0])
         for two in places:
-            met += overlaps(k, one, two) * overlaps(n - k, m - one, m - two)
+            met += inside.of(two) * outside.of(m - two)
         total += sets * sum((met[t] * scheme.c[a + t] for t in range(met.degree() + 1)), fmpq(0))
     return int(count), total
+
+
+class _Overlaps:
+    """How many sets meet a fixed set of `one` of `ground` places in p places, for every p."""
+
+    def __init__(self, ground: int, one: int) -> None:
+        self._one = one
+        self._chosen = [fmpz.bin_uiui(one, p) for p in range(one + 1)]
+        self._rest = ground - one
+        self._others: list[fmpz] = []
+
+    def of(self, two: int) -> fmpz_poly:
+        """For sets of `two` places: the coefficient of x^p."""
+        while len(self._others) <= two:
+            x = len(self._others)
+            self._others.append(fmpz.bin_uiui(self._rest, x) if x <= self._rest else fmpz(0))
+        return fmpz_poly(
+            [self._chosen[p] * self._others[two - p] for p in range(min(self._one, two) + 1)]
+        )
 
 
 def closest(scheme: Scheme, pairs: int) -> fmpq:

@@ -168,7 +168,7 @@ class SymmetricEvidence:
         goal.require_least(
             _whole(value), fade**2 * python_fraction(self._scheme.spread) / (4 * tau**2)
         )
-        return f"at least {value} correlational queries within {tau} are needed {goal.words}"
+        return f"at least {value} correlational queries within {tau} must be allowed {goal.words}"
 
     def _stat(self, value: fmpq, given: dict[str, str]) -> str:
         if not self._two:
@@ -177,7 +177,7 @@ class SymmetricEvidence:
         fade = 1 - 2 * self._family.noise
         signs = python_fraction(self._scheme.spread / self._scheme.half**2)
         goal.require_least(_whole(value), fade**2 * signs / (4 * tau**2))
-        return f"at least {value} queries to STAT({tau}) are needed {goal.words}"
+        return f"at least {value} queries to STAT({tau}) must be allowed {goal.words}"
 
     def _vstat(self, value: fmpq, given: dict[str, str]) -> str:
         if not self._two:
@@ -199,7 +199,7 @@ class SymmetricEvidence:
         if rational(dual["gamma"]) * labelled * 3 * t != 1:
             refuse("gamma of the evidence is not what VSTAT(t) stands for")
         goal.require_least(_whole(value), Fraction(max(enough - 1, 1)))
-        return f"at least {value} queries to VSTAT({t}) are needed {goal.words}"
+        return f"at least {value} queries to VSTAT({t}) must be allowed {goal.words}"
 
     def _floor(self, value: fmpq, given: dict[str, str]) -> str:
         levels = len(set(self._values))  # once it is known which labels the noise reflects

@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 
 from hardness.check.layers import Layers
 from hardness.check.reading import Checked, fraction, integer, number, refuse
-from hardness.check.scheme import over_coins, read_profile
-from instances.errors import DamagedFile, Refuted, ToolkitError
+from hardness.check.scheme import Scheme, over_coins, python_fraction, read_profile
+from instances.errors import DamagedFile, Refuted, TooLarge, ToolkitError
 
 FORMAT = "hardness-transcript/1"
 _TOP = {"format", "spec", "tau", "mode", "members", "queries", "secret", "digest"}
 _ENTRY = {"query", "answer", "ruled_out", "alive"}
+_LEAST = Fraction(1, 10**6)
 _MARGIN = 1e-10  # a member fits an answer with this much to spare
 _MOST_MEMBERS, _MOST_WORK = 1 << 24, 1 << 40
 _CELLS = 1 << 25
@@ -43,8 +44,11 @@ def check_transcript(data: dict[str, Any]) -> Checked:
         refuse(f"its fields must be {', '.join(sorted(_TOP))}")
     try:
         statements = _Game(data).play()
+    except TooLarge:
+        raise  # nothing is refuted: it is too much to play again
     except ToolkitError as error:
-        raise Refuted(str(error)) from error
+        reason = str(error).replace("certificate refused", "transcript refused", 1)
+        raise Refuted(reason) from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         reason = " ".join(str(error).split())[:120]
         raise Refuted(f"transcript refused: a field is missing or malformed ({reason})") from error
@@ -59,12 +63,14 @@ class _Game:
         self.family, values = read_profile(data["spec"])
         self.parity = data["spec"].startswith("parity:")
         self.tau = fraction(data["tau"])
-        if not 0 < self.tau <= 1:
-            refuse("tau is not in (0, 1]")
+        if not _LEAST <= self.tau <= 1:
+            refuse(f"tau is not in [{_LEAST}, 1]")
         if integer(data["members"]) != self.family.size:
             refuse(f"the family has {self.family.size} members")
         self.values = values
         self.mode, self.entries = data["mode"], data["queries"]
+        if not isinstance(self.entries, list):
+            refuse("its queries must be a list")
         n, m = self.family.ground, self.family.chosen
         self.secret = tuple(number(j, 1, n, "a place of the secret") for j in data["secret"])
         if len(set(self.secret)) != m or sorted(self.secret) != list(self.secret):
@@ -84,25 +90,27 @@ class _Game:
         else:
             refuse(f"{str(self.mode)[:40]!r} is no mode of the adversary")
         size, count = self.family.size, len(self.entries)
+        taken = f"taking the means of {given} queries from the file, " if given else ""
         out = [
-            f"{count} queries within {self.tau} ruled out {size - left} of {size} members",
-            f"the member {list(self.secret)}, drawn at the end, fits every answer",
+            f"{taken}{self.mode} adversary: {count} queries within {self.tau} ruled out "
+            f"{size - left} of {size} members",
+            f"{taken}the member {list(self.secret)}, drawn at the end, fits every answer",
         ]
         if self.parity and self.mode != "stabbing":
-            cap = self._cap()
-            out.append(
-                f"a query can rule out {cap} members at most, so {self._least(cap)} queries are "
-                "needed to leave one alone"
-            )
-        if given:
-            out.append(f"for {given} queries the means of members are those that the file gives")
+            out.append(self._cap())
         return out
 
-    def _cap(self) -> int:
-        return math.floor((1 - 2 * self.family.noise) ** 2 / (4 * self.tau**2))
-
-    def _least(self, cap: int) -> int | str:
-        return -(-(self.family.size - 1) // cap) if cap else "no number of"
+    def _cap(self) -> str:
+        # A member is ruled out from a little less than tau on: that margin counts here too.
+        near = self.tau - Fraction(_MARGIN)
+        cap = math.floor((1 - 2 * self.family.noise) ** 2 / (4 * near**2))
+        if not cap:
+            return "a query can rule out no member at all: no number of queries is enough"
+        least = -(-(self.family.size - 1) // cap)
+        return (
+            f"a query can rule out {cap} members at most, so it takes {least} or more to leave one "
+            "alone"
+        )
 
     def _by_name(self) -> int:
         """Parities of any size: a character of m places moves one member, and no other does."""
@@ -133,7 +141,7 @@ class _Game:
         """Follow every member through every query."""
         size, m = self.family.size, self.family.chosen
         if size > _MOST_MEMBERS:
-            refuse(f"{size} members are too many to follow one by one here")
+            raise TooLarge(f"{size} members are too many to follow one by one here")
         flat = itertools.chain.from_iterable(
             itertools.combinations(range(1, self.family.ground + 1), m)
         )
@@ -148,17 +156,16 @@ class _Game:
                 means = self._character(members, query)
             elif kind == "pool":
                 means = next(pools)
-            elif kind == "given" and set(query) == {"kind", "means"}:
-                means, given = np.array(query["means"], np.float64), given + 1
-                if means.shape != (size,) or not np.isfinite(means).all():
-                    refuse(f"the means of a query must be {size} numbers")
+            elif kind == "given":
+                means, given = self._given(query), given + 1
             else:
                 refuse(f"{str(kind)[:40]!r} is no kind of query that is played again")
             before = int(alive.sum())
             fits = alive & (np.abs(means - entry["answer"]) <= float(self.tau) - _MARGIN)
             if not fits.any():
                 refuse("no member fits all answers: the adversary contradicted itself")
-            self._reference(entry["answer"], kind, means, alive)
+            reference = self._expected(query, means)
+            self._reference(entry["answer"], reference, means, alive)
             alive = fits
             self._compare(entry, before - int(alive.sum()), int(alive.sum()))
         row = int(np.flatnonzero((members == self.secret).all(axis=1))[0])
@@ -166,12 +173,43 @@ class _Game:
             refuse("the member drawn at the end was ruled out by an answer")
         return int(alive.sum()), given
 
-    def _reference(self, answer: float, kind: str, means: Means, alive: NDArray[np.bool_]) -> None:
-        """In reference mode the answer does not depend on who is alive, unless it must."""
-        if self.mode != "reference" or (self.parity and kind == "given"):
-            return
+    def _given(self, query: dict[str, Any]) -> Means:
+        """Means that stand in the file: they must be those of some query at least, by Bessel."""
+        if set(query) != {"kind", "means", "reference"}:
+            refuse("a query that is given must have means and a reference")
+        numbers = [*query["means"], query["reference"]]
+        if any(type(v) not in (int, float) or not abs(v) <= 1 + 1e-9 for v in numbers):
+            refuse("the means of a query must be numbers in [-1, 1]")
+        means = np.array(query["means"], np.float64)
+        if means.shape != (self.family.size,):
+            refuse(f"the means of a query must be {self.family.size} numbers")
+        if len(set(self.values)) == 2:
+            moved = float(((means - query["reference"]) ** 2).sum())
+            room = float((1 - 2 * self.family.noise) ** 2) * self._second() / 4
+            if moved > room * (1 + 1e-9) + 1e-9:
+                refuse(f"no query moves members by {moved:.6g} in squares, {room:.6g} is the most")
+        return means
+
+    def _second(self) -> float:
+        """The second eigenvalue with the two values written as +-1: 1 for parities."""
+        if self.parity:
+            return 1.0
+        scheme = Scheme(self.family, self.values)
+        return float(python_fraction(scheme.spread / scheme.half**2))
+
+    def _expected(self, query: dict[str, Any], means: Means) -> float:
+        """The answer of who knows the family alone."""
+        if query["kind"] == "given":
+            return float(query["reference"])
         # With a fair coin in place of a parity, the means of characters and pools are 0.
-        mean = 0.0 if self.parity else float(means.mean())
+        return 0.0 if self.parity else float(means.mean())
+
+    def _reference(
+        self, answer: float, mean: float, means: Means, alive: NDArray[np.bool_]
+    ) -> None:
+        """In reference mode the answer does not depend on who is alive, unless it must."""
+        if self.mode != "reference":
+            return
         fits = alive & (np.abs(means - mean) <= float(self.tau) - _MARGIN)
         if fits.any() and abs(answer - mean) > 1e-9:
             refuse(f"an answer of {answer} is not the one of who knows the family alone, {mean}")
@@ -210,7 +248,10 @@ class _Game:
         if not pools:
             return iter(())
         if len(members) * len(pools) << n > _MOST_WORK:
-            refuse("pools over so many points and members are too many to play again")
+            raise TooLarge(
+                f"{len(pools)} pools over 2^{n} points and {len(members)} members are too much to "
+                "play again here"
+            )
         masks = []
         for pool in pools:
             if set(pool) != {"kind", "sets"} or not pool["sets"]:

@@ -18,11 +18,12 @@ _EXPLICIT, _GREEDY = 2048, 3000  # sets that are listed, members that a greedy s
 class Code:
     """`size` sets of pairwise overlap at most t.
 
-    kind: `listed`, with its sets; `all`, every m-subset; `reed-solomon`, the graphs of polynomials
-    of degree at most t over the field of q elements, place (i, p(i)) for i < m. [RS60]
+    kind: `listed`, with its sets; `disjoint`, blocks of m places; `all`, every m-subset;
+    `reed-solomon`, the graphs of polynomials of degree at most t over the field of q elements,
+    place (i, p(i)) for i < m. [RS60]
     """
 
-    kind: Literal["listed", "all", "reed-solomon"]
+    kind: Literal["listed", "disjoint", "all", "reed-solomon"]
     t: int
     size: int
     sets: tuple[tuple[int, ...], ...] = ()
@@ -105,11 +106,15 @@ def _code(n: int, m: int, t: int, wanted: int) -> Code:
         if wanted > _EXPLICIT:
             return Code(kind="all", t=t, size=min(wanted, math.comb(n, m)))
         return _listed(sets, t)
-    best = _listed(tuple(tuple(range(i * m, i * m + m)) for i in range(min(wanted, n // m))), t)
+    blocks = min(wanted, n // m)
+    if blocks > _EXPLICIT:
+        best = Code(kind="disjoint", t=t, size=blocks)
+    else:
+        best = _listed(tuple(tuple(range(i * m, i * m + m)) for i in range(blocks)), t)
     q = _prime(min(n // m, 1_000_003), m)
     if q and t >= 1:
         size = min(wanted, q ** (t + 1))
-        if size > _EXPLICIT:
+        if size > max(_EXPLICIT, best.size):
             return Code(kind="reed-solomon", t=t, size=size, q=q)
         if size > best.size:
             best = _listed(tuple(polynomial_set(q, m, t, i) for i in range(size)), t)

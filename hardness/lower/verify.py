@@ -260,7 +260,7 @@ def check_layer(
         members=len(chosen),
         tokens=len(x),
         error=error,
-        tolerance=1e-12 * max(1.0, family.sum_abs_a / 200),
+        tolerance=1e-12 * max(family.scale, family.sum_abs_a / 200),
         worst=worst,
     )
 

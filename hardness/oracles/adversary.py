@@ -23,6 +23,7 @@ from instances.family import Secret
 from instances.parity import Parity
 from instances.symmetric import Symmetric
 
+_LEAST = Fraction(1, 10**6)
 _ROUNDING = 1e-10  # of a mean; a member that fits an answer fits it with this much to spare
 
 
@@ -69,8 +70,8 @@ class ReferenceAdversary:
     """Follows the proof: answers E_0 phi, and follows every member's mean exactly.
 
     Any query of z and the label's factor for d - 1 <= 26, any query of raw tokens for 2d <= 26.
-    Where labels have two values it checks at every query that no more members are ruled out than
-    Bessel's inequality allows; raises Refuted if there are.
+    Where labels have two values and `second` is given it checks Bessel's inequality at every query,
+    which caps how many members are ruled out; raises Refuted where it fails.
 
     >>> from hardness.oracles import Budget
     >>> from instances import parse
@@ -86,7 +87,7 @@ class ReferenceAdversary:
         self, family: Symmetric, tau: Fraction, meter: Meter, second: Fraction | None = None
     ) -> None:
         """Start with all members alive; `second` is the eigenvalue behind the cap, if known."""
-        self.family, self.tau, self.meter = family, check_tau(tau), meter
+        self.family, self.tau, self.meter = family, _check_tau(tau), meter
         self._means = Means(family)
         self._alive = np.ones(family.size, np.bool_)
         self._entries: list[Entry] = []
@@ -111,7 +112,7 @@ class ReferenceAdversary:
         self._alive &= self._fits(means, answer)
         self._entries.append(
             Entry(
-                query=_written(query, means),
+                query=_written(query, means, reference),
                 answer=answer,
                 ruled_out=before - self.alive,
                 alive=self.alive,
@@ -201,7 +202,7 @@ class CertificateAdversary:
                 "than that only parities have an adversary here"
             )
         self.family: Symmetric = family
-        self.tau, self.meter = check_tau(tau), meter
+        self.tau, self.meter = _check_tau(tau), meter
         self._out: set[Secret] = set()
         self._entries: list[Entry] = []
 
@@ -258,13 +259,20 @@ class CertificateAdversary:
         )
 
 
+def _check_tau(tau: Fraction) -> Fraction:
+    """Refuse a tolerance that the rounding of means would blur; raises UsageError."""
+    if tau < _LEAST:
+        raise UsageError(f"tau={tau} given: against the adversary it must be at least {_LEAST}")
+    return check_tau(tau)
+
+
 def _require(query: Any, family: Symmetric) -> None:
     if hasattr(query, "require"):
         query.require(family)
 
 
-def _written(query: Any, means: NDArray[np.float64]) -> dict[str, Any]:
-    """A query for the transcript: by what it is, or else by its means for all members."""
+def _written(query: Any, means: NDArray[np.float64], reference: float) -> dict[str, Any]:
+    """A query for the transcript: by what it is, or else by its means, also without a member."""
     if isinstance(query, FactorQuery) and hasattr(query, "to_json"):
         return dict(query.to_json())
-    return {"kind": "given", "means": [float(v) for v in means]}
+    return {"kind": "given", "means": [float(v) for v in means], "reference": reference}

@@ -2,7 +2,7 @@
 
 A query's mean is linear in the indicators of the label's values, and those are symmetric functions
 of the hidden set: one Walsh-Hadamard transform of the query gives all members' means.
-docs/mathematics.md has the formula.
+docs/adversary.md has the formula.
 """
 
 import itertools

@@ -16,7 +16,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     every = [list(header), *[list(row) for row in rows]]
     widths = [max(len(row[i]) for row in every) for i in range(len(header))]
-    left = [any(c[:1].isalpha() or " " in c for c in column) for column in zip(*rows, strict=True)]
+    left = [any(r[i][:1].isalpha() or " " in r[i] for r in rows) for i in range(len(header))]
     return "\n".join(
         "  ".join(
             cell.ljust(width) if text else cell.rjust(width)

@@ -26,11 +26,17 @@ def certificate_words(certificate: Certificate) -> str:
 
 def shown_value(claim: Claim) -> str:
     """Write a claim's value: both ends of a bracket, and a long rational by its first digits."""
-    if claim.kind == "interval" and "upper" in claim.parameters:
-        return f"{claim.value}..{claim.parameters['upper']}"
-    top, slash, bottom = claim.value.partition("/")
-    if not slash or len(claim.value) <= _LONG:
-        return claim.value
+    upper = claim.parameters.get("upper", claim.value)
+    if upper != claim.value:
+        return f"{_shown(claim.value)}..{_shown(upper)}"
+    return _shown(claim.value)
+
+
+def _shown(value: str) -> str:
+    """An integer or a short rational as it is, a long one by six digits."""
+    top, slash, bottom = value.partition("/")
+    if not slash or len(value) <= _LONG:
+        return value
     shown = Decimal(top) / Decimal(bottom)
     return f"about {shown:.6g}, a fraction of {len(top)} by {len(bottom)} digits in --json"
 

@@ -6,7 +6,6 @@ every member that is left, and an answer rules out whoever is further than tau f
 at a time, where asking one by one rules out one.
 """
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -57,7 +56,7 @@ class Pooled:
             return nothing(family, Outcome.TOLERANCE, tau_below=signal / 2)
         means = Means(family)
         left = np.arange(family.size)
-        limit = self.pool or pool_size(tau, signal)
+        limit = self.pool or pool_size(tau, signal, family.d - 1)
         asked = 0
         try:
             while len(left) > 1:
@@ -101,13 +100,16 @@ def independent(members: NDArray[np.int64], most: int) -> list[int]:
     return chosen if len(chosen) % 2 else chosen[:-1]  # an even number would have ties
 
 
-def pool_size(tau: float, signal: float) -> int:
-    """The largest odd L with signal * C(L-1, (L-1)/2)/2^(L-1) > tau, independent signs assumed.
+def pool_size(tau: float, signal: float, most: int) -> int:
+    """The largest odd L up to `most` whose pool of independent parities has a mean above tau.
 
-    >>> pool_size(0.1, 0.5)
-    15
+    The mean is signal C(L-1, (L-1)/2) / 2^(L-1).
+
+    >>> pool_size(0.1, 0.5, 99), pool_size(0.001, 0.5, 20)
+    (15, 19)
     """
-    size = 1
-    while signal * math.comb(size + 1, (size + 1) // 2) / 2 ** (size + 1) > tau:
+    size, mean = 1, signal
+    while size + 2 <= most and mean * size / (size + 1) > tau:
+        mean *= size / (size + 1)
         size += 2
     return size

@@ -29,7 +29,7 @@ from hardness.oracles.means import secrets
 from hardness.oracles.query import enumerate_mean
 from hardness.upper import Outcome, parse_learner
 from instances import DamagedFile, ToolkitError, UsageError, parse
-from instances.errors import Refuted
+from instances.errors import Refuted, TooLarge
 
 SPECS = [
     "parity:d=5,m=2",
@@ -189,7 +189,7 @@ def test_a_cut_game_leaves_many_members_and_a_guess_is_rarely_right():
     assert game.run.outcome is Outcome.QUERIES_SPENT
     assert game.run.risk.value == 1.0
     statements = check(json.loads(json.dumps(game.transcript.to_json()))).statements
-    assert statements[0].startswith("30 queries")
+    assert statements[0].startswith("certificate adversary: 30 queries")
 
 
 @given(data=st.data())
@@ -289,3 +289,80 @@ def test_what_the_adversary_cannot_play_is_said_in_one_line():
         Means(parse("parity:d=29,m=2"))
     with pytest.raises(UsageError, match="too many to follow"):
         Means(parse("parity:d=27,m=13"))
+
+
+def given(means, answer, reference=0.0, alive=1, mode="reference", spec="parity:d=16,m=3"):
+    family = parse(spec)
+    entry = {
+        "query": {"kind": "given", "means": means, "reference": reference},
+        "answer": answer,
+        "ruled_out": family.size - alive,
+        "alive": str(alive),
+    }
+    return sealed(
+        {
+            "format": "hardness-transcript/1",
+            "spec": family.spec,
+            "tau": "1/10",
+            "mode": mode,
+            "members": str(family.size),
+            "queries": [entry],
+            "secret": list(range(1, family.m + 1)),
+        }
+    )
+
+
+def test_given_means_that_no_query_has_are_refused():
+    size = parse("parity:d=16,m=3").size
+    honest = check(given([0.0] * (size - 1) + [0.5], 0.0, alive=size - 1)).statements
+    assert all(s.startswith("taking the means of 1 queries from the file") for s in honest[:2])
+    for data in (
+        given([0.0] + [0.9] * (size - 1), 0.0),
+        given([0.9] + [0.0] * (size - 1), 0.9),
+        given([0.0] + [1e9] * (size - 1), 0.0),
+        given([0.0] + ["0.3"] * (size - 1), 0.0),
+        given([0.0] + [True] * (size - 1), 0.0),
+        given([0.0] * (size - 1), 0.0),
+        given([0.0] * size, 0.05, alive=size),
+    ):
+        with pytest.raises(Refuted):
+            check(data)
+
+
+def test_where_no_query_tells_anything_the_words_say_so():
+    family = parse("parity:d=12,m=2,noise=0.4")
+    game = play(parse_learner("queries"), family, Budget(), tau=Fraction(12, 100))
+    assert not game.transcript.entries
+    oracle = ReferenceAdversary(family, Fraction(12, 100), Meter(Budget()), Fraction(1))
+    oracle.ask(Character(subset=(1, 2)))
+    assert oracle.alive == family.size
+    written = oracle.transcript((1, 2)).to_json()
+    assert (
+        check(json.loads(json.dumps(written))).statements[-1].startswith("a query can rule out no")
+    )
+
+
+def test_a_tolerance_that_rounding_would_blur_is_refused():
+    for tau in (Fraction(1, 10**11), Fraction(1, 10**7)):
+        with pytest.raises(UsageError, match="at least"):
+            play(parse_learner("queries"), parse("parity:d=8,m=2"), Budget(), tau=tau)
+
+
+@pytest.mark.parametrize("tau", [Fraction(1, 100), Fraction(1, 10_000)])
+def test_pools_at_small_tolerances(tau):
+    game = play(parse_learner("pooled"), parse("parity:d=12,m=2"), Budget(), tau=tau)
+    assert game.run.outcome is Outcome.SOLVED
+
+
+def test_pools_too_large_to_play_again_are_no_refusal():
+    family = parse("parity:d=26,m=2")
+    data = json.loads(json.dumps(played()))
+    entry = {
+        "query": {"kind": "pool", "sets": [[1, 2]]},
+        "answer": 0.0,
+        "ruled_out": 0,
+        "alive": "1",
+    }
+    data |= {"spec": family.spec, "members": str(family.size), "queries": [entry] * 400}
+    with pytest.raises(TooLarge, match="too much to play again"):
+        check(sealed(data | {"secret": [1, 2]}))

@@ -1,6 +1,9 @@
 """SQ-DIM by codes and Johnson's bound against clique search and known code sizes."""
 
+import copy
+import hashlib
 import itertools
+import json
 import math
 from fractions import Fraction
 
@@ -8,9 +11,13 @@ import networkx as nx
 import pytest
 from flint import fmpq
 
+from hardness.check import check
 from hardness.check.codes import johnson
+from hardness.lower import certify
 from hardness.lower.codes import is_prime, johnson_bound, polynomial_set, sq_dimension
 from hardness.lower.johnson import Johnson
+from instances import parse
+from instances.errors import Refuted
 
 # A(n, m, t): the largest number of m-subsets of n places of pairwise overlap at most t, known.
 SIZES = {
@@ -173,3 +180,20 @@ def test_a_code_of_polynomials_is_used_where_it_is_the_largest():
     assert found.lower <= found.code.q ** (found.code.t + 1)
     ratio = scheme.correlations[found.code.t] / scheme.norm
     assert Fraction(int(ratio.p), int(ratio.q)) <= Fraction(1, found.lower)
+
+
+@pytest.mark.parametrize("spec", ["profile:g=majority,d=40001,m=2", "profile:g=h**2,d=200001,m=5"])
+def test_many_disjoint_sets_are_not_listed_and_check(spec):
+    made = certify(parse(spec)).to_json()
+    assert made["evidence"]["code"]["kind"] == "disjoint"
+    assert any("SQ-DIM" in s for s in check(made).statements)
+    forged = copy.deepcopy(made)
+    forged["evidence"]["code"]["size"] = str(int(made["evidence"]["code"]["size"]) + 1)
+    for claim in forged["claims"]:
+        if claim["quantity"] == "sq-dimension":
+            claim["value"] = forged["evidence"]["code"]["size"]
+            claim["parameters"]["upper"] = claim["value"]
+    body = {k: v for k, v in forged.items() if k != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    with pytest.raises(Refuted):
+        check({**body, "digest": hashlib.sha256(text.encode()).hexdigest()})

@@ -39,7 +39,8 @@ class How:
     """How a finite family is to be certified.
 
     centred: subtract the mean of the members first. method: None chooses by size. steps: limit of
-    each clique search, None chooses by size: fewer for more members. samples, confidence: of sampling. Raises UsageError out of range.
+    each clique search, None chooses by size: fewer for more members. samples, confidence: of
+    sampling. Raises UsageError out of range.
     """
 
     centred: bool = False
