@@ -630,7 +630,8 @@ def spectrum(
     "names",
     multiple=True,
     default=["queries", "elimination", "lowdegree", "student"],
-    help="NAME or NAME:key=value,...; repeatable.  [default: all four]",
+    help="NAME or NAME:key=value,...; repeatable.  "
+    "[default: queries, elimination, lowdegree, student]",
     shell_complete=complete_learner,
 )
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True)

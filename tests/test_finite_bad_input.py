@@ -76,7 +76,7 @@ LINES = [
     ("certify mine.py:fs --tau 2", "tau"),
     ("certify mine.py:one --centred", "leave --centred"),
     ("certify mine.py:Wide --method enumeration", "--method sampling"),
-    ("certify mine.py:tall --method sampling", "bound = 2"),
+    ("certify mine.py:tall --method sampling", "bound = ..."),
     ("certify parity:d=8,m=2 --centred", "--centred does not apply"),
     ("certify parity:d=8,m=2 --samples 100", "--samples does not apply"),
     ("certify parity:d=8,m=2 --method sampling", "--method does not apply"),

@@ -88,7 +88,8 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "csq-queries": Quantity(
         meaning="any learner must be allowed at least this many correlational queries psi(X,Y) "
-        "h(X), |h| <= 1, psi the factor of the label, within tau, to reach the risk with the "
+        "h(X), |h| <= 1, psi the factor of the label, within tau in the units of g, to reach the "
+        "risk with the "
         "success probability: 4 tau^2 (success N - K) / ((1 - 2 noise)^2 lambda), rounded up, "
         "lambda the second eigenvalue of the functions as they are, K how many members one "
         "hypothesis can fit; 0 means that the bound is vacuous at this tolerance",

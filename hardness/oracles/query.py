@@ -115,15 +115,21 @@ class Pool:
 class Factor:
     """Any phi(z, s) of z (n, d) of +-1 and the label's factor s (n,) where z_0 = -1, else 0.
 
-    Values (n,) in [-1, 1]; raises UsageError when asked if one is outside. It sees all that a label
-    tells, and leaves out X_1, which tells nothing.
+    Values (n,) in [-1, 1]; raises UsageError when asked if one is outside, or d is another. It sees
+    all that a label tells, and leaves out X_1, which tells nothing.
     """
 
     phi: Function
     d: int
 
+    def require(self, family: Family) -> None:
+        """Refuse a family of another dimension; raises UsageError."""
+        if self.d != family.d:
+            raise UsageError(f"a query of d={self.d} given: {family.spec} has d={family.d}")
+
     def values(self, examples: Examples) -> NDArray[np.float64]:
         """Evaluate phi on examples: (n,)."""
+        self.require(examples.family)
         return on_factor(self, examples)
 
     def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -121,7 +121,8 @@ def _draw_sda(figure: Any, data: Data) -> None:
     axis = figure.subplots()
     gamma = [float(Fraction(g)) for g in data["gamma"]]
     lower, upper, pairs = (
-        [_log10(rational(int(v))) for v in data[key]] for key in ("lower", "upper", "pair_events")
+        [_log10(rational(int(v))) if int(v) else math.nan for v in data[key]]
+        for key in ("lower", "upper", "pair_events")
     )
     axis.plot(gamma, upper, color=_ORANGE, marker="v", markersize=4, label="all subsets, at most")
     axis.plot(
@@ -133,7 +134,7 @@ def _draw_sda(figure: Any, data: Data) -> None:
     )
     axis.set_xscale("log")
     axis.set_xlabel("gamma, average correlation (centred, unit norm)")
-    axis.set_ylabel("SDA, log10 (0 where it is 0 or 1)")
+    axis.set_ylabel("SDA, log10 (no point where it is 0)")
     axis.legend(frameon=False)
     axis.set_title(data["spec"])
 

@@ -130,7 +130,7 @@ def sample_products(
             i = int(above.argmax())
             raise UsageError(
                 f"member {i} ({family.names[i]}) has the value {norms[i].max():g}, above the bound "
-                f"{family.bound:g}: say what values are at most, as bound = 2, in the file"
+                f"{family.bound:g}: say in the file what they are at most, as bound = ..."
             )
         sums.add(values)
         progress(count)
