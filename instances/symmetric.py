@@ -12,6 +12,7 @@ values the other one, for values +-v the other sign. [CL24]
 """
 
 import math
+from abc import abstractmethod
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
@@ -42,9 +43,9 @@ class Symmetric(Family):
     rho: Fraction  # e^(beta/2) of the heads
 
     @property
+    @abstractmethod
     def values(self) -> tuple[Fraction, ...]:
         """The profile g(0) .. g(m)."""
-        raise NotImplementedError
 
     def require_range(self) -> None:
         """Refuse parameters out of range; raises UsageError."""

@@ -144,6 +144,8 @@ def _execute(path: Path) -> tuple[types.ModuleType, str]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 code = compile(source, str(path), "exec")
+            # What importing it would do, but no bytecode is left beside a file that is not ours.
+            # Only a name that the user typed comes here, never one that stands in a file.
             exec(code, vars(module))
     except BaseException:
         del _modules[place, digest], sys.modules[module.__name__]

@@ -19,6 +19,7 @@ from hardness.oracles.means import can_follow
 from hardness.upper import Learner, learner_spec
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
+from instances.parity import Parity
 from instances.streams import generator
 from instances.symmetric import Symmetric
 
@@ -104,8 +105,10 @@ def _adversary(family: Symmetric, strategy: Strategy, tau: Fraction, meter: Mete
         return CertificateAdversary(family, tau, meter)
     if strategy == "stabbing":
         return StabbingAdversary(family, tau, meter)
+    if isinstance(family, Parity):
+        return ReferenceAdversary(family, tau, meter, Fraction(1))
     second = Johnson.family(family).spread
-    return ReferenceAdversary(family, tau, meter, Fraction(int(second.p), int(second.q)) or None)
+    return ReferenceAdversary(family, tau, meter, Fraction(int(second.p), int(second.q)))
 
 
 def _bound(family: Symmetric, tau: Fraction) -> int | None:

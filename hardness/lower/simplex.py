@@ -53,19 +53,8 @@ def maximise(
         enter = (
             min(rising, key=lambda c: column[c]) if careful else max(rising, key=lambda c: cost[c])
         )
-        limit = fmpq(1) if column[enter] < count else None
-        leave, at_cap = -1, False
-        for k in range(height):
-            step = table[k][enter]
-            if step > 0:
-                ratio, cap = value[k] / step, False
-            elif step < 0 and basis[k] < count:
-                ratio, cap = (value[k] - 1) / step, True
-            else:
-                continue
-            tie = limit is not None and ratio == limit and leave >= 0
-            if limit is None or ratio < limit or (tie and basis[k] < basis[leave]):
-                limit, leave, at_cap = ratio, k, cap
+        own = fmpq(1) if column[enter] < count else None
+        limit, leave, at_cap = _leaving(table, value, basis, enter, count, own)
         if limit is None:
             raise ArithmeticError("the linear program is unbounded")
         careful = limit == 0
@@ -94,6 +83,33 @@ def maximise(
         elif flipped[v]:
             w[v] = -cost[c]
     return Solution(value=total, x=x[:count], y=y, w=w)
+
+
+def _leaving(
+    table: list[list[Rational]],
+    value: list[Rational],
+    basis: list[int],
+    enter: int,
+    count: int,
+    own: Rational | None,
+) -> tuple[Rational | None, int, bool]:
+    """How far a column may rise, the row that stops it (-1: its own cap), and whether at its cap.
+
+    Of rows that stop it at once the one with the first variable is taken, as Bland's rule asks.
+    """
+    limit, leave, at_cap = own, -1, False
+    for k, line in enumerate(table):
+        step = line[enter]
+        if step > 0:
+            ratio, cap = value[k] / step, False
+        elif step < 0 and basis[k] < count:
+            ratio, cap = (value[k] - 1) / step, True
+        else:
+            continue
+        tie = limit is not None and ratio == limit and leave >= 0
+        if limit is None or ratio < limit or (tie and basis[k] < basis[leave]):
+            limit, leave, at_cap = ratio, k, cap
+    return limit, leave, at_cap
 
 
 def _pivot(

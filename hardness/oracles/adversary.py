@@ -5,8 +5,6 @@ keeps the members that this answer is within tau of; the rest are ruled out. At 
 of those that are left: every answer was right for it. [BFJKMR94, Kea98]
 """
 
-import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -44,29 +42,47 @@ class Adversary(Protocol):
         """Return the game so far, and the member that was drawn."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cap:
-    """How many members one query can rule out, by Bessel's inequality: floor(room / tau^2).
+def room(family: Symmetric, second: Fraction) -> Fraction:
+    """Bound sum_S (E_S phi - reference)^2 for any query on a two-valued family, by Bessel.
 
-    room: an upper bound of the sum over members of (E_S phi - reference)^2, for any query.
+    second: the second eigenvalue of the family's functions, 1 for parities.
+
+    >>> from instances import parse
+    >>> room(parse("parity:d=8,m=2"), Fraction(1))
+    Fraction(1, 4)
     """
+    half = (max(family.values) - min(family.values)) / 2
+    return (1 - 2 * family.noise) ** 2 * second / half**2 / 4
 
-    room: Fraction
+
+class _Book:
+    """What every adversary keeps: its queries and answers, in order."""
+
+    mode: str
+    family: Symmetric
     tau: Fraction
 
-    @staticmethod
-    def of(family: Symmetric, tau: Fraction, second: Fraction) -> "Cap":
-        """Take the second eigenvalue of the family's values, which is 1 for parities."""
-        half = (max(family.values) - min(family.values)) / 2
-        return Cap(room=(1 - 2 * family.noise) ** 2 * second / half**2 / 4, tau=tau)
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
 
-    @property
-    def most(self) -> int:
-        """The most members that a query rules out."""
-        return math.floor(self.room / self.tau**2)
+    def _note(self, query: dict[str, Any], answer: float, before: int, alive: int) -> None:
+        self._entries.append(
+            Entry(query=query, answer=answer, ruled_out=before - alive, alive=alive)
+        )
+
+    def transcript(self, secret: Secret) -> Transcript:
+        """Return the game so far, and the member that was drawn."""
+        return Transcript(
+            spec=self.family.spec,
+            tau=self.tau,
+            mode=self.mode,
+            members=self.family.size,
+            entries=tuple(self._entries),
+            secret=secret,
+        )
 
 
-class ReferenceAdversary:
+class ReferenceAdversary(_Book):
     """Follows the proof: answers E_0 phi, and follows every member's mean exactly.
 
     Any query of z and the label's factor for d - 1 <= 26, any query of raw tokens for 2d <= 26.
@@ -86,13 +102,12 @@ class ReferenceAdversary:
     def __init__(
         self, family: Symmetric, tau: Fraction, meter: Meter, second: Fraction | None = None
     ) -> None:
-        """Start with all members alive; `second` is the eigenvalue behind the cap, if known."""
+        """Start with all members alive; `second` is the eigenvalue of `room`, if known."""
         self.family, self.tau, self.meter = family, _check_tau(tau), meter
         self._means = Means(family)
         self._alive = np.ones(family.size, np.bool_)
-        self._entries: list[Entry] = []
-        known = second is not None and family.two_valued
-        self.cap = Cap.of(family, self.tau, second or Fraction(1)) if known else None
+        super().__init__()
+        self.room = None if second is None or not family.two_valued else room(family, second)
 
     @property
     def alive(self) -> int:
@@ -105,19 +120,11 @@ class ReferenceAdversary:
         _require(query, self.family)
         means, reference = self._means.with_reference(query)
         fits = self._fits(means, reference)
-        if self.cap:
-            self._check(means, reference, ~fits)
+        self._check(means, reference)
         answer = self._answer(means, reference, fits)
         before = self.alive
         self._alive &= self._fits(means, answer)
-        self._entries.append(
-            Entry(
-                query=_written(query, means, reference),
-                answer=answer,
-                ruled_out=before - self.alive,
-                alive=self.alive,
-            )
-        )
+        self._note(_written(query, means, reference), answer, before, self.alive)
         return answer
 
     def _answer(
@@ -140,13 +147,12 @@ class ReferenceAdversary:
     def _fits(self, means: NDArray[np.float64], answer: float) -> NDArray[np.bool_]:
         return np.asarray(np.abs(means - answer) <= float(self.tau) - _ROUNDING)
 
-    def _check(self, means: NDArray[np.float64], reference: float, out: NDArray[np.bool_]) -> None:
-        assert self.cap is not None
+    def _check(self, means: NDArray[np.float64], reference: float) -> None:
         total = float(((means - reference) ** 2).sum())
-        if total > float(self.cap.room) * (1 + 1e-9) + _ROUNDING:
+        if self.room is not None and total > float(self.room) * (1 + 1e-9) + _ROUNDING:
             raise Refuted(
                 f"a query moves the members of {self.family.spec} by {total:.6g} in squares, "
-                f"Bessel's inequality allows {float(self.cap.room):.6g}: the family is not what "
+                f"Bessel's inequality allows {float(self.room):.6g}: the family is not what "
                 "its certificate says"
             )
 
@@ -154,17 +160,6 @@ class ReferenceAdversary:
         """Draw a member that fits every answer given so far, uniformly."""
         left = np.flatnonzero(self._alive)
         return tuple(int(j) for j in self._means.members[left[rng.integers(len(left))]])
-
-    def transcript(self, secret: Secret) -> Transcript:
-        """Return the game so far, and the member that was drawn."""
-        return Transcript(
-            spec=self.family.spec,
-            tau=self.tau,
-            mode=self.mode,
-            members=self.family.size,
-            entries=tuple(self._entries),
-            secret=secret,
-        )
 
 
 class StabbingAdversary(ReferenceAdversary):
@@ -185,7 +180,7 @@ class StabbingAdversary(ReferenceAdversary):
         return self._window(means)
 
 
-class CertificateAdversary:
+class CertificateAdversary(_Book):
     """Plays for parities of any size, where members cannot be listed: answers characters by 0.
 
     A character is the mean of one member alone, so it rules out that one; no member is chosen until
@@ -204,7 +199,7 @@ class CertificateAdversary:
         self.family: Symmetric = family
         self.tau, self.meter = _check_tau(tau), meter
         self._out: set[Secret] = set()
-        self._entries: list[Entry] = []
+        super().__init__()
 
     @property
     def alive(self) -> int:
@@ -230,14 +225,7 @@ class CertificateAdversary:
                 answer = float(signal)  # the last one: it is the truth
             else:
                 self._out.add(places)
-        self._entries.append(
-            Entry(
-                query=query.to_json(),
-                answer=answer,
-                ruled_out=before - self.alive,
-                alive=self.alive,
-            )
-        )
+        self._note(query.to_json(), answer, before, self.alive)
         return answer
 
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -246,17 +234,6 @@ class CertificateAdversary:
             found = self.family.draw(rng)
             if found not in self._out:
                 return found
-
-    def transcript(self, secret: Secret) -> Transcript:
-        """Return the game so far, and the member that was drawn."""
-        return Transcript(
-            spec=self.family.spec,
-            tau=self.tau,
-            mode=self.mode,
-            members=self.family.size,
-            entries=tuple(self._entries),
-            secret=secret,
-        )
 
 
 def _check_tau(tau: Fraction) -> Fraction:
