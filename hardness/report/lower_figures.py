@@ -133,6 +133,9 @@ def _draw_sda(figure: Any, data: Data) -> None:
         gamma, pairs, color=_GREEN, marker="o", markersize=3.5, ls="--", label="pair events, exact"
     )
     axis.set_xscale("log")
+    shown = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
+    axis.set_xticks(shown, [f"{g:g}" for g in shown])
+    axis.set_xticks([], minor=True)
     axis.set_xlabel("gamma, average correlation (centred, unit norm)")
     axis.set_ylabel("SDA, log10 (no point where it is 0)")
     axis.legend(frameon=False)

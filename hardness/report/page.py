@@ -10,6 +10,7 @@ from hardness.compare.both import Comparison
 from hardness.report.figure import both_sides
 from hardness.report.summary import ASKER, bounds, cells, query_bound, short_name
 from hardness.report.text import big, credit, number
+from instances import parse
 
 
 def page(comparison: Comparison) -> str:
@@ -23,6 +24,7 @@ def page(comparison: Comparison) -> str:
     svg = both_sides(comparison).decode()
     return environment.from_string(template).render(
         comparison=comparison,
+        about=_about(comparison),
         svg=svg[svg.index("<svg") :],
         alt=_words(comparison),
         rows=_rows(comparison),
@@ -71,6 +73,12 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+def _about(comparison: Comparison) -> str:
+    """Say what the family is: its own line, as the start of a sentence."""
+    about = parse(comparison.certificates[0].spec).about
+    return f"Two-token attention layers: {about}"
 
 
 def _sentences(comparison: Comparison) -> list[dict[str, str]]:

@@ -84,3 +84,10 @@ def test_a_learner_keeps_its_colour_whoever_stands_beside_it():
     assert first["queries"] == second["queries"]
     both = _styles(["lowdegree:degree=1,oversample=8", "lowdegree:degree=2,oversample=8"])
     assert len(set(both.values())) == 2
+
+
+def test_the_page_of_a_profile_does_not_speak_of_parities():
+    learners = ("lowdegree:degree=1",)
+    html = page(compare("profile:g=majority,m=3", "d=8,9", learners, seeds=1))
+    assert "any symmetric function" in html
+    assert "hidden parities" not in html
