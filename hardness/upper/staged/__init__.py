@@ -1,0 +1,1 @@
+"""The provable learner in six stages, one file a stage. [CL24]"""

@@ -1,0 +1,69 @@
+"""What every stage reads: labelled examples as dense float64 arrays, checked once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.errors import UsageError
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Data:
+    """Labelled examples: x and y of shape (n, k, d), float64, k >= 2.
+
+    Raises UsageError for shapes that disagree, k = 1, no examples, entries that are not finite.
+
+    >>> len(Data(x=np.ones((5, 2, 3)), y=np.zeros((5, 2, 3))))
+    5
+    """
+
+    x: Array
+    y: Array
+
+    def __post_init__(self) -> None:
+        for name in ("x", "y"):
+            given = np.ascontiguousarray(getattr(self, name), np.float64)
+            if given.ndim != 3 or not given.size:
+                raise UsageError(f"{name} of shape {given.shape} given: it must be (n, k, d)")
+            if not np.isfinite(given).all():
+                what = "tokens" if name == "x" else "labels"
+                raise UsageError(f"{what} have entries that are not finite")
+            given.setflags(write=False)
+            object.__setattr__(self, name, given)
+        if self.x.shape != self.y.shape:
+            raise UsageError(f"tokens {self.x.shape} and labels {self.y.shape} differ in shape")
+        if self.k < 2:
+            raise UsageError(
+                "k = 1 token given: a single token attends to itself alone, so the layer is linear "
+                "and no Theta can be learned: give at least 2"
+            )
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    @property
+    def k(self) -> int:
+        """The number of tokens."""
+        return int(self.x.shape[1])
+
+    @property
+    def d(self) -> int:
+        """The dimension of a token."""
+        return int(self.x.shape[2])
+
+    def cut(self, start: int, stop: int) -> "Data":
+        """Return examples start .. stop-1."""
+        return Data(x=self.x[start:stop], y=self.y[start:stop])
+
+
+def relative_error(predicted: Array, y: Array) -> float:
+    """Return sum ||y - predicted||^2 / sum ||y||^2; infinite where all labels are zero.
+
+    >>> relative_error(np.zeros((2, 2, 2)), np.ones((2, 2, 2)))
+    1.0
+    """
+    scale = float(np.sum(y**2))
+    return float(np.sum((y - predicted) ** 2)) / scale if scale else float("inf")
