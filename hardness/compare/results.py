@@ -6,6 +6,7 @@ from typing import Any
 from hardness.compare.both import Comparison, specs_over
 from hardness.compare.run import JUDGED, Run, judge
 from hardness.lower import Terms, certify
+from instances.coded import Coded
 from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
 from instances.parameters import fraction
@@ -105,7 +106,8 @@ def _unsound(found: Comparison) -> str | None:
     if {(r.spec, r.learner, r.seed) for r in found.runs} != wanted:
         return "its runs are not one for each size, learner and seed"
     for r in found.runs:
-        if r.risk and r.risk.high > parse_stored(r.spec).risk_bound:
+        family = parse_stored(r.spec)
+        if r.risk and isinstance(family, Coded) and r.risk.high > family.risk_bound:
             return f"a risk of {r.risk.high} is not possible"
         if r.outcome in JUDGED and r.outcome is not judge(r.risk, known=True):
             return f"an outcome '{r.outcome.value}' does not follow from its risk"
