@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from instances import (
     AlreadyExists,
     AttentionLayer,
+    CodedExamples,
     DamagedFile,
     TooLarge,
     ToolkitError,
