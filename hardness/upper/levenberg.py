@@ -68,14 +68,14 @@ class Levenberg:
         errors, steps = [], 0
         for _ in range(self.restarts):
             start = random_heads(rng, heads, data)
-            end = polish(*start, data, held_out, self.steps, oracle.meter.require_time)
+            end = polish(*start, data, held_out, self.steps, oracle.meter.has_time)
             errors.append(end.error)
             steps += end.steps
             if best is None or end.error < best.error:
                 best = end
-            if end.end == "spent":
+            if end.end == "stopped":
                 outcome = Outcome.SECONDS_SPENT
-            if end.end == "spent" or end.error < _SOLVED:
+            if end.end == "stopped" or end.error < _SOLVED:
                 break
         assert best is not None  # there is at least one start
         layer = AttentionLayer(theta=best.theta, w=best.w)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from hardness.oracles import Spent
 from hardness.upper.attention import columns, linearize
 from hardness.upper.staged import net as nets
 from hardness.upper.staged import polish as polishing
@@ -212,16 +211,12 @@ def test_the_polish_stops_when_it_is_told_to_and_keeps_what_it_has():
     data, validation = labelled(layer, 300, 2), labelled(layer, 100, 2, 1)
 
     def after(products):
-        left = iter(range(products))
-
-        def check():
-            if next(left, None) is None:
-                raise Spent("seconds")
-
-        return polish(layer.theta * 0.7, layer.w, data, validation, check=check)
+        calls = itertools.count()
+        proceed = lambda: next(calls) < products  # noqa: E731
+        return polish(layer.theta * 0.7, layer.w, data, validation, proceed=proceed)
 
     some, none = after(40), after(0)
-    assert some.end == none.end == "spent"
+    assert some.end == none.end == "stopped"
     assert 0 < some.steps < 10
     assert some.error < 0.01
     assert none.steps == 0

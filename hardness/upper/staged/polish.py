@@ -14,11 +14,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from hardness.oracles import Spent
 from hardness.upper.attention import Array, Linearized, columns, gram_factor, linearize
 from hardness.upper.staged.data import Data, relative_error
 
-End = Literal["exact", "flat", "steps", "spent"]
+End = Literal["exact", "flat", "steps", "stopped"]
 _EXACT = (16 * np.finfo(float).eps) ** 2  # relative error on the examples: rounding is all
 _WINDOW, _FLAT = 6, 0.99  # flat: 6 steps leave 99 % of the loss
 _DAMPING = 1e-2  # to start with; the scaled columns have norm 1 or so
@@ -33,7 +32,7 @@ class Polished:
 
     theta, w: (m, d, d); error: relative error on the hold-out; steps: tried, not all accepted;
     history: relative error on the examples before the first step and after each; end: why it ended:
-    only rounding is left, the loss is flat, the steps are used up, or `check` raised Spent.
+    only rounding is left, the loss is flat, the steps are used up, or `proceed` said no.
     """
 
     theta: Array
@@ -50,12 +49,12 @@ def polish(
     data: Data,
     validation: Data,
     steps: int = 100,
-    check: Callable[[], None] = lambda: None,
+    proceed: Callable[[], bool] = lambda: True,
 ) -> Polished:
     """Descend on the squared loss over all of `data` from theta, w (m, d, d). [Mar63]
 
-    `check` is called before every product with the Jacobian, as a budget's `require_time`; where it
-    raises Spent, what the last full step left is returned.
+    `proceed` is asked before every product with the Jacobian; where it says no, what the last full
+    step left is returned.
 
     >>> rng = np.random.default_rng(0)
     >>> theta, w, x = rng.normal(size=(1, 3, 3)), np.eye(3)[None], rng.normal(size=(90, 2, 3))
@@ -71,9 +70,9 @@ def polish(
     history, damping, growth = [loss / scale], _DAMPING, 2.0
     while not (end := ended(history, steps)):
         try:
-            move = Step.solve(at, at.value - y, damping, check)
-        except Spent:
-            end = "spent"
+            move = Step.solve(at, at.value - y, damping, proceed)
+        except _Stopped:
+            end = "stopped"
             break
         tried = linearize(at.theta + move.theta, at.w + move.w, x)
         found = float(np.sum((tried.value - y) ** 2))
@@ -117,6 +116,10 @@ def ended(history: list[float], steps: int) -> End | None:
     return "steps" if len(history) > steps else None
 
 
+class _Stopped(Exception):
+    """The way out of LSMR, which has no other."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Step:
     """A step of all parameters, (m, d, d) each, and the decrease that the linear model promises."""
@@ -126,7 +129,9 @@ class Step:
     promised: float
 
     @staticmethod
-    def solve(at: Linearized, residual: Array, damping: float, check: Callable[[], None]) -> "Step":
+    def solve(
+        at: Linearized, residual: Array, damping: float, proceed: Callable[[], bool]
+    ) -> "Step":
         """Solve for the damped step in scaled parameters; residual: (k, d, n)."""
         m, d, _ = at.theta.shape
         factor = gram_factor(at.attended)
@@ -138,7 +143,8 @@ class Step:
             return theta / norms, w.reshape(m, d, d)
 
         def product(flat: Array) -> Array:
-            check()
+            if not proceed():
+                raise _Stopped
             return at.product(*unscaled(flat)).ravel()
 
         def adjoint(flat: Array) -> Array:
