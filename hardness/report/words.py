@@ -80,6 +80,8 @@ def run_words(found: Run) -> str:
     recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
     if found.secret_recovered is None and "claimed_secret" in found.details:
         recovered = f"claims {found.details['claimed_secret']}, not checked"
+    truth = found.details.get("truth")
+    heads = [f"heads    {truth_words(truth)}"] if truth else []
     return "\n".join(
         [
             f"{found.learner} on {found.spec}, seed {found.seed}",
@@ -87,8 +89,24 @@ def run_words(found: Run) -> str:
             f"risk     {measured}",
             f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
             f"secret   {recovered}",
-            "details  " + ", ".join(f"{k} {v}" for k, v in found.details.items()),
+            *heads,
+            "details  " + ", ".join(f"{k} {v}" for k, v in found.details.items() if k != "truth"),
         ]
+    )
+
+
+def truth_words(truth: dict[str, Any]) -> str:
+    """Write how near the heads of a layer are to the true ones.
+
+    >>> truth_words({"heads": [1, None], "theta_errors": [0.5, None], "w_errors": [2.0, None],
+    ...     "spare": [0]})
+    '1 of 2 paired, 1 to spare; largest relative errors: Theta 0.5, W 2'
+    """
+    theta, w = ([e for e in truth[f"{name}_errors"] if e is not None] for name in ("theta", "w"))
+    spare = f", {len(truth['spare'])} to spare" if truth["spare"] else ""
+    return (
+        f"{len(theta)} of {len(truth['heads'])} paired{spare}; largest relative errors: "
+        f"Theta {max(theta):.2g}, W {max(w):.2g}"
     )
 
 
