@@ -74,6 +74,7 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
         raise StageFailed("constraints", why, needs=needs)
     e, a = smallest(np.where(usable, found.residuals, np.inf), min(rows or 40 * d * d // k, there))
     order = np.argsort(found.residuals[e, a], kind="stable")
+    order = order[_apart(data.x[e[order]])]
     e, a = e[order], a[order]
     x, v, residuals = data.x[e], found.patterns[e, a], found.residuals[e, a]
     # A row that half agrees tells less: the error of b goes as its residual over the weights.
@@ -97,11 +98,15 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
 
 
 def _distinct(left: Array, right: Array) -> NDArray[np.intp]:
-    """Indices of the first of each class of constraints equal up to sign, without the zero ones."""
+    """Indices of the first of each class of constraints equal up to sign."""
     both = np.hstack([_positive(left), _positive(right)]) + 0.0  # no negative zeros
-    _, first = np.unique(both, axis=0, return_index=True)
-    first = np.sort(first)
-    return np.asarray(first[right[first].any(axis=-1)], np.intp)
+    return np.sort(np.unique(both, axis=0, return_index=True)[1])
+
+
+def _apart(x: Array) -> NDArray[np.bool_]:
+    """Say for which of x (r, k, d) all tokens differ: else the pattern is not determined."""
+    pairs = combinations(range(x.shape[1]), 2)
+    return np.all([np.any(x[:, i] != x[:, j], axis=-1) for i, j in pairs], axis=0)
 
 
 def _positive(rows: Array) -> Array:
