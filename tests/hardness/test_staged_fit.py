@@ -1,0 +1,254 @@
+"""Stage 6 and the polish, against planted layers and planted hulls."""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from hardness.upper.attention import columns, linearize
+from hardness.upper.staged import net as nets
+from hardness.upper.staged import polish as polishing
+from hardness.upper.staged.data import Data, relative_error
+from hardness.upper.staged.net import ball, gram_blocks, net, on_hull
+from hardness.upper.staged.polish import enough, polish
+from hardness.upper.staged.projection import eliminate, jacobian, project
+from instances import AttentionLayer, UsageError
+
+CASES = [(2, 2, 16, 0.02), (2, 3, 12, 0.024), (3, 2, 16, 0.07), (3, 3, 16, 0.12), (4, 2, 16, 0.18)]
+ERRORS = [1e-3, 1e-3, 5e-3, 2e-2, 3e-2]
+
+
+def planted(m, d, seed=0):
+    rng = np.random.default_rng([seed, m, d])
+    theta, w = rng.normal(size=(2, m, d, d))
+    theta *= 2 / np.linalg.norm(theta, axis=(1, 2), keepdims=True)
+    w *= np.sqrt(d) / np.linalg.norm(w, axis=(1, 2), keepdims=True)
+    return AttentionLayer(theta=theta, w=w)
+
+
+def labelled(layer, n, k, seed=0, noise=0.0, gaussian=False):
+    rng = np.random.default_rng([seed, n, k])
+    shape = (n, k, layer.d)
+    x = rng.normal(size=shape) if gaussian else rng.choice([-1.0, 1.0], shape)
+    return Data(x=x, y=layer(x) + noise * rng.normal(size=shape))
+
+
+@dataclass(frozen=True)
+class Hull:
+    """The affine hull of a layer's heads, every direction turned by an angle of a given sine."""
+
+    centre: np.ndarray
+    directions: np.ndarray
+
+
+def hull(layer, sine=0.0, seed=0):
+    m, d = layer.m, layer.d
+    rng = np.random.default_rng([seed, m, d, 1])
+    flat = layer.theta.reshape(m, d * d)
+    span = np.linalg.qr((flat[1:] - flat[0]).T)[0].T
+    centre = flat[0] - span.T @ (span @ flat[0])
+    basis = np.linalg.qr(np.vstack([span, centre, rng.normal(size=(m, d * d))]).T)[0].T
+    turned = np.sqrt(1 - sine**2) * span + sine * basis[m : 2 * m - 1]
+    turned = np.linalg.qr(rng.normal(size=(m - 1, m - 1)))[0] @ turned
+    moved = centre + sine / 2 * np.linalg.norm(centre) * basis[-1]
+    return Hull(moved.reshape(d, d), turned.reshape(m - 1, d, d))
+
+
+def fitted(layer, found, data, validation, seed=0):
+    start = net(found.centre, found.directions, data, validation, np.random.default_rng(seed))
+    return start, project(found.centre, found.directions, start.leaders, data, validation)
+
+
+@pytest.mark.parametrize(("k", "gaussian"), [(2, False), (3, True)])
+def test_the_jacobian_is_that_of_the_layer_and_the_adjoint_is_its_adjoint(k, gaussian):
+    layer = planted(3, 5)
+    rng = np.random.default_rng(1)
+    data = labelled(layer, 7, k, gaussian=gaussian)
+    x = columns(data.x)
+    at = linearize(layer.theta, layer.w, x)
+    np.testing.assert_allclose(at.value, columns(layer(data.x)), atol=1e-13)
+    theta, w = rng.normal(size=(2, 3, 5, 5))
+    h = 1e-6
+    ahead, behind = (linearize(layer.theta + t * theta, layer.w + t * w, x).value for t in (h, -h))
+    product = at.product(theta, w)
+    np.testing.assert_allclose(product, (ahead - behind) / (2 * h), atol=1e-8)
+    cotangent = rng.normal(size=at.value.shape)
+    back_theta, back_w = at.adjoint(cotangent)
+    inner = np.sum(back_theta * theta) + np.sum(back_w * w)
+    assert np.sum(product * cotangent) == pytest.approx(inner, rel=1e-12)
+
+
+@pytest.mark.parametrize(("dimension", "limit"), [(1, 41), (2, 100), (3, 123), (4, 1000)])
+def test_the_net_is_a_grid_on_the_ball_that_covers_it(dimension, limit):
+    points = ball(dimension, limit)
+    assert limit / 4 < len(points) <= limit
+    assert np.max(np.linalg.norm(points, axis=1)) <= 1 + 1e-9
+    assert len(np.unique(points, axis=0)) == len(points)
+    rng = np.random.default_rng(0)
+    inside = rng.normal(size=(200, dimension))
+    inside *= rng.random((200, 1)) ** (1 / dimension) / np.linalg.norm(inside, axis=1)[:, None]
+    spacing = np.min(np.linalg.norm(points[points.any(axis=1)], axis=1))
+    gaps = np.min(np.linalg.norm(inside[:, None] - points, axis=2), axis=1)
+    assert np.quantile(gaps, 0.99) <= spacing * np.sqrt(dimension)
+
+
+def test_blocks_are_the_normal_equations_of_each_tuple():
+    layer = planted(3, 4)
+    data, found = labelled(layer, 300, 3, noise=0.1), hull(layer)
+    points = 2 * ball(2, 13)
+    blocks = gram_blocks(found.centre, found.directions, points, data)
+    theta = on_hull(found.centre, found.directions, points)
+    for fixed in ([], [3], [0, 5]):
+        errors = blocks.beside(fixed)
+        for added in (1, 8, 11):
+            chosen = [*fixed, added]
+            attended = linearize(theta[chosen], theta[chosen], columns(data.x)).attended
+            flat = attended.transpose(0, 3, 1, 2).reshape(3 * 300, -1)
+            labels = columns(data.y).transpose(0, 2, 1).reshape(3 * 300, 4)
+            best, *_ = np.linalg.lstsq(flat, labels, rcond=None)
+            assert errors[added] == pytest.approx(relative_error(flat @ best, labels), abs=1e-6)
+            np.testing.assert_allclose(blocks.solve(chosen).reshape(-1, 4), best, atol=1e-5)
+
+
+def test_the_search_over_tuples_finds_the_best_of_all():
+    for seed in range(4):
+        layer = planted(3, 6, seed)
+        data, found = labelled(layer, 300, 2, seed), hull(layer, 0.1, seed)
+        points = 3.0 * ball(2, 30)
+        blocks = gram_blocks(found.centre, found.directions, points, data)
+        pairs = itertools.combinations(range(len(points)), 2)
+        best = min(float(blocks.beside(list(pair)).min()) for pair in pairs)
+        rng = np.random.default_rng(seed)
+        starts = [rng.choice(len(points), 3, replace=False).tolist() for _ in range(nets._STARTS)]
+        assert min(nets.improve(blocks, s)[1] for s in starts) == pytest.approx(best, rel=1e-6)
+
+
+def test_the_projection_derives_as_golub_and_pereyra_but_for_what_it_leaves_out():
+    """At a perfect fit Kaufman's approximation is exact."""
+    layer = planted(3, 5)
+    found, data = hull(layer), labelled(layer, 60, 3)
+    truth = np.tensordot(layer.theta - found.centre, found.directions, axes=((1, 2), (1, 2)))
+    x, y = columns(data.x), columns(data.y)
+    logits = nets.scores(np.concatenate([found.centre[None], found.directions]), x)
+    fit = eliminate(truth, logits, x, y)
+    assert fit.loss < 1e-15 * np.sum(y**2)
+    np.testing.assert_allclose(fit.w, layer.w, atol=1e-6)
+    slopes = jacobian(fit, logits, x)
+    for column, (i, j) in enumerate(itertools.product(range(3), range(2))):
+        step = np.zeros_like(truth)
+        step[i, j] = 1e-5
+        ahead, behind = (eliminate(truth + t * step, logits, x, y).residual for t in (1, -1))
+        wanted = (ahead - behind).ravel() / 2e-5
+        np.testing.assert_allclose(slopes[:, column], wanted, atol=2e-4 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize(("case", "error"), list(zip(CASES, ERRORS, strict=True)))
+def test_heads_are_found_from_a_hull_that_is_off(case, error):
+    m, k, d, sine = case
+    layer = planted(m, d)
+    data, validation = labelled(layer, enough(m, k, d), k), labelled(layer, 500, k, 1)
+    start, projected = fitted(layer, hull(layer, sine), data, validation)
+    assert projected.error < min(error, start.error)
+    end = polish(projected.theta, projected.w, data, validation)
+    assert end.error < 1e-27
+    assert end.end == "exact"
+    assert end.history[-1] == min(end.history)
+    again = AttentionLayer(theta=end.theta, w=end.w)
+    assert relative_error(again(validation.x), validation.y) < 1e-27
+
+
+def test_stage_6_does_not_depend_on_the_order_of_heads_or_tokens():
+    layer = planted(3, 8)
+    found = hull(layer, 0.05)
+    data, validation = labelled(layer, 500, 3), labelled(layer, 200, 3, 1)
+    _, one = fitted(layer, found, data, validation)
+    turned = [Data(x=part.x[:, [2, 0, 1]], y=part.y[:, [2, 0, 1]]) for part in (data, validation)]
+    _, other = fitted(layer, found, *turned, seed=1)
+    assert one.error == pytest.approx(other.error, rel=1e-4)
+    key = np.argsort(one.coefficients[:, 0]), np.argsort(other.coefficients[:, 0])
+    np.testing.assert_allclose(one.theta[key[0]], other.theta[key[1]], atol=1e-3)
+
+
+def test_one_head_is_a_net_of_one_point():
+    layer = planted(1, 6)
+    data = labelled(layer, 200, 2)
+    start, projected = fitted(layer, Hull(layer.theta[0], np.zeros((0, 6, 6))), data, data)
+    assert start.points == 1
+    assert projected.error < 1e-20
+
+
+def test_opposite_heads_whose_mean_is_zero():
+    layer = planted(2, 8)
+    layer = AttentionLayer(theta=np.stack([layer.theta[0], -layer.theta[0]]), w=layer.w)
+    data, validation = labelled(layer, enough(2, 2, 8), 2), labelled(layer, 200, 2, 1)
+    _, projected = fitted(layer, hull(layer), data, validation)
+    assert projected.error < 1e-9
+
+
+@pytest.mark.parametrize(("k", "gaussian"), [(2, True), (4, False), (3, True)])
+def test_the_polish_ends_at_the_floor_of_the_noise(k, gaussian):
+    """The excess over the noise is that of least squares: parameters / numbers, relative."""
+    m, d, noise = 2, 8, 0.05
+    layer = planted(m, d)
+    data, validation = (
+        labelled(layer, n, k, seed, noise, gaussian) for seed, n in ((0, 3000), (1, 1000))
+    )
+    rng = np.random.default_rng(0)
+    start = (part * (1 + 0.3 * rng.normal(size=part.shape)) for part in (layer.theta, layer.w))
+    end = polish(*start, data, validation)
+    assert end.end == "flat"
+    clean = labelled(layer, 1000, k, 1, 0.0, gaussian)
+    excess = relative_error(AttentionLayer(theta=end.theta, w=end.w)(clean.x), clean.y)
+    expected = noise**2 * 2 * m * d * d / (3000 * k * d) / np.mean(clean.y**2)
+    assert 0.5 < excess / expected < 2
+    floor = noise**2 / np.mean(validation.y**2)
+    assert end.error == pytest.approx(floor, rel=0.1)
+
+
+def test_the_polish_stops_when_it_is_told_to_and_keeps_what_it_has():
+    layer = planted(2, 8)
+    data, validation = labelled(layer, 300, 2), labelled(layer, 100, 2, 1)
+    calls = itertools.count()
+    end = polish(layer.theta * 0.7, layer.w, data, validation, proceed=lambda: next(calls) < 40)
+    assert end.end == "stopped"
+    assert 0 < end.steps < 10
+    assert end.error < 0.01
+    never = polish(layer.theta * 0.7, layer.w, data, validation, proceed=lambda: False)
+    assert never.steps == 0
+    assert (never.theta == layer.theta * 0.7).all()
+    assert polish(layer.theta * 0.7, layer.w, data, validation, steps=2).end == "steps"
+
+
+@pytest.mark.parametrize("w", [0.0, 1.0])
+def test_the_polish_bears_heads_that_are_alike_or_nothing(w):
+    layer = planted(2, 6)
+    data = labelled(layer, 300, 2)
+    theta = np.stack([layer.theta[0]] * 2)
+    end = polish(theta, w * np.stack([layer.w[0]] * 2), data, data, steps=5)
+    assert np.isfinite(end.theta).all()
+    assert end.error <= end.history[0]
+
+
+def test_column_norms_are_right_on_average():
+    layer = planted(2, 6)
+    data = labelled(layer, 4000, 2)
+    at = linearize(layer.theta, layer.w, columns(data.x))
+    norms = polishing.column_norms(at)
+    basis = np.zeros((2, 6, 6))
+    for i in range(2):
+        squares = []
+        for a, b in itertools.product(range(6), repeat=2):
+            basis[:] = 0
+            basis[i, a, b] = 1
+            squares.append(np.sum(at.product(basis, 0 * basis) ** 2))
+        assert norms[i] ** 2 == pytest.approx(np.mean(squares), rel=0.1)
+
+
+def test_a_hull_of_another_shape_is_refused():
+    data = labelled(planted(2, 4), 10, 2)
+    rng = np.random.default_rng(0)
+    with pytest.raises(UsageError, match=r"a hull of shapes \(3, 3\)"):
+        net(np.eye(3), np.zeros((1, 3, 3)), data, data, rng)
+    with pytest.raises(UsageError, match="are needed for tokens of dimension 4"):
+        project(np.eye(4), np.zeros((4, 4)), np.zeros((1, 2, 1)), data, data)
