@@ -1,5 +1,6 @@
 """What is to be learned: attention layers, token distributions, families and their instances."""
 
+from instances.coded import Coded, CodedExamples
 from instances.errors import (
     AlreadyExists,
     DamagedFile,
@@ -17,6 +18,8 @@ from instances.spec import parse
 __all__ = [
     "AlreadyExists",
     "AttentionLayer",
+    "Coded",
+    "CodedExamples",
     "DamagedFile",
     "Examples",
     "Family",

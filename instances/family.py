@@ -6,7 +6,6 @@ It never knows which secret was drawn; an Instance does.
 
 import hashlib
 import json
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,12 +15,11 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import tokens
 from instances.errors import UsageError
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.parameters import canonical
-from instances.streams import BitStream, generator, key
+from instances.streams import generator
 
 Secret = tuple[int, ...]
 REFERENCE_EXAMPLES = 8
@@ -36,56 +34,61 @@ class Hardness:
     why: str
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Examples:
-    """Labelled examples of a two-token family, packed; x and y are the dense view of the same.
-
-    words: (n, k, words) uint64, a bit is 1 where the token is -1. codes: (n,) uint8, which of the
-    family's levels the unknown part of each label has, and 0 where the label is known to everyone.
-    For two levels it is one bit, 1 for the smaller level.
-    """
+class Examples(ABC):
+    """Labelled examples of a family: x and y are dense, tensors is what a file holds."""
 
     family: "Family"
-    words: NDArray[np.uint64]
-    codes: NDArray[np.uint8]
 
+    @abstractmethod
     def __len__(self) -> int:
-        return len(self.codes)
+        """The number of examples."""
 
-    @cached_property
-    def x(self) -> NDArray[np.int8]:
-        """The tokens, (n, k, d), -1 or +1."""
-        return tokens.unpack(self.words, self.family.d)
+    @property
+    @abstractmethod
+    def x(self) -> NDArray[Any]:
+        """The tokens, (n, k, d): int8 where they are -1 or +1, else float64."""
 
-    @cached_property
+    @property
+    @abstractmethod
     def y(self) -> NDArray[np.float64]:
         """The labels, (n, k, d), float64."""
-        return self.family.decode(self.x, self.codes)
 
+    @abstractmethod
     def cut(self, start: int, stop: int) -> "Examples":
         """Return examples start .. stop-1."""
-        return Examples(
-            family=self.family, words=self.words[start:stop], codes=self.codes[start:stop]
-        )
+
+    @property
+    @abstractmethod
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """The arrays that are stored, each with the examples along its first axis."""
+
+    @abstractmethod
+    def agrees(self, other: "Examples") -> bool:
+        """Say whether both are the same examples, up to the rounding of their labels."""
 
 
 class Family(ABC):
-    """A family of two-token attention layers: a frozen dataclass, its fields the spec's keys."""
+    """A family of attention layers: a frozen dataclass, its fields the spec's keys."""
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised when the output changes
     example: ClassVar[str]  # a spec
     about: ClassVar[str]  # one line
-    label_text: ClassVar[str]  # how labels follow from tokens and codes, for readers of files
-    k: ClassVar[int] = 2
+    label_text: ClassVar[str]  # how labels follow from what is stored, for readers of files
 
+    k: int  # number of tokens
     d: int  # dimension of a token
-    noise: Fraction  # probability that the unknown sign of a label is flipped
+    noise: Fraction  # of the labels; its meaning is the family's
 
     @property
     @abstractmethod
-    def size(self) -> int:
-        """The number of members, exactly."""
+    def size(self) -> int | None:
+        """The number of members, exactly; None for a continuum."""
+
+    @property
+    @abstractmethod
+    def token_text(self) -> str:
+        """The distribution of the tokens, in a word."""
 
     @property
     @abstractmethod
@@ -97,9 +100,14 @@ class Family(ABC):
     def hardness(self) -> Hardness:
         """What is known about how hard the family is."""
 
+    @property
+    @abstractmethod
+    def bytes_per_example(self) -> int:
+        """What an example takes in memory and on disk."""
+
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Secret:
-        """Draw a secret uniformly."""
+        """Draw a secret."""
 
     @abstractmethod
     def layer(self, secret: Secret) -> AttentionLayer:
@@ -118,37 +126,12 @@ class Family(ABC):
         """Evaluate the best prediction of who knows the family and not the secret: (n, k, d)."""
 
     @abstractmethod
-    def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Project predictions on the interval that everyone knows E[Y|X] lies in."""
+    def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> Examples:
+        """Return examples start .. start+count-1 of a stream, the same however it is cut."""
 
     @abstractmethod
-    def codes(
-        self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
-    ) -> NDArray[np.uint8]:
-        """Compute the codes of the labels of packed tokens (n, k, words): (n,)."""
-
-    @abstractmethod
-    def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Say where the label of packed tokens has an unknown part: (n, k, words) -> (n,)."""
-
-    @abstractmethod
-    def decode(self, x: NDArray[Any], codes: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Turn tokens and codes into labels: (n, k, d)."""
-
-    @property
-    @abstractmethod
-    def levels(self) -> tuple[Fraction, ...]:
-        """The values that the unknown part of a label can take, as codes number them."""
-
-    @property
-    @abstractmethod
-    def trivial_risk(self) -> float:
-        """E ||F - known||^2 on open tokens, F = E[Y|X]: what a relative risk of 1 stands for."""
-
-    @property
-    @abstractmethod
-    def risk_bound(self) -> float:
-        """The largest relative loss of a clipped prediction on one open token pair."""
+    def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> Examples:
+        """Make `count` examples of stored tensors; raises ValueError for what is none."""
 
     @property
     def spec(self) -> str:
@@ -219,21 +202,11 @@ class Instance:
 
         The same examples however the stream is cut; streams of different axes are independent.
         """
-        family, seed = self.family, self.hidden.seed
-        size = 3 * count * family.k * tokens.words_per_token(family.d) * 8
+        family = self.family
+        size = 3 * count * family.bytes_per_example
         if size > _ASK_ABOVE_BYTES:
             require_memory(size, f"{count} examples of {family.spec} at once")
-        words = tokens.boolean(
-            BitStream(key(seed, "tokens", axis)), start, count, family.k, family.d
-        )
-        if family.noise:
-            uniform = BitStream(key(seed, "noise", axis)).words(start, count)
-            flips = uniform < np.uint64(math.floor(family.noise * 2**64))
-        else:
-            flips = np.zeros(count, np.bool_)
-        return Examples(
-            family=family, words=words, codes=family.codes(self.hidden.secret, words, flips)
-        )
+        return family.stream(self.hidden.secret, self.hidden.seed, axis, start, count)
 
 
 class Source(Protocol):

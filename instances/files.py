@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from instances.disk import (
     SECRET,
@@ -28,7 +29,6 @@ from instances.family import REFERENCE_EXAMPLES, Examples, Family, Hidden, Insta
 from instances.layer import AttentionLayer
 from instances.limits import require_disk
 from instances.spec import parse_stored, require_stored
-from instances.tokens import words_per_token
 
 TensorFormat = Literal["npz", "safetensors"]
 PUBLIC, EXAMPLES, LAYER = (f"hardness-{kind}/1" for kind in ("instance", "examples", "layer"))
@@ -70,51 +70,38 @@ class Folder:
 
     def examples(self, start: int, count: int) -> Examples:
         """Read stored examples start .. start+count-1, or as many of them as there are."""
-        words, codes, first = [], [], 0
+        parts: list[Examples] = []
+        first = 0
         for shard in self.shards:
             low, high = max(start, first), min(start + count, first + shard.count)
             if low < high:
-                part = self.shard(shard).cut(low - first, high - first)
-                words.append(part.words)
-                codes.append(part.codes)
+                parts.append(self.shard(shard).cut(low - first, high - first))
             first += shard.count
-        if not words:
-            empty = np.empty((0, self.family.k, words_per_token(self.family.d)), np.uint64)
-            return Examples(family=self.family, words=empty, codes=np.empty(0, np.uint8))
-        return Examples(
-            family=self.family, words=np.concatenate(words), codes=np.concatenate(codes)
-        )
+        tensors = {
+            name: np.concatenate([part.tensors[name] for part in parts]) if parts else value[:0]
+            for name, value in self.public.reference.tensors.items()
+        }
+        return self.family.restore(tensors, sum(map(len, parts)))
 
     def shard(self, shard: Shard) -> Examples:
         """Read one shard whole and check it against its hash; raises DamagedFile."""
         path = self.path / shard.file
         tensors, _ = read_tensors(path, EXAMPLES)
-        words, codes = tensors.get("words"), tensors.get("codes")
-        width = words_per_token(self.family.d)
-        if (
-            words is None
-            or codes is None
-            or words.dtype != np.uint64
-            or codes.dtype != np.uint8
-            or words.shape != (shard.count, self.family.k, width)
-            or codes.shape != (shard.count,)
-        ):
-            raise DamagedFile(f"{path} does not hold the {shard.count} examples it should")
-        found = Examples(family=self.family, words=words, codes=codes)
+        try:
+            found = self.family.restore(tensors, shard.count)
+        except ValueError as error:
+            raise DamagedFile(f"{path} {error}") from error
         if content_hash(found) != shard.sha256:
             raise DamagedFile(f"{path} has changed: its content does not match instance.json")
-        spare = 64 * width - self.family.d
-        if (words[:, :, -1] >> np.uint64(64 - spare)).any() if spare else False:
-            raise DamagedFile(f"{path} has bits beyond coordinate d - 1 = {self.family.d - 1}")
-        if (codes >= np.where(self.family.open(words), len(self.family.levels), 1)).any():
-            raise DamagedFile(f"{path} has a code of no level, or one where the label is known")
         return found
 
 
 def content_hash(examples: Examples) -> str:
-    """Hash examples by content: SHA-256 of the words (little-endian), then of the codes."""
-    digest = hashlib.sha256(np.ascontiguousarray(examples.words, "<u8").tobytes())
-    digest.update(np.ascontiguousarray(examples.codes).tobytes())
+    """Hash examples by content: SHA-256 of the stored arrays in turn, little-endian."""
+    digest = hashlib.sha256()
+    for value in examples.tensors.values():
+        little = value.dtype.newbyteorder("<")
+        digest.update(np.ascontiguousarray(value, little).tobytes())
     return digest.hexdigest()
 
 
@@ -134,7 +121,7 @@ def write_folder(
     """
     family = instance.family
     require_stored(family, "an instance of it cannot be stored in a folder")
-    size = family.k * words_per_token(family.d) * 8 + 1
+    size = family.bytes_per_example
     ours = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
     with new_folder(path, force=force, ours=ours) as folder:
         require_disk(count * size, folder, f"{count} examples of {family.spec}")
@@ -146,7 +133,7 @@ def write_folder(
             name = f"examples-{len(shards):05d}.{tensors}"
             write_tensors(
                 folder / name,
-                {"words": examples.words, "codes": examples.codes},
+                examples.tensors,
                 {"format": EXAMPLES, "spec": family.spec, "start": start},
             )
             shards.append(Shard(file=name, count=number, sha256=content_hash(examples)))
@@ -186,9 +173,8 @@ def read_folder(path: Path) -> Folder:
             )
         if (data["k"], data["d"], data["labels"]) != (family.k, family.d, family.label_text):
             raise DamagedFile(f"{public_path} is damaged: k, d or labels are not those of its spec")
-        words = [[[int(w, 16) for w in token] for token in x] for x in data["reference"]["words"]]
-        codes = np.array(data["reference"]["codes"], np.uint8)
-        reference = Examples(family=family, words=np.array(words, np.uint64), codes=codes)
+        tensors = {name: _array(name, value) for name, value in data["reference"].items()}
+        reference = family.restore(tensors, REFERENCE_EXAMPLES)
         public = Public(
             family=family,
             commitments={w: str(data["commitments"][w]) for w in ("secret", "seed")},
@@ -197,9 +183,6 @@ def read_folder(path: Path) -> Folder:
         shards = tuple(_shard(s) for s in data["examples"]["shards"])
         if sum(s.count for s in shards) != data["examples"]["count"]:
             raise DamagedFile(f"{public_path} does not add up: shards and count differ")
-        shape = (REFERENCE_EXAMPLES, family.k, words_per_token(family.d))
-        if reference.words.shape != shape or codes.shape != shape[:1]:
-            raise DamagedFile(f"{public_path} has reference examples of the wrong shape")
     hidden = _read_hidden(secret_path, public) if secret_path.exists() else None
     return Folder(path=path, public=public, hidden=hidden, shards=shards)
 
@@ -231,7 +214,7 @@ def _read_hidden(path: Path, public: Public) -> Hidden:
             if hidden.commitment(what) != digest:  # type: ignore[arg-type]
                 raise DamagedFile(f"{path} is not what instance.json committed to: wrong {what}")
         again = Instance(family=public.family, hidden=hidden).public.reference
-        if content_hash(again) != content_hash(public.reference):
+        if not again.agrees(public.reference):
             raise DamagedFile(f"{path.parent}: the reference examples are not those of the secret")
     return hidden
 
@@ -246,15 +229,31 @@ def _public_json(public: Public, shards: list[Shard]) -> dict[str, Any]:
         "d": family.d,
         "labels": family.label_text,
         "commitments": public.commitments,
-        "reference": {
-            "words": [[[f"{w:016x}" for w in token] for token in x] for x in reference.words],
-            "codes": reference.codes.tolist(),
-        },
+        "reference": {name: _plain(value) for name, value in reference.tensors.items()},
         "examples": {
             "count": sum(s.count for s in shards),
             "shards": [{"file": s.file, "count": s.count, "sha256": s.sha256} for s in shards],
         },
     }
+
+
+def _plain(value: NDArray[Any]) -> Any:
+    """Write an array as JSON: packed words in hexadecimal, numbers as they are."""
+    if value.dtype != np.uint64:
+        return value.tolist()
+    return [_plain(part) for part in value] if value.ndim else f"{int(value):016x}"
+
+
+def _array(name: str, data: Any) -> NDArray[Any]:
+    """Read an array that _plain wrote; raises ValueError or TypeError."""
+    if name == "words":
+        return np.array([[[int(w, 16) for w in token] for token in x] for x in data], np.uint64)
+    if name == "codes":
+        return np.array(data, np.uint8)
+    found = np.array(data)
+    if found.dtype.kind not in "fi":
+        raise ValueError(f"the reference's {name} are no numbers")
+    return found.astype(np.float64)
 
 
 def _secret_json(instance: Instance) -> dict[str, Any]:

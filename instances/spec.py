@@ -3,12 +3,13 @@
 from instances.catalog import CATALOG
 from instances.errors import UsageError, unknown
 from instances.family import Family
+from instances.nice import Nice
 from instances.parameters import build
 from instances.parity import Parity
 from instances.profile import Profile
 from instances.userfile import Functions, load, split
 
-FAMILIES: dict[str, type[Family]] = {kind.name: kind for kind in (Parity, Profile)}
+FAMILIES: dict[str, type[Family]] = {kind.name: kind for kind in (Parity, Profile, Nice)}
 
 
 def parse(text: str) -> Family:

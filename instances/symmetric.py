@@ -22,8 +22,9 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from instances import tokens
+from instances.coded import Coded
 from instances.errors import ToolkitError
-from instances.family import Family, Secret, require
+from instances.family import Secret, require
 from instances.krawtchouk import coefficients
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
@@ -33,7 +34,7 @@ MAX_M = 128  # exact heads take seconds there and more, their digits grow with t
 MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
 
 
-class Symmetric(Family):
+class Symmetric(Coded):
     """The family of f_S(z) = g(|{j in S: z_j = -1}|) over all m-subsets S of 1 .. d-1.
 
     A subclass is a frozen dataclass with the fields d, m, noise, rho, and gives the profile.

@@ -364,7 +364,7 @@ def test_a_comparison_keeps_what_was_finished_when_a_size_cannot_be_done(hardnes
 def test_a_users_own_certificate_is_not_taken_for_the_demos(hardness):
     Path("out").mkdir()
     Path("out/results.json").write_text(
-        '{"format": "hardness-results/1", "command": "hardness demo"}'
+        '{"format": "hardness-results/2", "command": "hardness demo"}'
     )
     hardness("certify", "parity:d=9,m=2", "--out", "out/certificate.json")
     before = Path("out/certificate.json").read_bytes()

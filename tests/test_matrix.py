@@ -23,7 +23,10 @@ SPECS = [
     "parity:d=70,m=1",
     "profile:g=majority,d=10,m=3",
     "profile:g=parity+0.1*majority,d=9,m=2,noise=0.1",
+    "nice:m=2,k=2,d=6",
+    "nice:m=1,k=3,d=5,tokens=gaussian,noise=0.1",
 ]
+CERTIFIED = [s for s in SPECS if parse(s).hardness.evidence != "none"]
 QUICK = {"student": "student:steps=200,batch=64", "lowdegree": "lowdegree:degree=1"}
 LEARNER_SPECS = [QUICK.get(name, name) for name in LEARNERS]
 
@@ -42,11 +45,18 @@ def test_every_family_is_in_the_matrix():
     assert {parse(s).name for s in SPECS} == set(FAMILIES)
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", CERTIFIED)
 def test_certificates_check_and_sampling_agrees(spec):
     family = parse(spec)
     check(json.loads(json.dumps(certify(family).to_json())))
     verify(family, members=20, samples=20_000).require()
+
+
+@pytest.mark.parametrize("spec", sorted(set(SPECS) - set(CERTIFIED)))
+def test_what_claims_no_bound_gets_no_certificate(spec):
+    for refuse in (certify, verify):
+        with pytest.raises(ToolkitError, match="given"):
+            refuse(parse(spec))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -55,8 +65,20 @@ def test_streams_do_not_depend_on_the_cut(spec):
     whole = instance.examples(0, 100)
     for start, count in ((0, 1), (3, 50), (99, 1)):
         part = instance.examples(start, count)
-        assert (part.words == whole.words[start : start + count]).all()
+        assert (part.x == whole.x[start : start + count]).all()
         assert (part.y == whole.y[start : start + count]).all()
+        for name, value in part.tensors.items():
+            assert (value == whole.tensors[name][start : start + count]).all()
+
+
+@pytest.mark.parametrize("tensors", ["npz", "safetensors"])
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_folder_holds_the_stream(spec, tensors, tmp_path):
+    instance = parse(spec).instance(3)
+    folder = write_folder(tmp_path / "x", instance, 50, tensors)
+    assert folder.examples(7, 100).agrees(instance.examples(7, 43))
+    assert (folder.examples(0, 50).y == instance.examples(0, 50).y).all()
+    assert not folder.examples(0, 10).agrees(instance.examples(1, 10))
 
 
 @pytest.mark.parametrize("spec", SPECS)

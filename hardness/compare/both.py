@@ -14,11 +14,12 @@ from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError
-from instances.parameters import key_values
+from instances.parameters import key_values, plain
 from instances.spec import FAMILIES
 from instances.spec import parse_stored as parse
 from instances.userfile import split
 
+Value = int | Fraction  # of a parameter
 _MAX_RUNS = 100_000
 
 
@@ -28,17 +29,18 @@ class Comparison:
 
     spec: str  # as asked
     parameter: str
-    values: tuple[int, ...]
+    values: tuple[Value, ...]
+    specs: tuple[str, ...]  # canonical, one a value
     learners: tuple[str, ...]
     seeds: int
     terms: Terms
     runs: tuple[Run, ...]
-    certificates: tuple[Certificate, ...]  # one a value
+    certificates: tuple[Certificate, ...]  # one a value, none where no bound is claimed
     command: str = ""
 
-    def of(self, learner: str, value: int) -> list[Run]:
+    def of(self, learner: str, value: Value) -> list[Run]:
         """Return the runs of a learner at a value of the parameter."""
-        spec = self.certificates[self.values.index(value)].spec
+        spec = self.specs[self.values.index(value)]
         return [r for r in self.runs if r.learner == learner and r.spec == spec]
 
     @property
@@ -71,16 +73,18 @@ def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(named.values())
 
 
-def values_of(text: str) -> tuple[str, tuple[int, ...]]:
-    """Read "d=8..20", "d=8..20..4" or "d=8,12,16".
+def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
+    """Read "d=8..20", "d=8..20..4", "d=8,12,16" or "coherence=0,0.5,0.9".
 
     >>> values_of("d=8..20..4")
     ('d', (8, 12, 16, 20))
     """
+    found: list[Value]
     name, equals, rest = (part.strip() for part in text.partition("="))
     number = r"[0-9]{1,9}"
-    if equals and name and re.fullmatch(rf"{number}(,{number})*", rest):
-        found = [int(v) for v in rest.split(",")]
+    decimal = rf"{number}(\.{number})?"
+    if equals and name and re.fullmatch(rf"{decimal}(,{decimal})*", rest):
+        found = [whole(Fraction(v)) for v in rest.split(",")]
     elif equals and name and re.fullmatch(rf"{number}\.\.{number}(\.\.{number})?", rest):
         low, high, *step = (int(v) for v in rest.split(".."))
         if step == [0]:
@@ -88,14 +92,31 @@ def values_of(text: str) -> tuple[str, tuple[int, ...]]:
         found = list(range(low, min(high, low + _MAX_RUNS * (step or [1])[0]) + 1, *step))
     else:
         raise UsageError(
-            f"--over {text} given: write whole numbers as d=8..20, d=8..20..4 or d=8,12,16"
+            f"--over {text} given: write numbers as d=8..20, d=8..20..4, d=8,12,16 or trace=0,0.5"
         )
     if not found:
         raise UsageError(f"--over {text} given: the range is empty")
     return name, tuple(sorted(set(found)))
 
 
-def specs_over(spec: str, parameter: str, values: tuple[int, ...]) -> list[str]:
+def whole(value: Fraction) -> Value:
+    """Write a whole number as an int.
+
+    >>> whole(Fraction(4, 2)), whole(Fraction(1, 2))
+    (2, Fraction(1, 2))
+    """
+    return int(value) if value.denominator == 1 else value
+
+
+def certificates(specs: tuple[str, ...], terms: Terms) -> tuple[Certificate, ...]:
+    """Certify every size, or none where the families claim no bound."""
+    families = [parse(one) for one in specs]
+    if any(family.hardness.evidence == "none" for family in families):
+        return ()
+    return tuple(certify(family, terms) for family in families)
+
+
+def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str]:
     """Fill a parameter's values into a spec, whether or not it stands there already."""
     if split(spec):
         raise UsageError(
@@ -112,7 +133,7 @@ def specs_over(spec: str, parameter: str, values: tuple[int, ...]) -> list[str]:
         raise UsageError(f"--over {parameter}: {name} has the parameters {', '.join(keys)}")
     return [
         parse(
-            f"{name}:" + ",".join(f"{k}={v}" for k, v in {**given, parameter: value}.items())
+            f"{name}:" + ",".join(f"{k}={v}" for k, v in {**given, parameter: plain(value)}.items())
         ).spec
         for value in values
     ]
@@ -158,16 +179,17 @@ def compare(
     def finished() -> Comparison:
         """The sizes of which every run is there."""
         each = len(tasks) // len(specs)
-        whole = [i for i in range(len(specs)) if None not in runs[i * each : (i + 1) * each]]
+        kept = [i for i in range(len(specs)) if None not in runs[i * each : (i + 1) * each]]
         return Comparison(
             spec=spec,
             parameter=parameter,
-            values=tuple(values[i] for i in whole),
+            values=tuple(values[i] for i in kept),
+            specs=tuple(specs[i] for i in kept),
             learners=learners,
             seeds=seeds,
             terms=terms,
-            runs=tuple(r for i in whole for r in runs[i * each : (i + 1) * each] if r is not None),
-            certificates=tuple(certify(parse(specs[i]), terms) for i in whole),
+            runs=tuple(r for i in kept for r in runs[i * each : (i + 1) * each] if r is not None),
+            certificates=certificates(tuple(specs[i] for i in kept), terms),
             command=command,
         )
 

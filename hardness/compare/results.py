@@ -3,15 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-from hardness.compare.both import Comparison, specs_over
+from hardness.compare.both import Comparison, Value, certificates, specs_over, whole
 from hardness.compare.run import JUDGED, Run, judge
-from hardness.lower import Terms, certify
+from hardness.lower import Terms
+from instances.coded import Coded
 from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
-from instances.parameters import fraction
+from instances.parameters import fraction, plain
 from instances.spec import parse_stored
 
-FORMAT = "hardness-results/1"
+FORMAT = "hardness-results/2"
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:
@@ -21,7 +22,8 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "format": FORMAT,
         "spec": comparison.spec,
         "parameter": comparison.parameter,
-        "values": list(comparison.values),
+        "values": [v if isinstance(v, int) else plain(v) for v in comparison.values],
+        "specs": list(comparison.specs),
         "learners": list(comparison.learners),
         "seeds": comparison.seeds,
         "terms": {
@@ -62,14 +64,13 @@ def read_comparison(path: Path) -> Comparison:
         found = Comparison(
             spec=str(data["spec"]),
             parameter=str(data["parameter"]),
-            values=tuple(int(v) for v in data["values"]),
+            values=tuple(map(_value, data["values"])),
+            specs=tuple(str(one) for one in data["specs"]),
             learners=tuple(str(name) for name in data["learners"]),
             seeds=_count(data["seeds"]),
             terms=terms,
             runs=tuple(Run.from_json(r) for r in data["runs"]),
-            certificates=tuple(
-                certify(parse_stored(c["spec"]), terms) for c in data["certificates"]
-            ),
+            certificates=certificates(tuple(str(one) for one in data["specs"]), terms),
             command=str(data["command"]),
         )
         if [c.to_json() for c in found.certificates] != data["certificates"]:
@@ -86,6 +87,14 @@ def read_comparison(path: Path) -> Comparison:
     return found
 
 
+def _value(data: Any) -> Value:
+    if type(data) is int:
+        return data
+    if not isinstance(data, str):
+        raise ValueError(f"{data!r} is no value of a parameter")
+    return whole(fraction(data, "a value"))
+
+
 def _count(value: Any) -> int:
     if type(value) is not int or value < 1:
         raise ValueError(f"{value!r} is no count")
@@ -95,8 +104,8 @@ def _count(value: Any) -> int:
 def _unsound(found: Comparison) -> str | None:
     """Say why the parts of a comparison do not belong together."""
     specs = specs_over(found.spec, found.parameter, found.values)
-    if not specs or specs != [c.spec for c in found.certificates] or len(set(specs)) < len(specs):
-        return "its certificates are not those of its sizes"
+    if not specs or specs != list(found.specs) or len(set(specs)) < len(specs):
+        return "its specs are not those of its sizes"
     if len(found.runs) != len(specs) * len(found.learners) * found.seeds or not found.runs:
         return "its runs are not one for each size, learner and seed"
     first = min(r.seed for r in found.runs)
@@ -105,7 +114,8 @@ def _unsound(found: Comparison) -> str | None:
     if {(r.spec, r.learner, r.seed) for r in found.runs} != wanted:
         return "its runs are not one for each size, learner and seed"
     for r in found.runs:
-        if r.risk and r.risk.high > parse_stored(r.spec).risk_bound:
+        family = parse_stored(r.spec)
+        if r.risk and isinstance(family, Coded) and r.risk.high > family.risk_bound:
             return f"a risk of {r.risk.high} is not possible"
         if r.outcome in JUDGED and r.outcome is not judge(r.risk, known=True):
             return f"an outcome '{r.outcome.value}' does not follow from its risk"

@@ -57,7 +57,7 @@ class Run:
             "outcome": self.outcome.value,
             "advice": self.outcome.advice,
             "risk": self.risk and self.risk.value,
-            "risk_interval": [self.risk.low, self.risk.high] if self.risk else None,
+            "risk_interval": [self.risk.low, _finite(self.risk.high)] if self.risk else None,
             "risk_confidence": self.risk and self.risk.confidence,
             "risk_examples": self.risk and self.risk.examples,
             "risk_unclipped": self.risk and self.risk.unclipped,
@@ -78,6 +78,7 @@ class Run:
     def from_json(data: dict[str, Any]) -> "Run":
         """Read a run; raises KeyError, TypeError or ValueError for what is none."""
         low, high = data["risk_interval"] or (0.0, 0.0)
+        high = math.inf if high is None else high
         risk = None
         if data["risk"] is not None:
             risk = Risk(

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hardness.lower.correlation import SampledGram, exact_gram, require_gram, sampled
 from instances import tokens
+from instances.coded import as_coded, require_coded
 from instances.errors import Refuted, UsageError
 from instances.family import Family, Secret
 from instances.files import Folder
@@ -212,12 +213,12 @@ def _tokens(family: Symmetric, samples: int, seed: int, folder: Folder | None) -
         stream = BitStream(key(seed, "tokens", "verify"))
         return lambda start, count: tokens.boolean(stream, start, count, 2, family.d), samples
     # Shards are read in long runs: the sampling asks for short ones, in order.
-    stored, first, held = folder, 0, folder.examples(0, min(samples, _READ))
+    stored, first, held = folder, 0, as_coded(folder.examples(0, min(samples, _READ)))
 
     def draw(start: int, count: int) -> NDArray[np.uint64]:
         nonlocal first, held
         if not first <= start <= start + count <= first + len(held):
-            first, held = start, stored.examples(start, max(count, _READ))
+            first, held = start, as_coded(stored.examples(start, max(count, _READ)))
         return np.asarray(held.words[start - first : start - first + count])
 
     return draw, min(samples, folder.count)
@@ -267,10 +268,10 @@ def check_layer(
 
 def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
     """Compare all stored labels with the formula of the secret, on packed words."""
-    family = folder.family
+    family = require_coded(folder.family)
     different = open_labels = 0
     for shard in folder.shards:
-        examples = folder.shard(shard)
+        examples = as_coded(folder.shard(shard))
         clean = family.codes(secret, examples.words, np.zeros(len(examples), np.bool_))
         different += int((clean != examples.codes).sum())
         open_labels += int(family.open(examples.words).sum())

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from hardness.kernels import walsh
 from hardness.oracles.query import FactorQuery, StatisticalQuery
+from instances.coded import CodedExamples
 from instances.errors import UsageError
-from instances.family import Examples, Secret
+from instances.family import Secret
 from instances.krawtchouk import coefficients
 from instances.limits import require_memory
 from instances.parity import Parity
@@ -160,7 +161,7 @@ def _of_tokens(
 
     def mean(words: NDArray[np.uint64], code: int) -> float:
         codes = np.full(len(first), code, np.uint8)
-        return float(query.values(Examples(family=family, words=words, codes=codes)).mean())
+        return float(query.values(CodedExamples(family=family, words=words, codes=codes)).mean())
 
     for z in range(1 << d):
         words = np.stack([first, first ^ np.uint64(z)], axis=1)[..., None]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
+from instances.coded import CodedExamples, as_coded, require_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret
 
@@ -55,7 +56,7 @@ class Character:
 
     def require(self, family: Family) -> None:
         """Refuse coordinates that the family does not have, and labels beyond [-1, 1]."""
-        largest = max(map(abs, family.levels))
+        largest = max(map(abs, require_coded(family).levels))
         if largest > 1:
             raise UsageError(
                 f"{family.spec} has labels up to {largest}: a query's values must be in [-1, 1]; "
@@ -151,10 +152,11 @@ class FactorQuery(Protocol):
 def on_factor(query: FactorQuery, examples: Examples) -> NDArray[np.float64]:
     """Evaluate such a query on examples, 0 where the label is known: (n,)."""
     out = np.zeros(len(examples))
-    rows = np.flatnonzero(examples.family.open(examples.words))
-    words = examples.words[rows]
-    levels = np.array([float(v) for v in examples.family.levels])
-    out[rows] = query.of_factor(words[:, 0] ^ words[:, 1], levels[examples.codes[rows]])
+    packed = as_coded(examples)
+    rows = np.flatnonzero(packed.family.open(packed.words))
+    words = packed.words[rows]
+    levels = np.array([float(v) for v in packed.family.levels])
+    out[rows] = query.of_factor(words[:, 0] ^ words[:, 1], levels[packed.codes[rows]])
     return out
 
 
@@ -187,6 +189,7 @@ def enumerate_mean(query: StatisticalQuery, family: Family, secret: Secret) -> f
 
     Raises UsageError for d > 10.
     """
+    family = require_coded(family)
     d = family.d
     if d > 10:
         raise UsageError(
@@ -203,6 +206,6 @@ def enumerate_mean(query: StatisticalQuery, family: Family, secret: Secret) -> f
             if weight:
                 flips = np.full(len(index), flipped)
                 codes = family.codes(secret, words, flips)
-                examples = Examples(family=family, words=words, codes=codes)
+                examples = CodedExamples(family=family, words=words, codes=codes)
                 total += weight * float(query.values(examples).sum())
     return total / 4**d

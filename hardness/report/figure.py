@@ -3,14 +3,17 @@
 from typing import Any
 
 from hardness.compare.both import Comparison
+from hardness.compare.run import Run
 from hardness.report.canvas import STYLES, render
-from hardness.report.summary import ASKER, COSTS, Cell, Cost, bounds, cells, query_bound, short_name
-from hardness.upper import LEARNERS
+from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, query_bound, short_name
+from hardness.upper import LEARNERS, Outcome
+from instances.parameters import plain
 
-_TITLES: dict[Cost, str] = {
+_TITLES = {
     "queries": "Statistical queries",
     "examples": "Examples",
     "seconds": "Seconds",
+    "risk": "Risk (1 = nothing learned)",
 }
 
 
@@ -27,8 +30,10 @@ def _build(figure: Any, comparison: Comparison) -> None:
     axes: Any = figure.subplots(1, 3)
     every = cells(comparison)
     handles: dict[str, Any] = {}
-    for axis, cost in zip(axes, COSTS, strict=True):
-        _panel(axis, cost, comparison, every, handles)
+    asked = bool(comparison.certificates) or any(run.usage.queries for run in comparison.runs)
+    panels = COSTS if asked else ("risk", *COSTS[1:])  # where nobody asks, the risk is the news
+    for axis, panel in zip(axes, panels, strict=True):
+        _panel(axis, panel, comparison, every, handles)
     shown = [short_name(comparison, name) for name in comparison.learner_names]
     handles = {k: handles[k] for k in sorted(handles, key=lambda k: k not in shown)}
     if any(c.solved < c.runs for c in every):
@@ -51,22 +56,25 @@ def _build(figure: Any, comparison: Comparison) -> None:
 
 
 def _panel(
-    axis: Any, cost: Cost, comparison: Comparison, every: list[Cell], handles: dict[str, Any]
+    axis: Any, cost: str, comparison: Comparison, every: list[Cell], handles: dict[str, Any]
 ) -> None:
-    values = list(comparison.values)
+    values = [float(value) for value in comparison.values]
     for learner, (colour, mark) in _styles(comparison.learner_names).items():
         mine = [c for c in every if c.learner == learner]
         points = [
-            (value, getattr(run.usage, cost), run.outcome.value == "solved")
-            for value in values
+            (float(value), spent(run, cost), run.outcome is Outcome.SOLVED)
+            for value in comparison.values
             for run in comparison.of(learner, value)
         ]
-        points = [p for p in points if p[1] > 1e-9]
+        points = [p for p in points if p[1] > _least(cost)]
         if not points:
             continue
         line = [c for c in mine if c.solved == c.runs]
         axis.plot(
-            [c.value for c in line], [c.cost(cost) for c in line], color=colour, linewidth=1.2
+            [float(c.value) for c in line],
+            [c.cost(cost) for c in line],
+            color=colour,
+            linewidth=1.2,
         )
         for solved in (True, False):
             chosen = [p for p in points if p[2] is solved]
@@ -103,14 +111,29 @@ def _panel(
             ":",
         )
     axis.set_yscale("log")
-    seen = [y for line in axis.get_lines() for y in line.get_ydata() if y > 1e-9]
+    seen = [y for line in axis.get_lines() for y in line.get_ydata() if y > _least(cost)]
     if seen:
         axis.set_ylim(min(seen) / 3, max(seen) * 3)
     axis.set_title(_TITLES[cost])
     axis.set_xlabel(f"{comparison.parameter} ({comparison.spec})")
-    axis.set_ylabel({"queries": "queries", "examples": "examples", "seconds": "seconds"}[cost])
-    axis.set_xticks(values if len(values) <= 8 else values[:: -(-len(values) // 8)])
+    axis.set_ylabel("relative risk" if cost == "risk" else cost)
+    axis.set_xticks(
+        values if len(values) <= 8 else values[:: -(-len(values) // 8)],
+        [plain(v) for v in comparison.values][:: 1 if len(values) <= 8 else -(-len(values) // 8)],
+    )
     axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
+
+
+def spent(run: Run, cost: str) -> float:
+    """Return a run's cost in one resource, or its risk; 0 where that was not measured."""
+    if cost == "risk":
+        return run.risk.value if run.risk else 0.0
+    return float(getattr(run.usage, cost))
+
+
+def _least(cost: str) -> float:
+    """Leave out what a log scale cannot show."""
+    return 0.0 if cost == "risk" else 1e-9
 
 
 def _bound(
@@ -121,10 +144,9 @@ def _bound(
     handles: dict[str, Any],
     style: str,
 ) -> None:
+    certified = bounds(comparison, quantity)
     found = [
-        (v, float(b))
-        for v, b in zip(comparison.values, bounds(comparison, quantity), strict=True)
-        if 0 < b < 10**300
+        (float(comparison.values[i]), float(b)) for i, b in enumerate(certified) if 0 < b < 10**300
     ]
     if not found:
         return

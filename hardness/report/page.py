@@ -9,8 +9,9 @@ from typing import Any
 from hardness.compare.both import Comparison
 from hardness.report.figure import both_sides
 from hardness.report.summary import ASKER, bounds, cells, query_bound, short_name
-from hardness.report.text import big, credit, number
+from hardness.report.text import big, credit, number, shown_risk
 from instances import parse
+from instances.parameters import plain
 
 
 def page(comparison: Comparison) -> str:
@@ -28,8 +29,10 @@ def page(comparison: Comparison) -> str:
         svg=svg[svg.index("<svg") :],
         alt=_words(comparison),
         rows=_rows(comparison),
-        largest=comparison.certificates[-1],
-        claims=[asdict(claim) for claim in comparison.certificates[-1].claims],
+        values=[plain(value) for value in comparison.values],
+        largest=comparison.certificates[-1] if comparison.certificates else None,
+        no_bound=parse(comparison.specs[-1]).hardness.why,
+        claims=[asdict(claim) for c in comparison.certificates[-1:] for claim in c.claims],
         credit=credit,
         sentences=_sentences(comparison),
         version=version("hardness-toolkit"),
@@ -44,27 +47,29 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
         bounds(comparison, "information-floor"),
     )
     every = cells(comparison)
-    for value, queries, examples in zip(comparison.values, least, floor, strict=True):
+    for i, value in enumerate(comparison.values):
         for cell in (c for c in every if c.value == value):
             rows.append(
                 {
-                    "size": value,
+                    "size": plain(value),
                     "learner": short_name(comparison, cell.learner),
                     "queries": f"{int(cell.queries):,}" if cell.queries else "–",
                     "examples": f"{int(cell.examples):,}",
                     "seconds": f"{cell.seconds:.4f}",
-                    "risk": "–" if cell.risk is None else f"{cell.risk:.2f}",
+                    "risk": "–" if cell.risk is None else shown_risk(cell.risk),
                     "solved": f"{cell.solved}/{cell.runs}",
                     "outcome": cell.outcome,
                     "bound": False,
                 }
             )
+        if not least:
+            continue
         rows.append(
             {
-                "size": value,
+                "size": plain(value),
                 "learner": "certified: at least",
-                "queries": big(queries),
-                "examples": big(examples),
+                "queries": big(least[i]),
+                "examples": big(floor[i]),
                 "seconds": "",
                 "risk": "",
                 "solved": "",
@@ -77,31 +82,33 @@ def _rows(comparison: Comparison) -> list[dict[str, Any]]:
 
 def _about(comparison: Comparison) -> str:
     """Say what the family is: its own line, as the start of a sentence."""
-    about = parse(comparison.certificates[0].spec).about
-    return f"Two-token attention layers: {about}"
+    family = parse(comparison.specs[0])
+    tokens = "Two-token attention layers" if family.k == 2 else "Attention layers"
+    return f"{tokens}: {family.about}"
 
 
 def _sentences(comparison: Comparison) -> list[dict[str, str]]:
     """Say what the numbers say, at the largest size."""
-    certificate, value = comparison.certificates[-1], comparison.values[-1]
+    value = comparison.values[-1]
     terms, bound = comparison.terms, query_bound(comparison)
     out = [
         {
             "learner": "",
-            "words": f"At {comparison.parameter} = {value} the family has "
+            "words": f"At {comparison.parameter} = {plain(value)} the family has "
             f"SQ dimension {big(int(certificate.value('sq-dimension')))}. "
             f"{ASKER[bound].capitalize()} must be allowed at least "
             f"{big(int(certificate.value(bound)))} queries to reach relative risk "
             f"{terms.risk} with probability {terms.success}, whatever the answers within the "
             f"tolerance {terms.tau}.",
         }
+        for certificate in comparison.certificates[-1:]
     ]
     for cell in (c for c in cells(comparison) if c.value == value):
         asked = f"{int(cell.queries):,} queries, " if cell.queries else ""
         spent = f"{asked}{int(cell.examples):,} examples, {number(cell.seconds)} s"
         words = f"solved all {cell.runs} instances there ({spent})."
         if cell.solved < cell.runs:
-            risk = "not measured" if cell.risk is None else f"{cell.risk:.2f}"
+            risk = "not measured" if cell.risk is None else shown_risk(cell.risk)
             words = (
                 f"solved {cell.solved} of {cell.runs} instances there: {cell.outcome}, median "
                 f"relative risk {risk} ({spent})."

@@ -7,7 +7,7 @@ from fractions import Fraction
 from statistics import median
 from typing import Literal
 
-from hardness.compare.both import Comparison
+from hardness.compare.both import Comparison, Value
 from hardness.upper import Outcome
 
 Cost = Literal["queries", "examples", "seconds"]
@@ -22,7 +22,7 @@ class Cell:
     probability that the certified bound is about. Risk is the median.
     """
 
-    value: int
+    value: Value
     learner: str
     solved: int
     runs: int
@@ -32,9 +32,9 @@ class Cell:
     risk: float | None
     outcome: str  # the most frequent one
 
-    def cost(self, name: Cost) -> float:
-        """Return the cost in one resource."""
-        return float(getattr(self, name))
+    def cost(self, name: str) -> float:
+        """Return the cost in one resource, or the risk; 0 where that was not measured."""
+        return float(getattr(self, name) or 0.0)
 
 
 def cells(comparison: Comparison) -> list[Cell]:
@@ -80,7 +80,7 @@ def short_name(comparison: Comparison, learner: str) -> str:
 
 
 def bounds(comparison: Comparison, quantity: str) -> list[int]:
-    """Return a certified value at every size."""
+    """Return a certified value at every size; empty where no bound is claimed."""
     return [int(c.value(quantity)) for c in comparison.certificates]
 
 

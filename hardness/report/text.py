@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from hardness.compare.both import Comparison
 from hardness.report.summary import bounds, cells, query_bound, short_name
+from instances.parameters import plain
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -58,6 +59,15 @@ def credit(source: str) -> str:
     return "by counting" if source == "information" else f"after {source}"
 
 
+def shown_risk(value: float) -> str:
+    """Write a risk: two decimals, or its size where they would be zeros.
+
+    >>> shown_risk(0.98), shown_risk(3.2e-29), shown_risk(0.0)
+    ('0.98', '3e-29', '0.00')
+    """
+    return f"{value:.0e}" if 0 < value < 0.005 else f"{value:.2f}"
+
+
 def comparison_table(comparison: Comparison) -> str:
     """Write learners and certified bounds, size by size."""
     rows = []
@@ -66,28 +76,22 @@ def comparison_table(comparison: Comparison) -> str:
         bounds(comparison, query_bound(comparison)),
         bounds(comparison, "information-floor"),
     )
-    for value, queries, examples in zip(comparison.values, least, floor, strict=True):
+    for i, value in enumerate(comparison.values):
+        size = f"{comparison.parameter}={plain(value)}"
         for cell in (c for c in every if c.value == value):
             asks = number(cell.queries) if cell.queries else "-"
             rows.append(
                 [
                     short_name(comparison, cell.learner),
-                    f"{comparison.parameter}={value}",
+                    size,
                     asks,
                     number(cell.examples),
                     number(cell.seconds),
-                    "-" if cell.risk is None else f"{cell.risk:.2f}",
+                    "-" if cell.risk is None else shown_risk(cell.risk),
                     f"{cell.solved}/{cell.runs} {cell.outcome}",
                 ]
             )
-        rows.append(
-            [
-                "certified at least",
-                f"{comparison.parameter}={value}",
-                big(queries),
-                big(examples),
-                *[""] * 3,
-            ]
-        )
+        if least:
+            rows.append(["certified at least", size, big(least[i]), big(floor[i]), *[""] * 3])
     header = ["learner", "size", "queries", "examples", "seconds", "risk", "solved, outcome"]
     return table(header, rows)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
+from instances.coded import as_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family
 from instances.symmetric import Symmetric
@@ -38,11 +39,12 @@ class Reduced:
 def reduce(examples: Examples) -> Reduced:
     """Keep the examples whose label is unknown; raises UsageError for families without such."""
     family = as_symmetric(examples.family)
-    unknown = family.open(examples.words)
-    words = examples.words[unknown]
+    packed = as_coded(examples)
+    unknown = family.open(packed.words)
+    words = packed.words[unknown]
     z = words[:, 0] ^ words[:, 1]
     z[:, 0] &= ~np.uint64(1)
-    codes = examples.codes[unknown]
+    codes = packed.codes[unknown]
     levels = np.array([float(v) for v in family.levels])
     minus = np.bitwise_count(z).sum(axis=1, dtype=np.intp)
     values = levels[codes] - family.expected(minus)

@@ -37,7 +37,7 @@ def test_results_read_back(small, tmp_path):
         lambda d: d["runs"][0].pop("usage"),
         lambda d: d["runs"][0].update(outcome="great"),
         lambda d: d["terms"].update(tau="x"),
-        lambda d: d.update(format="hardness-results/2"),
+        lambda d: d.update(format="hardness-results/3"),
         lambda d: d.update(values=3),
         lambda d: d["runs"].clear(),
         lambda d: d["runs"].pop(),

@@ -70,7 +70,8 @@ def test_a_folder_is_read_back_and_its_labels_checked(tmp_path):
 
 
 def test_a_folder_with_labels_of_another_member_is_refused(tmp_path, monkeypatch):
-    from instances.family import Examples, Instance
+    from instances.coded import CodedExamples
+    from instances.family import Instance
 
     right = Instance.examples
 
@@ -79,7 +80,7 @@ def test_a_folder_with_labels_of_another_member_is_refused(tmp_path, monkeypatch
         if axis != "examples":
             return found
         flips = np.zeros(count, bool)
-        return Examples(
+        return CodedExamples(
             family=self.family,
             words=found.words,
             codes=self.family.codes((1, 2, 3), found.words, flips),

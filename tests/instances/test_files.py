@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from instances import (
     AlreadyExists,
     AttentionLayer,
+    CodedExamples,
     DamagedFile,
-    Examples,
     TooLarge,
     ToolkitError,
     UsageError,
@@ -157,7 +157,7 @@ def test_a_shard_of_impossible_content_is_refused_whatever_its_hash(tmp_path, ch
     path = tmp_path / "x" / "examples-00000.safetensors"
     meta = {"format": files.EXAMPLES, "spec": folder.family.spec, "start": 0}
     disk.write_tensors(path, {"words": words, "codes": codes}, meta)
-    changed = Examples(family=folder.family, words=words, codes=codes)
+    changed = CodedExamples(family=folder.family, words=words, codes=codes)
     data = json.loads((tmp_path / "x" / "instance.json").read_text())
     data["examples"]["shards"][0]["sha256"] = files.content_hash(changed)
     (tmp_path / "x" / "instance.json").write_text(json.dumps(data))

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from instances import Examples, Parity, ToolkitError, UsageError, tokens
+from instances import CodedExamples, Parity, ToolkitError, UsageError, tokens
 from tests.conftest import every_token
 
 
@@ -53,7 +53,7 @@ def test_packed_and_dense_are_the_same_examples(d, noise):
     instance = family.instance(0)
     whole = instance.examples(0, 500)
     assert (tokens.pack(whole.x) == whole.words).all()
-    again = Examples(family=family, words=tokens.pack(whole.x), codes=whole.codes)
+    again = CodedExamples(family=family, words=tokens.pack(whole.x), codes=whole.codes)
     assert (again.y == whole.y).all()
     cut = [instance.examples(s, n) for s, n in ((0, 1), (1, 200), (201, 299))]
     assert (np.concatenate([c.words for c in cut]) == whole.words).all()

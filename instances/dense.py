@@ -1,0 +1,193 @@
+"""Families whose labels are real numbers: dense tokens and labels, boolean or gaussian.
+
+A member is a layer of random weights, so the secret is what its weights are drawn from: 256 random
+bits. Label noise is normal with mean 0, independent in every entry.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances import tokens
+from instances.family import Examples, Family, Secret, require
+from instances.layer import AttentionLayer
+from instances.limits import require_memory
+from instances.streams import BitStream, generator, key
+
+_BLOCK = 1024  # examples whose labels are computed together, wherever a stream is cut
+_CLOSE = 1e-9  # relative: labels of other machines differ by rounding
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DenseExamples(Examples):
+    """Labelled examples: tokens (n, k, d), int8 or float64, and labels (n, k, d), float64."""
+
+    family: "Dense"
+    values: NDArray[Any]
+    labels: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def x(self) -> NDArray[Any]:
+        """The tokens."""
+        return self.values
+
+    @property
+    def y(self) -> NDArray[np.float64]:
+        """The labels."""
+        return self.labels
+
+    @cached_property
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """x, packed as words where it is boolean, and y."""
+        if self.family.tokens == "boolean":
+            return {"words": tokens.pack(self.values), "y": self.labels}
+        return {"x": self.values, "y": self.labels}
+
+    def cut(self, start: int, stop: int) -> "DenseExamples":
+        """Return examples start .. stop-1."""
+        return DenseExamples(
+            family=self.family, values=self.values[start:stop], labels=self.labels[start:stop]
+        )
+
+    def agrees(self, other: Examples) -> bool:
+        """Say whether both are the same up to rounding."""
+        if self.x.shape != other.x.shape:
+            return False
+        pairs = ((self.x, other.x), (self.y, other.y))
+        return all(np.allclose(a, b, _CLOSE, _CLOSE * (1 + np.abs(b).max())) for a, b in pairs)
+
+
+class Dense(Family):
+    """A family of layers with random weights; a subclass gives `build` and the fields below."""
+
+    tokens: str  # boolean or gaussian
+
+    @abstractmethod
+    def build(self, rng: np.random.Generator) -> AttentionLayer:
+        """Draw the layer of a member."""
+
+    def require_tokens(self) -> None:
+        """Refuse what no such family can be; raises UsageError."""
+        require(
+            2 <= self.k <= 64,
+            f"k={self.k} given: k, the number of tokens, must be between 2 and 64"
+            + (" (a single token attends to itself alone)" if self.k == 1 else ""),
+        )
+        require(1 <= self.d <= 4096, f"d={self.d} given: d must be between 1 and 4096")
+        require(
+            self.tokens in ("boolean", "gaussian"),
+            f"tokens={self.tokens} given: boolean or gaussian",
+        )
+        require(
+            0 <= self.noise <= 1000,
+            f"noise={self.noise} given: the standard deviation of the label noise, at least 0 and "
+            "at most 1000",
+        )
+
+    @property
+    def size(self) -> None:
+        """A continuum."""
+        return None
+
+    @property
+    def token_text(self) -> str:
+        """boolean or gaussian."""
+        return self.tokens
+
+    @property
+    def bytes_per_example(self) -> int:
+        """Labels in float64; tokens packed or in float64."""
+        token = 8 * (tokens.words_per_token(self.d) if self.tokens == "boolean" else self.d)
+        return self.k * (token + 8 * self.d)
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw 256 bits."""
+        return (int.from_bytes(rng.bytes(32), "little"),)
+
+    def layer(self, secret: Secret) -> AttentionLayer:
+        """Build the layer of a secret."""
+        require(
+            len(secret) == 1 and 0 <= secret[0] < 1 << 256,
+            "a secret of this family is one number of 256 bits",
+        )
+        require_memory(64 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
+        return _built(self, secret[0])
+
+    def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate the layer: (n, k, d) -> (n, k, d)."""
+        return self.layer(secret)(x)
+
+    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate F = E[Y|X], the layer."""
+        return self.layer(secret)(x)
+
+    def reach(self, secret: Secret) -> float:
+        """Bound every row of F(X) by reach times the longest token, Euclidean: sum |W_i|_op."""
+        return float(sum(np.linalg.norm(w, 2) for w in self.layer(secret).w))
+
+    def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Zero: with every layer its negative is as likely."""
+        return np.zeros(x.shape, np.float64)
+
+    def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> DenseExamples:
+        """Draw tokens, evaluate the layer block by block, add noise."""
+        layer = self.layer(secret)
+        place, shape = key(seed, "tokens", axis), (count, self.k, self.d)
+        noise = BitStream(key(seed, "noise", axis))
+        x = np.empty(shape, np.int8 if self.tokens == "boolean" else np.float64)
+        y = np.empty(shape)
+        # Products of matrices round by their shapes: whole blocks give the same bits for any cut.
+        for first in range(start - start % _BLOCK, start + count, _BLOCK):
+            drawn = self._tokens(BitStream(place), first, _BLOCK)
+            low, high = max(start, first), min(start + count, first + _BLOCK)
+            inner, outer = slice(low - first, high - first), slice(low - start, high - start)
+            x[outer] = drawn[inner]
+            y[outer] = layer(drawn)[inner]
+            if self.noise:
+                normal = tokens.gaussian(noise, low, high - low, self.k, self.d)
+                y[outer] += float(self.noise) * normal
+        return DenseExamples(family=self, values=x, labels=y)
+
+    def _tokens(self, stream: BitStream, start: int, count: int) -> NDArray[Any]:
+        if self.tokens == "boolean":
+            return tokens.unpack(tokens.boolean(stream, start, count, self.k, self.d), self.d)
+        return tokens.gaussian(stream, start, count, self.k, self.d)
+
+    def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> DenseExamples:
+        """Check tokens and labels: names, shapes, finite numbers, spare bits."""
+        shape = (count, self.k, self.d)
+        packed = self.tokens == "boolean"
+        width = tokens.words_per_token(self.d)
+        given, y = tensors.get("words" if packed else "x"), tensors.get("y")
+        wanted = (count, self.k, width) if packed else shape
+        if (
+            given is None
+            or y is None
+            or given.dtype != (np.uint64 if packed else np.float64)
+            or y.dtype != np.float64
+            or given.shape != wanted
+            or y.shape != shape
+        ):
+            raise ValueError(f"does not hold the {count} examples it should")
+        if packed:
+            spare = 64 * width - self.d
+            if (given[:, :, -1] >> np.uint64(64 - spare)).any() if spare else False:
+                raise ValueError(f"has bits beyond coordinate d - 1 = {self.d - 1}")
+        elif not np.isfinite(given).all():
+            raise ValueError("has tokens that are not finite")
+        if not np.isfinite(y).all():
+            raise ValueError("has labels that are not finite")
+        values = tokens.unpack(given, self.d) if packed else given
+        return DenseExamples(family=self, values=values, labels=y)
+
+
+@lru_cache(maxsize=8)
+def _built(family: Dense, secret: int) -> AttentionLayer:
+    return family.build(generator(secret, "weights", family.name))

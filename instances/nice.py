@@ -1,0 +1,183 @@
+"""Random layers that the theorem about learning calls non-degenerate, with dials away from that.
+
+Theta_i is a random matrix of Frobenius norm `scale`, W_i one of Frobenius norm sqrt(d), all
+independent. Each dial moves one of the conditions of the theorem; `hardness inspect` measures what
+became of all of them. [CL24]
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.dense import Dense
+from instances.family import Hardness, require
+from instances.layer import AttentionLayer
+from instances.parity import Parity
+
+Array = NDArray[np.float64]
+_BOUNDED = ("coherence", "trace", "column", "shared", "parity")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nice(Dense):
+    """Layers of m random heads on k tokens of dimension d; raises UsageError out of range.
+
+    coherence: the part of every Theta_i that is common to all, as the cosine of two of them.
+    rank: of every Theta_i, 0 for full. trace: |Tr Theta_i| over its largest value, sqrt(d)
+    ||Theta_i||. column: the share of ||Theta_i||^2 in its first column, 0 to leave it as drawn.
+    ratio: of the largest to the smallest ||Theta_i||. wrank: of every W_i. shared: the cosine of
+    two W_i, up to the sign where `signs` is alternating. parity: how far the layer has gone on the
+    line to one that computes plus or minus the parity of m hidden bits.
+
+    >>> Nice(m=2, k=2, d=16).instance(0).examples(0, 5).y.shape
+    (5, 2, 16)
+    """
+
+    name: ClassVar[str] = "nice"
+    revision: ClassVar[int] = 1
+    example: ClassVar[str] = "nice:m=2,k=2,d=16"
+    about: ClassVar[str] = "random layers that can be learned, with dials towards degeneracy"
+    label_text: ClassVar[str] = (
+        "F(X) = sum_i softmax(X Theta_i X^T) X W_i, plus noise * N(0,1) in every entry; stored in "
+        "float64"
+    )
+
+    m: int
+    k: int
+    d: int
+    scale: float = 2.0
+    tokens: str = "boolean"
+    noise: Fraction = Fraction(0)
+    coherence: float = 0.0
+    rank: int = 0
+    trace: float = 0.0
+    column: float = 0.0
+    ratio: float = 1.0
+    wrank: int = 0
+    shared: float = 0.0
+    signs: str = "plus"
+    parity: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.require_tokens()
+        require(1 <= self.m <= 64, f"m={self.m} given: m, the heads, must be between 1 and 64")
+        require(
+            0 < self.scale <= 1000,
+            f"scale={self.scale} given: the norm of Theta_i, above 0 and at most 1000",
+        )
+        for name in _BOUNDED:
+            value = getattr(self, name)
+            require(0 <= value <= 1, f"{name}={value} given: {name} must be between 0 and 1")
+        for name in ("rank", "wrank"):
+            value = getattr(self, name)
+            require(
+                0 <= value <= self.d,
+                f"{name}={value} given: between 1 and d = {self.d}, or 0 for full",
+            )
+        require(
+            1 <= self.ratio <= 1e6, f"ratio={self.ratio} given: at least 1 and at most a million"
+        )
+        require(
+            self.signs in ("plus", "alternating"),
+            f"signs={self.signs} given: plus or alternating",
+        )
+        if self.parity:
+            require(
+                self.k == 2 and self.m % 2 == 1 and self.m < self.d,
+                f"parity={self.parity} given with k={self.k}, m={self.m}, d={self.d}: the way to a "
+                "parity needs k = 2 tokens and an odd m below d (the parity of an even number of "
+                "bits takes a head more)",
+            )
+
+    @property
+    def layer_heads(self) -> int:
+        """m."""
+        return self.m
+
+    @property
+    def hardness(self) -> Hardness:
+        """None is known; the theorem goes the other way."""
+        return Hardness(
+            evidence="none",
+            why="no bound from below is claimed: layers of random weights can be learned, in "
+            "polynomial time for a constant number of heads [CL24]",
+        )
+
+    def build(self, rng: np.random.Generator) -> AttentionLayer:
+        """Draw Theta_i and W_i, dial by dial."""
+        theta, w = self._theta(rng), self._w(rng)
+        if self.parity:
+            hidden = Parity(d=self.d, m=self.m)
+            goal = hidden.layer(hidden.draw(rng))
+            sign = rng.choice([-1.0, 1.0])  # so that the mean over all members stays zero
+            theta = (1 - self.parity) * theta + self.parity * goal.theta
+            w = (1 - self.parity) * w + self.parity * sign * goal.w
+        return AttentionLayer(theta=theta, w=w)
+
+    def _theta(self, rng: np.random.Generator) -> Array:
+        common = unit(random_matrix(rng, self.d, self.rank))
+        heads = []
+        for i in range(self.m):
+            own = unit(random_matrix(rng, self.d, self.rank))
+            head = math.sqrt(self.coherence) * common + math.sqrt(1 - self.coherence) * own
+            if self.column:
+                head = weighted_column(head, self.column)
+            if self.trace:
+                head = traced(head, self.trace)
+            place = i / (self.m - 1) - 0.5 if self.m > 1 else 0.0
+            heads.append(self.scale * self.ratio**place * unit(head))
+        return np.stack(heads)
+
+    def _w(self, rng: np.random.Generator) -> Array:
+        common = unit(random_matrix(rng, self.d, self.wrank))
+        heads = []
+        for i in range(self.m):
+            own = unit(random_matrix(rng, self.d, self.wrank))
+            sign = -1.0 if self.signs == "alternating" and i % 2 else 1.0
+            head = math.sqrt(self.shared) * sign * common + math.sqrt(1 - self.shared) * own
+            heads.append(math.sqrt(self.d) * unit(head))
+        return np.stack(heads)
+
+
+def random_matrix(rng: np.random.Generator, d: int, rank: int) -> Array:
+    """Draw a (d, d) matrix of normal entries, or a product of two of a rank; 0 is full rank."""
+    if not rank:
+        return rng.standard_normal((d, d))
+    return rng.standard_normal((d, rank)) @ rng.standard_normal((rank, d))
+
+
+def unit(matrix: Array) -> Array:
+    """Scale a matrix to Frobenius norm 1."""
+    return np.asarray(matrix / np.linalg.norm(matrix))
+
+
+def weighted_column(matrix: Array, share: float) -> Array:
+    """Scale the first column and the others so that it has a share of the squared norm.
+
+    >>> round(float(np.sum(weighted_column(np.ones((3, 3)), 0.75)[:, 0] ** 2)) / 9, 9)
+    0.75
+    """
+    out = unit(matrix) * np.linalg.norm(matrix)
+    first, rest = out[:, :1], out[:, 1:]
+    size = np.linalg.norm(out)
+    grown = first * (math.sqrt(share) * size / np.linalg.norm(first))
+    left = np.linalg.norm(rest)
+    shrunk = rest * (math.sqrt(1 - share) * size / left) if left else rest
+    return np.concatenate([grown, shrunk], axis=1)
+
+
+def traced(matrix: Array, share: float) -> Array:
+    """Replace the trace of a matrix of norm 1 so that |Tr| / (sqrt(d) norm) is the share.
+
+    >>> float(np.trace(traced(unit(np.ones((4, 4))), 0.5))) / 2
+    0.5
+    """
+    d = len(matrix)
+    without = matrix - np.eye(d) * (np.trace(matrix) / d)
+    size = np.linalg.norm(without)
+    kept = without / size if size else without
+    return np.asarray(math.sqrt(1 - share**2) * kept + share * np.eye(d) / math.sqrt(d))
