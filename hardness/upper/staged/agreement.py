@@ -86,7 +86,7 @@ def _fit(w: Array, x: Array, y: Array) -> tuple[Array, Array, float]:
     gram = z @ z.swapaxes(1, 2)
     traces = np.trace(gram, axis1=1, axis2=2)
     # The all-ones direction carries the constraint; the small ridge serves coinciding tokens.
-    size = (traces / k + 1e-14 * traces.mean() + np.finfo(float).tiny)[:, None, None]
+    size = (traces / k + (1e-14 * traces.mean() or 1.0))[:, None, None]
     gram += size * (np.full((k, k), 1 / k) + 1e-13 * np.eye(k))
     excess = np.linalg.solve(gram, z @ target.swapaxes(1, 2)).swapaxes(1, 2)
     left = target - excess @ z

@@ -49,11 +49,11 @@ def refine(w: Array, data: Data, quantiles: Sequence[float] = QUANTILES) -> Refi
 
     >>> from instances import AttentionLayer
     >>> rng = np.random.default_rng(0)
-    >>> layer = AttentionLayer(theta=rng.normal(size=(2, 4, 4)), w=rng.normal(size=(2, 4, 4)))
-    >>> x = rng.normal(size=(2000, 2, 4))
+    >>> layer = AttentionLayer(theta=rng.normal(size=(2, 6, 6)), w=rng.normal(size=(2, 6, 6)))
+    >>> x = rng.normal(size=(2000, 2, 6))
     >>> crude = moment(data := Data(x=x, y=layer(x))).w
     >>> errors = [np.linalg.norm(w - layer.w.sum(axis=0)) for w in (crude, refine(crude, data).w)]
-    >>> bool(errors[1] < 0.1 * errors[0])
+    >>> bool(errors[1] < 0.2 * errors[0])
     True
     """
     if len(data) < 16 * data.d:
