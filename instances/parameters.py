@@ -108,6 +108,13 @@ def canonical(record: Any, name: str) -> str:
     return f"{name}:{pairs}" if pairs else name
 
 
+def brief(record: Any, name: str) -> str:
+    """Write a frozen dataclass as a spec without its defaults, in the order of its fields."""
+    shown = [f for f in fields(record) if getattr(record, f.name) != f.default]
+    pairs = ",".join(f"{f.name}={plain(getattr(record, f.name))}" for f in shown)
+    return f"{name}:{pairs}" if pairs else name
+
+
 def plain(value: Any) -> str:
     """Write a parameter: a terminating fraction as a decimal, any other as p/q.
 

@@ -67,6 +67,7 @@ def test_families_and_learners(hardness):
         "lowdegree",
         "student",
         "pooled",
+        "staged",
         "levenberg",
         "linear",
         "trivial",

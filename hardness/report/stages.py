@@ -10,8 +10,10 @@ from typing import Any
 from hardness.compare import Comparison, Run
 from hardness.report.canvas import STYLES
 from hardness.report.text import table
+from hardness.upper import parse_learner
 from instances.errors import DamagedFile, UsageError
-from instances.parameters import plain
+from instances.parameters import brief, plain
+from instances.spec import parse_stored
 
 Data = dict[str, Any]
 _BLUE, _ORANGE, _GREEN = (colour for colour, _ in STYLES[:3])
@@ -61,7 +63,7 @@ def of_run(data: Data) -> Data:
             "spec": run.spec,
             "learner": run.learner,
             "seed": run.seed,
-            "heads": int(details["heads_estimated"]),
+            "heads": int(details["heads"]),
             "eigenvalues": [float(v) for v in details.get("eigenvalues", [])],
             "residuals": details.get("residuals"),
             "errors": [
@@ -86,7 +88,10 @@ def draw_run(figure: Any, data: Data) -> None:
     _eigenvalues(left, data)
     _residuals(middle, data)
     _errors(right, data)
-    figure.suptitle(f"{data['learner'].partition(':')[0]} on {data['spec']}", fontsize=8)
+    family = parse_stored(data["spec"])
+    learner = parse_learner(data["learner"])
+    title = f"{brief(learner, learner.name)} on {brief(family, family.name)}, seed {data['seed']}"
+    figure.suptitle(title, fontsize=9)
 
 
 def _eigenvalues(axis: Any, data: Data) -> None:
@@ -100,11 +105,11 @@ def _eigenvalues(axis: Any, data: Data) -> None:
         gap = values[heads - 1] / values[heads - 2]
         axis.axvline(heads - 0.5, color=_ORANGE, linestyle="--", linewidth=1)
         axis.text(
-            heads - 0.4,
-            values[-1],
+            heads - 0.3,
+            math.sqrt(values[0] * values[heads - 1]),
             f"{heads} heads: gap {gap:.3g}",
             color=_ORANGE,
-            va="top",
+            va="center",
         )
     axis.set_xlabel("generalised eigenvalue, the smallest first")
     axis.set_ylabel("constraints against all rows")

@@ -8,6 +8,7 @@ from hardness.check import Checked
 from hardness.compare import Game, Run
 from hardness.lower import Certificate, Claim, Verification
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
+from hardness.report.stages import stage_words
 from hardness.report.text import big, comparison_table, credit, table
 
 _ROWS, _LONG = 12, 40
@@ -74,7 +75,7 @@ def run_words(found: Run) -> str:
     measured = "not measured"
     if risk:
         measured = (
-            f"{risk.value:.4f} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
+            f"{_small(risk.value)} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
             "(1 = nothing learned, 0 = all)"
         )
     recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
@@ -82,6 +83,12 @@ def run_words(found: Run) -> str:
         recovered = f"claims {found.details['claimed_secret']}, not checked"
     truth = found.details.get("truth")
     heads = [f"heads    {truth_words(truth)}"] if truth else []
+    details = [
+        f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
+        for k, v in found.details.items()
+        if v is not None and not isinstance(v, dict) and not _is_long(v)
+    ]
+    stages = ["", stage_words(found.details)] if "stages" in found.details else []
     return "\n".join(
         [
             f"{found.learner} on {found.spec}, seed {found.seed}",
@@ -90,9 +97,20 @@ def run_words(found: Run) -> str:
             f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
             f"secret   {recovered}",
             *heads,
-            "details  " + ", ".join(f"{k} {v}" for k, v in found.details.items() if k != "truth"),
+            "details  " + ", ".join(details),
+            *stages,
         ]
     )
+
+
+def _small(risk: float) -> str:
+    """A risk in four decimals, or its size where they would be zeros."""
+    return f"{risk:.1e}" if 0 < risk < 5e-5 else f"{risk:.4f}"
+
+
+def _is_long(value: Any) -> bool:
+    """Whether a detail is for --json and the figures."""
+    return isinstance(value, list) and any(isinstance(part, dict | float) for part in value)
 
 
 def truth_words(truth: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from hardness.upper.linear import Linear
 from hardness.upper.lowdegree import LowDegree
 from hardness.upper.pooled import Pooled
 from hardness.upper.queries import Queries
+from hardness.upper.staged.learner import Staged
 from hardness.upper.student import Student
 from hardness.upper.trivial import Trivial
 from instances.errors import ToolkitError, unknown
@@ -16,7 +17,17 @@ from instances.parameters import build
 
 LEARNERS: dict[str, type[Any]] = {
     kind.name: kind
-    for kind in (Queries, Elimination, LowDegree, Student, Pooled, Levenberg, Linear, Trivial)
+    for kind in (
+        Queries,
+        Elimination,
+        LowDegree,
+        Student,
+        Pooled,
+        Staged,
+        Levenberg,
+        Linear,
+        Trivial,
+    )
 }
 
 

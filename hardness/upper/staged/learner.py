@@ -7,6 +7,7 @@ import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
+from hardness.upper.matching import matched
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.practical import Plan, practical
 from instances.family import Family, require
@@ -60,4 +61,9 @@ class Staged:
         # Who knows the family may do better than a layer that explains nothing.
         if best is None or best.error >= 1:
             return nothing(oracle.family, outcome, **journal.to_json())
-        return Hypothesis(predict=best.layer, outcome=outcome, details=journal.to_json())
+        return Hypothesis(
+            predict=best.layer,
+            outcome=outcome,
+            details=journal.to_json(),
+            against=matched(best.layer),
+        )
