@@ -137,7 +137,11 @@ def game_words(game: Game) -> str:
 
 def inspection_words(facts: dict[str, Any]) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
-    lines = [f"{key:15} {value}" for key, value in facts.items() if key != "layer"]
+    lines = [
+        _hang(f"{key:15} ", str(value))
+        for key, value in facts.items()
+        if key not in ("layer", "fine_print")
+    ]
     layer = facts["layer"]
     if layer is None:
         return "\n".join([*lines, "", "no secret part here: the layer itself is not known"])
@@ -149,7 +153,27 @@ def inspection_words(facts: dict[str, Any]) -> str:
         f"coherence of the Theta_i {layer['coherence']:.3f}, of the W_i {layer['w_coherence']:.3f}"
     )
     header = ["head", "|Theta|", "|W|", "stable rank", "|trace|/|Theta|"]
-    return "\n".join([*lines, "", table(header, rows), coherence])
+    return "\n".join([*lines, "", table(header, rows), coherence, "", fine_print_words(facts)])
+
+
+def fine_print_words(facts: dict[str, Any]) -> str:
+    """Write the conditions of the theorem that layers can be learned, with their lights."""
+    lines = ["fine print of the theorem that such layers can be learned (after CL24)"]
+    for c in facts["fine_print"]:
+        what = f"{'Theta' if c['of'] == 'theta' else 'W'} {c['name']}"
+        lines += [_hang(f"  {c['light']:7} {what:18} {c['value']:<8.3g} ", c["asks"])]
+    lights = [c["light"] for c in facts["fine_print"]]
+    red, yellow = lights.count("red"), lights.count("yellow")
+    if red:
+        said = (
+            f"{red} red: the theorem does not speak of this layer. That is no hardness: most "
+            "violations turned out harmless at small size, so try `hardness learn staged`"
+        )
+    elif yellow:
+        said = f"{yellow} yellow: at this size a light says little; the theorem's constants less"
+    else:
+        said = "all green: as a random layer. The theorem's own constants ask for more at any size"
+    return "\n".join([*lines, _wrap(said)])
 
 
 def demo_words(made: Demo) -> str:
@@ -169,6 +193,18 @@ def demo_words(made: Demo) -> str:
             "",
             "The bound holds for statistical-query learners; elimination is none.",
         ]
+    )
+
+
+def _hang(start: str, text: str) -> str:
+    """Write text after a start, its further lines below its first."""
+    return textwrap.fill(
+        text,
+        80,
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

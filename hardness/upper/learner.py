@@ -30,6 +30,7 @@ class Outcome(Enum):
     NOISY = "labels are noisy"
     TOLERANCE = "tolerance too large"
     INCONSISTENT = "answers fit no member"
+    DEGENERATE = "a stage failed"
     DIVERGED = "diverged"
     INVALID = "invalid hypothesis"
     UNJUDGED = "not judged"
@@ -58,6 +59,8 @@ _ADVICE = {
     Outcome.TOLERANCE: "answers within the tolerance may hide every member: lower --tau",
     Outcome.INCONSISTENT: "every member is further than tau from some answer: sampled answers fail "
     "once in a million or so, try another seed; else the oracle is broken",
+    Outcome.DEGENERATE: "a stage found nothing to hold on to: the details say which, why, and how "
+    "many examples it needs if more would do",
     Outcome.DIVERGED: "training left the range of float64, so its risk is that of knowing the "
     "family alone: lower the rate",
     Outcome.INVALID: "the hypothesis gave values that are not finite or of the wrong shape: mend "

@@ -1,0 +1,133 @@
+"""What a run of the stages writes down: reports, the layers it came by, the numbers of figures."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hardness.oracles import Meter
+from hardness.upper.staged.agreement import Agreement
+from hardness.upper.staged.data import Array, Data, relative_error
+from hardness.upper.staged.stage import StageFailed, StageReport
+from instances.layer import AttentionLayer
+
+_BINS = 40
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found:
+    """A layer that a stage arrived at, with its relative squared error on the hold-out."""
+
+    stage: str
+    examples: int
+    layer: AttentionLayer
+    error: float
+
+
+@dataclass(kw_only=True)
+class Entry:
+    """What a running stage fills in: the rows it accepted and its measures."""
+
+    rows: int = 0
+    measures: dict[str, float] = field(default_factory=dict)
+
+
+class Journal:
+    """Times the stages against the budget's clock and keeps what they arrive at.
+
+    >>> from hardness.oracles import Budget
+    >>> journal = Journal(Meter(Budget()))
+    >>> with journal.stage("moment", 100) as entry:
+    ...     entry.measures["halves"] = 0.1
+    >>> journal.reports[0].name, journal.reports[0].measures
+    ('moment', {'halves': 0.1})
+    """
+
+    def __init__(self, meter: Meter) -> None:
+        """Start with empty pages."""
+        self.meter = meter
+        self.reports: list[StageReport] = []
+        self.found: list[Found] = []
+        self.figures: dict[str, Any] = {}
+        self.failed: StageFailed | None = None
+        self.single: bool | None = None  # whether a single head explains the data, if known
+        self.noisy = False  # whether the polish left what looks like label noise
+
+    @contextmanager
+    def stage(self, name: str, examples: int) -> Iterator[Entry]:
+        """Time a stage and report it, also where it fails; raises Spent where the time is over."""
+        self.meter.require_time()
+        entry, start = Entry(), time.monotonic()
+        try:
+            yield entry
+        except np.linalg.LinAlgError as error:
+            raise StageFailed(name, f"the labels are too degenerate ({error})") from error
+        finally:
+            self.reports.append(
+                StageReport(
+                    name=name,
+                    seconds=time.monotonic() - start,
+                    examples=examples,
+                    rows=entry.rows,
+                    measures={key: float(value) for key, value in entry.measures.items()},
+                )
+            )
+
+    def offer(self, stage: str, theta: Array, w: Array, examples: int, validation: Data) -> float:
+        """Keep a stage's layer theta, w (m, d, d); returns its error on the hold-out.
+
+        Raises StageFailed for a layer or an error that is not finite.
+        """
+        if not (np.isfinite(theta).all() and np.isfinite(w).all()):
+            raise StageFailed(stage, "its layer has left the range of float64")
+        layer = AttentionLayer(theta=theta, w=w)
+        error = relative_error(layer(validation.x), validation.y)
+        if not np.isfinite(error):
+            raise StageFailed(stage, "the labels of the hold-out are all zero or out of range")
+        self.found.append(Found(stage=stage, examples=examples, layer=layer, error=error))
+        return error
+
+    def has_time(self) -> bool:
+        """Say whether the budget has time left."""
+        limit = self.meter.budget.seconds
+        return limit is None or self.meter.seconds < limit
+
+    @property
+    def best(self) -> Found | None:
+        """The layer of least error so far."""
+        return min(self.found, key=lambda found: found.error, default=None)
+
+    @property
+    def error(self) -> float:
+        """The least error so far, infinite before the first layer."""
+        return self.best.error if self.best else float("inf")
+
+    def draw_residuals(self, agreement: Agreement, accepted: float) -> None:
+        """Keep the histogram of log10 of the residuals, and the largest one that was accepted."""
+        logs = np.log10(np.maximum(agreement.residuals, 1e-18))
+        counts, edges = np.histogram(logs, bins=_BINS)
+        self.figures["residuals"] = {
+            "log10_edges": edges.tolist(),
+            "counts": counts.tolist(),
+            "accepted": float(accepted),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as JSON-able values."""
+        best = self.best
+        return {
+            "heads": best.layer.m if best else 0,
+            "error": best.error if best else None,
+            "from_stage": best.stage if best else None,
+            "failed": str(self.failed) if self.failed else None,
+            "needs": self.failed.needs if self.failed else None,
+            "stages": [report.to_json() for report in self.reports],
+            "errors": [
+                {"stage": one.stage, "examples": one.examples, "error": one.error}
+                for one in self.found
+            ],
+            **self.figures,
+        }

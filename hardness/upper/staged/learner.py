@@ -1,0 +1,63 @@
+"""The provable learner: stages that recover all heads of a non-degenerate layer. [CL24]"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from hardness.oracles import ExampleOracle, Spent
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
+from hardness.upper.staged.journal import Journal
+from hardness.upper.staged.practical import Plan, practical
+from instances.family import Family, require
+
+
+@dataclass(frozen=True, kw_only=True)
+class Staged:
+    """Runs the stages in a mode; heads=0 and examples=0 are found out, polish=0 does without.
+
+    >>> from hardness.oracles import Budget, Meter
+    >>> from instances import parse
+    >>> oracle = ExampleOracle(parse("nice:m=1,k=2,d=8").instance(0), Meter(Budget()))
+    >>> hypothesis = Staged().learn(oracle, np.random.default_rng(0))
+    >>> hypothesis.details["heads"], hypothesis.details["error"] < 1e-15
+    (1, True)
+    """
+
+    name: ClassVar[str] = "staged"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    about: ClassVar[str] = "the provable algorithm of Chen and Li, in stages that report"
+
+    mode: str = "practical"
+    heads: int = 0
+    examples: int = 0
+    polish: int = 100
+
+    def __post_init__(self) -> None:
+        require(self.mode == "practical", f"mode={self.mode} given: practical is what there is")
+        for name in ("heads", "examples", "polish"):
+            value = getattr(self, name)
+            require(value >= 0, f"{name}={value} given: it must be at least 0")
+
+    def supports(self, family: Family) -> str | None:
+        """Any family of attention layers."""
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Run the stages until the hold-out error, the examples or the time are at their end."""
+        journal = Journal(oracle.meter)
+        plan = Plan(heads=self.heads, examples=self.examples, polish=self.polish)
+        outcome = None
+        try:
+            ran_out = practical(plan, oracle, journal, rng)
+            if journal.error > plan.goal:
+                failed = Outcome.DEGENERATE if journal.failed else None
+                outcome = Outcome.EXAMPLES_SPENT if ran_out else failed
+        except Spent as spent:
+            outcome = SPENT[spent.resource]
+        best = journal.best
+        # Who knows the family may do better than a layer that explains nothing.
+        if best is None or best.error >= 1:
+            return nothing(oracle.family, outcome, **journal.to_json())
+        return Hypothesis(predict=best.layer, outcome=outcome, details=journal.to_json())

@@ -1,0 +1,213 @@
+"""The stages in the form that works best, on ever more examples until the error is small."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardness.oracles import ExampleOracle
+from hardness.upper.staged.constraints import constraints
+from hardness.upper.staged.data import Array, Data
+from hardness.upper.staged.hull import Hull, hull
+from hardness.upper.staged.journal import Journal
+from hardness.upper.staged.moment import Moment, moment
+from hardness.upper.staged.net import net
+from hardness.upper.staged.noise import LIKE_NOISE, evenness
+from hardness.upper.staged.polish import enough, polish
+from hardness.upper.staged.projection import project
+from hardness.upper.staged.refine import refine
+from hardness.upper.staged.single import EXACT, Single, single
+from hardness.upper.staged.span import Span, span
+from hardness.upper.staged.stage import StageFailed
+from hardness.upper.staged.supply import Supply
+from instances.layer import AttentionLayer
+
+# The gap of nice layers with enough examples is 4 or more, among eigenvalues of noise it is 1.3.
+_GAP, _LAST_GAP = 3.0, 1.5
+_POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors at which no more examples are asked for
+_SINGLE, _FIRST, _GROWTH, _MOST = 4, 20, 4, 640_000  # the first two times d^2
+_MOST_ENTRIES = 40_000_000  # of the tokens: 320 MB, and as much for the labels
+_NOISY = 1 << 15  # examples of the polish where the labels are not exact
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What the user fixed: heads and examples (0: find out), steps of the polish (0: none)."""
+
+    heads: int
+    examples: int
+    polish: int
+
+    @property
+    def goal(self) -> float:
+        """The error on the hold-out that ends the run."""
+        return _POLISHED if self.polish else _ROUGH
+
+    def sizes(self, k: int, d: int) -> Iterator[int]:
+        """Numbers of examples to try: 4 d^2 for a single head, then 20 d^2 and fourfold each time.
+
+        >>> list(Plan(heads=0, examples=0, polish=1).sizes(2, 16))
+        [1024, 5120, 20480, 81920, 327680, 640000]
+        >>> list(Plan(heads=0, examples=20000, polish=1).sizes(2, 16))
+        [1024, 20000]
+        """
+        most = self.examples or min(_MOST, _MOST_ENTRIES // (k * d))
+        if self.heads < 2 and _SINGLE * d * d < most:
+            yield _SINGLE * d * d
+        size = most if self.examples else _FIRST * d * d
+        while size < most:
+            yield size
+            size *= _GROWTH
+        yield most
+
+
+def practical(
+    plan: Plan, oracle: ExampleOracle, journal: Journal, rng: np.random.Generator
+) -> bool:
+    """Run the stages on rising numbers of examples; returns whether the examples ran out.
+
+    Raises Spent where there are no examples at all, or the time is over.
+    """
+    supply = Supply(oracle)
+    sizes = list(plan.sizes(oracle.family.k, oracle.family.d))
+    for size in sizes:
+        data, validation = supply.take(size)
+        last = supply.exhausted or size == sizes[-1]
+        attempt = Attempt(
+            plan=plan,
+            data=data,
+            validation=validation,
+            journal=journal,
+            rng=rng,
+            least_gap=_LAST_GAP if last else _GAP,
+        )
+        journal.failed = None
+        try:
+            attempt.run()
+        except StageFailed as failed:
+            journal.failed = failed
+        hopeless = journal.failed is not None and journal.failed.needs is None
+        settled = journal.error <= plan.goal or journal.single or journal.noisy
+        if last or settled or hopeless:
+            break
+    return supply.exhausted
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Attempt:
+    """One pass through the stages on some examples; every stage writes to the journal."""
+
+    plan: Plan
+    data: Data
+    validation: Data
+    journal: Journal
+    rng: np.random.Generator
+    least_gap: float
+
+    def run(self) -> None:
+        """Test a single head first, then find several; raises StageFailed."""
+        first = self.moment()
+        if self.plan.heads < 2 and self.journal.single is not False:
+            alone = self.single(first)
+            self.journal.single = self.plan.heads == 1 or alone.recognised
+            if self.journal.single:
+                if alone.error > EXACT:
+                    self.polish(alone.theta, alone.w)
+                return
+        around, along = self.affine_hull(first)
+        if not self.plan.heads and first.label_rank < self.data.k:
+            raise StageFailed(
+                "agreement",
+                f"labels of rank {first.label_rank} given: with k = {self.data.k} tokens some "
+                f"pattern fits every row unless it is at least {self.data.k}, so no row shows that "
+                "heads agree",
+            )
+        if not self.plan.heads and along.gap < self.least_gap:
+            raise StageFailed(
+                "span",
+                f"no gap among the eigenvalues tells the number of heads (largest ratio "
+                f"{along.gap:.2f}), {len(self.data)} examples given",
+                needs=_GROWTH * len(self.data),
+            )
+        self.heads(around, along)
+
+    def moment(self) -> Moment:
+        """Stage 1; its layer attends uniformly."""
+        with self.journal.stage("moment", len(self.data)) as entry:
+            found = moment(self.data)
+            entry.rows = self.data.k * len(self.data)
+            entry.measures["halves"] = found.halves
+            entry.measures["label_rank"] = found.label_rank
+            entry.measures["error"] = self.offer("moment", np.zeros_like(found.w), found.w)
+        return found
+
+    def single(self, first: Moment) -> Single:
+        """The case of one head."""
+        with self.journal.stage("single", len(self.data)) as entry:
+            found = single(first.w, self.data, self.validation)
+            entry.rows = self.data.k * len(self.data)
+            entry.measures |= {"steps": found.steps, "r2": found.r2}
+            entry.measures |= {"evenness": found.evenness, "noise": found.noise}
+            entry.measures["error"] = self.offer("single", found.theta, found.w)
+        return found
+
+    def affine_hull(self, first: Moment) -> tuple[Hull, Span]:
+        """Stages 2 to 5; the layer of the hull has one head, at its centre."""
+        examples = len(self.data)
+        with self.journal.stage("refine", examples) as entry:
+            refined = refine(first.w, self.data)
+            entry.rows = refined.rows
+            entry.measures |= {"halves": refined.halves, "outside": refined.agreement.outside}
+        with self.journal.stage("hull", examples) as entry:
+            found = constraints(refined.agreement, self.data)
+            around = hull(found)
+            entry.rows = found.rows
+            accepted = float(found.residuals.max())
+            entry.measures |= {"constraints": len(found), "residual": accepted, "r2": around.r2}
+            entry.measures["error"] = self.offer("hull", around.centre, refined.w)
+        self.journal.draw_residuals(refined.agreement, accepted)
+        with self.journal.stage("span", examples) as entry:
+            along = span(around, self.data, self.plan.heads)
+            entry.rows = found.rows
+            entry.measures |= {"heads": along.heads, "gap": along.gap}
+        self.journal.figures["eigenvalues"] = along.eigenvalues.tolist()
+        return around, along
+
+    def heads(self, around: Hull, along: Span) -> None:
+        """Stage 6 and the polish."""
+        centre, directions = around.centre, along.directions
+        with self.journal.stage("net", len(self.data)) as entry:
+            points = net(centre, directions, self.data, self.validation, self.rng)
+            entry.measures |= {"points": points.points, "tuples": points.tuples}
+            entry.measures["error"] = self.offer("net", points.theta, points.w)
+        with self.journal.stage("projection", len(self.data)) as entry:
+            found = project(centre, directions, points.leaders, self.data, self.validation)
+            entry.measures["steps"] = found.steps
+            entry.measures["error"] = self.offer("projection", found.theta, found.w)
+        self.polish(found.theta, found.w)
+
+    def polish(self, theta: Array, w: Array) -> None:
+        """All parameters, on few examples; where the labels turn out not to be exact, on many."""
+        m, few = len(theta), enough(len(theta), self.data.k, self.data.d)
+        for name, count in (("polish", few), (f"polish on {_NOISY}", max(few, _NOISY))):
+            if not self.plan.polish or self.journal.error <= _POLISHED:
+                return
+            data = self.data.cut(0, count)
+            with self.journal.stage(name, len(data)) as entry:
+                found = polish(
+                    theta, w, data, self.validation, self.plan.polish, self.journal.has_time
+                )
+                entry.measures |= {"steps": found.steps, "heads": m}
+                entry.measures["error"] = self.offer(name, found.theta, found.w)
+                left = self.validation.y - AttentionLayer(theta=found.theta, w=found.w)(
+                    self.validation.x
+                )
+                even = evenness(np.linalg.norm(left, axis=-1), self.data.d)
+                entry.measures["evenness"] = even
+            self.journal.noisy = even > LIKE_NOISE
+            theta, w = found.theta, found.w
+
+    def offer(self, stage: str, theta: Array, w: Array) -> float:
+        """Give a stage's layer to the journal; returns its error on the hold-out."""
+        theta, w = (a if a.ndim == 3 else a[None] for a in (theta, w))
+        return self.journal.offer(stage, theta, w, len(self.data), self.validation)

@@ -1,0 +1,41 @@
+"""What a stage leaves behind: a report with its measures, or why it could not go on."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from instances.errors import UsageError
+
+
+class StageFailed(UsageError):
+    """A stage cannot go on; `needs` is the number of examples it asks for, None if more won't do.
+
+    >>> raise StageFailed("moment", "3 examples given", needs=32)
+    Traceback (most recent call last):
+    hardness.upper.staged.stage.StageFailed: stage moment: 3 examples given: at least 32 are needed
+    """
+
+    def __init__(self, stage: str, why: str, needs: int | None = None) -> None:
+        super().__init__(
+            f"stage {stage}: {why}" + (f": at least {needs} are needed" if needs else "")
+        )
+        self.stage = stage
+        self.needs = needs
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageReport:
+    """One run of one stage: seconds, examples it read, rows it accepted, its own error measures.
+
+    >>> StageReport(name="moment", seconds=0.1, examples=8, rows=8).to_json()["rows"]
+    8
+    """
+
+    name: str
+    seconds: float
+    examples: int
+    rows: int
+    measures: dict[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as JSON-able values."""
+        return asdict(self)

@@ -1,0 +1,61 @@
+"""Examples for stages that come back for more: all that were drawn, and a hold-out among them."""
+
+import numpy as np
+
+from hardness.oracles import ExampleOracle, Spent
+from hardness.upper.staged.data import Data
+
+_LARGEST_HOLD_OUT = 4096
+
+
+class Supply:
+    """Draws from an oracle and keeps what was drawn.
+
+    >>> from hardness.oracles import Budget, Meter
+    >>> from instances import parse
+    >>> source = parse("parity:d=8,m=3").instance(0)
+    >>> supply = Supply(ExampleOracle(source, Meter(Budget(examples=100))))
+    >>> [len(part) for part in supply.take(80)], supply.exhausted
+    ([70, 10], False)
+    >>> [len(part) for part in supply.take(800)], supply.exhausted
+    ([88, 12], True)
+    """
+
+    def __init__(self, oracle: ExampleOracle) -> None:
+        """Start with nothing drawn."""
+        self._oracle = oracle
+        self._drawn: Data | None = None
+        self.exhausted = False
+
+    def __len__(self) -> int:
+        return len(self._drawn) if self._drawn else 0
+
+    def take(self, count: int) -> tuple[Data, Data]:
+        """Return data and hold-out, `count` examples together, fewer at the end of the budget.
+
+        An eighth of the examples is held out, at most 4096. Raises Spent where there are none or
+        the time is over.
+        """
+        missing = count - len(self)
+        if missing > 0 and not self.exhausted:
+            try:
+                self._draw(missing)
+            except Spent as spent:
+                if spent.resource != "examples" or not self._drawn:
+                    raise
+                self.exhausted = True
+        if not self._drawn:
+            raise Spent("examples")
+        there = min(count, len(self))
+        held_out = min(max(there // 8, 1), _LARGEST_HOLD_OUT)
+        if there < 2:
+            raise Spent("examples")
+        return self._drawn.cut(0, there - held_out), self._drawn.cut(there - held_out, there)
+
+    def _draw(self, missing: int) -> None:
+        drawn = self._oracle.draw(missing)
+        x, y = drawn.x, drawn.y
+        self.exhausted = len(drawn) < missing
+        if self._drawn:
+            x, y = np.concatenate([self._drawn.x, x]), np.concatenate([self._drawn.y, y])
+        self._drawn = Data(x=np.asarray(x, np.float64), y=y)
