@@ -160,7 +160,7 @@ def test_layers_of_different_dimensions_are_not_matched():
 def test_the_true_layer_is_left_out_where_it_is_large_or_beyond_float64():
     assert layer_of(parse("parity:d=8,m=3").instance(0)).m == 3
     assert layer_of(parse("parity:d=1000,m=21").instance(0)) is None
-    assert layer_of(parse("parity:d=130,m=128,rho=1.0625").instance(0)) is None
+    assert layer_of(parse("parity:d=62,m=60,rho=1.0625").instance(0)) is None
     assert "truth" in learn("student:steps=5", "parity:d=8,m=3").details
     assert "truth" not in learn("trivial", "parity:d=8,m=3").details
 

@@ -256,3 +256,14 @@ def test_a_hull_of_another_shape_is_refused():
         net(np.eye(3), np.zeros((1, 3, 3)), data, data, rng)
     with pytest.raises(UsageError, match="are needed for tokens of dimension 4"):
         project(np.eye(4), np.zeros((4, 4)), np.zeros((1, 2, 1)), data, data)
+
+
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_labels_of_zero_and_few_examples_do_no_harm(n):
+    layer = planted(3, 5)
+    found = hull(layer)
+    for data in (labelled(layer, n, 2), Data(x=np.ones((n, 2, 5)), y=np.zeros((n, 2, 5)))):
+        _, projected = fitted(layer, found, data, data)
+        end = polish(projected.theta, projected.w, data, data, steps=5)
+        assert np.isfinite(end.theta).all()
+        assert np.isfinite(end.w).all()

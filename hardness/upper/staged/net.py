@@ -53,7 +53,7 @@ def net(
     require_hull(centre, directions, data)
     m = len(directions) + 1
     used = data.cut(0, enough(m, data.k, data.d))
-    points = ball(m - 1, max(m, min(_POINTS ** min(m - 1, 2), _GRAM_ROWS // data.d)))
+    points = ball(m - 1, max(2 * m - 1, min(_POINTS ** min(m - 1, 2), _GRAM_ROWS // data.d)))
     # Orthogonal heads of one norm lie at half this radius from the hull's point of least norm.
     points = points * max(2 * float(np.linalg.norm(centre)) * np.sqrt(m - 1), _LEAST_RADIUS)
     blocks = gram_blocks(centre, directions, points, used)
@@ -128,7 +128,7 @@ class Blocks:
     """The normal equations of W for all tuples of p points.
 
     gram: (p, d, p, d), inner products of what the points attend to; right: (p, d, d), those with
-    the labels; total: sum ||Y||^2.
+    the labels; total: sum ||Y||^2, 1 where that is 0.
     """
 
     gram: Array
@@ -184,7 +184,9 @@ def gram_blocks(centre: Array, directions: Array, points: Array, data: Data) -> 
             gram += rows @ rows.T
             right += rows @ labels.T
     return Blocks(
-        gram=gram.reshape(p, d, p, d), right=right.reshape(p, d, d), total=float(np.sum(y**2))
+        gram=gram.reshape(p, d, p, d),
+        right=right.reshape(p, d, d),
+        total=float(np.sum(y**2)) or 1.0,
     )
 
 

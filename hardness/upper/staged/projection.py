@@ -26,6 +26,7 @@ from hardness.upper.staged.net import enough, on_hull, require_hull
 
 _LEADERS = 4  # of the net: nice layers have one
 _STEPS = 60
+_TINY = 1e-300  # where all labels are zero
 _FLAT = 1e-6  # relative decrease at which a descent ends
 
 
@@ -138,7 +139,7 @@ def descend(start: Array, logits: Array, x: Array, y: Array) -> tuple[Fit, int]:
         normal, gradient = slopes.T @ slopes, slopes.T @ fit.residual.ravel()
         before = fit.loss
         while True:
-            lifted = normal + damping * np.diag(np.diag(normal) + 1e-12 * before)
+            lifted = normal + damping * np.diag(np.diag(normal) + 1e-12 * before + _TINY)
             moved = np.linalg.solve(lifted, -gradient).reshape(start.shape)
             tried = eliminate(fit.coefficients + moved, logits, x, y)
             if tried.loss <= before or damping > 1e6:
