@@ -1,0 +1,222 @@
+"""The convex body of stage 2 as the paper states it, asked by linear and convex programs. [CL24]
+
+K = {Theta : |<u_r, Theta> - b_r| <= epsilon for all r, |Theta_ab| <= bound}. It holds every head
+when epsilon covers how far the heads disagree on the rows, and it is long along the directions in
+which heads differ. Linear programs hold a bound on entries; one on the Frobenius norm would need
+a second-order cone, so the body has none: `minimum_norm` finds its point of least Frobenius norm.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog, nnls
+
+from instances.errors import UsageError
+
+Array = NDArray[np.float64]
+
+TOOL_D = 8  # a support query takes .02 s at d = 8, .3 s at 12, seconds at 16
+
+
+class EmptyBody(UsageError):
+    """No Theta meets all constraints within epsilon."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Body:
+    """The body of the constraints u (R, d*d), b (R,), with epsilon >= 0 and bound > 0.
+
+    Rows multiplied by weights (both u and b) ask for weighted residuals below epsilon. Raises
+    UsageError for other shapes, entries that are not finite, d above `largest_d`.
+
+    >>> body = Body(u=np.eye(4)[:1], b=np.array([1.0]), epsilon=0.1, bound=2.0)
+    >>> body.contains(np.array([[1.05, -2.0], [0.0, 2.0]])), body.contains(np.zeros((2, 2)))
+    (True, False)
+    """
+
+    u: Array
+    b: Array
+    epsilon: float
+    bound: float
+    largest_d: int = TOOL_D
+
+    def __post_init__(self) -> None:
+        _require_rows(self.u, self.b)
+        if not 0 <= self.epsilon < np.inf:
+            raise UsageError(f"epsilon={self.epsilon} given: it must be at least 0 and finite")
+        if not 0 < self.bound < np.inf:
+            raise UsageError(f"bound={self.bound} given: it must be above 0 and finite")
+        if self.d > self.largest_d:
+            raise UsageError(
+                f"d={self.d} given: the body's programs are offered up to d={self.largest_d}: "
+                "raise largest_d and wait, or take the eigenvectors of the constraints instead"
+            )
+
+    @property
+    def d(self) -> int:
+        """The dimension of a token."""
+        return _side(self.u)
+
+    def violation(self, theta: Array) -> float:
+        """Return by how much theta (d, d) breaks the worst of its bounds; at most 0 inside."""
+        flat = theta.reshape(-1)
+        rows = float(np.abs(self.u @ flat - self.b).max()) - self.epsilon
+        return max(rows, float(np.abs(flat).max()) - self.bound)
+
+    def contains(self, theta: Array, slack: float = 1e-9) -> bool:
+        """Say whether theta (d, d) keeps every bound up to slack."""
+        return self.violation(theta) <= slack
+
+
+def least_epsilon(u: Array, b: Array, bound: float) -> tuple[float, Array]:
+    """Return the least epsilon whose body is not empty, and its point (d, d): a linear program.
+
+    min over |Theta_ab| <= bound of max_r |<u_r, Theta> - b_r|. Raises UsageError for bad shapes.
+
+    >>> epsilon, theta = least_epsilon(np.array([[1.0], [1.0]]), np.array([0.0, 1.0]), 5.0)
+    >>> round(epsilon, 9), round(float(theta[0, 0]), 9)
+    (0.5, 0.5)
+    """
+    _require_rows(u, b)
+    size = u.shape[1]
+    ones = np.ones((len(u), 1))
+    found = _solve(
+        np.append(np.zeros(size), 1.0),
+        A_ub=np.block([[u, -ones], [-u, -ones]]),
+        b_ub=np.concatenate([b, -b]),
+        bounds=[(-bound, bound)] * size + [(0.0, None)],
+    )
+    return float(found[-1]), found[:-1].reshape(_side(u), -1)
+
+
+def support(body: Body, direction: Array) -> Array:
+    """Return a point (d, d) of the body with the largest <direction, Theta>: a linear program.
+
+    Raises EmptyBody where there is no point at all.
+
+    >>> body = Body(u=np.array([[1.0]]), b=np.array([1.0]), epsilon=0.25, bound=9.0)
+    >>> support(body, np.array([[-1.0]])).item()
+    0.75
+    """
+    theta = _solve(
+        -direction.reshape(-1),
+        A_ub=np.vstack([body.u, -body.u]),
+        b_ub=np.concatenate([body.b, -body.b]) + body.epsilon,
+        bounds=(-body.bound, body.bound),
+        empty=body,
+    )
+    return theta.reshape(body.d, body.d)
+
+
+def minimum_norm(body: Body) -> Array:
+    """Return the point (d, d) of the body of least Frobenius norm, or raise EmptyBody.
+
+    Least-distance programming: min |x| subject to G x >= h is, by duality, one nonnegative least
+    squares problem [LH74, chapter 23], solved by an active-set method that ends.
+
+    >>> body = Body(u=np.array([[3.0, 4.0, 0.0, 0.0]]), b=np.array([10.0]), epsilon=5.0, bound=9.0)
+    >>> minimum_norm(body).round(12).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    size = body.u.shape[1]
+    eye = np.eye(size)
+    normals = np.vstack([body.u, -body.u, eye, -eye])
+    limits = np.concatenate(
+        [body.b - body.epsilon, -body.b - body.epsilon, np.full(2 * size, -body.bound)]
+    )
+    target = np.append(np.zeros(size), 1.0)
+    system = np.vstack([normals.T, limits])
+    multipliers, distance = nnls(system, target, maxiter=30 * system.shape[1])
+    # The residual is zero exactly where the constraints contradict one another.
+    if distance < 1e-9:
+        raise _empty(body)
+    residual = target - system @ multipliers
+    theta = (-residual[:-1] / residual[-1]).reshape(body.d, body.d)
+    return theta + 0.0  # no -0.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Axes:
+    """Orthonormal directions (r, d, d), longest first, and the widths (r,) of the body along them.
+
+    A width is max <direction, Theta> - min <direction, Theta> over the body.
+    """
+
+    directions: Array
+    widths: Array
+
+
+def extract(body: Body, count: int, rng: np.random.Generator, climbs: int = 4) -> Axes:
+    """Find the `count` longest axes of a body from support queries alone. [CL24]
+
+    Each axis starts at a random direction orthogonal to those before, and climbs: the difference
+    of the two support points is the next direction, which never shortens the chord. Takes
+    2 count (climbs + 2) linear programs. Raises EmptyBody, and UsageError for a bad count.
+
+    >>> body = Body(u=np.eye(4)[:3], b=np.zeros(3), epsilon=0.1, bound=1.0)
+    >>> axes = extract(body, 2, np.random.default_rng(0))
+    >>> axes.widths.round(2).tolist()
+    [2.02, 0.2]
+    """
+    size = body.u.shape[1]
+    if not 1 <= count <= size:
+        raise UsageError(f"count={count} given: the body has 1 to {size} axes")
+    chords = np.empty((0, size))
+    for _ in range(count):
+        _, _, basis = np.linalg.svd(chords, full_matrices=False)
+        direction = _outside(basis, rng.standard_normal((size,)))
+        chord = direction
+        for _ in range(climbs + 1):
+            chord = _chord(body, direction)
+            direction = _outside(basis, chord)
+        chords = np.vstack([chords, chord])
+    _, _, basis = np.linalg.svd(chords, full_matrices=False)
+    widths = np.array([_chord(body, axis) @ axis for axis in basis])
+    order = np.argsort(-widths)
+    return Axes(directions=basis[order].reshape(-1, body.d, body.d), widths=widths[order])
+
+
+def _chord(body: Body, direction: Array) -> Array:
+    """The difference of the body's extreme points along a direction, (d*d,)."""
+    return (support(body, direction) - support(body, -direction)).reshape(-1)
+
+
+def _outside(basis: Array, vector: Array) -> Array:
+    """The part of a vector orthogonal to the rows of a basis, of norm 1 where there is any."""
+    rest = vector - basis.T @ (basis @ vector)
+    norm = float(np.linalg.norm(rest))
+    return rest / norm if norm else rest
+
+
+def _solve(cost: Array, empty: Body | None = None, **program: Any) -> Array:
+    """Minimise cost . x; raises EmptyBody where the program of a body has no point."""
+    found = linprog(cost, method="highs", **program)
+    if found.status == 2 and empty is not None:
+        raise _empty(empty)
+    if found.x is None:
+        raise ArithmeticError(f"the linear program was not solved: {found.message}")
+    return np.asarray(found.x)
+
+
+def _empty(body: Body) -> EmptyBody:
+    least, _ = least_epsilon(body.u, body.b, body.bound)
+    return EmptyBody(
+        f"epsilon={body.epsilon:.3g} given: no Theta meets the {len(body.u)} constraints, with "
+        f"epsilon={least:.3g} one does: raise epsilon, or drop the rows with large residuals"
+    )
+
+
+def _side(u: Array) -> int:
+    return round(u.shape[1] ** 0.5)
+
+
+def _require_rows(u: Array, b: Array) -> None:
+    if u.ndim != 2 or not u.size or _side(u) ** 2 != u.shape[1] or b.shape != u.shape[:1]:
+        raise UsageError(
+            f"constraints u of shape {u.shape} and b of shape {b.shape} given: they must be "
+            "(R, d*d) and (R,), with at least one row"
+        )
+    if not (np.isfinite(u).all() and np.isfinite(b).all()):
+        raise UsageError("constraints have entries that are not finite")

@@ -1,0 +1,256 @@
+import itertools
+
+import numpy as np
+import pytest
+from scipy.linalg import eigh
+
+from hardness.upper.staged.agreement import agreement
+from hardness.upper.staged.body import (
+    Body,
+    EmptyBody,
+    extract,
+    least_epsilon,
+    minimum_norm,
+    support,
+)
+from hardness.upper.staged.constraints import constraints
+from hardness.upper.staged.data import Data, relative_error
+from hardness.upper.staged.grid import grid
+from hardness.upper.staged.hull import hull
+from hardness.upper.staged.moment import moment
+from hardness.upper.staged.paper import ask, paper
+from hardness.upper.staged.proxy import refine_by_proxy
+from hardness.upper.staged.refine import refine
+from hardness.upper.staged.span import span
+from hardness.upper.staged.stage import StageFailed
+from instances import AttentionLayer, UsageError
+
+
+def heads(rng, m, d):
+    theta, w = rng.normal(size=(2, m, d, d))
+    theta *= 2 / np.linalg.norm(theta, axis=(1, 2), keepdims=True)
+    w *= np.sqrt(d) / np.linalg.norm(w, axis=(1, 2), keepdims=True)
+    return theta, w
+
+
+def examples(rng, theta, w, n, k=2):
+    x = rng.choice([-1.0, 1.0], size=(n, k, theta.shape[1]))
+    return Data(x=x, y=AttentionLayer(theta=theta, w=w)(x))
+
+
+def planted(rng, theta, agree, rows):
+    """Constraints on which all heads' logits are within `agree` of their mean, and that mean."""
+    m, d, _ = theta.shape
+    x = rng.choice([-1.0, 1.0], size=(60 * rows, 2, d))
+    u = np.einsum("na,nb->nab", x[:, 0], x[:, 0] - x[:, 1]).reshape(len(x), -1)
+    logits = u @ theta.reshape(m, -1).T
+    b = logits.mean(1)
+    kept = np.flatnonzero((np.abs(logits - b[:, None]) <= agree).all(1) & u.any(1))[:rows]
+    assert len(kept) == rows
+    return u[kept], b[kept]
+
+
+def small(seed):
+    """A body of 9 constraints on (2, 2) matrices, with a point inside."""
+    rng = np.random.default_rng(seed)
+    u = rng.normal(size=(9, 4))
+    return Body(u=u, b=u @ [1, 0.5, -1, 0.2] + rng.uniform(-0.2, 0.2, 9), epsilon=0.3, bound=1.5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_support_points_are_the_best_vertices(seed):
+    body = small(seed)
+    normals = np.vstack([body.u, -body.u, np.eye(4), -np.eye(4)])
+    limits = np.concatenate([body.b + body.epsilon, body.epsilon - body.b, np.full(8, body.bound)])
+    vertices = [
+        np.linalg.solve(normals[list(active)], limits[list(active)])
+        for active in itertools.combinations(range(len(normals)), 4)
+        if abs(np.linalg.det(normals[list(active)])) > 1e-9
+    ]
+    inside = np.array([v for v in vertices if body.contains(v.reshape(2, 2))])
+    for direction in np.random.default_rng(seed).normal(size=(5, 2, 2)):
+        best = support(body, direction)
+        assert body.contains(best)
+        assert np.sum(best * direction) == pytest.approx((inside @ direction.reshape(-1)).max())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_minimum_norm_point_is_the_projection_of_zero(seed):
+    """x is it exactly when <x, y - x> >= 0 for all y in K: a linear program proves it."""
+    body = small(seed)
+    x = minimum_norm(body)
+    assert body.contains(x)
+    assert np.sum(x * support(body, -x)) == pytest.approx(np.sum(x * x), abs=1e-9)
+    assert np.linalg.norm(x) > 0.1
+
+
+def test_the_minimum_norm_is_zero_where_zero_is_inside():
+    body = Body(u=np.eye(4), b=np.zeros(4), epsilon=0.1, bound=1.0)
+    assert not minimum_norm(body).any()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_least_epsilon_is_where_the_body_becomes_empty(seed):
+    rng = np.random.default_rng(seed)
+    u, b = rng.normal(size=(30, 4)), rng.normal(size=30)
+    least, point = least_epsilon(u, b, 2.0)
+    just = Body(u=u, b=b, epsilon=1.001 * least, bound=2.0)
+    assert just.contains(point)
+    assert just.contains(minimum_norm(just), 1e-6)
+    below = Body(u=u, b=b, epsilon=0.999 * least, bound=2.0)
+    for query in (minimum_norm, lambda body: support(body, np.eye(2))):
+        with pytest.raises(EmptyBody, match=f"with epsilon={least:.3g} one does"):
+            query(below)
+
+
+@pytest.mark.parametrize(("m", "d"), [(2, 6), (2, 8), (3, 8)])
+def test_the_body_holds_the_heads_and_its_long_axes_are_their_span(m, d):
+    rng = np.random.default_rng(m * d)
+    theta, _ = heads(rng, m, d)
+    agree = 0.1 if m == 2 else 0.5
+    u, b = planted(rng, theta, agree, 4 * d * d)
+    body = Body(u=u, b=b, epsilon=agree, bound=4.0)
+    assert all(body.contains(t) for t in theta)
+    assert not body.contains(theta[0] + 0.2 * rng.normal(size=(d, d)))
+    axes = extract(body, m, rng)
+    assert axes.widths[m - 2] > 3 * axes.widths[m - 1]
+    found = axes.directions[: m - 1].reshape(m - 1, -1)
+    np.testing.assert_allclose(found @ found.T, np.eye(m - 1), atol=1e-9)
+    truth = np.linalg.qr((theta[1:] - theta[0]).reshape(m - 1, -1).T)[0]
+    eigenvectors = eigh(u.T @ u)[1][:, : m - 1]
+    for other in (truth, eigenvectors):
+        assert np.linalg.svd(found @ other, compute_uv=False).min() > 0.99
+    assert extract(body, 1, rng, climbs=0).widths[0] <= axes.widths[0] * 1.001
+
+
+@pytest.mark.parametrize(("d", "seed"), [(7, 1), (8, 0), (8, 2)])
+def test_the_body_of_labelled_examples_holds_the_heads_and_agrees_with_the_eigenvectors(d, seed):
+    rng = np.random.default_rng(seed)
+    theta, w = heads(rng, 2, d)
+    data = examples(rng, theta, w, 150 * d * d)
+    refined = refine(moment(data).w, data)
+    found = constraints(agreement(refined.w, data), data, 10 * d * d)
+    asked = ask(found)
+    assert not asked.body(0.5).contains(asked.centre)
+    body = asked.body(16)
+    assert all(body.contains(t) for t in theta)
+    axes = extract(body, 2, rng)
+    assert axes.widths[0] > 3 * axes.widths[1]
+    other = span(hull(found), data, heads=2)
+    assert abs(np.sum(axes.directions[0] * other.directions[0])) > 0.98
+    between = (theta[0] - theta[1]) / np.linalg.norm(theta[0] - theta[1])
+    assert abs(np.sum(axes.directions[0] * between)) > 0.95
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"u": np.ones((3, 5))}, r"\(R, d\*d\)"),
+        ({"b": np.ones(2)}, "at least one row"),
+        ({"u": np.full((3, 4), np.nan)}, "not finite"),
+        ({"epsilon": -0.1}, "at least 0"),
+        ({"bound": 0.0}, "above 0"),
+        ({"u": np.ones((3, 81))}, "up to d=8"),
+    ],
+)
+def test_bad_bodies_are_refused(change, word):
+    given = {"u": np.ones((3, 4)), "b": np.ones(3), "epsilon": 0.1, "bound": 1.0}
+    with pytest.raises(UsageError, match=word):
+        Body(**given | change)
+    body = Body(**given)
+    with pytest.raises(UsageError, match="1 to 4 axes"):
+        extract(body, 5, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_high_margin_rows_give_the_sum_of_w_and_trimming_is_what_does_it(seed):
+    rng = np.random.default_rng(seed)
+    theta, w = heads(rng, 2, 8)
+    data = examples(rng, theta, w, 10000)
+    total = w.sum(0)
+    found = refine_by_proxy(theta.mean(0), data)
+    assert np.linalg.norm(found.w - total) < 0.03 * np.linalg.norm(total)
+    assert found.history[0] > 5 * found.history[-1]
+    assert found.spread < 0.03
+    assert found.margin > 2
+    # In the other order of tokens every row is still there.
+    turned = refine_by_proxy(theta.mean(0), Data(x=data.x[:, ::-1], y=data.y[:, ::-1]))
+    np.testing.assert_allclose(turned.w, found.w, atol=0.05)
+
+
+def test_a_wrong_proxy_is_no_better_than_chance_and_says_so():
+    rng = np.random.default_rng(0)
+    theta, w = heads(rng, 2, 8)
+    found = refine_by_proxy(rng.normal(size=(8, 8)), examples(rng, theta, w, 10000))
+    assert found.history[-1] > 0.1
+
+
+def test_a_proxy_needs_enough_rows():
+    rng = np.random.default_rng(0)
+    theta, w = heads(rng, 2, 8)
+    with pytest.raises(UsageError, match="300 examples given: at least 1778"):
+        refine_by_proxy(theta[0], examples(rng, theta, w, 300))
+    with pytest.raises(UsageError, match=r"\(8, 8\) is needed"):
+        refine_by_proxy(theta[0][:4], examples(rng, theta, w, 300))
+
+
+def test_the_net_finds_heads_that_are_points_of_it_and_no_others():
+    rng = np.random.default_rng(0)
+    theta, w = heads(rng, 3, 3)
+    centre = theta.mean(0)
+    directions = np.linalg.qr((theta[1:] - theta[0]).reshape(2, -1).T)[0].T.reshape(2, 3, 3)
+    data, validation = examples(rng, theta, w, 500), examples(rng, theta, w, 200)
+    coarse = grid(centre, directions, data, validation)
+    assert coarse.error == pytest.approx(
+        relative_error(AttentionLayer(theta=coarse.theta, w=coarse.w)(validation.x), validation.y)
+    )
+    assert np.all((coarse.theta - centre).reshape(3, -1) @ directions.reshape(2, -1).T < 99)
+    onto = directions.reshape(2, -1)
+    off = (coarse.theta - centre).reshape(3, -1)
+    np.testing.assert_allclose(off @ onto.T @ onto, off, atol=1e-9)
+    places = off @ onto.T / coarse.spacing
+    np.testing.assert_allclose(places, np.round(places), atol=1e-6)
+    # With its own heads for labels nothing is left over.
+    again = grid(centre, directions, examples(rng, coarse.theta, w, 500), validation)
+    exact = examples(rng, coarse.theta, w, 200)
+    assert grid(centre, directions, examples(rng, coarse.theta, w, 500), exact).error < 1e-12
+    assert again.tuples == coarse.tuples > 1000
+
+
+@pytest.mark.parametrize(("m", "given"), [(1, 0), (1, 1), (2, 2), (2, 0)])
+def test_the_stages_as_stated_learn_small_layers(m, given):
+    rng = np.random.default_rng(m)
+    theta, w = heads(rng, m, 8)
+    checks = []
+    found, values, reports = paper(
+        lambda n: examples(rng, theta, w, n),
+        given,
+        np.random.default_rng(0),
+        lambda: checks.append(1),
+    )
+    assert len(found) == m
+    fresh = examples(rng, theta, w, 2000)
+    error = relative_error(AttentionLayer(theta=found, w=values)(fresh.x), fresh.y)
+    assert error < 1e-2
+    names = ["moment", "crude body", "proxy", "refined body", "span", "net"]
+    assert [r.name for r in reports] == names
+    assert len(checks) == len(names)
+    assert reports[-1].measures["error"] == pytest.approx(error, rel=0.3)
+    assert reports[-1].measures["error"] < reports[0].measures["error"]
+
+
+def test_the_stages_as_stated_refuse_what_they_cannot_hold():
+    rng = np.random.default_rng(0)
+    theta, w = heads(rng, 2, 17)
+
+    def draw(n):
+        return examples(rng, theta, w, n)
+
+    for heads_given, word in ((2, "d=17 given"), (5, "d=17 given")):
+        with pytest.raises(UsageError, match=word):
+            paper(draw, heads_given, rng, lambda: None)
+    theta, w = heads(rng, 2, 8)
+    with pytest.raises(UsageError, match="1 to 4 heads"):
+        paper(draw, 5, rng, lambda: None)
+    with pytest.raises(StageFailed, match="at least 32 are needed"):
+        paper(lambda n: draw(min(n, 30)), 2, rng, lambda: None)
