@@ -75,6 +75,8 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
     e, a = smallest(np.where(usable, found.residuals, np.inf), min(rows or 40 * d * d // k, there))
     order = np.argsort(found.residuals[e, a], kind="stable")
     order = order[_apart(data.x[e[order]])]
+    if not len(order):
+        raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
     e, a = e[order], a[order]
     x, v, residuals = data.x[e], found.patterns[e, a], found.residuals[e, a]
     # A row that half agrees tells less: the error of b goes as its residual over the weights.

@@ -13,6 +13,7 @@ from hardness.upper.staged.hull import Hull, hull
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.moment import Moment, moment
 from hardness.upper.staged.net import net
+from hardness.upper.staged.noise import LIKE_NOISE, evenness
 from hardness.upper.staged.polish import enough, polish
 from hardness.upper.staged.projection import project
 from hardness.upper.staged.refine import refine
@@ -20,11 +21,11 @@ from hardness.upper.staged.single import EXACT, Single, single
 from hardness.upper.staged.span import Span, span
 from hardness.upper.staged.stage import StageFailed
 from hardness.upper.staged.supply import Supply
+from instances.layer import AttentionLayer
 
 # The gap of nice layers with enough examples is 4 or more, among eigenvalues of noise it is 1.3.
 _GAP, _LAST_GAP = 3.0, 1.5
 _POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors at which no more examples are asked for
-_SMALL, _GAIN = 0.2, 2.0  # an error below 0.2 that fourfold examples do not halve is noise
 _SINGLE, _FIRST, _GROWTH, _MOST = 4, 20, 4, 640_000  # the first two times d^2
 _MOST_ENTRIES = 40_000_000  # of the tokens: 320 MB, and as much for the labels
 _NOISY = 1 << 15  # examples of the polish where the labels are not exact
@@ -71,7 +72,6 @@ def practical(
     supply = Supply(oracle)
     sizes = list(plan.sizes(oracle.family.k, oracle.family.d))
     for size in sizes:
-        before = journal.error
         data, validation = supply.take(size)
         last = supply.exhausted or size == sizes[-1]
         attempt = Attempt(
@@ -87,8 +87,9 @@ def practical(
             attempt.run()
         except StageFailed as failed:
             journal.failed = failed
-        noise = before / _GAIN < journal.error < _SMALL
-        if last or journal.error <= plan.goal or noise or journal.single:
+        hopeless = journal.failed is not None and journal.failed.needs is None
+        settled = journal.error <= plan.goal or journal.single or journal.noisy
+        if last or settled or hopeless:
             break
     return supply.exhausted
 
@@ -115,6 +116,13 @@ class Attempt:
                     self.polish(alone.theta, alone.w)
                 return
         around, along = self.affine_hull(first)
+        if not self.plan.heads and first.label_rank < self.data.k:
+            raise StageFailed(
+                "agreement",
+                f"labels of rank {first.label_rank} given: with k = {self.data.k} tokens some "
+                f"pattern fits every row unless it is at least {self.data.k}, so no row shows that "
+                "heads agree",
+            )
         if not self.plan.heads and along.gap < self.least_gap:
             raise StageFailed(
                 "span",
@@ -139,7 +147,7 @@ class Attempt:
             found = single(first.w, self.data, self.validation)
             entry.rows = self.data.k * len(self.data)
             entry.measures |= {"steps": found.steps, "r2": found.r2}
-            entry.measures |= {"evenness": found.evenness, "even_noise": found.even_noise}
+            entry.measures |= {"evenness": found.evenness, "noise": found.noise}
             entry.measures["error"] = self.offer("single", found.theta, found.w)
         return found
 
@@ -191,6 +199,12 @@ class Attempt:
                 )
                 entry.measures |= {"steps": found.steps, "heads": m}
                 entry.measures["error"] = self.offer(name, found.theta, found.w)
+                left = self.validation.y - AttentionLayer(theta=found.theta, w=found.w)(
+                    self.validation.x
+                )
+                even = evenness(np.linalg.norm(left, axis=-1), self.data.d)
+                entry.measures["evenness"] = even
+            self.journal.noisy = even > LIKE_NOISE
             theta, w = found.theta, found.w
 
     def offer(self, stage: str, theta: Array, w: Array) -> float:

@@ -7,19 +7,18 @@ of the patterns are linear in Theta. Exact on noiseless labels, from 4 d^2 examp
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
 
-from hardness.upper.staged.agreement import Agreement, agreement
+from hardness.upper.staged.agreement import agreement
 from hardness.upper.staged.constraints import constraints
 from hardness.upper.staged.data import Array, Data, relative_error
 from hardness.upper.staged.hull import hull
 from hardness.upper.staged.moment import regress
+from hardness.upper.staged.noise import LIKE_NOISE, evenness
 from hardness.upper.staged.refine import fit_sum
 from instances.layer import AttentionLayer, softmax_rows
 
 # Held-out errors below this one are those of rounding.
 EXACT = 1e-10
-_EVEN = 0.75  # several heads with 10 % of label noise reach 0.55
 _STEPS = 40
 _MEMORY = 8
 _PLAIN = 3  # steps before the mixing: the first ones are far from linear
@@ -30,24 +29,24 @@ _MOVED = 1e-12
 class Single:
     """The best single head: theta, w (1, d, d) and its relative squared hold-out error.
 
-    recognised: whether a single head explains the data, exactly or up to label noise.
-    evenness: the 1 % quantile of the rows' residuals over their median, and even_noise what
-    isotropic noise alone would give; several heads agree closely on some rows and give less.
+    noise: the error that label noise alone would make, if it were all that the patterns leave.
+    evenness: about 1 where that is like noise; several heads agree closely on some rows, which
+    makes it small. r2: of the regression of the logits, on held-out constraints.
     """
 
     theta: Array
     w: Array
     error: float
-    steps: int
+    noise: float
     evenness: float
-    even_noise: float
     r2: float
+    steps: int
 
     @property
     def recognised(self) -> bool:
-        """Whether the error is that of rounding, or what is left over looks like noise."""
-        even = self.evenness > _EVEN * self.even_noise
-        return self.error <= EXACT or (self.error < 0.5 and even)
+        """Whether a single head explains the data, up to rounding or up to label noise."""
+        noisy = self.evenness > LIKE_NOISE and self.error < 2 * self.noise
+        return self.error <= EXACT or noisy
 
 
 def single(w: Array, data: Data, validation: Data) -> Single:
@@ -67,15 +66,16 @@ def single(w: Array, data: Data, validation: Data) -> Single:
     logits = hull(rows, ridge=0.0)
     w = _fit_values(logits.centre, data)
     layer = AttentionLayer(theta=logits.centre[None], w=w[None])
-    evenness, even_noise = _evenness(found, d)
+    freedom = max(d - k + 1, 1)
+    misfit = np.mean((found.residuals * found.scale) ** 2) / freedom
     return Single(
         theta=layer.theta,
         w=layer.w,
         error=relative_error(layer(validation.x), validation.y),
-        steps=steps,
-        evenness=evenness,
-        even_noise=even_noise,
+        noise=float(misfit / np.mean(data.y**2)),
+        evenness=evenness(found.residuals, freedom),
         r2=logits.r2,
+        steps=steps,
     )
 
 
@@ -108,11 +108,3 @@ def _fit_values(theta: Array, data: Data) -> Array:
     attended = softmax_rows((data.x @ theta) @ data.x.swapaxes(1, 2)) @ data.x
     rows = (-1, data.d)
     return regress(attended.reshape(rows), data.y.reshape(rows))
-
-
-def _evenness(found: Agreement, d: int) -> tuple[float, float]:
-    """The residuals' 1 % quantile over their median, theirs and that of isotropic noise."""
-    low, median = np.quantile(found.residuals, [0.01, 0.5])
-    freedom = max(d - found.patterns.shape[1] + 1, 1)
-    even = float(np.sqrt(chi2.ppf(0.01, freedom) / chi2.ppf(0.5, freedom)))
-    return (float(low / median) if median else 0.0), even

@@ -11,8 +11,10 @@ import scipy.linalg
 
 from hardness.upper.staged.data import Array, Data
 from hardness.upper.staged.hull import Hull
+from hardness.upper.staged.stage import StageFailed
 
-SHOWN = 12
+_SHOWN = 12
+_MOST_HEADS = 8
 _EXAMPLES = 20  # times d^2
 _BATCH_BYTES = 1 << 25
 
@@ -33,21 +35,24 @@ class Span:
 def span(found: Hull, data: Data, heads: int = 0) -> Span:
     """Find the heads-1 smallest eigenvectors; heads=0: as many as lie below the largest gap.
 
-    That gap speaks for at least two heads: rule out a single one before.
+    That gap speaks for at least two heads, and at most 8 of them: rule out a single one before.
+    Raises StageFailed for more heads than d^2, or d = 1.
     """
     d = data.d
-    shown = min(max(SHOWN, heads + 1), d * d)
+    if max(heads, 2) > d * d:
+        raise StageFailed("span", f"{max(heads, 2)} heads in dimension {d}: at most d^2 = {d * d}")
+    shown = min(max(_SHOWN, heads + 1), d * d)
     values, vectors = scipy.linalg.eigh(
         found.second_moment, row_moment(data), subset_by_index=[0, shown - 1]
     )
     values = np.maximum(values, np.finfo(float).eps * values[-1])
     ratios = values[1:] / values[:-1]
-    heads = heads or int(np.argmax(ratios)) + 2
+    heads = heads or int(np.argmax(ratios[: min(_MOST_HEADS - 1, d * d // 2)])) + 2
     directions = np.linalg.qr(vectors[:, : heads - 1])[0].T.reshape(heads - 1, d, d)
     return Span(
         eigenvalues=values,
         directions=np.ascontiguousarray(directions),
-        gap=float(ratios[heads - 2]) if heads > 1 else 1.0,
+        gap=float(ratios[heads - 2]) if 1 < heads <= len(ratios) + 1 else 1.0,
         heads=heads,
     )
 

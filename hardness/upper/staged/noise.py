@@ -1,0 +1,28 @@
+"""What is left of the labels after a fit: noise, or structure that the fit has missed."""
+
+import numpy as np
+from scipy.stats import chi2
+
+from hardness.upper.staged.data import Array
+
+LIKE_NOISE = 0.75  # two heads fitted as one, with 10 % of label noise, reach 0.56
+_LOW = 0.01
+_LEAST_FREEDOM = 4  # below, the norms of noise spread too far to tell
+
+
+def evenness(norms: Array, freedom: int) -> float:
+    """Return how even residual norms are: about 1 for isotropic noise of `freedom` dimensions.
+
+    It is their 1 % quantile over their median, in units of the same for noise. Misfits are small
+    on some rows and so give less. 0 for exact fits and where `freedom` is too small to tell.
+
+    >>> rng = np.random.default_rng(0)
+    >>> noise = np.linalg.norm(rng.normal(size=(4000, 15)), axis=1)
+    >>> round(evenness(noise, 15), 1), round(evenness(noise * rng.random(4000), 15), 1)
+    (1.0, 0.0)
+    """
+    if freedom < _LEAST_FREEDOM:
+        return 0.0
+    low, median = np.quantile(norms, [_LOW, 0.5])
+    expected = np.sqrt(chi2.ppf(_LOW, freedom) / chi2.ppf(0.5, freedom))
+    return float(low / median / expected) if median else 0.0
