@@ -85,6 +85,10 @@ def test_known_label_noise_is_no_fault_and_unknown_noise_is_named():
     assert set(found) == {"hold-out error", "error over linear"}
     assert all("noise" in signal.advice for signal in found.values())
     assert flagged(diagnose(seen, HoldOut(error=0.4, upper=0.41), k=2, noise=0.2**0.5))
+    # 0.95 of the labels is noise: half of the remaining square is not explained.
+    faint = diagnose(seen, HoldOut(error=0.975, upper=0.98), k=2, noise=0.95**0.5)
+    assert "hold-out error" in flagged(faint)
+    assert "hold-out error" in flagged(diagnose(seen, noisy, k=2, noise=1.0))
 
 
 def test_a_large_known_part_hides_nothing():
@@ -140,7 +144,12 @@ def test_too_few_examples_are_flagged_wherever_the_risk_is_large(examples):
 
 @pytest.mark.parametrize(
     ("spec", "heads"),
-    [("nice:m=1,k=2,d=16", 0), ("nice:m=2,k=2,d=8", 2), ("nice:m=2,k=2,d=8,noise=0.05", 2)],
+    [
+        ("nice:m=1,k=2,d=16", 0),
+        ("nice:m=1,k=2,d=16,noise=0.3", 1),
+        ("nice:m=2,k=2,d=8", 2),
+        ("nice:m=2,k=2,d=8,noise=0.05", 2),
+    ],
 )
 def test_nice_layers_are_not_flagged(spec, heads):
     found = learn(spec, 1, heads=heads)

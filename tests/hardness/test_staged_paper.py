@@ -257,3 +257,11 @@ def test_the_stages_as_stated_say_how_many_examples_they_need():
     assert found.outcome is Outcome.EXAMPLES_SPENT
     assert found.details["needs"] == 32
     assert "examples" in {s["name"] for s in found.details["diagnosis"] if s["flagged"]}
+
+
+def test_a_layer_that_is_linear_is_no_trouble_to_the_programs():
+    """Theta_i = c I attends alike in all heads on every row: the body is a single point."""
+    source = parse("nice:m=2,k=2,d=8,trace=1").instance(1)
+    oracle = ExampleOracle(source, Meter(Budget()))
+    found = Staged(mode="paper", heads=2, examples=6000).learn(oracle, np.random.default_rng(0))
+    assert found.details["error"] < 1e-3

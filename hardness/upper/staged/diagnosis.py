@@ -18,6 +18,7 @@ from hardness.upper.staged.stage import StageFailed, StageReport
 # Gaps and regressions fall short with few examples too: where the hold-out error is below this
 # one, the stages after them have proved them good enough.
 SOLVED = 1e-3
+NOISE_LEFT = 0.02
 RISK = 0.1
 
 
@@ -49,9 +50,9 @@ class HoldOut:
     error: float = float("inf")
     upper: float = float("inf")
 
-    def without(self, noise: float) -> "HoldOut":
-        """Return the errors less a share of the labels' square that is known to be noise."""
-        return HoldOut(error=max(self.error - noise, 0.0), upper=max(self.upper - noise, 0.0))
+    def without(self, share: float) -> "HoldOut":
+        """Return the errors relative to labels without noise, a known share of their square."""
+        return HoldOut(error=_less(self.error, share), upper=_less(self.upper, share))
 
 
 def diagnose(
@@ -72,10 +73,10 @@ def diagnose(
     """
     seen = {key: value for report in reports for key, value in _named(report)}
     square = seen.get("label_square", 0.0)
-    share = min(noise**2 / square, 1.0) if square else 0.0
+    share = noise**2 / square if square else 0.0
     left = hold_out.without(share)
-    linear = max(seen.get("linear", np.inf) - share, 0.0)
-    solved = left.error <= SOLVED
+    # Noise blurs gaps and regressions without harm where next to nothing else is left over.
+    solved = left.error <= max(SOLVED, min(share / 10, NOISE_LEFT))
     found = [
         *_below("rank of the labels", seen.get("label_rank"), k - 1, _RANK, at=True),
         *_above("halves of the moment", seen.get("moment halves"), 0.5, _MOMENT),
@@ -87,9 +88,10 @@ def diagnose(
         *_failures(reports, failed),
         *_above("hold-out error", left.upper, RISK, _ERROR),
     ]
-    if linear < np.inf:  # with a large linear part an error says little of the rest
-        share_left = left.upper / linear if linear else np.inf
-        found += _above("error over linear", share_left, RISK, _LINEAR, moot=left.upper <= SOLVED)
+    if "linear" in seen:  # with a large linear part an error says little of the rest
+        linear = _less(seen["linear"], share)
+        ratio = left.upper / linear if linear else np.inf
+        found += _above("error over linear", ratio, RISK, _LINEAR, moot=solved)
     return tuple(found)
 
 
@@ -162,6 +164,11 @@ def _failures(reports: Sequence[StageReport], failed: StageFailed | None) -> lis
         needs = float(failed.needs)
         return [Signal(name="examples", value=examples, threshold=needs, flagged=True, advice=_FEW)]
     return [Signal(name="stages", value=1.0, threshold=0.0, flagged=True, advice=_FAILED)]
+
+
+def _less(error: float, share: float) -> float:
+    """A relative error without the share of noise in the labels; infinite where all is noise."""
+    return max(error - share, 0.0) / (1 - share) if share < 1 else float("inf")
 
 
 def _named(report: StageReport) -> list[tuple[str, float]]:

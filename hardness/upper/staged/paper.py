@@ -11,7 +11,7 @@ import numpy as np
 
 from hardness.oracles import ExampleOracle
 from hardness.upper.staged.agreement import agreement
-from hardness.upper.staged.body import Body, extract, least_epsilon, minimum_norm
+from hardness.upper.staged.body import Body, EmptyBody, extract, least_epsilon, minimum_norm
 from hardness.upper.staged.constraints import Constraints, constraints
 from hardness.upper.staged.data import Array, Data
 from hardness.upper.staged.diagnosis import moment_measures
@@ -31,6 +31,7 @@ BOUND = 8.0  # on the entries of all Theta_i: the paper takes a bound on their n
 # tends to hold 0. To hold all heads, and be long along their differences, it must be far larger.
 _TIGHT = 1.25
 _LOOSE = 16.0
+_ROUNDING = 1e-6
 _ROWS = 10  # times d^2: constraints, at most
 _LEAST_EXAMPLES = 10_000
 _MOST_EXAMPLES = 300_000
@@ -55,11 +56,19 @@ class Asked:
 
 
 def ask(found: Constraints) -> Asked:
-    """Find the least epsilon of the weighted constraints and the point of least norm near it."""
+    """Find the least epsilon of the weighted constraints and the point of least norm near it.
+
+    Raises StageFailed where the programs are not solved.
+    """
     u, b = found.u * found.weights[:, None], found.b * found.weights
     least, _ = least_epsilon(u, b, BOUND)
-    tight = Asked(u=u, b=b, least=max(least, 1e-9), centre=np.empty(0)).body(_TIGHT)
-    return Asked(u=u, b=b, least=tight.epsilon / _TIGHT, centre=minimum_norm(tight))
+    # Exact constraints leave a body of no width, which no solver in float64 finds.
+    least = max(least, _ROUNDING * float(np.abs(b).max()), _ROUNDING)
+    tight = Body(u=u, b=b, epsilon=_TIGHT * least, bound=BOUND, largest_d=LARGEST_D)
+    try:
+        return Asked(u=u, b=b, least=least, centre=minimum_norm(tight))
+    except EmptyBody as error:
+        raise StageFailed("body", str(error)) from error
 
 
 def paper(plan: Plan, oracle: ExampleOracle, journal: Journal, rng: np.random.Generator) -> bool:
