@@ -629,9 +629,7 @@ def spectrum(
     "--learner",
     "names",
     multiple=True,
-    default=["queries", "elimination", "lowdegree", "student"],
-    help="NAME or NAME:key=value,...; repeatable.  "
-    "[default: queries, elimination, lowdegree, student]",
+    help="NAME or NAME:key=value,...; repeatable.  [default: a few that run on the family]",
     shell_complete=complete_learner,
 )
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True)
@@ -648,7 +646,7 @@ def compare(
     budget: Any,
 ) -> None:
     """Run learners over a range of sizes beside the certified bounds; --out writes a folder."""
-    from hardness.compare import Cut, compare, distinct, values_of
+    from hardness.compare import Cut, compare, distinct, usual, values_of
     from hardness.compare.results import to_json
     from hardness.lower import Terms
     from hardness.report.demo import write_results
@@ -660,6 +658,7 @@ def compare(
     if to.out:
         refuse_foreign(to.out, to.force, ours)
         refuse_unwritable(to.out)
+    names = names or usual(spec, over)
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     command = shlex.join(["hardness", *sys.argv[1:]])
     terms = Terms(tau=tau)
@@ -702,17 +701,22 @@ def report(to: SimpleNamespace, source: Path) -> None:
     emit(to, data, f"{to.out}: {len(found.runs)} runs", write=False)
 
 
-@cli.command(short_help="Draw a lower bound: correlations, eigenvalues, sda, adversary.")
-@click.argument("name", type=click.Choice(["correlations", "eigenvalues", "sda", "adversary"]))
+FIGURES = ("correlations", "eigenvalues", "sda", "adversary", "stages", "dial")
+
+
+@cli.command(short_help=f"Draw one of {', '.join(FIGURES)}.")
+@click.argument("name", type=click.Choice(FIGURES))
 @click.argument("source", shell_complete=complete_spec)
 @common
 def figure(to: SimpleNamespace, name: str, source: str) -> None:
-    """Draw a figure of a SPEC, or of a game's transcript for adversary.
+    """Draw a figure of a SPEC, or of a file.
 
-    --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
+    correlations, eigenvalues, sda: SOURCE is a SPEC. adversary: a transcript. stages: the file of
+    `hardness learn staged SPEC --out FILE`. dial: the folder of a `compare` with the learner
+    staged. --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
     """
-    from hardness.report.lower_figures import NUMBERS, adversary, draw
-    from instances.disk import read_json, write_bytes
+    from hardness.report.figures import draw, numbers
+    from instances.disk import write_bytes
 
     if to.out is None and not to.as_json:
         raise click.UsageError("figure needs --out FILE.svg, .png or .pdf, or --json")
@@ -720,8 +724,8 @@ def figure(to: SimpleNamespace, name: str, source: str) -> None:
     if kind not in ("svg", "png", "pdf"):
         raise click.UsageError(f"--out {to.out} given: a name that ends in .svg, .png or .pdf")
     early(to)
-    data = adversary(read_json(Path(source))) if name == "adversary" else None
-    data = data or NUMBERS[name](target(source)[0])
+    of_family = name in ("correlations", "eigenvalues", "sda")
+    data = numbers(name, target(source)[0] if of_family else Path(source))
     if to.out:
         write_bytes(to.out, draw(name, data, kind), force=to.force)
     emit(to, data, f"{to.out}: {name} of {data['spec']}", write=False)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from instances.family import Family, Instance
+from instances.fineprint import coherence, fine_print
 from instances.layer import AttentionLayer
 from instances.symmetric import Symmetric
 
@@ -25,9 +26,7 @@ class LayerFacts:
     """Sizes of a layer, head by head, and how alike its heads are. [CL24]"""
 
     heads: tuple[HeadFacts, ...]
-    coherence: (
-        float  # largest |<Theta_i, Theta_j>| / (||Theta_i|| ||Theta_j||), i != j; 0 for m = 1
-    )
+    coherence: float  # largest |cosine| of two Theta_i, 0 for m = 1
     w_coherence: float
 
 
@@ -50,20 +49,21 @@ def layer_facts(layer: AttentionLayer) -> LayerFacts:
             )
         )
     return LayerFacts(
-        heads=tuple(heads), coherence=_coherence(layer.theta), w_coherence=_coherence(layer.w)
+        heads=tuple(heads), coherence=coherence(layer.theta), w_coherence=coherence(layer.w)
     )
 
 
 def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
     """Describe a family and, where the secret is known, the layer of an instance.
 
-    Nothing that is said depends on which member it is.
+    Of a family of hidden sets nothing that is said depends on which member it is. The fine print is
+    what the theorem about learning asks of a layer, measured. [CL24]
     """
     facts: dict[str, Any] = {
         "spec": family.spec,
         "family": family.name,
-        "members": str(family.size),
-        "tokens": "boolean",
+        "members": "a continuum" if family.size is None else str(family.size),
+        "tokens": family.token_text,
         "k": family.k,
         "d": family.d,
         "heads": family.layer_heads,
@@ -79,14 +79,7 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
             "sum_abs_a": family.sum_abs_a,
             "response_error": float(np.abs(table - [float(v) for v in family.values]).max()),
         }
-    facts["layer"] = asdict(layer_facts(instance.layer())) if instance else None
+    layer = instance.layer() if instance else None
+    facts["layer"] = asdict(layer_facts(layer)) if layer else None
+    facts["fine_print"] = [asdict(c) for c in fine_print(layer)] if layer else None
     return facts
-
-
-def _coherence(matrices: np.ndarray[Any, Any]) -> float:
-    flat = matrices.reshape(len(matrices), -1)
-    norms = np.linalg.norm(flat, axis=1)
-    norms[norms == 0] = 1.0
-    cosines = np.abs(flat @ flat.T) / np.outer(norms, norms)
-    np.fill_diagonal(cosines, 0.0)
-    return float(cosines.max())

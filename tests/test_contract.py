@@ -67,6 +67,9 @@ def test_families_and_learners(hardness):
         "lowdegree",
         "student",
         "pooled",
+        "levenberg",
+        "linear",
+        "trivial",
     ]
     for learner in hardness("learners", "--json").json["learners"]:
         assert hardness("learners", "show", learner["name"]).code == 0

@@ -1,6 +1,6 @@
 """Both sides together: runs of learners, their risks, and bounds over a range of sizes."""
 
-from hardness.compare.both import Comparison, Cut, compare, distinct, values_of
+from hardness.compare.both import Comparison, Cut, compare, distinct, usual, values_of
 from hardness.compare.game import Game, play
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
@@ -23,6 +23,7 @@ __all__ = [
     "read_comparison",
     "run",
     "spectra",
+    "usual",
     "values_of",
     "write_comparison",
 ]

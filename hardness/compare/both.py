@@ -13,6 +13,7 @@ from hardness.compare.run import Run, run
 from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
+from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
 from instances.parameters import key_values, plain
 from instances.spec import FAMILIES
@@ -21,6 +22,8 @@ from instances.userfile import split
 
 Value = int | Fraction  # of a parameter
 _MAX_RUNS = 100_000
+_HIDDEN_SETS = ("queries", "elimination", "lowdegree", "student")
+_LAYERS = ("staged", "levenberg", "student", "linear")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +74,17 @@ def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
     for text in learners:
         named.setdefault(learner_spec(parse_learner(text)), text)
     return tuple(named.values())
+
+
+def usual(spec: str, over: str) -> tuple[str, ...]:
+    """Name a few learners that run on a family, for who names none.
+
+    >>> usual("profile:g=majority,m=3", "d=8..10")
+    ('lowdegree', 'student')
+    """
+    family = parse(specs_over(spec, *values_of(over))[0])
+    names = _LAYERS if isinstance(family, Dense) else _HIDDEN_SETS
+    return tuple(name for name in names if not parse_learner(name).supports(family))
 
 
 def values_of(text: str) -> tuple[str, tuple[Value, ...]]:

@@ -25,10 +25,12 @@ from hardness.upper.learner import SPENT
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
 from instances.files import Folder
+from instances.layer import AttentionLayer
 from instances.streams import generator
 
 OracleName = Literal["samples", "exact"]
 SOLVED_BELOW = 0.05
+_TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
 JUDGED = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)  # by the risk alone
 
 
@@ -200,6 +202,8 @@ def judged(
     details = dict(hypothesis.details)
     if hypothesis.secret is not None:
         details["claimed_secret"] = list(hypothesis.secret)
+    if instance and hypothesis.against and (truth := layer_of(instance)):
+        details["truth"] = hypothesis.against(truth)
     return Run(
         spec=family.spec,
         learner=learner_spec(learner),
@@ -217,6 +221,17 @@ def judged(
         },
         machine=f"{platform.system()} {platform.machine()}",
     )
+
+
+def layer_of(instance: Instance) -> AttentionLayer | None:
+    """Build the true layer to compare heads with; None where it is large or beyond float64."""
+    family = instance.family
+    if family.layer_heads * family.d**2 > _TRUTH_NUMBERS:
+        return None
+    try:
+        return instance.layer()
+    except ToolkitError:
+        return None
 
 
 def judge(risk: Risk | None, known: bool) -> Outcome:

@@ -83,9 +83,13 @@ class Meter:
             raise Spent("queries")
         self.queries += 1
 
+    def has_time(self) -> bool:
+        """Say whether the seconds are not over yet."""
+        return self.budget.seconds is None or self.seconds <= self.budget.seconds
+
     def require_time(self) -> None:
         """Raise Spent where the seconds are over."""
-        if self.budget.seconds is not None and self.seconds > self.budget.seconds:
+        if not self.has_time():
             raise Spent("seconds")
 
     def usage(self) -> Usage:

@@ -4,13 +4,12 @@ Each is drawn from numbers that it also gives away, so that a reader can plot th
 """
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from hardness.lower import Johnson
 from hardness.lower.sda import all_subsets, pair_events
-from hardness.report.canvas import STYLES, render
+from hardness.report.canvas import STYLES
 from instances.errors import DamagedFile, UsageError
 from instances.family import Family
 from instances.symmetric import Symmetric, to_float
@@ -91,7 +90,8 @@ def adversary(transcript: dict[str, Any]) -> Data:
         raise DamagedFile(f"this is no transcript of a game: {error}") from error
 
 
-def _draw_correlations(figure: Any, data: Data) -> None:
+def draw_correlations(figure: Any, data: Data) -> None:
+    """Draw the correlation of two members against their overlap."""
     axis = figure.subplots()
     axis.plot(data["overlap"], data["correlation"], marker="o", markersize=4, color=_BLUE)
     axis.set_xlabel("overlap of two hidden sets")
@@ -103,7 +103,8 @@ def _draw_correlations(figure: Any, data: Data) -> None:
     axis.set_title(data["spec"])
 
 
-def _draw_eigenvalues(figure: Any, data: Data) -> None:
+def draw_eigenvalues(figure: Any, data: Data) -> None:
+    """Draw eigenvalues and multiplicities by eigenspace."""
     axis = figure.subplots()
     axis.plot(data["j"], data["log10_eigenvalue"], marker="o", markersize=4, color=_BLUE)
     axis.set_xlabel("eigenspace j")
@@ -117,7 +118,8 @@ def _draw_eigenvalues(figure: Any, data: Data) -> None:
     axis.set_title(data["spec"])
 
 
-def _draw_sda(figure: Any, data: Data) -> None:
+def draw_sda(figure: Any, data: Data) -> None:
+    """Draw the bracket of SDA against gamma."""
     axis = figure.subplots()
     gamma = [float(Fraction(g)) for g in data["gamma"]]
     lower, upper, pairs = (
@@ -142,7 +144,8 @@ def _draw_sda(figure: Any, data: Data) -> None:
     axis.set_title(data["spec"])
 
 
-def _draw_adversary(figure: Any, data: Data) -> None:
+def draw_adversary(figure: Any, data: Data) -> None:
+    """Draw the members left after each query."""
     axis = figure.subplots()
     left = [int(v) for v in data["left"]]
     scale = 10 ** max(0, len(str(max(left))) - 15)  # beyond float64 only the shape matters
@@ -151,24 +154,6 @@ def _draw_adversary(figure: Any, data: Data) -> None:
     axis.set_ylabel("members left" + (f" / {scale:.0e}" if scale > 1 else ""))
     axis.set_ylim(bottom=0)
     axis.set_title(data["spec"])
-
-
-DRAWINGS: dict[str, Callable[[Any, Data], None]] = {
-    "correlations": _draw_correlations,
-    "eigenvalues": _draw_eigenvalues,
-    "sda": _draw_sda,
-    "adversary": _draw_adversary,
-}
-NUMBERS: dict[str, Callable[[Family], Data]] = {
-    "correlations": correlations,
-    "eigenvalues": eigenvalues,
-    "sda": sda,
-}
-
-
-def draw(name: str, data: Data, kind: str = "svg") -> bytes:
-    """Draw one figure from its numbers, as svg, png or pdf: the same bytes for the same numbers."""
-    return render((6.0, 3.8), kind, lambda figure: DRAWINGS[name](figure, data))
 
 
 def _log10(value: Any) -> float:

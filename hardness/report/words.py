@@ -80,6 +80,8 @@ def run_words(found: Run) -> str:
     recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
     if found.secret_recovered is None and "claimed_secret" in found.details:
         recovered = f"claims {found.details['claimed_secret']}, not checked"
+    truth = found.details.get("truth")
+    heads = [f"heads    {truth_words(truth)}"] if truth else []
     return "\n".join(
         [
             f"{found.learner} on {found.spec}, seed {found.seed}",
@@ -87,8 +89,24 @@ def run_words(found: Run) -> str:
             f"risk     {measured}",
             f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
             f"secret   {recovered}",
-            "details  " + ", ".join(f"{k} {v}" for k, v in found.details.items()),
+            *heads,
+            "details  " + ", ".join(f"{k} {v}" for k, v in found.details.items() if k != "truth"),
         ]
+    )
+
+
+def truth_words(truth: dict[str, Any]) -> str:
+    """Write how near the heads of a layer are to the true ones.
+
+    >>> truth_words({"heads": [1, None], "theta_errors": [0.5, None], "w_errors": [2.0, None],
+    ...     "spare": [0]})
+    '1 of 2 paired, 1 to spare; largest relative errors: Theta 0.5, W 2'
+    """
+    theta, w = ([e for e in truth[f"{name}_errors"] if e is not None] for name in ("theta", "w"))
+    spare = f", {len(truth['spare'])} to spare" if truth["spare"] else ""
+    return (
+        f"{len(theta)} of {len(truth['heads'])} paired{spare}; largest relative errors: "
+        f"Theta {max(theta):.2g}, W {max(w):.2g}"
     )
 
 
@@ -119,7 +137,11 @@ def game_words(game: Game) -> str:
 
 def inspection_words(facts: dict[str, Any]) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
-    lines = [f"{key:15} {value}" for key, value in facts.items() if key != "layer"]
+    lines = [
+        _hang(f"{key:15} ", str(value))
+        for key, value in facts.items()
+        if key not in ("layer", "fine_print")
+    ]
     layer = facts["layer"]
     if layer is None:
         return "\n".join([*lines, "", "no secret part here: the layer itself is not known"])
@@ -131,7 +153,27 @@ def inspection_words(facts: dict[str, Any]) -> str:
         f"coherence of the Theta_i {layer['coherence']:.3f}, of the W_i {layer['w_coherence']:.3f}"
     )
     header = ["head", "|Theta|", "|W|", "stable rank", "|trace|/|Theta|"]
-    return "\n".join([*lines, "", table(header, rows), coherence])
+    return "\n".join([*lines, "", table(header, rows), coherence, "", fine_print_words(facts)])
+
+
+def fine_print_words(facts: dict[str, Any]) -> str:
+    """Write the conditions of the theorem that layers can be learned, with their lights."""
+    lines = ["fine print of the theorem that such layers can be learned (after CL24)"]
+    for c in facts["fine_print"]:
+        what = f"{'Theta' if c['of'] == 'theta' else 'W'} {c['name']}"
+        lines += [_hang(f"  {c['light']:7} {what:18} {c['value']:<8.3g} ", c["asks"])]
+    lights = [c["light"] for c in facts["fine_print"]]
+    red, yellow = lights.count("red"), lights.count("yellow")
+    if red:
+        said = (
+            f"{red} red: the theorem does not speak of this layer. That is no hardness: most "
+            "violations turned out harmless at small size, so try `hardness learn staged`"
+        )
+    elif yellow:
+        said = f"{yellow} yellow: at this size a light says little; the theorem's constants less"
+    else:
+        said = "all green: as a random layer. The theorem's own constants ask for more at any size"
+    return "\n".join([*lines, _wrap(said)])
 
 
 def demo_words(made: Demo) -> str:
@@ -151,6 +193,18 @@ def demo_words(made: Demo) -> str:
             "",
             "The bound holds for statistical-query learners; elimination is none.",
         ]
+    )
+
+
+def _hang(start: str, text: str) -> str:
+    """Write text after a start, its further lines below its first."""
+    return textwrap.fill(
+        text,
+        80,
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_long_words=False,
+        break_on_hyphens=False,
     )
 
 

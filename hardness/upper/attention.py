@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-_RIDGE = 1e-12  # relative to the mean of the diagonal
 
 
 def columns(x: NDArray[Any]) -> Array:
@@ -59,12 +58,13 @@ def heads_sum(attended: Array, w: Array) -> Array:
 def gram_factor(attended: Array) -> Array:
     """Factor the Gram matrix of what heads attend to, (k, m, d, n): lower triangular, (md, md).
 
-    A small multiple of the identity is added, because two heads may attend alike.
+    Two heads may attend alike: as much is added to the diagonal as rounding asks for.
     """
     k, m, d, n = attended.shape
     flat = attended.reshape(k, m * d, n)
     gram = np.sum(flat @ flat.transpose(0, 2, 1), axis=0)
-    gram += (_RIDGE * np.trace(gram) / (m * d) + np.finfo(float).tiny) * np.eye(m * d)
+    rounding = np.finfo(np.float64)
+    gram += (4 * m * d * rounding.eps * np.trace(gram) + rounding.tiny) * np.eye(m * d)
     return np.linalg.cholesky(gram)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hardness.oracles.budget import Resource
 from instances.errors import UsageError
 from instances.family import Family, Secret
+from instances.layer import AttentionLayer
 from instances.parameters import canonical
 from instances.parity import Parity
 
@@ -82,12 +83,15 @@ class Hypothesis:
 
     predict: (n, k, d) tokens -> (n, k, d) labels. secret: the member it claims, if it does.
     outcome: why it stopped, None where it ran to its end. details: numbers worth keeping.
+    against: compares what was found with the true layer, as JSON; called by the judge, who knows
+    it, never by the learner.
     """
 
     predict: Predict
     secret: Secret | None = None
     outcome: Outcome | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    against: Callable[[AttentionLayer], dict[str, Any]] | None = None
 
 
 class Learner(Protocol):

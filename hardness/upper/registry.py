@@ -4,15 +4,19 @@ from typing import Any
 
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Learner
+from hardness.upper.levenberg import Levenberg
+from hardness.upper.linear import Linear
 from hardness.upper.lowdegree import LowDegree
 from hardness.upper.pooled import Pooled
 from hardness.upper.queries import Queries
 from hardness.upper.student import Student
+from hardness.upper.trivial import Trivial
 from instances.errors import ToolkitError, unknown
 from instances.parameters import build
 
 LEARNERS: dict[str, type[Any]] = {
-    kind.name: kind for kind in (Queries, Elimination, LowDegree, Student, Pooled)
+    kind.name: kind
+    for kind in (Queries, Elimination, LowDegree, Student, Pooled, Levenberg, Linear, Trivial)
 }
 
 

@@ -6,16 +6,18 @@ in closed form, Adam [KB15] or plain SGD.
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
+from hardness.upper.attention import columns, linearize
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
+from hardness.upper.matching import matched
 from instances.coded import Coded
 from instances.family import Examples, Family, require
-from instances.layer import AttentionLayer, mix_tokens, pair_products, softmax_rows
+from instances.layer import AttentionLayer
 from instances.limits import require_memory
 
 Array = NDArray[np.float64]
@@ -26,7 +28,7 @@ class Student:
     """Trains `heads` heads (0: as many as the family's layers have) for at most `steps` steps."""
 
     name: ClassVar[str] = "student"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
 
@@ -64,7 +66,7 @@ class Student:
         try:
             for step in range(1, self.steps + 1):
                 batch = oracle.draw(self.batch)
-                new, d_theta, d_w = gradients(theta, w, batch.x.astype(np.float64), batch.y)
+                new, d_theta, d_w = gradients(theta, w, batch.x, batch.y)
                 loss = new if loss == math.inf else 0.98 * loss + 0.02 * new
                 if not math.isfinite(new):
                     outcome = Outcome.DIVERGED
@@ -80,7 +82,7 @@ class Student:
         if outcome is Outcome.DIVERGED:
             return nothing(family, outcome, steps=step, heads=heads)
         layer = AttentionLayer(theta=theta, w=w)
-        return Hypothesis(predict=layer, outcome=outcome, details=details)
+        return Hypothesis(predict=layer, outcome=outcome, details=details, against=matched(layer))
 
     def _update(self, value: Array, gradient: Array, first: Array, second: Array, t: int) -> None:
         """Take one step in place."""
@@ -104,29 +106,14 @@ def trivial_loss(family: Family, batch: Examples) -> float:
     return float(((batch.y - family.known(batch.x)) ** 2).sum()) / len(batch)
 
 
-def gradients(theta: Array, w: Array, x: Array, y: Array) -> tuple[float, Array, Array]:
+def gradients(
+    theta: Array, w: Array, x: NDArray[Any], y: NDArray[Any]
+) -> tuple[float, Array, Array]:
     """Compute the batch's mean squared loss and its gradients in theta and w, softmax attention.
 
     theta, w: (m, d, d); x, y: (n, k, d).
     """
-    n, k, d = x.shape
-    flat = x.reshape(n * k, d)
-    mixed, weights = [], []
-    residual = -y
-    for a, b in zip(theta, w, strict=True):
-        left = (flat @ a).reshape(n, k, d)
-        p = softmax_rows(pair_products(left, x))
-        attended = mix_tokens(p, x)
-        residual = residual + (attended.reshape(n * k, d) @ b).reshape(n, k, d)
-        weights.append(p)
-        mixed.append(attended)
-    loss = float(np.sum(residual**2)) / n
-    g = residual * (2.0 / n)
-    g_flat = g.reshape(n * k, d)
-    d_theta, d_w = np.empty_like(theta), np.empty_like(w)
-    for i, (p, attended) in enumerate(zip(weights, mixed, strict=True)):
-        d_w[i] = attended.reshape(n * k, d).T @ g_flat
-        d_p = pair_products((g_flat @ w[i].T).reshape(n, k, d), x)
-        d_logits = p * (d_p - np.sum(p * d_p, axis=-1, keepdims=True))
-        d_theta[i] = flat.T @ mix_tokens(d_logits, x).reshape(n * k, d)
-    return loss, d_theta, d_w
+    layer = linearize(theta, w, columns(x))
+    residual = layer.value - columns(y)
+    d_theta, d_w = layer.adjoint(residual * (2.0 / len(x)))
+    return float(np.sum(residual**2)) / len(x), d_theta, d_w

@@ -209,14 +209,18 @@ def test_the_polish_ends_at_the_floor_of_the_noise(k, gaussian):
 def test_the_polish_stops_when_it_is_told_to_and_keeps_what_it_has():
     layer = planted(2, 8)
     data, validation = labelled(layer, 300, 2), labelled(layer, 100, 2, 1)
-    calls = itertools.count()
-    end = polish(layer.theta * 0.7, layer.w, data, validation, proceed=lambda: next(calls) < 40)
-    assert end.end == "stopped"
-    assert 0 < end.steps < 10
-    assert end.error < 0.01
-    never = polish(layer.theta * 0.7, layer.w, data, validation, proceed=lambda: False)
-    assert never.steps == 0
-    assert (never.theta == layer.theta * 0.7).all()
+
+    def after(products):
+        calls = itertools.count()
+        proceed = lambda: next(calls) < products  # noqa: E731
+        return polish(layer.theta * 0.7, layer.w, data, validation, proceed=proceed)
+
+    some, none = after(40), after(0)
+    assert some.end == none.end == "stopped"
+    assert 0 < some.steps < 10
+    assert some.error < 0.01
+    assert none.steps == 0
+    assert (none.theta == layer.theta * 0.7).all()
     assert polish(layer.theta * 0.7, layer.w, data, validation, steps=2).end == "steps"
 
 

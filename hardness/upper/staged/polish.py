@@ -117,7 +117,7 @@ def ended(history: list[float], steps: int) -> End | None:
 
 
 class _Stopped(Exception):
-    """Leaves LSMR, which has no other way out."""
+    """The way out of LSMR, which has no other."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

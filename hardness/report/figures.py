@@ -1,0 +1,45 @@
+"""Figures by name: the numbers of each from its source, and the picture from its numbers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hardness.compare import read_comparison
+from hardness.report import lower_figures, stages
+from hardness.report.canvas import render
+from instances.disk import read_json
+from instances.family import Family
+
+Data = dict[str, Any]
+
+_NUMBERS: dict[str, Callable[[Any], Data]] = {
+    "correlations": lower_figures.correlations,
+    "eigenvalues": lower_figures.eigenvalues,
+    "sda": lower_figures.sda,
+    "adversary": lambda path: lower_figures.adversary(read_json(path)),
+    "stages": lambda path: stages.of_run(read_json(path)),
+    "dial": lambda path: stages.of_dial(read_comparison(path)),
+}
+_SMALL, _WIDE = (6.0, 3.8), (10.0, 3.8)
+DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
+    "correlations": (_SMALL, lower_figures.draw_correlations),
+    "eigenvalues": (_SMALL, lower_figures.draw_eigenvalues),
+    "sda": (_SMALL, lower_figures.draw_sda),
+    "adversary": (_SMALL, lower_figures.draw_adversary),
+    "stages": (_WIDE, stages.draw_run),
+    "dial": (_SMALL, stages.draw_dial),
+}
+
+
+def numbers(name: str, source: Family | Path) -> Data:
+    """Collect the numbers of a figure from a family, or from a file or folder.
+
+    Raises UsageError or DamagedFile for a source that does not have them.
+    """
+    return _NUMBERS[name](source)
+
+
+def draw(name: str, data: Data, kind: str = "svg") -> bytes:
+    """Draw one figure from its numbers, as svg, png or pdf: the same bytes for the same numbers."""
+    size, build = DRAWINGS[name]
+    return render(size, kind, lambda figure: build(figure, data))

@@ -1,0 +1,71 @@
+"""Which found head is which true one: a layer is the same under every order of its heads."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from instances.errors import UsageError
+from instances.layer import AttentionLayer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matching:
+    """Found heads beside the true ones.
+
+    heads: for each true head the number of the found one, None where there are too few. theta,
+    w: ||found - true||_F / ||true||_F for each true head, None for one without a partner, absolute
+    where the true one is 0. spare: the found heads that are left over.
+    """
+
+    heads: tuple[int | None, ...]
+    theta: tuple[float | None, ...]
+    w: tuple[float | None, ...]
+    spare: tuple[int, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the matching as JSON."""
+        return {
+            "heads": list(self.heads),
+            "theta_errors": list(self.theta),
+            "w_errors": list(self.w),
+            "spare": list(self.spare),
+        }
+
+
+def match(found: AttentionLayer, truth: AttentionLayer) -> Matching:
+    """Pair the heads so that the sum of their relative errors is least. [Kuh55]
+
+    Raises UsageError for layers of different dimensions.
+
+    >>> truth = AttentionLayer(theta=np.stack([np.eye(2), np.ones((2, 2))]), w=np.ones((2, 2, 2)))
+    >>> swapped = AttentionLayer(theta=truth.theta[::-1], w=truth.w)
+    >>> match(swapped, truth).heads
+    (1, 0)
+    """
+    if found.d != truth.d:
+        raise UsageError(f"layers of dimensions {found.d} and {truth.d} given: they must be equal")
+    theta, w = distances(found.theta, truth.theta), distances(found.w, truth.w)
+    rows, partners = linear_sum_assignment(theta + w)
+    pairs = {int(i): int(j) for i, j in zip(rows, partners, strict=True)}
+    return Matching(
+        heads=tuple(pairs.get(i) for i in range(truth.m)),
+        theta=tuple(float(theta[i, pairs[i]]) if i in pairs else None for i in range(truth.m)),
+        w=tuple(float(w[i, pairs[i]]) if i in pairs else None for i in range(truth.m)),
+        spare=tuple(j for j in range(found.m) if j not in pairs.values()),
+    )
+
+
+def matched(found: AttentionLayer) -> Callable[[AttentionLayer], dict[str, Any]]:
+    """Make what a hypothesis is compared with the true layer by."""
+    return lambda truth: match(found, truth).to_json()
+
+
+def distances(found: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Relative Frobenius distances, (f, d, d) and (t, d, d) -> (t, f)."""
+    out = np.array([[np.linalg.norm(a - b) for a in found] for b in truth])
+    norms = np.linalg.norm(truth, axis=(1, 2))
+    return np.asarray(out / np.where(norms > 0, norms, 1.0)[:, None])

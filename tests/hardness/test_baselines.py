@@ -1,0 +1,180 @@
+"""The baselines beside the staged learner, and the matching of what they find with the truth."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from hardness.compare import Run, run
+from hardness.compare.run import layer_of
+from hardness.oracles import Budget
+from hardness.report.words import run_words
+from hardness.upper import Outcome, parse_learner
+from hardness.upper.linear import features
+from hardness.upper.matching import match
+from instances import AttentionLayer, UsageError, parse
+
+
+def learn(learner, spec, seed=0, **budget):
+    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
+
+
+@pytest.mark.parametrize(
+    "spec", ["nice:m=2,k=2,d=8", "nice:m=3,k=3,d=6,tokens=gaussian", "nice:m=1,k=4,d=5,scale=5"]
+)
+def test_levenberg_finds_random_layers_and_all_their_heads(spec):
+    found = learn("levenberg", spec)
+    assert found.outcome is Outcome.SOLVED
+    assert found.details["hold_out_error"] < 1e-20
+    truth = found.details["truth"]
+    assert sorted(truth["heads"]) == list(range(parse(spec).m))
+    assert max(truth["theta_errors"] + truth["w_errors"]) < 1e-9
+    assert truth["spare"] == []
+    assert Run.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert "paired; largest relative errors: Theta" in run_words(found)
+
+
+def test_levenberg_ends_near_the_noise_and_learns_more_from_more_examples():
+    risks = [
+        learn(f"levenberg:examples={n},restarts=1", "nice:m=2,k=2,d=6,noise=0.2").risk.value
+        for n in (400, 4000)
+    ]
+    assert risks[1] < 0.3 * risks[0] < 0.03
+
+
+def test_levenberg_with_more_heads_than_there_are_has_some_to_spare():
+    found = learn("levenberg:heads=3,restarts=1,steps=30", "nice:m=2,k=2,d=5")
+    assert len(found.details["truth"]["spare"]) == 1
+    assert "2 of 2 paired, 1 to spare" in run_words(found)
+
+
+@pytest.mark.parametrize(
+    ("learner", "spec", "budget", "outcome"),
+    [
+        ("levenberg", "parity:d=24,m=5", {"seconds": 0.1}, Outcome.SECONDS_SPENT),
+        ("levenberg", "nice:m=2,k=2,d=8", {"examples": 60}, Outcome.EXAMPLES_SPENT),
+        ("levenberg", "nice:m=2,k=2,d=8", {"examples": 1}, Outcome.EXAMPLES_SPENT),
+        ("linear", "nice:m=2,k=2,d=8", {"examples": 3}, Outcome.EXAMPLES_SPENT),
+        ("linear", "nice:m=2,k=2,d=32", {"seconds": 1e-6}, Outcome.SECONDS_SPENT),
+    ],
+)
+def test_budgets_are_kept(learner, spec, budget, outcome):
+    found = learn(learner, spec, **budget)
+    assert found.outcome is outcome
+    assert found.usage.examples <= budget.get("examples", 10**9)
+    assert found.usage.seconds < 2
+    assert found.risk is not None
+
+
+def test_levenberg_learns_nothing_of_a_parity_on_four_bits():
+    found = learn("levenberg:restarts=2,steps=30", "parity:d=10,m=4")
+    assert found.outcome is Outcome.LEARNED_NOTHING
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_linear_is_least_squares_on_the_token_and_the_sum():
+    family = parse("nice:m=2,k=3,d=6")
+    found = learn("linear:oversample=50", family.spec)
+    drawn = family.instance(0).examples(0, 200)
+    assert found.usage.examples == 200
+    rows, labels = features(drawn.x).reshape(-1, 12), drawn.y.reshape(-1, 6)
+    best, *_ = np.linalg.lstsq(rows, labels, rcond=None)
+    unseen = family.instance(0).examples(0, 5000, "test")
+    error = np.sum((features(unseen.x) @ best - unseen.y) ** 2) / np.sum(unseen.y**2)
+    assert found.risk.value == pytest.approx(error, rel=0.05)
+    assert 0.02 < error < 0.6
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_linear_solves_layers_that_do_not_look(k):
+    """To first order in Theta boolean tokens would tell; at Theta = 0 nothing is left."""
+    assert learn("linear", f"nice:m=3,k={k},d=8,scale=0.001").risk.value < 1e-5
+    weak, strong = (learn("linear", f"nice:m=3,k={k},d=8,scale={s}") for s in (0.3, 2))
+    assert weak.risk.value < 0.3 * strong.risk.value
+
+
+@pytest.mark.parametrize("spec", ["parity:d=10,m=3", "nice:m=2,k=3,d=6"])
+def test_trivial_has_a_risk_of_one_and_asks_for_nothing(spec):
+    found = learn("trivial", spec)
+    assert found.outcome is Outcome.LEARNED_NOTHING
+    assert found.risk.value == pytest.approx(1.0)
+    assert found.usage.examples == 0
+
+
+def layer(m, d, seed):
+    theta, w = np.random.default_rng(seed).normal(size=(2, m, d, d))
+    return AttentionLayer(theta=theta, w=w)
+
+
+@pytest.mark.parametrize(("found", "true"), [(3, 3), (2, 4), (4, 2), (1, 1)])
+def test_the_matching_is_the_best_of_all(found, true):
+    for seed in range(5):
+        a, b = layer(found, 3, seed), layer(true, 3, seed + 100)
+        matching = match(a, b)
+        got = sum(e for e in matching.theta + matching.w if e is not None)
+
+        def relative(x, y):
+            return np.linalg.norm(x - y) / np.linalg.norm(y)
+
+        cost = [
+            [relative(a.theta[j], b.theta[i]) + relative(a.w[j], b.w[i]) for j in range(found)]
+            for i in range(true)
+        ]
+        size = min(found, true)
+        best = min(
+            sum(cost[i][j] for i, j in zip(rows, cols, strict=True))
+            for rows in itertools.combinations(range(true), size)
+            for cols in itertools.permutations(range(found), size)
+        )
+        assert got == pytest.approx(best, rel=1e-12)
+        assert len(matching.spare) == found - size
+        assert matching.heads.count(None) == true - size == matching.theta.count(None)
+        for i, j in enumerate(matching.heads):
+            if j is not None:
+                assert matching.theta[i] == pytest.approx(relative(a.theta[j], b.theta[i]))
+
+
+def test_the_matching_undoes_a_permutation_and_names_the_head_that_is_off():
+    truth = layer(4, 5, 0)
+    order = [2, 0, 3, 1]
+    theta, w = truth.theta[order].copy(), truth.w[order]
+    theta[1] *= 1.25
+    matching = match(AttentionLayer(theta=theta, w=w), truth)
+    assert matching.heads == (1, 3, 0, 2)
+    assert matching.theta == pytest.approx((0.25, 0, 0, 0))
+    assert matching.w == (0, 0, 0, 0)
+
+
+def test_a_true_head_of_zero_is_measured_absolutely():
+    truth = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.ones((1, 2, 2)))
+    found = AttentionLayer(theta=np.eye(2)[None] / 2, w=np.ones((1, 2, 2)))
+    assert match(found, truth).theta == pytest.approx((np.sqrt(0.5),))
+
+
+def test_layers_of_different_dimensions_are_not_matched():
+    with pytest.raises(UsageError, match="dimensions 3 and 2"):
+        match(layer(1, 3, 0), layer(1, 2, 0))
+
+
+def test_the_true_layer_is_left_out_where_it_is_large_or_beyond_float64():
+    assert layer_of(parse("parity:d=8,m=3").instance(0)).m == 3
+    assert layer_of(parse("parity:d=1000,m=21").instance(0)) is None
+    assert layer_of(parse("parity:d=130,m=128,rho=1.0625").instance(0)) is None
+    assert "truth" in learn("student:steps=5", "parity:d=8,m=3").details
+    assert "truth" not in learn("trivial", "parity:d=8,m=3").details
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("levenberg:restarts=0", "at least 1"),
+        ("levenberg:examples=1", "2 are needed"),
+        ("levenberg:heads=-1", "at least 0"),
+        ("linear:oversample=0", "at least 1"),
+        ("trivial:x=1", "there are none"),
+    ],
+)
+def test_bad_parameters_are_named(text, word):
+    with pytest.raises(UsageError, match=word):
+        parse_learner(text)

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+
+from instances import AttentionLayer, parse
+from instances.fineprint import fine_print
+
+
+def lights(spec, seed=0):
+    return {(c.of, c.name): c.light for c in fine_print(parse(spec).instance(seed).layer())}
+
+
+def values(layer):
+    return {(c.of, c.name): c.value for c in fine_print(layer)}
+
+
+def test_values_by_their_definitions():
+    rng = np.random.default_rng(0)
+    theta, w = rng.normal(size=(2, 3, 7, 7))
+    found = values(AttentionLayer(theta=theta, w=w))
+    norms = [np.linalg.norm(t) for t in theta]
+    cosines = [
+        abs(np.trace(theta[i].T @ theta[j])) / norms[i] / norms[j]
+        for i in range(3)
+        for j in range(i)
+    ]
+    assert found["theta", "coherence"] == pytest.approx(max(cosines))
+    ranks = [(s**2).sum() / s[0] ** 2 for s in map(np.linalg.svd, w, [False] * 3, [False] * 3)]
+    assert found["w", "stable rank"] == pytest.approx(min(ranks))
+    shares = [max((t[:, j] ** 2).sum() for j in range(7)) / n**2 for t, n in zip(theta, norms)]  # noqa: B905
+    assert found["theta", "column"] == pytest.approx(max(shares))
+    assert found["theta", "trace"] == pytest.approx(
+        max(abs(np.trace(t)) / n for t, n in zip(theta, norms, strict=True))
+    )
+    assert found["theta", "norm ratio"] == pytest.approx(max(norms) / min(norms))
+    whole = np.sqrt(sum(np.linalg.norm(v) ** 2 for v in w))
+    assert found["w", "sum"] == pytest.approx(np.linalg.norm(w.sum(axis=0)) / whole)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_layers_are_green(seed):
+    assert set(lights("nice:m=3,k=2,d=16", seed).values()) == {"green"}
+
+
+@pytest.mark.parametrize(
+    ("dial", "condition"),
+    [
+        ("coherence=0.95", ("theta", "coherence")),
+        ("rank=1", ("theta", "stable rank")),
+        ("trace=0.9", ("theta", "trace")),
+        ("column=0.8", ("theta", "column")),
+        ("ratio=100", ("theta", "norm ratio")),
+        ("wrank=1", ("w", "stable rank")),
+        ("shared=1", ("w", "coherence")),
+        ("shared=1,signs=alternating", ("w", "sum")),
+    ],
+)
+def test_every_dial_turns_its_light_red(dial, condition):
+    assert lights(f"nice:m=2,k=2,d=16,{dial}")[condition] == "red"
+
+
+def test_parities_are_red_where_it_matters():
+    found = lights("parity:d=16,m=4")
+    for condition in (("theta", "off lattice"), ("theta", "coherence"), ("w", "stable rank")):
+        assert found[condition] == "red"
+
+
+def test_heads_of_zeros_and_single_heads_do_not_break_it():
+    zero = np.zeros((1, 3, 3))
+    assert {c.name for c in fine_print(AttentionLayer(theta=zero, w=zero))} == {"coherence", "sum"}
+    one = np.eye(3)[None]
+    assert values(AttentionLayer(theta=one, w=one))["theta", "coherence"] == 0.0
