@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hardness.upper.staged.data import Array, Data, relative_error
+from hardness.upper.linear import features
+from hardness.upper.staged.data import Data, relative_error
 from hardness.upper.staged.moment import Moment
 from hardness.upper.staged.stage import StageFailed, StageReport
 
@@ -99,15 +100,15 @@ def moment_measures(found: Moment, data: Data, validation: Data) -> dict[str, fl
     """Return what stage 1 measures for the diagnosis: halves, label_rank, label_square, linear.
 
     label_square: mean square of a label's entries. linear: relative error of the best linear map
-    from a token and the mean of all tokens to the token's label, on the hold-out.
+    from a token and the sum of all tokens to the token's label, on the hold-out.
     """
-    features = [_linear_features(part.x) for part in (data, validation)]
-    weights = np.linalg.lstsq(features[0], data.y.reshape(-1, data.d), rcond=None)[0]
+    known, fresh = (features(part.x).reshape(-1, 2 * part.d) for part in (data, validation))
+    weights = np.linalg.lstsq(known, data.y.reshape(-1, data.d), rcond=None)[0]
     return {
         "halves": found.halves,
         "label_rank": found.label_rank,
         "label_square": float(found.label_spectrum.mean()),
-        "linear": relative_error((features[1] @ weights).reshape(validation.y.shape), validation.y),
+        "linear": relative_error((fresh @ weights).reshape(validation.y.shape), validation.y),
     }
 
 
@@ -178,8 +179,3 @@ def _named(report: StageReport) -> list[tuple[str, float]]:
         (f"moment {key}" if first and key == "halves" else key, value)
         for key, value in report.measures.items()
     ]
-
-
-def _linear_features(x: Array) -> Array:
-    mean = np.broadcast_to(x.mean(axis=1, keepdims=True), x.shape)
-    return np.concatenate([x, mean], axis=-1).reshape(-1, 2 * x.shape[2])
