@@ -374,7 +374,7 @@ def test_a_run_is_reproducible_and_judged():
     assert a.details["errors"] == b.details["errors"]
 
 
-@pytest.mark.parametrize("given", [{"mode": "paper"}, {"heads": -1}, {"examples": -1}])
+@pytest.mark.parametrize("given", [{"mode": "theory"}, {"heads": -1}, {"examples": -1}])
 def test_bad_parameters_are_refused(given):
     with pytest.raises(UsageError, match=next(iter(given))):
         Staged(**given)

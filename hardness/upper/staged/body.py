@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 
+from hardness.upper.staged.stage import StageFailed
 from instances.errors import UsageError
 
 Array = NDArray[np.float64]
@@ -128,7 +129,10 @@ def minimum_norm(body: Body) -> Array:
     )
     target = np.append(np.zeros(size), 1.0)
     system = np.vstack([normals.T, limits])
-    multipliers, distance = nnls(system, target, maxiter=30 * system.shape[1])
+    try:
+        multipliers, distance = nnls(system, target, maxiter=30 * system.shape[1])
+    except RuntimeError as error:
+        raise StageFailed("body", f"the minimum-norm point was not found ({error})") from error
     # The residual is zero exactly where the constraints contradict one another.
     if distance < 1e-9:
         raise _empty(body)
@@ -196,7 +200,7 @@ def _solve(cost: Array, empty: Body | None = None, **program: Any) -> Array:
     if found.status == 2 and empty is not None:
         raise _empty(empty)
     if found.x is None:
-        raise ArithmeticError(f"the linear program was not solved: {found.message}")
+        raise StageFailed("body", f"a linear program was not solved ({found.message})")
     return np.asarray(found.x)
 
 

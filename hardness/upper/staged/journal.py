@@ -10,7 +10,8 @@ import numpy as np
 
 from hardness.oracles import Meter
 from hardness.upper.staged.agreement import Agreement
-from hardness.upper.staged.data import Array, Data, relative_error
+from hardness.upper.staged.data import Array, Data, error_bound, relative_error
+from hardness.upper.staged.diagnosis import HoldOut, Signal, diagnose
 from hardness.upper.staged.stage import StageFailed, StageReport
 from instances.layer import AttentionLayer
 
@@ -19,12 +20,16 @@ _BINS = 40
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Found:
-    """A layer that a stage arrived at, with its relative squared error on the hold-out."""
+    """A layer that a stage arrived at, with its relative squared error on the hold-out.
+
+    upper: what that error is at most, with confidence.
+    """
 
     stage: str
     examples: int
     layer: AttentionLayer
     error: float
+    upper: float
 
 
 @dataclass(kw_only=True)
@@ -84,10 +89,13 @@ class Journal:
         if not (np.isfinite(theta).all() and np.isfinite(w).all()):
             raise StageFailed(stage, "its layer has left the range of float64")
         layer = AttentionLayer(theta=theta, w=w)
-        error = relative_error(layer(validation.x), validation.y)
+        predicted = layer(validation.x)
+        error, upper = (f(predicted, validation.y) for f in (relative_error, error_bound))
         if not np.isfinite(error):
             raise StageFailed(stage, "the labels of the hold-out are all zero or out of range")
-        self.found.append(Found(stage=stage, examples=examples, layer=layer, error=error))
+        self.found.append(
+            Found(stage=stage, examples=examples, layer=layer, error=error, upper=upper)
+        )
         return error
 
     def has_time(self) -> bool:
@@ -104,6 +112,12 @@ class Journal:
     def error(self) -> float:
         """The least error so far, infinite before the first layer."""
         return self.best.error if self.best else float("inf")
+
+    def diagnose(self, k: int, noise: float = 0.0) -> tuple[Signal, ...]:
+        """Judge what is written here; k tokens, label noise of a known standard deviation."""
+        best = self.best
+        hold_out = HoldOut(error=best.error, upper=best.upper) if best else HoldOut()
+        return diagnose(self.reports, hold_out, k=k, failed=self.failed, noise=noise)
 
     def draw_residuals(self, agreement: Agreement, accepted: float) -> None:
         """Keep the histogram of log10 of the residuals, and the largest one that was accepted."""

@@ -9,13 +9,19 @@ from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
 from hardness.upper.matching import matched
 from hardness.upper.staged.journal import Journal
+from hardness.upper.staged.paper import paper, refusal
 from hardness.upper.staged.practical import Plan, practical
+from instances.dense import Dense
 from instances.family import Family, require
+
+MODES = {"practical": practical, "paper": paper}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Staged:
     """Runs the stages in a mode; heads=0 and examples=0 are found out, polish=0 does without.
+
+    mode: practical, the form that works best, or paper, the stages as stated (no polish at all).
 
     >>> from hardness.oracles import Budget, Meter
     >>> from instances import parse
@@ -36,14 +42,14 @@ class Staged:
     polish: int = 100
 
     def __post_init__(self) -> None:
-        require(self.mode == "practical", f"mode={self.mode} given: practical is what there is")
+        require(self.mode in MODES, f"mode={self.mode} given: {' or '.join(MODES)}")
         for name in ("heads", "examples", "polish"):
             value = getattr(self, name)
             require(value >= 0, f"{name}={value} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
-        """Any family of attention layers."""
-        return None
+        """Any family of attention layers; the paper's linear programs only up to d=16."""
+        return refusal(family.d, self.heads) if self.mode == "paper" else None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Run the stages until the hold-out error, the examples or the time are at their end."""
@@ -51,19 +57,19 @@ class Staged:
         plan = Plan(heads=self.heads, examples=self.examples, polish=self.polish)
         outcome = None
         try:
-            ran_out = practical(plan, oracle, journal, rng)
+            ran_out = MODES[self.mode](plan, oracle, journal, rng)
             if journal.error > plan.goal:
                 failed = Outcome.DEGENERATE if journal.failed else None
                 outcome = Outcome.EXAMPLES_SPENT if ran_out else failed
         except Spent as spent:
             outcome = SPENT[spent.resource]
-        best = journal.best
+        family, best = oracle.family, journal.best
+        noise = float(family.noise) if isinstance(family, Dense) else 0.0
+        signals = journal.diagnose(family.k, noise)
+        details = journal.to_json() | {"diagnosis": [signal.to_json() for signal in signals]}
         # Who knows the family may do better than a layer that explains nothing.
         if best is None or best.error >= 1:
-            return nothing(oracle.family, outcome, **journal.to_json())
+            return nothing(family, outcome, **details)
         return Hypothesis(
-            predict=best.layer,
-            outcome=outcome,
-            details=journal.to_json(),
-            against=matched(best.layer),
+            predict=best.layer, outcome=outcome, details=details, against=matched(best.layer)
         )

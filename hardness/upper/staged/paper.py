@@ -2,25 +2,27 @@
 
 Moment, agreement rows, convex body, its minimum-norm point as a proxy, high-margin rows, the body
 again, its long axes by support queries, a net. No variable projection and no polish: the error is
-what the stages leave. Each stage reports the hold-out error of the best layer known after it.
+what the stages leave. Every stage that has a layer reports its error on the hold-out.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic
 
 import numpy as np
 
+from hardness.oracles import ExampleOracle
 from hardness.upper.staged.agreement import agreement
-from hardness.upper.staged.body import Body, extract, least_epsilon, minimum_norm
+from hardness.upper.staged.body import Body, EmptyBody, extract, least_epsilon, minimum_norm
 from hardness.upper.staged.constraints import Constraints, constraints
-from hardness.upper.staged.data import Array, Data, relative_error
+from hardness.upper.staged.data import Array, Data
+from hardness.upper.staged.diagnosis import moment_measures
 from hardness.upper.staged.grid import grid
+from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.moment import disagreement, moment
+from hardness.upper.staged.practical import Plan
 from hardness.upper.staged.proxy import refine_by_proxy
-from hardness.upper.staged.stage import StageReport
+from hardness.upper.staged.stage import StageFailed
+from hardness.upper.staged.supply import Supply
 from instances.errors import UsageError
-from instances.layer import AttentionLayer
 
 LARGEST_D = 16  # a linear program over d^2 unknowns takes seconds there
 BOUND = 8.0  # on the entries of all Theta_i: the paper takes a bound on their norms as known
@@ -29,10 +31,10 @@ BOUND = 8.0  # on the entries of all Theta_i: the paper takes a bound on their n
 # tends to hold 0. To hold all heads, and be long along their differences, it must be far larger.
 _TIGHT = 1.25
 _LOOSE = 16.0
+_ROUNDING = 1e-6
 _ROWS = 10  # times d^2: constraints, at most
 _LEAST_EXAMPLES = 10_000
 _MOST_EXAMPLES = 300_000
-_VALIDATION = 4096
 MOST_HEADS = 4
 _ALONE = 2.0  # a single head that does no worse than this, times the error of several, is all
 
@@ -54,66 +56,123 @@ class Asked:
 
 
 def ask(found: Constraints) -> Asked:
-    """Find the least epsilon of the weighted constraints and the point of least norm near it."""
+    """Find the least epsilon of the weighted constraints and the point of least norm near it.
+
+    Raises StageFailed where the programs are not solved.
+    """
     u, b = found.u * found.weights[:, None], found.b * found.weights
     least, _ = least_epsilon(u, b, BOUND)
-    tight = Asked(u=u, b=b, least=max(least, 1e-9), centre=np.empty(0)).body(_TIGHT)
-    return Asked(u=u, b=b, least=tight.epsilon / _TIGHT, centre=minimum_norm(tight))
+    # Exact constraints leave a body of no width, which no solver in float64 finds.
+    least = max(least, _ROUNDING * float(np.abs(b).max()), _ROUNDING)
+    tight = Body(u=u, b=b, epsilon=_TIGHT * least, bound=BOUND, largest_d=LARGEST_D)
+    try:
+        return Asked(u=u, b=b, least=least, centre=minimum_norm(tight))
+    except EmptyBody as error:
+        raise StageFailed("body", str(error)) from error
 
 
-def paper(
-    draw: Callable[[int], Data],
-    heads: int,
-    rng: np.random.Generator,
-    check: Callable[[], None],
-) -> tuple[Array, Array, tuple[StageReport, ...]]:
-    """Learn theta and w (m, d, d) from what `draw(n)` gives; heads=0: by the gap in the widths.
+def paper(plan: Plan, oracle: ExampleOracle, journal: Journal, rng: np.random.Generator) -> bool:
+    """Run the stages once, heads=0 by the gap in the widths; returns whether examples ran out.
 
-    `check` is called after each stage and may raise. Raises StageFailed where a stage cannot go
-    on, UsageError for d above 16 or more than 4 heads.
+    What cannot go on is left in `journal.failed`. Raises Spent where there are no examples at all,
+    or the time is over, and UsageError for d above 16 or more than 4 heads.
     """
-    validation = draw(_VALIDATION)
-    d, k = validation.d, validation.k
-    _require(d, heads)
-    data = draw(examples(heads or 2, k, d))
-    journal = _Journal(len(data), validation, check)
+    d, k = oracle.family.d, oracle.family.k
+    refused = refusal(d, plan.heads)
+    if refused:
+        raise UsageError(refused)
+    supply = Supply(oracle)
+    data, validation = supply.take(plan.examples or examples(plan.heads or 2, k, d))
+    run = Run(heads=plan.heads, data=data, validation=validation, journal=journal, rng=rng)
+    try:
+        run.stages()
+    except StageFailed as failed:
+        journal.failed = failed
+    return supply.exhausted
 
-    crude = moment(data)
-    journal.add("moment", len(data), _single(np.zeros((d, d)), crude.w), halves=crude.halves)
 
-    rows, first, outside = _body(crude.w, data)
-    layer = _single(first.centre, crude.w)
-    journal.add("crude body", rows, layer, epsilon=first.least, outside=outside)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """One pass through the stages; each writes to the journal, and raises StageFailed."""
 
-    refined = refine_by_proxy(first.centre, data)
-    journal.add(
-        "proxy",
-        refined.rows,
-        _single(first.centre, refined.w),
-        margin=refined.margin,
-        untrimmed_residual=float(refined.history[0]),
-        residual=float(refined.history[-1]),
-        spread=refined.spread,
-        moved=disagreement(refined.w, crude.w),
-    )
+    heads: int
+    data: Data
+    validation: Data
+    journal: Journal
+    rng: np.random.Generator
 
-    rows, second, outside = _body(refined.w, data)
-    layer = _single(second.centre, refined.w)
-    journal.add("refined body", rows, layer, epsilon=second.least, outside=outside)
+    def stages(self) -> None:
+        """All of them."""
+        crude = self.moment()
+        first = self.body("crude body", crude)
+        refined = self.refine(first.centre, crude)
+        second = self.body("refined body", refined)
+        self.net(second.centre, self.span(second))
 
-    axes = extract(second.body(_LOOSE), heads or MOST_HEADS, rng)
-    ratios = axes.widths[:-1] / axes.widths[1:]
-    m = heads or int(np.argmax(ratios)) + 2
-    gap = float(ratios[m - 2]) if m > 1 else 1.0
-    journal.add("span", rows, layer, heads=m, gap=gap, width=float(axes.widths[0]))
+    def moment(self) -> Array:
+        """Stage 1; its layer attends uniformly."""
+        with self.journal.stage("moment", len(self.data)) as entry:
+            found = moment(self.data)
+            entry.rows = self.data.k * len(self.data)
+            entry.measures |= moment_measures(found, self.data, self.validation)
+            entry.measures["error"] = self.offer("moment", np.zeros_like(found.w), found.w)
+        return found.w
 
-    best = grid(second.centre, axes.directions[: m - 1], data, validation)
-    if not heads:  # the gap speaks for two heads at least, but one has no gap
-        alone = grid(second.centre, axes.directions[:0], data, validation)
-        best = alone if alone.error <= _ALONE * best.error else best
-    layer = AttentionLayer(theta=best.theta, w=best.w)
-    journal.add("net", len(data), layer, points=best.points, spacing=best.spacing)
-    return best.theta, best.w, tuple(journal.reports)
+    def body(self, name: str, w: Array) -> Asked:
+        """Stages 2 and 4; the layer has one head, at the body's minimum-norm point."""
+        with self.journal.stage(name, len(self.data)) as entry:
+            found = agreement(w, self.data)
+            pairs = self.data.k * (self.data.k - 1) // 2
+            rows = constraints(found, self.data, _ROWS * self.data.d**2 // pairs)
+            asked = ask(rows)
+            entry.rows = rows.rows
+            entry.measures |= {"constraints": len(rows), "epsilon": asked.least}
+            entry.measures["outside"] = found.outside
+            entry.measures["error"] = self.offer(name, asked.centre, w)
+        self.journal.draw_residuals(found, float(rows.residuals.max()))
+        return asked
+
+    def refine(self, proxy: Array, crude: Array) -> Array:
+        """Stage 3."""
+        with self.journal.stage("proxy", len(self.data)) as entry:
+            refined = refine_by_proxy(proxy, self.data)
+            entry.rows = refined.rows
+            entry.measures |= {"margin": refined.margin, "halves": refined.spread}
+            entry.measures["untrimmed_residual"] = float(refined.history[0])
+            entry.measures["residual"] = float(refined.history[-1])
+            entry.measures["moved"] = disagreement(refined.w, crude)
+            entry.measures["error"] = self.offer("proxy", proxy, refined.w)
+        return refined.w
+
+    def span(self, asked: Asked) -> Array:
+        """Stage 5: the directions, (heads-1, d, d)."""
+        with self.journal.stage("span", len(self.data)) as entry:
+            axes = extract(asked.body(_LOOSE), self.heads or MOST_HEADS, self.rng)
+            # Eigenvalues are as the inverse squares of widths.
+            gaps = (axes.widths[:-1] / axes.widths[1:]) ** 2
+            heads = self.heads or int(np.argmax(gaps)) + 2
+            entry.rows = len(asked.b)
+            entry.measures |= {"heads": heads, "width": float(axes.widths[0])}
+            if heads > 1:
+                entry.measures["gap"] = float(gaps[heads - 2])
+        self.journal.figures["widths"] = axes.widths.tolist()
+        return axes.directions[: heads - 1]
+
+    def net(self, centre: Array, directions: Array) -> None:
+        """Stage 6."""
+        with self.journal.stage("net", len(self.data)) as entry:
+            best = grid(centre, directions, self.data, self.validation)
+            if not self.heads:  # the gap speaks for two heads at least, but one has no gap
+                alone = grid(centre, directions[:0], self.data, self.validation)
+                best = alone if alone.error <= _ALONE * best.error else best
+            entry.measures |= {"heads": len(best.theta), "points": best.points}
+            entry.measures |= {"spacing": best.spacing, "tuples": best.tuples}
+            entry.measures["error"] = self.offer("net", best.theta, best.w)
+
+    def offer(self, stage: str, theta: Array, w: Array) -> float:
+        """Give a stage's layer to the journal; returns its error on the hold-out."""
+        theta, w = (a if a.ndim == 3 else a[None] for a in (theta, w))
+        return self.journal.offer(stage, theta, w, len(self.data), self.validation)
 
 
 def examples(heads: int, k: int, d: int) -> int:
@@ -126,49 +185,17 @@ def examples(heads: int, k: int, d: int) -> int:
     return min(max(wanted, _LEAST_EXAMPLES), _MOST_EXAMPLES)
 
 
-class _Journal:
-    """The reports of the stages so far; the time of a stage is that since the last entry."""
+def refusal(d: int, heads: int) -> str | None:
+    """Say why the stages as stated cannot be run, or None.
 
-    def __init__(self, examples: int, validation: Data, check: Callable[[], None]) -> None:
-        self.reports: list[StageReport] = []
-        self._examples, self._validation, self._check = examples, validation, check
-        self._start = monotonic()
-
-    def add(self, name: str, rows: int, layer: AttentionLayer, **measures: float) -> None:
-        error = relative_error(layer(self._validation.x), self._validation.y)
-        self.reports.append(
-            StageReport(
-                name=name,
-                seconds=monotonic() - self._start,
-                examples=self._examples,
-                rows=rows,
-                measures={"error": error} | measures,
-            )
-        )
-        self._check()
-        self._start = monotonic()
-
-
-def _body(w: Array, data: Data) -> tuple[int, Asked, float]:
-    """The constraints of an estimate w of sum_i W_i: rows, what programs say, rows outside."""
-    found = agreement(w, data)
-    pairs = data.k * (data.k - 1) // 2
-    rows = constraints(found, data, _ROWS * data.d**2 // pairs)
-    return rows.rows, ask(rows), found.outside
-
-
-def _single(theta: Array, w: Array) -> AttentionLayer:
-    """A layer whose heads all attend by theta, with sum_i W_i = w."""
-    return AttentionLayer(theta=theta[None], w=w[None])
-
-
-def _require(d: int, heads: int) -> None:
+    >>> refusal(12, 2), refusal(12, 5)
+    (None, "heads=5 given: the paper's net takes 1 to 4 heads, 0 for unknown")
+    """
     if d > LARGEST_D:
-        raise UsageError(
+        return (
             f"d={d} given: the paper's linear programs are run up to d={LARGEST_D}: "
             "take mode=practical"
         )
     if not 0 <= heads <= MOST_HEADS:
-        raise UsageError(
-            f"heads={heads} given: the paper's net takes 1 to {MOST_HEADS} heads, 0 for unknown"
-        )
+        return f"heads={heads} given: the paper's net takes 1 to {MOST_HEADS} heads, 0 for unknown"
+    return None

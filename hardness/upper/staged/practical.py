@@ -8,6 +8,7 @@ import numpy as np
 from hardness.oracles import ExampleOracle
 from hardness.upper.staged.constraints import constraints
 from hardness.upper.staged.data import Array, Data
+from hardness.upper.staged.diagnosis import moment_measures
 from hardness.upper.staged.hull import Hull, hull
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.moment import Moment, moment
@@ -136,8 +137,7 @@ class Attempt:
         with self.journal.stage("moment", len(self.data)) as entry:
             found = moment(self.data)
             entry.rows = self.data.k * len(self.data)
-            entry.measures["halves"] = found.halves
-            entry.measures["label_rank"] = found.label_rank
+            entry.measures |= moment_measures(found, self.data, self.validation)
             entry.measures["error"] = self.offer("moment", np.zeros_like(found.w), found.w)
         return found
 

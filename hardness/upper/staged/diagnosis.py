@@ -1,0 +1,181 @@
+"""Whether the stages stand on firm ground, from data alone: signals with thresholds and advice.
+
+The thresholds lie between what random layers give (1 to 4 heads, 2 to 4 tokens, d from 8 to 32) and
+what layers give on which the stages fail: parities, W_i = +-W, too few examples. A signal is
+silent where its stage did not run; what a stage could not do is a signal itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from hardness.upper.linear import features
+from hardness.upper.staged.data import Data, relative_error
+from hardness.upper.staged.moment import Moment
+from hardness.upper.staged.stage import StageFailed, StageReport
+
+# Gaps and regressions fall short with few examples too: where the hold-out error is below this
+# one, the stages after them have proved them good enough.
+SOLVED = 1e-3
+NOISE_LEFT = 0.02
+RISK = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signal:
+    """One number seen by a stage, its threshold, whether it is flagged, one sentence of advice."""
+
+    name: str
+    value: float
+    threshold: float
+    flagged: bool
+    advice: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as JSON-able values, an infinite number as None."""
+        return {
+            key: None if isinstance(value, float) and not np.isfinite(value) else value
+            for key, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class HoldOut:
+    """The relative error of the best layer on the hold-out, and what it is at most.
+
+    upper: an upper confidence bound, `data.error_bound`.
+    """
+
+    error: float = float("inf")
+    upper: float = float("inf")
+
+    def without(self, share: float) -> "HoldOut":
+        """Return the errors relative to labels without noise, a known share of their square."""
+        return HoldOut(error=_less(self.error, share), upper=_less(self.upper, share))
+
+
+def diagnose(
+    reports: Sequence[StageReport],
+    hold_out: HoldOut,
+    *,
+    k: int,
+    failed: StageFailed | None = None,
+    noise: float = 0.0,
+) -> tuple[Signal, ...]:
+    """Judge the reports of a run; the last report of a stage counts.
+
+    k: number of tokens; failed: the stage that ended the run early; noise: standard deviation of
+    the label noise where it is known (its share of the hold-out error is then no fault).
+
+    >>> [signal.name for signal in diagnose([], HoldOut(), k=2) if signal.flagged]
+    ['hold-out error']
+    """
+    seen = {key: value for report in reports for key, value in _named(report)}
+    square = seen.get("label_square", 0.0)
+    share = noise**2 / square if square else 0.0
+    left = hold_out.without(share)
+    # Noise blurs gaps and regressions without harm where next to nothing else is left over.
+    solved = left.error <= max(SOLVED, min(share / 10, NOISE_LEFT))
+    found = [
+        *_below("rank of the labels", seen.get("label_rank"), k - 1, _RANK, at=True),
+        *_above("halves of the moment", seen.get("moment halves"), 0.5, _MOMENT),
+        *_above("share beyond linear", seen.get("linear"), 0.8, _SUM),
+        *_above("halves of the refined sum", seen.get("halves"), 0.2, _REFINED),
+        *_above("patterns out of [0, 1]", seen.get("outside"), 0.15 * (k - 1), _OUTSIDE),
+        *_below("R^2 of the logits", seen.get("r2"), 0.8, _REGRESSION, moot=solved),
+        *_below("gap of the span", seen.get("gap"), 3.0, _GAP, moot=solved),
+        *_failures(reports, failed),
+        *_above("hold-out error", left.upper, RISK, _ERROR),
+    ]
+    if "linear" in seen:  # with a large linear part an error says little of the rest
+        linear = _less(seen["linear"], share)
+        ratio = left.upper / linear if linear else np.inf
+        found += _above("error over linear", ratio, RISK, _LINEAR, moot=solved)
+    return tuple(found)
+
+
+def moment_measures(found: Moment, data: Data, validation: Data) -> dict[str, float]:
+    """Return what stage 1 measures for the diagnosis: halves, label_rank, label_square, linear.
+
+    label_square: mean square of a label's entries. linear: relative error of the best linear map
+    from a token and the sum of all tokens to the token's label, on the hold-out.
+    """
+    known, fresh = (features(part.x).reshape(-1, 2 * part.d) for part in (data, validation))
+    weights = np.linalg.lstsq(known, data.y.reshape(-1, data.d), rcond=None)[0]
+    return {
+        "halves": found.halves,
+        "label_rank": found.label_rank,
+        "label_square": float(found.label_spectrum.mean()),
+        "linear": relative_error((fresh @ weights).reshape(validation.y.shape), validation.y),
+    }
+
+
+_NOISE = "label noise shows here too, and there it is no fault"
+_RANK = (
+    "any label is a mix of this few directions, so that rows cannot show whether heads agree: "
+    "nothing that the stages say of Theta holds, and no more examples will help"
+)
+_MOMENT = "the sum of the W_i is zero or not yet seen: give more examples, else the W_i cancel"
+_SUM = "the sum of the W_i explains next to nothing: the W_i cancel, or noise covers the labels"
+_REFINED = "the refined sum of the W_i is not determined: give more examples, else the W_i cancel"
+_OUTSIDE = "patterns are impossible as attention weights: the sum of the W_i is wrong"
+_REGRESSION = "logits of the rows where heads agree are not linear in Theta: more examples; " + (
+    "else the heads do not agree there (equal or low-rank W_i, large Theta_i), or " + _NOISE
+)
+_GAP = "the number of heads does not show: give more examples, or the number of heads"
+_ERROR = "the layer found is not the one sought, whatever the stages say; " + _NOISE
+_LINEAR = "little is explained beyond what a linear map of the tokens explains; " + _NOISE
+_FAILED = "a stage could not go on: its message in the details says why"
+_FEW = "too few examples for the stages: give at least the number of the threshold"
+
+
+def _above(
+    name: str, value: float | None, threshold: float, advice: str, moot: bool = False
+) -> list[Signal]:
+    """A signal flagged above its threshold, or none without a value."""
+    if value is None:
+        return []
+    flagged = not moot and not value <= threshold
+    return [Signal(name=name, value=value, threshold=threshold, flagged=flagged, advice=advice)]
+
+
+def _below(
+    name: str,
+    value: float | None,
+    threshold: float,
+    advice: str,
+    at: bool = False,
+    moot: bool = False,
+) -> list[Signal]:
+    """A signal flagged below its threshold (`at`: there, too), or none without a value."""
+    if value is None:
+        return []
+    flagged = not moot and not (value > threshold or (value == threshold and not at))
+    return [Signal(name=name, value=value, threshold=threshold, flagged=flagged, advice=advice)]
+
+
+def _failures(reports: Sequence[StageReport], failed: StageFailed | None) -> list[Signal]:
+    """The stage that failed: for want of examples, or not."""
+    examples = float(max((report.examples for report in reports), default=0))
+    if failed is None:
+        return []
+    if failed.needs:
+        needs = float(failed.needs)
+        return [Signal(name="examples", value=examples, threshold=needs, flagged=True, advice=_FEW)]
+    return [Signal(name="stages", value=1.0, threshold=0.0, flagged=True, advice=_FAILED)]
+
+
+def _less(error: float, share: float) -> float:
+    """A relative error without the share of noise in the labels; infinite where all is noise."""
+    return max(error - share, 0.0) / (1 - share) if share < 1 else float("inf")
+
+
+def _named(report: StageReport) -> list[tuple[str, float]]:
+    """A report's measures; those of the moment's halves are told from those of refinement."""
+    first = report.name == "moment"
+    return [
+        (f"moment {key}" if first and key == "halves" else key, value)
+        for key, value in report.measures.items()
+    ]

@@ -1,0 +1,157 @@
+import json
+
+import numpy as np
+import pytest
+
+from hardness.compare import run
+from hardness.oracles import Budget
+from hardness.upper.staged.data import error_bound, relative_error
+from hardness.upper.staged.diagnosis import HoldOut, diagnose
+from hardness.upper.staged.learner import Staged
+from hardness.upper.staged.stage import StageFailed, StageReport
+from instances import parse
+
+GOOD = {
+    "moment": {"halves": 0.03, "label_rank": 16, "label_square": 1.0, "linear": 0.3},
+    "refine": {"halves": 0.001, "outside": 0.0},
+    "hull": {"r2": 0.99},
+    "span": {"heads": 2, "gap": 200.0},
+}
+
+
+def reports(**changes):
+    """Reports of a sound run, with some measures changed."""
+    stages = {name: dict(measures) for name, measures in GOOD.items()}
+    for key, value in changes.items():
+        stage, _, measure = key.partition("__")
+        stages[stage][measure] = value
+    return [
+        StageReport(name=name, seconds=0.1, examples=5000, rows=100, measures=measures)
+        for name, measures in stages.items()
+    ]
+
+
+def flagged(signals):
+    return {signal.name for signal in signals if signal.flagged}
+
+
+def learn(spec, seed, budget=None, **learner):
+    return run(Staged(**learner), parse(spec).instance(seed), budget or Budget(), seed)
+
+
+def warnings(found):
+    return {s["name"] for s in found.details["diagnosis"] if s["flagged"]}
+
+
+def test_a_sound_run_has_all_signals_and_none_is_flagged():
+    signals = diagnose(reports(), HoldOut(error=1e-9, upper=2e-3), k=2)
+    assert not flagged(signals)
+    assert len(signals) == 9
+    assert all(signal.advice for signal in signals)
+
+
+@pytest.mark.parametrize(
+    ("change", "k", "name"),
+    [
+        ({"moment__label_rank": 1}, 2, "rank of the labels"),
+        ({"moment__label_rank": 2}, 3, "rank of the labels"),
+        ({"moment__halves": 0.6}, 2, "halves of the moment"),
+        ({"moment__halves": np.nan}, 2, "halves of the moment"),
+        ({"moment__linear": 0.9}, 2, "share beyond linear"),
+        ({"refine__halves": 0.3}, 2, "halves of the refined sum"),
+        ({"refine__outside": 0.2}, 2, "patterns out of [0, 1]"),
+        ({"hull__r2": 0.5}, 2, "R^2 of the logits"),
+        ({"span__gap": 1.3}, 2, "gap of the span"),
+    ],
+)
+def test_each_signal_has_its_own_threshold(change, k, name):
+    signals = diagnose(reports(**change), HoldOut(error=0.01, upper=0.02), k=k)
+    assert flagged(signals) == {name}
+    json.dumps([signal.to_json() for signal in signals], allow_nan=False)
+
+
+def test_what_the_hold_out_has_proved_is_not_doubted():
+    weak = reports(span__gap=1.3, hull__r2=0.5)
+    assert not flagged(diagnose(weak, HoldOut(error=1e-5, upper=1e-3), k=2))
+    # Rows cannot show agreement, however well it went.
+    rank = reports(moment__label_rank=1)
+    assert flagged(diagnose(rank, HoldOut(error=1e-5, upper=1e-3), k=2)) == {"rank of the labels"}
+
+
+def test_known_label_noise_is_no_fault_and_unknown_noise_is_named():
+    noisy, seen = HoldOut(error=0.2, upper=0.21), reports(moment__linear=0.5)
+    assert not flagged(diagnose(seen, noisy, k=2, noise=0.2**0.5))
+    found = {s.name: s for s in diagnose(seen, noisy, k=2) if s.flagged}
+    assert set(found) == {"hold-out error", "error over linear"}
+    assert all("noise" in signal.advice for signal in found.values())
+    assert flagged(diagnose(seen, HoldOut(error=0.4, upper=0.41), k=2, noise=0.2**0.5))
+    # 0.95 of the labels is noise: half of the remaining square is not explained.
+    faint = diagnose(seen, HoldOut(error=0.975, upper=0.98), k=2, noise=0.95**0.5)
+    assert "hold-out error" in flagged(faint)
+    assert "hold-out error" in flagged(diagnose(seen, noisy, k=2, noise=1.0))
+
+
+def test_a_large_known_part_hides_nothing():
+    """A parity's linear part makes the relative error small with nothing learned."""
+    easy = reports(moment__linear=0.04)
+    assert flagged(diagnose(easy, HoldOut(error=0.04, upper=0.05), k=2)) == {"error over linear"}
+
+
+def test_failures_say_whether_more_examples_help():
+    error = HoldOut(error=1e-9, upper=1e-3)
+    (few,) = [
+        s
+        for s in diagnose(reports(), error, k=2, failed=StageFailed("refine", "few", needs=9000))
+        if s.flagged
+    ]
+    assert (few.name, few.value, few.threshold) == ("examples", 5000.0, 9000.0)
+    assert flagged(diagnose([], error, k=2, failed=StageFailed("x", "degenerate"))) == {"stages"}
+
+
+def test_the_error_bound_covers_the_error_of_few_examples():
+    """Labels of which one in fifty is missed altogether: relative error 0.02."""
+    rng = np.random.default_rng(0)
+    covered = 0
+    for _ in range(300):
+        y = rng.normal(size=(80, 2, 3))
+        predicted = y * (rng.random((80, 1, 1)) > 0.02)
+        assert error_bound(predicted, y) > relative_error(predicted, y)
+        covered += error_bound(predicted, y) >= 0.02
+    assert covered >= 295
+    assert error_bound(np.zeros((4, 2, 2)), np.zeros((4, 2, 2))) == np.inf
+
+
+@pytest.mark.parametrize("m", range(2, 7))
+def test_parities_are_flagged(m):
+    found = learn(f"parity:d=12,m={m}", m, examples=2000, polish=0)
+    assert found.risk.value > 0.1
+    assert "rank of the labels" in warnings(found)
+    assert warnings(found) & {"hold-out error", "error over linear"}
+
+
+def test_w_of_alternating_signs_are_flagged():
+    found = learn("nice:m=2,k=2,d=8,shared=1,signs=alternating", 0, heads=2, examples=3000)
+    assert warnings(found) & {"halves of the refined sum", "patterns out of [0, 1]"}
+
+
+@pytest.mark.parametrize("examples", [20, 100, 400])
+def test_too_few_examples_are_flagged_wherever_the_risk_is_large(examples):
+    for seed in range(3):
+        found = learn("nice:m=3,k=2,d=12", seed, Budget(examples=examples))
+        assert warnings(found) or found.risk.value < 0.1
+    assert examples > 100 or "examples" in warnings(found)
+
+
+@pytest.mark.parametrize(
+    ("spec", "heads"),
+    [
+        ("nice:m=1,k=2,d=16", 0),
+        ("nice:m=1,k=2,d=16,noise=0.3", 1),
+        ("nice:m=2,k=2,d=8", 2),
+        ("nice:m=2,k=2,d=8,noise=0.05", 2),
+    ],
+)
+def test_nice_layers_are_not_flagged(spec, heads):
+    found = learn(spec, 1, heads=heads)
+    assert found.risk.value < 0.01
+    assert not warnings(found)
