@@ -59,6 +59,7 @@ class Journal:
         self.figures: dict[str, Any] = {}
         self.failed: StageFailed | None = None
         self.single: bool | None = None  # whether a single head explains the data, if known
+        self.heads = 0  # where the last span saw its largest gap
         self.noisy = False  # whether the polish left what looks like label noise
 
     @contextmanager

@@ -14,6 +14,7 @@ from hardness.upper.staged.practical import Plan, practical
 from instances.dense import Dense
 from instances.family import Family, require
 
+LARGEST_D = 80
 MODES = {"practical": practical, "paper": paper}
 
 
@@ -48,8 +49,15 @@ class Staged:
             require(value >= 0, f"{name}={value} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
-        """Any family of attention layers; the paper's linear programs only up to d=16."""
-        return refusal(family.d, self.heads) if self.mode == "paper" else None
+        """Any family up to d=80, in the mode paper up to d=16."""
+        if self.mode == "paper":
+            return refusal(family.d, self.heads)
+        if family.d > LARGEST_D:
+            return (
+                f"d={family.d} is too large: the stages hold matrices of d^2 by d^2 numbers, so d "
+                f"is at most {LARGEST_D}; `levenberg` and `student` go further"
+            )
+        return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Run the stages until the hold-out error, the examples or the time are at their end."""
