@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check lint types layers bench clean
+.PHONY: demo test check lint types layers bench tables clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -27,6 +27,10 @@ layers: $(VENV)/.test
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/run.py > benchmarks.part && mv benchmarks.part docs/benchmarks.md
 	cat docs/benchmarks.md
+
+tables: $(VENV)/.test
+	$(BIN)/python benchmarks/staged.py > tables.part && mv tables.part docs/staged-tables.md
+	cat docs/staged-tables.md
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed, found " + sys.version.split()[0] + ": run make PYTHON=/path/to/python3.11")'

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from hardness.upper.attention import columns, linearize
-from hardness.upper.staged import net as nets
-from hardness.upper.staged import polish as polishing
+from hardness.upper.attention import columns, linearize, scores
 from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.net import ball, gram_blocks, net, on_hull
-from hardness.upper.staged.polish import enough, polish
+from hardness.upper.staged.net import _STARTS, ball, gram_blocks, improve, net, on_hull
+from hardness.upper.staged.polish import column_norms, enough, polish
 from hardness.upper.staged.projection import eliminate, jacobian, project
 from instances import AttentionLayer, UsageError
 
@@ -120,8 +118,8 @@ def test_the_search_over_tuples_finds_the_best_of_all():
         pairs = itertools.combinations(range(len(points)), 2)
         best = min(float(blocks.beside(list(pair)).min()) for pair in pairs)
         rng = np.random.default_rng(seed)
-        starts = [rng.choice(len(points), 3, replace=False).tolist() for _ in range(nets._STARTS)]
-        assert min(nets.improve(blocks, s)[1] for s in starts) == pytest.approx(best, rel=1e-6)
+        starts = [rng.choice(len(points), 3, replace=False).tolist() for _ in range(_STARTS)]
+        assert min(improve(blocks, s)[1] for s in starts) == pytest.approx(best, rel=1e-6)
 
 
 def test_the_projection_derives_as_golub_and_pereyra_but_for_what_it_leaves_out():
@@ -130,7 +128,7 @@ def test_the_projection_derives_as_golub_and_pereyra_but_for_what_it_leaves_out(
     found, data = hull(layer), labelled(layer, 60, 3)
     truth = np.tensordot(layer.theta - found.centre, found.directions, axes=((1, 2), (1, 2)))
     x, y = columns(data.x), columns(data.y)
-    logits = nets.scores(np.concatenate([found.centre[None], found.directions]), x)
+    logits = scores(np.concatenate([found.centre[None], found.directions]), x)
     fit = eliminate(truth, logits, x, y)
     assert fit.loss < 1e-15 * np.sum(y**2)
     np.testing.assert_allclose(fit.w, layer.w, atol=1e-6)
@@ -238,7 +236,7 @@ def test_column_norms_are_right_on_average():
     layer = planted(2, 6)
     data = labelled(layer, 4000, 2)
     at = linearize(layer.theta, layer.w, columns(data.x))
-    norms = polishing.column_norms(at)
+    norms = column_norms(at)
     basis = np.zeros((2, 6, 6))
     for i in range(2):
         squares = []
