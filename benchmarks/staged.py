@@ -93,9 +93,7 @@ def of(found: Found, learner: str, spec: str, budget: int) -> list[dict[str, Any
 
 
 def before_polish(result: dict[str, Any]) -> float | None:
-    errors = [
-        e["error"] for e in result["details"]["errors"] if not e["stage"].startswith("polish")
-    ]
+    errors = [e["error"] for e in result["details"]["errors"] if "polish" not in e["stage"]]
     return errors[-1] if errors else None
 
 

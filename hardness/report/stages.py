@@ -28,7 +28,7 @@ def stage_words(details: Data) -> str:
             str(stage["examples"]),
             str(stage["rows"] or "-"),
             f"{stage['seconds']:.2f}",
-            ", ".join(f"{k} {v:.3g}" for k, v in list(stage["measures"].items())[:_MEASURES]),
+            _measures(stage["measures"]),
         ]
         for stage in details["stages"]
     ]
@@ -43,6 +43,12 @@ def stage_words(details: Data) -> str:
             for s in signals
         ]
     return "\n".join(lines)
+
+
+def _measures(found: Data) -> str:
+    """The first few measures of a stage, its error before all others."""
+    ordered = sorted(found.items(), key=lambda item: item[0] != "error")
+    return ", ".join(f"{name} {number(value)}" for name, value in ordered[:_MEASURES])
 
 
 def number(value: float | None) -> str:

@@ -201,8 +201,9 @@ class Attempt:
 
     def polish(self, theta: Array, w: Array) -> None:
         """All parameters, on few examples; where the labels turn out not to be exact, on many."""
-        m, few = len(theta), enough(len(theta), self.data.k, self.data.d)
-        for name, count in (("polish", few), (f"polish on {_NOISY}", max(few, _NOISY))):
+        m, few = len(theta), min(enough(len(theta), self.data.k, self.data.d), len(self.data))
+        many = min(max(few, _NOISY), len(self.data))
+        for name, count in zip(("polish", "second polish"), sorted({few, many}), strict=False):
             if not self.plan.polish or self.journal.error <= _POLISHED:
                 return
             data = self.data.cut(0, count)
