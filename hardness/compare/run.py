@@ -244,7 +244,11 @@ def judge(risk: Risk | None, known: bool) -> Outcome:
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no infinity."""
+    """JSON has no infinity: put None in its place, at any depth."""
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -138,14 +138,16 @@ def _residuals(axis: Any, data: Data) -> None:
 
 def _errors(axis: Any, data: Data) -> None:
     axis.set_title("Error on held-out examples")
-    found = data["errors"]
-    if not found:
+    every = data["errors"]
+    if not every:
         return _nothing(axis, "no stage gave a layer")
+    first = max((i for i, e in enumerate(every) if e["stage"] == "moment"), default=0)
+    found = every[first:]  # of the last attempt: those before it had fewer examples
     places = list(range(len(found)))
     values = [max(e["error"], 1e-33) for e in found]
     axis.semilogy(places, values, color=_GREEN, marker="o", markersize=5)
-    labels = [f"{e['stage']}\n{e['examples']}" for e in found]
-    axis.set_xticks(places, labels, rotation=45, ha="right", fontsize=7)
+    axis.set_xticks(places, [e["stage"] for e in found], rotation=45, ha="right", fontsize=8)
+    axis.set_xlabel(f"after each stage that gives a layer, {found[-1]['examples']} examples")
     axis.set_ylabel("relative squared error")
 
 

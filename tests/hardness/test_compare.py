@@ -139,3 +139,12 @@ def test_one_size_that_cannot_be_done_costs_only_itself():
     assert isinstance(cut.value.__cause__, ToolkitError)
     assert cut.value.comparison.values == (8, 12)
     assert len(cut.value.comparison.runs) == 2
+
+
+def test_details_that_are_not_finite_are_written_as_null(small):
+    import dataclasses
+
+    odd = {"a": float("nan"), "b": [{"c": float("inf")}, (1.5, float("-inf"))]}
+    found = dataclasses.replace(small.runs[0], details=odd)
+    written = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert written["details"] == {"a": None, "b": [{"c": None}, [1.5, None]]}

@@ -1,0 +1,81 @@
+import json
+
+import pytest
+
+from hardness.compare import compare, run, write_comparison
+from hardness.oracles import Budget
+from hardness.report.figures import draw, numbers
+from hardness.report.stages import of_dial, of_run, stage_words
+from hardness.report.words import run_words
+from hardness.upper import parse_learner
+from instances import DamagedFile, UsageError, parse
+
+SPEC = "nice:m=2,k=2,d=6"
+
+
+@pytest.fixture(scope="module")
+def found():
+    return run(parse_learner("staged"), parse(SPEC).instance(0), Budget(examples=20_000))
+
+
+@pytest.fixture(scope="module")
+def dial():
+    return compare("nice:m=3,k=2,d=8", "parity=0,0.5,1", ("staged:examples=20000",), seeds=1)
+
+
+def test_the_numbers_are_those_of_the_run(found):
+    data = of_run(json.loads(json.dumps(found.to_json())))
+    assert data["heads"] == 2
+    assert data["errors"][-1]["error"] == found.details["errors"][-1]["error"]
+    assert data["eigenvalues"][1] / data["eigenvalues"][0] > 1.5
+    assert sum(data["residuals"]["counts"]) > 1000
+
+
+def test_words_have_every_stage_and_every_signal(found):
+    text = run_words(found)
+    for stage in found.details["stages"]:
+        assert stage["name"] in text
+    for signal in found.details["diagnosis"]:
+        assert signal["name"] in text
+    assert "eigenvalues [" not in text
+    flagged = dict(found.details)
+    flagged["diagnosis"] = [{**s, "flagged": True} for s in flagged["diagnosis"]]
+    assert "FLAG" in stage_words(flagged)
+    assert flagged["diagnosis"][0]["advice"] in stage_words(flagged)
+
+
+def test_a_dial_has_its_errors_by_stage_and_its_flags(dial):
+    data = of_dial(dial)
+    assert data["values"] == ["0", "0.5", "1"]
+    assert data["flagged"][-1] == 1
+    assert data["errors"]["polish"][0] < 1e-12
+    assert data["risk"][0] < 1e-12 < 0.1 < data["risk"][-1]
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_figures_are_byte_stable(found, dial, kind, tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps(found.to_json()))
+    write_comparison(tmp_path / "results.json", dial)
+    for name, source in (("stages", tmp_path / "run.json"), ("dial", tmp_path)):
+        data = numbers(name, source)
+        assert draw(name, data, kind) == draw(name, data, kind)
+        assert len(draw(name, data, kind)) > 5000
+
+
+def test_runs_of_which_no_stage_was_reached_are_drawn():
+    bare = run(parse_learner("staged"), parse("nice:m=2,k=2,d=6").instance(0), Budget(examples=5))
+    assert len(draw("stages", of_run(bare.to_json()))) > 1000
+
+
+def test_other_files_are_refused(found, tmp_path):
+    with pytest.raises(DamagedFile, match="staged"):
+        of_run({"format": "x"})
+    other = run(parse_learner("trivial"), parse(SPEC).instance(0), Budget())
+    with pytest.raises(DamagedFile, match="staged"):
+        of_run(other.to_json())
+    data = json.loads(json.dumps(found.to_json()))
+    data["details"]["errors"] = [{"stage": "x"}]
+    with pytest.raises(DamagedFile, match="staged"):
+        of_run(data)
+    with pytest.raises(UsageError, match="staged"):
+        of_dial(compare(SPEC, "d=4,5", ("trivial",), seeds=1))
