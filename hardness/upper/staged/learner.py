@@ -62,7 +62,12 @@ class Staged:
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Run the stages until the hold-out error, the examples or the time are at their end."""
         journal = Journal(oracle.meter)
-        plan = Plan(heads=self.heads, examples=self.examples, polish=self.polish)
+        plan = Plan(
+            heads=self.heads,
+            examples=self.examples,
+            polish=self.polish,
+            noisy=oracle.family.noise > 0,
+        )
         outcome = None
         try:
             ran_out = MODES[self.mode](plan, oracle, journal, rng)

@@ -34,11 +34,16 @@ _NOISY = 1 << 15  # examples of the polish where the labels are not exact
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What the user fixed: heads and examples (0: find out), steps of the polish (0: none)."""
+    """What the user fixed: heads and examples (0: find out), steps of the polish (0: none).
+
+    noisy: whether the family's labels carry noise, which the family states. What is left over by a
+    wrong layer can look like noise, and is none where there is none.
+    """
 
     heads: int
     examples: int
     polish: int
+    noisy: bool = True
 
     @property
     def goal(self) -> float:
@@ -111,7 +116,8 @@ class Attempt:
         first = self.moment()
         if self.plan.heads < 2 and self.journal.single is not False:
             alone = self.single(first)
-            self.journal.single = self.plan.heads == 1 or alone.recognised
+            explained = alone.recognised if self.plan.noisy else alone.error <= EXACT
+            self.journal.single = self.plan.heads == 1 or explained
             if self.journal.single:
                 if alone.error > EXACT:
                     self.polish(alone.theta, alone.w)
@@ -127,7 +133,7 @@ class Attempt:
         before, self.journal.heads = self.journal.heads, along.heads
         enough_gap = _LAST_GAP if before == along.heads else self.least_gap
         if not self.plan.heads and along.gap < enough_gap:
-            if along.gap < _LAST_GAP and self.single_in_noise():
+            if self.plan.noisy and along.gap < _LAST_GAP and self.single_in_noise():
                 return
             raise StageFailed(
                 "span",
@@ -218,7 +224,7 @@ class Attempt:
                 )
                 even = evenness(np.linalg.norm(left, axis=-1), self.data.d)
                 entry.measures["evenness"] = even
-            self.journal.noisy = even > LIKE_NOISE
+            self.journal.noisy = self.plan.noisy and even > LIKE_NOISE
             theta, w = found.theta, found.w
 
     def offer(self, stage: str, theta: Array, w: Array) -> float:
