@@ -27,7 +27,7 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "sda": (_SMALL, lower_figures.draw_sda),
     "adversary": (_SMALL, lower_figures.draw_adversary),
     "stages": (_WIDE, stages.draw_run),
-    "dial": (_SMALL, stages.draw_dial),
+    "dial": (_WIDE, stages.draw_dial),
 }
 
 

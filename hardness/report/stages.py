@@ -18,6 +18,8 @@ from instances.spec import parse_stored
 Data = dict[str, Any]
 _BLUE, _ORANGE, _GREEN = (colour for colour, _ in STYLES[:3])
 _MEASURES = 3  # of a stage, in the table
+_PROVABLE = ("moment", "hull", "net", "projection")  # the stages that give layers, in order
+_POLISHES = {"second polish": "polish"}
 
 
 def stage_words(details: Data) -> str:
@@ -147,7 +149,7 @@ def _errors(axis: Any, data: Data) -> None:
     values = [max(e["error"], 1e-33) for e in found]
     axis.semilogy(places, values, color=_GREEN, marker="o", markersize=5)
     axis.set_xticks(places, [e["stage"] for e in found], rotation=45, ha="right", fontsize=8)
-    axis.set_xlabel(f"after each stage that gives a layer, {found[-1]['examples']} examples")
+    axis.set_xlabel(f"after the stage, {found[-1]['examples']} examples")
     axis.set_ylabel("relative squared error")
 
 
@@ -164,9 +166,11 @@ def of_dial(comparison: Comparison) -> Data:
     stages: dict[str, list[list[float]]] = {}
     for i, value in enumerate(comparison.values):
         for run in comparison.of(names[0], value):
-            last = {e["stage"]: float(e["error"]) for e in run.details.get("errors", [])}
+            last = {
+                _POLISHES.get(e["stage"], e["stage"]): e["error"] for e in run.details["errors"]
+            }
             for stage, error in last.items():
-                stages.setdefault(stage, [[] for _ in comparison.values])[i].append(error)
+                stages.setdefault(stage, [[] for _ in comparison.values])[i].append(float(error))
     risks = [
         [r.risk.value for r in comparison.of(names[0], value) if r.risk]
         for value in comparison.values
@@ -194,13 +198,20 @@ def of_dial(comparison: Comparison) -> Data:
 
 def draw_dial(figure: Any, data: Data) -> None:
     """Draw the held-out error after each stage, and the risk, against the dial."""
-    axis = figure.subplots()
-    places = list(range(len(data["values"])))
-    lines = [(f"error after {stage}", values) for stage, values in data["errors"].items()]
-    for (name, values), (colour, mark) in zip(
-        [*lines, ("risk", data["risk"])], STYLES * 2, strict=False
-    ):
-        shown = [(p, max(v, 1e-33)) for p, v in zip(places, values, strict=True) if v is not None]
+    left, right = figure.subplots(1, 2)
+    before = {f"after {s}": data["errors"][s] for s in _PROVABLE if s in data["errors"]}
+    after = {"after polish": data["errors"].get("polish", []), "risk": data["risk"]}
+    _lines(left, before, data)
+    left.set_title("Held-out error of the stages")
+    _lines(right, after, data)
+    right.set_title("Held-out error after the polish, and risk")
+    figure.suptitle(f"{data['spec']}, medians over {data['seeds']} seeds", fontsize=9)
+
+
+def _lines(axis: Any, lines: dict[str, list[float | None]], data: Data) -> None:
+    places = range(len(data["values"]))
+    for (name, values), (colour, mark) in zip(lines.items(), STYLES, strict=False):
+        shown = [(p, max(v, 1e-33)) for p, v in zip(places, values, strict=False) if v is not None]
         axis.semilogy(
             [p for p, _ in shown],
             [v for _, v in shown],
@@ -211,10 +222,10 @@ def draw_dial(figure: Any, data: Data) -> None:
             label=name,
         )
     ticks = [
-        f"{value}\n{count}/{data['seeds']} flagged"
+        f"{value}\n{count}/{data['seeds']}"
         for value, count in zip(data["values"], data["flagged"], strict=True)
     ]
-    axis.set_xticks(places, ticks, fontsize=7)
-    axis.set_xlabel(f"{data['parameter']} ({data['spec']}), medians over {data['seeds']} seeds")
+    axis.set_xticks(list(places), ticks)
+    axis.set_xlabel(f"{data['parameter']}, and below it how many runs were flagged")
     axis.set_ylabel("relative squared error")
     axis.legend(frameon=False, fontsize=8)
