@@ -19,7 +19,7 @@ from hardness.upper.staged.refine import QUANTILES, fit_sum, refine
 from hardness.upper.staged.span import span
 from hardness.upper.staged.stage import StageFailed
 from hardness.upper.staged.supply import Supply
-from instances import AttentionLayer, parse
+from instances import AttentionLayer, UsageError, parse
 from instances.layer import softmax_rows
 
 
@@ -393,3 +393,26 @@ def test_what_is_held_out_is_held_out():
         assert len(held_out) == there // 8
         assert (np.concatenate([data.x, held_out.x]) == whole[:there]).all()
         assert supply.exhausted == (asked > 400)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "said"),
+    [
+        (np.ones((4, 2, 3)), np.ones((4, 3, 2)), "differ in shape"),
+        (np.ones((4, 2, 3)), np.ones((5, 2, 3)), "differ in shape"),
+        (np.ones((4, 1, 3)), np.ones((4, 1, 3)), "k = 1 token given"),
+        (np.ones((4, 2)), np.ones((4, 2)), r"must be \(n, k, d\)"),
+        (np.ones((0, 2, 3)), np.ones((0, 2, 3)), r"must be \(n, k, d\)"),
+        (np.full((4, 2, 3), np.nan), np.ones((4, 2, 3)), "tokens have entries"),
+        (np.ones((4, 2, 3)), np.full((4, 2, 3), np.inf), "labels have entries"),
+    ],
+)
+def test_what_are_no_examples_is_refused_in_one_line(x, y, said):
+    with pytest.raises(UsageError, match=said) as found:
+        Data(x=x, y=y)
+    assert "\n" not in str(found.value)
+
+
+def test_examples_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        Data(x=np.ones((4, 2, 3)), y=np.ones((4, 2, 3))).y[0, 0, 0] = 2
