@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from scipy.linalg import null_space
 
-from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.upper.staged.agreement import MARGIN, agreement
+from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.upper.staged.agreement import agreement
 from hardness.upper.staged.constraints import LEAST, Constraints, constraints
 from hardness.upper.staged.data import Data
-from hardness.upper.staged.hull import hull
+from hardness.upper.staged.hull import Hull, hull
 from hardness.upper.staged.moment import moment
 from hardness.upper.staged.refine import QUANTILES, fit_sum, refine
-from hardness.upper.staged.span import span
+from hardness.upper.staged.single import Single, single
+from hardness.upper.staged.span import row_moment, span
 from hardness.upper.staged.stage import StageFailed
 from hardness.upper.staged.supply import Supply
 from instances import AttentionLayer, UsageError, parse
@@ -130,12 +131,11 @@ def test_patterns_of_a_single_head_are_its_attention(k, law):
 
 def test_impossible_patterns_are_counted_on_either_side():
     x = tokens(100, 3, 8, "gaussian")
-    over = MARGIN + 0.03
     kinds = {
         (0.2, 0.3, 0.5): 0,
-        (1 + MARGIN / 2, -MARGIN / 4, -MARGIN / 4): 0,
-        (1 + over, -over / 2, -over / 2): 1,  # above one alone
-        (-over, 0.5 + over / 2, 0.5 + over / 2): 1,  # below zero alone
+        (1.04, -0.02, -0.02): 0,
+        (1.08, -0.04, -0.04): 1,  # above one alone
+        (-0.08, 0.54, 0.54): 1,  # below zero alone
     }
     for pattern, counted in kinds.items():
         y = np.repeat(np.tensordot(x, pattern, axes=(1, 0))[:, None], 3, axis=1)
@@ -355,6 +355,58 @@ def test_the_number_of_heads_may_be_given_and_has_bounds():
         span(around, data, heads=37)
 
 
+def test_few_examples_and_far_gaps_do_no_harm():
+    few = Data(x=tokens(2, 2, 4), y=np.ones((2, 2, 4)))
+    assert np.linalg.eigvalsh(row_moment(few)).min() > 0
+    data = Data(x=tokens(500, 2, 4, "gaussian"), y=np.ones((500, 2, 4)))
+    root = np.linalg.cholesky(row_moment(data))
+    values = np.array([1e-7] + 8 * [1e-6] + 7 * [1.0])
+    around = Hull(centre=np.eye(4), second_moment=(root * values) @ root.T, r2=1.0)
+    found = span(around, data)
+    np.testing.assert_allclose(found.eigenvalues, values[:12], rtol=1e-6)
+    assert found.heads == 2  # ten heads are more than a gap is asked for
+    assert span(around, data, heads=10).gap == pytest.approx(1e6)
+
+
+# A single head
+
+
+@pytest.mark.parametrize(("k", "d"), [(2, 6), (3, 6)])
+def test_a_single_head_in_noise_knows_how_much_noise(k, d):
+    theta, w = heads(1, d)
+    data = labelled(theta, w, tokens(8000, k, d, "gaussian"))
+    square = np.mean(data.y**2)
+    noise = 0.1 * np.sqrt(square) * np.random.default_rng(1).normal(size=data.y.shape)
+    noisy = Data(x=data.x, y=data.y + noise)
+    found = single(moment(noisy).w, noisy.cut(0, 6000), noisy.cut(6000, 8000))
+    assert found.noise == pytest.approx(0.01 / 1.01, rel=0.1)
+    assert 0.9 * found.noise < found.error < 2 * found.noise
+    assert found.recognised
+
+
+def test_the_error_of_a_single_head_is_that_on_the_hold_out():
+    theta, w = heads(1, 6)
+    data = labelled(theta, w, tokens(600, 2, 6, "gaussian"))
+    other = Data(x=data.x[:100], y=2 * data.y[:100])
+    assert single(moment(data).w, data, other).error == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("error", "noise", "evenness", "recognised"),
+    [
+        (1e-20, 0.0, 0.0, True),
+        (0.1, 0.09, 1.0, True),
+        (0.1, 0.01, 1.0, False),  # more is left than noise
+        (0.1, 0.09, 0.5, False),  # what is left is not like noise
+        (1e-3, 0.0, 0.0, False),
+    ],
+)
+def test_a_single_head_is_recognised_exactly_or_up_to_noise(error, noise, evenness, recognised):
+    theta, w = heads(1, 4)
+    numbers = {"error": error, "noise": noise, "evenness": evenness, "r2": 1.0, "steps": 1}
+    assert Single(theta=theta, w=w, **numbers).recognised == recognised
+
+
 # What does not matter
 
 
@@ -393,6 +445,21 @@ def test_what_is_held_out_is_held_out():
         assert len(held_out) == there // 8
         assert (np.concatenate([data.x, held_out.x]) == whole[:there]).all()
         assert supply.exhausted == (asked > 400)
+
+
+def test_time_that_is_over_is_not_taken_for_examples_that_are_gone():
+    source = parse("nice:m=1,k=2,d=8").instance(0)
+    oracle = ExampleOracle(source, Meter(Budget()))
+    supply = Supply(oracle)
+    supply.take(20)
+
+    def late(count):
+        raise Spent("seconds")
+
+    oracle.draw = late
+    with pytest.raises(Spent, match="seconds"):
+        supply.take(40)
+    assert len(supply.take(20)[0]) == 18
 
 
 @pytest.mark.parametrize(
