@@ -8,11 +8,12 @@ import pytest
 
 from hardness.compare import Run, run
 from hardness.compare.run import layer_of
-from hardness.oracles import Budget
+from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.report.words import run_words
-from hardness.upper import Outcome, parse_learner
+from hardness.upper import Outcome, levenberg, linear, parse_learner
 from hardness.upper.linear import features
 from hardness.upper.matching import match
+from hardness.upper.staged.polish import Polished
 from instances import AttentionLayer, UsageError, parse
 
 
@@ -178,3 +179,55 @@ def test_the_true_layer_is_left_out_where_it_is_large_or_beyond_float64():
 def test_bad_parameters_are_named(text, word):
     with pytest.raises(UsageError, match=word):
         parse_learner(text)
+
+
+def scripted(monkeypatch, ends):
+    """Levenberg-Marquardt replaced: each start ends as told; returns what each was given."""
+    given = []
+
+    def polish(theta, w, data, validation, steps, proceed):
+        given.append((data, validation))
+        held_out, training, end = ends[len(given) - 1]
+        return Polished(
+            theta=theta, w=w, error=held_out, steps=steps, history=(1.0, training), end=end
+        )
+
+    monkeypatch.setattr(levenberg, "polish", polish)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("ends", "starts", "best", "outcome"),
+    [
+        ([(0.3, 0.01, "flat"), (0.1, 0.2, "flat"), (0.2, 0.05, "steps")], 3, 0.1, None),
+        ([(0.3, 0.01, "flat"), (1e-21, 1e-30, "exact")], 2, 1e-21, None),
+        ([(0.3, 0.01, "flat"), (0.5, 0.5, "stopped")], 2, 0.3, Outcome.SECONDS_SPENT),
+    ],
+)
+def test_levenberg_keeps_the_start_that_is_best_on_unseen_examples(
+    monkeypatch, ends, starts, best, outcome
+):
+    given = scripted(monkeypatch, ends)
+    oracle = ExampleOracle(parse("nice:m=2,k=2,d=8").instance(0), Meter(Budget()))
+    learner = parse_learner("levenberg:restarts=3,examples=50,steps=7")
+    found = learner.learn(oracle, np.random.default_rng(0))
+    assert found.details["hold_out_error"] == best
+    assert found.details["starts"] == starts == len(given)
+    assert found.details["steps"] == 7 * starts
+    assert found.outcome is outcome
+    drawn = parse("nice:m=2,k=2,d=8").instance(0).examples(0, 50)
+    for data, held_out in given:
+        assert (len(data), len(held_out)) == (40, 10)
+        assert (np.concatenate([data.x, held_out.x]) == drawn.x).all()
+        assert (np.concatenate([data.y, held_out.y]) == drawn.y).all()
+
+
+def test_linear_does_not_depend_on_its_batches(monkeypatch):
+    def solution():
+        oracle = ExampleOracle(parse("nice:m=2,k=3,d=4").instance(0), Meter(Budget()))
+        found = parse_learner("linear").learn(oracle, np.random.default_rng(0))
+        return found.predict(np.eye(4)[None, :3])
+
+    whole = solution()
+    monkeypatch.setattr(linear, "_AT_ONCE", 12 * 7)
+    np.testing.assert_allclose(solution(), whole, atol=1e-9)

@@ -2,10 +2,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from hardness.compare import measure
+from hardness.compare import risk as risk_module
+from hardness.compare.risk import _cut, bernstein
 from hardness.compare.run import SOLVED_BELOW
-from instances import parse
+from instances import ToolkitError, parse
 
 INSTANCE = parse("parity:d=10,m=3,noise=0.1").instance(0)
 FAMILY, SECRET = INSTANCE.family, INSTANCE.hidden.secret
@@ -123,8 +126,6 @@ def test_rows_are_within_reach_and_predictions_are_projected_there(spec):
 
 def test_the_cut_of_long_gaussian_tokens_is_paid_for():
     """The bound of what is cut off holds for samples of it, and is not far above."""
-    from hardness.compare.risk import _cut
-
     family = parse("nice:m=1,k=3,d=4,tokens=gaussian")
     longest, tail = _cut(family, 1.0, scale=600.0)
     lengths = np.random.default_rng(0).chisquare(4, (400_000, 3)).max(axis=1)
@@ -149,3 +150,111 @@ def test_intervals_of_numbers_cover():
         found = measure(instance, predict, examples=2000, confidence=0.8)
         misses += not found.low <= truth <= found.high
     assert misses <= 20
+
+
+def bounds(values, top, confidence):
+    """Maurer and Pontil's, both sides, for values in [0, top]."""
+    n, log_term = len(values), math.log(4 / (1 - confidence))
+    spread = np.sum((values - values.mean()) ** 2) / (n - 1)
+    radius = math.sqrt(2 * spread * log_term / n) + 7 * top * log_term / (3 * (n - 1))
+    return values.mean() - radius, values.mean() + radius
+
+
+def expected(instance, factor, examples, confidence):
+    """The interval for factor * F as a hypothesis, term by term, and the share of tokens cut."""
+    family, layer = instance.family, instance.layer()
+    reach = sum(np.linalg.svd(w, compute_uv=False)[0] for w in layer.w)
+    pilot = layer(instance.examples(0, 1024, axis="evaluate-pilot").x)
+    longest, tail = _cut(family, reach, np.sum(pilot**2) / 1024)
+    x = instance.examples(0, examples, axis="evaluate").x.astype(float)
+    square = np.sum(layer(x) ** 2, axis=(1, 2))
+    inside = np.sum(x**2, axis=2).max(axis=1) <= longest
+    half, bound = (1 + confidence) / 2, family.k * reach**2 * longest
+    low, high = bounds((1 - factor) ** 2 * square * inside, 4 * bound, half)
+    small, large = bounds(square * inside, bound, half)
+    return low / (large + tail / 4), (high + tail) / small, 1 - inside.mean()
+
+
+@pytest.mark.parametrize("spec", ["nice:m=2,k=2,d=4", "nice:m=2,k=2,d=4,tokens=gaussian,noise=0.5"])
+def test_the_interval_of_numbers_is_two_bernstein_bounds_and_a_cut(spec, monkeypatch):
+    monkeypatch.setattr(risk_module, "_TAIL_PART", 0.5)  # so that some tokens are cut
+    instance = parse(spec).instance(1)
+    layer = instance.layer()
+    # Between what was projected and what was not: a factor of 0.2 stays within reach.
+    found = measure(instance, lambda x: 0.2 * layer(x), examples=30_000, confidence=0.9)
+    low, high, cut = expected(instance, 0.2, 30_000, 0.9)
+    assert 0.1 < low < 0.64 < high < 3
+    assert found.low == pytest.approx(low, rel=1e-9)
+    assert found.high == pytest.approx(high, rel=1e-9)
+    assert found.value == pytest.approx(0.64)
+    assert found.examples == 30_000
+    assert (cut > 1e-3) == ("gaussian" in spec)
+
+
+def test_few_examples_do_not_know_the_scale():
+    instance = parse("nice:m=2,k=2,d=4").instance(1)
+    found = measure(instance, instance.layer(), examples=20)
+    assert (found.low, found.high) == (0.0, math.inf)
+
+
+def test_an_interval_is_never_below_zero_nor_above_what_is_possible():
+    assert bernstein(np.zeros(10), 1.0, 0.95)[0] == 0.0
+    wrong = measure(INSTANCE, lambda x: -FAMILY.label(SECRET, x), examples=20)
+    assert wrong.high == FAMILY.risk_bound
+
+
+def test_the_cut_leaves_out_no_more_than_its_part():
+    """E |x|^2 1[|x|^2 > T] by integration, for one token; k of them, each in k rows."""
+    for k, d, reach, scale in ((2, 4, 1.0, 600.0), (3, 7, 2.0, 5000.0), (2, 1, 1.0, 1.0)):
+        family = parse(f"nice:m=1,k={k},d={d},tokens=gaussian")
+        longest, tail = _cut(family, reach, scale)
+        beyond = chi2.expect(lambda t: t, (d,), lb=longest)
+        assert tail == pytest.approx(4 * k * reach**2 * k * beyond, rel=1e-6)
+        assert tail == pytest.approx(0.004 * scale, rel=1e-6)
+    assert _cut(parse("nice:m=1,k=2,d=4"), 1.0, 1.0) == (4.0, 0.0)
+
+
+def test_projection_is_on_the_ball_of_the_longest_token():
+    """Of a hypothesis far outside the nearest point is at the reach, in its direction."""
+    instance = parse("nice:m=2,k=2,d=4,tokens=gaussian").instance(0)
+    layer, reach = instance.layer(), instance.family.reach(instance.hidden.secret)
+    x = instance.examples(0, 3000, axis="evaluate").x
+    longest = np.sqrt((x**2).sum(axis=2)).max(axis=1)
+    nearest = np.zeros_like(x)
+    nearest[..., 2] = reach * longest[:, None]
+    y = layer(x)
+    wanted = np.sum((y - nearest) ** 2) / np.sum(y**2)
+    for size in (1e6, 1e300):  # the square of the second is beyond float64
+        far = np.zeros(4)
+        far[2] = size
+        found = measure(instance, lambda x, far=far: np.broadcast_to(far, x.shape), examples=3000)
+        assert found.value == pytest.approx(wanted)
+    assert found.unclipped is None
+
+
+def test_noise_of_numbers_does_not_count():
+    instance = parse("nice:m=1,k=2,d=4,noise=1").instance(0)
+    assert measure(instance, instance.layer(), examples=3000).value == 0.0
+
+
+def test_the_evaluation_is_not_what_a_learner_saw():
+    for spec in ("nice:m=1,k=2,d=8", "parity:d=8,m=3"):
+        asked = []
+        instance = parse(spec).instance(0)
+
+        def predict(x, asked=asked):
+            asked.append(x)
+            return np.zeros(x.shape)
+
+        measure(instance, predict, examples=3000)
+        x = np.concatenate(asked)
+        assert x.shape == (3000, 2, 8)
+        assert np.mean(x == instance.examples(0, 3000).x) < 0.6
+        assert np.mean(x == instance.examples(0, 3000, axis="evaluate-pilot").x) < 0.6
+
+
+def test_labels_of_zero_have_no_relative_risk(monkeypatch):
+    instance = parse("nice:m=1,k=2,d=4,noise=1").instance(0)
+    monkeypatch.setattr(type(instance.family), "mean", lambda self, secret, x: np.zeros(x.shape))
+    with pytest.raises(ToolkitError, match="labels are zero"):
+        measure(instance, instance.layer(), examples=100)

@@ -121,6 +121,17 @@ def test_the_error_bound_covers_the_error_of_few_examples():
     assert error_bound(np.zeros((4, 2, 2)), np.zeros((4, 2, 2))) == np.inf
 
 
+def test_the_error_bound_covers_the_error_of_many_examples():
+    """Where faults are seen the standard error counts, and not much more than that."""
+    rng = np.random.default_rng(0)
+    bounds = []
+    for _ in range(200):
+        y = rng.normal(size=(2000, 2, 3))
+        bounds.append(error_bound(y * (rng.random((2000, 1, 1)) > 0.05), y))
+    assert np.mean(np.array(bounds) >= 0.05) >= 0.98
+    assert max(bounds) < 0.1
+
+
 @pytest.mark.parametrize("m", range(2, 7))
 def test_parities_are_flagged(m):
     found = learn(f"parity:d=12,m={m}", m, examples=2000, polish=0)

@@ -185,6 +185,7 @@ def test_a_wrong_proxy_is_no_better_than_chance_and_says_so():
     theta, w = heads(rng, 2, 8)
     found = refine_by_proxy(rng.normal(size=(8, 8)), examples(rng, theta, w, 10000))
     assert found.history[-1] > 0.1
+    assert found.spread > 0.01
 
 
 def test_a_proxy_needs_enough_rows():

@@ -336,9 +336,10 @@ def test_no_polish_and_given_heads_and_examples_are_obeyed():
     ],
 )
 def test_degenerate_layers_end_with_an_outcome(spec, word):
-    found, _ = learn(spec)
+    found, used = learn(spec)
     assert found.outcome is Outcome.DEGENERATE
     assert word in found.details["failed"]
+    assert used <= 20 * parse(spec).d ** 2  # more would not help
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])

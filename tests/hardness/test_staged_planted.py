@@ -1,0 +1,485 @@
+"""Each stage by itself, on input whose answer is planted, and what no stage may depend on."""
+
+import dataclasses
+import sys
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+
+from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.upper.staged.agreement import agreement
+from hardness.upper.staged.constraints import LEAST, Constraints, constraints
+from hardness.upper.staged.data import Data
+from hardness.upper.staged.hull import Hull, hull
+from hardness.upper.staged.moment import moment
+from hardness.upper.staged.refine import QUANTILES, fit_sum, refine
+from hardness.upper.staged.single import Single, single
+from hardness.upper.staged.span import row_moment, span
+from hardness.upper.staged.stage import StageFailed
+from hardness.upper.staged.supply import Supply
+from instances import AttentionLayer, UsageError, parse
+from instances.layer import softmax_rows
+
+
+def heads(m, d, seed=0):
+    theta, w = np.random.default_rng([seed, m, d]).normal(size=(2, m, d, d))
+    theta *= 2 / np.linalg.norm(theta, axis=(1, 2), keepdims=True)
+    w *= np.sqrt(d) / np.linalg.norm(w, axis=(1, 2), keepdims=True)
+    return theta, w
+
+
+def tokens(n, k, d, law="boolean", seed=0):
+    rng = np.random.default_rng([seed, n, k, d])
+    return rng.choice([-1.0, 1.0], (n, k, d)) if law == "boolean" else rng.normal(size=(n, k, d))
+
+
+def labelled(theta, w, x):
+    return Data(x=x, y=AttentionLayer(theta=theta, w=w)(x))
+
+
+def attention(theta, x):
+    return softmax_rows(x @ theta @ x.swapaxes(1, 2))
+
+
+@cache
+def exact(m, d, rows=400, seed=0):
+    """Log-ratios of rows of normal tokens on which all heads agree exactly, and the heads."""
+    theta, _ = heads(m, d, seed)
+    rng = np.random.default_rng([seed, m, d, 1])
+    left = rng.normal(size=(rows, d))
+    right = np.empty((rows, d))
+    for r, x in enumerate(left):
+        free = null_space(np.stack([x @ (one - theta[0]) for one in theta[1:]] or [np.zeros(d)]))
+        right[r] = free @ (free.T @ rng.normal(size=d))
+    b = np.einsum("ra,ab,rb->r", left, theta[0], right)
+    ones = np.ones(rows)
+    found = Constraints(left=left, right=right, b=b, weights=ones, residuals=0 * ones, rows=rows)
+    return theta, found
+
+
+def nearest_to_zero(theta):
+    """The point of the affine hull of least norm."""
+    flat = theta.reshape(len(theta), -1)
+    along = (flat[1:] - flat[0]).T
+    return (flat[0] - along @ np.linalg.lstsq(along, flat[0], rcond=None)[0]).reshape(
+        theta[0].shape
+    )
+
+
+def off_span(directions, theta):
+    """Sine of the largest angle between the span of the differences and the directions."""
+    true = np.linalg.qr((theta[1:] - theta[0]).reshape(len(theta) - 1, -1).T)[0]
+    found = directions.reshape(len(directions), -1)
+    return np.linalg.norm(true - found.T @ (found @ true), 2)
+
+
+def unit(matrix):
+    return matrix / np.linalg.norm(matrix)
+
+
+# Stage 1
+
+
+def test_the_moment_is_exact_for_two_tokens_of_signs_and_diagonal_theta():
+    rng = np.random.default_rng(0)
+    theta = np.stack([np.diag(rng.normal(size=6)) for _ in range(3)])
+    w = rng.normal(size=(3, 6, 6))
+    found = moment(labelled(theta, w, tokens(24, 2, 6)))
+    np.testing.assert_allclose(found.w, w.sum(axis=0), atol=1e-12)
+    assert found.halves < 1e-12
+
+
+def test_the_bias_of_the_moment_is_what_it_is_to_first_order():
+    theta, w = heads(2, 4)
+    theta *= 1e-3
+    x = tokens(300_000, 2, 4)
+    bias = moment(labelled(theta, w, x)).w - w.sum(axis=0)
+    outer = [t - np.diag(np.diag(t)) for t in theta]
+    wanted = sum(t @ v for t, v in zip(outer, w, strict=True)) / 2
+    assert np.linalg.norm(bias - wanted) < 0.05 * np.linalg.norm(wanted)
+
+
+def test_the_rank_of_the_labels_is_numerical():
+    rng = np.random.default_rng(0)
+    sizes = np.array([1, 1e-3, 1e-7, 0])
+    y = rng.normal(size=(200, 2, 4)) * sizes
+    found = moment(Data(x=rng.normal(size=(200, 2, 4)), y=y))
+    assert found.label_rank == 2
+    np.testing.assert_allclose(found.label_spectrum[:2], sizes[:2] ** 2, rtol=0.3)
+
+
+# Stage 2
+
+
+@pytest.mark.parametrize(("k", "law"), [(2, "boolean"), (4, "gaussian")])
+def test_patterns_of_a_single_head_are_its_attention(k, law):
+    theta, w = heads(1, 9)
+    data = labelled(theta, w, tokens(500, k, 9, law))
+    found = agreement(w[0], data)
+    apart = [(data.x[:, i] != data.x[:, j]).any(axis=1) for i, j in combinations(range(k), 2)]
+    kept = np.all(apart, axis=0)
+    np.testing.assert_allclose(found.patterns[kept], attention(theta[0], data.x)[kept], atol=1e-6)
+    assert found.residuals.max() < 1e-10
+    assert found.outside == 0
+    scaled = agreement(3 * w[0], Data(x=data.x, y=3 * data.y + 0.3))
+    again = agreement(w[0], Data(x=data.x, y=data.y + 0.1))
+    np.testing.assert_allclose(scaled.residuals, again.residuals)
+
+
+def test_impossible_patterns_are_counted_on_either_side():
+    x = tokens(100, 3, 8, "gaussian")
+    kinds = {
+        (0.2, 0.3, 0.5): 0,
+        (1.04, -0.02, -0.02): 0,
+        (1.08, -0.04, -0.04): 1,  # above one alone
+        (-0.08, 0.54, 0.54): 1,  # below zero alone
+    }
+    for pattern, counted in kinds.items():
+        y = np.repeat(np.tensordot(x, pattern, axes=(1, 0))[:, None], 3, axis=1)
+        y[:, 0] = x[:, 0]
+        found = agreement(np.eye(8), Data(x=x, y=y))
+        assert found.outside == pytest.approx(2 / 3 * counted)
+
+
+def test_agreement_does_not_depend_on_its_batches(monkeypatch):
+    theta, w = heads(2, 5)
+    data = labelled(theta, w, tokens(60, 3, 5, "gaussian"))
+    whole = agreement(w.sum(axis=0), data)
+    monkeypatch.setattr(sys.modules[agreement.__module__], "_BATCH_BYTES", 1 << 13)
+    parts = agreement(w.sum(axis=0), data)
+    assert parts.scale == pytest.approx(whole.scale)
+    np.testing.assert_allclose(parts.residuals, whole.residuals, atol=1e-12)
+    np.testing.assert_allclose(parts.patterns, whole.patterns, atol=1e-12)
+
+
+def test_labels_in_fewer_dimensions_than_tokens_agree_with_everything():
+    """Why a rank of k - 1 is flagged: the residual is zero whatever the heads do."""
+    theta, w = heads(3, 6)
+    w[:, :, 2:] = 0
+    for k, vacuous in ((2, False), (3, True), (4, True)):
+        data = labelled(theta, w, tokens(100, k, 6, "gaussian"))
+        found = moment(data)
+        assert found.label_rank == 2
+        assert (agreement(found.w, data).residuals.max() < 1e-6) == vacuous
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_log_ratios_of_a_single_head_are_those_of_its_logits(k):
+    theta, w = heads(1, 6)
+    data = labelled(theta, w, tokens(1500, k, 6, "gaussian"))
+    found = constraints(agreement(w[0], data), data, rows=300)
+    assert found.rows == 300
+    assert len(found) == 300 * k * (k - 1) // 2
+    np.testing.assert_allclose(found.u @ theta[0].ravel(), found.b, atol=1e-6)
+    assert np.abs(found.b).max() < np.log((1 - LEAST) / LEAST)
+    everything = constraints(agreement(w[0], data), data)
+    assert everything.rows == min(40 * 36 // k, 1500 * k)
+
+
+def test_the_rows_of_smallest_residual_are_taken_and_weighted():
+    theta, w = heads(2, 6)
+    data = labelled(theta, w, tokens(1500, 3, 6, "gaussian"))
+    seen = agreement(w.sum(axis=0), data)
+    found = constraints(seen, data, rows=200)
+    usable = seen.patterns.min(axis=-1) > LEAST
+    assert 200 < usable.sum() < 0.9 * usable.size
+    taken = np.sort(seen.residuals[usable])[:200]
+    np.testing.assert_allclose(np.sort(found.residuals), np.repeat(taken, 3))
+    floor = np.quantile(taken, 0.01)
+    for r in range(0, len(found), 37):
+        example, a = np.argwhere(seen.residuals == found.residuals[r])[0]
+        np.testing.assert_allclose(found.left[r], data.x[example, a])
+        pairs = {
+            (i, j): data.x[example, i] - data.x[example, j] for i, j in combinations(range(3), 2)
+        }
+        (i, j), *_ = (p for p, gap in pairs.items() if np.allclose(gap, found.right[r]))
+        v = seen.patterns[example, a]
+        assert found.b[r] == pytest.approx(np.log(v[i] / v[j]))
+        wanted = min(v[i], v[j]) * floor / np.hypot(found.residuals[r], floor)
+        assert found.weights[r] == pytest.approx(wanted)
+
+
+def test_a_part_of_constraints_is_that_part():
+    _, found = exact(2, 4)
+    found = dataclasses.replace(found, weights=np.arange(400.0), residuals=np.arange(400.0))
+    part = found.cut(slice(10, 20))
+    for name in ("left", "right", "b", "weights", "residuals"):
+        assert (getattr(part, name) == getattr(found, name)[10:20]).all()
+
+
+def test_too_few_rows_say_how_many_examples_would_do():
+    theta, w = heads(1, 6)
+    data = labelled(theta, w, tokens(20, 2, 6, "gaussian"))
+    seen = agreement(w[0], data)
+    usable = int((seen.patterns.min(axis=-1) > LEAST).sum())
+    with pytest.raises(StageFailed) as failed:
+        constraints(seen, data)
+    assert failed.value.needs == -(-20 * 54 // usable)
+    with pytest.raises(StageFailed) as failed:
+        constraints(dataclasses.replace(seen, patterns=-seen.patterns), data)
+    assert failed.value.needs is None
+    same = np.repeat(tokens(200, 1, 6), 2, axis=1)
+    alike = labelled(theta, w, same)
+    with pytest.raises(StageFailed, match="two coincide"):
+        constraints(agreement(w[0], alike), alike)
+
+
+# Stage 3
+
+
+def test_the_sum_is_fitted_to_patterns_clipped_to_weights():
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(50, 3, 4)), rng.normal(size=(4, 4))
+    v = rng.dirichlet(np.ones(3), 50)
+    v[::5] = (1, 0, 0)
+    v[1::5] = (0.5, 0.5, 0)
+    given = v.copy()
+    given[::5] = (1.2, -0.1, -0.1)
+    given[1::5] = (0.6, 0.6, -0.2)
+    np.testing.assert_allclose(fit_sum(x, given, np.einsum("rj,rjd->rd", v, x) @ w), w)
+
+
+def test_refinement_stays_at_the_truth_and_reports_its_way():
+    theta, w = heads(2, 8)
+    data = labelled(theta, w, tokens(12_000, 2, 8, "gaussian"))
+    total, size = w.sum(axis=0), np.linalg.norm(w.sum(axis=0))
+    crude = moment(data).w
+    from_truth, from_crude = refine(total, data), refine(crude, data)
+    assert np.linalg.norm(from_truth.w - total) < 2e-3 * size
+    assert np.linalg.norm(from_truth.w - from_crude.w) < 1e-2 * size
+    assert [step.quantile for step in from_crude.history] == list(QUANTILES)
+    assert from_crude.history[0].moved > 10 * from_crude.history[-1].moved > 0
+    residuals = [step.residual for step in from_crude.history]
+    assert residuals[-1] < 0.1 * residuals[0]
+    assert from_crude.rows == max(int(0.003 * 24_000), 160)
+    again = agreement(from_crude.w, data)
+    np.testing.assert_allclose(from_crude.agreement.residuals, again.residuals)
+
+
+def test_halves_of_the_refined_sum_are_two_halves():
+    """One of W, one of -W: together there is nothing, and the halves say so."""
+    theta, w = heads(1, 6)
+    first = labelled(theta, w, tokens(400, 2, 6, "gaussian"))
+    turned = labelled(theta, -w, tokens(400, 2, 6, "gaussian", 1))
+    both = Data(x=np.concatenate([first.x, turned.x]), y=np.concatenate([first.y, turned.y]))
+    assert moment(both).halves > 1.5
+    assert refine(w[0], both).halves > 1.5
+    assert refine(w[0], first).halves < 0.1
+
+
+# Stages 4 and 5
+
+
+@pytest.mark.parametrize(("m", "d"), [(1, 4), (2, 4), (3, 6), (4, 6)])
+def test_exact_log_ratios_determine_the_affine_hull_and_nothing_else(m, d):
+    theta, found = exact(m, d)
+    around = hull(found, ridge=1e-10)
+    np.testing.assert_allclose(around.centre, nearest_to_zero(theta), atol=1e-6)
+    assert around.r2 > 1 - 1e-9
+    values = np.linalg.eigvalsh(around.second_moment)
+    assert (values[: m - 1] < 1e-12).all()
+    assert values[m - 1] > 1e-3
+    if m > 1:
+        along = span(around, Data(x=tokens(500, 2, d, "gaussian"), y=np.ones((500, 2, d))))
+        assert along.heads == m
+        assert along.gap > 1e6
+        assert off_span(along.directions, theta) < 1e-5
+
+
+def test_the_r2_is_of_log_ratios_not_used():
+    rng = np.random.default_rng(0)
+    _, found = exact(2, 6, rows=60)  # as many unknowns as rows
+    noise = dataclasses.replace(found, b=rng.normal(size=60))
+    assert hull(noise).r2 < 0.1
+    _, found = exact(2, 4)
+    wild = dataclasses.replace(found, b=found.b.copy(), weights=found.weights.copy())
+    wild.b[::7] = 1e3
+    wild.weights[::7] = 1e-9
+    assert hull(wild).r2 > 0.99
+    wild.weights[:] = 1
+    assert hull(wild).r2 < 0.5
+
+
+def test_the_hull_counts_every_constraint_in_any_batch(monkeypatch):
+    _, found = exact(2, 5)
+    rng = np.random.default_rng(0)
+    noisy = dataclasses.replace(found, b=found.b + rng.normal(size=400), weights=rng.random(400))
+    whole = hull(noisy)
+    monkeypatch.setattr(sys.modules[hull.__module__], "_BATCH_BYTES", 8 * 25 * 7)
+    parts = hull(noisy)
+    np.testing.assert_allclose(parts.centre, whole.centre, atol=1e-9)
+    turned = dataclasses.replace(
+        noisy, **{name: getattr(noisy, name)[::-1] for name in ("left", "right", "b", "weights")}
+    )
+    np.testing.assert_allclose(hull(turned).centre, whole.centre, atol=1e-9)
+    np.testing.assert_allclose(parts.second_moment, whole.second_moment, atol=1e-12)
+    with pytest.raises(StageFailed, match="3 constraints left"):
+        hull(noisy.cut(slice(3)))
+
+
+def test_directions_in_which_no_row_varies_are_no_heads():
+    """A coordinate that is small in all tokens: the constraints alone would fall for it."""
+    theta, found = exact(2, 4, 2000)
+    scales = np.array([1.0, 1.0, 1.0, 0.2])
+    rng = np.random.default_rng(0)
+    left, right = found.left * scales, found.right + 0.3 * rng.normal(size=(2000, 4))
+    small = dataclasses.replace(found, left=left, right=right * scales)
+    data = Data(x=tokens(2000, 2, 4, "gaussian") * scales, y=np.ones((2000, 2, 4)))
+    around = hull(small)
+    along = span(around, data)
+    assert along.heads == 2
+    plain = np.linalg.eigh(around.second_moment)[1][:, 0].reshape(1, 4, 4)
+    # In units in which tokens vary alike the heads are theta.
+    sines = [off_span(unit(d * np.outer(scales, scales)), theta) for d in (along.directions, plain)]
+    assert sines[0] < 0.1
+    assert sines[1] > 0.25
+
+
+def test_the_number_of_heads_may_be_given_and_has_bounds():
+    _, found = exact(3, 6)
+    data = Data(x=tokens(500, 2, 6, "gaussian"), y=np.ones((500, 2, 6)))
+    around = hull(found)
+    for count in (2, 5, 20):
+        along = span(around, data, heads=count)
+        assert along.heads == count
+        assert along.directions.shape == (count - 1, 6, 6)
+        flat = along.directions.reshape(count - 1, -1)
+        np.testing.assert_allclose(flat @ flat.T, np.eye(count - 1), atol=1e-9)
+    alone = span(around, data, heads=1)
+    assert (alone.gap, alone.directions.shape) == (1.0, (0, 6, 6))
+    assert span(around, data, heads=2).gap < 1e3 < span(around, data, heads=3).gap
+    with pytest.raises(StageFailed, match="at most d"):
+        span(around, data, heads=37)
+
+
+def test_few_examples_and_far_gaps_do_no_harm():
+    few = Data(x=tokens(2, 2, 4), y=np.ones((2, 2, 4)))
+    assert np.linalg.eigvalsh(row_moment(few)).min() > 0
+    data = Data(x=tokens(500, 2, 4, "gaussian"), y=np.ones((500, 2, 4)))
+    root = np.linalg.cholesky(row_moment(data))
+    values = np.array([1e-7] + 8 * [1e-6] + 7 * [1.0])
+    around = Hull(centre=np.eye(4), second_moment=(root * values) @ root.T, r2=1.0)
+    found = span(around, data)
+    np.testing.assert_allclose(found.eigenvalues, values[:12], rtol=1e-6)
+    assert found.heads == 2  # ten heads are more than a gap is asked for
+    assert span(around, data, heads=10).gap == pytest.approx(1e6)
+
+
+# A single head
+
+
+@pytest.mark.parametrize(("k", "d"), [(2, 6), (3, 6)])
+def test_a_single_head_in_noise_knows_how_much_noise(k, d):
+    theta, w = heads(1, d)
+    data = labelled(theta, w, tokens(8000, k, d, "gaussian"))
+    square = np.mean(data.y**2)
+    noise = 0.1 * np.sqrt(square) * np.random.default_rng(1).normal(size=data.y.shape)
+    noisy = Data(x=data.x, y=data.y + noise)
+    found = single(moment(noisy).w, noisy.cut(0, 6000), noisy.cut(6000, 8000))
+    assert found.noise == pytest.approx(0.01 / 1.01, rel=0.1)
+    assert 0.9 * found.noise < found.error < 2 * found.noise
+    assert found.recognised
+
+
+def test_the_error_of_a_single_head_is_that_on_the_hold_out():
+    theta, w = heads(1, 6)
+    data = labelled(theta, w, tokens(600, 2, 6, "gaussian"))
+    other = Data(x=data.x[:100], y=2 * data.y[:100])
+    assert single(moment(data).w, data, other).error == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("error", "noise", "evenness", "recognised"),
+    [
+        (1e-20, 0.0, 0.0, True),
+        (0.1, 0.09, 1.0, True),
+        (0.1, 0.01, 1.0, False),  # more is left than noise
+        (0.1, 0.09, 0.5, False),  # what is left is not like noise
+        (1e-3, 0.0, 0.0, False),
+    ],
+)
+def test_a_single_head_is_recognised_exactly_or_up_to_noise(error, noise, evenness, recognised):
+    theta, w = heads(1, 4)
+    numbers = {"error": error, "noise": noise, "evenness": evenness, "r2": 1.0, "steps": 1}
+    assert Single(theta=theta, w=w, **numbers).recognised == recognised
+
+
+# What does not matter
+
+
+@cache
+def run_through(kind):
+    """Stages 1 to 5 on one layer: as it is, its heads in another order, or its tokens."""
+    theta, w = heads(3, 10)
+    x = tokens(15_000, 2, 10)
+    order = [2, 0, 1] if kind == "heads" else [0, 1, 2]
+    data = labelled(theta[order], w[order], x)
+    if kind == "tokens":
+        data = Data(x=data.x[:, ::-1], y=data.y[:, ::-1])
+    first = moment(data)
+    refined = refine(first.w, data)
+    around = hull(constraints(refined.agreement, data))
+    return first, refined, around, span(around, data)
+
+
+@pytest.mark.parametrize("kind", ["heads", "tokens"])
+def test_the_order_of_heads_and_of_tokens_does_not_matter(kind):
+    (first, refined, around, along), again = run_through(""), run_through(kind)
+    np.testing.assert_allclose(again[0].w, first.w, atol=1e-10)
+    np.testing.assert_allclose(again[1].w, refined.w, atol=1e-8)
+    np.testing.assert_allclose(again[2].centre, around.centre, atol=1e-5)
+    assert again[3].heads == along.heads == 3
+    one, other = (a.directions.reshape(2, -1) for a in (along, again[3]))
+    assert np.linalg.svd(one @ other.T, compute_uv=False).min() > 1 - 1e-6
+
+
+def test_what_is_held_out_is_held_out():
+    source = parse("nice:m=1,k=2,d=30").instance(0)
+    supply = Supply(ExampleOracle(source, Meter(Budget(examples=400))))
+    whole = source.examples(0, 400).x
+    for asked, there in ((80, 80), (300, 300), (120, 120), (900, 400)):
+        data, held_out = supply.take(asked)
+        assert len(held_out) == there // 8
+        assert (np.concatenate([data.x, held_out.x]) == whole[:there]).all()
+        assert supply.exhausted == (asked > 400)
+
+
+def test_time_that_is_over_is_not_taken_for_examples_that_are_gone():
+    source = parse("nice:m=1,k=2,d=8").instance(0)
+    oracle = ExampleOracle(source, Meter(Budget()))
+    supply = Supply(oracle)
+    supply.take(20)
+
+    def late(count):
+        raise Spent("seconds")
+
+    oracle.draw = late
+    with pytest.raises(Spent, match="seconds"):
+        supply.take(40)
+    assert len(supply.take(20)[0]) == 18
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "said"),
+    [
+        (np.ones((4, 2, 3)), np.ones((4, 3, 2)), "differ in shape"),
+        (np.ones((4, 2, 3)), np.ones((5, 2, 3)), "differ in shape"),
+        (np.ones((4, 1, 3)), np.ones((4, 1, 3)), "k = 1 token given"),
+        (np.ones((4, 2)), np.ones((4, 2)), r"must be \(n, k, d\)"),
+        (np.ones((0, 2, 3)), np.ones((0, 2, 3)), r"must be \(n, k, d\)"),
+        (np.full((4, 2, 3), np.nan), np.ones((4, 2, 3)), "tokens have entries"),
+        (np.ones((4, 2, 3)), np.full((4, 2, 3), np.inf), "labels have entries"),
+    ],
+)
+def test_what_are_no_examples_is_refused_in_one_line(x, y, said):
+    with pytest.raises(UsageError, match=said) as found:
+        Data(x=x, y=y)
+    assert "\n" not in str(found.value)
+
+
+def test_examples_cannot_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        Data(x=np.ones((4, 2, 3)), y=np.ones((4, 2, 3))).y[0, 0, 0] = 2

@@ -1,0 +1,168 @@
+"""Families whose labels are real numbers, and what they share with those whose labels are codes."""
+
+import numpy as np
+import pytest
+
+from instances import UsageError, parse
+from instances.dense import _BLOCK
+from instances.nice import Nice
+
+SIGNS, NORMAL = "nice:m=2,k=3,d=70,noise=0.5", "nice:m=2,k=3,d=5,tokens=gaussian,noise=0.5"
+
+
+def noise_of(instance, examples):
+    """What noise did to the labels: (n, ...), of mean about zero."""
+    family, secret = instance.family, instance.hidden.secret
+    if family.name == "nice":
+        return examples.y - instance.layer()(examples.x)
+    clean = family.codes(secret, examples.words, np.zeros(len(examples), bool))
+    return (clean != examples.codes) - 0.25 * family.open(examples.words)
+
+
+@pytest.mark.parametrize("spec", [SIGNS, NORMAL, "parity:d=12,m=3,noise=0.25"])
+def test_axes_share_neither_tokens_nor_noise(spec):
+    """Else who remembers the examples would pass the evaluation."""
+    instance = parse(spec).instance(0)
+    seen, fresh = instance.examples(0, 2000), instance.examples(0, 2000, axis="evaluate")
+    assert np.mean(seen.x == fresh.x) < 0.55
+    a, b = (noise_of(instance, part).ravel() for part in (seen, fresh))
+    assert np.std(a) > 0.2
+    assert abs(np.corrcoef(a, b)[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize("spec", [SIGNS, NORMAL])
+def test_a_part_of_examples_is_that_part(spec):
+    examples = parse(spec).instance(0).examples(0, 30)
+    part = examples.cut(7, 12)
+    assert (part.x == examples.x[7:12]).all()
+    assert (part.y == examples.y[7:12]).all()
+    assert part.agrees(parse(spec).instance(0).examples(7, 5))
+    assert not part.agrees(examples)
+    assert not part.agrees(examples.cut(8, 13))
+
+
+def test_labels_are_the_same_bits_where_products_of_matrices_are_not():
+    instance = parse("nice:m=2,k=2,d=64,tokens=gaussian").instance(0)
+    whole = instance.examples(0, _BLOCK).y
+    for start in range(0, 12):
+        assert (instance.examples(start, 1).y == whole[start]).all()
+
+
+@pytest.mark.parametrize("spec", [SIGNS, NORMAL])
+def test_labels_means_and_sizes_are_as_stated(spec):
+    instance = parse(spec).instance(3)
+    family, secret = instance.family, instance.hidden.secret
+    examples = instance.examples(0, 40)
+    for function in (family.label, family.mean):
+        assert (function(secret, examples.x) == instance.layer()(examples.x)).all()
+    stored = sum(tensor.nbytes for tensor in examples.tensors.values())
+    assert family.bytes_per_example * 40 == stored
+    restored = family.restore(dict(examples.tensors), 40)
+    assert (restored.x == examples.x).all()
+
+
+def test_the_reach_is_the_sum_of_the_largest_singular_values():
+    instance = parse("nice:m=3,k=2,d=6").instance(0)
+    wanted = sum(np.linalg.svd(w, compute_uv=False)[0] for w in instance.layer().w)
+    assert instance.family.reach(instance.hidden.secret) == pytest.approx(wanted)
+
+
+def test_every_head_is_drawn_from_the_secret():
+    family = parse("nice:m=1,k=2,d=4")
+    assert not np.allclose(family.layer((0,)).theta, family.layer((1,)).theta)
+    for secret in ((), (-1,), (1 << 256,), (1, 2)):
+        with pytest.raises(UsageError, match="one number of 256 bits"):
+            family.layer(secret)
+
+
+def spoilt(spec, name, change):
+    """The tensors of some examples, one of them changed."""
+    instance = parse(spec).instance(0)
+    tensors = {key: value.copy() for key, value in instance.examples(0, 20).tensors.items()}
+    tensors[name] = change(tensors[name])
+    return instance.family, tensors
+
+
+def put(value):
+    def change(array):
+        array[(3, *(-1,) * (array.ndim - 1))] = value
+        return array
+
+    return change
+
+
+PARITY = "parity:d=70,m=3"
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "change", "said"),
+    [
+        (SIGNS, "words", put(1 << 63), "bits beyond coordinate"),
+        (SIGNS, "words", lambda a: a.astype(np.int64), "does not hold"),
+        (SIGNS, "y", lambda a: a.astype(np.float32), "does not hold"),
+        (NORMAL, "x", put(np.inf), "tokens that are not finite"),
+        (NORMAL, "y", put(np.nan), "labels that are not finite"),
+        (PARITY, "words", put(1 << 63), "bits beyond coordinate"),
+        (PARITY, "words", lambda a: a.astype(np.int64), "does not hold"),
+        (PARITY, "codes", lambda a: a.astype(np.int64), "does not hold"),
+        (PARITY, "codes", lambda a: a[:-1], "does not hold"),
+        (PARITY, "codes", lambda a: np.full_like(a, 2), "a code of no level"),
+        (PARITY, "codes", lambda a: np.ones_like(a), "where the label is known"),
+    ],
+)
+def test_tensors_that_no_examples_have_are_refused(spec, name, change, said):
+    family, tensors = spoilt(spec, name, change)
+    with pytest.raises(ValueError, match=said):
+        family.restore(tensors, 20)
+
+
+def test_codes_alone_tell_examples_apart():
+    instance = parse(PARITY).instance(0)
+    good = instance.examples(0, 200)
+    opened = int(np.flatnonzero(instance.family.open(good.words))[0])
+    codes = good.codes.copy()
+    codes[opened] ^= 1
+    other = type(good)(family=good.family, words=good.words, codes=codes)
+    assert good.agrees(instance.examples(0, 200))
+    assert not good.agrees(other)
+
+
+def built(seed=0, **dials):
+    return Nice(**{"m": 3, "k": 2, "d": 8} | dials).build(np.random.default_rng(seed))
+
+
+def test_the_way_to_a_parity_is_a_straight_line():
+    start, half, end = (built(parity=p) for p in (0.0, 0.5, 1.0))
+    np.testing.assert_allclose(half.theta, (start.theta + end.theta) / 2, atol=1e-12)
+    np.testing.assert_allclose(half.w, (start.w + end.w) / 2, atol=1e-12)
+    signs = {np.sign(built(seed, parity=1.0).w.sum()) for seed in range(12)}
+    assert signs == {-1.0, 1.0}
+
+
+def test_what_is_common_has_the_rank_that_was_asked_for():
+    assert np.linalg.matrix_rank(built(rank=2, coherence=1.0).theta[0]) == 2
+    assert np.linalg.matrix_rank(built(wrank=2, shared=1.0).w[0]) == 2
+    assert np.linalg.matrix_rank(built(wrank=1, shared=0.5).w[1]) == 2
+
+
+def test_norms_stay_whatever_the_dial():
+    dials = {"coherence": 0.5, "trace": 0.5, "column": 0.7, "shared": 0.5, "wrank": 2}
+    for name, value in dials.items():
+        layer = built(**{name: value})
+        np.testing.assert_allclose(np.linalg.norm(layer.theta, axis=(1, 2)), 2)
+        np.testing.assert_allclose(np.linalg.norm(layer.w, axis=(1, 2)), 8**0.5)
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("nice:m=2,k=2,d=8,noise=1001", "noise=1001"),
+        ("nice:m=9,k=2,d=9,parity=0.5", "below d"),
+        ("nice:m=65,k=2,d=8", "m=65"),
+        ("nice:m=2,k=65,d=8", "k=65"),
+        ("nice:m=2,k=2,d=8,wrank=9", "wrank=9"),
+    ],
+)
+def test_what_is_too_large_is_refused(spec, said):
+    with pytest.raises(UsageError, match=said):
+        parse(spec)
