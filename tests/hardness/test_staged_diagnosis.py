@@ -1,13 +1,15 @@
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from hardness.compare import run
 from hardness.oracles import Budget
-from hardness.upper.staged.data import error_bound, relative_error
-from hardness.upper.staged.diagnosis import HoldOut, diagnose
+from hardness.upper.staged.data import Data, error_bound, relative_error
+from hardness.upper.staged.diagnosis import HoldOut, diagnose, moment_measures
 from hardness.upper.staged.learner import Staged
+from hardness.upper.staged.moment import moment
 from hardness.upper.staged.stage import StageFailed, StageReport
 from instances import parse
 
@@ -95,6 +97,29 @@ def test_a_large_known_part_hides_nothing():
     """A parity's linear part makes the relative error small with nothing learned."""
     easy = reports(moment__linear=0.04)
     assert flagged(diagnose(easy, HoldOut(error=0.04, upper=0.05), k=2)) == {"error over linear"}
+
+
+def test_a_small_hold_out_is_not_called_a_wrong_layer():
+    wrong, unsure = (
+        next(s for s in diagnose(reports(), left, k=2) if s.name == "hold-out error")
+        for left in (HoldOut(error=0.3, upper=0.5), HoldOut(error=1e-26, upper=0.2))
+    )
+    assert wrong.flagged
+    assert unsure.flagged
+    assert "not the one sought" in wrong.advice
+    assert "too few examples are held out" in unsure.advice
+
+
+def test_measures_for_the_diagnosis_take_little_memory():
+    examples = parse("nice:m=2,k=2,d=8").instance(0).examples(0, 50_000)
+    data = Data(x=examples.x, y=examples.y)
+    found, validation = moment(data), data.cut(0, 1_000)
+    tracemalloc.start()
+    measures = moment_measures(found, data, validation)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.5 * data.x.nbytes
+    assert 0.1 < measures["linear"] < 0.5
 
 
 def test_failures_say_whether_more_examples_help():

@@ -255,10 +255,51 @@ def test_a_single_head_is_told_from_two(noise):
 
 def test_evenness_of_noise_is_one_whatever_the_dimension():
     rng = np.random.default_rng(0)
-    for freedom in (4, 15, 60):
+    for freedom in (6, 15, 60):
         norms = np.linalg.norm(rng.normal(size=(20_000, freedom)), axis=1)
         assert evenness(norms, freedom) == pytest.approx(1, abs=0.05)
-    assert evenness(np.zeros(10), 9) == evenness(np.ones(10), 2) == 0
+    assert evenness(np.zeros(2_000), 9) == evenness(np.ones(2_000), 2) == 0
+
+
+def test_few_rows_do_not_tell_noise_from_a_misfit():
+    norms = np.linalg.norm(np.random.default_rng(0).normal(size=(999, 15)), axis=1)
+    assert evenness(norms, 15) == 0
+
+
+@pytest.mark.parametrize(("spec", "seed"), [("nice:m=2,k=2,d=6", 203), ("nice:m=3,k=2,d=8", 200)])
+def test_small_layers_of_several_heads_are_not_taken_for_one_in_noise(spec, seed):
+    found, _ = learn(spec, seed)
+    assert found.details["heads"] == parse(spec).layer_heads
+    assert found.details["error"] < 1e-20
+
+
+@pytest.mark.parametrize("d", [4, 6])
+def test_a_single_head_of_small_dimension_is_proved_right(d):
+    found, examples = learn(f"nice:m=1,k=2,d={d}", 203)
+    assert examples == 512
+    assert found.details["error"] < 1e-15
+    assert not [s for s in found.details["diagnosis"] if s["flagged"]]
+
+
+def test_fewer_constraints_than_unknowns_are_solved_without_a_warning():
+    learn("nice:m=3,k=2,d=8", 200_051, Budget(examples=64))  # scipy would warn, here an error
+
+
+def test_the_polish_is_not_repeated_on_the_same_examples():
+    found, _ = learn("nice:m=3,k=2,d=8", 200_051, Budget(examples=64), heads=1)
+    names = [stage["name"] for stage in found.details["stages"]]
+    assert names == ["moment", "single", "polish"]
+
+
+def test_a_single_head_of_many_tokens_takes_little_memory():
+    _, data = planted(1, 16, 16, 2_000, 0, "gaussian")
+    crude = moment(data).w
+    tracemalloc.start()
+    with pytest.raises(StageFailed, match="attend to all tokens"):  # after the alternation
+        single(crude, data, data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * data.x.nbytes  # the tokens once for each token would be 16
 
 
 def test_too_few_examples_are_refused_with_the_number():

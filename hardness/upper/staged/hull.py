@@ -50,7 +50,9 @@ def hull(found: Constraints, ridge: float = RIDGE) -> Hull:
 def _solve(second: Array, mixed: Array, ridge: float) -> Array:
     shift = max(ridge, 1e-14) * float(np.trace(second)) / len(second)
     shifted = second + shift * np.eye(len(second))
-    return np.asarray(scipy.linalg.solve(shifted, mixed, assume_a="pos"))
+    # Without the estimate of the condition number that scipy.linalg.solve warns of: with few
+    # constraints it is as large as the shift lets it be.
+    return np.asarray(scipy.linalg.cho_solve(scipy.linalg.cho_factor(shifted), mixed))
 
 
 def _sums(found: Constraints) -> tuple[Array, Array]:

@@ -90,10 +90,18 @@ def _alternate(w: Array, data: Data, quantiles: Sequence[float]) -> tuple[Array,
 
 def fit_sum(x: Array, patterns: Array, y: Array) -> Array:
     """Fit W (d, d) to rows y (r, d) = v^T X W, patterns v (r, k) clipped to [0, 1], x (r, k, d)."""
+    return regress(np.einsum("rj,rjd->rd", as_weights(patterns), x), y)
+
+
+def as_weights(patterns: Array) -> Array:
+    """Clip patterns (..., k) to [0, 1], and divide each by its sum.
+
+    >>> as_weights(np.array([-0.5, 1.5])).tolist()
+    [0.0, 1.0]
+    """
     v = np.clip(patterns, 0.0, 1.0)
     v /= v.sum(axis=-1, keepdims=True)
-    attended = np.einsum("rj,rjd->rd", v, x)
-    return regress(attended, y)
+    return np.asarray(v)
 
 
 def _kept(data: Data, quantile: float) -> int:

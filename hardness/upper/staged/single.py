@@ -14,7 +14,7 @@ from hardness.upper.staged.data import Array, Data, relative_error
 from hardness.upper.staged.hull import hull
 from hardness.upper.staged.moment import regress
 from hardness.upper.staged.noise import LIKE_NOISE, evenness
-from hardness.upper.staged.refine import fit_sum
+from hardness.upper.staged.refine import as_weights
 from instances.layer import AttentionLayer, softmax_rows
 
 # Held-out errors below this one are those of rounding.
@@ -85,9 +85,8 @@ def _alternate(w: Array, data: Data) -> tuple[Array, int]:
     points: list[Array] = []
     moves: list[Array] = []
     for step in range(1, _STEPS + 1):
-        patterns = agreement(w, data).patterns
-        x = np.repeat(data.x, data.k, axis=0)
-        new = fit_sum(x, patterns.reshape(-1, data.k), data.y.reshape(-1, data.d))
+        attended = as_weights(agreement(w, data).patterns) @ data.x
+        new = regress(attended.reshape(-1, data.d), data.y.reshape(-1, data.d))
         points = [*points, w.ravel()][-_MEMORY:]
         moves = [*moves, (new - w).ravel()][-_MEMORY:]
         if np.linalg.norm(moves[-1]) <= _MOVED * np.linalg.norm(w):
