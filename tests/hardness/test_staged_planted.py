@@ -371,7 +371,7 @@ def test_few_examples_and_far_gaps_do_no_harm():
 # A single head
 
 
-@pytest.mark.parametrize(("k", "d"), [(2, 6), (3, 6)])
+@pytest.mark.parametrize(("k", "d"), [(2, 8), (3, 8)])
 def test_a_single_head_in_noise_knows_how_much_noise(k, d):
     theta, w = heads(1, d)
     data = labelled(theta, w, tokens(8000, k, d, "gaussian"))
