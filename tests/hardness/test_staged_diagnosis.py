@@ -97,6 +97,8 @@ def test_a_large_known_part_hides_nothing():
     """A parity's linear part makes the relative error small with nothing learned."""
     easy = reports(moment__linear=0.04)
     assert flagged(diagnose(easy, HoldOut(error=0.04, upper=0.05), k=2)) == {"error over linear"}
+    unsure = HoldOut(error=0.02, upper=0.04)  # the linear part left 0.3
+    assert flagged(diagnose(reports(), unsure, k=2)) == {"error over linear"}
 
 
 def test_a_small_hold_out_is_not_called_a_wrong_layer():

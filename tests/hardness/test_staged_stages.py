@@ -383,6 +383,36 @@ def test_degenerate_layers_end_with_an_outcome(spec, word):
     assert used <= 20 * parse(spec).d ** 2  # more would not help
 
 
+def measured(found, stage, name):
+    return [s["measures"][name] for s in found.details["stages"] if s["name"] == stage]
+
+
+def test_without_a_gap_no_heads_are_claimed():
+    found, _ = learn("nice:m=3,k=2,d=12", budget=Budget(examples=1_500))
+    assert found.outcome is Outcome.EXAMPLES_SPENT
+    assert "no gap" in found.details["failed"]
+    assert found.details["needs"] > 1_500
+    assert max(measured(found, "span", "gap")) < 1.5
+    assert found.details["heads"] == 1
+    assert not measured(found, "net", "error")
+
+
+def test_a_failure_that_more_examples_mend_is_forgotten():
+    found, _ = learn("nice:m=3,k=2,d=8", 1)
+    gaps = measured(found, "span", "gap")
+    assert gaps[0] < 1.5 < gaps[-1]
+    assert found.details["failed"] is found.details["needs"] is None
+    assert found.details["heads"] == 3
+    assert found.details["error"] < 1e-20
+
+
+def test_more_heads_than_there_are_may_be_asked_for():
+    found, used = learn("nice:m=2,k=2,d=8", heads=3, examples=4_000, polish=0)
+    assert used == 4_000
+    assert measured(found, "span", "heads") == [3]
+    assert found.details["heads"] == 3
+
+
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_tiny_dimensions_end_without_a_crash(d):
     for k, m, tokens in ((2, 1, "boolean"), (2, 2, "gaussian"), (3, 2, "boolean")):
