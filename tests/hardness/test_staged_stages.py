@@ -276,9 +276,15 @@ def test_small_layers_of_several_heads_are_not_taken_for_one_in_noise(spec, seed
 @pytest.mark.parametrize("d", [4, 6])
 def test_a_single_head_of_small_dimension_is_proved_right(d):
     found, examples = learn(f"nice:m=1,k=2,d={d}", 203)
-    assert examples == 512
+    assert examples == 640
     assert found.details["error"] < 1e-15
     assert not [s for s in found.details["diagnosis"] if s["flagged"]]
+
+
+def test_a_single_head_of_small_dimension_is_told_in_noise():
+    found, examples = learn("nice:m=1,k=2,d=8,noise=0.2,tokens=gaussian", 0)
+    assert found.details["heads"] == 1
+    assert examples == 640
 
 
 def test_fewer_constraints_than_unknowns_are_solved_without_a_warning():

@@ -28,7 +28,9 @@ from instances.layer import AttentionLayer
 _GAP, _LAST_GAP = 3.0, 1.5
 _POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors at which no more examples are asked for
 _SINGLE, _FIRST, _GROWTH, _MOST = 4, 20, 4, 640_000  # the first two times d^2
-_LEAST = 512  # a hold-out of 64: by fewer than 30 no layer is known to be right
+# By fewer than 30 held-out examples no layer is known to be right, and by fewer than 1000 rows a
+# single head in noise is not told from several.
+_LEAST = 640
 _MOST_ENTRIES = 40_000_000  # of the tokens: 320 MB, and as much for the labels
 _NOISY = 1 << 15  # examples of the polish where the labels are not exact
 
@@ -54,7 +56,7 @@ class Plan:
     def sizes(self, k: int, d: int) -> Iterator[int]:
         """Numbers of examples to try: 4 d^2 for a single head, then 20 d^2 and fourfold each time.
 
-        At least 512 and 1024 of them.
+        At least 640 and 1280 of them.
 
         >>> list(Plan(heads=0, examples=0, polish=1).sizes(2, 16))
         [1024, 5120, 20480, 81920, 327680, 640000]
