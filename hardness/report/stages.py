@@ -40,11 +40,15 @@ def stage_words(details: Data) -> str:
         flagged = [s for s in signals if s["flagged"]]
         lines += ["", f"diagnosis  {len(flagged)} of {len(signals)} signals flagged"]
         lines += [
-            f"  {'FLAG' if s['flagged'] else 'ok':5}{s['name']}: {number(s['value'])} "
+            f"  {_verdict(s):5}{s['name']}: {number(s['value'])} "
             f"(limit {number(s['threshold'])})" + (f": {s['advice']}" if s["flagged"] else "")
             for s in signals
         ]
     return "\n".join(lines)
+
+
+def _verdict(signal: Data) -> str:
+    return "FLAG" if signal["flagged"] else "moot" if signal.get("moot") else "ok"
 
 
 def _measures(found: Data) -> str:

@@ -386,7 +386,7 @@ def test_degenerate_layers_end_with_an_outcome(spec, word):
     found, used = learn(spec)
     assert found.outcome is Outcome.DEGENERATE
     assert word in found.details["failed"]
-    assert used <= 20 * parse(spec).d ** 2  # more would not help
+    assert used <= max(20 * parse(spec).d ** 2, 1500)  # more would not help
 
 
 def measured(found, stage, name):
@@ -456,3 +456,40 @@ def test_a_run_is_reproducible_and_judged():
 def test_bad_parameters_are_refused(given):
     with pytest.raises(UsageError, match=next(iter(given))):
         Staged(**given)
+
+
+@pytest.mark.parametrize(
+    ("x", "word"),
+    [
+        ([[[1.0, 2.0], [3.0]]], "ragged"),
+        (np.ones((2, 2, 2), complex), "real numbers"),
+        (np.full((2, 2, 2), "a"), "real numbers"),
+        (np.full((2, 2, 2), 1e200), "scale them"),
+    ],
+)
+def test_data_that_is_no_array_of_moderate_numbers_is_refused(x, word):
+    for given in ({"x": x, "y": np.ones((2, 2, 2))}, {"x": np.ones((2, 2, 2)), "y": x}):
+        with pytest.raises(UsageError, match=word):
+            Data(**given)
+
+
+def test_data_does_not_lock_the_callers_array():
+    x = np.ones((2, 2, 2))
+    data = Data(x=x, y=x)
+    x[0, 0, 0] = 2.0
+    with pytest.raises(ValueError, match="read-only"):
+        data.x[0, 0, 0] = 3.0
+
+
+@pytest.mark.parametrize("w", [np.eye(3), np.full((4, 4), np.nan), np.ones(4)])
+def test_an_estimate_of_another_shape_or_not_finite_is_refused(w):
+    data = Data(x=np.ones((200, 2, 4)), y=np.ones((200, 2, 4)))
+    for stage in (agreement, refine):
+        with pytest.raises(UsageError, match=r"\(4, 4\)"):
+            stage(w, data)
+
+
+def test_a_learner_near_the_truth_on_its_last_example_is_left_to_the_judge():
+    found, _ = learn("nice:m=2,k=2,d=16,noise=0.1", budget=Budget(examples=6000))
+    assert found.details["error"] > 1e-12
+    assert found.outcome is None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.upper.staged.data import Array, Data
+from hardness.upper.staged.data import Array, Data, require_matrix
 
 # Patterns this far outside of [0, 1] are counted as impossible.
 MARGIN = 0.05
@@ -50,7 +50,8 @@ def agreement(w: Array, data: Data) -> Agreement:
     """Fit every row's pattern, given an estimate w (d, d) of sum_i W_i.
 
     A row's pattern equals scipy.optimize.lsq_linear under the constraint sum(v) = 1; where tokens
-    coincide, the one nearest to uniform. Memory beyond the result is bounded by a constant.
+    coincide, the one nearest to uniform. Memory beyond the result is bounded by a constant. Raises
+    UsageError for a w that is no (d, d) matrix of finite numbers.
 
     >>> x = np.random.default_rng(0).normal(size=(5, 2, 3))
     >>> y = np.array([[0.25, 0.75], [0.5, 0.5]]) @ x
@@ -58,6 +59,7 @@ def agreement(w: Array, data: Data) -> Agreement:
     [[0.25, 0.75], [0.5, 0.5]]
     """
     n, k, d = data.x.shape
+    require_matrix("w", w, d)
     patterns, residuals = np.empty((n, k, k)), np.empty((n, k))
     spread = 0.0
     batch = max(1, _BATCH_BYTES // (8 * k * (5 * d + 3 * k)))

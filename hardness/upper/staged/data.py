@@ -1,6 +1,7 @@
 """What every stage reads: labelled examples as dense float64 arrays, checked once."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,13 +9,15 @@ from numpy.typing import NDArray
 from instances.errors import UsageError
 
 Array = NDArray[np.float64]
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Data:
     """Labelled examples: x and y of shape (n, k, d), float64, k >= 2.
 
-    Raises UsageError for shapes that disagree, k = 1, no examples, entries that are not finite.
+    Raises UsageError for shapes that disagree, k = 1, no examples, entries that are not finite or
+    beyond 1e100.
 
     >>> len(Data(x=np.ones((5, 2, 3)), y=np.zeros((5, 2, 3))))
     5
@@ -24,13 +27,18 @@ class Data:
     y: Array
 
     def __post_init__(self) -> None:
-        for name in ("x", "y"):
-            given = np.ascontiguousarray(getattr(self, name), np.float64)
+        for name, what in (("x", "tokens"), ("y", "labels")):
+            given = _real(name, getattr(self, name))
             if given.ndim != 3 or not given.size:
                 raise UsageError(f"{name} of shape {given.shape} given: it must be (n, k, d)")
             if not np.isfinite(given).all():
-                what = "tokens" if name == "x" else "labels"
                 raise UsageError(f"{what} have entries that are not finite")
+            if np.abs(given).max() > _LARGEST:
+                raise UsageError(
+                    f"{what} have entries up to {np.abs(given).max():.1g}: at most {_LARGEST:g} is "
+                    "allowed, so that squares stay within float64: scale them"
+                )
+            given = given.view()  # the caller's own array stays writable
             given.setflags(write=False)
             object.__setattr__(self, name, given)
         if self.x.shape != self.y.shape:
@@ -57,6 +65,26 @@ class Data:
     def cut(self, start: int, stop: int) -> "Data":
         """Return examples start .. stop-1."""
         return Data(x=self.x[start:stop], y=self.y[start:stop])
+
+
+def require_matrix(name: str, given: Array, d: int) -> None:
+    """Refuse what is no (d, d) matrix of finite numbers; raises UsageError."""
+    if np.shape(given) != (d, d) or not np.isfinite(given).all():
+        raise UsageError(
+            f"{name} of shape {np.shape(given)} given: a ({d}, {d}) matrix of finite numbers is "
+            "needed"
+        )
+
+
+def _real(name: str, given: Any) -> Array:
+    """Read an array of real numbers; raises UsageError for ragged, complex or other values."""
+    try:
+        found = np.asarray(given)
+    except ValueError as error:
+        raise UsageError(f"{name} is ragged: it must be an array (n, k, d)") from error
+    if found.dtype.kind not in "biuf":
+        raise UsageError(f"{name} of type {found.dtype} given: real numbers are needed")
+    return np.ascontiguousarray(found, np.float64)
 
 
 def relative_error(predicted: Array, y: Array) -> float:

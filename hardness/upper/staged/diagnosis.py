@@ -26,13 +26,17 @@ RISK = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Signal:
-    """One number seen by a stage, its threshold, whether it is flagged, one sentence of advice."""
+    """One number seen by a stage, its threshold, whether it is flagged, one sentence of advice.
+
+    moot: it would be flagged, but does not count because the held-out error is small all the same.
+    """
 
     name: str
     value: float
     threshold: float
     flagged: bool
     advice: str
+    moot: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields as JSON-able values, an infinite number as None."""
@@ -145,8 +149,7 @@ def _above(
     """A signal flagged above its threshold, or none without a value."""
     if value is None:
         return []
-    flagged = not moot and not value <= threshold
-    return [Signal(name=name, value=value, threshold=threshold, flagged=flagged, advice=advice)]
+    return _signal(name, value, threshold, advice, not value <= threshold, moot)
 
 
 def _below(
@@ -160,8 +163,23 @@ def _below(
     """A signal flagged below its threshold (`at`: there, too), or none without a value."""
     if value is None:
         return []
-    flagged = not moot and not (value > threshold or (value == threshold and not at))
-    return [Signal(name=name, value=value, threshold=threshold, flagged=flagged, advice=advice)]
+    beyond = not (value > threshold or (value == threshold and not at))
+    return _signal(name, value, threshold, advice, beyond, moot)
+
+
+def _signal(
+    name: str, value: float, threshold: float, advice: str, beyond: bool, moot: bool
+) -> list[Signal]:
+    return [
+        Signal(
+            name=name,
+            value=value,
+            threshold=threshold,
+            flagged=beyond and not moot,
+            advice=advice,
+            moot=beyond and moot,
+        )
+    ]
 
 
 def _failures(reports: Sequence[StageReport], failed: StageFailed | None) -> list[Signal]:
