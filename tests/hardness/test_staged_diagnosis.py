@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from hardness.compare import run
-from hardness.oracles import Budget
+from hardness.oracles import Budget, Meter
 from hardness.upper.staged.data import Data, error_bound, relative_error
 from hardness.upper.staged.diagnosis import HoldOut, diagnose, moment_measures
+from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.learner import Staged
 from hardness.upper.staged.moment import moment
 from hardness.upper.staged.stage import StageFailed, StageReport
-from instances import parse
+from instances import AttentionLayer, parse
 
 GOOD = {
     "moment": {"halves": 0.03, "label_rank": 16, "label_square": 1.0, "linear": 0.3},
@@ -167,6 +168,41 @@ def test_the_error_bound_covers_the_error_of_many_examples():
         bounds.append(error_bound(y * (rng.random((2000, 1, 1)) > 0.05), y))
     assert np.mean(np.array(bounds) >= 0.05) >= 0.98
     assert max(bounds) < 0.1
+
+
+def test_the_journal_keeps_the_best_and_what_it_is_at_most():
+    rng = np.random.default_rng(0)
+    theta, w, x = (rng.normal(size=(n, 2, 2)) for n in (1, 1, 60))
+    held_out = Data(x=x, y=AttentionLayer(theta=theta, w=w)(x))
+    journal = Journal(Meter(Budget()))
+    assert journal.error == np.inf
+    errors = [journal.offer("x", theta, c * w, 50, held_out) for c in (0.5, 0.9, 0.8)]
+    np.testing.assert_allclose(errors, [0.25, 0.01, 0.04])
+    assert journal.best.error == journal.error == errors[1]
+    assert journal.best.upper == pytest.approx(0.01 + 3 / 60)
+    (hold_out,) = (s for s in journal.diagnose(2) if s.name == "hold-out error")
+    assert hold_out.value == journal.best.upper
+    journal.failed = StageFailed("x", "degenerate")
+    assert "stages" in flagged(journal.diagnose(2))
+
+
+def test_the_journal_refuses_what_is_not_finite_and_reports_what_fails():
+    one, held_out = np.ones((1, 2, 2)), Data(x=np.ones((5, 2, 2)), y=np.zeros((5, 2, 2)))
+    journal = Journal(Meter(Budget()))
+    with pytest.raises(StageFailed, match="left the range of float64"):
+        journal.offer("net", np.inf * one, one, 5, held_out)
+    with pytest.raises(StageFailed, match="hold-out are all zero"):
+        journal.offer("net", one, one, 5, held_out)
+
+    def fail():
+        with journal.stage("net", 5) as entry:
+            entry.measures["points"] = 3
+            np.linalg.cholesky(-np.eye(2))
+
+    with pytest.raises(StageFailed, match=r"stage net: .*too degenerate"):
+        fail()
+    (report,) = journal.reports
+    assert (report.name, report.measures) == ("net", {"points": 3.0})
 
 
 @pytest.mark.parametrize("m", range(2, 7))

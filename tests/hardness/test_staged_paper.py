@@ -238,6 +238,8 @@ def test_the_stages_as_stated_learn_small_layers(m, given):
     assert [stage["name"] for stage in stages] == names
     assert stages[-1]["measures"]["error"] < 0.1 * stages[0]["measures"]["error"]
     assert not any(signal["flagged"] for signal in found.details["diagnosis"])
+    seen = {signal["name"] for signal in found.details["diagnosis"]}
+    assert {"halves of the refined sum", "patterns out of [0, 1]", "hold-out error"} <= seen
 
 
 def test_the_number_of_heads_is_where_the_widths_fall_most():
