@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 
 from hardness.compare import run
-from hardness.oracles import Budget
+from hardness.oracles import Budget, Meter
 from hardness.upper.staged.data import Data, error_bound, relative_error
 from hardness.upper.staged.diagnosis import HoldOut, diagnose, moment_measures
+from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.learner import Staged
 from hardness.upper.staged.moment import moment
 from hardness.upper.staged.stage import StageFailed, StageReport
-from instances import parse
+from instances import AttentionLayer, parse
 
 GOOD = {
     "moment": {"halves": 0.03, "label_rank": 16, "label_square": 1.0, "linear": 0.3},
@@ -72,6 +73,30 @@ def test_each_signal_has_its_own_threshold(change, k, name):
     json.dumps([signal.to_json() for signal in signals], allow_nan=False)
 
 
+def test_patterns_of_more_tokens_are_impossible_more_often():
+    sound = HoldOut(error=0.01, upper=0.02)
+    assert not flagged(diagnose(reports(refine__outside=0.25), sound, k=3))
+    assert flagged(diagnose(reports(refine__outside=0.35), sound, k=3)) == {
+        "patterns out of [0, 1]"
+    }
+
+
+def test_an_error_that_few_examples_bound_badly_is_flagged():
+    seen = reports(moment__linear=0.79)
+    assert "hold-out error" in flagged(diagnose(seen, HoldOut(error=0.05, upper=0.2), k=2))
+
+
+def test_the_linear_part_is_measured_on_the_hold_out():
+    """As many features as labelled tokens leave nothing of the examples, and explain nothing."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 100, 2, 8))
+    whole = Data(x=x, y=y)
+    seen = moment_measures(moment(whole), whole.cut(0, 8), whole.cut(8, 100))
+    assert seen["linear"] > 1
+    assert seen["label_square"] == pytest.approx(np.mean(y**2))
+    assert seen["label_rank"] == 8
+
+
 def test_what_the_hold_out_has_proved_is_not_doubted():
     weak = reports(span__gap=1.3, hull__r2=0.5)
     assert not flagged(diagnose(weak, HoldOut(error=1e-5, upper=1e-3), k=2))
@@ -91,6 +116,12 @@ def test_known_label_noise_is_no_fault_and_unknown_noise_is_named():
     faint = diagnose(seen, HoldOut(error=0.975, upper=0.98), k=2, noise=0.95**0.5)
     assert "hold-out error" in flagged(faint)
     assert "hold-out error" in flagged(diagnose(seen, noisy, k=2, noise=1.0))
+    # Beside noise of 0.2 the linear part leaves 0.375 of what is not noise, the layer 0.044.
+    close = HoldOut(error=0.22, upper=0.235)
+    assert flagged(diagnose(seen, close, k=2, noise=0.2**0.5)) == {"error over linear"}
+    all_noise = reports(moment__linear=0.2)
+    found = flagged(diagnose(all_noise, close, k=2, noise=0.2**0.5))
+    assert found == {"error over linear"}
 
 
 def test_a_large_known_part_hides_nothing():
@@ -133,6 +164,10 @@ def test_failures_say_whether_more_examples_help():
     ]
     assert (few.name, few.value, few.threshold) == ("examples", 5000.0, 9000.0)
     assert flagged(diagnose([], error, k=2, failed=StageFailed("x", "degenerate"))) == {"stages"}
+    early = StageReport(name="single", seconds=0.1, examples=100, rows=0)
+    failed = StageFailed("x", "few", needs=9000)
+    (few,) = [s for s in diagnose([early, *reports()], error, k=2, failed=failed) if s.flagged]
+    assert few.value == 5000.0
 
 
 def test_the_error_bound_covers_the_error_of_few_examples():
@@ -157,6 +192,41 @@ def test_the_error_bound_covers_the_error_of_many_examples():
         bounds.append(error_bound(y * (rng.random((2000, 1, 1)) > 0.05), y))
     assert np.mean(np.array(bounds) >= 0.05) >= 0.98
     assert max(bounds) < 0.1
+
+
+def test_the_journal_keeps_the_best_and_what_it_is_at_most():
+    rng = np.random.default_rng(0)
+    theta, w, x = (rng.normal(size=(n, 2, 2)) for n in (1, 1, 60))
+    held_out = Data(x=x, y=AttentionLayer(theta=theta, w=w)(x))
+    journal = Journal(Meter(Budget()))
+    assert journal.error == np.inf
+    errors = [journal.offer("x", theta, c * w, 50, held_out) for c in (0.5, 0.9, 0.8)]
+    np.testing.assert_allclose(errors, [0.25, 0.01, 0.04])
+    assert journal.best.error == journal.error == errors[1]
+    assert journal.best.upper == pytest.approx(0.01 + 3 / 60)
+    (hold_out,) = (s for s in journal.diagnose(2) if s.name == "hold-out error")
+    assert hold_out.value == journal.best.upper
+    journal.failed = StageFailed("x", "degenerate")
+    assert "stages" in flagged(journal.diagnose(2))
+
+
+def test_the_journal_refuses_what_is_not_finite_and_reports_what_fails():
+    one, held_out = np.ones((1, 2, 2)), Data(x=np.ones((5, 2, 2)), y=np.zeros((5, 2, 2)))
+    journal = Journal(Meter(Budget()))
+    with pytest.raises(StageFailed, match="left the range of float64"):
+        journal.offer("net", np.inf * one, one, 5, held_out)
+    with pytest.raises(StageFailed, match="hold-out are all zero"):
+        journal.offer("net", one, one, 5, held_out)
+
+    def fail():
+        with journal.stage("net", 5) as entry:
+            entry.measures["points"] = 3
+            np.linalg.cholesky(-np.eye(2))
+
+    with pytest.raises(StageFailed, match=r"stage net: .*too degenerate"):
+        fail()
+    (report,) = journal.reports
+    assert (report.name, report.measures) == ("net", {"points": 3.0})
 
 
 @pytest.mark.parametrize("m", range(2, 7))

@@ -1,15 +1,16 @@
 """Stage 6 and the polish, against planted layers and planted hulls."""
 
 import itertools
+import sys
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from hardness.upper.attention import columns, linearize, scores
+from hardness.upper.attention import columns, gram_factor, linearize, scores
 from hardness.upper.staged.data import Data, relative_error
 from hardness.upper.staged.net import _STARTS, ball, gram_blocks, improve, net, on_hull
-from hardness.upper.staged.polish import column_norms, enough, polish
+from hardness.upper.staged.polish import Step, column_norms, enough, polish
 from hardness.upper.staged.projection import eliminate, jacobian, project
 from instances import AttentionLayer, UsageError
 
@@ -147,6 +148,9 @@ def test_heads_are_found_from_a_hull_that_is_off(case, error):
     layer = planted(m, d)
     data, validation = labelled(layer, enough(m, k, d), k), labelled(layer, 500, k, 1)
     start, projected = fitted(layer, hull(layer, sine), data, validation)
+    for part in (start, projected):
+        fit = AttentionLayer(theta=part.theta, w=part.w)
+        assert part.error == pytest.approx(relative_error(fit(validation.x), validation.y))
     assert projected.error < min(error, start.error)
     end = polish(projected.theta, projected.w, data, validation)
     assert end.error < 1e-27
@@ -180,8 +184,9 @@ def test_opposite_heads_whose_mean_is_zero():
     layer = planted(2, 8)
     layer = AttentionLayer(theta=np.stack([layer.theta[0], -layer.theta[0]]), w=layer.w)
     data, validation = labelled(layer, enough(2, 2, 8), 2), labelled(layer, 200, 2, 1)
-    _, projected = fitted(layer, hull(layer), data, validation)
+    start, projected = fitted(layer, hull(layer), data, validation)
     assert projected.error < 1e-9
+    assert np.abs(start.coefficients).max() > 1.5  # the heads are at 2 and -2
 
 
 @pytest.mark.parametrize(("k", "gaussian"), [(2, True), (4, False), (3, True)])
@@ -219,7 +224,8 @@ def test_the_polish_stops_when_it_is_told_to_and_keeps_what_it_has():
     assert some.error < 0.01
     assert none.steps == 0
     assert (none.theta == layer.theta * 0.7).all()
-    assert polish(layer.theta * 0.7, layer.w, data, validation, steps=2).end == "steps"
+    two = polish(layer.theta * 0.7, layer.w, data, validation, steps=2)
+    assert (two.end, two.steps) == ("steps", 2)
 
 
 @pytest.mark.parametrize("w", [0.0, 1.0])
@@ -230,6 +236,42 @@ def test_the_polish_bears_heads_that_are_alike_or_nothing(w):
     end = polish(theta, w * np.stack([layer.w[0]] * 2), data, data, steps=5)
     assert np.isfinite(end.theta).all()
     assert end.error <= end.history[0]
+
+
+def test_all_starts_are_tried_and_the_best_is_kept(monkeypatch):
+    stay = lambda *given: (eliminate(*given), 0)  # noqa: E731
+    monkeypatch.setattr(sys.modules[project.__module__], "descend", stay)
+    layer = planted(2, 8)
+    found = hull(layer)
+    data, validation = labelled(layer, 300, 2), labelled(layer, 100, 2, 1)
+    truth = np.tensordot(layer.theta - found.centre, found.directions, axes=((1, 2), (1, 2)))
+    for starts in ([0 * truth, truth], [truth, 0 * truth]):
+        ended = project(found.centre, found.directions, np.stack(starts), data, validation)
+        assert len(ended.errors) == 2
+        assert ended.error == min(ended.errors) < 1e-12 < max(ended.errors)
+        np.testing.assert_allclose(np.sort(ended.theta, axis=0), np.sort(layer.theta, axis=0))
+
+
+def test_a_step_solves_the_damped_equations_in_scaled_parameters():
+    layer = planted(2, 4)
+    x = columns(labelled(layer, 60, 2).x)
+    at = linearize(layer.theta, layer.w, x)
+    residual = np.random.default_rng(0).normal(size=at.value.shape)
+    basis = np.eye(64).reshape(64, 2, 2, 4, 4)
+    slopes = np.stack([at.product(*both).ravel() for both in basis], axis=1)
+    norms = np.repeat(column_norms(at), 16)
+    # W = L^-T V, L the Cholesky factor of the Gram matrix of what heads attend to.
+    mix = np.kron(np.linalg.inv(gram_factor(at.attended)).T, np.eye(4))
+    scaled = np.hstack([slopes[:, :32] / norms, slopes[:, 32:] @ mix])
+    for damping in (0.25, 9.0):
+        normal = scaled.T @ scaled + damping * np.eye(64)
+        s = np.linalg.solve(normal, -scaled.T @ residual.ravel())
+        step = Step.solve(at, residual, damping, lambda: True)
+        wanted = np.concatenate([s[:32] / norms, mix @ s[32:]])
+        got = np.concatenate([step.theta.ravel(), step.w.ravel()])
+        assert np.linalg.norm(got - wanted) < 0.02 * np.linalg.norm(wanted)
+        left = np.sum((slopes @ got + residual.ravel()) ** 2)
+        assert step.promised == pytest.approx(np.sum(residual**2) - left)
 
 
 def test_column_norms_are_right_on_average():

@@ -1,4 +1,5 @@
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -217,7 +218,8 @@ def test_the_net_finds_heads_that_are_points_of_it_and_no_others():
     again = grid(centre, directions, examples(rng, coarse.theta, w, 500), validation)
     exact = examples(rng, coarse.theta, w, 200)
     assert grid(centre, directions, examples(rng, coarse.theta, w, 500), exact).error < 1e-12
-    assert again.tuples == coarse.tuples > 1000
+    assert again.tuples == coarse.tuples == math.comb(coarse.points, 3)
+    assert coarse.tuples > 1000
 
 
 @pytest.mark.parametrize(("m", "given"), [(1, 0), (2, 2)])
@@ -236,6 +238,20 @@ def test_the_stages_as_stated_learn_small_layers(m, given):
     assert [stage["name"] for stage in stages] == names
     assert stages[-1]["measures"]["error"] < 0.1 * stages[0]["measures"]["error"]
     assert not any(signal["flagged"] for signal in found.details["diagnosis"])
+    seen = {signal["name"] for signal in found.details["diagnosis"]}
+    assert {"halves of the refined sum", "patterns out of [0, 1]", "hold-out error"} <= seen
+
+
+def test_the_number_of_heads_is_where_the_widths_fall_most():
+    """As far as the widths tell it: at d = 6 they say three of a layer of two heads."""
+    oracle = ExampleOracle(parse("nice:m=2,k=2,d=6").instance(1), Meter(Budget(examples=6000)))
+    found = Staged(mode="paper").learn(oracle, np.random.default_rng(0))
+    widths = np.array(found.details["widths"])
+    (measures,) = (s["measures"] for s in found.details["stages"] if s["name"] == "span")
+    falls = (widths[:-1] / widths[1:]) ** 2
+    assert measures["heads"] == np.argmax(falls) + 2
+    assert measures["gap"] == pytest.approx(falls.max())
+    assert found.details["stages"][-1]["measures"]["heads"] in (1, measures["heads"])
 
 
 def test_the_stages_as_stated_refuse_what_they_cannot_hold():
