@@ -15,7 +15,7 @@ from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
 from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
-from instances.parameters import key_values, plain
+from instances.parameters import fraction, key_values, plain
 from instances.spec import FAMILIES
 from instances.spec import parse_stored as parse
 from instances.userfile import split
@@ -96,9 +96,9 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
     found: list[Value]
     name, equals, rest = (part.strip() for part in text.partition("="))
     number = r"[0-9]{1,9}"
-    decimal = rf"{number}(\.{number})?"
+    decimal = rf"{number}([./]{number})?"
     if equals and name and re.fullmatch(rf"{decimal}(,{decimal})*", rest):
-        found = [whole(Fraction(v)) for v in rest.split(",")]
+        found = [whole(fraction(v, f"--over {name}")) for v in rest.split(",")]
     elif equals and name and re.fullmatch(rf"{number}\.\.{number}(\.\.{number})?", rest):
         low, high, *step = (int(v) for v in rest.split(".."))
         if step == [0]:
