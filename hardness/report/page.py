@@ -103,14 +103,15 @@ def _sentences(comparison: Comparison) -> list[dict[str, str]]:
         }
         for certificate in comparison.certificates[-1:]
     ]
+    where = "there" if comparison.certificates else f"at {comparison.parameter} = {plain(value)}"
     for cell in (c for c in cells(comparison) if c.value == value):
         asked = f"{int(cell.queries):,} queries, " if cell.queries else ""
         spent = f"{asked}{int(cell.examples):,} examples, {number(cell.seconds)} s"
-        words = f"solved all {cell.runs} instances there ({spent})."
+        words = f"solved all {cell.runs} instances {where} ({spent})."
         if cell.solved < cell.runs:
             risk = "not measured" if cell.risk is None else shown_risk(cell.risk)
             words = (
-                f"solved {cell.solved} of {cell.runs} instances there: {cell.outcome}, median "
+                f"solved {cell.solved} of {cell.runs} instances {where}: {cell.outcome}, median "
                 f"relative risk {risk} ({spent})."
             )
         out.append({"learner": short_name(comparison, cell.learner), "words": words})

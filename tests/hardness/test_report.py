@@ -91,3 +91,13 @@ def test_the_page_of_a_profile_does_not_speak_of_parities():
     html = page(compare("profile:g=majority,m=3", "d=8,9", learners, seeds=1))
     assert "any symmetric function" in html
     assert "hidden parities" not in html
+
+
+def test_a_family_without_bounds_has_a_page_and_a_figure_of_risks():
+    found = compare("nice:k=2,d=4", "m=1,2", ("trivial", "linear"), seeds=1)
+    assert not found.certificates
+    text = page(found)
+    assert "No bound from below is claimed" in text
+    assert "certified" not in text
+    assert "at m = 2" in text
+    assert "certified" not in comparison_table(found)
