@@ -6,6 +6,7 @@ import pytest
 
 from hardness.compare import run
 from hardness.oracles import Budget, Meter
+from hardness.upper.staged.agreement import Agreement
 from hardness.upper.staged.data import Data, error_bound, relative_error
 from hardness.upper.staged.diagnosis import HoldOut, diagnose, moment_measures
 from hardness.upper.staged.journal import Journal
@@ -208,6 +209,17 @@ def test_the_journal_keeps_the_best_and_what_it_is_at_most():
     assert hold_out.value == journal.best.upper
     journal.failed = StageFailed("x", "degenerate")
     assert "stages" in flagged(journal.diagnose(2))
+
+
+def test_the_histogram_is_of_the_logarithms_of_all_residuals():
+    residuals = np.array([[1e-5, 1e-3], [1.0, 0.0]])
+    seen = Agreement(patterns=np.full((2, 2, 2), 0.5), residuals=residuals, scale=1.0, outside=0.0)
+    journal = Journal(Meter(Budget()))
+    journal.draw_residuals(seen, 1e-3)
+    drawn = journal.figures["residuals"]
+    edges, counts = np.array(drawn["log10_edges"]), np.array(drawn["counts"])
+    assert (edges[0], edges[-1], counts.sum(), drawn["accepted"]) == (-18, 0, 4, 1e-3)
+    assert counts[(edges[:-1] <= -5) & (edges[1:] > -5)] == 1
 
 
 def test_the_journal_refuses_what_is_not_finite_and_reports_what_fails():

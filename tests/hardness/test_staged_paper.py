@@ -175,6 +175,8 @@ def test_high_margin_rows_give_the_sum_of_w_and_trimming_is_what_does_it(seed):
     assert np.linalg.norm(found.w - total) < 0.03 * np.linalg.norm(total)
     assert found.history[0] > 5 * found.history[-1]
     assert found.spread < 0.03
+    logits = np.sort((data.x @ theta.mean(0)) @ data.x.swapaxes(1, 2), axis=-1)
+    assert np.mean(logits[..., -1] - logits[..., -2] >= found.margin) == pytest.approx(0.03, 0.1)
     assert found.margin > 2
     # In the other order of tokens every row is still there.
     turned = refine_by_proxy(theta.mean(0), Data(x=data.x[:, ::-1], y=data.y[:, ::-1]))

@@ -447,6 +447,12 @@ def test_what_is_held_out_is_held_out():
         assert supply.exhausted == (asked > 400)
 
 
+def test_no_more_than_4096_examples_are_held_out():
+    source = parse("nice:m=1,k=2,d=2").instance(0)
+    data, held_out = Supply(ExampleOracle(source, Meter(Budget()))).take(40_000)
+    assert (len(data), len(held_out)) == (35_904, 4_096)
+
+
 def test_time_that_is_over_is_not_taken_for_examples_that_are_gone():
     source = parse("nice:m=1,k=2,d=8").instance(0)
     oracle = ExampleOracle(source, Meter(Budget()))

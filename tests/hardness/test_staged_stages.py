@@ -398,7 +398,9 @@ def test_without_a_gap_no_heads_are_claimed():
     assert found.outcome is Outcome.EXAMPLES_SPENT
     assert "no gap" in found.details["failed"]
     assert found.details["needs"] > 1_500
-    assert max(measured(found, "span", "gap")) < 1.5
+    gaps = measured(found, "span", "gap")
+    assert max(gaps) < 1.5
+    assert len(gaps) == 2  # not again on the same examples
     assert found.details["heads"] == 1
     assert not measured(found, "net", "error")
 
@@ -409,6 +411,28 @@ def test_a_failure_that_more_examples_mend_is_forgotten():
     assert gaps[0] < 1.5 < gaps[-1]
     assert found.details["failed"] is found.details["needs"] is None
     assert found.details["heads"] == 3
+    assert found.details["error"] < 1e-20
+
+
+def test_a_small_gap_will_do_where_it_stays():
+    found, used = learn("nice:m=2,k=3,d=8", 0)
+    assert used == 1_280
+    assert 1.5 < measured(found, "span", "gap")[-1] < 3
+    assert found.details["error"] < 1e-20
+
+
+def test_a_single_head_may_be_asked_for_where_there_are_two():
+    found, used = learn("nice:m=2,k=2,d=8", heads=1, examples=2_000)
+    assert used == 256
+    assert found.details["heads"] == 1
+    assert found.details["error"] > 0.1
+    assert not measured(found, "span", "gap")
+
+
+def test_who_solved_it_with_the_last_example_did_not_run_out():
+    found, used = learn("nice:m=1,k=2,d=8", budget=Budget(examples=250))
+    assert used == 250
+    assert found.outcome is None
     assert found.details["error"] < 1e-20
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from instances import AttentionLayer, parse
-from instances.fineprint import fine_print
+from instances.fineprint import fine_print, off_lattice
 
 
 def lights(spec, seed=0):
@@ -62,6 +62,15 @@ def test_parities_are_red_where_it_matters():
     found = lights("parity:d=16,m=4")
     for condition in (("theta", "off lattice"), ("theta", "coherence"), ("w", "stable rank")):
         assert found[condition] == "red"
+
+
+def test_the_worst_head_counts_and_zeros_do_not():
+    rng = np.random.default_rng(0)
+    spread, lattice = rng.normal(size=(8, 8)), rng.choice([-1.0, 0.5, 1.0], (8, 8))
+    theta = np.stack([spread, lattice])
+    assert values(AttentionLayer(theta=theta, w=theta))["theta", "off lattice"] == 0
+    few = np.where(rng.random((8, 8)) < 0.3, spread, 0.0)
+    assert off_lattice(few) == off_lattice(few[few != 0][None])
 
 
 def test_heads_of_zeros_and_single_heads_do_not_break_it():

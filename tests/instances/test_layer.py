@@ -70,3 +70,7 @@ def test_a_layer_cannot_be_changed():
     layer = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.zeros((1, 2, 2)))
     with pytest.raises(ValueError, match="read-only"):
         layer.theta[0, 0, 0] = 1.0
+    given = np.zeros((1, 2, 2))
+    layer = AttentionLayer(theta=given, w=given)
+    given[0, 0, 0] = 1.0
+    assert not layer.theta.any()
