@@ -24,14 +24,15 @@ from instances.streams import BitStream, key
 class CodedExamples(Examples):
     """Labelled examples of a two-token family, packed; x and y are the dense view of the same.
 
-    words: (n, k, words) uint64, a bit is 1 where the token is -1. codes: (n,) uint8, which of the
-    family's levels the unknown part of each label has, and 0 where the label is known to everyone.
-    For two levels it is one bit, 1 for the smaller level.
+    words: (n, k, words) uint64, a bit is 1 where the token is -1. codes: (n,) uint8, or uint16 for
+    more than 256 levels, which of the family's levels the unknown part of each label has, and 0
+    where the label is known to everyone.
+    For parities it is one bit, 1 for the smaller level.
     """
 
     family: "Coded"
     words: NDArray[np.uint64]
-    codes: NDArray[np.uint8]
+    codes: NDArray[np.unsignedinteger[Any]]
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -76,7 +77,12 @@ class Coded(Family):
     @property
     def bytes_per_example(self) -> int:
         """Packed words and one code."""
-        return self.k * tokens.words_per_token(self.d) * 8 + 1
+        return self.k * tokens.words_per_token(self.d) * 8 + self.code_type.itemsize
+
+    @property
+    def code_type(self) -> np.dtype[Any]:
+        """The type of a code: uint8, or uint16 for more than 256 levels."""
+        return np.dtype(np.uint8 if len(self.levels) <= 256 else np.uint16)
 
     @abstractmethod
     def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -84,16 +90,21 @@ class Coded(Family):
 
     @abstractmethod
     def codes(
-        self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
-    ) -> NDArray[np.uint8]:
-        """Compute the codes of the labels of packed tokens (n, k, words): (n,)."""
+        self, secret: Secret, words: NDArray[np.uint64], errors: NDArray[Any]
+    ) -> NDArray[np.unsignedinteger[Any]]:
+        """Compute the codes of the labels of packed tokens (n, k, words): (n,).
+
+        errors: (n,), what label noise does to each, as `disturb` draws it; zeros for none.
+        """
 
     @abstractmethod
     def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Say where the label of packed tokens has an unknown part: (n, k, words) -> (n,)."""
 
     @abstractmethod
-    def decode(self, x: NDArray[Any], codes: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def decode(
+        self, x: NDArray[Any], codes: NDArray[np.unsignedinteger[Any]]
+    ) -> NDArray[np.float64]:
         """Turn tokens and codes into labels: (n, k, d)."""
 
     @property
@@ -114,14 +125,16 @@ class Coded(Family):
     def stream(
         self, secret: Secret, seed: int, axis: str, start: int, count: int
     ) -> "CodedExamples":
-        """Draw packed tokens and flips, and compute the codes."""
+        """Draw packed tokens and errors, and compute the codes."""
         words = tokens.boolean(BitStream(key(seed, "tokens", axis)), start, count, self.k, self.d)
-        if self.noise:
-            uniform = BitStream(key(seed, "noise", axis)).words(start, count)
-            flips = uniform < np.uint64(math.floor(self.noise * 2**64))
-        else:
-            flips = np.zeros(count, np.bool_)
-        return CodedExamples(family=self, words=words, codes=self.codes(secret, words, flips))
+        errors = self.disturb(BitStream(key(seed, "noise", axis)), start, count)
+        return CodedExamples(family=self, words=words, codes=self.codes(secret, words, errors))
+
+    def disturb(self, stream: BitStream, start: int, count: int) -> NDArray[Any]:
+        """Draw what label noise does to examples start .. start+count-1: here, flips."""
+        if not self.noise:
+            return np.zeros(count, np.bool_)
+        return stream.words(start, count) < np.uint64(math.floor(self.noise * 2**64))
 
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> "CodedExamples":
         """Check words and codes: shapes, spare bits, codes of no level."""
@@ -131,7 +144,7 @@ class Coded(Family):
             words is None
             or codes is None
             or words.dtype != np.uint64
-            or codes.dtype != np.uint8
+            or codes.dtype != self.code_type
             or words.shape != (count, self.k, width)
             or codes.shape != (count,)
         ):

@@ -3,13 +3,19 @@
 from instances.catalog import CATALOG
 from instances.errors import UsageError, unknown
 from instances.family import Family
+from instances.lpn import Lpn
+from instances.lwe import Lwe
+from instances.lwr import Lwr
 from instances.nice import Nice
 from instances.parameters import build
 from instances.parity import Parity
 from instances.profile import Profile
 from instances.userfile import Functions, load, split
+from instances.window import Window
 
-FAMILIES: dict[str, type[Family]] = {kind.name: kind for kind in (Parity, Profile, Nice)}
+FAMILIES: dict[str, type[Family]] = {
+    kind.name: kind for kind in (Parity, Profile, Nice, Lwr, Lwe, Lpn, Window)
+}
 
 
 def parse(text: str) -> Family:

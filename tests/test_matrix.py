@@ -25,8 +25,13 @@ SPECS = [
     "profile:g=parity+0.1*majority,d=9,m=2,noise=0.1",
     "nice:m=2,k=2,d=6",
     "nice:m=1,k=3,d=5,tokens=gaussian,noise=0.1",
+    "lwr:n=3,q=8,p=2,secret=binary",
+    "lwr:n=4,q=16,p=4,secret=ternary,h=2,labels=layer",
+    "lwe:n=3,q=17,sigma=1,bits=7",
+    "lpn:n=10,h=3,noise=0.1",
+    "window:n=3,q=8,parts=4",
 ]
-CERTIFIED = [s for s in SPECS if parse(s).hardness.evidence != "none"]
+CERTIFIED = [s for s in SPECS if parse(s).hardness.evidence == "exact"]
 QUICK = {
     "student": "student:steps=200,batch=64",
     "lowdegree": "lowdegree:degree=1",

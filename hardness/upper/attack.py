@@ -1,0 +1,59 @@
+"""What attacks on LWE-style instances share: samples, and when a secret is believed."""
+
+import math
+
+import numpy as np
+
+from hardness.oracles import ExampleOracle
+from instances.family import Family, Secret
+from instances.modular import Modular
+from instances.samples import Samples, as_modular, samples
+
+SPARE = 30  # bits of evidence beyond those that tell a secret from all others
+_AT_ONCE = 4096  # examples: the clock is looked at between draws
+
+
+def only_modular(family: Family) -> str | None:
+    """Say why an attack on LWE-style instances cannot run on another family."""
+    if isinstance(family, Modular):
+        return None
+    return f"it attacks LWE-style instances (lwr, lwe, lpn, window), not {family.name}"
+
+
+def needed(family: Modular) -> int:
+    """The samples by which a secret is believed: it takes log2(secrets) + SPARE bits.
+
+    >>> from instances import parse
+    >>> needed(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))
+    58
+    """
+    bits = math.log2(family.size) + SPARE
+    noisy = family.errors is not None  # then labels tell more or less than on average
+    return math.ceil((1.5 if noisy else 1) * bits / family.information) + 1
+
+
+def believed(found: Samples, secret: Secret) -> bool:
+    """Say whether samples show a secret: coins do so for any one with a chance of 2^-SPARE.
+
+    Samples favour a given secret over coins by L bits with probability 2^-L at most; there are
+    family.size secrets.
+    """
+    return found.evidence(secret) >= math.log2(found.family.size) + SPARE
+
+
+def collect(oracle: ExampleOracle, count: int) -> Samples:
+    """Draw examples until there are `count` samples; raises Spent where the budget ends first."""
+    family = as_modular(oracle.family)
+    parts: list[Samples] = []
+    missing = count
+    while missing > 0:
+        oracle.meter.require_time()
+        drawn = samples(oracle.draw(min(2 * missing + 8, _AT_ONCE)))
+        parts.append(drawn)
+        missing -= len(drawn)
+    found = Samples(
+        family=family,
+        a=np.concatenate([part.a for part in parts]),
+        codes=np.concatenate([part.codes for part in parts]),
+    )
+    return found.cut(0, count)

@@ -1,0 +1,403 @@
+"""Functions of <a, s> mod q as two-token attention layers: what LWR, LWE, LPN and windows share.
+
+Tokens are uniform on {-1,+1}^(2 x d), z = X_1 * X_2. A vector a of Z_q^n is written in the bits of
+z: coordinate 1 + j L + b is -1 where bit b of a_j is 1, for d = n L + 1. For q = 2^L a is exactly
+uniform; for a prime q the L bits of a number are reduced mod q, and a is uniform up to a
+statistical distance of n q / 2^(L+2). Coordinate 0 is public. For a secret s of Z_q^n, an error e
+and a public map `table` of Z_q to levels the label is
+
+    Y[l, 0] = X[l, 0] * level[table[(<a, s> + e) mod q]] where z_0 = -1, else 0,
+
+and 0 in every other column. With w_{j,b} = 2^b s_j mod q, centred, t = <w, bits> is an integer that
+is <a, s> mod q, so heads with theta_j = beta w_j are threshold units in t. [Regev05, BPR12]
+"""
+
+import math
+from abc import abstractmethod
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances import steps, tokens
+from instances.coded import Coded, CodedExamples
+from instances.errors import ToolkitError, UsageError
+from instances.family import Secret, require
+from instances.integers import Integers
+from instances.layer import AttentionLayer
+from instances.limits import require_memory
+from instances.secrets import Secrets, is_prime
+from instances.streams import BitStream, key
+
+SATURATED = 40  # beta from which tanh(beta/2) is 1 in float64
+_MAX_TABLE = 1 << 16
+_MAX_EXACT = 1000  # heads of an exact solve
+_SPARE_BITS = 30  # of a number that is reduced mod a prime
+_AT_ONCE = 1 << 22  # numbers of a batch
+
+
+class Modular(Coded):
+    """A family of functions of <a, s> mod q."""
+
+    noise = Fraction(0)  # errors are no flips
+    n: int
+    q: int
+    secret: str
+    h: int
+    spread: Fraction
+    beta: Fraction
+    heads: str
+    labels: str
+    bits: int
+
+    @property
+    @abstractmethod
+    def table(self) -> NDArray[np.intp]:
+        """Which level each element of Z_q has, (q,)."""
+
+    @property
+    def errors(self) -> Integers | None:
+        """The distribution of e; None where there is none."""
+        return None
+
+    def require_range(self) -> None:
+        """Refuse parameters out of range; raises UsageError."""
+        require(1 <= self.n <= 1 << 16, f"n={self.n} given: n must be between 1 and 65536")
+        require(2 <= self.q <= 1 << 48, f"q={self.q} given: q must be between 2 and 2^48")
+        require(
+            is_power_of_two(self.q) or is_prime(self.q),
+            f"q={self.q} given: q must be a power of two, whose residues are bits, or a prime, as "
+            f"{1 << self.q.bit_length()} or {next_prime(self.q)}",
+        )
+        need = (self.q - 1).bit_length()
+        if is_power_of_two(self.q):
+            require(
+                self.bits in (0, need),
+                f"bits={self.bits} given with q={self.q}: a residue has {need} bits, leave it out",
+            )
+        else:
+            require(
+                self.bits == 0 or need <= self.bits <= 120,
+                f"bits={self.bits} given with q={self.q}: between {need} and 120, or 0 for the "
+                "number that makes a uniform up to 2^-32",
+            )
+        require(self.heads in ("saturated", "exact"), f"heads={self.heads}: saturated or exact")
+        require(self.labels in ("formula", "layer"), f"labels={self.labels}: formula or layer")
+        require(self.beta >= 1, f"beta={self.beta} given: beta must be at least 1")
+        low, high = self.reach
+        require(
+            self.beta * (high - low) < 1 << 53,
+            f"beta={self.beta} given: beta times the range {high - low} of t is beyond the 2^53 "
+            "that float64 counts to, lower beta",
+        )
+        self._require_labels()
+        _ = self.secrets  # refuses what it cannot draw
+
+    def _require_labels(self) -> None:
+        if self.labels == "formula":
+            return
+        require(
+            self.errors is None,
+            f"labels=layer given for {self.name} with errors: the layer is E[Y|X], which gives "
+            "<a, s> away without error; take labels=formula",
+        )
+        require(
+            self.heads == "exact" or self.beta >= SATURATED,
+            f"labels=layer given with beta={self.beta}: heads that are not saturated reveal how "
+            "far t is from a step, from which lattice reduction finds s; take "
+            f"beta={SATURATED} or more, heads=exact, or labels=formula",
+        )
+
+    @cached_property
+    def secrets(self) -> Secrets:
+        """The distribution of the secret."""
+        return Secrets(kind=self.secret, n=self.n, q=self.q, h=self.h, spread=self.spread)
+
+    @property
+    def size(self) -> int:
+        """The number of secrets, exactly."""
+        return self.secrets.size
+
+    @cached_property
+    def length(self) -> int:
+        """L, the bits that stand for one number."""
+        if self.bits or is_power_of_two(self.q):
+            return self.bits or self.q.bit_length() - 1
+        return (self.n * self.q).bit_length() + _SPARE_BITS
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """n L + 1."""
+        return self.n * self.length + 1
+
+    @property
+    def distance(self) -> Fraction:
+        """A bound on the statistical distance of a from uniform."""
+        if is_power_of_two(self.q):
+            return Fraction(0)
+        return Fraction(self.n * self.q, 1 << (self.length + 2))
+
+    @cached_property
+    def reach(self) -> tuple[int, int]:
+        """The range low .. high of t that no secret passes."""
+        low, high = self.secrets.ends(self.length)
+        many = self.h or self.n
+        return many * low, many * high
+
+    @cached_property
+    def _level(self) -> NDArray[np.float64]:
+        return np.array([float(v) for v in self.levels])
+
+    @cached_property
+    def noiseless(self) -> NDArray[np.float64]:
+        """The label's factor without error, by <a, s> mod q: (q,)."""
+        self.require_table()
+        return self._level[self.table]
+
+    @cached_property
+    def response(self) -> NDArray[np.float64]:
+        """E of the label's factor, by <a, s> mod q: (q,)."""
+        clean = self.noiseless
+        if self.errors is None:
+            return clean
+        out = np.zeros(self.q)
+        for e, weight in zip(self.errors.values, self.errors.weights, strict=True):
+            out += float(weight) * np.roll(clean, -e)
+        return out
+
+    @cached_property
+    def centre(self) -> float:
+        """The mean of the label's factor."""
+        return float(self.response.mean())
+
+    @cached_property
+    def chances(self) -> NDArray[np.float64]:
+        """The distribution of e mod q, (q,)."""
+        self.require_table()
+        out = np.zeros(self.q)
+        if self.errors is None:
+            out[0] = 1
+            return out
+        for e, weight in zip(self.errors.values, self.errors.weights, strict=True):
+            out[e % self.q] += float(weight)
+        return out
+
+    def log_ratios(self, t: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Compute log2 Pr[code | <a, s> = t] / Pr[code | t uniform]: (n,), (n,) -> (n,)."""
+        if self.errors is None:
+            share = np.bincount(self.table, minlength=len(self.levels)) / self.q
+            return np.where(self.table[t] == codes, -np.log2(share[codes]), -np.inf)
+        with np.errstate(divide="ignore"):  # every element of Z_q has a level of its own here
+            return np.log2(self.chances * self.q)[(codes - t) % self.q]
+
+    @cached_property
+    def information(self) -> float:
+        """The bits that a label with z_0 = -1 tells of <a, s>: mutual information, t uniform."""
+        if self.errors is None:
+            share = np.bincount(self.table, minlength=len(self.levels)) / self.q
+            share = share[share > 0]
+            return float(-(share * np.log2(share)).sum())
+        found = self.chances[self.chances > 0]
+        return float((found * np.log2(found * self.q)).sum())
+
+    def require_table(self) -> None:
+        """Refuse to tabulate a large Z_q; raises ToolkitError."""
+        if self.q > _MAX_TABLE:
+            raise ToolkitError(
+                f"{self.spec}: examples, labels and layers need q of at most {_MAX_TABLE}; its "
+                "cost can be estimated at any q"
+            )
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw a secret, of which at least one entry is a unit of Z_q."""
+        return self.secrets.draw(rng)
+
+    def require_member(self, secret: Secret) -> None:
+        """Refuse what is no secret of this family; raises UsageError."""
+        self.secrets.require(secret)
+
+    def weights(self, secret: Secret) -> NDArray[np.int64]:
+        """Compute w_{j,b} = 2^b s_j mod q, centred: (d - 1,)."""
+        self.require_member(secret)
+        return np.array(
+            [centred((v << b) % self.q, self.q) for v in secret for b in range(self.length)],
+            np.int64,
+        )
+
+    def vectors(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Read a from packed tokens (n, 2, words): (n, family.n), in 0 .. q-1."""
+        powers = np.array([pow(2, b, self.q) for b in range(self.length)], np.float64)
+        out = np.empty((len(words), self.n), np.int64)
+        batch = max(1, _AT_ONCE // self.d)
+        for start in range(0, len(words), batch):
+            part = words[start : start + batch]
+            bits = self._bits(part).reshape(len(part), self.n, self.length)
+            out[start : start + batch] = (bits @ powers).astype(np.int64) % self.q
+        return out
+
+    def inner(self, secret: Secret, words: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Compute t of packed tokens (n, 2, words): (n,)."""
+        weights = self.weights(secret).astype(np.float64)  # sums stay below 2^53
+        out = np.empty(len(words), np.int64)
+        batch = max(1, _AT_ONCE // self.d)
+        for start in range(0, len(words), batch):
+            out[start : start + batch] = self._bits(words[start : start + batch]) @ weights
+        return out
+
+    def _bits(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
+        octets = np.ascontiguousarray(words[:, 0] ^ words[:, 1], "<u8").view(np.uint8)
+        bits = np.unpackbits(octets, axis=-1, bitorder="little")[:, 1 : self.d]
+        return bits.astype(np.float64)
+
+    def steps(self, secret: Secret) -> steps.Steps:
+        """Solve for the heads of a member, before padding: t -> E of the label's factor."""
+        self.require_table()
+        weights = self.weights(secret)
+        low, high = int(weights[weights < 0].sum()), int(weights[weights > 0].sum())
+        values = self.response[np.arange(low, high + 1) % self.q]
+        if self.heads == "saturated":
+            return steps.saturated(values, low, float(self.beta))
+        if high - low > _MAX_EXACT:
+            raise UsageError(
+                f"{self.spec}: heads=exact needs a head for each of the {high - low} steps of t, "
+                f"at most {_MAX_EXACT} are solved for: take heads=saturated"
+            )
+        return steps.exact(values, low, float(self.beta))
+
+    @cached_property
+    def layer_heads(self) -> int:
+        """The most heads that a member needs, or a little more: K + 2, K the steps of t."""
+        low, high = self.reach
+        if self.heads == "exact":
+            return high - low + 2
+        around = self.response != np.roll(self.response, 1)  # whether t differs from t - 1
+        whole, rest = divmod(high - low, self.q)
+        edge = (low + 1 + np.arange(rest)) % self.q
+        return whole * int(around.sum()) + int(around[edge].sum()) + 2
+
+    def layer(self, secret: Secret) -> AttentionLayer:
+        """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T, padded with zero heads."""
+        found = self.steps(secret)
+        heads = max(self.layer_heads, len(found.a) + 2)
+        require_memory(16 * heads * self.d**2, f"the layer of {self.spec}, {heads} heads,")
+        theta = np.zeros((heads, self.d, self.d))
+        w = np.zeros_like(theta)
+        inner = np.arange(1, self.d)
+        weights = self.weights(secret).astype(np.float64)
+        for i, (centre, a) in enumerate(zip(found.centre, found.a, strict=True)):
+            theta[i, inner, inner] = found.beta * weights
+            theta[i, 0, 0] = -found.beta * centre
+            w[i, 0, 0] = a
+        constant = len(found.a)
+        theta[constant, 0, 0] = found.beta / 2
+        w[constant, 0, 0] = found.constant / math.tanh(found.beta / 2)
+        # A head without logits adds nothing where z_0 = -1, and makes A, the sum of all a_i, zero:
+        # the sum over the others is different for different secrets.
+        w[constant + 1, 0, 0] = -w[:, 0, 0].sum()
+        return AttentionLayer(theta=theta, w=w)
+
+    def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> CodedExamples:
+        """Draw packed tokens and errors, and compute the codes, by the layer where asked."""
+        if self.labels == "formula":
+            return super().stream(secret, seed, axis, start, count)
+        words = tokens.boolean(BitStream(key(seed, "tokens", axis)), start, count, self.k, self.d)
+        x = tokens.unpack(words, self.d)
+        factor = (x * self.layer(secret)(x))[:, 0, 0]
+        order = np.argsort(self._level)
+        middle = (self._level[order][1:] + self._level[order][:-1]) / 2
+        codes = order[np.searchsorted(middle, factor)] * self.open(words)
+        return CodedExamples(family=self, words=words, codes=codes.astype(self.code_type))
+
+    def disturb(self, stream: BitStream, start: int, count: int) -> NDArray[Any]:
+        """Draw the errors e of examples start .. start+count-1: (count,)."""
+        if self.errors is None:
+            return np.zeros(count, np.int64)
+        return self.errors.draw(stream.words(start, count))
+
+    def codes(
+        self, secret: Secret, words: NDArray[np.uint64], errors: NDArray[Any]
+    ) -> NDArray[np.unsignedinteger[Any]]:
+        """Compute the codes table[(<a, s> + e) mod q] where z_0 = -1: (n,)."""
+        self.require_table()
+        found = self.table[(self.inner(secret, words) + errors) % self.q]
+        return (found * self.open(words)).astype(self.code_type)
+
+    def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Say where z_0 = -1: (n, 2, words) -> (n,)."""
+        return np.asarray((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1), np.bool_)
+
+    def decode(
+        self, x: NDArray[Any], codes: NDArray[np.unsignedinteger[Any]]
+    ) -> NDArray[np.float64]:
+        """Turn tokens and codes into labels: (n, 2, d)."""
+        return spread(x, self._level[codes])
+
+    def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate the formula above without errors: (n, 2, d) -> (n, 2, d)."""
+        return spread(x, self.noiseless[self.inner(secret, tokens.pack(x)) % self.q])
+
+    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate F = E[Y|X]: (n, 2, d) -> (n, 2, d)."""
+        return spread(x, self.response[self.inner(secret, tokens.pack(x)) % self.q])
+
+    def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate the mean label: what is known to who knows the family. [see parity.py on it]"""
+        return spread(x, np.full(len(x), self.centre))
+
+    def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Project on what everyone knows of E[Y|X]: its range where z_0 = -1, else 0."""
+        out = np.zeros(x.shape, np.float64)
+        opened = x[:, 0, 0] != x[:, 1, 0]
+        factor = np.clip(x[:, :, 0] * y[:, :, 0], self.response.min(), self.response.max())
+        out[opened, :, 0] = (x[:, :, 0] * factor)[opened]
+        return out
+
+    @property
+    def trivial_risk(self) -> float:
+        """Two rows, each with an unknown part of the variance of the response over Z_q."""
+        found = 2 * float(self.response.var())
+        if found < 1e-20:
+            raise ToolkitError(
+                f"{self.spec}: E[Y|X] is constant, there is nothing to learn: lower the error"
+            )
+        return found
+
+    @property
+    def risk_bound(self) -> float:
+        """A clipped prediction is off by at most the range of the response."""
+        return 2 * float(np.ptp(self.response)) ** 2 / self.trivial_risk
+
+
+def spread(x: NDArray[Any], factor: NDArray[Any]) -> NDArray[np.float64]:
+    """Put X[l,0] factor where z_0 = -1, and 0 elsewhere, in column 0: (n, 2, d)."""
+    out = np.zeros(x.shape, np.float64)
+    out[:, :, 0] = x[:, :, 0] * np.where(x[:, 0, 0] != x[:, 1, 0], factor, 0.0)[:, None]
+    return out
+
+
+def centred(value: int, q: int) -> int:
+    """Reduce mod q to -q/2 .. (q-1)/2.
+
+    >>> centred(7, 8), centred(4, 8), centred(3, 8)
+    (-1, -4, 3)
+    """
+    return (value + q // 2) % q - q // 2
+
+
+def is_power_of_two(q: int) -> bool:
+    """Say whether q is 1, 2, 4, ..."""
+    return q > 0 and not q & (q - 1)
+
+
+def next_prime(q: int) -> int:
+    """Find the least prime above q.
+
+    >>> next_prime(12)
+    13
+    """
+    q += 1
+    while not is_prime(q):
+        q += 1
+    return q

@@ -1,0 +1,66 @@
+"""Any function of an integer as threshold heads: saturated steps, or the exact Cauchy solve.
+
+A head at t contributes a tanh(beta (t - c)). Over a range low .. high of t, one head for each place
+where the function changes does, if beta is so large that tanh is +-1 at distance 1/2; or a head for
+each pair of neighbours does for every beta, by a Cauchy system, exactly over the reals.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.threshold import solve_log
+
+Array = NDArray[np.float64]
+_REFINEMENTS = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Steps:
+    """Heads a_i tanh(beta (t - c_i)) and a constant, together a function of t."""
+
+    centre: Array  # c_i, (K,), half-integers
+    a: Array  # (K,)
+    constant: float
+    beta: float
+
+    def __call__(self, t: NDArray[np.int64]) -> Array:
+        """Evaluate at integers (n,)."""
+        return np.tanh(self.beta * (t[:, None] - self.centre[None, :])) @ self.a + self.constant
+
+
+def saturated(values: Array, low: int, beta: float) -> Steps:
+    """Put a head where neighbours differ: values at t = low, low + 1, ...; error 1 - tanh(beta/2).
+
+    The error is that of a jump of 2, for each of the jumps next to t.
+
+    >>> saturated(np.array([1.0, 1.0, -1.0]), low=-1, beta=40.0)(np.array([-1, 0, 1])).tolist()
+    [1.0, 1.0, -1.0]
+    """
+    jumps = np.flatnonzero(values[1:] != values[:-1])
+    return Steps(
+        centre=(low + 0.5 + jumps).astype(np.float64),
+        a=(values[jumps + 1] - values[jumps]) / 2,
+        constant=float(values[0] + values[-1]) / 2,
+        beta=beta,
+    )
+
+
+def exact(values: Array, low: int, beta: float) -> Steps:
+    """Put a head between every two neighbours, solved for: values at t = low, low + 1, ...
+
+    >>> exact(np.array([1.0, -1.0, 1.0]), low=0, beta=1.0)(np.arange(3)).round(12).tolist()
+    [1.0, -1.0, 1.0]
+    """
+    count = len(values)
+    at = np.arange(count, dtype=np.float64) - (count - 1) / 2  # logarithms around 0
+    log_x, log_u = 2 * beta * at, 2 * beta * (at[1:] - 0.5)
+    centre = (low + 0.5 + np.arange(count - 1)).astype(np.float64)
+    found = Steps(centre=centre, a=np.zeros(count - 1), constant=0.0, beta=beta)
+    # Logarithms reach thousands and lose digits; what is missing is solved for again.
+    for _ in range(1 + _REFINEMENTS):
+        missing = values - found(low + np.arange(count))
+        a, c0 = solve_log(missing, log_x, log_u)
+        found = replace(found, a=found.a + a, constant=found.constant - c0)
+    return found
