@@ -75,10 +75,11 @@ class Lwe(Modular):
             f"width={self.width} given with q={self.q}: at most q - 1 and 65536 values",
         )
         self.require_range()
-        reach = max(map(abs, self.errors.values)) if self.errors else 0
+        wide = self.errors.deviation if self.errors else 0.0
         require(
-            reach < self.q * 8,
-            f"errors up to {reach} given with q={self.q}: labels then say nothing, lower the error",
+            wide <= 2 * self.q,
+            f"errors of standard deviation {wide:g} given with q={self.q}: labels then say "
+            "nothing, lower it",
         )
 
     @property

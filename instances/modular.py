@@ -79,8 +79,8 @@ class Modular(Coded):
             )
         else:
             require(
-                self.bits == 0 or need <= self.bits <= 120,
-                f"bits={self.bits} given with q={self.q}: between {need} and 120, or 0 for the "
+                self.bits == 0 or need <= self.bits <= 62,
+                f"bits={self.bits} given with q={self.q}: between {need} and 62, or 0 for the "
                 "number that makes a uniform up to 2^-32",
             )
         require(self.heads in ("saturated", "exact"), f"heads={self.heads}: saturated or exact")
@@ -88,7 +88,7 @@ class Modular(Coded):
         require(self.beta >= 1, f"beta={self.beta} given: beta must be at least 1")
         low, high = self.reach
         require(
-            self.beta * (high - low) < 1 << 53,
+            self.q > _MAX_TABLE or self.beta * (high - low) < 1 << 53,
             f"beta={self.beta} given: beta times the range {high - low} of t is beyond the 2^53 "
             "that float64 counts to, lower beta",
         )
