@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.family import Hardness, require
+from instances.independence import hardness_of
 from instances.integers import Integers, centred_binomial, gaussian, uniform
 from instances.modular import Modular
 
@@ -84,15 +85,18 @@ class Lwe(Modular):
 
     @property
     def hardness(self) -> Hardness:
-        """Exact for statistical queries over a prime; for all algorithms an assumption."""
+        """Exact for statistical queries; for all algorithms an assumption."""
         if self.errors is None:
-            return Hardness(
-                evidence="assumption",
-                why="no error: labels are linear in s, and linear algebra learns them",
+            return hardness_of(
+                self,
+                "without error linear algebra learns the labels, linear in s",
             )
-        return Hardness(
-            evidence="assumption", why="the assumption that learning with errors is hard [Regev05]"
-        )
+        return hardness_of(self, "the assumption that learning with errors is hard [Regev05]")
+
+    @property
+    def outcomes(self) -> int:
+        """q."""
+        return self.q
 
     @cached_property
     def errors(self) -> Integers | None:

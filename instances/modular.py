@@ -58,6 +58,21 @@ class Modular(Coded):
         """Which level each element of Z_q has, (q,)."""
 
     @property
+    @abstractmethod
+    def outcomes(self) -> int:
+        """The number of levels, at any q."""
+
+    @property
+    def rarest(self) -> Fraction:
+        """The probability of the rarest level where <a, s> mod q is uniform."""
+        return Fraction(1, self.outcomes)
+
+    @property
+    def turns(self) -> bool:
+        """Whether t + q/2 always has the other one of two levels than t, without error."""
+        return False
+
+    @property
     def errors(self) -> Integers | None:
         """The distribution of e; None where there is none."""
         return None

@@ -6,18 +6,27 @@ the layer is evaluated as a layer.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.correlation import SampledGram, exact_gram, require_gram, sampled
+from hardness.lower.correlation import SampledGram, exact_gram, gather, require_gram, sampled
+from hardness.lower.residues import (
+    Responses,
+    certified_gram,
+    choose_independent,
+    error_rate,
+    misses,
+    uneven,
+)
 from instances import tokens
-from instances.coded import as_coded, require_coded
+from instances.coded import Coded, as_coded, require_coded
 from instances.errors import Refuted, UsageError
 from instances.family import Family, Secret
 from instances.files import Folder
+from instances.modular import Modular
 from instances.streams import BitStream, generator, key
 from instances.symmetric import Symmetric
 
@@ -171,7 +180,7 @@ def verify(
     With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
     secret is one of the members, and its stored labels are compared with the formula.
     """
-    if not isinstance(family, Symmetric):
+    if not isinstance(family, Symmetric | Modular):
         raise UsageError(f"{family.name} given: there is nothing certified to verify yet")
     require_gram(min(members, family.size))
     own = folder.hidden.secret if folder and folder.hidden else None
@@ -179,9 +188,15 @@ def verify(
     draw, samples = _tokens(family, samples, seed, folder)
     layer = check_layer(family, chosen, draw, samples)
     # Two statements in one verdict: each gets half of what may go wrong.
-    each = 1 - (1 - confidence) / 2 if own and family.noise else confidence
-    gram = sampled(family, chosen, draw, samples, each, progress)
-    certified = exact_gram(family, chosen)
+    each = 1 - (1 - confidence) / 2 if own and noise_rate(family) else confidence
+    if isinstance(family, Modular):
+        add = Responses(family, chosen)
+        gram = gather(family, chosen, add, add.largest, draw, samples, each, progress)
+        gram = replace(gram, radius=gram.radius + uneven(family))
+        certified = certified_gram(family, chosen)
+    else:
+        gram = sampled(family, chosen, draw, samples, each, progress)
+        certified = exact_gram(family, chosen)
     deviation = np.triu(np.abs(gram.gram - certified))
     wrong = np.argwhere(deviation > gram.radius)
     order = np.argsort(-deviation[tuple(wrong.T)])[:_SHOWN]
@@ -207,7 +222,7 @@ def verify(
     )
 
 
-def _tokens(family: Symmetric, samples: int, seed: int, folder: Folder | None) -> tuple[Draw, int]:
+def _tokens(family: Coded, samples: int, seed: int, folder: Folder | None) -> tuple[Draw, int]:
     """The tokens to sample on, and how many: those of a folder if it has any, else fresh ones."""
     if folder is None or not folder.count:
         stream = BitStream(key(seed, "tokens", "verify"))
@@ -225,11 +240,16 @@ def _tokens(family: Symmetric, samples: int, seed: int, folder: Folder | None) -
 
 
 def choose_members(
-    family: Symmetric, members: int, seed: int, own: Secret | None = None
+    family: Symmetric | Modular, members: int, seed: int, own: Secret | None = None
 ) -> tuple[Secret, ...]:
-    """Draw different members, `own` first; all of them where there are no more."""
+    """Draw different members, `own` first; all of them where there are no more.
+
+    Of an LWE-style family: members that are independent in pairs.
+    """
     if members < 1:
         raise UsageError(f"--members {members} given: at least 1 is needed")
+    if isinstance(family, Modular):
+        return choose_independent(family, members, seed, own)
     rng = generator(seed, "members", family.spec)
     wanted = min(members, family.size)
     found: dict[Secret, None] = {own: None} if own else {}
@@ -239,7 +259,7 @@ def choose_members(
 
 
 def check_layer(
-    family: Symmetric,
+    family: Symmetric | Modular,
     members: tuple[Secret, ...],
     draw: Draw,
     samples: int,
@@ -247,21 +267,28 @@ def check_layer(
     """Evaluate the layer of the first few members on the first tokens and compare the formula.
 
     The tolerance is 1e-12 up to sum |a_i| = 200, and in proportion above: rounding grows with the
-    sizes that cancel.
+    sizes that cancel. Heads that are steps may miss them by 1 - tanh(beta/2) besides.
     """
     chosen = members[:_LAYERS]
-    cost = len(chosen) * len(family.heads) * 8 * family.d**2
+    cost = len(chosen) * family.layer_heads * 8 * family.d**2
     x = tokens.unpack(draw(0, min(samples, max(32, min(1024, int(_FLOPS // cost))))), family.d)
-    error, worst = -1.0, chosen[0]
+    error, worst, tolerance = -1.0, chosen[0], 0.0
     for secret in chosen:
-        difference = np.abs(family.layer(secret)(x) - family.label(secret, x)).max()
+        layer = family.layer(secret)
+        if isinstance(family, Modular):
+            truth, allowed = family.mean(secret, x), misses(family, layer)
+        else:
+            truth = family.label(secret, x)
+            allowed = 1e-12 * max(family.scale, family.sum_abs_a / 200)
+        difference = np.abs(layer(x) - truth).max()
+        tolerance = max(tolerance, allowed)
         if not difference <= error:
             error, worst = float(difference), secret
     return LayerCheck(
         members=len(chosen),
         tokens=len(x),
         error=error,
-        tolerance=1e-12 * max(family.scale, family.sum_abs_a / 200),
+        tolerance=tolerance,
         worst=worst,
     )
 
@@ -269,16 +296,22 @@ def check_layer(
 def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
     """Compare all stored labels with the formula of the secret, on packed words."""
     family = require_coded(folder.family)
+    rate = noise_rate(family)
     different = open_labels = 0
     for shard in folder.shards:
         examples = as_coded(folder.shard(shard))
         clean = family.codes(secret, examples.words, np.zeros(len(examples), np.bool_))
         different += int((clean != examples.codes).sum())
         open_labels += int(family.open(examples.words).sum())
-    slack = math.sqrt(open_labels * math.log(1 / (1 - confidence)) / 2) if family.noise else 0.0
+    slack = math.sqrt(open_labels * math.log(1 / (1 - confidence)) / 2) if rate else 0.0
     return StoredCheck(
         examples=folder.count,
         different=different,
         open=open_labels,
-        allowed=float(family.noise) * open_labels + slack,
+        allowed=rate * open_labels + slack,
     )
+
+
+def noise_rate(family: Coded) -> float:
+    """The probability that noise or an error changes an open label, or a little more."""
+    return error_rate(family) if isinstance(family, Modular) else float(family.noise)
