@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hardness.compare import read_comparison
-from hardness.report import lower_figures, stages
+from hardness.report import lower_figures, stages, walsh
 from hardness.report.canvas import render
 from instances.disk import read_json
 from instances.family import Family
@@ -16,6 +16,7 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "correlations": lower_figures.correlations,
     "eigenvalues": lower_figures.eigenvalues,
     "sda": lower_figures.sda,
+    "walsh": walsh.weights,
     "adversary": lambda path: lower_figures.adversary(read_json(path)),
     "stages": lambda path: stages.of_run(read_json(path)),
     "dial": lambda path: stages.of_dial(read_comparison(path)),
@@ -25,6 +26,7 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "correlations": (_SMALL, lower_figures.draw_correlations),
     "eigenvalues": (_SMALL, lower_figures.draw_eigenvalues),
     "sda": (_SMALL, lower_figures.draw_sda),
+    "walsh": (_SMALL, walsh.draw_weights),
     "adversary": (_SMALL, lower_figures.draw_adversary),
     "stages": (_WIDE, stages.draw_run),
     "dial": (_WIDE, stages.draw_dial),
