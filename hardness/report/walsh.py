@@ -8,6 +8,7 @@ from hardness.compare import spectra
 from hardness.report.canvas import STYLES
 from instances.family import Family
 from instances.modular import Modular
+from instances.parameters import brief
 
 Data = dict[str, Any]
 _BLUE, _ORANGE, _GREY = STYLES[0][0], STYLES[1][0], "0.6"
@@ -16,7 +17,8 @@ _BLUE, _ORANGE, _GREY = STYLES[0][0], STYLES[1][0], "0.6"
 def weights(family: Family) -> Data:
     """The weight by degree of the member of seed 0, and that of a function drawn at random.
 
-    odd: of an LWE-style member, the number of units among the entries of its secret, else None.
+    odd: of a member whose label a half turn of Z_q swaps, the number of odd entries of its secret,
+    below which no degree has weight; else None. about: the spec without its defaults.
     Raises UsageError for families without a spectrum.
 
     >>> from instances import parse
@@ -27,11 +29,12 @@ def weights(family: Family) -> Data:
     instance = family.instance(0)
     found = spectra(instance)
     odd = None
-    if isinstance(family, Modular):
+    if isinstance(family, Modular) and (family.turns or family.q == 2):
         odd = sum(map(family.secrets.is_unit, instance.hidden.secret))
     n = found.target.n
     return {
         "spec": family.spec,
+        "about": brief(family, family.name),
         "secret": list(instance.hidden.secret),
         "odd": odd,
         "degree": list(range(n + 1)),
@@ -57,11 +60,10 @@ def draw_weights(figure: Any, data: Data) -> None:
         data["degree"], data["random"], color=_GREY, marker="o", markersize=3, label="a random one"
     )
     if data["odd"]:
-        axis.axvline(
-            data["odd"] - 0.5, color=_ORANGE, ls="--", linewidth=1, label="units of the secret"
-        )
+        least = data["odd"] - 0.5
+        axis.axvline(least, color=_ORANGE, ls="--", linewidth=1, label="odd entries of the secret")
     axis.set_xlabel("degree in the bits of a")
     axis.xaxis.get_major_locator().set_params(integer=True)
     axis.set_ylabel("weight")
     axis.legend(frameon=False)
-    axis.set_title(f"{data['spec']}, seed 0", fontsize=8)
+    axis.set_title(f"{data['about']}, seed 0")
