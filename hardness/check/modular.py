@@ -79,7 +79,10 @@ class ModularEvidence:
         if value != self._size:
             refuse(f"{value} is not the number of {self._family.secret} secrets that are counted")
         self._check_secrets(given)
-        return f"{value} secrets are {_MEANING[self._rule]}: any two members are independent"
+        return (
+            f"{value} secrets are {_MEANING[self._rule]}: any two of them have independent labels "
+            "where a is uniform"
+        )
 
     def _check_secrets(self, given: dict[str, str]) -> None:
         """Entries are residues of the kind: place by place, or h places and their entries."""
@@ -112,6 +115,8 @@ class ModularEvidence:
             refuse(f"{value} members of correlation at most 1/{value} are not shown")
         if value < self._size and (value + 1) * self._between <= 1:
             refuse(f"{value} is less than the argument gives for SQ-DIM")
+        if integer(given["upper"]) == value:
+            return f"SQ-DIM is exactly {value}: all members are orthogonal, and there are no more"
         return f"SQ-DIM is at least {value}"
 
     def _goal(self, given: dict[str, str]) -> Goal:

@@ -14,7 +14,8 @@ SCOPE = (
 
 _FAMILY = (
     "tokens uniform on {-1,+1}^(2 x d); a is uniform on Z_q^n for q = 2^l, and for a prime q the "
-    "bits of numbers mod q, of a density between `density` of the evidence against uniform",
+    "bits of numbers mod q, its density against uniform between least and most, the two ends of "
+    "`density` in the evidence",
     "labels follow from the formula, as stored and drawn ones do, and errors have exactly the "
     "probabilities of the evidence, multiples of 2^-64",
 )
@@ -45,8 +46,8 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "sq-dimension": Quantity(
         meaning="the value is certified: so many of the N members have correlations that are small "
-        "enough; `upper` says how many secrets there are at most. The query bounds rest on N, not "
-        "on this: for all N members at once the correlations add up to almost nothing",
+        "enough; `upper` says how many secrets there are at most. The query bounds rest on N and "
+        "on the largest eigenvalue of the correlations of all N, at most the largest density of a",
         source="BFJKMR94",
         assumptions=_FAMILY,
         parameters=("upper",),
@@ -57,7 +58,7 @@ QUANTITIES: dict[str, Quantity] = {
         "correlational or not, to reach the risk with the success probability: tau^2 (success N - "
         "K) / kappa, rounded up, kappa = most chi^2 v / 4, chi^2 of a label against labels of no "
         "secret, v the largest variance of a function in [-1,1] of such a label, most the largest "
-        "density of a, K = floor(most/(least - risk)) for its least density; 0 means that the "
+        "density of a, K = floor(most/(least - risk)), least its least density; 0 means that the "
         "bound is vacuous at this tolerance",
         source="BFJKMR94",
         assumptions=_FAMILY + _MEMBERS + _GOAL + _ADVERSARY,

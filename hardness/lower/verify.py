@@ -34,6 +34,7 @@ Draw = Callable[[int, int], NDArray[np.uint64]]
 _LAYERS = 4
 _FLOPS = 2e10
 _SHOWN = 5
+_LAYER_BYTES = 1 << 31
 _READ = 1 << 20
 
 
@@ -57,7 +58,7 @@ class Pair:
 class LayerCheck:
     """The real layer against the label formula, on some members and tokens."""
 
-    members: int
+    members: int  # 0 where the layers are too large to be built
     tokens: int
     error: float  # largest absolute difference
     tolerance: float
@@ -267,8 +268,11 @@ def check_layer(
     """Evaluate the layer of the first few members on the first tokens and compare the formula.
 
     The tolerance is 1e-12 up to sum |a_i| = 200, and in proportion above: rounding grows with the
-    sizes that cancel. Heads that are steps may miss them by 1 - tanh(beta/2) besides.
+    sizes that cancel. No member is built of a family whose layers take gigabytes. Heads that are
+    steps may miss them by 1 - tanh(beta/2) besides.
     """
+    if isinstance(family, Modular) and 16 * family.layer_heads * family.d**2 > _LAYER_BYTES:
+        return LayerCheck(members=0, tokens=0, error=0.0, tolerance=0.0, worst=members[0])
     chosen = members[:_LAYERS]
     cost = len(chosen) * family.layer_heads * 8 * family.d**2
     x = tokens.unpack(draw(0, min(samples, max(32, min(1024, int(_FLOPS // cost))))), family.d)

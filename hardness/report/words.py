@@ -57,7 +57,9 @@ def verification_words(found: Verification) -> str:
         f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "
         f"({found.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
         f"layer         {layer.members} members on {layer.tokens} tokens: differs from the formula "
-        f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}",
+        f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}"
+        if layer.members
+        else "layer         not checked: it has too many heads to be built",
     ]
     if found.stored:
         lines += [

@@ -400,6 +400,15 @@ def test_verification_sees_a_layer_that_is_not_the_formula(monkeypatch):
         verify(family, members=6, samples=20_000).require()
 
 
+def test_a_layer_that_is_too_large_is_left_out_and_said_to_be():
+    from hardness.report.words import verification_words
+
+    found = verify(parse("lwe:n=40,q=1601,alpha=0.005"), members=10, samples=2000)
+    found.require()
+    assert found.layer.members == 0
+    assert "not checked" in verification_words(found)
+
+
 def test_verification_reads_folders_and_their_errors(tmp_path):
     from instances import write_folder
 
