@@ -57,10 +57,8 @@ class Embedding:
         bend = (self.n + 1) * math.log(self.q) - self.n * math.log(self.scale)
         top = math.sqrt(max(0.0, bend) / log_delta(beta)) - self.n - 1
         high = math.inf if self.limit is None else self.limit
-        around = (math.floor(top), math.ceil(top))
-        return max(
-            (int(max(low, min(high, m))) for m in around), key=lambda m: self.margin(beta, m)
-        )
+        around = [int(max(low, min(high, m))) for m in (math.floor(top), math.ceil(top))]
+        return max(around, key=lambda m: self.margin(beta, m))
 
     def succeeds(self, beta: int) -> bool:
         """Say whether some number of samples does for a block size."""
@@ -68,8 +66,8 @@ class Embedding:
         return m is not None and self.margin(beta, m) >= 0
 
     def block(self) -> int | None:
-        """Find the least block size that succeeds, from 50 on; None for none."""
-        low, high = SMALLEST_BLOCK, SMALLEST_BLOCK
+        """Find the least block size that succeeds; None for none, 49 for any below 50."""
+        low = high = SMALLEST_BLOCK - 1
         while not self.succeeds(high):
             low, high = high + 1, 2 * high
             if high > _LARGEST_BLOCK:
@@ -125,6 +123,9 @@ def primal(problem: Problem) -> Estimate:
     reason = _reason(problem)
     if reason:
         return _estimate(reason=reason)
+    count = None if problem.samples is None else problem.samples // problem.labels
+    if count is not None and problem.n + 1 + count < SMALLEST_BLOCK:  # no block is larger
+        return _small(d=problem.n + 1 + count, m=count, used=count * problem.labels)
     found = [(block, e) for e in embeddings(problem) if (block := e.block()) is not None]
     if not found:
         return _estimate(
@@ -134,15 +135,9 @@ def primal(problem: Problem) -> Estimate:
     beta, embedding = min(found, key=lambda pair: (pair[0], pair[1].spent))
     m = embedding.fewest(beta)
     d = m + embedding.n + 1
-    used = math.log2(problem.labels * (m + embedding.spent))
-    if beta == SMALLEST_BLOCK:
-        return _estimate(
-            d=d,
-            m=m,
-            sample_bits=used,
-            note="too small for this model, which says nothing below block size 50: expect "
-            "lattice reduction to break it",
-        )
+    used = problem.labels * (m + embedding.spent)
+    if beta < SMALLEST_BLOCK:
+        return _small(d=d, m=m, used=used)
     notes = ["one call of a sieve, no polynomial factors"]
     if embedding.spent:
         notes.append(f"{embedding.spent} of the samples make the secret as small as the error")
@@ -154,7 +149,7 @@ def primal(problem: Problem) -> Estimate:
         beta=beta,
         d=d,
         m=m,
-        sample_bits=used,
+        sample_bits=math.log2(used),
         memory_bits=MEMORY * beta,
         note="; ".join(notes),
     )
@@ -176,6 +171,16 @@ def embeddings(problem: Problem) -> tuple[Embedding, ...]:
     return (plain, Embedding(n=n, q=q, error=error, scale=1.0, limit=rest, spent=n))
 
 
+def _small(d: int, m: int, used: int) -> Estimate:
+    return _estimate(
+        d=d,
+        m=m,
+        sample_bits=math.log2(used),
+        note="too small for this model, which says nothing below block size 50: expect lattice "
+        "reduction to break it",
+    )
+
+
 def _reason(problem: Problem) -> str:
     if problem.q == 2:
         return "q = 2: a flip is as large as the modulus"
@@ -183,4 +188,6 @@ def _reason(problem: Problem) -> str:
         return "no error: linear algebra does it"
     if not problem.secret_deviation:
         return "there is one secret only"
+    if problem.samples is not None and problem.samples < problem.unique:
+        return f"{problem.samples} samples leave several secrets: {problem.unique} single one out"
     return ""
