@@ -167,6 +167,16 @@ def test_the_least_block_and_the_fewest_samples_are_the_least(lattice):
         )
 
 
+def test_every_block_size_is_met():
+    found = set()
+    for n in range(60, 260):
+        lattice = Embedding(n=n, q=3329, error=1.2, scale=1.0, limit=None)
+        least = next(beta for beta in range(49, 400) if lattice.succeeds(beta))
+        assert lattice.block() == least
+        found.add(least)
+    assert {49, 50, 51, 99, 100} <= found
+
+
 def rank(**given):
     found = estimate(parse("lwe:" + ",".join(f"{k}={v}" for k, v in given.items())))[PRIMAL]
     return found.rank if found.applies else math.inf
@@ -296,7 +306,7 @@ def test_trials_by_enumeration_and_the_best_size_by_search():
         (1000, 10, 0.005),
         (12, 1, 0.3),
     ):
-        work = {k: trials_bits(n, h, k, rate) + 3 * math.log2(k) for k in range(max(2, h), n + 1)}
+        work = {k: trials_bits(n, h, k, rate) + 3 * math.log2(k) for k in range(h, n + 1)}
         assert best_size(n, h, rate) == min(work, key=work.get)
     assert best_size(1000, 10, 0.005) in range(900, 1001)  # h/-ln(1 - rate) is beyond n
     assert best_size(40, 0, 0.1) == 40

@@ -9,7 +9,6 @@ import math
 from math import log2
 
 import numpy as np
-from scipy.special import gammaln
 
 from hardness.lower.cost.problem import Problem
 from hardness.lower.cost.record import Estimate
@@ -32,10 +31,9 @@ def best_size(n: int, h: int, rate: float) -> int:
     """Find the k in h .. n of the least work; n where the weight h is not known (0)."""
     if not h:
         return n
-    k = np.arange(max(2, h), n + 1)
-    if not len(k):
-        return n
-    places = gammaln(k + 1) - gammaln(k - h + 1)  # ln C(k, h), up to a constant
+    k = np.arange(h, n + 1)
+    growth = np.log(k[1:] / (k[1:] - h))  # C(k, h) = C(k - 1, h) k/(k - h)
+    places = np.concatenate([[0.0], np.cumsum(growth)])
     work = -places - (k + SPARE) * math.log1p(-rate) + 3 * np.log(k)
     return int(k[np.argmin(work)])
 
