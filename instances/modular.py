@@ -103,7 +103,7 @@ class Modular(Coded):
         require(self.beta >= 1, f"beta={self.beta} given: beta must be at least 1")
         low, high = self.reach
         require(
-            self.q > _MAX_TABLE or self.beta * (high - low) < 1 << 53,
+            self.q > _MAX_TABLE or self.beta * (high - low) < 1 << 53,  # there are no layers there
             f"beta={self.beta} given: beta times the range {high - low} of t is beyond the 2^53 "
             "that float64 counts to, lower beta",
         )

@@ -3,6 +3,7 @@
 from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
 from hardness.lower.certificate import certify
 from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
+from hardness.lower.cost import Estimate, Estimates, estimate
 from hardness.lower.johnson import Johnson
 from hardness.lower.record import Certificate, Claim
 from hardness.lower.verify import LayerCheck, Verification, verify
@@ -11,12 +12,15 @@ __all__ = [
     "Certificate",
     "Claim",
     "Correlation",
+    "Estimate",
+    "Estimates",
     "Johnson",
     "LayerCheck",
     "SampledGram",
     "Terms",
     "Verification",
     "certify",
+    "estimate",
     "exact",
     "exact_gram",
     "information_floor",
