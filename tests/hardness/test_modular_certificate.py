@@ -486,3 +486,49 @@ def test_a_hypothesis_of_relative_risk_fits_few_members():
     found = Independent(family=replace(parse("lwr:n=3,q=8,p=2,secret=binary")))
     assert found.right_about(Fraction(1, 2)) == 2
     assert found.right_about(Fraction(49, 100)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("independent_members", lambda right: lambda family: right(family) + 1),
+        ("chi_square", lambda right: lambda family: right(family) / 2),
+        ("reach", lambda right: lambda family: right(family) + 1),
+        ("rule", lambda right: lambda family: "bits" if right(family) != "bits" else "lines"),
+    ],
+)
+@pytest.mark.parametrize("spec", ["lwe:n=9,q=3329,error=cbd,eta=2,secret=ternary", SPECS[0]])
+def test_a_maker_that_errs_is_found_out(spec, name, wrong, monkeypatch):
+    from hardness.lower import modular
+
+    monkeypatch.setattr(modular, name, wrong(getattr(modular, name)))
+    with pytest.raises(Refuted):
+        check(certify(parse(spec)).to_json())
+
+
+@st.composite
+def any_spec(draw):
+    q = draw(st.sampled_from([2, 3, 4, 7, 8, 31, 97, 256, 3329, 65537, 2**40]))
+    n = draw(st.integers(1, 40))
+    secret = draw(st.sampled_from(["binary", "ternary", "uniform", *list(KINDS)[3:]]))
+    head = f"n={n},h={draw(st.integers(0, n))},q={q},secret={secret}"
+    if q % 2:
+        head += f",bits={draw(st.integers((q - 1).bit_length(), 120))}"
+    size = q if q % 2 else 2 ** draw(st.integers(1, q.bit_length() - 1))
+    label = ["sigma=1", "alpha=0.01", "error=uniform,width=2", "error=cbd,eta=2", "error=none"]
+    body = st.sampled_from([f"lwr:p={size}", f"window:parts={size}", *(f"lwe:{x}" for x in label)])
+    return f"{draw(body)},{head}"
+
+
+@given(any_spec())
+@settings(max_examples=80, deadline=None)
+def test_what_is_called_exact_is_certified_and_accepted(spec):
+    try:
+        family = parse(spec)
+    except UsageError:
+        return  # out of range
+    if family.hardness.evidence == "exact":
+        check(json.loads(json.dumps(certify(family).to_json())))
+    else:
+        with pytest.raises(UsageError, match="given"):
+            certify(family)
