@@ -4,9 +4,10 @@ from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_
 from hardness.lower.certificate import certify
 from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
 from hardness.lower.cost import Estimate, Estimates, estimate
+from hardness.lower.formula import LayerCheck
 from hardness.lower.johnson import Johnson
 from hardness.lower.record import Certificate, Claim
-from hardness.lower.verify import LayerCheck, Verification, verify
+from hardness.lower.verify import Verification, verify
 
 __all__ = [
     "Certificate",

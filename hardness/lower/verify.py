@@ -1,10 +1,9 @@
 """Verification: sampled against certified correlations, the real layer against the formula.
 
-Nothing here trusts the certificate: correlations come from the heads as float64 computes them, and
-the layer is evaluated as a layer.
+Nothing here trusts the certificate: correlations come from the heads as float64 computes them, those
+of LWE-style families from E[Y|X] by its formula, and the layer is evaluated as a layer.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,16 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.lower.correlation import SampledGram, exact_gram, gather, require_gram, sampled
+from hardness.lower.formula import (
+    Draw,
+    LayerCheck,
+    StoredCheck,
+    check_layer,
+    check_stored,
+    noise_rate,
+)
 from hardness.lower.residues import (
     Responses,
     certified_gram,
     choose_independent,
-    error_rate,
-    misses,
     uneven,
 )
 from instances import tokens
-from instances.coded import Coded, as_coded, require_coded
+from instances.coded import Coded, as_coded
 from instances.errors import Refuted, UsageError
 from instances.family import Family, Secret
 from instances.files import Folder
@@ -30,11 +35,7 @@ from instances.modular import Modular
 from instances.streams import BitStream, generator, key
 from instances.symmetric import Symmetric
 
-Draw = Callable[[int, int], NDArray[np.uint64]]
-_LAYERS = 4
-_FLOPS = 2e10
 _SHOWN = 5
-_LAYER_BYTES = 1 << 31
 _READ = 1 << 20
 
 
@@ -52,37 +53,6 @@ class Pair:
             f"{list(self.first)} and {list(self.second)}: certified {self.certified:g}, "
             f"sampled {self.sampled:.4g}"
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayerCheck:
-    """The real layer against the label formula, on some members and tokens."""
-
-    members: int  # 0 where the layers are too large to be built
-    tokens: int
-    error: float  # largest absolute difference
-    tolerance: float
-    worst: Secret  # the member where it is
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the layer computes the formula to rounding."""
-        return self.error <= self.tolerance
-
-
-@dataclass(frozen=True, kw_only=True)
-class StoredCheck:
-    """Stored labels against the formula of the instance's secret."""
-
-    examples: int
-    different: int  # labels that are not the noiseless ones
-    open: int  # labels with an unknown part: the others cannot differ
-    allowed: float  # how many may, at the confidence (Hoeffding), given the noise
-
-    @property
-    def agrees(self) -> bool:
-        """Whether no more labels differ than the label noise explains."""
-        return self.different <= self.allowed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,65 +227,3 @@ def choose_members(
     while len(found) < wanted:
         found[family.draw(rng)] = None
     return tuple(found)[:wanted]
-
-
-def check_layer(
-    family: Symmetric | Modular,
-    members: tuple[Secret, ...],
-    draw: Draw,
-    samples: int,
-) -> LayerCheck:
-    """Evaluate the layer of the first few members on the first tokens and compare the formula.
-
-    The tolerance is 1e-12 up to sum |a_i| = 200, and in proportion above: rounding grows with the
-    sizes that cancel. No member is built of a family whose layers take gigabytes. Heads that are
-    steps may miss them by 1 - tanh(beta/2) besides.
-    """
-    if isinstance(family, Modular) and 16 * family.layer_heads * family.d**2 > _LAYER_BYTES:
-        return LayerCheck(members=0, tokens=0, error=0.0, tolerance=0.0, worst=members[0])
-    chosen = members[:_LAYERS]
-    cost = len(chosen) * family.layer_heads * 8 * family.d**2
-    x = tokens.unpack(draw(0, min(samples, max(32, min(1024, int(_FLOPS // cost))))), family.d)
-    error, worst, tolerance = -1.0, chosen[0], 0.0
-    for secret in chosen:
-        layer = family.layer(secret)
-        if isinstance(family, Modular):
-            truth, allowed = family.mean(secret, x), misses(family, layer)
-        else:
-            truth = family.label(secret, x)
-            allowed = 1e-12 * max(family.scale, family.sum_abs_a / 200)
-        difference = np.abs(layer(x) - truth).max()
-        tolerance = max(tolerance, allowed)
-        if not difference <= error:
-            error, worst = float(difference), secret
-    return LayerCheck(
-        members=len(chosen),
-        tokens=len(x),
-        error=error,
-        tolerance=tolerance,
-        worst=worst,
-    )
-
-
-def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
-    """Compare all stored labels with the formula of the secret, on packed words."""
-    family = require_coded(folder.family)
-    rate = noise_rate(family)
-    different = open_labels = 0
-    for shard in folder.shards:
-        examples = as_coded(folder.shard(shard))
-        clean = family.codes(secret, examples.words, np.zeros(len(examples), np.bool_))
-        different += int((clean != examples.codes).sum())
-        open_labels += int(family.open(examples.words).sum())
-    slack = math.sqrt(open_labels * math.log(1 / (1 - confidence)) / 2) if rate else 0.0
-    return StoredCheck(
-        examples=folder.count,
-        different=different,
-        open=open_labels,
-        allowed=rate * open_labels + slack,
-    )
-
-
-def noise_rate(family: Coded) -> float:
-    """The probability that noise or an error changes an open label, or a little more."""
-    return error_rate(family) if isinstance(family, Modular) else float(family.noise)
