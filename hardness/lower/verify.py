@@ -1,7 +1,7 @@
 """Verification: sampled against certified correlations, the real layer against the formula.
 
-Nothing here trusts the certificate: correlations come from the heads as float64 computes them, or for
-LWE-style families from E[Y|X] by its formula, and the layer is evaluated as a layer.
+Nothing here trusts the certificate: correlations come from the heads as float64 computes them, or
+for LWE-style families from E[Y|X] by its formula, and the layer is evaluated as a layer.
 """
 
 from collections.abc import Callable
