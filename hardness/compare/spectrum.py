@@ -134,7 +134,7 @@ def spectra(
 def _known(family: Symmetric) -> Spectrum:
     """The spectrum of what everyone knows of a member."""
     minus = np.bitwise_count(np.arange(1 << family.d - 1, dtype=np.uint32))
-    return spectrum(family.expected(minus))
+    return spectrum(family.expected_at(minus))
 
 
 def _described(found: Spectrum, top: int) -> dict[str, Any]:
