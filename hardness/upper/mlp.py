@@ -155,12 +155,11 @@ def parts(theta: Array, inputs: int) -> tuple[Array, Array, Array, Array]:
 
 
 def initial(rng: np.random.Generator, inputs: int, width: int) -> Array:
-    """Draw w with rows of about unit length, c and a alike small; float32."""
+    """Draw w, c uniform within 1/sqrt(inputs), a within 1/sqrt(width); b = 0; float32."""
     theta = np.zeros(width * (inputs + 2) + 1, np.float32)
     w, c, a, _ = parts(theta, inputs)
-    w[:] = rng.normal(0, 1 / math.sqrt(inputs), w.shape)
-    c[:] = rng.normal(0, 1, width)
-    a[:] = rng.normal(0, 1 / math.sqrt(width), width)
+    for part, many in ((w, inputs), (c, inputs), (a, width)):
+        part[:] = rng.uniform(-1, 1, part.shape) / math.sqrt(many)
     return theta
 
 
