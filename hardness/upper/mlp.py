@@ -35,7 +35,9 @@ class Mlp:
     name: ClassVar[str] = "mlp"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
-    about: ClassVar[str] = "a two-layer ReLU network on the signs of z, minibatch SGD or Adam"
+    about: ClassVar[str] = (
+        "a two-layer ReLU network on the signs of z, trained on fresh minibatches"
+    )
 
     width: int = 100
     optimizer: str = "adam"
