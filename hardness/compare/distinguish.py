@@ -69,17 +69,12 @@ def distinguish(
         raise UsageError(f"confidence {confidence}, alarm {alarm} given: both between 0 and 1")
     if heldout < 100 or jobs < 1:
         raise UsageError(f"{heldout} held-out examples, {jobs} jobs given: at least 100 and 1")
-    if learner.access != "examples":
-        raise ToolkitError(f"{learner.name} asks statistical queries: coins give examples only")
-    require_support(learner, family)
-    reason = no_coins(family)
-    if reason:
-        raise ToolkitError(reason)
+    coded = require_playable(learner, family)
     budget = budget or Budget(seconds=60)
     tasks = [
         Task(
             learner=learner,
-            family=require_coded(family),
+            family=coded,
             world=world,
             seed=trial_seed(seed, family, world, trial),
             budget=budget,
@@ -102,6 +97,17 @@ def distinguish(
         alarm=alarm,
         heldout=heldout,
     )
+
+
+def require_playable(learner: Learner, family: Family) -> Coded:
+    """Refuse a learner or a family that no trial can be played with; raises ToolkitError."""
+    if learner.access != "examples":
+        raise ToolkitError(f"{learner.name} asks statistical queries: coins give examples only")
+    require_support(learner, family)
+    reason = no_coins(family)
+    if reason:
+        raise ToolkitError(reason)
+    return require_coded(family)
 
 
 @dataclass(frozen=True, kw_only=True)
