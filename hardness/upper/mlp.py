@@ -41,8 +41,8 @@ class Mlp:
 
     width: int = 100
     optimizer: str = "adam"
-    rate: float = 0.003
-    batch: int = 128
+    rate: float = 0.005
+    batch: int = 256
     steps: int = 60_000
 
     def __post_init__(self) -> None:
