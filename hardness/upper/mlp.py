@@ -80,6 +80,7 @@ class Mlp:
                     break
         except Spent as spent:
             outcome = SPENT[spent.resource]
+        curve.mark(step, step * self.batch)
         return Hypothesis(
             predict=predictor(family, lambda z: evaluate(theta, z[:, 1:])),
             outcome=outcome,
@@ -138,9 +139,14 @@ class _Curve:
         self._scale += scale
         self._recent += 0.01 * (loss / max(scale, 1e-30) - self._recent)
         if step == self._mark:
-            self.points.append([step, examples, self._loss / max(self._scale, 1e-30)])
-            self._loss = self._scale = 0.0
+            self.mark(step, examples)
             self._mark = next(self._marks, 0)
+
+    def mark(self, step: int, examples: int) -> None:
+        """Add a point, where there is anything since the last one."""
+        if self._scale:
+            self.points.append([step, examples, self._loss / self._scale])
+            self._loss = self._scale = 0.0
 
     @property
     def solved(self) -> bool:
