@@ -66,6 +66,7 @@ def test_families_and_learners(hardness):
         "elimination",
         "lowdegree",
         "student",
+        "mlp",
         "pooled",
         "staged",
         "levenberg",

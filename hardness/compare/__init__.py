@@ -1,6 +1,8 @@
 """Both sides together: runs of learners, their risks, and bounds over a range of sizes."""
 
 from hardness.compare.both import Comparison, Cut, compare, distinct, usual, values_of
+from hardness.compare.distinction import Distinction
+from hardness.compare.distinguish import distinguish
 from hardness.compare.game import Game, play
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
@@ -11,12 +13,14 @@ __all__ = [
     "Attempt",
     "Comparison",
     "Cut",
+    "Distinction",
     "Game",
     "Risk",
     "Run",
     "Spectra",
     "compare",
     "distinct",
+    "distinguish",
     "learn_once",
     "measure",
     "play",

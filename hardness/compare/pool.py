@@ -1,4 +1,4 @@
-"""Tasks in worker processes: the same results on any number of them, and Ctrl-C leaves none."""
+"""Tasks spread over processes: the same results for any number of workers."""
 
 import multiprocessing
 import signal
@@ -12,19 +12,23 @@ Result = TypeVar("Result")
 
 
 def execute(
-    function: Callable[[Task], Result], tasks: Sequence[Task], jobs: int
+    work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int
 ) -> Iterator[tuple[int, Result]]:
-    """Apply a function to tasks, in this process or in `jobs` others: (index, result), as they end.
+    """Do every task, on `jobs` processes where it is above 1: its index and result, as it is done.
 
-    The function and the tasks are pickled: a function of a module, and records.
+    work: a function of a module; what it does must depend on its task alone. Workers never see
+    Ctrl-C: the caller does, and ends them.
+
+    >>> list(execute(abs, [-1, 2], jobs=1))
+    [(0, 1), (1, 2)]
     """
     if jobs == 1 or len(tasks) < 2:
-        yield from ((i, function(task)) for i, task in enumerate(tasks))
+        yield from ((i, work(task)) for i, task in enumerate(tasks))
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context) as pool:
         with _interrupts_held():
-            pending = {pool.submit(function, task): i for i, task in enumerate(tasks)}
+            pending = {pool.submit(work, task): i for i, task in enumerate(tasks)}
         try:
             for future in as_completed(pending):
                 yield pending[future], future.result()

@@ -162,7 +162,7 @@ def _known(family: Symmetric | Modular) -> Spectrum:
         coefficients[0] = family.centre
         return Spectrum(coefficients=coefficients)
     minus = np.bitwise_count(np.arange(1 << family.d - 1, dtype=np.uint32))
-    return spectrum(family.expected(minus))
+    return spectrum(family.expected_at(minus))
 
 
 def _described(found: Spectrum, top: int) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def _small(risk: float) -> str:
 
 def _is_long(value: Any) -> bool:
     """Whether a detail is for --json and the figures."""
-    return isinstance(value, list) and any(isinstance(part, dict | float) for part in value)
+    return isinstance(value, list) and any(isinstance(part, dict | float | list) for part in value)
 
 
 def truth_words(truth: dict[str, Any]) -> str:
