@@ -7,6 +7,7 @@ from hardness.compare.game import Game, play
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
 from hardness.compare.run import Run, learn_once, run
+from hardness.compare.siege import Siege, attack, attacks_on
 from hardness.compare.spectrum import Attempt, Spectra, spectra
 
 __all__ = [
@@ -17,7 +18,10 @@ __all__ = [
     "Game",
     "Risk",
     "Run",
+    "Siege",
     "Spectra",
+    "attack",
+    "attacks_on",
     "compare",
     "distinct",
     "distinguish",

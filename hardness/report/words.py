@@ -163,6 +163,8 @@ def inspection_words(facts: dict[str, Any]) -> str:
         if key not in ("layer", "fine_print")
     ]
     layer = facts["layer"]
+    if "not_shown" in facts:
+        return "\n".join(lines)
     if layer is None:
         return "\n".join([*lines, "", "no secret part here: the layer itself is not known"])
     rows = [

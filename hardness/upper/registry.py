@@ -32,6 +32,8 @@ LEARNERS: dict[str, type[Any]] = {
     )
 }
 
+ATTACKS = ("elimination",)  # learners that look for the secret itself
+
 
 def parse_learner(text: str) -> Learner:
     """Read a learner, "lowdegree" or "lowdegree:degree=3"; raises UsageError.

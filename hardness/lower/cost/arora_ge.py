@@ -38,13 +38,13 @@ def arora_ge(problem: Problem) -> Estimate:
     """
     reason = _reason(problem)
     if reason or problem.errors is None:
-        return Estimate(name=NAME, kind="exact count", source=SOURCE, reason=reason)
+        return Estimate(name=NAME, kind="asymptotic formula", source=SOURCE, reason=reason)
     n, degree = problem.n, problem.errors.values
     binary = problem.secrets.kind == "binary"
     count = _bits(n, degree, binary)
     return Estimate(
         name=NAME,
-        kind="exact count",
+        kind="asymptotic formula",
         source=SOURCE,
         bits=OMEGA * count,
         d=degree,

@@ -27,7 +27,7 @@ ATTACKS: tuple[Callable[[Problem], Estimate], ...] = (
     restricted_elimination,
 )
 _ROUNDING = 1e-9
-QUANTITIES = ("sq-dimension", "stat-queries")
+QUANTITIES = ("independent-members", "sq-dimension", "stat-queries")
 
 
 def estimate(family: Family, samples: int | None = None) -> Estimates:
