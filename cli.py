@@ -627,7 +627,13 @@ def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | Non
 @cli.command(short_help="Does a learner tell labels from coins?")
 @click.argument("learner", shell_complete=complete_learner)
 @spec_argument
-@click.option("--trials", type=click.IntRange(min=2), default=20, show_default=True)
+@click.option(
+    "--trials",
+    type=click.IntRange(min=2),
+    default=20,
+    show_default=True,
+    help="Half of them with a member, half with coins: an even number.",
+)
 @click.option(
     "--confidence",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),

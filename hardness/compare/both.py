@@ -12,6 +12,7 @@ from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
 from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
+from instances.modular import Modular
 from instances.parameters import fraction, key_values, plain
 from instances.spec import FAMILIES
 from instances.spec import parse_stored as parse
@@ -20,6 +21,7 @@ from instances.userfile import split
 Value = int | Fraction  # of a parameter
 _MAX_RUNS = 100_000
 _HIDDEN_SETS = ("queries", "elimination", "lowdegree", "student")
+_RESIDUES = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
 _LAYERS = ("staged", "levenberg", "student", "linear")
 
 
@@ -80,7 +82,11 @@ def usual(spec: str, over: str) -> tuple[str, ...]:
     ('lowdegree', 'student')
     """
     family = parse(specs_over(spec, *values_of(over))[0])
-    names = _LAYERS if isinstance(family, Dense) else _HIDDEN_SETS
+    names = _HIDDEN_SETS
+    if isinstance(family, Dense):
+        names = _LAYERS
+    elif isinstance(family, Modular):
+        names = _RESIDUES
     return tuple(name for name in names if not parse_learner(name).supports(family))
 
 

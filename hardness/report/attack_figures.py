@@ -3,11 +3,11 @@
 Each figure is drawn from numbers that it also gives away.
 """
 
-import math
 from statistics import median
 from typing import Any
 
 from hardness.compare import Comparison
+from hardness.compare.distinction import implied_accuracy
 from hardness.lower import estimate
 from hardness.report.canvas import STYLES
 from hardness.report.summary import cells, short_name
@@ -117,7 +117,7 @@ def draw_training(figure: Any, data: Data) -> None:
             label = f"{curve['learner']}, {data['parameter']}={curve['value']}" if not j else None
             axis.semilogx(
                 [p[0] for p in points],
-                [implied_advantage(p[2]) for p in points],
+                [implied_accuracy(p[2]) - 0.5 for p in points],
                 color=colour,
                 linewidth=1,
                 label=label,
@@ -128,16 +128,3 @@ def draw_training(figure: Any, data: Data) -> None:
     axis.set_title("How much better than a coin a label is predicted")
     axis.legend(frameon=False, fontsize=8)
     figure.suptitle(f"{data['spec']}, {data['seeds']} seeds", fontsize=9)
-
-
-def implied_advantage(loss: float) -> float:
-    """Turn a relative loss on labels +-1 into what randomised rounding wins at least.
-
-    With E (h - y)^2 = r, h clipped to [-1, 1], the answer +1 with probability (1 + h)/2 is right
-    with probability 1/2 + E[h y]/2; and E[h y] >= 1 - sqrt(r), since E[h y]^2 <= E h^2 = r - 1 +
-    2 E[h y]. So it wins (1 - sqrt(r))/2 over a coin.
-
-    >>> implied_advantage(0.0), implied_advantage(1.0), implied_advantage(0.25)
-    (0.5, 0.0, 0.25)
-    """
-    return (1 - math.sqrt(max(loss, 0.0))) / 2
