@@ -2,13 +2,16 @@
 
 from typing import Any
 
+from hardness.upper.bruteforce import BruteForce
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Learner
 from hardness.upper.levenberg import Levenberg
 from hardness.upper.linear import Linear
 from hardness.upper.lowdegree import LowDegree
+from hardness.upper.mitm import MeetInTheMiddle
 from hardness.upper.pooled import Pooled
 from hardness.upper.queries import Queries
+from hardness.upper.restricted import Restricted
 from hardness.upper.staged.learner import Staged
 from hardness.upper.student import Student
 from hardness.upper.trivial import Trivial
@@ -26,6 +29,9 @@ LEARNERS: dict[str, type[Any]] = {
         Staged,
         Levenberg,
         Linear,
+        BruteForce,
+        MeetInTheMiddle,
+        Restricted,
         Trivial,
     )
 }
