@@ -90,7 +90,7 @@ def join(
 
 
 @compiled
-def _cost(sums: Any, base: Any, tables: Any, rows: Any, limits: Any, keyed: int) -> int:
+def _cost(sums: Any, base: Any, tables: Any, rows: Any, limits: Any, keyed: int) -> Any:
     """Add up the costs of a pair, the samples that made the key last; -1 above a limit."""
     many = len(base)
     cost, done = np.int64(0), 0

@@ -54,7 +54,7 @@ def search(columns: Any, codes: Any, limits: Any, places: Any, count: int, best:
 
 @compiled
 def _finish(
-    columns: Any, codes: Any, limits: Any, places: Any, j: int, differ: int, best: Any
+    columns: Any, codes: Any, limits: Any, places: Any, j: int, differ: Any, best: Any
 ) -> None:
     """Count the differences in all further words, and keep the candidate where it is the best."""
     for i in range(1, columns.shape[1]):

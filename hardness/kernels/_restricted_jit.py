@@ -66,7 +66,7 @@ def trials(
             continue
         if not weight and not _solve(mask, rows, bits, pivots, found):
             continue
-        wrong = 0
+        wrong = np.int64(0)
         for i in range(checked):
             folded = np.uint64(0)
             for w in range(width):

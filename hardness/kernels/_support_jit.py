@@ -95,7 +95,7 @@ def _finish(
     head: Any,
     v: int,
     j: int,
-    cost: int,
+    cost: Any,
     best: Any,
 ) -> None:
     """Add up what all further samples cost, and keep the candidate where it is the best so far."""

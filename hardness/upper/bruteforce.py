@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.stats import binom
@@ -70,14 +70,14 @@ class BruteForce:
         search = enumeration(found)
         tried = 0
         best: tuple[float, Secret] | None = None
-        details = {"candidates": linear.size, "samples": len(found)}
+        details: dict[str, Any] = {"candidates": linear.size, "samples": len(found)}
         for index, weight, first, count in steps(linear, search.values, self.start):
             if not oracle.meter.has_time():
                 details |= {"start": index, "tried": tried}
                 return nothing(family, Outcome.SECONDS_SPENT, **details)
             more, met = search.run(weight, first, count)
             tried += more
-            best = better(best, found, met and vector(linear, met))
+            best = better(best, found, vector(linear, met) if met else None)
             if best and best[0] >= wanted(linear):
                 break
         return conclude(family, found, best and best[1], tried=tried, **details)

@@ -7,7 +7,7 @@ secret's entries. Errors that labels rarely have are passed over: other samples 
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +75,11 @@ class MeetInTheMiddle:
         turns = linear.n if linear.h else 1
         chunk = max(1, min(how.left, int(_WORK * how.left / how.work)))
         chunks = -(-how.left // chunk)
-        details = {"keyed": how.keyed, "buckets": how.buckets, "list_bytes": how.bytes}
+        details: dict[str, Any] = {
+            "keyed": how.keyed,
+            "buckets": how.buckets,
+            "list_bytes": how.bytes,
+        }
         tried, total, meeting = 0, turns * blocks * chunks, None
         best: tuple[float, Secret] | None = None
         for index in range(self.start, total):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hardness.upper.bkw import Bkw
 from hardness.upper.bruteforce import BruteForce
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Learner
@@ -32,6 +33,7 @@ LEARNERS: dict[str, type[Any]] = {
         BruteForce,
         MeetInTheMiddle,
         Restricted,
+        Bkw,
         Trivial,
     )
 }

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.stats import binom
@@ -163,7 +163,7 @@ class Restricted:
         total = math.ceil(min(_PATIENCE * plan.expected, 2.0**62))
         step = max(1, int(_STEP / work(lpn.d, kept)))
         out = np.zeros(found.words.shape[1], np.uint64)
-        details = {"kept": kept, "expected_trials": float(f"{plan.expected:.6g}")}
+        details: dict[str, Any] = {"kept": kept, "expected_trials": float(f"{plan.expected:.6g}")}
         index, best = self.start, None
         while index < total:
             if not oracle.meter.has_time():
@@ -187,7 +187,7 @@ class Restricted:
                 best = _bits(out, lpn)
                 if found.evidence(best) >= wanted(lpn):
                     break
-        return conclude(family, found, best, trials=index, **details)
+        return conclude(family, found, best, Outcome.NOT_FOUND, trials=index, **details)
 
 
 def _bits(words: np.ndarray, family: Lpn) -> Secret:
