@@ -77,7 +77,7 @@ class Bkw:
             order = generator(0, "bkw", "order", index).permutation(linear.n)
             for secret in candidates(oracle, found, gain, order):
                 if secret is None:
-                    details |= {"start": index, "orders": _TRIALS, "samples": len(found)}
+                    details |= {"start": index, "steps": _TRIALS, "samples": len(found)}
                     return nothing(family, Outcome.SECONDS_SPENT, **details)
                 if found.evidence(secret) >= wanted(linear):
                     return conclude(family, found, secret, order=index, **details)

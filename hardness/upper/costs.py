@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from instances.samples import Samples
 
@@ -19,7 +20,7 @@ class Costs:
     """Costs of samples, in parts of a bit: tables[rows[i], (shifts[i] + <a_i, s>) mod q].
 
     tables: (rows, 2 q) uint16, each row twice. limits: (N,) int64, what the first i + 1 samples may
-    cost; believed: what all samples cost at most where a secret is believed, to a bit or so.
+    cost.
     """
 
     tables: NDArray[np.uint16]
@@ -76,7 +77,7 @@ def _limits(found: Samples, by_error: NDArray[np.uint16]) -> NDArray[np.int64]:
         return np.zeros(len(found), np.int64)
     likely = family.chances > 0
     cost = by_error[likely] / UNIT
-    moments = np.array([float(family.chances[likely] @ np.exp(s * cost)) for s in _SLOPES])
+    moments = logsumexp(_SLOPES[:, None] * cost, axis=1, b=family.chances[likely])
     spare = math.log(len(found) / MISS)
-    bound = (np.log(moments)[:, None] * many + spare) / _SLOPES[:, None]
+    bound = (moments[:, None] * many + spare) / _SLOPES[:, None]
     return np.floor(UNIT * np.minimum(bound.min(axis=0), many * cost.max())).astype(np.int64)

@@ -86,7 +86,7 @@ def plan(family: Modular) -> Plan:
     >>> plan(parse("lwr:n=40,q=1024,p=4,secret=binary,h=6")).left
     1140
     """
-    left, right = _halves(family)
+    left, right = halves(family)
     where, count = explained(family), needed(family)
     buckets = {1 << i for i in range(1, family.q.bit_length())} | {family.q}
     best: tuple[float, int, int, int] | None = None
@@ -125,8 +125,8 @@ def stride(n: int) -> int:
     return min((s for s in steps if math.gcd(s, n) == 1), key=lambda s: (abs(s - near), -s))
 
 
-def _halves(family: Modular) -> tuple[int, int]:
-    """The number of candidates for each half."""
+def halves(family: Modular) -> tuple[int, int]:
+    """Count the candidates for each half."""
     values, n, light = len(values_of(family)), family.n // 2, family.h // 2
     if not family.h:
         return (values + 1) ** n, (values + 1) ** (family.n - n)

@@ -6,6 +6,7 @@ are cut in a window and its complement; among all n rotations of the window one 
 secret's entries. Errors that labels rarely have are passed over: other samples are tried then.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -17,7 +18,7 @@ from hardness.oracles import ExampleOracle
 from hardness.upper.attack import needed
 from hardness.upper.costs import costs
 from hardness.upper.learner import Hypothesis, Outcome, nothing
-from hardness.upper.middle import Plan, explained, plan, stride
+from hardness.upper.middle import Plan, explained, halves, plan, stride
 from hardness.upper.search import (
     as_linear,
     better,
@@ -28,10 +29,10 @@ from hardness.upper.search import (
     wanted,
 )
 from instances.family import Family, Secret, require
-from instances.limits import readable_bytes, require_memory
+from instances.limits import require_memory
 from instances.samples import Samples
 
-MOST_BYTES = 1 << 36  # of a list, on any machine
+MOST = 1 << 30  # half secrets, on any machine
 _WORK = 1 << 25  # pairs and parts between looks at the clock
 
 
@@ -59,9 +60,9 @@ class MeetInTheMiddle:
         reason = only_linear(family)
         if reason:
             return reason
-        found = plan(as_linear(family))
-        if found.bytes > MOST_BYTES:
-            return f"its list of half secrets takes {readable_bytes(found.bytes)}, at most 64 GiB"
+        size = max(halves(as_linear(family)))
+        if size > MOST:
+            return f"it has 2^{math.log2(size):.1f} half secrets, at most 2^30 are sorted"
         return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:

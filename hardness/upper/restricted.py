@@ -167,7 +167,7 @@ class Restricted:
         index, best = self.start, None
         while index < total:
             if not oracle.meter.has_time():
-                details |= {"start": index, "most_trials": total, "samples": len(found)}
+                details |= {"start": index, "steps": total, "samples": len(found)}
                 return nothing(family, Outcome.SECONDS_SPENT, **details)
             count = min(step, total - index)
             met = compiled.trials(
