@@ -10,7 +10,7 @@ from hardness.kernels._support_jit import advance
 
 @compiled
 def fill(columns: Any, q: int, places: Any, digits: Any, out: Any) -> None:
-    """Write the sums mod q of vectors from places (in 1 .. n) and digits on: out (count, N).
+    """Write the sums mod q of vectors from places and digits on: out (count, N).
 
     columns: (values, n, N) uint32.
     """
@@ -20,7 +20,7 @@ def fill(columns: Any, q: int, places: Any, digits: Any, out: Any) -> None:
     changed = 0
     for m in range(len(out)):
         for k in range(changed, weight):
-            column = columns[digits[k], places[k] - 1]
+            column = columns[digits[k], places[k]]
             for i in range(many):
                 total = sums[k, i] + column[i]
                 sums[k + 1, i] = total - q if total >= q else total

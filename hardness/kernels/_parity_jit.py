@@ -24,7 +24,7 @@ def popcount(typing: Any, word: Any) -> Any:
 
 @compiled
 def search(columns: Any, codes: Any, limits: Any, places: Any, count: int, best: Any) -> Any:
-    """Try all parities whose places but the least are `places`, for `count` places in turn.
+    """Try all parities whose places but the last are `places`, for `count` places in turn.
 
     columns: (n, words) uint64, a bit for a sample; codes (words,); limits (words,), what the first
     words may differ by. best: differences, then the places, of the best so far; replaced.
@@ -39,9 +39,9 @@ def search(columns: Any, codes: Any, limits: Any, places: Any, count: int, best:
         base = codes[0]
         for k in range(weight):
             base ^= first[places[k]]
-        below = places[0] if weight else n
-        tried += below
-        for j in range(np.uint64(below)):
+        after = places[weight - 1] + 1 if weight else 0
+        tried += n - after
+        for j in range(np.uint64(after), np.uint64(n)):
             differ = np.int64(popcount(base ^ first[j]))
             if differ > limit or differ >= best[0]:
                 continue

@@ -11,7 +11,7 @@ AHEAD = 4  # samples whose sums are kept for a whole run of candidates
 
 @compiled
 def advance(places: Any, digits: Any, n: int, values: int) -> int:
-    """Step to the next values, then to the next ascending places in 1 .. n-1.
+    """Step to the next values, then to the next ascending places in 0 .. n-2.
 
     Returns the first entry that changed, -1 after the last step.
     """
@@ -22,7 +22,7 @@ def advance(places: Any, digits: Any, n: int, values: int) -> int:
             return i
         digits[i] = 0
     for i in range(size - 1, -1, -1):
-        if places[i] < n - size + i:
+        if places[i] < n - 1 - size + i:
             places[i] += 1
             for j in range(i + 1, size):
                 places[j] = places[i] + j - i
@@ -44,10 +44,10 @@ def search(
     count: int,
     best: Any,
 ) -> Any:
-    """Try all vectors whose places but the least are `places`, for `count` places in turn.
+    """Try all vectors whose places but the last are `places`, for `count` places in turn.
 
     columns: (values, n, N) uint32, values times columns mod q; ahead: (AHEAD, values, n), its first
-    samples. best: cost, then places and digits of the best so far, the least place last; replaced.
+    samples. best: cost, then places and digits of the best so far; replaced.
     Returns how many places were done and how many candidates were tried.
     """
     values, n, _ = columns.shape
@@ -55,7 +55,7 @@ def search(
     first, second = tables[rows[0]], tables[rows[1]]
     third, fourth = tables[rows[2]], tables[rows[3]]
     one, two, three, four = ahead[0], ahead[1], ahead[2], ahead[3]
-    limit, later = limits[1], limits[3]
+    limit = limits[AHEAD - 1]
     sums = np.zeros((weight + 1, AHEAD), np.uint64)
     sums[0] = shifts[:AHEAD]
     tried, done, changed = 0, 0, 0
@@ -65,15 +65,13 @@ def search(
                 total = sums[k, i] + columns[digits[k], places[k], i]
                 sums[k + 1, i] = total - q if total >= q else total
         b, c, d, e = sums[weight, 0], sums[weight, 1], sums[weight, 2], sums[weight, 3]
-        below = np.uint64(places[0] if weight else n)
-        tried += np.int64(below) * values
+        first_place = np.uint64(places[weight - 1] + 1 if weight else 0)
+        tried += (n - np.int64(first_place)) * values
         for v in range(np.uint64(values)):
-            for j in range(below):
+            for j in range(first_place, np.uint64(n)):
                 cost = np.int64(first[b + one[v, j]]) + np.int64(second[c + two[v, j]])
-                if cost > limit:
-                    continue
                 cost += np.int64(third[d + three[v, j]]) + np.int64(fourth[e + four[v, j]])
-                if cost > later or cost >= best[0]:
+                if cost > limit or cost >= best[0]:
                     continue
                 head = (places, digits)
                 _finish(columns, tables, rows, shifts, limits, q, head, v, j, cost, best)

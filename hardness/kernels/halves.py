@@ -59,7 +59,7 @@ class Half:
         for weight, size in zip(self.weights, self.counts, strict=True):
             if index < size:
                 places, digits = head(index, n + 1, weight + 1, values)
-                return tuple((j - 1, v) for j, v in zip(places, digits, strict=True))
+                return tuple(zip(places, digits, strict=True))
             index -= size
         raise IndexError(index)
 

@@ -1,6 +1,6 @@
 """Searches through all sparse vectors: by their sums mod q, or, over GF(2), by packed bits.
 
-A vector of weight w is its places with a value for each. All but the least place make a head, heads
+A vector of weight w is its places with a value for each. All but the last place make a head, heads
 are numbered in the order of their places and then of their values, and one step of a search tries
 all vectors with a head. Compiled at first use, which takes some seconds, and kept on disk.
 """
@@ -43,19 +43,19 @@ def heads(n: int, weight: int, values: int) -> int:
 
 
 def head(index: int, n: int, weight: int, values: int) -> tuple[list[int], list[int]]:
-    """Return places and values of a head: the index-th, ascending, in 1 .. n-1.
+    """Return places and values of a head: the index-th, ascending, in 0 .. n-2.
 
     >>> [head(i, 4, 3, 1)[0] for i in range(heads(4, 3, 1))]
-    [[1, 2], [1, 3], [2, 3]]
+    [[0, 1], [0, 2], [1, 2]]
     >>> [head(i, 3, 2, 2) for i in range(heads(3, 2, 2))]
-    [([1], [0]), ([1], [1]), ([2], [0]), ([2], [1])]
+    [([0], [0]), ([0], [1]), ([1], [0]), ([1], [1])]
     """
     index, rest = divmod(index, values ** (weight - 1))
     digits = [rest // values**k % values for k in range(weight - 1)][::-1]
     places: list[int] = []
-    place = 1
+    place = 0
     while len(places) < weight - 1:
-        skipped = math.comb(n - 1 - place, weight - 2 - len(places))
+        skipped = math.comb(n - 2 - place, weight - 2 - len(places))
         if index < skipped:
             places.append(place)
         else:

@@ -67,11 +67,11 @@ class Bkw:
         count = self.samples or max(needed(linear), plan.samples if plan else 0)
         require_memory(8 * count * linear.n * 3, f"{count} samples of {linear.spec}")
         found = gather(oracle, count)
-        details: dict[str, Any] = {}
         plan = choose(linear.q, linear.n, gain, len(found))
         if plan is None:
-            return conclude(family, found, None, Outcome.EXAMPLES_SPENT, plan=None)
-        details |= {"rounds": plan.rounds, "block": plan.block, "amplified": plan.amplified}
+            return conclude(family, found, None, Outcome.EXAMPLES_SPENT, samples_planned=count)
+        details: dict[str, Any] = {"rounds": plan.rounds, "block": plan.block}
+        details["amplified"] = plan.amplified
         best: Secret | None = None
         for index in range(self.start, _TRIALS):
             order = generator(0, "bkw", "order", index).permutation(linear.n)
