@@ -57,7 +57,8 @@ def search(
     one, two, three, four = ahead[0], ahead[1], ahead[2], ahead[3]
     limit = limits[AHEAD - 1]
     sums = np.zeros((weight + 1, AHEAD), np.uint64)
-    sums[0] = shifts[:AHEAD]
+    for i in range(AHEAD):
+        sums[0, i] = shifts[i]
     tried, done, changed = 0, 0, 0
     while done < count:
         for k in range(changed, weight):

@@ -1,5 +1,6 @@
 import itertools
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ from hardness.upper.attack import needed
 from hardness.upper.blocks import Rows, amplify, choose, clear, scores
 from hardness.upper.costs import UNIT, costs
 from hardness.upper.equations import as_lpn, bits_of, equations, pool, secret_of
+from hardness.upper.middle import stride
 from hardness.upper.restricted import best_k, expected_trials, success
 from hardness.upper.search import gather, wanted
 from instances import ToolkitError, UsageError, limits, parse
@@ -196,8 +198,6 @@ def test_bkw_amplifies_few_samples():
     ],
 )
 def test_what_cannot_be_attacked_is_refused_with_the_reason(learner, spec, said):
-    import re
-
     assert re.search(said, parse_learner(learner).supports(parse(spec)))
 
 
@@ -309,6 +309,15 @@ def test_all_pairs_that_fit_are_met(keyed, buckets):
         pair = met.join(left[i : i + 1])[1]
         assert (pair is not None) == fits[i].any()
         assert pair is None or fits[i, pair[1]]
+
+
+def test_some_rotation_of_the_window_has_half_of_any_support():
+    for n in range(1, 10):
+        assert math.gcd(stride(n), n) == 1
+        windows = [{(i + r * stride(n)) % n for i in range(n // 2)} for r in range(n)]
+        for h in range(1, n + 1):
+            for support in itertools.combinations(range(n), h):
+                assert any(len(w & set(support)) == h // 2 for w in windows)
 
 
 def test_heads_are_the_sets_in_order():
