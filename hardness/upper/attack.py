@@ -22,7 +22,9 @@ def only_modular(family: Family) -> str | None:
 
 
 def needed(family: Modular) -> int:
-    """The samples by which a secret is believed: it takes log2(secrets) + SPARE bits.
+    """Count the samples by which a secret is believed: it takes log2(secrets) + SPARE bits.
+
+    They tell so many even where they tell five standard deviations less than on average.
 
     >>> from instances import parse
     >>> needed(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))

@@ -2,7 +2,7 @@
 
 A trial keeps k of the n = d - 1 coordinates, solves k independent equations in them alone, and is
 right where the hidden set lies among them and none of the equations has its label flipped. It is no
-statistical-query algorithm, and stands beside every bound for noisy parities. [EKM17, GRV11]
+statistical-query algorithm, and stands beside every bound for noisy parities. [EKM17]
 """
 
 import math
