@@ -3,7 +3,7 @@
 The samples' sums of all candidates for one half are sorted by the parts of Z_q that the first few
 lie in; those of each candidate for the other half say which parts the rest may lie in. The places
 are cut in a window and its complement; among all n rotations of the window one has half of the
-secret's entries [Sti02]. Errors that labels rarely have are passed over: other samples are tried then.
+secret's entries [Sti02]. Rare errors are passed over: other samples are tried then.
 """
 
 import math
