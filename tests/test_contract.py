@@ -66,6 +66,10 @@ def test_families_and_learners(hardness):
         "staged",
         "levenberg",
         "linear",
+        "bruteforce",
+        "mitm",
+        "restricted",
+        "bkw",
         "trivial",
     ]
     for learner in hardness("learners", "--json").json["learners"]:

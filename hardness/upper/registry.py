@@ -2,14 +2,18 @@
 
 from typing import Any
 
+from hardness.upper.bkw import Bkw
+from hardness.upper.bruteforce import BruteForce
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Learner
 from hardness.upper.levenberg import Levenberg
 from hardness.upper.linear import Linear
 from hardness.upper.lowdegree import LowDegree
+from hardness.upper.mitm import MeetInTheMiddle
 from hardness.upper.mlp import Mlp
 from hardness.upper.pooled import Pooled
 from hardness.upper.queries import Queries
+from hardness.upper.restricted import Restricted
 from hardness.upper.staged.learner import Staged
 from hardness.upper.student import Student
 from hardness.upper.trivial import Trivial
@@ -28,6 +32,10 @@ LEARNERS: dict[str, type[Any]] = {
         Staged,
         Levenberg,
         Linear,
+        BruteForce,
+        MeetInTheMiddle,
+        Restricted,
+        Bkw,
         Trivial,
     )
 }
