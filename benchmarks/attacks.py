@@ -120,7 +120,7 @@ def main() -> None:
         ),
         (
             "A network that is trained",
-            "Two layers of width 100, 60000 steps at most. A risk of 1 is having learned nothing, 0 all.",
+            "Two layers of width 100, 60000 steps at most. A risk of 1 is nothing learned, 0 all.",
             training(),
         ),
         (

@@ -82,7 +82,7 @@ def usual(spec: str, over: str) -> tuple[str, ...]:
     ('lowdegree', 'student')
     """
     family = parse(specs_over(spec, *values_of(over))[0])
-    names = _HIDDEN_SETS
+    names: tuple[str, ...] = _HIDDEN_SETS
     if isinstance(family, Dense):
         names = _LAYERS
     elif isinstance(family, Modular):

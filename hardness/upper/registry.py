@@ -40,7 +40,13 @@ LEARNERS: dict[str, type[Any]] = {
     )
 }
 
-ATTACKS = ("elimination",)  # learners that look for the secret itself
+ATTACKS = (  # learners that look for the secret itself
+    "elimination",
+    "bruteforce",
+    "mitm",
+    "restricted",
+    "bkw",
+)
 
 
 def parse_learner(text: str) -> Learner:
