@@ -14,6 +14,7 @@ from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
 from instances.modular import Modular
 from instances.parameters import fraction, key_values, plain
+from instances.parity import Parity
 from instances.spec import FAMILIES
 from instances.spec import parse_stored as parse
 from instances.userfile import split
@@ -21,6 +22,7 @@ from instances.userfile import split
 Value = int | Fraction  # of a parameter
 _MAX_RUNS = 100_000
 _HIDDEN_SETS = ("queries", "elimination", "lowdegree", "student")
+_NOISY = ("queries", "restricted", "lowdegree", "student")
 _RESIDUES = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
 _LAYERS = ("staged", "levenberg", "student", "linear")
 
@@ -85,6 +87,8 @@ def usual(spec: str, over: str) -> tuple[str, ...]:
     names: tuple[str, ...] = _HIDDEN_SETS
     if isinstance(family, Dense):
         names = _LAYERS
+    elif isinstance(family, Parity) and family.noise:
+        names = _NOISY  # what bounds for noisy parities must be seen beside
     elif isinstance(family, Modular):
         names = _RESIDUES
     return tuple(name for name in names if not parse_learner(name).supports(family))

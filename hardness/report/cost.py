@@ -2,8 +2,9 @@
 
 import textwrap
 
-from hardness.lower.cost import Estimate, Estimates
+from hardness.lower.cost import Estimate, Estimates, estimate
 from hardness.report.text import table
+from instances.spec import parse_stored
 
 _WIDTH = 96
 MEANING = (
@@ -71,3 +72,22 @@ def _item(name: str, text: str) -> str:
 
 def _wrap(text: str) -> str:
     return textwrap.fill(text, _WIDTH)
+
+
+def beside_words(spec: str) -> str:
+    """Name the attack that stands beside every bound for noisy parities; empty for other specs.
+
+    >>> beside_words("parity:d=100,m=4,noise=0.1")[:60]
+    'Beside it stands restricted Gaussian elimination, which is n'
+    """
+    if not spec.startswith(("parity:", "lpn:")):
+        return ""
+    family = parse_stored(spec)
+    if not family.noise:
+        return ""
+    found = estimate(family)["restricted-elimination"]
+    return (
+        "Beside it stands restricted Gaussian elimination, which is no statistical-query "
+        f"algorithm: about 2^{found.bits:.1f} operations on this instance [EKM17]. "
+        f"`hardness attack {spec} --with restricted` runs it."
+    )

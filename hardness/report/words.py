@@ -7,6 +7,7 @@ from typing import Any
 from hardness.check import Checked
 from hardness.compare import Game, Run
 from hardness.lower import Certificate, Claim, Verification
+from hardness.report.cost import beside_words
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
 from hardness.report.stages import stage_words
 from hardness.report.text import big, comparison_table, credit, table
@@ -22,7 +23,10 @@ def certificate_words(certificate: Certificate) -> str:
         value = shown_value(claim)
         lines += [f"{claim.quantity} = {value}   ({claim.kind}; {credit(claim.source)})"]
         lines += [_wrap(claim.meaning, "  "), _wrap(given, "  ")]
-    return "\n".join([*lines, "", _wrap(certificate.scope)])
+    beside = beside_words(certificate.spec)
+    return "\n".join(
+        [*lines, "", _wrap(certificate.scope), *(["", _wrap(beside)] if beside else [])]
+    )
 
 
 def shown_value(claim: Claim) -> str:
