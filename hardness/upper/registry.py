@@ -7,6 +7,7 @@ from hardness.upper.learner import Learner
 from hardness.upper.levenberg import Levenberg
 from hardness.upper.linear import Linear
 from hardness.upper.lowdegree import LowDegree
+from hardness.upper.modlinear import ModLinear
 from hardness.upper.pooled import Pooled
 from hardness.upper.queries import Queries
 from hardness.upper.staged.learner import Staged
@@ -27,6 +28,7 @@ LEARNERS: dict[str, type[Any]] = {
         Levenberg,
         Linear,
         Trivial,
+        ModLinear,
     )
 }
 
