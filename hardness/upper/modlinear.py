@@ -1,8 +1,8 @@
 """Linear algebra over Z_q: recovers the secret of noiseless labels from about n samples.
 
 The first n samples that are independent modulo the residue field are solved there; for q = 2^l the
-inverse is then lifted bit by bit, which doubles its precision each time. One wrong label among those
-it uses spoils it, and is noticed.
+inverse is then lifted, which doubles its bits each time. One wrong label among those it uses spoils
+it, and is noticed.
 """
 
 from collections.abc import Sequence
@@ -126,4 +126,4 @@ def _residue(q: int) -> int:
 
 
 def _matrix(a: NDArray[np.int64], q: int) -> nmod_mat:
-    return nmod_mat(*a.shape, (a % q).ravel().tolist(), q)
+    return nmod_mat(a.shape[0], a.shape[1], (a % q).ravel().tolist(), q)
