@@ -9,6 +9,7 @@ from hardness.upper.linear import Linear
 from hardness.upper.lowdegree import LowDegree
 from hardness.upper.modlinear import ModLinear
 from hardness.upper.pooled import Pooled
+from hardness.upper.primal import Primal
 from hardness.upper.queries import Queries
 from hardness.upper.staged.learner import Staged
 from hardness.upper.student import Student
@@ -29,6 +30,7 @@ LEARNERS: dict[str, type[Any]] = {
         Linear,
         Trivial,
         ModLinear,
+        Primal,
     )
 }
 
