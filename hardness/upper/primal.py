@@ -17,15 +17,15 @@ from instances.errors import UsageError
 from instances.family import Family, Secret, require
 from instances.limits import require_memory
 from instances.modular import Modular
-from instances.samples import Samples, as_modular
+from instances.samples import as_modular
 
 _LARGEST_BLOCK = 80
-_STEP = 2
+_STEP = 4  # between block sizes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Primal:
-    """Reduces the embedding lattice with blocks start, start + 2, ..., block; 2 is LLL alone.
+    """Reduces the embedding lattice with blocks start, start + 4, ..., block; 2 is LLL alone.
 
     Blocks above 2 need the extra `lattice`. A run that was cut short goes on where it was with
     `start`. samples: of the lattice; 0 for the number that is best for the block.
@@ -98,7 +98,7 @@ class Primal:
         basis = lll(lattice.basis(), oracle.meter)
         yield LLL_BLOCK, basis
         if self.block > LLL_BLOCK:
-            blocks = range(min(self.start, self.block), self.block + 1, _STEP)
+            blocks = [*range(self.start, self.block, _STEP), self.block]
             yield from bkz(basis, blocks, oracle.meter, seed)
 
 

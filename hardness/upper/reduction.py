@@ -1,6 +1,7 @@
 """Lattice reduction in steps between which the clock is looked at: LLL by flint, BKZ by fpylll."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from instances.errors import ToolkitError
 
 LLL_BLOCK = 2
 _ROWS = 8  # that LLL takes in between two looks at the clock
-_STEP = 2  # between block sizes
+_PRUNED = 30  # larger blocks are enumerated with pruning, and reduced before
+_SUCCESS = 0.9  # of a pruned enumeration
+_GSA = 1.013  # root-Hermite factor of the bases that pruning is made for
 _TOURS = 2  # at most, of each block size: what the next one does better
 _DOUBLE = 160  # the largest dimension where the Gram-Schmidt vectors are kept in float64
 _DELTAS = {2: 1.0219, 5: 1.0186, 10: 1.0162, 15: 1.0149, 20: 1.0142, 28: 1.0133, 40: 1.0129}
@@ -41,7 +44,7 @@ def lll(basis: fmpz_mat, meter: Meter) -> fmpz_mat:
 
 
 def bkz(
-    basis: fmpz_mat, blocks: range, meter: Meter, seed: int
+    basis: fmpz_mat, blocks: Iterable[int], meter: Meter, seed: int
 ) -> Iterator[tuple[int, fmpz_mat]]:
     """Reduce an LLL-reduced basis by BKZ with growing blocks, and yield it after each tour.
 
@@ -82,12 +85,27 @@ def require_fpylll() -> Any:
 
 
 def _parameters(block: int) -> Any:
-    """Strategies by hand: the file of default ones is missing from the wheels of fpylll."""
     from fpylll import BKZ
-    from fpylll.fplll.bkz_param import Strategy
 
-    return BKZ.Param(
-        block_size=block,
-        strategies=[Strategy(size) for size in range(block + 1)],
-        flags=BKZ.GH_BND,
+    strategies = [_strategy(size) for size in range(block + 1)]
+    return BKZ.Param(block_size=block, strategies=strategies, flags=BKZ.GH_BND)
+
+
+@cache
+def _strategy(size: int) -> Any:
+    """A strategy by hand: the file of default ones is not in the wheels of fpylll. [CN11]"""
+    from fpylll import Pruning
+    from fpylll.fplll.bkz_param import Strategy
+    from fpylll.util import gaussian_heuristic
+
+    if size <= _PRUNED:
+        return Strategy(size)
+    profile = [_GSA ** (-4 * i) for i in range(size)]
+    pruning = Pruning.run(
+        1.1 * gaussian_heuristic(profile),  # what GH_BND allows for
+        2.0 ** (size / 2),
+        [profile],
+        _SUCCESS,
+        flags=Pruning.GRADIENT | Pruning.HALF,
     )
+    return Strategy(size, preprocessing_block_sizes=[size - 20], pruning_parameters=[pruning])

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hardness.upper.arorage import AroraGe
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Learner
 from hardness.upper.levenberg import Levenberg
@@ -31,6 +32,7 @@ LEARNERS: dict[str, type[Any]] = {
         Trivial,
         ModLinear,
         Primal,
+        AroraGe,
     )
 }
 
