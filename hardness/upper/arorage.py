@@ -69,7 +69,7 @@ class AroraGe:
             return reason
         if family.name not in ("lwe", "lwr"):
             return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
-        if _error(family) is None:
+        if Samples.none(family).error is None:
             return "its labels have no error: use modlinear"
         if self._window(family) is None:
             return f"too many errors are likely: fewer than q = {family.q}, at most {_MOST_ERRORS}"
@@ -85,9 +85,11 @@ class AroraGe:
         size = system.monomials
         details: dict[str, Any] = {"errors": window.w, "left_out": window.tail, "monomials": size}
         require_memory(_memory(system), f"arora-ge with {size} monomials")
-        attack = by_field if isinstance(system, Field) else by_bits
         try:
-            found, residues = attack(oracle, system, window)
+            if isinstance(system, Field):
+                found, residues = by_field(oracle, system, window)
+            else:
+                found, residues = by_bits(oracle, system, window)
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], **details)
         secret = None if residues is None else family.secrets.lift(residues)
@@ -97,7 +99,7 @@ class AroraGe:
 
     def _window(self, family: Modular) -> Window | None:
         """The least window of errors that leaves out none of the samples with 99 %."""
-        error = _error(family)
+        error = Samples.none(family).error
         most = min(_MOST_ERRORS, family.q - 1)
         if error is None or self.errors > most:
             return None
@@ -156,7 +158,7 @@ def by_bits(
     family = as_modular(oracle.family)
     batch = min(_ROWS, system.monomials + _SPARE)
     linear = System(system.monomials)
-    found, stuck = collect(oracle, 0), 0
+    found, stuck = Samples.none(family), 0
     # Some monomials have the coefficients of others, so that the rank stays below their number.
     while not linear.determined()[system.singles].all() or len(found) < needed(family):
         fresh, rank = collect(oracle, batch), linear.rank
@@ -180,8 +182,3 @@ def _memory(system: Equations) -> int:
     if isinstance(system, Field):
         return _NUMBER_BYTES * (size + _SPARE) * size
     return size * size // 2 + 32 * _ROWS * size  # two copies, packed; equations being written
-
-
-def _error(family: Modular) -> Integers | None:
-    nobody = np.zeros((0, family.n), np.int64)
-    return Samples(family=family, a=nobody, codes=nobody[:, 0]).error

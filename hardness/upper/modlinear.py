@@ -22,6 +22,7 @@ from instances.limits import require_memory
 from instances.modular import Modular
 from instances.samples import Samples, as_modular
 
+_MORE = 8  # samples at a time, where the first are not independent
 _NUMBER_BYTES = 48  # of a residue on its way to a flint matrix and in it
 
 
@@ -50,16 +51,15 @@ class ModLinear:
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Draw samples until n are independent, solve, and check the others."""
         family = as_modular(oracle.family)
-        found: Samples | None = None
+        found = Samples.none(family)
+        missing = family.n + self.checks
+        require_memory(_NUMBER_BYTES * missing * family.n, f"{missing} equations")
         try:
-            while found is None or len(independent(found.a, family.q)) < family.n:
-                missing = family.n + self.checks if found is None else 8
-                more = collect(oracle, missing)
-                found = more if found is None else join((found, more))
-                require_memory(_NUMBER_BYTES * len(found) * family.n, f"{len(found)} equations")
+            while len(independent(found.a, family.q)) < family.n:
+                found = join((found, collect(oracle, missing)))
+                missing = _MORE
         except Spent as spent:
-            used = 0 if found is None else len(found)
-            return nothing(family, SPENT[spent.resource], samples=used)
+            return nothing(family, SPENT[spent.resource], samples=len(found))
         residues = solve(found.a, found.b, family.q)
         wrong = int(np.count_nonzero(found.residuals(residues)))
         secret = family.secrets.lift(residues)

@@ -1,8 +1,8 @@
-"""The primal attack: the secret as the shortest vector of a lattice, found by LLL or BKZ. [ADPS16]"""
+"""The primal attack: the secret is in the shortest vector of a lattice. [ADPS16]"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from flint import fmpz_mat
@@ -68,7 +68,11 @@ class Primal:
         except Spent as spent:
             return nothing(family, SPENT[spent.resource])
         used = len(lattice.samples)
-        details = {"samples": used, "dimension": sum(lattice.a.shape) + 1, "block": 0}
+        details: dict[str, Any] = {
+            "samples": used,
+            "dimension": sum(lattice.a.shape) + 1,
+            "block": 0,
+        }
         try:
             for block, basis in self._reduce(lattice, oracle, int(rng.integers(1 << 31))):
                 details["block"] = block
