@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check lint types layers bench tables clean
+.PHONY: demo test test-lattice check lint types layers bench tables clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -13,6 +13,9 @@ test: $(VENV)/.test
 	$(BIN)/python -m pytest
 
 check: lint types layers test
+
+test-lattice: $(VENV)/.lattice
+	$(BIN)/python -m pytest -m lattice
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -43,6 +46,10 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP) --editable '.[test]'
 	@touch $@ $(VENV)/.core
+
+$(VENV)/.lattice: $(VENV)/.test
+	$(PIP) --editable '.[test,lattice]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -41,24 +41,35 @@ def write_tensors(
 
 def read_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Read arrays and their metadata; raises DamagedFile for a damaged or foreign file."""
+    arrays, meta = read_arrays(path)
+    if meta is None:
+        raise DamagedFile(f"{path} is damaged or not ours: it has no metadata 'hardness'")
+    require_format(meta, kind, path)
+    return arrays, meta
+
+
+def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any] | None]:
+    """Read arrays and our metadata, None where there is none; raises DamagedFile."""
     if not path.is_file():
         raise DamagedFile(f"{path} is missing")
     try:
         if path.suffix == ".npz":
             with path.open("rb") as raw, np.load(raw, allow_pickle=False) as data:
                 arrays = {name: data[name] for name in data.files}
-            meta = json.loads(str(arrays.pop("hardness")))
+            text = str(arrays.pop("hardness")) if "hardness" in arrays else None
         else:
             from safetensors import safe_open
 
             with safe_open(path, framework="numpy") as data:
                 arrays = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118
-                meta = json.loads((data.metadata() or {})["hardness"])
+                text = (data.metadata() or {}).get("hardness")
+        meta = None if text is None else json.loads(text)
+        if not isinstance(meta, dict | None):
+            raise ValueError("its metadata is no object")
     except Exception as error:
         # Readers of damaged files raise many things, some of them Rust's.
         reason = " ".join(str(error).split())[:120]
         raise DamagedFile(f"{path} is damaged or not ours: {reason}") from error
-    require_format(meta, kind, path)
     return arrays, meta
 
 

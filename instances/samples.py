@@ -34,6 +34,12 @@ class Samples:
     def __len__(self) -> int:
         return len(self.codes)
 
+    @staticmethod
+    def none(family: Modular) -> "Samples":
+        """Make no samples of a family."""
+        a = np.zeros((0, family.n), np.int64)
+        return Samples(family=family, a=a, codes=a[:, 0])
+
     def cut(self, start: int, stop: int) -> "Samples":
         """Return samples start .. stop-1."""
         return Samples(family=self.family, a=self.a[start:stop], codes=self.codes[start:stop])

@@ -5,6 +5,7 @@ A secret is a vector of Z_q^n, its entries centred, of which at least one is a u
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from flint import fmpz
 
-from instances.errors import ToolkitError
+from instances.errors import ToolkitError, UsageError
 from instances.family import Secret, require
 from instances.integers import Integers, centred_binomial, gaussian, uniform
 
@@ -138,6 +139,21 @@ class Secrets:
             + (f", {self.h} of them not 0" if self.h else "")
             + " and at least one a unit, are needed",
         )
+
+    def lift(self, residues: Iterable[int]) -> Secret | None:
+        """Find the secret with given residues mod q; None where there is none of this kind.
+
+        >>> Secrets(kind="ternary", n=3, q=5).lift([4, 0, 1])
+        (-1, 0, 1)
+        """
+        half = self.q // 2
+        names = {v % self.q: v for v in self.entries.values} if self.entries else {}
+        found = tuple(names.get(v % self.q, (v + half) % self.q - half) for v in residues)
+        try:
+            self.require(found)
+        except UsageError:
+            return None
+        return found
 
     def ends(self, length: int) -> tuple[int, int]:
         """Bound what one entry adds to t: the sums of its negative, of its positive weights."""

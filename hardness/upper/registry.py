@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hardness.upper.arorage import AroraGe
 from hardness.upper.bkw import Bkw
 from hardness.upper.bruteforce import BruteForce
 from hardness.upper.elimination import Elimination
@@ -11,7 +12,9 @@ from hardness.upper.linear import Linear
 from hardness.upper.lowdegree import LowDegree
 from hardness.upper.mitm import MeetInTheMiddle
 from hardness.upper.mlp import Mlp
+from hardness.upper.modlinear import ModLinear
 from hardness.upper.pooled import Pooled
+from hardness.upper.primal import Primal
 from hardness.upper.queries import Queries
 from hardness.upper.restricted import Restricted
 from hardness.upper.staged.learner import Staged
@@ -36,6 +39,9 @@ LEARNERS: dict[str, type[Any]] = {
         MeetInTheMiddle,
         Restricted,
         Bkw,
+        ModLinear,
+        AroraGe,
+        Primal,
         Trivial,
     )
 }
@@ -46,6 +52,9 @@ ATTACKS = (  # learners that look for the secret itself
     "mitm",
     "restricted",
     "bkw",
+    "modlinear",
+    "arora-ge",
+    "primal",
 )
 
 

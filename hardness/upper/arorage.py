@@ -1,0 +1,184 @@
+"""Arora and Ge's attack: labels with few possible errors are zeros of polynomials. [AG11]
+
+Every sample gives one polynomial equation in the secret, of the degree of the number of errors;
+with as many samples as there are monomials the equations are solved as linear ones. Over q = 2^l
+that gives the lowest bits of the secret, by which the errors are known: the rest is linear algebra.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from flint import nmod_mat
+
+from hardness.kernels import System
+from hardness.oracles import ExampleOracle, Spent
+from hardness.upper.attack import believed, collect, needed, only_modular
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
+from hardness.upper.linearised import Bits, Field
+from hardness.upper.modlinear import independent, join, solve
+from instances.family import Family, require
+from instances.integers import Integers
+from instances.limits import require_memory
+from instances.modular import Modular
+from instances.samples import Samples, as_modular
+
+_MOST_ERRORS = 60  # a polynomial of Bits has a bit for each, in one word
+_SPARE = 32  # equations more than unknowns
+_NUMBER_BYTES = 64  # of a residue, as numpy, Python and flint hold it
+_ROWS = 256  # equations over GF(2) that are written at once
+_STUCK = 3  # times that no equation is new, until some bits are taken to show in no label
+_LEFT_OUT = 0.01  # the chance that the errors left out do occur
+
+Equations = Field | Bits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Errors low .. low + w - 1; all others have the probability `tail`."""
+
+    low: int
+    w: int
+    tail: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class AroraGe:
+    """Linearises for the `errors` likeliest errors; 0: for as many as almost all samples have.
+
+    flint's elimination is not interrupted: 2000 monomials take about two seconds, and the time
+    grows with their cube.
+    """
+
+    name: ClassVar[str] = "arora-ge"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    about: ClassVar[str] = "Arora-Ge: few possible errors, C(n+w, w) examples or so"
+
+    errors: int = 0
+
+    def __post_init__(self) -> None:
+        require(
+            self.errors == 0 or 2 <= self.errors <= _MOST_ERRORS,
+            f"errors={self.errors} given: 2 to {_MOST_ERRORS} errors, or 0 to count them",
+        )
+
+    def supports(self, family: Family) -> str | None:
+        """LWE-style families with fewer errors than residues, and more than none."""
+        if (reason := only_modular(family)) or not isinstance(family, Modular):
+            return reason
+        if family.name not in ("lwe", "lwr"):
+            return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
+        if Samples.none(family).error is None:
+            return "its labels have no error: use modlinear"
+        if self._window(family) is None:
+            return f"too many errors are likely: fewer than q = {family.q}, at most {_MOST_ERRORS}"
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Linearise, solve, and check the secret by the samples."""
+        family = as_modular(oracle.family)
+        window = self._window(family)
+        if window is None:
+            return nothing(family)
+        system = equations(family, window.w)
+        size = system.monomials
+        details: dict[str, Any] = {"errors": window.w, "left_out": window.tail, "monomials": size}
+        require_memory(_memory(system), f"arora-ge with {size} monomials")
+        try:
+            if isinstance(system, Field):
+                found, residues = by_field(oracle, system, window)
+            else:
+                found, residues = by_bits(oracle, system, window)
+        except Spent as spent:
+            return nothing(family, SPENT[spent.resource], **details)
+        secret = None if residues is None else family.secrets.lift(residues)
+        if secret is None or not believed(found, secret):
+            return nothing(family, Outcome.NOISY, samples=len(found), **details)
+        return member(family, secret, samples=len(found), **details)
+
+    def _window(self, family: Modular) -> Window | None:
+        """The least window of errors that leaves out none of the samples with 99 %."""
+        error = Samples.none(family).error
+        most = min(_MOST_ERRORS, family.q - 1)
+        if error is None or self.errors > most:
+            return None
+        if self.errors:
+            return widest(error, self.errors)
+        for w in range(2, most + 1):
+            window = widest(error, w)
+            if window.tail * (equations(family, w).monomials + _SPARE) <= _LEFT_OUT:
+                return window
+        return None
+
+
+def equations(family: Modular, w: int) -> Equations:
+    """Build the equations for w errors in a row."""
+    if family.q % 2:
+        return Field(n=family.n, w=w, q=family.q)
+    depth = 1 if family.secret == "binary" else w.bit_length()
+    return Bits(n=family.n, w=w, depth=depth)
+
+
+def widest(error: Integers, w: int) -> Window:
+    """Find the w neighbours that errors fall on most likely.
+
+    >>> from instances.integers import centred_binomial
+    >>> widest(centred_binomial(2), 3)
+    Window(low=-1, w=3, tail=0.125)
+    """
+    chances = dict(zip(error.values, error.weights, strict=True))
+
+    def mass(low: int) -> Any:
+        return sum(chances.get(v, 0) for v in range(low, low + w))
+
+    low = max(error.values, key=mass)
+    return Window(low=low, w=w, tail=float(1 - mass(low)))
+
+
+def by_field(
+    oracle: ExampleOracle, system: Field, window: Window
+) -> tuple[Samples, list[int] | None]:
+    """Solve over a prime field: the samples, and the secret's residues if there is just one."""
+    size = system.monomials
+    found = collect(oracle, max(size + _SPARE, needed(as_modular(oracle.family))))
+    rows, right = system(found.a, found.b - window.low)
+    whole = np.concatenate([rows, right[:, None]], axis=1)
+    oracle.meter.require_time()
+    reduced, rank = nmod_mat(len(whole), size + 1, whole.ravel().tolist(), system.q).rref()
+    if rank != size or int(reduced[size - 1, size - 1]) != 1:
+        return found, None
+    return found, [int(reduced[i, size]) for i in system.singles]
+
+
+def by_bits(
+    oracle: ExampleOracle, system: Bits, window: Window
+) -> tuple[Samples, list[int] | None]:
+    """Solve for the lowest bits over GF(2), then for the rest: as by_field, for q = 2^l."""
+    family = as_modular(oracle.family)
+    batch = min(_ROWS, system.monomials + _SPARE)
+    linear = System(system.monomials)
+    found, stuck = Samples.none(family), 0
+    # Some monomials have the coefficients of others, so that the rank stays below their number.
+    while not linear.determined()[system.singles].all() or len(found) < needed(family):
+        fresh, rank = collect(oracle, batch), linear.rank
+        found = join((found, fresh))
+        contradictions = linear.add(*system(fresh.a, fresh.b - window.low))
+        stuck = 0 if linear.rank > rank else stuck + 1
+        if contradictions or (stuck > _STUCK and len(found) >= needed(family)):
+            return found, None
+    bits = linear.solution()[system.singles].reshape(family.n, system.depth)
+    low = (bits.astype(np.int64) << np.arange(system.depth)).sum(axis=1)
+    if family.secret == "binary":
+        return found, low.tolist()
+    while len(independent(found.a, family.q)) < family.n:
+        found = join((found, collect(oracle, _SPARE)))
+    error = (found.b - window.low - found.a @ low) % (1 << system.depth) + window.low
+    return found, list(solve(found.a, found.b - error, family.q))
+
+
+def _memory(system: Equations) -> int:
+    size = system.monomials
+    if isinstance(system, Field):
+        return _NUMBER_BYTES * (size + _SPARE) * size
+    return size * size // 2 + 32 * _ROWS * size  # two copies, packed; equations being written

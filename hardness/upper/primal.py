@@ -1,0 +1,117 @@
+"""The primal attack: the secret is in the shortest vector of a lattice. [ADPS16]"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from flint import fmpz_mat
+
+from hardness.oracles import ExampleOracle, Spent
+from hardness.upper.attack import believed, collect, needed, only_modular
+from hardness.upper.embedding import Embedding, best_count, embed
+from hardness.upper.learner import SPENT, Hypothesis, member, nothing
+from hardness.upper.modlinear import join
+from hardness.upper.reduction import LLL_BLOCK, bkz, lll, require_fpylll, root_hermite
+from instances.errors import UsageError
+from instances.family import Family, Secret, require
+from instances.limits import require_memory
+from instances.modular import Modular
+from instances.samples import as_modular
+
+_LARGEST_BLOCK = 80
+_STEP = 4  # between block sizes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Primal:
+    """Reduces the embedding lattice with blocks start, start + 4, ..., block; 2 is LLL alone.
+
+    Blocks above 2 need the extra `lattice`. A run that was cut short goes on where it was with
+    `start`. samples: of the lattice; 0 for the number that is best for the block.
+    """
+
+    name: ClassVar[str] = "primal"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
+
+    block: int = LLL_BLOCK
+    start: int = 10
+    samples: int = 0
+
+    def __post_init__(self) -> None:
+        require(
+            LLL_BLOCK <= self.block <= _LARGEST_BLOCK,
+            f"block={self.block} given: 2, which is LLL alone, to {_LARGEST_BLOCK}",
+        )
+        require(self.start >= 3, f"start={self.start} given: the first block of BKZ, at least 3")
+        require(self.samples >= 0, f"samples={self.samples} given: at least 1, or 0 for the best")
+
+    def supports(self, family: Family) -> str | None:
+        """LWE-style families whose labels say about where <a, s> mod q is, with an error."""
+        if (reason := only_modular(family)) or not isinstance(family, Modular):
+            return reason
+        if family.name not in ("lwe", "lwr"):
+            return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
+        if family.errors is None and len(family.levels) == family.q:
+            return "its labels have no error: use modlinear"
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Reduce with growing blocks until a basis vector holds a secret that samples show."""
+        if self.block > LLL_BLOCK:
+            require_fpylll()
+        family = as_modular(oracle.family)
+        try:
+            lattice = self._embed(family, oracle)
+        except Spent as spent:
+            return nothing(family, SPENT[spent.resource])
+        used = len(lattice.samples)
+        details: dict[str, Any] = {
+            "samples": used,
+            "dimension": sum(lattice.a.shape) + 1,
+            "block": 0,
+        }
+        try:
+            for block, basis in self._reduce(lattice, oracle, int(rng.integers(1 << 31))):
+                details["block"] = block
+                secret = recover(lattice, basis)
+                if secret is not None:
+                    return member(family, secret, **details)
+        except Spent as spent:
+            return nothing(family, SPENT[spent.resource], **details)
+        return nothing(family, **details)
+
+    def _embed(self, family: Modular, oracle: ExampleOracle) -> Embedding:
+        found = collect(oracle, max(needed(family), family.n))
+        count = self.samples or best_count(found, root_hermite(self.block))
+        d = family.n + count + 1
+        require_memory(100 * d * d, f"a lattice of dimension {d}")
+        while True:
+            if len(found) < count + family.n:
+                found = join((found, collect(oracle, count + family.n - len(found))))
+            try:
+                return embed(found, count)
+            except UsageError:  # a low rank, likely for small n and q only
+                found = join((found, collect(oracle, 8)))
+
+    def _reduce(
+        self, lattice: Embedding, oracle: ExampleOracle, seed: int
+    ) -> Iterator[tuple[int, fmpz_mat]]:
+        basis = lll(lattice.basis(), oracle.meter)
+        yield LLL_BLOCK, basis
+        if self.block > LLL_BLOCK:
+            blocks = [*range(self.start, self.block, _STEP), self.block]
+            yield from bkz(basis, blocks, oracle.meter, seed)
+
+
+def recover(lattice: Embedding, basis: fmpz_mat) -> Secret | None:
+    """Find a basis vector that holds a secret which the samples show; None where there is none."""
+    for i in range(basis.nrows()):
+        if abs(int(basis[i, basis.ncols() - 1])) != lattice.shape.tau:
+            continue
+        secret = lattice.read([int(basis[i, j]) for j in range(basis.ncols())])
+        if secret is not None and believed(lattice.samples, secret):
+            return secret
+    return None

@@ -1,0 +1,111 @@
+"""The text format of the TU Darmstadt LWE challenge: parsed strictly, never evaluated.
+
+Lines n, m, q and alpha (errors have the standard deviation alpha q), then b in brackets, m numbers,
+then A in brackets, m rows in brackets of n numbers each. [BBGMNPT16]
+"""
+
+import re
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.disk import write_text
+from instances.errors import DamagedFile, UsageError
+from instances.lwe import Lwe
+from instances.parameters import fraction, integer, plain
+from instances.samples import Samples
+
+_MAX_BYTES = 1 << 26
+_DIGITS = 15  # of a number; q is at most 2^48
+_BODY = re.compile(r"\s*\[([^\[\]]*)\][\s,]*\[\s*((?:\[[^\[\]]*\][\s,]*)*)\]\s*")
+_ROW = re.compile(r"\[([^\[\]]*)\]")
+_FOREIGN = re.compile(r"[^0-9\[\],\s][^\[\],\s]{0,20}")
+_LONG = re.compile(rf"[0-9]{{{_DIGITS + 1},}}")
+_FREE = ("beta", "heads", "labels", "bits")  # of the layer, not of samples
+
+
+def read_challenge(path: Path) -> Samples:
+    """Read a challenge file, of the family lwe:n=..,q=..,alpha=..; raises DamagedFile."""
+    if not path.is_file():
+        raise DamagedFile(f"{path} is missing")
+    if path.stat().st_size > _MAX_BYTES:
+        raise DamagedFile(f"{path} is no LWE challenge: over {_MAX_BYTES} bytes")
+    try:
+        return _parse(path.read_bytes().decode("ascii"))
+    except UnicodeDecodeError as error:
+        raise DamagedFile(f"{path} is no LWE challenge: it is no ASCII text") from error
+    except (ValueError, UsageError) as error:
+        raise DamagedFile(f"{path} is no LWE challenge: {error}") from error
+
+
+def write_challenge(path: Path, samples: Samples, force: bool = False) -> None:
+    """Write samples as a challenge file; raises UsageError for what it cannot say, AlreadyExists.
+
+    It can say lwe with alpha, a decimal, and a uniform secret.
+    """
+    family = samples.family
+    alpha = plain(family.alpha) if isinstance(family, Lwe) else "0"
+    stated = Lwe(n=family.n, q=family.q, alpha=Fraction(alpha)) if alpha != "0" else None
+    if "/" in alpha or stated is None or _content(stated) != _content(family):
+        raise UsageError(
+            f"{family.spec} given: a challenge file states n, q and alpha, a decimal, alone: take "
+            "lwe:n=..,q=..,alpha=.. or write .npz or .safetensors"
+        )
+    if not len(samples):
+        raise UsageError("no samples given: a challenge file holds at least one")
+    rows = "\n".join(map(_vector, samples.a.tolist()))
+    head = f"{family.n}\n{len(samples)}\n{family.q}\n{alpha}\n"
+    write_text(path, f"{head}{_vector(samples.b.tolist())}\n[{rows}]\n", force=force)
+
+
+def _parse(text: str) -> Samples:
+    head = text.split("\n", 4)
+    if len(head) < 5:
+        raise ValueError("it ends before b and A, after lines n, m, q and alpha")
+    n, m, q = (_count(line, name) for line, name in zip(head, "nmq", strict=False))
+    family = Lwe(n=n, q=q, alpha=fraction(head[3][:100], "alpha"))
+    body = head[4]
+    if found := _FOREIGN.search(body):
+        raise ValueError(f"{found[0]!r} stands where numbers of 0 .. q - 1 are wanted")
+    if found := _LONG.search(body):
+        raise ValueError(f"a number of {len(found[0])} digits: at most {_DIGITS} are read")
+    if m * n > len(body):
+        raise ValueError(f"m={m} and n={n} stated, more numbers than the file has bytes")
+    parts = _BODY.fullmatch(body)
+    if parts is None:
+        raise ValueError("b in brackets, then A in brackets with its rows in brackets are wanted")
+    b = _numbers(parts[1], "b", m, q)
+    rows = _ROW.findall(parts[2])
+    if len(rows) != m:
+        raise ValueError(f"A has {len(rows)} rows, m={m} is stated")
+    a = np.array([_numbers(row, f"row {i + 1} of A", n, q) for i, row in enumerate(rows)])
+    return Samples(family=family, a=a, codes=b)
+
+
+def _count(line: str, name: str) -> int:
+    found = integer(line[:40], name)
+    if found < 1:
+        raise ValueError(f"{name}={found} stated: at least 1")
+    return found
+
+
+def _numbers(text: str, what: str, count: int, q: int) -> NDArray[np.int64]:
+    words = text.replace(",", " ").split()
+    if len(words) != count:
+        raise ValueError(f"{what} has {len(words)} numbers, {count} are stated")
+    out = np.array([int(w) for w in words], np.int64)
+    if (out >= q).any():
+        raise ValueError(f"{what} has {int(out.max())}: values are 0 .. q - 1 = {q - 1}")
+    return out
+
+
+def _vector(values: list[int]) -> str:
+    return "[" + " ".join(map(str, values)) + "]"
+
+
+def _content(family: object) -> list[object]:
+    names = [f.name for f in fields(family) if f.name not in _FREE]  # type: ignore[arg-type]
+    return [type(family), *(getattr(family, name) for name in names)]

@@ -1,0 +1,135 @@
+"""Samples of LWE-style instances on disk: arrays a and b, or challenge files; the secret apart."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.darmstadt import read_challenge, write_challenge
+from instances.disk import (
+    damage,
+    read_arrays,
+    read_json,
+    refuse_existing,
+    require_format,
+    write_json,
+    write_tensors,
+)
+from instances.errors import DamagedFile, UsageError
+from instances.family import Secret
+from instances.lwe import Lwe
+from instances.modular import Modular
+from instances.samples import Samples, as_modular
+from instances.spec import parse_stored, require_stored
+
+SAMPLES, SOLUTION = "hardness-samples/1", "hardness-samples-secret/1"
+SUFFIXES = (".txt", ".npz", ".safetensors")
+
+
+def write_samples(path: Path, samples: Samples, force: bool = False) -> None:
+    """Write samples as .txt, a challenge file, or as arrays a (N, n) and b (N,), their codes.
+
+    Raises UsageError, AlreadyExists.
+    """
+    _require_suffix(path)
+    if path.suffix == ".txt":
+        write_challenge(path, samples, force)
+        return
+    require_stored(samples.family, "samples of it cannot be stored")
+    refuse_existing(path, force)
+    meta = {"format": SAMPLES, "spec": samples.family.spec, "sha256": content_hash(samples)}
+    write_tensors(path, {"a": samples.a, "b": samples.codes}, meta)
+
+
+def read_samples(path: Path, family: Modular | None = None) -> Samples:
+    """Read samples and check them; raises UsageError, DamagedFile.
+
+    family: of arrays a or A and b without our metadata, where it must be given; of a file that
+    states its own, n and q must be the same, and the given one, which may say more, is taken.
+    """
+    _require_suffix(path)
+    if path.suffix == ".txt":
+        return _taken(path, read_challenge(path), family)
+    arrays, meta = read_arrays(path)
+    if meta is None:
+        if family is None:
+            raise UsageError(f"{path} does not say of what family it is: give a spec")
+        return _checked(path, arrays, family)
+    require_format(meta, SAMPLES, path)
+    with damage(path):
+        found = _checked(path, arrays, as_modular(parse_stored(meta["spec"])))
+        if content_hash(found) != meta["sha256"]:
+            raise DamagedFile(f"{path} has changed: its content does not match its hash")
+    return _taken(path, found, family)
+
+
+def content_hash(samples: Samples) -> str:
+    """Hash samples by content: SHA-256 of spec, a and b, as 64-bit little-endian integers."""
+    digest = hashlib.sha256(samples.family.spec.encode() + b"\0")
+    for value in (samples.a, samples.codes):
+        digest.update(np.ascontiguousarray(value, "<i8").tobytes())
+    return digest.hexdigest()
+
+
+def write_secret(path: Path, samples: Samples, secret: Secret, force: bool = False) -> None:
+    """Write the secret of samples as JSON, for its owner alone; raises AlreadyExists."""
+    samples.family.require_member(secret)
+    data = {
+        "format": SOLUTION,
+        "spec": samples.family.spec,
+        "samples_sha256": content_hash(samples),
+        "secret": list(secret),
+    }
+    write_json(path, data, force=force, mode=0o600)
+
+
+def read_secret(path: Path, samples: Samples) -> Secret:
+    """Read the secret of samples; raises DamagedFile, also where it is that of others."""
+    data = read_json(path)
+    require_format(data, SOLUTION, path)
+    with damage(path):
+        if data["samples_sha256"] != content_hash(samples):
+            raise DamagedFile(f"{path} is the secret of other samples")
+        if any(type(v) is not int for v in data["secret"]):
+            raise DamagedFile(f"{path} is damaged: the secret is no list of integers")
+        secret = tuple(data["secret"])
+        samples.family.require_member(secret)
+    return secret
+
+
+def _require_suffix(path: Path) -> None:
+    if path.suffix not in SUFFIXES:
+        raise UsageError(
+            f"{path} given: the name of a file of samples ends in {' '.join(SUFFIXES)}"
+        )
+
+
+def _taken(path: Path, found: Samples, family: Modular | None) -> Samples:
+    if family is None:
+        return found
+    mine = (found.family.name, found.family.n, found.family.q)
+    if (family.name, family.n, family.q) != mine:
+        raise UsageError(f"{family.spec} given: {path} is of {found.family.spec}")
+    return _checked(path, {"a": found.a, "b": found.codes}, family)
+
+
+def _checked(path: Path, arrays: dict[str, NDArray[Any]], family: Modular) -> Samples:
+    a, b = arrays.get("a", arrays.get("A")), arrays.get("b")
+    if a is None or b is None:
+        raise DamagedFile(f"{path} holds {', '.join(arrays)[:80] or 'nothing'}: a and b are wanted")
+    if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
+        raise DamagedFile(f"{path} holds a of {a.dtype} and b of {b.dtype}: integers are wanted")
+    if a.ndim != 2 or a.shape[1] != family.n or b.shape != a.shape[:1] or not len(a):
+        raise DamagedFile(
+            f"{path} holds a {a.shape} and b {b.shape}: (N, {family.n}) and (N,) are wanted, N > 0"
+        )
+    levels = family.q if isinstance(family, Lwe) else len(family.levels)
+    for name, value, bound in (("a", a, family.q), ("b", b, levels)):
+        if value.min() < 0 or value.max() >= bound:
+            wrong = value.min() if value.min() < 0 else value.max()
+            raise DamagedFile(
+                f"{path}: {name} has {wrong}: 0 .. {bound - 1} is what {family.name} has there"
+            )
+    return Samples(family=family, a=a.astype(np.int64), codes=b.astype(np.int64))

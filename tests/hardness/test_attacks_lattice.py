@@ -1,0 +1,323 @@
+import dataclasses
+import itertools
+import math
+import sys
+
+import numpy as np
+import pytest
+
+from hardness.compare import run
+from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.upper import Outcome, parse_learner
+from hardness.upper.arorage import widest
+from hardness.upper.embedding import best_count, embed
+from hardness.upper.linearised import Bits, Field
+from hardness.upper.modlinear import independent, inverse, solve
+from hardness.upper.reduction import lll, root_hermite
+from instances import ToolkitError, UsageError, parse
+from instances.samples import samples
+
+
+def learn(learner, spec, seed=0, **budget):
+    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
+
+
+class Coins:
+    """An instance whose labels are replaced by coins, independent of the tokens."""
+
+    def __init__(self, spec):
+        self.instance = parse(spec).instance(0)
+        self.family = self.instance.family
+
+    def examples(self, start, count):
+        found = self.instance.examples(start, count)
+        rng = np.random.default_rng([start, count])
+        codes = rng.integers(0, len(self.family.levels), count) * self.family.open(found.words)
+        return dataclasses.replace(found, codes=codes.astype(found.codes.dtype))
+
+
+def attack(learner, source, seed=0, **budget):
+    oracle = ExampleOracle(source, Meter(Budget(**budget)))
+    return parse_learner(learner).learn(oracle, np.random.default_rng(seed))
+
+
+RECOVERED = [
+    ("modlinear", "lwe:n=30,q=3329,error=none"),
+    ("modlinear", "lwe:n=30,q=4096,error=none"),
+    ("modlinear", "lwe:n=30,q=4096,error=none,secret=ternary,h=3"),
+    ("modlinear", "lwr:n=20,q=16,p=16"),
+    ("modlinear", "lpn:n=40,noise=0,h=3"),
+    ("modlinear", "lwe:n=1,q=2,error=none"),
+    ("arora-ge", "lwe:n=12,q=3329,error=uniform,width=2"),
+    ("arora-ge", "lwe:n=6,q=257,error=cbd,eta=1,secret=ternary"),
+    ("arora-ge", "lwe:n=3,q=101,sigma=1"),
+    ("arora-ge", "lwe:n=12,q=256,error=uniform,width=2"),
+    ("arora-ge", "lwe:n=6,q=64,error=cbd,eta=1,secret=ternary"),
+    ("arora-ge", "lwr:n=12,q=32,p=16"),
+    ("arora-ge", "lwr:n=6,q=16,p=4,secret=cbd,spread=2"),
+    ("arora-ge", "lwr:n=10,q=16,p=2,secret=binary,h=4"),
+    ("primal", "lwe:n=16,q=521,sigma=1.5"),
+    ("primal", "lwe:n=16,q=512,sigma=1.5"),
+    ("primal", "lwe:n=20,q=521,sigma=3,secret=binary,h=5"),
+    ("primal", "lwe:n=20,q=512,sigma=3,secret=ternary"),
+    ("primal", "lwe:n=16,q=521,error=uniform,width=4"),
+    ("primal", "lwe:n=16,q=521,sigma=1,secret=gaussian,spread=4"),
+    ("primal", "lwr:n=16,q=256,p=64"),
+    ("primal", "lwr:n=16,q=256,p=32,secret=binary"),
+    ("primal", "lwr:n=3,q=8,p=2,secret=binary"),
+]
+
+
+@pytest.mark.parametrize(("learner", "spec"), RECOVERED)
+def test_planted_secrets_are_recovered(learner, spec):
+    for seed in range(3):
+        found = learn(learner, spec, seed)
+        assert found.secret_recovered
+        assert found.outcome is Outcome.SOLVED
+        assert found.risk.value < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("learner", "spec"),
+    [
+        ("modlinear", "lwe:n=10,q=17,error=none"),
+        ("modlinear", "lwe:n=10,q=16,error=none"),
+        ("arora-ge", "lwe:n=5,q=17,error=uniform,width=2"),
+        ("arora-ge", "lwe:n=5,q=16,error=uniform,width=2"),
+        ("arora-ge", "lwr:n=6,q=8,p=2"),
+        ("primal", "lwe:n=5,q=101,sigma=1"),
+        ("primal", "lwr:n=4,q=8,p=2,secret=binary"),
+        ("primal:samples=3", "lwe:n=2,q=17,sigma=1,secret=binary"),
+    ],
+)
+def test_coins_in_place_of_labels_give_no_secret(learner, spec):
+    found = attack(learner, Coins(spec))
+    assert found.secret is None
+    if not learner.startswith("primal"):
+        assert found.outcome is Outcome.NOISY
+
+
+@pytest.mark.parametrize("q", [3329, 4096])
+def test_modlinear_notices_noise_and_one_wrong_label(q):
+    noisy = learn("modlinear", f"lwe:n=20,q={q},sigma=1")
+    assert noisy.outcome is Outcome.NOISY
+    assert noisy.details["contradictions"] > 0
+    source = Coins(f"lwe:n=20,q={q},error=none")
+    clean = source.instance.examples(0, 400)
+    first = np.flatnonzero(source.family.open(clean.words))[5]
+    codes = clean.codes.copy()
+    codes[first] = (codes[first] + 1) % q
+    wrong = dataclasses.replace(clean, codes=codes)
+    source.examples = lambda start, count: wrong.cut(start, start + count)
+    found = attack("modlinear", source)
+    assert found.secret is None
+    assert found.outcome is Outcome.NOISY
+
+
+@pytest.mark.parametrize("q", [7, 2, 8, 4096, 65521])
+def test_solving_and_inverting_agree_with_multiplication(q):
+    rng = np.random.default_rng(q)
+    for n in (1, 5, 20):
+        a, s = rng.integers(0, q, (n + 40, n)), rng.integers(0, q, n)
+        assert solve(a, a @ s % q, q) == tuple(s)
+        rows = independent(a, q)
+        product = np.array([int(v) for v in inverse(a[rows], q).entries()]).reshape(n, n) @ a[rows]
+        assert (product % q == np.eye(n)).all()
+    with pytest.raises(UsageError, match="rank"):
+        solve(np.zeros((5, 2), np.int64), np.zeros(5, np.int64), q)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["lwe:n=3,q=11,error=uniform,width=2", "lwe:n=3,q=8,error=uniform,width=2", "lwr:n=3,q=8,p=4"],
+)
+def test_arora_ge_agrees_with_brute_force(spec):
+    for seed in range(5):
+        instance = parse(spec).instance(seed)
+        found = samples(instance.examples(0, 60))
+        allowed = set(found.error.values)
+        fits = [
+            s
+            for s in itertools.product(range(instance.family.q), repeat=3)
+            if set(found.residuals(s).tolist()) <= allowed
+        ]
+        assert len(fits) == 1
+        claimed = learn("arora-ge", spec, seed).details["claimed_secret"]
+        assert [v % instance.family.q for v in claimed] == list(fits[0])
+
+
+@pytest.mark.parametrize(("w", "q"), [(2, 7), (3, 11), (4, 13)])
+def test_equations_over_a_field_vanish_at_small_errors_only(w, q):
+    rng = np.random.default_rng(w)
+    field = Field(n=3, w=w, q=q)
+    a, c, s = rng.integers(0, q, (200, 3)), rng.integers(0, q, 200), rng.integers(1, q, 3)
+    rows, right = field(a, c)
+    powers = [p for p in itertools.product(range(w + 1), repeat=3) if 0 < sum(p) <= w]
+    assert rows.shape == (200, len(powers)) == (200, field.monomials)
+    # The unknowns: monomials of s times their multinomial coefficients, in the field's order.
+    columns, degrees = np.ones(1, np.int64), np.zeros(1, int)
+    counts = np.ones(1, np.int64)
+    for value in s:
+        new, degree, count = columns, degrees, counts
+        power = 0
+        while (keep := degree < w).any():
+            power += 1
+            new, degree = new[keep] * value % q, degree[keep] + 1
+            count = count[keep] * degree // power
+            columns, degrees = np.append(columns, new), np.append(degrees, degree)
+            counts = np.append(counts, count)
+    values = (columns * counts % q)[1:]
+    assert (values[field.singles] == s).all()
+    zero = (rows @ values - right) % q == 0
+    assert (zero == ((c - a @ s) % q < w)).all()
+
+
+@pytest.mark.parametrize(("w", "q", "depth"), [(2, 16, 2), (3, 8, 2), (4, 8, 3), (5, 16, 3)])
+def test_equations_over_bits_are_binomial_coefficients(w, q, depth):
+    rng = np.random.default_rng(w)
+    bits = Bits(n=3, w=w, depth=depth)
+    a, c, s = rng.integers(0, q, (200, 3)), rng.integers(0, q, 200), rng.integers(0, q, 3)
+    rows, right = bits(a, c)
+    singles = [(int(v) >> b) & 1 for v in s for b in range(depth)]
+    values, weights = np.ones(1, int), np.zeros(1, int)
+    for k, bit in enumerate(singles):
+        light = weights + (1 << k % depth) <= w
+        values = np.append(values, values[light] * bit)
+        weights = np.append(weights, weights[light] + (1 << k % depth))
+    assert values[1:][bits.singles].tolist() == singles
+    unpacked = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, : bits.monomials]
+    y = (c - a @ s) % q
+    wanted = [math.comb(int(v), w) % 2 for v in y]
+    assert ((unpacked @ values[1:] + right) % 2).tolist() == wanted
+
+
+def test_the_window_of_errors_keeps_what_is_likely():
+    errors = parse("lwe:n=2,q=101,sigma=2").errors
+    window = widest(errors, 5)
+    assert (window.low, window.w) == (-2, 5)
+    inside = sum(w for v, w in zip(errors.values, errors.weights, strict=True) if abs(v) <= 2)
+    assert window.tail == pytest.approx(float(1 - inside))
+    assert learn("arora-ge:errors=2", "lwe:n=4,q=101,sigma=1").outcome is Outcome.NOISY
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=6,q=101,sigma=2",
+        "lwe:n=6,q=64,sigma=2,secret=binary",
+        "lwr:n=6,q=64,p=8,secret=ternary",
+        "lwr:n=6,q=64,p=16",
+    ],
+)
+def test_the_planted_vector_is_in_the_lattice_and_is_read_back(spec):
+    instance = parse(spec).instance(1)
+    family = instance.family
+    found = samples(instance.examples(0, 100))
+    lattice = embed(found, 10)
+    basis = np.array([[int(v) for v in row] for row in lattice.basis().tolist()])
+    (m, n), q, f = lattice.a.shape, family.q, lattice.shape
+    x = np.array(instance.hidden.secret)
+    if lattice.back is not None:  # the normal form: n errors are the unknowns
+        x = found.residuals(instance.hidden.secret)[independent(found.a, q)]
+    e = (lattice.b - lattice.a @ x + q // 2) % q - q // 2
+    lowest = min(found.error.values)
+    assert set(e.tolist()) <= set(range(lowest, max(found.error.values) + 1))
+    row = np.concatenate([f.wx * x - f.cx, f.we * e - f.ce, [f.tau]])
+    part = np.concatenate([np.zeros(m, int), x, [1]])
+    rest = row - part @ basis
+    assert (rest % (f.we * q) == 0).all()
+    assert (rest[:n] == 0).all()
+    assert lattice.read(row.tolist()) == lattice.read((-row).tolist()) == instance.hidden.secret
+    assert lattice.read([*row[:-1].tolist(), 0]) is None
+
+
+def test_staged_lll_reduces_and_looks_at_the_clock():
+    found = samples(parse("lwe:n=10,q=101,sigma=1").instance(0).examples(0, 100))
+    lattice = embed(found, best_count(found, root_hermite(2)))
+    reduced = lll(lattice.basis(), Meter(Budget()))
+    assert abs(int(reduced.det())) == abs(int(lattice.basis().det()))
+    rows = np.array([[float(v) for v in row] for row in reduced.tolist()])
+    r = np.linalg.qr(rows.T)[1].T
+    mu = r / np.diag(r)
+    assert abs(np.tril(mu, -1)).max() <= 0.52
+    lengths = np.diag(r) ** 2
+    assert (lengths[1:] >= (0.98 - np.diag(mu, -1) ** 2) * lengths[:-1]).all()
+    with pytest.raises(Spent):
+        lll(lattice.basis(), Meter(Budget(seconds=1e-9)))
+
+
+def test_the_number_of_samples_is_near_the_textbook_optimum():
+    found = samples(parse("lwe:n=40,q=1601,alpha=0.005").instance(0).examples(0, 10))
+    textbook = math.sqrt(40 * math.log(1601) / math.log(1.0219))
+    assert abs(best_count(found, 1.0219) + 41 - textbook) < 3
+
+
+def test_what_attacks_cannot_do_is_said():
+    for learner, spec, word in [
+        ("modlinear", "lwr:n=4,q=16,p=4", "roughly"),
+        ("modlinear", "window:n=4,q=16,parts=4", "roughly"),
+        ("modlinear", "window:n=4,q=2,parts=2", "roughly"),
+        ("modlinear", "parity:d=8,m=2", "LWE-style"),
+        ("arora-ge", "lwe:n=4,q=17,error=none", "modlinear"),
+        ("arora-ge", "lpn:n=10,noise=0.1", "lwe or lwr"),
+        ("arora-ge", "lwe:n=4,q=17,sigma=3", "too many"),
+        ("primal", "lwe:n=4,q=17,error=none", "modlinear"),
+        ("primal", "lwr:n=4,q=16,p=16", "modlinear"),
+        ("primal", "window:n=4,q=16,parts=4", "lwe or lwr"),
+    ]:
+        with pytest.raises(ToolkitError, match=word):
+            learn(learner, spec)
+    with pytest.raises(ToolkitError, match="memory"):
+        learn("arora-ge", "lwe:n=512,q=3329,error=cbd,eta=2")
+    for text in ("primal:block=1", "primal:start=2", "primal:samples=-1", "arora-ge:errors=1"):
+        with pytest.raises(UsageError, match="given"):
+            parse_learner(text)
+    with pytest.raises(UsageError, match="given"):
+        parse_learner("modlinear:checks=-1")
+
+
+@pytest.mark.parametrize(
+    ("learner", "spec"),
+    [
+        ("modlinear", "lwe:n=50,q=257,error=none"),
+        ("arora-ge", "lwe:n=12,q=257,error=uniform,width=2"),
+        ("arora-ge", "lwr:n=12,q=16,p=8"),
+        ("primal", "lwe:n=16,q=521,sigma=1.5"),
+    ],
+)
+def test_spent_budgets_are_outcomes(learner, spec):
+    assert learn(learner, spec, examples=20).outcome is Outcome.EXAMPLES_SPENT
+    assert learn(learner, spec, seconds=1e-9).outcome is Outcome.SECONDS_SPENT
+
+
+def test_without_the_extra_the_message_names_the_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fpylll", None)
+    assert learn("primal", "lwe:n=10,q=521,sigma=1.5").secret_recovered
+    with pytest.raises(ToolkitError, match=r"pip install 'hardness-toolkit\[lattice\]'"):
+        learn("primal:block=20", "lwe:n=10,q=521,sigma=1.5")
+
+
+def needs_extra():
+    pytest.importorskip("fpylll", reason="the extra `lattice` is not installed")
+
+
+@pytest.mark.lattice
+def test_bkz_finds_what_lll_does_not():
+    needs_extra()
+    spec = "lwe:n=34,q=1601,alpha=0.006"
+    one = learn("primal:samples=75", spec)
+    assert one.secret_recovered is None
+    two = learn("primal:block=24,samples=75", spec)
+    assert two.secret_recovered
+    assert two.details["block"] > 2
+    again = learn("primal:block=24,samples=75", spec)
+    assert again.details == two.details
+
+
+@pytest.mark.lattice
+def test_pruned_blocks_reduce_too_and_time_is_kept():
+    needs_extra()
+    found = learn("primal:block=36,start=32", "lwe:n=20,q=521,sigma=20,secret=binary", seconds=3)
+    assert found.usage.seconds < 10
+    assert found.secret_recovered or found.outcome is not Outcome.SOLVED
+    assert found.details["block"] >= 2
