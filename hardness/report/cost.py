@@ -27,7 +27,7 @@ def estimate_words(found: Estimates) -> str:
     if found.least:
         lines += [_wrap(f"least: {found.least.name}, {_cost(found.least)}"), ""]
     lines += [_item(e.name, f"{e.note} [{e.source}]") for e in applied if e.note]
-    lines += [_item(e.name, f"does not apply: {e.reason}") for e in found.estimates if e.reason]
+    lines += [_item(e.name, f"no estimate: {e.reason}") for e in found.estimates if e.reason]
     return "\n".join([*lines, "", _queries(found), "", _wrap(MEANING)])
 
 
