@@ -21,10 +21,6 @@ import click  # noqa: E402
 POSITIVE = click.IntRange(min=1)
 NOT_BUILT = (
     "stress",
-    "reduce",
-    "distinguish",
-    "attack",
-    "estimate",
     "icl",
     "challenge",
     "sweep",
@@ -592,6 +588,133 @@ def learn(
     emit(to, found.to_json(), run_words(found))
 
 
+@cli.command(name="reduce", short_help="LWR/LWE samples to attention examples, and back.")
+@click.argument("direction", type=click.Choice(["lwr-to-attention", "attention-to-lwr"]))
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--spec", shell_complete=complete_spec, help="The family of plain arrays (a, b).")
+@common
+def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | None) -> None:
+    """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
+
+    lwr-to-attention: SOURCE is a file of samples (.npz, .safetensors or the text of a Darmstadt
+    challenge), --out a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of
+    samples (.npz, .safetensors or .txt).
+    """
+    from instances.samplefile import read_samples, write_samples
+
+    from instances.files import read_folder, write_public_folder
+    from instances.reduce import to_attention
+    from instances.samples import as_modular, samples
+    from instances.spec import parse_stored
+
+    if to.out is None:
+        raise click.UsageError("reduce needs --out: a folder of examples, or a file of samples")
+    if direction == "attention-to-lwr":
+        early(to)
+        folder = read_folder(source)
+        as_modular(folder.family)
+        found = samples(folder.examples(0, folder.count))
+        write_samples(to.out, found, force=to.force)
+        shown = f"{len(found)} samples of {folder.count} examples"
+    else:
+        found = read_samples(source, as_modular(parse_stored(spec)) if spec else None)
+        made = write_public_folder(to.out, to_attention(found, to.seed), force=to.force)
+        shown = f"{made.count} examples of {len(found)} samples"
+    data = {"spec": found.family.spec, "samples": len(found), "written": str(to.out)}
+    emit(to, data, f"{to.out}: {found.family.spec}, {shown}", write=False)
+
+
+@cli.command(short_help="Does a learner tell labels from coins?")
+@click.argument("learner", shell_complete=complete_learner)
+@spec_argument
+@click.option(
+    "--trials",
+    type=click.IntRange(min=2),
+    default=20,
+    show_default=True,
+    help="Half of them with a member, half with coins: an even number.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+)
+@budget_options
+@common
+def distinguish(
+    to: SimpleNamespace, learner: str, spec: str, trials: int, confidence: float, budget: Any
+) -> None:
+    """Play a learner against labels of a random member or coins, and report its advantage."""
+    from hardness.compare import distinguish
+    from hardness.report.distinction import distinction_words
+    from hardness.upper import parse_learner
+    from instances.spec import parse
+
+    early(to)
+    with progress(trials, "playing", to) as bar:
+        found = distinguish(
+            parse_learner(learner),
+            parse(spec),
+            trials,
+            budget,
+            to.seed,
+            confidence=confidence,
+            jobs=to.jobs,
+            progress=bar,
+        )
+    emit(to, found.to_json(), distinction_words(found))
+
+
+@cli.command(short_help="Look for the secret, over seeds.")
+@spec_argument
+@click.option(
+    "--with",
+    "names",
+    multiple=True,
+    help="An attack, NAME or NAME:key=value,...; repeatable.  [default: all that run on it]",
+    shell_complete=complete_learner,
+)
+@click.option("--seeds", type=POSITIVE, default=3, show_default=True, help="Of a SPEC.")
+@budget_options
+@common
+def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any) -> None:
+    """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
+    from hardness.compare import attack, attacks_on, distinct
+    from hardness.report.siege import siege_words
+
+    early(to)
+    family, folder = target(spec)
+    chosen = distinct(names) if names else attacks_on(family)
+    if not chosen:
+        raise click.ClickException(f"no attack here runs on {family.spec}")
+    with progress(len(chosen) * (1 if folder else seeds), "attacking", to) as bar:
+        found = [
+            attack(name, folder or family, seeds, to.seed, budget, to.jobs, bar) for name in chosen
+        ]
+    data = {"spec": family.spec, "attacks": [one.to_json() for one in found]}
+    emit(to, data, siege_words(found))
+
+
+@cli.command(short_help="What an instance costs to break, by formulas.")
+@spec_argument
+@click.option(
+    "--samples",
+    type=POSITIVE,
+    help="That an attacker may have.  [default: what a name of the catalog gives away, or any]",
+)
+@common
+def estimate(to: SimpleNamespace, spec: str, samples: int | None) -> None:
+    """Estimate what the known attacks cost on a SPEC or a folder, and which is the least."""
+    from hardness.lower import estimate
+    from hardness.report.cost import estimate_words
+    from instances.catalog import published_samples
+
+    early(to)
+    found = estimate(target(spec)[0], samples or published_samples(spec))
+    emit(to, found.to_json(), estimate_words(found))
+
+
 @cli.command(short_help="Walsh spectrum of a member and of a hypothesis.")
 @spec_argument
 @click.option("--learner", shell_complete=complete_learner, help="NAME or NAME:key=value,...")
@@ -701,7 +824,17 @@ def report(to: SimpleNamespace, source: Path) -> None:
     emit(to, data, f"{to.out}: {len(found.runs)} runs", write=False)
 
 
-FIGURES = ("correlations", "eigenvalues", "sda", "adversary", "stages", "dial")
+FIGURES = (
+    "correlations",
+    "eigenvalues",
+    "sda",
+    "adversary",
+    "stages",
+    "dial",
+    "attacks",
+    "training",
+    "walsh",
+)
 
 
 @cli.command(short_help=f"Draw one of {', '.join(FIGURES)}.")
@@ -711,9 +844,10 @@ FIGURES = ("correlations", "eigenvalues", "sda", "adversary", "stages", "dial")
 def figure(to: SimpleNamespace, name: str, source: str) -> None:
     """Draw a figure of a SPEC, or of a file.
 
-    correlations, eigenvalues, sda: SOURCE is a SPEC. adversary: a transcript. stages: the file of
-    `hardness learn staged SPEC --out FILE`. dial: the folder of a `compare` with the learner
-    staged. --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
+    correlations, eigenvalues, sda, walsh: SOURCE is a SPEC. adversary: a transcript. stages: the
+    file of `hardness learn staged SPEC --out FILE`. dial: the folder of a `compare` with the
+    learner staged. attacks, training: that of a `compare` of an LWE-style family. --out FILE.svg,
+    .png or .pdf holds the picture; --json prints the numbers in it.
     """
     from hardness.report.figures import draw, numbers
     from instances.disk import write_bytes
@@ -724,7 +858,7 @@ def figure(to: SimpleNamespace, name: str, source: str) -> None:
     if kind not in ("svg", "png", "pdf"):
         raise click.UsageError(f"--out {to.out} given: a name that ends in .svg, .png or .pdf")
     early(to)
-    of_family = name in ("correlations", "eigenvalues", "sda")
+    of_family = name in ("correlations", "eigenvalues", "sda", "walsh")
     data = numbers(name, target(source)[0] if of_family else Path(source))
     if to.out:
         write_bytes(to.out, draw(name, data, kind), force=to.force)

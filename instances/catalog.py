@@ -1,14 +1,45 @@
 """Named instances: short names for specs that are worth naming."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+
+from instances.modular import next_prime
+from instances.parameters import plain
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A name's spec and what it is for."""
+    """A name's spec and what it is for.
+
+    samples: how many samples the published set gives to an attacker; None for any number. source:
+    a key in docs/references.md.
+    """
 
     spec: str
     about: str
+    samples: int | None = None
+    source: str = ""
+
+
+def darmstadt() -> Iterator[tuple[str, Entry]]:
+    """List the easier part of the Darmstadt grid: q the prime after n^2, n^2 samples. [BBGRS16]
+
+    >>> dict(darmstadt())["darmstadt-40-005"].spec
+    'lwe:n=40,q=1601,alpha=0.005'
+    """
+    for n in (40, 45, 50, 55, 60):
+        for thousandths in (5, 10, 15, 20):
+            alpha = plain(Fraction(thousandths, 1000))
+            yield (
+                f"darmstadt-{n}-{thousandths:03d}",
+                Entry(
+                    spec=f"lwe:n={n},q={next_prime(n * n)},alpha={alpha}",
+                    about=f"Darmstadt LWE challenge, n = {n}, alpha = {alpha}",
+                    samples=n * n,
+                    source="BBGRS16",
+                ),
+            )
 
 
 CATALOG: dict[str, Entry] = {
@@ -36,4 +67,86 @@ CATALOG: dict[str, Entry] = {
         spec="parity:d=64,m=5,noise=0.1",
         about="sparse parity with noise: plain elimination fails too",
     ),
+    # Keys of round 3: rank * 256 samples. The module structure is not modelled.
+    "ml-kem-512": Entry(
+        spec="lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3",
+        about="the key of ML-KEM-512 (Kyber512, round 3) as plain LWE",
+        samples=512,
+        source="Kyber21",
+    ),
+    "ml-kem-768": Entry(
+        spec="lwe:n=768,q=3329,error=cbd,eta=2,secret=cbd,spread=2",
+        about="the key of ML-KEM-768 (Kyber768, round 3) as plain LWE",
+        samples=768,
+        source="Kyber21",
+    ),
+    "ml-kem-1024": Entry(
+        spec="lwe:n=1024,q=3329,error=cbd,eta=2,secret=cbd,spread=2",
+        about="the key of ML-KEM-1024 (Kyber1024, round 3) as plain LWE",
+        samples=1024,
+        source="Kyber21",
+    ),
+    "lightsaber": Entry(
+        spec="lwr:n=512,q=8192,p=1024,secret=cbd,spread=5",
+        about="the key of LightSaber (round 3) as plain LWR",
+        samples=512,
+        source="Saber20",
+    ),
+    "saber": Entry(
+        spec="lwr:n=768,q=8192,p=1024,secret=cbd,spread=4",
+        about="the key of Saber (round 3) as plain LWR",
+        samples=768,
+        source="Saber20",
+    ),
+    "firesaber": Entry(
+        spec="lwr:n=1024,q=8192,p=1024,secret=cbd,spread=3",
+        about="the key of FireSaber (round 3) as plain LWR",
+        samples=1024,
+        source="Saber20",
+    ),
+    # A ciphertext has n + 8 samples; a Gaussian stands for the tables of 16-bit probabilities.
+    "frodokem-640": Entry(
+        spec="lwe:n=640,q=32768,sigma=2.8,secret=gaussian,spread=2.8",
+        about="FrodoKEM-640 (round 3), its errors as a discrete Gaussian",
+        samples=648,
+        source="Frodo21",
+    ),
+    "frodokem-976": Entry(
+        spec="lwe:n=976,q=65536,sigma=2.3,secret=gaussian,spread=2.3",
+        about="FrodoKEM-976 (round 3), its errors as a discrete Gaussian",
+        samples=984,
+        source="Frodo21",
+    ),
+    "frodokem-1344": Entry(
+        spec="lwe:n=1344,q=65536,sigma=1.4,secret=gaussian,spread=1.4",
+        about="FrodoKEM-1344 (round 3), its errors as a discrete Gaussian",
+        samples=1352,
+        source="Frodo21",
+    ),
+    "toy-80": Entry(
+        spec="lwe:n=80,q=113,sigma=3,secret=binary,h=6",
+        about="the toy setting of the benchmark of attacks that learn: sparse binary secret",
+        source="WSMCL24",
+    ),
+    "toy-128": Entry(
+        spec="lwe:n=128,q=251,sigma=3,secret=binary,h=4",
+        about="the largest that the first attack by a transformer reached: sparse binary secret",
+        source="WCCL22",
+    ),
+    "toy-256": Entry(
+        spec="lwe:n=256,q=3329,sigma=3,secret=binary,h=8",
+        about="the smallest modulus that the attack VERDE reached: sparse binary secret",
+        source="LWACL23",
+    ),
+    **dict(darmstadt()),
 }
+
+
+def published_samples(name: str) -> int | None:
+    """Return how many samples a named set gives to an attacker; None for other specs, or any.
+
+    >>> published_samples("ml-kem-512"), published_samples("parity:d=8,m=2")
+    (512, None)
+    """
+    entry = CATALOG.get(name.strip())
+    return entry.samples if entry else None

@@ -112,6 +112,20 @@ class Coded(Family):
     def levels(self) -> tuple[Fraction, ...]:
         """The values that the unknown part of a label can take, as codes number them."""
 
+    @cached_property
+    def factors(self) -> NDArray[np.float64]:
+        """The levels in float64, by code: X[l, 0] times one of them is a label."""
+        return np.array([float(v) for v in self.levels])
+
+    @property
+    def shares(self) -> tuple[Fraction, ...] | None:
+        """The chance of each level where it is unknown; None where it depends on the tokens."""
+        return None
+
+    @abstractmethod
+    def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Evaluate the factor of `known` on packed open tokens: (n, k, words) -> (n,)."""
+
     @property
     @abstractmethod
     def trivial_risk(self) -> float:

@@ -203,9 +203,7 @@ class Instance:
         The same examples however the stream is cut; streams of different axes are independent.
         """
         family = self.family
-        size = 3 * count * family.bytes_per_example
-        if size > _ASK_ABOVE_BYTES:
-            require_memory(size, f"{count} examples of {family.spec} at once")
+        require_examples(family, count)
         return family.stream(self.hidden.secret, self.hidden.seed, axis, start, count)
 
 
@@ -218,6 +216,13 @@ class Source(Protocol):
 
     def examples(self, start: int, count: int) -> Examples:
         """Return examples start .. start+count-1, or as many of them as there are."""
+
+
+def require_examples(family: Family, count: int) -> None:
+    """Refuse to draw examples that memory cannot hold at once; raises TooLarge."""
+    size = 3 * count * family.bytes_per_example
+    if size > _ASK_ABOVE_BYTES:
+        require_memory(size, f"{count} examples of {family.spec} at once")
 
 
 def require(condition: bool, message: str) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.coded import Coded
 from instances.disk import (
     SECRET,
     damage,
@@ -25,7 +26,15 @@ from instances.disk import (
     write_tensors,
 )
 from instances.errors import DamagedFile, UsageError
-from instances.family import REFERENCE_EXAMPLES, Examples, Family, Hidden, Instance, Public
+from instances.family import (
+    REFERENCE_EXAMPLES,
+    Examples,
+    Family,
+    Hidden,
+    Instance,
+    Public,
+    Source,
+)
 from instances.layer import AttentionLayer
 from instances.limits import require_disk
 from instances.spec import parse_stored, require_stored
@@ -33,6 +42,7 @@ from instances.spec import parse_stored, require_stored
 TensorFormat = Literal["npz", "safetensors"]
 PUBLIC, EXAMPLES, LAYER = (f"hardness-{kind}/1" for kind in ("instance", "examples", "layer"))
 _SHARD_BYTES = 1 << 25
+_OURS = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,30 +129,69 @@ def write_folder(
     `progress` is called with the number of examples since its last call. Raises AlreadyExists,
     TooLarge.
     """
-    family = instance.family
-    require_stored(family, "an instance of it cannot be stored in a folder")
-    size = family.bytes_per_example
-    ours = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
-    with new_folder(path, force=force, ours=ours) as folder:
-        require_disk(count * size, folder, f"{count} examples of {family.spec}")
-        per_shard = max(1, _SHARD_BYTES // size)
-        shards: list[Shard] = []
-        for start in range(0, count, per_shard):
-            number = min(per_shard, count - start)
-            examples = instance.examples(start, number)
-            name = f"examples-{len(shards):05d}.{tensors}"
-            write_tensors(
-                folder / name,
-                examples.tensors,
-                {"format": EXAMPLES, "spec": family.spec, "start": start},
-            )
-            shards.append(Shard(file=name, count=number, sha256=content_hash(examples)))
-            progress(number)
+    require_stored(instance.family, "an instance of it cannot be stored in a folder")
+    with new_folder(path, force=force, ours=_OURS) as folder:
+        shards = _write_shards(folder, instance, count, tensors, progress)
         if with_layer:
             save_layer(folder / f"secret-layer.{tensors}", instance.layer())
         write_json(folder / "instance.json", _public_json(instance.public, shards))
         write_json(folder / "secret.json", _secret_json(instance), mode=0o600)
     return read_folder(path)
+
+
+def write_public_folder(
+    path: Path, examples: Examples, tensors: TensorFormat = "safetensors", force: bool = False
+) -> Folder:
+    """Write examples whose secret nobody here knows: a folder without a secret part.
+
+    Its reference is the first few of the examples. Raises AlreadyExists, TooLarge.
+    """
+    require_stored(examples.family, "examples of it cannot be stored in a folder")
+    with new_folder(path, force=force, ours=_OURS) as folder:
+        shards = _write_shards(folder, Stored(examples), len(examples), tensors)
+        reference = examples.cut(0, min(len(examples), REFERENCE_EXAMPLES))
+        public = Public(family=examples.family, commitments={}, reference=reference)
+        write_json(folder / "instance.json", _public_json(public, shards))
+    return read_folder(path)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Examples that are there, as a source of them."""
+
+    stock: Examples
+
+    @property
+    def family(self) -> Family:
+        """The family of the examples."""
+        return self.stock.family
+
+    def examples(self, start: int, count: int) -> Examples:
+        """Return examples start .. start+count-1, or as many of them as there are."""
+        return self.stock.cut(start, start + count)
+
+
+def _write_shards(
+    folder: Path,
+    source: Source,
+    count: int,
+    tensors: TensorFormat,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Shard]:
+    family = source.family
+    size = family.bytes_per_example
+    require_disk(count * size, folder, f"{count} examples of {family.spec}")
+    per_shard = max(1, _SHARD_BYTES // size)
+    shards: list[Shard] = []
+    for start in range(0, count, per_shard):
+        number = min(per_shard, count - start)
+        examples = source.examples(start, number)
+        name = f"examples-{len(shards):05d}.{tensors}"
+        meta = {"format": EXAMPLES, "spec": family.spec, "start": start}
+        write_tensors(folder / name, examples.tensors, meta)
+        shards.append(Shard(file=name, count=number, sha256=content_hash(examples)))
+        progress(number)
+    return shards
 
 
 def read_folder(path: Path) -> Folder:
@@ -173,13 +222,12 @@ def read_folder(path: Path) -> Folder:
             )
         if (data["k"], data["d"], data["labels"]) != (family.k, family.d, family.label_text):
             raise DamagedFile(f"{public_path} is damaged: k, d or labels are not those of its spec")
-        tensors = {name: _array(name, value) for name, value in data["reference"].items()}
-        reference = family.restore(tensors, REFERENCE_EXAMPLES)
-        public = Public(
-            family=family,
-            commitments={w: str(data["commitments"][w]) for w in ("secret", "seed")},
-            reference=reference,
-        )
+        tensors = {name: _array(name, v, family) for name, v in data["reference"].items()}
+        names = ("secret", "seed") if data["commitments"] else ()  # none: whose secret is unknown
+        commitments = {w: str(data["commitments"][w]) for w in names}
+        few = min(int(data["examples"]["count"]), REFERENCE_EXAMPLES)
+        reference = family.restore(tensors, REFERENCE_EXAMPLES if commitments else few)
+        public = Public(family=family, commitments=commitments, reference=reference)
         shards = tuple(_shard(s) for s in data["examples"]["shards"])
         if sum(s.count for s in shards) != data["examples"]["count"]:
             raise DamagedFile(f"{public_path} does not add up: shards and count differ")
@@ -202,6 +250,8 @@ def _integer(value: Any) -> int:
 def _read_hidden(path: Path, public: Public) -> Hidden:
     data = read_json(path)
     require_format(data, SECRET, path)
+    if not public.commitments:
+        raise DamagedFile(f"{path} stands beside an instance.json that committed to no secret")
     with damage(path):
         hidden = Hidden(
             secret=tuple(_integer(j) for j in data["secret"]),
@@ -244,12 +294,12 @@ def _plain(value: NDArray[Any]) -> Any:
     return [_plain(part) for part in value] if value.ndim else f"{int(value):016x}"
 
 
-def _array(name: str, data: Any) -> NDArray[Any]:
+def _array(name: str, data: Any, family: Family) -> NDArray[Any]:
     """Read an array that _plain wrote; raises ValueError or TypeError."""
     if name == "words":
         return np.array([[[int(w, 16) for w in token] for token in x] for x in data], np.uint64)
-    if name == "codes":
-        return np.array(data, np.uint8)
+    if isinstance(family, Coded):
+        return np.array(data, family.code_type)
     found = np.array(data)
     if found.dtype.kind not in "fi":
         raise ValueError(f"the reference's {name} are no numbers")

@@ -8,7 +8,11 @@ import numpy as np
 from instances.family import Family, Instance
 from instances.fineprint import coherence, fine_print
 from instances.layer import AttentionLayer
+from instances.limits import readable_bytes
+from instances.modular import Modular
 from instances.symmetric import Symmetric
+
+_LAYER_BYTES = 1 << 28  # above, a layer is not shown head by head
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +83,35 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
             "sum_abs_a": family.sum_abs_a,
             "response_error": float(np.abs(table - [float(v) for v in family.values]).max()),
         }
-    layer = instance.layer() if instance else None
+    if isinstance(family, Modular):
+        facts |= modular_facts(family, instance)
+    layer = instance.layer() if instance and "not_shown" not in facts else None
     facts["layer"] = asdict(layer_facts(layer)) if layer else None
     facts["fine_print"] = [asdict(c) for c in fine_print(layer)] if layer else None
+    return facts
+
+
+def modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:
+    """Describe what an LWE-style family says in public, and the steps and flags of an instance.
+
+    >>> from instances import parse
+    >>> instance = parse("lwr:n=8,q=16,p=2,secret=binary,h=4").instance(0)
+    >>> modular_facts(instance.family, instance)["steps"]
+    7
+    """
+    low, high = family.reach
+    facts: dict[str, Any] = {
+        "A": 0.0,
+        "bits": f"{family.n} numbers of {family.length}",
+        "range": f"{low}..{high}: of t = <a, s> mod q, over all secrets",
+        "distance": float(family.distance),
+        "information": family.information,
+    }
+    size = 16 * family.layer_heads * family.d**2
+    if size > _LAYER_BYTES:
+        facts["not_shown"] = f"a layer of {readable_bytes(size)}: its heads are not shown"
+    if instance is not None:
+        secret = instance.hidden.secret
+        facts["steps"] = len(family.steps(secret).a)
+        facts["flags"] = "; ".join(family.secrets.flags(secret)) or "none"
     return facts

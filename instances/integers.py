@@ -39,14 +39,16 @@ class Integers:
     @cached_property
     def mean(self) -> float:
         """The mean."""
-        return float(sum(v * w for v, w in zip(self.values, self.weights, strict=True)))
+        return float(self._moment(1))
 
     @cached_property
     def deviation(self) -> float:
         """The standard deviation."""
-        second = sum(v * v * w for v, w in zip(self.values, self.weights, strict=True))
-        first = sum(v * w for v, w in zip(self.values, self.weights, strict=True))
-        return math.sqrt(second - first * first)
+        return math.sqrt(self._moment(2) - self._moment(1) ** 2)
+
+    def _moment(self, power: int) -> Fraction:
+        pairs = zip(self.values, self.counts, strict=True)
+        return Fraction(sum(v**power * c for v, c in pairs), _WORDS)
 
     @property
     def rms(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.family import Hardness, require
+from instances.independence import hardness_of
 from instances.integers import Integers, bernoulli
 from instances.modular import Modular
 
@@ -53,12 +54,15 @@ class Lpn(Modular):
 
     @property
     def hardness(self) -> Hardness:
-        """Members are exactly orthogonal; for all algorithms an assumption."""
-        return Hardness(
-            evidence="assumption",
-            why="orthogonal members: exact for statistical queries; for all algorithms only the "
-            "assumption that learning parity with noise is hard",
-        )
+        """Exact for statistical queries; for all algorithms an assumption."""
+        if self.errors is None:
+            return hardness_of(self, "without noise linear algebra learns the labels")
+        return hardness_of(self, "the assumption that learning parity with noise is hard [BKW03]")
+
+    @property
+    def outcomes(self) -> int:
+        """2."""
+        return 2
 
     @cached_property
     def errors(self) -> Integers | None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.family import Hardness, require
+from instances.independence import hardness_of
 from instances.integers import Integers, centred_binomial, gaussian, uniform
 from instances.modular import Modular
 
@@ -75,23 +76,27 @@ class Lwe(Modular):
             f"width={self.width} given with q={self.q}: at most q - 1 and 65536 values",
         )
         self.require_range()
-        reach = max(map(abs, self.errors.values)) if self.errors else 0
+        wide = self.errors.deviation if self.errors else 0.0
         require(
-            reach < self.q * 8,
-            f"errors up to {reach} given with q={self.q}: labels then say nothing, lower the error",
+            wide <= 2 * self.q,
+            f"errors of standard deviation {wide:g} given with q={self.q}: labels then say "
+            "nothing, lower it",
         )
 
     @property
     def hardness(self) -> Hardness:
-        """Exact for statistical queries over a prime; for all algorithms an assumption."""
+        """Exact for statistical queries; for all algorithms an assumption."""
         if self.errors is None:
-            return Hardness(
-                evidence="assumption",
-                why="no error: labels are linear in s, and linear algebra learns them",
+            return hardness_of(
+                self,
+                "without error linear algebra learns the labels, linear in s",
             )
-        return Hardness(
-            evidence="assumption", why="the assumption that learning with errors is hard [Regev05]"
-        )
+        return hardness_of(self, "the assumption that learning with errors is hard [Regev05]")
+
+    @property
+    def outcomes(self) -> int:
+        """q."""
+        return self.q
 
     @cached_property
     def errors(self) -> Integers | None:

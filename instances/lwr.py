@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.family import Hardness, require
-from instances.modular import Modular, is_power_of_two
+from instances.independence import hardness_of
+from instances.modular import Modular
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,21 +57,20 @@ class Lwr(Modular):
 
     @property
     def hardness(self) -> Hardness:
-        """Exact for statistical queries where members are orthogonal; else an assumption."""
+        """Exact for statistical queries; for all algorithms an assumption."""
         if self.p == self.q:
-            return Hardness(
-                evidence="assumption",
-                why="p = q: labels are linear in s without error, and linear algebra learns them",
-            )
-        if self.p == 2 and is_power_of_two(self.q):
-            return Hardness(
-                evidence="assumption",
-                why="orthogonal members: exact for statistical queries; for all algorithms only "
-                "the assumption that learning with rounding is hard",
-            )
-        return Hardness(
-            evidence="assumption", why="the assumption that learning with rounding is hard [BPR12]"
-        )
+            return hardness_of(self, "with p = q linear algebra learns the labels, linear in s")
+        return hardness_of(self, "the assumption that learning with rounding is hard [BPR12]")
+
+    @property
+    def outcomes(self) -> int:
+        """p."""
+        return self.p
+
+    @property
+    def turns(self) -> bool:
+        """For p = 2."""
+        return self.p == 2
 
     @cached_property
     def levels(self) -> tuple[Fraction, ...]:

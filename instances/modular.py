@@ -58,6 +58,21 @@ class Modular(Coded):
         """Which level each element of Z_q has, (q,)."""
 
     @property
+    @abstractmethod
+    def outcomes(self) -> int:
+        """The number of levels, at any q."""
+
+    @property
+    def rarest(self) -> Fraction:
+        """The probability of the rarest level where <a, s> mod q is uniform."""
+        return Fraction(1, self.outcomes)
+
+    @property
+    def turns(self) -> bool:
+        """Whether t + q/2 always has the other one of two levels than t, without error."""
+        return False
+
+    @property
     def errors(self) -> Integers | None:
         """The distribution of e; None where there is none."""
         return None
@@ -79,8 +94,8 @@ class Modular(Coded):
             )
         else:
             require(
-                self.bits == 0 or need <= self.bits <= 120,
-                f"bits={self.bits} given with q={self.q}: between {need} and 120, or 0 for the "
+                self.bits == 0 or need <= self.bits <= 62,
+                f"bits={self.bits} given with q={self.q}: between {need} and 62, or 0 for the "
                 "number that makes a uniform up to 2^-32",
             )
         require(self.heads in ("saturated", "exact"), f"heads={self.heads}: saturated or exact")
@@ -88,7 +103,7 @@ class Modular(Coded):
         require(self.beta >= 1, f"beta={self.beta} given: beta must be at least 1")
         low, high = self.reach
         require(
-            self.beta * (high - low) < 1 << 53,
+            self.q > _MAX_TABLE or self.beta * (high - low) < 1 << 53,  # there are no layers there
             f"beta={self.beta} given: beta times the range {high - low} of t is beyond the 2^53 "
             "that float64 counts to, lower beta",
         )
@@ -147,14 +162,10 @@ class Modular(Coded):
         return many * low, many * high
 
     @cached_property
-    def _level(self) -> NDArray[np.float64]:
-        return np.array([float(v) for v in self.levels])
-
-    @cached_property
     def noiseless(self) -> NDArray[np.float64]:
         """The label's factor without error, by <a, s> mod q: (q,)."""
         self.require_table()
-        return self._level[self.table]
+        return self.factors[self.table]
 
     @cached_property
     def response(self) -> NDArray[np.float64]:
@@ -171,6 +182,13 @@ class Modular(Coded):
     def centre(self) -> float:
         """The mean of the label's factor."""
         return float(self.response.mean())
+
+    @cached_property
+    def shares(self) -> tuple[Fraction, ...]:
+        """The part of Z_q that has each level, which errors do not change."""
+        self.require_table()
+        counts = np.bincount(self.table, minlength=len(self.levels))
+        return tuple(Fraction(int(v), self.q) for v in counts)
 
     @cached_property
     def chances(self) -> NDArray[np.float64]:
@@ -305,8 +323,8 @@ class Modular(Coded):
         words = tokens.boolean(BitStream(key(seed, "tokens", axis)), start, count, self.k, self.d)
         x = tokens.unpack(words, self.d)
         factor = (x * self.layer(secret)(x))[:, 0, 0]
-        order = np.argsort(self._level)
-        middle = (self._level[order][1:] + self._level[order][:-1]) / 2
+        order = np.argsort(self.factors)
+        middle = (self.factors[order][1:] + self.factors[order][:-1]) / 2
         codes = order[np.searchsorted(middle, factor)] * self.open(words)
         return CodedExamples(family=self, words=words, codes=codes.astype(self.code_type))
 
@@ -332,7 +350,7 @@ class Modular(Coded):
         self, x: NDArray[Any], codes: NDArray[np.unsignedinteger[Any]]
     ) -> NDArray[np.float64]:
         """Turn tokens and codes into labels: (n, 2, d)."""
-        return spread(x, self._level[codes])
+        return spread(x, self.factors[codes])
 
     def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the formula above without errors: (n, 2, d) -> (n, 2, d)."""
@@ -345,6 +363,10 @@ class Modular(Coded):
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the mean label: what is known to who knows the family. [see parity.py on it]"""
         return spread(x, np.full(len(x), self.centre))
+
+    def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Evaluate the factor of `known`, the mean: (n, 2, words) -> (n,)."""
+        return np.full(len(words), self.centre)
 
     def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Project on what everyone knows of E[Y|X]: its range where z_0 = -1, else 0."""

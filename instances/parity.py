@@ -80,6 +80,11 @@ class Parity(Symmetric):
         """1: the squared norm of a parity."""
         return Fraction(1)
 
+    @property
+    def shares(self) -> tuple[Fraction, ...]:
+        """A fair coin."""
+        return (Fraction(1, 2), Fraction(1, 2))
+
     def codes(
         self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
     ) -> NDArray[np.uint8]:

@@ -121,10 +121,6 @@ class Symmetric(Coded):
         return np.array([clean, noisy], np.uint8)
 
     @cached_property
-    def _table(self) -> NDArray[np.float64]:
-        return np.array([float(v) for v in self.levels])
-
-    @cached_property
     def _profile(self) -> NDArray[np.float64]:
         return np.array([float(v) for v in self.values])
 
@@ -169,9 +165,14 @@ class Symmetric(Coded):
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the mean of F over all members, which is known to who knows the family."""
         minus = np.count_nonzero(x[:, 0, 1:] != x[:, 1, 1:], axis=1)
-        return self._spread(x, self.expected(minus))
+        return self._spread(x, self.expected_at(minus))
 
-    def expected(self, minus: NDArray[Any]) -> NDArray[np.float64]:
+    def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Evaluate the factor of `known` on packed tokens with z_0 = -1: (n, 2, words) -> (n,)."""
+        z = words[:, 0] ^ words[:, 1]
+        return self.expected_at(np.bitwise_count(z).sum(axis=1, dtype=np.intp) - 1)
+
+    def expected_at(self, minus: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the factor of `known` where z_0 = -1 from the number of -1 in z_1 .. z_(d-1)."""
         return self._fade(self.prior)[minus]
 
@@ -217,7 +218,7 @@ class Symmetric(Coded):
 
     def decode(self, x: NDArray[Any], codes: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Turn tokens and codes into labels: (n, 2, d)."""
-        return self._spread(x, self._table[codes])
+        return self._spread(x, self.factors[codes])
 
     @cached_property
     def unknown_variance(self) -> Fraction:

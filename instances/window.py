@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.family import Hardness, require
+from instances.independence import hardness_of
 from instances.modular import Modular
 
 
@@ -53,11 +54,26 @@ class Window(Modular):
 
     @property
     def hardness(self) -> Hardness:
-        """An assumption."""
-        return Hardness(
-            evidence="assumption",
-            why="the assumption that learning with rounding is hard: a window is one part of it",
+        """Exact for statistical queries; for all algorithms an assumption."""
+        return hardness_of(
+            self,
+            "the assumption that learning with rounding is hard: a window is one part of it",
         )
+
+    @property
+    def outcomes(self) -> int:
+        """2."""
+        return 2
+
+    @property
+    def rarest(self) -> Fraction:
+        """1/parts: that of the window."""
+        return Fraction(1, self.parts)
+
+    @property
+    def turns(self) -> bool:
+        """For two parts."""
+        return self.parts == 2
 
     @cached_property
     def levels(self) -> tuple[Fraction, ...]:

@@ -22,11 +22,6 @@ RUN_FIELDS = {
 NOT_BUILT = [
     "stress --learner elimination --on parity:d=16,m=3 --budget-seconds 5 --json",
     "stress --learner elimination --ladder parity-v1 --json",
-    "reduce lwr-to-attention FILE --json",
-    "reduce attention-to-lwr FILE --json",
-    "distinguish elimination lwr:n=8,q=16,p=2 --json",
-    "attack lwr:n=8,q=16,p=2 --with lll --json",
-    "estimate lwe:n=512,q=3329 --json",
     "icl optimum --d 5 --n 20 --json",
     "icl train --json",
     "icl curves --json",
@@ -66,10 +61,15 @@ def test_families_and_learners(hardness):
         "elimination",
         "lowdegree",
         "student",
+        "mlp",
         "pooled",
         "staged",
         "levenberg",
         "linear",
+        "bruteforce",
+        "mitm",
+        "restricted",
+        "bkw",
         "trivial",
     ]
     for learner in hardness("learners", "--json").json["learners"]:

@@ -35,6 +35,7 @@ CERTIFIED = [s for s in SPECS if parse(s).hardness.evidence == "exact"]
 QUICK = {
     "student": "student:steps=200,batch=64",
     "lowdegree": "lowdegree:degree=1",
+    "mlp": "mlp:steps=200,width=20,batch=64",
     "levenberg": "levenberg:restarts=1,examples=400,steps=8",
     "staged": "staged:examples=2000,polish=20",
 }

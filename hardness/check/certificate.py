@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from flint import fmpq
 
 from hardness.check.finite import FiniteEvidence
+from hardness.check.modular import ModularEvidence
 from hardness.check.parity import ParityEvidence
 from hardness.check.reading import Checked, rational, refuse
 from hardness.check.symmetric import SymmetricEvidence
@@ -48,6 +49,10 @@ class Evidence(Protocol):
 _KINDS: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
     "parity": ParityEvidence,
     "profile": SymmetricEvidence,
+    "lwr": ModularEvidence,
+    "lwe": ModularEvidence,
+    "lpn": ModularEvidence,
+    "window": ModularEvidence,
     "functions": FiniteEvidence,
     "layers": FiniteEvidence,
     "specs": FiniteEvidence,

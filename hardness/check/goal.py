@@ -5,6 +5,8 @@ from fractions import Fraction
 
 from hardness.check.reading import fraction, refuse
 
+_ONE = Fraction(1)  # the squared norm of members scaled to norm 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
@@ -14,15 +16,24 @@ class Goal:
     words: str
 
     @staticmethod
-    def read(given: dict[str, str], size: int, noise: Fraction, norm: Fraction) -> "Goal":
-        """Read risk, success and noise; norm: the largest Gram eigenvalue of unit-norm members."""
+    def read(
+        given: dict[str, str],
+        size: int,
+        noise: Fraction | None,
+        norm: Fraction,
+        least: Fraction = _ONE,
+    ) -> "Goal":
+        """Read risk, success and noise, which is None where a claim does not depend on any.
+
+        norm: the largest Gram eigenvalue of members whose squared norms are at least `least`.
+        """
         risk, success = fraction(given["risk"]), fraction(given["success"])
-        if fraction(given["noise"]) != noise:
+        if noise is not None and fraction(given["noise"]) != noise:
             refuse("the noise is not that of the spec")
         if not 0 < success <= 1:
             refuse("success is not in (0, 1]")
         return Goal(
-            missing=success * size - right_about(risk, norm),
+            missing=success * size - right_about(risk, norm, least),
             words=f"for relative risk {risk} with success probability {success}",
         )
 
@@ -34,25 +45,32 @@ class Goal:
             refuse(f"{value} queries are claimed, and fewer already rule out enough members")
 
 
-def right_about(risk: Fraction, norm: Fraction) -> int:
-    """Return the largest K with K (1 - risk) <= norm.
+def right_about(risk: Fraction, norm: Fraction, least: Fraction = _ONE) -> int:
+    """Return the largest K with K (least - risk) <= norm, least at most 1.
 
     >>> right_about(Fraction(1, 4), Fraction(1))
     1
     """
-    if not 0 <= risk < 1:
-        refuse("risk is not in [0, 1)")
-    quotient = norm / (1 - risk)
+    if not 0 <= risk < least:
+        refuse("risk is not in [0, 1), or not below the least density of a")
+    quotient = norm / (least - risk)
     right = quotient.numerator // quotient.denominator
-    if not right * (1 - risk) <= norm < (right + 1) * (1 - risk):
+    if not right * (least - risk) <= norm < (right + 1) * (least - risk):
         refuse("the risk does not bound how many members a hypothesis is right about")
     return right
 
 
-def check_floor(value: int, given: dict[str, str], size: int, norm: Fraction, levels: int) -> str:
+def check_floor(
+    value: int,
+    given: dict[str, str],
+    size: int,
+    norm: Fraction,
+    levels: int,
+    least: Fraction = _ONE,
+) -> str:
     """The least n with K levels^n >= success N is `value`."""
     risk, success = fraction(given["risk"]), fraction(given["success"])
-    right = right_about(risk, norm)
+    right = right_about(risk, norm, least)
     if not 0 < success <= 1 or value < 0:
         refuse("success is not in (0, 1], or the floor is negative")
     if value > size.bit_length() or right * levels**value < success * size:

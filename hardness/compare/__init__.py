@@ -1,22 +1,30 @@
 """Both sides together: runs of learners, their risks, and bounds over a range of sizes."""
 
 from hardness.compare.both import Comparison, Cut, compare, distinct, usual, values_of
+from hardness.compare.distinction import Distinction
+from hardness.compare.distinguish import distinguish
 from hardness.compare.game import Game, play
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
 from hardness.compare.run import Run, learn_once, run
+from hardness.compare.siege import Siege, attack, attacks_on
 from hardness.compare.spectrum import Attempt, Spectra, spectra
 
 __all__ = [
     "Attempt",
     "Comparison",
     "Cut",
+    "Distinction",
     "Game",
     "Risk",
     "Run",
+    "Siege",
     "Spectra",
+    "attack",
+    "attacks_on",
     "compare",
     "distinct",
+    "distinguish",
     "learn_once",
     "measure",
     "play",

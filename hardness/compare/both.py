@@ -1,21 +1,20 @@
 """Both sides: learners and certified bounds over a range of one parameter."""
 
-import multiprocessing
 import re
-import signal
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from hardness.compare.pool import execute
 from hardness.compare.run import Run, run
 from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
 from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
+from instances.modular import Modular
 from instances.parameters import fraction, key_values, plain
+from instances.parity import Parity
 from instances.spec import FAMILIES
 from instances.spec import parse_stored as parse
 from instances.userfile import split
@@ -23,6 +22,8 @@ from instances.userfile import split
 Value = int | Fraction  # of a parameter
 _MAX_RUNS = 100_000
 _HIDDEN_SETS = ("queries", "elimination", "lowdegree", "student")
+_NOISY = ("queries", "restricted", "lowdegree", "student")
+_RESIDUES = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
 _LAYERS = ("staged", "levenberg", "student", "linear")
 
 
@@ -83,7 +84,13 @@ def usual(spec: str, over: str) -> tuple[str, ...]:
     ('lowdegree', 'student')
     """
     family = parse(specs_over(spec, *values_of(over))[0])
-    names = _LAYERS if isinstance(family, Dense) else _HIDDEN_SETS
+    names: tuple[str, ...] = _HIDDEN_SETS
+    if isinstance(family, Dense):
+        names = _LAYERS
+    elif isinstance(family, Parity) and family.noise:
+        names = _NOISY  # what bounds for noisy parities must be seen beside
+    elif isinstance(family, Modular):
+        names = _RESIDUES
     return tuple(name for name in names if not parse_learner(name).supports(family))
 
 
@@ -208,7 +215,7 @@ def compare(
         )
 
     try:
-        for index, found in _execute(tasks, jobs):
+        for index, found in execute(_one, tasks, jobs):
             runs[index] = found
             progress(1)
     except (KeyboardInterrupt, ToolkitError) as error:
@@ -217,37 +224,6 @@ def compare(
 
 
 Task = tuple[str, str, int, Budget, Fraction]
-
-
-def _execute(tasks: list[Task], jobs: int) -> Iterator[tuple[int, Run]]:
-    if jobs == 1:
-        yield from ((i, _one(task)) for i, task in enumerate(tasks))
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context) as pool:
-        with _interrupts_held():
-            pending = {pool.submit(_one, task): i for i, task in enumerate(tasks)}
-        try:
-            for future in as_completed(pending):
-                yield pending[future], future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for worker in multiprocessing.active_children():
-                worker.terminate()
-            raise
-
-
-@contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Start workers that never see Ctrl-C: the driver alone does, and ends them."""
-    if not hasattr(signal, "pthread_sigmask"):  # not on Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _one(task: Task) -> Run:

@@ -24,6 +24,7 @@ from instances.family import Examples, Instance
 _EVALUATE, _FEW, _WORK = 16384, 2048, 1 << 23
 _BATCH_NUMBERS = 1 << 21
 _PILOT, _MOST_NUMBERS = 1024, 1 << 26  # of the dense evaluation
+_SOLVED_PART = 0.04  # of the scale: what the range of a code may add to a risk of 0
 _RANGE_PART, _TAIL_PART = 0.03, 0.004  # of the scale: what the range, the cut may add to the risk
 
 Array = NDArray[np.float64]
@@ -72,8 +73,10 @@ def _of_codes(
     examples: int | None,
     confidence: float,
 ) -> Risk | None:
-    # Fewer where tokens are long; enough to tell a solved instance all the same.
-    examples = examples or max(_FEW, min(_EVALUATE, _WORK // family.d))
+    # Fewer where tokens are long; enough to tell a solved instance all the same. Half are open.
+    range_term = 14 * family.risk_bound * math.log(4 / (1 - confidence)) / 3
+    few = max(_FEW, math.ceil(range_term / _SOLVED_PART))
+    examples = examples or max(few, min(_EVALUATE, _WORK // family.d))
     losses, raw = [], 0.0
     for drawn, target, given in _predicted(instance, predict, examples):
         if given is None:

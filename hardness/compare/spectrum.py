@@ -11,12 +11,20 @@ from hardness.compare.run import Run, answered, judged, learn_once
 from hardness.oracles import Budget
 from hardness.upper import Learner
 from hardness.upper.factor import factor, require_draws, require_table
-from hardness.upper.leap import information_exponent
+from hardness.upper.leap import information_exponent, leap_of_masks
 from hardness.upper.reduced import as_symmetric
-from hardness.upper.spectra import Learned, Spectrum, learned, member_spectrum, spectrum
+from hardness.upper.spectra import (
+    Learned,
+    Spectrum,
+    learned,
+    member_spectrum,
+    residue_spectrum,
+    spectrum,
+)
 from instances.errors import ToolkitError
-from instances.family import Instance
+from instances.family import Family, Instance, Secret
 from instances.files import Folder
+from instances.modular import Modular
 from instances.symmetric import Symmetric
 
 
@@ -36,13 +44,14 @@ class Attempt:
 class Spectra:
     """The spectrum of a member, what everyone knows of it, and perhaps a learner's attempt.
 
-    exponent: the information exponent, and the leap. known: what who knows the family alone has of
+    exponent: the information exponent. known: what who knows the family alone has of
     the member.
     """
 
     spec: str
     seed: int
     exponent: int
+    leap: int
     target: Spectrum
     known: Learned
     attempt: Attempt | None = None
@@ -52,7 +61,7 @@ class Spectra:
         target = {
             **_described(self.target, top),
             "information_exponent": self.exponent,
-            "leap": self.exponent,
+            "leap": self.leap,
         }
         out: dict[str, Any] = {
             "spec": self.spec,
@@ -96,7 +105,7 @@ def spectra(
     >>> found.target.weights[:4].tolist(), bool(found.attempt.learned.part[1] > 0.9)
     ([0.0, 0.75, 0.0, 0.25], True)
     """
-    family = as_symmetric(source.family)
+    family = _tabled(source.family)
     instance = source.instance if isinstance(source, Folder) else source
     if instance is None:
         raise ToolkitError(
@@ -105,7 +114,7 @@ def spectra(
         )
     require_table(family.d)
     require_draws(draws)
-    target = member_spectrum(family, instance.hidden.secret)
+    target, exponent, leap = _target(family, instance.hidden.secret)
     known = learned(_known(family), target)
     attempt = None
     if learner:
@@ -124,17 +133,36 @@ def spectra(
     return Spectra(
         spec=family.spec,
         seed=seed,
-        exponent=information_exponent(family),
+        exponent=exponent,
+        leap=leap,
         target=target,
         known=known,
         attempt=attempt,
     )
 
 
-def _known(family: Symmetric) -> Spectrum:
+def _tabled(family: Family) -> Symmetric | Modular:
+    """Narrow a family to one whose members are tabulated; raises UsageError for another."""
+    return family if isinstance(family, Modular) else as_symmetric(family)
+
+
+def _target(family: Symmetric | Modular, secret: Secret) -> tuple[Spectrum, int, int]:
+    """A member's spectrum, its information exponent and its leap."""
+    if isinstance(family, Symmetric):
+        exponent = information_exponent(family)
+        return member_spectrum(family, secret), exponent, exponent
+    found = residue_spectrum(family, secret)
+    return found, found.information_exponent or 0, leap_of_masks(found.sets)
+
+
+def _known(family: Symmetric | Modular) -> Spectrum:
     """The spectrum of what everyone knows of a member."""
+    if isinstance(family, Modular):
+        coefficients = np.zeros(1 << family.d - 1)
+        coefficients[0] = family.centre
+        return Spectrum(coefficients=coefficients)
     minus = np.bitwise_count(np.arange(1 << family.d - 1, dtype=np.uint32))
-    return spectrum(family.expected(minus))
+    return spectrum(family.expected_at(minus))
 
 
 def _described(found: Spectrum, top: int) -> dict[str, Any]:

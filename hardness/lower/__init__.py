@@ -3,20 +3,25 @@
 from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
 from hardness.lower.certificate import certify
 from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
+from hardness.lower.cost import Estimate, Estimates, estimate
+from hardness.lower.formula import LayerCheck
 from hardness.lower.johnson import Johnson
 from hardness.lower.record import Certificate, Claim
-from hardness.lower.verify import LayerCheck, Verification, verify
+from hardness.lower.verify import Verification, verify
 
 __all__ = [
     "Certificate",
     "Claim",
     "Correlation",
+    "Estimate",
+    "Estimates",
     "Johnson",
     "LayerCheck",
     "SampledGram",
     "Terms",
     "Verification",
     "certify",
+    "estimate",
     "exact",
     "exact_gram",
     "information_floor",

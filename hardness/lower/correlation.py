@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from hardness.kernels import counts, onebit
 from hardness.kernels.planes import planes, where_count
 from hardness.lower.johnson import Johnson
 from instances import tokens
+from instances.coded import Coded
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.limits import require_memory
@@ -108,16 +109,46 @@ def sampled(
     draw returns packed tokens (count, 2, words). Raises UsageError where no token has z_0 = -1,
     TooLarge where the matrix does not fit.
     """
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
-    size = len(members)
-    require_gram(size)
+    require_gram(len(members))
     table = family.response()
     # Bits will do only where the heads as they are have the two values of the profile.
     off = float(np.abs(table - [float(v) for v in family.values]).max())
     signs = family.two_valued and off < _OFF
-    add = _Signs(family, members, off) if signs else _Values(family, members, table)
-    used = 0
+    add: Adder = _Signs(family, members, off) if signs else _Values(family, members, table)
+    bound = float(np.abs(table).max()) ** 2
+    return gather(family, members, add, bound, draw, samples, confidence, progress)
+
+
+class Adder(Protocol):
+    """Adds up products of the values of members; `rounding` is what their mean is off by."""
+
+    chunk: int  # samples at once
+    rounding: float
+
+    def samples(self, z: NDArray[np.uint64]) -> None:
+        """Add packed z (n, words)."""
+
+    def total(self) -> NDArray[np.float64]:
+        """The sums so far: (M, M)."""
+
+
+def gather(
+    family: Coded,
+    members: tuple[Secret, ...],
+    add: Adder,
+    bound: float,
+    draw: Callable[[int, int], NDArray[np.uint64]],
+    samples: int,
+    confidence: float,
+    progress: Callable[[int], None],
+) -> SampledGram:
+    """Let an adder see the tokens with z_0 = -1; no product may be above `bound` in size.
+
+    Raises UsageError as `sampled` does.
+    """
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
+    size, used = len(members), 0
     for start in range(0, samples, add.chunk):
         count = min(add.chunk, samples - start)
         words = draw(start, count)
@@ -128,7 +159,6 @@ def sampled(
         progress(count)
     if not used:
         raise UsageError(f"none of {samples} tokens has z_0 = -1: raise --samples")
-    bound = float(np.abs(table).max()) ** 2
     entries = size * (size + 1) / 2
     radius = bound * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / used)
     return SampledGram(

@@ -1,29 +1,40 @@
 """Verification: sampled against certified correlations, the real layer against the formula.
 
-Nothing here trusts the certificate: correlations come from the heads as float64 computes them, and
-the layer is evaluated as a layer.
+Nothing here trusts the certificate: correlations come from the heads as float64 computes them, or
+for LWE-style families from E[Y|X] by its formula, and the layer is evaluated as a layer.
 """
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.correlation import SampledGram, exact_gram, require_gram, sampled
+from hardness.lower.correlation import SampledGram, exact_gram, gather, require_gram, sampled
+from hardness.lower.formula import (
+    Draw,
+    LayerCheck,
+    StoredCheck,
+    check_layer,
+    check_stored,
+    noise_rate,
+)
+from hardness.lower.residues import (
+    Responses,
+    certified_gram,
+    choose_independent,
+    uneven,
+)
 from instances import tokens
-from instances.coded import as_coded, require_coded
+from instances.coded import Coded, as_coded
 from instances.errors import Refuted, UsageError
 from instances.family import Family, Secret
 from instances.files import Folder
+from instances.modular import Modular
 from instances.streams import BitStream, generator, key
 from instances.symmetric import Symmetric
 
-Draw = Callable[[int, int], NDArray[np.uint64]]
-_LAYERS = 4
-_FLOPS = 2e10
 _SHOWN = 5
 _READ = 1 << 20
 
@@ -42,37 +53,6 @@ class Pair:
             f"{list(self.first)} and {list(self.second)}: certified {self.certified:g}, "
             f"sampled {self.sampled:.4g}"
         )
-
-
-@dataclass(frozen=True, kw_only=True)
-class LayerCheck:
-    """The real layer against the label formula, on some members and tokens."""
-
-    members: int
-    tokens: int
-    error: float  # largest absolute difference
-    tolerance: float
-    worst: Secret  # the member where it is
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the layer computes the formula to rounding."""
-        return self.error <= self.tolerance
-
-
-@dataclass(frozen=True, kw_only=True)
-class StoredCheck:
-    """Stored labels against the formula of the instance's secret."""
-
-    examples: int
-    different: int  # labels that are not the noiseless ones
-    open: int  # labels with an unknown part: the others cannot differ
-    allowed: float  # how many may, at the confidence (Hoeffding), given the noise
-
-    @property
-    def agrees(self) -> bool:
-        """Whether no more labels differ than the label noise explains."""
-        return self.different <= self.allowed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +151,7 @@ def verify(
     With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
     secret is one of the members, and its stored labels are compared with the formula.
     """
-    if not isinstance(family, Symmetric):
+    if not isinstance(family, Symmetric | Modular):
         raise UsageError(f"{family.name} given: there is nothing certified to verify yet")
     require_gram(min(members, family.size))
     own = folder.hidden.secret if folder and folder.hidden else None
@@ -179,9 +159,15 @@ def verify(
     draw, samples = _tokens(family, samples, seed, folder)
     layer = check_layer(family, chosen, draw, samples)
     # Two statements in one verdict: each gets half of what may go wrong.
-    each = 1 - (1 - confidence) / 2 if own and family.noise else confidence
-    gram = sampled(family, chosen, draw, samples, each, progress)
-    certified = exact_gram(family, chosen)
+    each = 1 - (1 - confidence) / 2 if own and noise_rate(family) else confidence
+    if isinstance(family, Modular):
+        add = Responses(family, chosen)
+        gram = gather(family, chosen, add, add.largest, draw, samples, each, progress)
+        gram = replace(gram, radius=gram.radius + uneven(family))
+        certified = certified_gram(family, chosen)
+    else:
+        gram = sampled(family, chosen, draw, samples, each, progress)
+        certified = exact_gram(family, chosen)
     deviation = np.triu(np.abs(gram.gram - certified))
     wrong = np.argwhere(deviation > gram.radius)
     order = np.argsort(-deviation[tuple(wrong.T)])[:_SHOWN]
@@ -207,7 +193,7 @@ def verify(
     )
 
 
-def _tokens(family: Symmetric, samples: int, seed: int, folder: Folder | None) -> tuple[Draw, int]:
+def _tokens(family: Coded, samples: int, seed: int, folder: Folder | None) -> tuple[Draw, int]:
     """The tokens to sample on, and how many: those of a folder if it has any, else fresh ones."""
     if folder is None or not folder.count:
         stream = BitStream(key(seed, "tokens", "verify"))
@@ -225,60 +211,19 @@ def _tokens(family: Symmetric, samples: int, seed: int, folder: Folder | None) -
 
 
 def choose_members(
-    family: Symmetric, members: int, seed: int, own: Secret | None = None
+    family: Symmetric | Modular, members: int, seed: int, own: Secret | None = None
 ) -> tuple[Secret, ...]:
-    """Draw different members, `own` first; all of them where there are no more."""
+    """Draw different members, `own` first; all of them where there are no more.
+
+    Of an LWE-style family: members that are independent in pairs.
+    """
     if members < 1:
         raise UsageError(f"--members {members} given: at least 1 is needed")
+    if isinstance(family, Modular):
+        return choose_independent(family, members, seed, own)
     rng = generator(seed, "members", family.spec)
     wanted = min(members, family.size)
     found: dict[Secret, None] = {own: None} if own else {}
     while len(found) < wanted:
         found[family.draw(rng)] = None
     return tuple(found)[:wanted]
-
-
-def check_layer(
-    family: Symmetric,
-    members: tuple[Secret, ...],
-    draw: Draw,
-    samples: int,
-) -> LayerCheck:
-    """Evaluate the layer of the first few members on the first tokens and compare the formula.
-
-    The tolerance is 1e-12 up to sum |a_i| = 200, and in proportion above: rounding grows with the
-    sizes that cancel.
-    """
-    chosen = members[:_LAYERS]
-    cost = len(chosen) * len(family.heads) * 8 * family.d**2
-    x = tokens.unpack(draw(0, min(samples, max(32, min(1024, int(_FLOPS // cost))))), family.d)
-    error, worst = -1.0, chosen[0]
-    for secret in chosen:
-        difference = np.abs(family.layer(secret)(x) - family.label(secret, x)).max()
-        if not difference <= error:
-            error, worst = float(difference), secret
-    return LayerCheck(
-        members=len(chosen),
-        tokens=len(x),
-        error=error,
-        tolerance=1e-12 * max(family.scale, family.sum_abs_a / 200),
-        worst=worst,
-    )
-
-
-def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
-    """Compare all stored labels with the formula of the secret, on packed words."""
-    family = require_coded(folder.family)
-    different = open_labels = 0
-    for shard in folder.shards:
-        examples = as_coded(folder.shard(shard))
-        clean = family.codes(secret, examples.words, np.zeros(len(examples), np.bool_))
-        different += int((clean != examples.codes).sum())
-        open_labels += int(family.open(examples.words).sum())
-    slack = math.sqrt(open_labels * math.log(1 / (1 - confidence)) / 2) if family.noise else 0.0
-    return StoredCheck(
-        examples=folder.count,
-        different=different,
-        open=open_labels,
-        allowed=float(family.noise) * open_labels + slack,
-    )

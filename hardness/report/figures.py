@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hardness.compare import read_comparison
-from hardness.report import lower_figures, stages
+from hardness.report import attack_figures, lower_figures, stages, walsh
 from hardness.report.canvas import render
 from instances.disk import read_json
 from instances.family import Family
@@ -16,18 +16,24 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "correlations": lower_figures.correlations,
     "eigenvalues": lower_figures.eigenvalues,
     "sda": lower_figures.sda,
+    "walsh": walsh.weights,
     "adversary": lambda path: lower_figures.adversary(read_json(path)),
     "stages": lambda path: stages.of_run(read_json(path)),
     "dial": lambda path: stages.of_dial(read_comparison(path)),
+    "attacks": lambda path: attack_figures.of_attacks(read_comparison(path)),
+    "training": lambda path: attack_figures.of_training(read_comparison(path)),
 }
 _SMALL, _WIDE = (6.0, 3.8), (10.0, 3.8)
 DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "correlations": (_SMALL, lower_figures.draw_correlations),
     "eigenvalues": (_SMALL, lower_figures.draw_eigenvalues),
     "sda": (_SMALL, lower_figures.draw_sda),
+    "walsh": (_SMALL, walsh.draw_weights),
     "adversary": (_SMALL, lower_figures.draw_adversary),
     "stages": (_WIDE, stages.draw_run),
     "dial": (_WIDE, stages.draw_dial),
+    "attacks": (_WIDE, attack_figures.draw_attacks),
+    "training": (_SMALL, attack_figures.draw_training),
 }
 
 

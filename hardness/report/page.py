@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hardness.compare.both import Comparison
+from hardness.lower import Certificate
+from hardness.report.cost import beside_words
 from hardness.report.figure import both_sides
 from hardness.report.summary import ASKER, bounds, cells, query_bound, short_name
 from hardness.report.text import big, credit, number, shown_risk
@@ -95,11 +97,11 @@ def _sentences(comparison: Comparison) -> list[dict[str, str]]:
         {
             "learner": "",
             "words": f"At {comparison.parameter} = {plain(value)} the family has "
-            f"SQ dimension {big(int(certificate.value('sq-dimension')))}. "
+            f"SQ dimension {_dimension(certificate)}. "
             f"{ASKER[bound].capitalize()} must be allowed at least "
             f"{big(int(certificate.value(bound)))} queries to reach relative risk "
             f"{terms.risk} with probability {terms.success}, whatever the answers within the "
-            f"tolerance {terms.tau}.",
+            f"tolerance {terms.tau}. {beside_words(certificate.spec)}".strip(),
         }
         for certificate in comparison.certificates[-1:]
     ]
@@ -116,6 +118,13 @@ def _sentences(comparison: Comparison) -> list[dict[str, str]]:
             )
         out.append({"learner": short_name(comparison, cell.learner), "words": words})
     return out
+
+
+def _dimension(certificate: Certificate) -> str:
+    """Write the SQ dimension; only a lower bound of it where the claim is a bracket."""
+    found = big(int(certificate.value("sq-dimension")))
+    kinds = {claim.quantity: claim.kind for claim in certificate.claims}
+    return found if kinds["sq-dimension"] == "exact" else f"at least {found}"
 
 
 def _words(comparison: Comparison) -> str:

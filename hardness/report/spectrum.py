@@ -19,7 +19,7 @@ def spectra_words(found: Spectra, top: int) -> str:
     lines = [
         f"{found.spec}, seed {found.seed}",
         f"target      {_shape(target)}",
-        f"            information exponent {found.exponent}, leap {found.exponent}",
+        f"            information exponent {found.exponent}, leap {found.leap}",
     ]
     header = ["degree", "target", "known"]
     columns = [target.weights, found.known.part]

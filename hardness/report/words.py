@@ -7,6 +7,7 @@ from typing import Any
 from hardness.check import Checked
 from hardness.compare import Game, Run
 from hardness.lower import Certificate, Claim, Verification
+from hardness.report.cost import beside_words
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
 from hardness.report.stages import stage_words
 from hardness.report.text import big, comparison_table, credit, table
@@ -22,7 +23,10 @@ def certificate_words(certificate: Certificate) -> str:
         value = shown_value(claim)
         lines += [f"{claim.quantity} = {value}   ({claim.kind}; {credit(claim.source)})"]
         lines += [_wrap(claim.meaning, "  "), _wrap(given, "  ")]
-    return "\n".join([*lines, "", _wrap(certificate.scope)])
+    beside = beside_words(certificate.spec)
+    return "\n".join(
+        [*lines, "", _wrap(certificate.scope), *(["", _wrap(beside)] if beside else [])]
+    )
 
 
 def shown_value(claim: Claim) -> str:
@@ -57,7 +61,9 @@ def verification_words(found: Verification) -> str:
         f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "
         f"({found.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
         f"layer         {layer.members} members on {layer.tokens} tokens: differs from the formula "
-        f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}",
+        f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}"
+        if layer.members
+        else "layer         not checked: it has too many heads to be built",
     ]
     if found.stored:
         lines += [
@@ -110,7 +116,7 @@ def _small(risk: float) -> str:
 
 def _is_long(value: Any) -> bool:
     """Whether a detail is for --json and the figures."""
-    return isinstance(value, list) and any(isinstance(part, dict | float) for part in value)
+    return isinstance(value, list) and any(isinstance(part, dict | float | list) for part in value)
 
 
 def truth_words(truth: dict[str, Any]) -> str:
@@ -161,6 +167,8 @@ def inspection_words(facts: dict[str, Any]) -> str:
         if key not in ("layer", "fine_print")
     ]
     layer = facts["layer"]
+    if "not_shown" in facts:
+        return "\n".join(lines)
     if layer is None:
         return "\n".join([*lines, "", "no secret part here: the layer itself is not known"])
     rows = [

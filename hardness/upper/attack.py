@@ -10,6 +10,7 @@ from instances.modular import Modular
 from instances.samples import Samples, as_modular, samples
 
 SPARE = 30  # bits of evidence beyond those that tell a secret from all others
+_SURE = 5  # standard deviations by which samples may tell less than on average
 _AT_ONCE = 4096  # examples: the clock is looked at between draws
 
 
@@ -21,15 +22,30 @@ def only_modular(family: Family) -> str | None:
 
 
 def needed(family: Modular) -> int:
-    """The samples by which a secret is believed: it takes log2(secrets) + SPARE bits.
+    """Count the samples by which a secret is believed: it takes log2(secrets) + SPARE bits.
+
+    They tell so many even where they tell five standard deviations less than on average.
 
     >>> from instances import parse
     >>> needed(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))
     58
     """
     bits = math.log2(family.size) + SPARE
-    noisy = family.errors is not None  # then labels tell more or less than on average
-    return math.ceil((1.5 if noisy else 1) * bits / family.information) + 1
+    mean, spread = family.information, _SURE * _deviation(family)
+    root = (spread + math.sqrt(spread**2 + 4 * mean * bits)) / (2 * mean)
+    return math.ceil(root**2) + 1
+
+
+def _deviation(family: Modular) -> float:
+    """The standard deviation of the bits that a sample tells for the true secret."""
+    if family.errors is None:
+        weights = np.bincount(family.table, minlength=len(family.levels)) / family.q
+        weights = weights[weights > 0]
+        bits = -np.log2(weights)
+    else:
+        weights = family.chances[family.chances > 0]
+        bits = np.log2(weights * family.q)
+    return math.sqrt(max(float(weights @ (bits - family.information) ** 2), 0.0))
 
 
 def believed(found: Samples, secret: Secret) -> bool:

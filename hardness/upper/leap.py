@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+
 from instances.family import Secret
 from instances.symmetric import Symmetric
 
@@ -24,6 +27,23 @@ def leap(subsets: Iterable[Secret]) -> int:
         worst = max(worst, _fresh(seen, nearest))
         seen |= nearest
         left = {mask for mask in left if _fresh(seen, mask)}
+    return worst
+
+
+def leap_of_masks(masks: NDArray[np.int64]) -> int:
+    """Compute the leap of sets that are given as bits of integers, of which there may be many.
+
+    >>> leap_of_masks(np.array([0, 0b1, 0b111]))
+    2
+    """
+    seen = worst = 0
+    left = masks[masks != 0]
+    while len(left):
+        fresh = np.bitwise_count(left & ~seen)
+        nearest = int(fresh.argmin())
+        worst = max(worst, int(fresh[nearest]))
+        seen |= int(left[nearest])
+        left = left[left & ~seen != 0]
     return worst
 
 

@@ -30,6 +30,7 @@ class Outcome(Enum):
     NOISY = "labels are noisy"
     TOLERANCE = "tolerance too large"
     INCONSISTENT = "answers fit no member"
+    NOT_FOUND = "no secret found"
     DEGENERATE = "a stage failed"
     DIVERGED = "diverged"
     INVALID = "invalid hypothesis"
@@ -58,7 +59,10 @@ _ADVICE = {
     "`queries` where the family is small",
     Outcome.TOLERANCE: "answers within the tolerance may hide every member: lower --tau",
     Outcome.INCONSISTENT: "every member is further than tau from some answer: sampled answers fail "
-    "once in a million or so, try another seed; else the oracle is broken",
+    "once in a million or so, try another seed; else the oracle is broken. Of a "
+    "search: every secret was tried, the labels are no member's",
+    Outcome.NOT_FOUND: "random trials met no secret that the samples confirm: the labels may be no "
+    "member's; else give more samples or try another seed",
     Outcome.DEGENERATE: "a stage found nothing to hold on to: the details say which, why, and how "
     "many examples it needs if more would do",
     Outcome.DIVERGED: "training left the range of float64, so its risk is that of knowing the "

@@ -6,17 +6,18 @@ What is fitted is the label less what everyone knows of it.
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, nothing
-from hardness.upper.reduced import Reduced, as_symmetric, only_symmetric, reduce
+from hardness.upper.reduced import only_coded, predictor, reduce
+from instances.coded import require_coded
 from instances.family import Family, Secret, require
 from instances.limits import require_memory
-from instances.symmetric import to_float
+from instances.symmetric import Symmetric, to_float
 
 _BLOCK = 1 << 12
 
@@ -38,12 +39,12 @@ class LowDegree:
         require(self.oversample >= 2, f"oversample={self.oversample} given: at least 2 is needed")
 
     def supports(self, family: Family) -> str | None:
-        """Symmetric functions of hidden sets."""
-        return only_symmetric(family)
+        """Two-token families whose labels have one unknown factor."""
+        return only_coded(family)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Solve the normal equations, then scale the fit by what fresh examples say of it."""
-        family = as_symmetric(oracle.family)
+        family = require_coded(oracle.family)
         degree = min(self.degree, family.d - 1)
         size = 0
         for k in range(degree + 1):
@@ -59,30 +60,32 @@ class LowDegree:
             while used < self.oversample * size:
                 wanted = min(_BLOCK, 2 * (self.oversample * size - used))
                 block = reduce(oracle.draw(wanted))
-                features, values = _features(block, columns)
+                features = _monomials(block.z(), columns)
                 gram += features.T @ features
-                moment += features.T @ values
+                moment += features.T @ block.values
                 used += len(block)
             coefficients = np.asarray(np.linalg.lstsq(gram, moment, rcond=1e-10)[0], np.float64)
             held_out = reduce(oracle.draw(_BLOCK))
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], monomials=size, examples_used=used)
-        features, values = _features(held_out, columns)
-        fitted = features @ coefficients
-        scale = float(
-            np.clip(float(fitted @ values) / max(float(fitted @ fitted), 1e-300), 0.0, 1.0)
-        )
+        fitted = _monomials(held_out.z(), columns) @ coefficients
+        square = max(float(fitted @ fitted), 1e-300)
+        scale = float(np.clip(float(fitted @ held_out.values) / square, 0.0, 1.0))
         coefficients = scale * coefficients
         top = int(np.argmax(np.abs(coefficients)))
-        claimed: Secret | None = None
-        peak = float(1 - 2 * family.noise) * to_float(family.fourier[family.m])
-        if peak and len(monomials[top]) == family.m and coefficients[top] / peak > 0.5:
-            claimed = monomials[top]
         return Hypothesis(
-            predict=lambda x: _predict(family, columns, coefficients, x),
-            secret=claimed,
+            predict=predictor(family, lambda z: _monomials(z, columns) @ coefficients),
+            secret=_claimed(family, monomials[top], float(coefficients[top])),
             details={"monomials": size, "degree": degree, "scale": scale},
         )
+
+
+def _claimed(family: Family, monomial: Secret, coefficient: float) -> Secret | None:
+    """The hidden set whose own coefficient this is, within a factor of two."""
+    if not isinstance(family, Symmetric) or len(monomial) != family.m:
+        return None
+    peak = float(1 - 2 * family.noise) * to_float(family.fourier[family.m])
+    return monomial if peak and coefficient / peak > 0.5 else None
 
 
 def _ground(family: Family) -> range:
@@ -97,31 +100,8 @@ def _columns(monomials: list[Secret], degree: int) -> NDArray[np.intp]:
     return out
 
 
-def _features(
-    block: Reduced, columns: NDArray[np.intp]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return _monomials(block.z(), columns), block.values
-
-
 def _monomials(z: NDArray[np.float64], columns: NDArray[np.intp]) -> NDArray[np.float64]:
     out: NDArray[np.float64] = z[:, columns[:, 0]]
     for k in range(1, columns.shape[1]):
         out = out * z[:, columns[:, k]]
-    return out
-
-
-def _predict(
-    family: Family,
-    columns: NDArray[np.intp],
-    coefficients: NDArray[np.float64],
-    x: NDArray[Any],
-) -> NDArray[np.float64]:
-    out = family.known(x)
-    z = (x[:, 0] * x[:, 1]).astype(np.float64)
-    unknown = np.flatnonzero(z[:, 0] < 0)
-    z[:, 0] = 1.0
-    for start in range(0, len(unknown), _BLOCK):
-        rows = unknown[start : start + _BLOCK]
-        values = _monomials(z[rows], columns) @ coefficients
-        out[rows, :, 0] += x[rows, :, 0] * values[:, None]
     return out

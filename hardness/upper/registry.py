@@ -3,15 +3,20 @@
 from typing import Any
 
 from hardness.upper.arorage import AroraGe
+from hardness.upper.bkw import Bkw
+from hardness.upper.bruteforce import BruteForce
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Learner
 from hardness.upper.levenberg import Levenberg
 from hardness.upper.linear import Linear
 from hardness.upper.lowdegree import LowDegree
+from hardness.upper.mitm import MeetInTheMiddle
+from hardness.upper.mlp import Mlp
 from hardness.upper.modlinear import ModLinear
 from hardness.upper.pooled import Pooled
 from hardness.upper.primal import Primal
 from hardness.upper.queries import Queries
+from hardness.upper.restricted import Restricted
 from hardness.upper.staged.learner import Staged
 from hardness.upper.student import Student
 from hardness.upper.trivial import Trivial
@@ -25,16 +30,32 @@ LEARNERS: dict[str, type[Any]] = {
         Elimination,
         LowDegree,
         Student,
+        Mlp,
         Pooled,
         Staged,
         Levenberg,
         Linear,
-        Trivial,
+        BruteForce,
+        MeetInTheMiddle,
+        Restricted,
+        Bkw,
         ModLinear,
-        Primal,
         AroraGe,
+        Primal,
+        Trivial,
     )
 }
+
+ATTACKS = (  # learners that look for the secret itself
+    "elimination",
+    "bruteforce",
+    "mitm",
+    "restricted",
+    "bkw",
+    "modlinear",
+    "arora-ge",
+    "primal",
+)
 
 
 def parse_learner(text: str) -> Learner:

@@ -15,6 +15,7 @@ from hardness.kernels.walsh import transform
 from hardness.upper.factor import require_table
 from instances.errors import UsageError
 from instances.family import Secret, require
+from instances.modular import Modular
 from instances.symmetric import Symmetric
 
 Array = NDArray[np.float64]
@@ -135,6 +136,12 @@ class Spectrum:
             kept = kept[np.lexsort((kept, np.bitwise_count(kept), -rounded))][:count]
         return [(_subset(int(i)), float(self.coefficients[i])) for i in kept]
 
+    @property
+    def sets(self) -> NDArray[np.int64]:
+        """The indices of the coefficients that are more than rounding."""
+        least = (NEGLIGIBLE * self.norm) ** 0.5
+        return np.concatenate([np.flatnonzero(np.abs(p) > least) + s for s, p in self._parts()])
+
     def dot(self, other: "Spectrum") -> float:
         """Return E[q f], the correlation of two functions; raises UsageError if their n differ."""
         return float(shared(self, other).sum())
@@ -155,6 +162,24 @@ def spectrum(table: Array) -> Spectrum:
     transform(coefficients)
     coefficients /= coefficients.size
     return Spectrum(coefficients=coefficients)
+
+
+def residue_spectrum(family: Modular, secret: Secret) -> Spectrum:
+    """Transform E of the factor of an LWE-style member, a function of the bits of a.
+
+    Raises UsageError and TooLarge beyond d = 27.
+
+    >>> from instances import parse
+    >>> family = parse("lwr:n=2,q=4,p=2,secret=binary")
+    >>> residue_spectrum(family, (1, 0)).top(2), residue_spectrum(family, (1, 1)).weights.tolist()
+    ([((2,), 1.0)], [0.0, 0.0, 0.25, 0.5, 0.25])
+    """
+    weights = family.weights(secret)
+    require_table(family.d)
+    t = np.zeros(1, np.int32)
+    for weight in weights:
+        t = np.concatenate([t, (t + int(weight)) % family.q])
+    return spectrum(family.response[t])
 
 
 def member_spectrum(family: Symmetric, secret: Secret) -> Spectrum:

@@ -1,0 +1,116 @@
+"""The compiled enumeration of sparse vectors; imported where one is run, for numba."""
+
+from typing import Any
+
+import numpy as np
+
+from hardness.kernels._compile import compiled
+
+AHEAD = 4  # samples whose sums are kept for a whole run of candidates
+
+
+@compiled
+def advance(places: Any, digits: Any, n: int, values: int) -> int:
+    """Step to the next values, then to the next ascending places in 0 .. n-2.
+
+    Returns the first entry that changed, -1 after the last step.
+    """
+    size = len(places)
+    for i in range(size - 1, -1, -1):
+        if digits[i] + 1 < values:
+            digits[i] += 1
+            return i
+        digits[i] = 0
+    for i in range(size - 1, -1, -1):
+        if places[i] < n - 1 - size + i:
+            places[i] += 1
+            for j in range(i + 1, size):
+                places[j] = places[i] + j - i
+            return 0 if values > 1 else i
+    return -1
+
+
+@compiled
+def search(
+    columns: Any,
+    ahead: Any,
+    tables: Any,
+    rows: Any,
+    shifts: Any,
+    limits: Any,
+    q: int,
+    places: Any,
+    digits: Any,
+    count: int,
+    best: Any,
+) -> Any:
+    """Try all vectors whose places but the last are `places`, for `count` places in turn.
+
+    columns: (values, n, N) uint32, values times columns mod q; ahead: (AHEAD, values, n), its first
+    samples. best: cost, then places and digits of the best so far; replaced.
+    Returns how many places were done and how many candidates were tried.
+    """
+    values, n, _ = columns.shape
+    weight = len(places)
+    first, second = tables[rows[0]], tables[rows[1]]
+    third, fourth = tables[rows[2]], tables[rows[3]]
+    one, two, three, four = ahead[0], ahead[1], ahead[2], ahead[3]
+    limit = limits[AHEAD - 1]
+    sums = np.zeros((weight + 1, AHEAD), np.uint64)
+    for i in range(AHEAD):
+        sums[0, i] = shifts[i]
+    tried, done, changed = 0, 0, 0
+    while done < count:
+        for k in range(changed, weight):
+            for i in range(AHEAD):
+                total = sums[k, i] + columns[digits[k], places[k], i]
+                sums[k + 1, i] = total - q if total >= q else total
+        b, c, d, e = sums[weight, 0], sums[weight, 1], sums[weight, 2], sums[weight, 3]
+        first_place = np.uint64(places[weight - 1] + 1 if weight else 0)
+        tried += (n - np.int64(first_place)) * values
+        for v in range(np.uint64(values)):
+            for j in range(first_place, np.uint64(n)):
+                cost = np.int64(first[b + one[v, j]]) + np.int64(second[c + two[v, j]])
+                cost += np.int64(third[d + three[v, j]]) + np.int64(fourth[e + four[v, j]])
+                if cost > limit or cost >= best[0]:
+                    continue
+                head = (places, digits)
+                _finish(columns, tables, rows, shifts, limits, q, head, v, j, cost, best)
+        done += 1
+        changed = advance(places, digits, n, values)
+        if changed < 0:
+            break
+    return done, tried
+
+
+@compiled
+def _finish(
+    columns: Any,
+    tables: Any,
+    rows: Any,
+    shifts: Any,
+    limits: Any,
+    q: int,
+    head: Any,
+    v: int,
+    j: int,
+    cost: Any,
+    best: Any,
+) -> None:
+    """Add up what all further samples cost, and keep the candidate where it is the best so far."""
+    places, digits = head
+    weight = len(places)
+    last = columns[v, j]
+    for i in range(AHEAD, columns.shape[2]):
+        total = shifts[i] + last[i]
+        for k in range(weight):
+            total += columns[digits[k], places[k], i]
+        cost += np.int64(tables[rows[i], total % q])
+        if cost > limits[i] or cost >= best[0]:
+            return
+    best[0] = cost
+    for k in range(weight):
+        best[1 + k] = places[k]
+        best[2 + weight + k] = digits[k]
+    best[1 + weight] = j
+    best[2 + 2 * weight] = v

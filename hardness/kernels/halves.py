@@ -1,0 +1,122 @@
+"""Meeting in the middle: sums of all sparse vectors on some places, and the pairs that fit.
+
+Compiled at first use, which takes some seconds, and kept on disk.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.kernels.supports import head, heads
+
+_NO_COST = np.int64(1) << 62
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Half:
+    """All vectors of some weights on n places: columns (values, n, N) uint32, reduced mod q."""
+
+    columns: NDArray[np.uint32]
+    q: int
+    weights: tuple[int, ...]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The number of vectors of each weight."""
+        values, n, _ = self.columns.shape
+        return tuple(heads(n + 1, w + 1, values) for w in self.weights)
+
+    def __len__(self) -> int:
+        return sum(self.counts)
+
+    def sums(self, start: int, count: int) -> NDArray[np.uint16]:
+        """Return the sums mod q of vectors start .. start+count-1: (count, N)."""
+        from hardness.kernels import _join_jit as compiled
+
+        values, n, many = self.columns.shape
+        out = np.empty((min(count, len(self) - start), many), np.uint16)
+        before, done = 0, 0
+        for weight, size in zip(self.weights, self.counts, strict=True):
+            first = start + done - before
+            if done < len(out) and first < size:
+                places, digits = head(first, n + 1, weight + 1, values)
+                part = out[done : done + size - first]
+                compiled.fill(
+                    self.columns,
+                    np.uint64(self.q),
+                    np.array(places, np.int64),
+                    np.array(digits, np.int64),
+                    part,
+                )
+                done += len(part)
+            before += size
+        return out
+
+    def entries(self, index: int) -> tuple[tuple[int, int], ...]:
+        """Return the places of a vector, each with the number of its value."""
+        values, n, _ = self.columns.shape
+        for weight, size in zip(self.weights, self.counts, strict=True):
+            if index < size:
+                places, digits = head(index, n + 1, weight + 1, values)
+                return tuple(zip(places, digits, strict=True))
+            index -= size
+        raise IndexError(index)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit:
+    """When sums explain samples: tables, rows, shifts, limits as in kernels/supports.py.
+
+    Sample i may be explained where shifts[i] plus the sum lies in width[rows[i]] numbers from
+    low[rows[i]] on, mod q; keys are made of the first `keyed` samples, in `buckets` parts of Z_q.
+    """
+
+    tables: NDArray[np.uint16]
+    rows: NDArray[np.int64]
+    shifts: NDArray[np.int64]
+    limits: NDArray[np.int64]
+    low: NDArray[np.int64]
+    width: NDArray[np.int64]
+    keyed: int
+    buckets: int
+
+
+class Sorted:
+    """Sums (M, N), sorted by their keys."""
+
+    def __init__(self, sums: NDArray[np.uint16], fit: Fit) -> None:
+        """Sort: takes the memory of the sums once more, and 24 bytes for each."""
+        q = fit.tables.shape[1] // 2
+        keys = np.zeros(len(sums), np.int64)
+        for i in range(fit.keyed):
+            keys = keys * fit.buckets + sums[:, i].astype(np.int64) * fit.buckets // q
+        self._order = np.argsort(keys, kind="stable")
+        self._sums = sums[self._order]
+        many = np.bincount(keys, minlength=fit.buckets**fit.keyed)
+        self._starts = np.concatenate([[0], np.cumsum(many)])
+        self._fit = fit
+
+    def join(self, left: NDArray[np.uint16]) -> tuple[int, tuple[int, int] | None]:
+        """Try the pairs with other sums that may fit: how many, and the cheapest one."""
+        from hardness.kernels import _join_jit as compiled
+
+        fit = self._fit
+        best = np.array([_NO_COST, 0, 0])
+        tried = compiled.join(
+            left,
+            self._sums,
+            self._starts,
+            fit.tables,
+            fit.rows.astype(np.uint64),
+            fit.shifts.astype(np.uint64),
+            fit.limits,
+            fit.low.astype(np.uint64),
+            fit.width,
+            fit.keyed,
+            fit.buckets,
+            best,
+        )
+        if best[0] == _NO_COST:
+            return int(tried), None
+        return int(tried), (int(best[1]), int(self._order[best[2]]))

@@ -1,0 +1,114 @@
+"""The real layer, and stored labels, against the label formula."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.lower.residues import error_rate, misses
+from instances import tokens
+from instances.coded import Coded, as_coded, require_coded
+from instances.family import Secret
+from instances.files import Folder
+from instances.modular import Modular
+from instances.symmetric import Symmetric
+
+Draw = Callable[[int, int], NDArray[np.uint64]]
+_LAYERS = 4
+_LAYER_BYTES = 1 << 31
+_FLOPS = 2e10
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerCheck:
+    """The real layer against the label formula, on some members and tokens."""
+
+    members: int  # 0 where the layers are too large to be built
+    tokens: int
+    error: float  # largest absolute difference
+    tolerance: float
+    worst: Secret  # the member where it is
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the layer computes the formula to rounding."""
+        return self.error <= self.tolerance
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredCheck:
+    """Stored labels against the formula of the instance's secret."""
+
+    examples: int
+    different: int  # labels that are not the noiseless ones
+    open: int  # labels with an unknown part: the others cannot differ
+    allowed: float  # how many may, at the confidence (Hoeffding), given the noise
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no more labels differ than the label noise explains."""
+        return self.different <= self.allowed
+
+
+def check_layer(
+    family: Symmetric | Modular,
+    members: tuple[Secret, ...],
+    draw: Draw,
+    samples: int,
+) -> LayerCheck:
+    """Evaluate the layer of the first few members on the first tokens and compare the formula.
+
+    The tolerance is 1e-12 up to sum |a_i| = 200, and in proportion above: rounding grows with the
+    sizes that cancel. No member is built of a family whose layers take gigabytes. Heads that are
+    steps may miss them by 1 - tanh(beta/2) besides.
+    """
+    if isinstance(family, Modular) and 16 * family.layer_heads * family.d**2 > _LAYER_BYTES:
+        return LayerCheck(members=0, tokens=0, error=0.0, tolerance=0.0, worst=members[0])
+    chosen = members[:_LAYERS]
+    cost = len(chosen) * family.layer_heads * 8 * family.d**2
+    x = tokens.unpack(draw(0, min(samples, max(32, min(1024, int(_FLOPS // cost))))), family.d)
+    error, worst, tolerance = -1.0, chosen[0], 0.0
+    for secret in chosen:
+        layer = family.layer(secret)
+        if isinstance(family, Modular):
+            truth, allowed = family.mean(secret, x), misses(family, layer)
+        else:
+            truth = family.label(secret, x)
+            allowed = 1e-12 * max(family.scale, family.sum_abs_a / 200)
+        difference = np.abs(layer(x) - truth).max()
+        tolerance = max(tolerance, allowed)
+        if not difference <= error:
+            error, worst = float(difference), secret
+    return LayerCheck(
+        members=len(chosen),
+        tokens=len(x),
+        error=error,
+        tolerance=tolerance,
+        worst=worst,
+    )
+
+
+def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
+    """Compare all stored labels with the formula of the secret, on packed words."""
+    family = require_coded(folder.family)
+    rate = noise_rate(family)
+    different = open_labels = 0
+    for shard in folder.shards:
+        examples = as_coded(folder.shard(shard))
+        clean = family.codes(secret, examples.words, np.zeros(len(examples), np.bool_))
+        different += int((clean != examples.codes).sum())
+        open_labels += int(family.open(examples.words).sum())
+    slack = math.sqrt(open_labels * math.log(1 / (1 - confidence)) / 2) if rate else 0.0
+    return StoredCheck(
+        examples=folder.count,
+        different=different,
+        open=open_labels,
+        allowed=rate * open_labels + slack,
+    )
+
+
+def noise_rate(family: Coded) -> float:
+    """The probability that noise or an error changes an open label, or a little more."""
+    return error_rate(family) if isinstance(family, Modular) else float(family.noise)

@@ -1,0 +1,95 @@
+"""Sampling members of LWE-style families: which, their correlations, how far layers are off."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.lower.modular import Independent
+from instances import tokens
+from instances.errors import UsageError
+from instances.family import Secret
+from instances.independence import fold, obstacle, representative
+from instances.layer import AttentionLayer
+from instances.modular import Modular
+from instances.streams import generator
+
+_TRIES = 40  # draws for each member that is asked for
+_NUMBERS = 1 << 22
+
+
+def choose_independent(
+    family: Modular, members: int, seed: int, own: Secret | None = None
+) -> tuple[Secret, ...]:
+    """Draw members that are independent in pairs, `own` first, at most as many as asked for.
+
+    Raises UsageError for a family without a certificate.
+
+    >>> from instances import parse
+    >>> len(choose_independent(parse("lwr:n=3,q=8,p=2,secret=ternary"), members=50, seed=0))
+    13
+    """
+    reason = obstacle(family)
+    if reason:
+        raise UsageError(f"{family.spec} given: there is nothing certified to verify: {reason}")
+    rng = generator(seed, "members", family.spec)
+    found: dict[Secret, Secret] = {representative(family, own): own} if own else {}
+    for _ in range(_TRIES * members):
+        if len(found) >= members:
+            break
+        secret = family.draw(rng)
+        found.setdefault(representative(family, secret), secret)
+    return tuple(found.values())[:members]
+
+
+def certified_gram(family: Modular, members: tuple[Secret, ...]) -> NDArray[np.float64]:
+    """Build the Gram matrix of independent members where a is uniform: (M, M)."""
+    return float(family.response.var()) * np.eye(len(members))
+
+
+def uneven(family: Modular) -> float:
+    """Bound what tokens add to an entry of that Gram matrix, a not being quite uniform."""
+    least, most = Independent(family=family).density
+    return float(max(most - 1, 1 - least)) * float(family.response.var())
+
+
+class Responses:
+    """Adds up products of members' responses to <a, s> mod q, less their mean."""
+
+    rounding = 0.0
+
+    def __init__(self, family: Modular, members: tuple[Secret, ...]) -> None:
+        """Take members of a family whose Z_q can be tabulated."""
+        self._family = family
+        self._table = family.response - family.centre
+        self._weights = np.stack([family.weights(s) for s in members], axis=1).astype(np.float64)
+        self._gram = np.zeros((len(members), len(members)))
+        self.chunk = max(64, _NUMBERS // max(family.d, len(members)))
+
+    @property
+    def largest(self) -> float:
+        """A bound on a product."""
+        return float(np.abs(self._table).max()) ** 2
+
+    def samples(self, z: NDArray[np.uint64]) -> None:
+        """Add packed z (n, words)."""
+        bits = (tokens.unpack(z, self._family.d)[:, 1:] < 0).astype(np.float64)
+        t = (bits @ self._weights).astype(np.int64)  # sums stay below 2^53
+        values = self._table[t % self._family.q]
+        self._gram += values.T @ values
+
+    def total(self) -> NDArray[np.float64]:
+        """The sums of products so far: (M, M)."""
+        return self._gram
+
+
+def misses(family: Modular, layer: AttentionLayer) -> float:
+    """Bound how far the layer of a member may be from E[Y|X]: rounding, and heads' saturation."""
+    total = float(np.abs(layer.w[:, 0, 0]).sum())
+    slope = 1 - math.tanh(float(family.beta) / 2) if family.heads == "saturated" else 0.0
+    return 1e-12 * max(1.0, total / 200) + slope * total
+
+
+def error_rate(family: Modular) -> float:
+    """The probability that an error moves <a, s> mod q."""
+    return 1 - float(fold(family.errors, family.q).get(0, 0)) if family.errors else 0.0

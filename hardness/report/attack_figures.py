@@ -1,0 +1,130 @@
+"""Figures of attacks: what they cost beside the estimates, and how far training comes.
+
+Each figure is drawn from numbers that it also gives away.
+"""
+
+from statistics import median
+from typing import Any
+
+from hardness.compare import Comparison
+from hardness.compare.distinction import implied_accuracy
+from hardness.lower import estimate
+from hardness.report.canvas import STYLES
+from hardness.report.summary import cells, short_name
+from instances.errors import UsageError
+from instances.parameters import plain
+from instances.spec import parse_stored
+
+Data = dict[str, Any]
+_CURVES = 12  # training curves of one size that are drawn
+
+
+def of_attacks(comparison: Comparison) -> Data:
+    """Collect the seconds of every learner and the estimated bits of every attack, by size."""
+    measured: dict[str, list[Data]] = {}
+    for cell in cells(comparison):
+        entry = {"seconds": cell.seconds, "solved": cell.solved, "runs": cell.runs}
+        measured.setdefault(short_name(comparison, cell.learner), []).append(entry)
+    estimated: dict[str, list[float | None]] = {}
+    for i, spec in enumerate(comparison.specs):
+        for name, found in estimate(parse_stored(spec)).to_json()["estimates"].items():
+            estimated.setdefault(name, [None] * len(comparison.specs))[i] = found["bits"]
+    return {
+        "spec": comparison.spec,
+        "parameter": comparison.parameter,
+        "values": [plain(v) for v in comparison.values],
+        "seeds": comparison.seeds,
+        "measured": measured,
+        "estimated": {n: v for n, v in estimated.items() if any(b is not None for b in v)},
+    }
+
+
+def draw_attacks(figure: Any, data: Data) -> None:
+    """Draw seconds that were measured, hollow where not solved, and operations estimated."""
+    left, right = figure.subplots(1, 2)
+    places = list(range(len(data["values"])))
+    names = list(dict.fromkeys([*data["measured"], *data["estimated"]]))
+    style = {name: STYLES[i % len(STYLES)] for i, name in enumerate(names)}
+    for name, found in data["measured"].items():
+        colour, mark = style[name]
+        seconds = [max(cell["seconds"], 1e-3) for cell in found]
+        left.semilogy(places, seconds, color=colour, linewidth=1, label=name)
+        for place, cell, value in zip(places, found, seconds, strict=True):
+            solved = 2 * cell["solved"] > cell["runs"]
+            left.semilogy(
+                [place],
+                [value],
+                marker=mark,
+                color=colour,
+                markerfacecolor=colour if solved else "w",
+            )
+    for name, bits in data["estimated"].items():
+        colour, mark = style[name]
+        shown = [(p, b) for p, b in zip(places, bits, strict=True) if b is not None]
+        right.plot(
+            [p for p, _ in shown],
+            [b for _, b in shown],
+            color=colour,
+            marker=mark,
+            markersize=4,
+            linestyle="--",
+            label=name,
+        )
+    left.set_ylabel("seconds, two of three runs within")
+    right.set_ylabel("log2 of operations, by formulas")
+    left.set_title("Measured: hollow marks did not learn")
+    right.set_title("Estimated")
+    for axis in (left, right):
+        axis.set_xticks(places, data["values"])
+        axis.set_xlabel(data["parameter"])
+        axis.legend(frameon=False, fontsize=8)
+    figure.suptitle(f"{data['spec']}, {data['seeds']} seeds", fontsize=9)
+
+
+def of_training(comparison: Comparison) -> Data:
+    """Collect the training curves of the runs that kept one; raises UsageError for none."""
+    curves = []
+    for i, spec in enumerate(comparison.specs):
+        for name in comparison.learner_names:
+            found = [r for r in comparison.of(name, comparison.values[i]) if r.details.get("curve")]
+            if not found:
+                continue
+            curves.append(
+                {
+                    "spec": spec,
+                    "learner": short_name(comparison, name),
+                    "value": plain(comparison.values[i]),
+                    "runs": [r.details["curve"] for r in found[:_CURVES]],
+                    "risk": median([r.risk.value for r in found if r.risk] or [1.0]),
+                }
+            )
+    if not curves:
+        raise UsageError("no run in these results kept a training curve: compare with mlp")
+    return {
+        "spec": comparison.spec,
+        "parameter": comparison.parameter,
+        "seeds": comparison.seeds,
+        "curves": curves,
+    }
+
+
+def draw_training(figure: Any, data: Data) -> None:
+    """Draw the advantage that the loss implies against training steps, one line a run."""
+    axis = figure.subplots()
+    for i, curve in enumerate(data["curves"]):
+        colour, _ = STYLES[i % len(STYLES)]
+        for j, points in enumerate(curve["runs"]):
+            label = f"{curve['learner']}, {data['parameter']}={curve['value']}" if not j else None
+            axis.semilogx(
+                [p[0] for p in points],
+                [implied_accuracy(p[2]) - 0.5 for p in points],
+                color=colour,
+                linewidth=1,
+                label=label,
+            )
+    axis.axhline(0, color="#888888", linewidth=0.8)
+    axis.set_xlabel("training steps")
+    axis.set_ylabel("advantage implied by the loss")
+    axis.set_title("How much better than a coin a label is predicted")
+    axis.legend(frameon=False, fontsize=8)
+    figure.suptitle(f"{data['spec']}, {data['seeds']} seeds", fontsize=9)

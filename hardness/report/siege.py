@@ -1,0 +1,39 @@
+"""Attacks in words: how often each found the secret, and what it took."""
+
+from hardness.compare import Siege
+from hardness.report.text import number, table
+from instances.limits import readable_bytes
+
+
+def siege_words(found: list[Siege]) -> str:
+    """Write attacks on one family as a table, a line of outcomes each."""
+    rows = []
+    for one in found:
+        low, high = one.interval
+        rate = f"{low:.2f}..{high:.2f}" if one.judged else "-"
+        rows.append(
+            [
+                one.learner.partition(":")[0],
+                f"{one.recovered}/{one.judged}" if one.judged else "not known",
+                rate,
+                number(one.seconds),
+                number(one.examples),
+                readable_bytes(one.peak_bytes),
+            ]
+        )
+    header = ["attack", "found", "rate at 95%", "seconds", "examples", "peak memory"]
+    lines = [found[0].spec, "", table(header, rows), ""]
+    lines += [f"{one.learner.partition(':')[0]}: {_ends(one)}" for one in found]
+    return "\n".join(lines)
+
+
+def _ends(one: Siege) -> str:
+    """What the runs ended with, and a secret where it cannot be checked."""
+    outcomes = [r.outcome.value for r in one.runs]
+    counts = [f"{outcomes.count(v)} {v}" for v in dict.fromkeys(outcomes)]
+    claims = [
+        f"; claims {r.details['claimed_secret']}"
+        for r in one.runs
+        if "claimed_secret" in r.details and r.secret_recovered is None
+    ]
+    return ", ".join(counts) + "".join(claims)

@@ -1,0 +1,145 @@
+"""BKW: samples that agree in a block of coordinates are subtracted, until few coordinates are left.
+
+Then a Fourier transform over Z_q^m scores all values of those that are left. A label goes in as its
+mean character u = E[w^<a,s> | label], w = exp(2 pi i/q), so LPN, LWE, LWR and windows are one case:
+the difference of two samples has u u'*. Coordinates that are found are taken out, and the rest is
+solved in the same way. [BKW03, LF06, ACFFP15, DTV15]
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.oracles import ExampleOracle
+from hardness.upper.attack import needed
+from hardness.upper.blocks import Rows, amplify, character, choose, clear, scores
+from hardness.upper.learner import Hypothesis, Outcome, nothing
+from hardness.upper.search import as_linear, conclude, gather, only_linear, values_of, wanted
+from instances.family import Family, Secret, require
+from instances.limits import require_memory
+from instances.modular import Modular
+from instances.samples import Samples, dot
+from instances.streams import generator
+
+_TRIALS = 8  # orders of the coordinates
+_PEAKS = 64  # of the transform that are looked at
+_BRANCHES = 3  # of them that are followed: a label may not tell s from -s after a difference
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bkw:
+    """Runs BKW on `samples` samples (0: as many as the plan takes), fewer being amplified.
+
+    start: the index of the first order of the coordinates; order i is the same in all runs.
+    """
+
+    name: ClassVar[str] = "bkw"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    about: ClassVar[str] = "BKW with a Fourier transform at the end: LPN, LWE and LWR of small size"
+
+    samples: int = 0
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        require(self.samples >= 0, f"samples={self.samples} given: at least 0")
+        require(self.start >= 0, f"start={self.start} given: at least 0")
+
+    def supports(self, family: Family) -> str | None:
+        """Parities and LWE-style families for which samples and transforms fit."""
+        reason = only_linear(family)
+        if reason:
+            return reason
+        linear = as_linear(family)
+        if choose(linear.q, linear.n, character(linear)[1]) is None:
+            return "it takes more than 2^22 samples, or labels say nothing of <a, s>"
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Try some orders of the coordinates until a secret is believed."""
+        family = oracle.family
+        linear = as_linear(family)
+        gain = character(linear)[1]
+        plan = choose(linear.q, linear.n, gain)
+        count = self.samples or max(needed(linear), plan.samples if plan else 0)
+        require_memory(8 * count * linear.n * 3, f"{count} samples of {linear.spec}")
+        found = gather(oracle, count)
+        plan = choose(linear.q, linear.n, gain, len(found))
+        if plan is None:
+            return conclude(family, found, None, Outcome.EXAMPLES_SPENT, samples_planned=count)
+        details: dict[str, Any] = {"rounds": plan.rounds, "block": plan.block}
+        details["amplified"] = plan.amplified
+        best: Secret | None = None
+        for index in range(self.start, _TRIALS):
+            order = generator(0, "bkw", "order", index).permutation(linear.n)
+            for secret in candidates(oracle, found, gain, order):
+                if secret is None:
+                    details |= {"start": index, "steps": _TRIALS, "samples": len(found)}
+                    return nothing(family, Outcome.SECONDS_SPENT, **details)
+                if found.evidence(secret) >= wanted(linear):
+                    return conclude(family, found, secret, order=index, **details)
+                best = best or secret
+        return conclude(family, found, best, Outcome.NOT_FOUND, orders=_TRIALS, **details)
+
+
+def candidates(
+    oracle: ExampleOracle, found: Samples, gain: float, order: NDArray[np.intp]
+) -> Iterator[Secret | None]:
+    """Find secrets by the peaks of the transforms, likeliest first; None where the time is over."""
+    family = found.family
+    q, labels = family.q, character(family)[0][found.codes]
+    small = np.uint8 if q <= 128 else np.uint32
+    allowed = np.zeros(q, np.bool_)
+    allowed[[0, *(v % q for v in values_of(family))]] = True
+    known: list[tuple[int, ...]] = [()]  # of the coordinates order[n - len:], to be followed
+    while known:
+        tail = known.pop()
+        missing = family.n - len(tail)
+        if not missing:
+            out = np.zeros(family.n, np.int64)
+            out[order] = tail
+            yield centred(out, family)
+            continue
+        plan = choose(q, missing, gain, len(found))
+        if plan is None:
+            continue
+        partial = np.zeros(family.n, np.int64)
+        partial[order[missing:]] = tail
+        turned = labels * np.exp(-2j * np.pi * dot(found.a, partial, q) / q)
+        rows = Rows(
+            q=q,
+            a=found.a[:, order[:missing]].astype(small),
+            labels=turned.real if q == 2 else turned,
+        )
+        if plan.amplified:
+            rows = amplify(rows, plan.kept)
+        for _ in range(plan.rounds):
+            if not oracle.meter.has_time():
+                yield None
+                return
+            rows = clear(rows, min(plan.block, rows.a.shape[1] - plan.last), plan.kept)
+        known += [(*peak, *tail) for peak in peaks(rows, allowed)[::-1]]
+
+
+def peaks(rows: Rows, allowed: NDArray[np.bool_]) -> list[tuple[int, ...]]:
+    """Return the few values of the coordinates that score highest, of those that are allowed."""
+    found = scores(rows)
+    n = rows.a.shape[1]
+    top = np.argsort(found)[::-1] if len(found) <= _PEAKS else _largest(found)
+    values = np.array(np.unravel_index(top, (rows.q,) * n)).T
+    good = values[allowed[values].all(axis=1)]
+    return [tuple(map(int, row)) for row in good[:_BRANCHES]]
+
+
+def _largest(found: NDArray[np.float64]) -> NDArray[np.intp]:
+    top = np.argpartition(found, -_PEAKS)[-_PEAKS:]
+    return np.asarray(top[np.argsort(found[top])[::-1]])
+
+
+def centred(residues: NDArray[np.int64], family: Modular) -> Secret:
+    """Write residues as entries of a secret."""
+    by_residue = {v % family.q: v for v in (0, *values_of(family))}
+    return tuple(by_residue[int(v)] for v in residues)

@@ -1,0 +1,156 @@
+"""Meet in the middle: sums of half of the secret, matched on a few samples. [HG07]
+
+The samples' sums of all candidates for one half are sorted by the parts of Z_q that the first few
+lie in; those of each candidate for the other half say which parts the rest may lie in. The places
+are cut in a window and its complement; among all n rotations of the window one has half of the
+secret's entries [Sti02]. Rare errors are passed over: other samples are tried then.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.kernels.halves import Fit, Half, Sorted
+from hardness.oracles import ExampleOracle
+from hardness.upper.attack import needed
+from hardness.upper.costs import costs
+from hardness.upper.learner import Hypothesis, Outcome, nothing
+from hardness.upper.middle import Plan, explained, halves, plan, stride
+from hardness.upper.search import (
+    as_linear,
+    better,
+    conclude,
+    gather,
+    only_linear,
+    values_of,
+    wanted,
+)
+from instances.family import Family, Secret, require
+from instances.limits import require_memory
+from instances.samples import Samples
+
+MOST = 1 << 30  # half secrets, on any machine
+_WORK = 1 << 25  # pairs and parts between looks at the clock
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeetInTheMiddle:
+    """Matches halves of the secret on `samples` samples (0: as many as it takes to be sure).
+
+    start: the index of the first step, by which a search that ran out of time is taken up again.
+    """
+
+    name: ClassVar[str] = "mitm"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    about: ClassVar[str] = "meet in the middle: square-root time and memory for sparse secrets"
+
+    samples: int = 0
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        require(self.samples >= 0, f"samples={self.samples} given: at least 0")
+        require(self.start >= 0, f"start={self.start} given: at least 0")
+
+    def supports(self, family: Family) -> str | None:
+        """Parities and LWE-style families whose list of half secrets fits on a large machine."""
+        reason = only_linear(family)
+        if reason:
+            return reason
+        size = max(halves(as_linear(family)))
+        if size > MOST:
+            return f"it has 2^{math.log2(size):.1f} half secrets, at most 2^30 are sorted"
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Go through the blocks of samples and the rotations, until a secret is believed."""
+        family = oracle.family
+        linear = as_linear(family)
+        how = plan(linear)
+        require_memory(2 * how.bytes, f"the sorted half secrets of {linear.spec}")
+        found = gather(oracle, self.samples or max(needed(linear), how.keyed * how.blocks))
+        blocks = max(1, min(how.blocks, len(found) // how.keyed))
+        turns = linear.n if linear.h else 1
+        chunk = max(1, min(how.left, int(_WORK * how.left / how.work)))
+        chunks = -(-how.left // chunk)
+        details: dict[str, Any] = {
+            "keyed": how.keyed,
+            "buckets": how.buckets,
+            "list_bytes": how.bytes,
+        }
+        tried, total, meeting = 0, turns * blocks * chunks, None
+        best: tuple[float, Secret] | None = None
+        for index in range(self.start, total):
+            if not oracle.meter.has_time():
+                details |= {"start": index, "steps": total, "tried": tried, "samples": len(found)}
+                return nothing(family, Outcome.SECONDS_SPENT, **details)
+            turn, part = divmod(index, chunks)
+            if meeting is None or not part:
+                meeting = Meeting(found, how, turn % turns, turn // turns)
+            more, secret = meeting.step(part * chunk, chunk)
+            tried += more
+            best = better(best, found, secret)
+            if best and best[0] >= wanted(linear):
+                break
+        return conclude(family, found, best and best[1], steps=total, tried=tried, **details)
+
+
+class Meeting:
+    """One rotation of the window, on one block of samples."""
+
+    def __init__(self, found: Samples, how: Plan, rotation: int, block: int) -> None:
+        """Write down and sort the sums of the right half."""
+        family = found.family
+        n, at = family.n, rotation * stride(family.n)
+        places = (np.arange(n) + at) % n
+        self._places = places[: n // 2], places[n // 2 :]
+        self._found = found
+        first = np.roll(np.arange(len(found)), -how.keyed * block)[: how.samples]
+        values = np.array(values_of(family), np.int64)
+        a = found.a[first].T
+        columns = (values[:, None, None] * a % family.q).astype(np.uint32)
+        light = family.h // 2
+        weights = ((light,), (family.h - light,)) if family.h else (None, None)
+        self._halves = [
+            Half(
+                columns=np.ascontiguousarray(columns[:, part]),
+                q=family.q,
+                weights=weight or tuple(range(len(part) + 1)),
+            )
+            for part, weight in zip(self._places, weights, strict=True)
+        ]
+        right = self._halves[1]
+        self._sorted = Sorted(right.sums(0, len(right)), _fit(found, first, how))
+
+    def step(self, start: int, count: int) -> tuple[int, Secret | None]:
+        """Try candidates start .. start+count-1 of the left half: pairs, and the best secret."""
+        left = self._halves[0].sums(start, count)
+        tried, pair = self._sorted.join(left)
+        if pair is None:
+            return tried, None
+        family = self._found.family
+        out, values = [0] * family.n, values_of(family)
+        indices = (start + pair[0], pair[1])
+        for half, places, index in zip(self._halves, self._places, indices, strict=True):
+            for j, v in half.entries(index):
+                out[int(places[j])] = values[v]
+        return tried, tuple(out)
+
+
+def _fit(found: Samples, first: NDArray[np.intp], how: Plan) -> Fit:
+    """Say when sums explain some of the samples."""
+    chosen = Samples(family=found.family, a=found.a[first], codes=found.codes[first])
+    of, where = costs(chosen), explained(found.family)
+    return Fit(
+        tables=of.tables,
+        rows=of.rows,
+        shifts=of.shifts,
+        limits=of.limits,
+        low=where.low,
+        width=where.width,
+        keyed=how.keyed,
+        buckets=how.buckets,
+    )

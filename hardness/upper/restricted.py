@@ -1,0 +1,196 @@
+"""Restricted Gaussian elimination for noisy parities: guess where the hidden set is not.
+
+A trial keeps k of the n = d - 1 coordinates, solves k independent equations in them alone, and is
+right where the hidden set lies among them and none of the equations has its label flipped. It is no
+statistical-query algorithm, and stands beside every bound for noisy parities. [EKM17]
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from scipy.stats import binom
+
+from hardness.oracles import ExampleOracle
+from hardness.upper.attack import needed
+from hardness.upper.equations import as_lpn, only_equations, pool
+from hardness.upper.learner import Hypothesis, Outcome, nothing
+from hardness.upper.search import conclude, wanted
+from instances import tokens
+from instances.family import Family, Secret, require
+from instances.limits import require_memory
+from instances.lpn import Lpn
+
+_STEP = 1 << 27  # word operations between looks at the clock
+_MOST = 2.0**50
+_CHECKED = 256
+_MISS = 2.0**-20
+_PATIENCE = 30  # times the expected number of trials
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trials:
+    """What restricted elimination takes on average.
+
+    kept: k; success: of one trial, exactly, over the instance, the equations and the coordinates;
+    expected: trials, where each has equations of its own; operations: on words, in all of them;
+    examples: with z_0 of both signs, of a pool that serves all trials, as `pool_size` says.
+    """
+
+    kept: int
+    success: float
+    expected: float
+    operations: float
+    examples: int
+
+
+def success(d: int, m: int, noise: Fraction | float, kept: int) -> float:
+    """Compute the chance of a trial: C(n-m, k-m)/C(n, k) (1 - noise)^k, n = d - 1.
+
+    The k equations are the first independent ones among random ones; which they are does not
+    depend on the labels.
+
+    >>> round(success(101, 4, 0, 50), 4) == round(math.comb(96, 46) / math.comb(100, 50), 4)
+    True
+    """
+    n = d - 1
+    if not m <= kept <= n:
+        return 0.0
+    inside = sum(math.log((kept - i) / (n - i)) for i in range(m))
+    return math.exp(inside + kept * math.log1p(-float(noise)))
+
+
+def expected_trials(d: int, m: int, noise: Fraction | float, kept: int = 0) -> Trials:
+    """Count trials and examples for k coordinates (0: the best k) of hidden m of d - 1.
+
+    Trials share a pool, which makes them a little dependent: pools differ in their flips, and the
+    mean over pools is larger than 1/success by about exp(1/4), for the size of pool here.
+
+    >>> expected_trials(d=100, m=4, noise=Fraction(1, 10)).kept
+    26
+    """
+    kept = kept or best_k(d, m, noise)
+    chance = success(d, m, noise, kept)
+    expected = 1 / chance if chance else math.inf
+    return Trials(
+        kept=kept,
+        success=chance,
+        expected=expected,
+        operations=expected * work(d, kept),
+        examples=2 * pool_size(Lpn(n=d - 1, h=m, noise=Fraction(noise)), kept),
+    )
+
+
+@cache
+def best_k(d: int, m: int, noise: Fraction | float) -> int:
+    """Find the number of coordinates with the least work, near m/-log(1 - noise) or below.
+
+    >>> best_k(200, 8, Fraction(2, 100))
+    199
+    """
+    n = d - 1
+    chances = ((success(d, m, noise, k), k) for k in range(m, n + 1))
+    return min((work(d, k) / c if c else math.inf, k) for c, k in chances)[1]
+
+
+def work(d: int, kept: int) -> float:
+    """Estimate the word operations of a trial: elimination, and drawing equations."""
+    width = tokens.words_per_token(d)
+    return kept**2 / 4 * (width / 2 + 4) + 4 * kept * width + 2 * d
+
+
+def pool_size(family: Lpn, kept: int) -> int:
+    """Count the equations of a pool: enough to be sure of a secret, and for trials to differ.
+
+    The chance of a trial changes from pool to pool by a factor exp(+-1/2) or so for 4 k^2 noise of
+    them.
+    """
+    rate = float(family.noise)
+    spread = math.ceil(4 * kept**2 * rate / (1 - rate))
+    return max(needed(family), 2 * kept + 64, spread)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Restricted:
+    """Repeats trials on a pool of `samples` equations (0: `pool_size`), keeping `kept` coordinates.
+
+    kept: 0 for the best number. start: the index of the first trial. Trial i is the same in all
+    runs. It gives up after 30 times the expected number of trials.
+    """
+
+    name: ClassVar[str] = "restricted"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    about: ClassVar[str] = "restricted Gaussian elimination: sparse parities with noise, LPN"
+
+    samples: int = 0
+    kept: int = 0
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("samples", "kept", "start"):
+            given = getattr(self, name)
+            require(given >= 0, f"{name}={given} given: at least 0")
+
+    def supports(self, family: Family) -> str | None:
+        """Parities and LPN that take at most 2^50 operations on words."""
+        reason = only_equations(family)
+        if reason:
+            return reason
+        lpn = as_lpn(family)
+        operations = expected_trials(lpn.d, lpn.h or lpn.n, lpn.noise).operations
+        if operations > _MOST:
+            about = math.log2(operations)
+            return f"it takes 2^{about:.1f} operations on words or so, at most 2^50 are tried"
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Draw a pool and repeat trials until one finds a secret that is believed."""
+        from hardness.kernels import _restricted_jit as compiled
+
+        family = oracle.family
+        lpn = as_lpn(family)
+        kept = min(self.kept or best_k(lpn.d, lpn.h or lpn.n, lpn.noise), lpn.n)
+        plan = expected_trials(lpn.d, lpn.h or lpn.n, lpn.noise, kept)
+        size = self.samples or pool_size(lpn, kept)
+        require_memory(3 * 8 * size * tokens.words_per_token(lpn.d), f"{size} equations")
+        found = pool(oracle, size)
+        checked = min(len(found), _CHECKED)
+        limit = int(binom.isf(_MISS, checked, float(lpn.noise)))
+        total = math.ceil(min(_PATIENCE * plan.expected, 2.0**62))
+        step = max(1, int(_STEP / work(lpn.d, kept)))
+        out = np.zeros(found.words.shape[1], np.uint64)
+        details: dict[str, Any] = {"kept": kept, "expected_trials": float(f"{plan.expected:.6g}")}
+        index, best = self.start, None
+        while index < total:
+            if not oracle.meter.has_time():
+                details |= {"start": index, "steps": total, "samples": len(found)}
+                return nothing(family, Outcome.SECONDS_SPENT, **details)
+            count = min(step, total - index)
+            met = compiled.trials(
+                found.words,
+                found.codes,
+                lpn.n,
+                kept,
+                lpn.h,
+                checked,
+                limit,
+                index,
+                count,
+                out,
+            )
+            index = met + 1 if met >= 0 else index + count
+            if met >= 0:
+                best = _bits(out, lpn)
+                if found.evidence(best) >= wanted(lpn):
+                    break
+        return conclude(family, found, best, Outcome.NOT_FOUND, trials=index, **details)
+
+
+def _bits(words: np.ndarray, family: Lpn) -> Secret:
+    """Unpack a secret: bit j + 1 is entry j."""
+    signs = tokens.unpack(words, family.d)[1:]
+    return tuple(int(v < 0) for v in signs)

@@ -1,0 +1,122 @@
+"""What searches for a secret share: their samples, what they enumerate, what they end with."""
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+
+from hardness.oracles import ExampleOracle, Spent
+from hardness.upper.attack import SPARE, needed, only_modular
+from hardness.upper.equations import as_lpn, as_lpn_examples, secret_of
+from hardness.upper.learner import Hypothesis, Outcome, member, nothing
+from instances.family import Family, Secret
+from instances.modular import Modular
+from instances.parity import Parity
+from instances.samples import Samples, as_modular, samples
+
+WORTH_SAYING = 7  # bits beyond those that tell a secret from all others: coins, one in 128
+_AT_ONCE = 4096  # examples: the clock is looked at between draws
+
+
+class Evidence(Protocol):
+    """Samples that tell for or against a secret."""
+
+    @property
+    def family(self) -> Modular:
+        """The family they are of."""
+
+    def __len__(self) -> int: ...
+
+    def evidence(self, secret: Secret, /) -> float:
+        """Compute the bits by which they favour a secret over labels that are coins."""
+
+
+def only_linear(family: Family) -> str | None:
+    """Say why a search over linear functions mod q cannot run on another family."""
+    return None if isinstance(family, Parity) else only_modular(family)
+
+
+def as_linear(family: Family) -> Modular:
+    """Read a family as one of functions of <a, s> mod q: a hidden parity is LPN."""
+    return as_lpn(family) if isinstance(family, Parity) else as_modular(family)
+
+
+def values_of(family: Modular) -> tuple[int, ...]:
+    """List what an entry of a secret can be beyond 0, centred.
+
+    >>> from instances import parse
+    >>> values_of(parse("lwr:n=4,q=8,p=2,secret=ternary"))
+    (-1, 1)
+    """
+    entries = family.secrets.entries
+    half = family.q // 2
+    of = range(-half, family.q - half) if entries is None else entries.values
+    return tuple(int(v) for v in of if v)
+
+
+def gather(oracle: ExampleOracle, count: int) -> Samples:
+    """Draw examples until there are `count` samples, or the budget of examples is over.
+
+    Raises Spent where there are none, or where the time is over.
+    """
+    parts: list[Samples] = []
+    missing = count
+    try:
+        while missing > 0:
+            oracle.meter.require_time()
+            drawn = oracle.draw(min(2 * missing + 8, _AT_ONCE))
+            given = as_lpn_examples(drawn) if isinstance(drawn.family, Parity) else drawn
+            parts.append(samples(given))
+            missing -= len(parts[-1])
+    except Spent as spent:
+        if spent.resource != "examples" or not sum(map(len, parts)):
+            raise
+    return Samples(
+        family=as_linear(oracle.family),
+        a=np.concatenate([part.a for part in parts])[:count],
+        codes=np.concatenate([part.codes for part in parts])[:count],
+    )
+
+
+def wanted(family: Modular) -> float:
+    """Count the bits of evidence from which a secret is believed."""
+    return math.log2(family.size) + SPARE
+
+
+def better(
+    best: tuple[float, Secret] | None, found: Samples, met: Secret | None
+) -> tuple[float, Secret] | None:
+    """Return the better of two candidates by their evidence, with it; none without a unit."""
+    if met is None or not any(map(found.family.secrets.is_unit, met)):
+        return best
+    evidence = found.evidence(met)
+    return best if best and best[0] >= evidence else (evidence, met)
+
+
+def conclude(
+    family: Family,
+    found: Evidence,
+    best: Secret | None,
+    missed: Outcome = Outcome.INCONSISTENT,
+    **details: Any,
+) -> Hypothesis:
+    """Judge the best candidate of a search, if there is one: n entries, centred.
+
+    Where the samples are too few to be sure, it is given back with outcome EXAMPLES_SPENT and
+    `coins`, a bound on the chance that labels which are coins favour any secret as much.
+    """
+    bits = wanted(found.family)
+    details["samples"] = len(found)
+    evidence = -math.inf if best is None else found.evidence(best)
+    if best is not None and evidence > -math.inf:
+        details |= {"evidence": round(evidence, 2), "evidence_wanted": round(bits, 2)}
+    if best is not None and evidence >= bits:
+        return member(family, secret_of(family, best), **details)
+    if len(found) >= needed(found.family):
+        return nothing(family, missed, **details)
+    details["samples_wanted"] = needed(found.family)
+    if best is not None and evidence >= bits - SPARE + WORTH_SAYING:
+        coins = 2.0 ** (bits - SPARE - evidence)
+        secret = secret_of(family, best)
+        return member(family, secret, Outcome.EXAMPLES_SPENT, coins=coins, **details)
+    return nothing(family, Outcome.EXAMPLES_SPENT, **details)

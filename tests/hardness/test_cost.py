@@ -1,0 +1,475 @@
+import cmath
+import itertools
+import json
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.lower import Estimates, estimate
+from hardness.lower.cost.arora_ge import monomials
+from hardness.lower.cost.attacks import ATTACKS
+from hardness.lower.cost.bkw import costs
+from hardness.lower.cost.meet_in_the_middle import halves
+from hardness.lower.cost.primal import Embedding, embeddings, log_delta
+from hardness.lower.cost.problem import problem
+from hardness.lower.cost.restricted_elimination import SPARE, best_size, trials_bits
+from hardness.report.cost import estimate_words
+from instances import ToolkitError, parse
+from instances.catalog import CATALOG, published_samples
+
+PRIMAL = "primal-usvp"
+NAMED = sorted(n for n, e in CATALOG.items() if e.source)
+
+
+def named(name):
+    return estimate(parse(name), published_samples(name))
+
+
+# ---- published values
+
+
+@pytest.mark.parametrize(
+    ("name", "beta", "d"),
+    [  # lattice-estimator's documentation, usvp with the shape "gsa": Kyber512, Kyber768
+        ("ml-kem-512", 406, 998),
+        ("ml-kem-768", 624, 1427),
+    ],
+)
+def test_block_sizes_are_those_of_the_lattice_estimator(name, beta, d):
+    found = named(name)[PRIMAL]
+    assert abs(found.beta - beta) <= 1
+    assert abs(found.d - d) <= 2
+
+
+def test_the_kyber_script_s_dimensions_come_out():
+    found = named("ml-kem-512")[PRIMAL]
+    assert (found.beta, found.m, found.d) == (406, 486, 999)
+
+
+@pytest.mark.parametrize(
+    ("name", "classical", "quantum"),
+    [
+        ("ml-kem-512", 118, 107),  # Kyber, round 3, table 4
+        ("ml-kem-768", 183, 166),
+        ("ml-kem-1024", 256, 232),
+        ("lightsaber", 118, 107),  # Saber, round 3, and the authors' page
+        ("saber", 189, 172),
+        ("firesaber", 260, 236),
+    ],
+)
+def test_bits_are_the_published_ones(name, classical, quantum):
+    found = named(name)[PRIMAL]
+    assert abs(found.bits - classical) <= 1
+    assert abs(found.quantum_bits - quantum) <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "classical", "quantum"),
+    [  # FrodoKEM, proposal for standardisation, table A.7, primal
+        ("frodokem-640", 150.8, 137.6),
+        ("frodokem-976", 216.0, 196.7),
+        ("frodokem-1344", 281.6, 256.3),
+    ],
+)
+def test_frodo_in_its_own_convention(name, classical, quantum):
+    beta = named(name)[PRIMAL].beta  # it counts beta calls, and more digits of the exponents
+    assert math.log2(beta) + beta * math.log2(3 / 2) / 2 == pytest.approx(classical, abs=0.5)
+    assert math.log2(beta) + beta * math.log2(13 / 9) / 2 == pytest.approx(quantum, abs=0.5)
+
+
+def test_a_binary_secret_counts_by_its_deviation():
+    # lattice-estimator, doctest of primal_usvp: beta 456, d 595
+    spec = "lwe:n=384,q=128,error=cbd,eta=8,secret=binary"
+    found = estimate(parse(spec), 768)[PRIMAL]
+    assert abs(found.beta - 456) <= 2
+
+
+def z_shape(n, q, sigma, beta, m):
+    """Where unit vectors are left at the end: profiles are cut at 1 and at q."""
+    slope, d, log_q = 2 * log_delta(beta), n + m, math.log(q)
+    place = np.arange(d)
+    low, high = -50.0, log_q + d * slope
+    for _ in range(50):
+        start = (low + high) / 2
+        full = np.clip(start - slope * place, 0, log_q).sum() >= m * log_q
+        low, high = (low, start) if full else (start, high)
+    return math.log(sigma * math.sqrt(beta)) <= np.clip(start - slope * (d - beta), 0, log_q)
+
+
+@pytest.mark.parametrize(
+    ("name", "sigma", "published"),
+    [("ml-kem-512", math.sqrt(1.5), 406), ("ml-kem-768", 1, 625), ("ml-kem-1024", 1, 877)],
+)
+def test_unit_vectors_at_the_end_of_the_basis_explain_the_last_blocks(name, sigma, published):
+    # Kyber's own script simulates this shape. The plain formula ends at most 3 blocks below it.
+    family = parse(name)
+    n, q = family.n, family.q
+    succeeds = [
+        any(z_shape(n, q, sigma, beta, m) for m in range(int(0.7 * n), n + 1, 16))
+        for beta in (published - 3, published + 1)
+    ]
+    assert succeeds == [False, True]
+    assert 0 <= published - named(name)[PRIMAL].beta <= 3
+
+
+# ---- the primal attack by other ways
+
+
+def test_the_inequality_on_a_grid_in_long_arithmetic():
+    mpmath.mp.dps = 40
+    q, n, sigma = mpmath.mpf(3329), 512, mpmath.sqrt(mpmath.mpf(3) / 2)
+
+    def succeeds(beta, m):
+        b, d = mpmath.mpf(beta), m + n + 1
+        delta = ((mpmath.pi * b) ** (1 / b) * b / (2 * mpmath.pi * mpmath.e)) ** (1 / (2 * (b - 1)))
+        return mpmath.sqrt(b) * sigma <= delta ** (2 * beta - d - 1) * q ** (mpmath.mpf(m) / d)
+
+    found = named("ml-kem-512")[PRIMAL]
+    assert not any(succeeds(found.beta - 1, m) for m in range(1, 513))
+    assert next(m for m in range(1, 513) if succeeds(found.beta, m)) == found.m
+
+
+lattices = st.builds(
+    Embedding,
+    n=st.integers(2, 120),
+    q=st.sampled_from([64, 251, 3329, 1 << 20]),
+    error=st.floats(0.3, 12),
+    scale=st.floats(0.2, 40),
+    limit=st.integers(1, 300),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(lattices, st.integers(50, 200))
+def test_the_best_number_of_samples_is_the_best(lattice, beta):
+    allowed = [m for m in range(1, lattice.limit + 1) if m + lattice.n + 1 >= beta]
+    best = max((lattice.margin(beta, m) for m in allowed), default=None)
+    m = lattice.samples(beta)
+    assert (m is None) == (best is None)
+    assert m is None or lattice.margin(beta, m) == pytest.approx(best, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(lattices)
+def test_the_least_block_and_the_fewest_samples_are_the_least(lattice):
+    every = range(49, lattice.n + 2 + lattice.limit)
+    least = next((beta for beta in every if lattice.succeeds(beta)), None)
+    assert lattice.block() == least
+    if least is not None:
+        low = max(1, least - lattice.n - 1)
+        assert lattice.fewest(least) == next(
+            m for m in range(low, lattice.limit + 1) if lattice.margin(least, m) >= 0
+        )
+
+
+def test_every_block_size_is_met():
+    found = set()
+    for n in range(60, 260):
+        lattice = Embedding(n=n, q=3329, error=1.2, scale=1.0, limit=None)
+        least = next(beta for beta in range(49, 400) if lattice.succeeds(beta))
+        assert lattice.block() == least
+        found.add(least)
+    assert {49, 50, 51, 99, 100} <= found
+
+
+def rank(**given):
+    found = estimate(parse("lwe:" + ",".join(f"{k}={v}" for k, v in given.items())))[PRIMAL]
+    return found.rank if found.applies else math.inf
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.integers(10, 900),
+    st.integers(1, 200),
+    st.fractions(Fraction(1, 2), 20, max_denominator=8),
+    st.fractions(Fraction(1, 8), 4, max_denominator=8),
+    st.sampled_from(["uniform", "binary", "ternary"]),
+)
+def test_the_primal_attack_is_harder_at_larger_n_and_sigma(n, more, sigma, wider, secret):
+    here = rank(n=n, q=3329, sigma=sigma, secret=secret)
+    assert rank(n=n + more, q=3329, sigma=sigma, secret=secret) >= here
+    assert rank(n=n, q=3329, sigma=sigma + wider, secret=secret) >= here
+
+
+def test_fewer_samples_never_help():
+    family = parse("ml-kem-512")
+    ranks = [estimate(family, m)[PRIMAL] for m in (300, 400, 486, 512, 10_000, None)]
+    betas = [e.beta for e in ranks]
+    assert betas == sorted(betas, reverse=True)
+    assert betas[0] > betas[2] == betas[-1]
+
+
+def test_a_uniform_secret_goes_to_normal_form():
+    # n samples are spent, and the secret is distributed as the error afterwards
+    plain, normal = embeddings(problem(parse("lwe:n=60,q=3607,alpha=0.02"), 3600))
+    assert (normal.spent, normal.limit, normal.scale) == (60, 3540, 1.0)
+    assert normal.block() < plain.block()
+    small = estimate(parse("lwe:n=60,q=3607,alpha=0.02,secret=gaussian,spread=72.14"))[PRIMAL]
+    whole = estimate(parse("lwe:n=60,q=3607,alpha=0.02"))[PRIMAL]
+    assert small.beta == whole.beta
+    assert whole.samples == small.samples + 60
+    assert len(embeddings(problem(parse("lwe:n=60,q=3607,alpha=0.02"), 60))) == 1
+
+
+def test_below_fifty_nothing_is_claimed():
+    found = named("darmstadt-40-005")
+    primal = found[PRIMAL]
+    assert primal.applies
+    assert (primal.beta, primal.bits, primal.quantum_bits) == (None, None, None)
+    assert "too small" in primal.note
+    assert found.least == primal
+    assert "below 50" in estimate_words(found)
+
+
+def test_errors_that_are_too_wide_are_no_target():
+    found = estimate(parse("lwe:n=20,q=17,sigma=10"))[PRIMAL]
+    assert "too wide" in found.reason
+    assert "leave several secrets" in estimate(parse("ml-kem-512"), 5)[PRIMAL].reason
+
+
+def test_a_lattice_of_small_dimension_is_below_fifty():
+    tiny = estimate(parse("lwe:n=8,q=257,sigma=1"), 30)[PRIMAL]
+    assert (tiny.applies, tiny.bits, tiny.d, tiny.m) == (True, None, 39, 30)
+
+
+# ---- counts by brute force
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwr:n=5,q=8,p=2,secret=binary,h=2",
+        "lwe:n=3,q=5,sigma=1,secret=ternary",
+        "lwe:n=2,q=7,sigma=1",
+        "lpn:n=6,noise=0.1",
+        "parity:d=8,m=3",
+    ],
+)
+def test_brute_force_counts_the_secrets(spec):
+    family = parse(spec)
+    found = problem(family)
+    entries = found.secrets.entries
+    values = entries.values if entries else range(found.q)
+    h = found.secrets.h
+    secrets = [
+        s
+        for s in itertools.product(values, repeat=found.n)
+        if (not h or sum(map(bool, s)) == h) and any(math.gcd(v, found.q) == 1 for v in s)
+    ]
+    assert 2 ** estimate(family)["brute-force"].bits == pytest.approx(len(secrets))
+    spread = np.array(secrets, float)
+    if not h and entries:  # the sample leaves out secrets without a unit
+        spread = np.array(list(itertools.product(values, repeat=found.n)), float)
+    if entries:
+        assert found.secret_deviation == pytest.approx(spread.std())
+
+
+@pytest.mark.parametrize(("n", "h", "alphabet"), [(6, 3, 1), (7, 2, 2), (5, 0, 2), (4, 0, 1)])
+def test_halves_by_enumeration(n, h, alphabet):
+    left, right, tries = halves(n, h, alphabet)
+    values = range(alphabet + 1)
+    weight = lambda s: sum(map(bool, s))  # noqa: E731
+    first = [s for s in itertools.product(values, repeat=n // 2) if not h or weight(s) == h // 2]
+    second = [
+        s for s in itertools.product(values, repeat=n - n // 2) if not h or weight(s) == h - h // 2
+    ]
+    assert (left, right) == (len(first), len(second))
+    if h:
+        splits = list(itertools.combinations(range(n), n // 2))
+        good = sum(len(set(split) & set(range(h))) == h // 2 for split in splits)
+        assert tries == Fraction(len(splits), good)
+
+
+@pytest.mark.parametrize(("n", "degree"), [(3, 2), (4, 3), (2, 5), (5, 1)])
+def test_monomials_by_enumeration(n, degree):
+    powers = list(itertools.product(range(degree + 1), repeat=n))
+    assert monomials(n, degree) == sum(1 <= sum(p) <= degree for p in powers)
+    assert monomials(n, degree, binary=True) == sum(
+        1 <= sum(p) <= degree and max(p) <= 1 for p in powers
+    )
+
+
+def test_trials_by_enumeration_and_the_best_size_by_search():
+    n, h, k, rate = 8, 2, 5, 0.25
+    hit = sum(set(range(h)) <= set(c) for c in itertools.combinations(range(n), k))
+    chance = hit / math.comb(n, k) * (1 - rate) ** (k + SPARE)
+    assert trials_bits(n, h, k, rate) == pytest.approx(-math.log2(chance))
+    for n, h, rate in (
+        (64, 5, 0.1),
+        (100, 4, 0.1),
+        (200, 8, 0.02),
+        (1000, 10, 0.005),
+        (12, 1, 0.3),
+    ):
+        work = {k: trials_bits(n, h, k, rate) + 3 * math.log2(k) for k in range(h, n + 1)}
+        assert best_size(n, h, rate) == min(work, key=work.get)
+    assert best_size(1000, 10, 0.005) in range(900, 1001)  # h/-ln(1 - rate) is beyond n
+    assert best_size(40, 0, 0.1) == 40
+
+
+def test_bkw_adds_up_by_hand():
+    # n = 6, q = 2, blocks of 2: two tables of 4 samples of 7 bits, the second's pass the first
+    bits, samples, stored = costs(6, 2, math.log(0.9), 2)
+    fresh = 8 * math.log(4 / 0.01) / 0.9 ** (2 * 4)
+    assert 2**samples == pytest.approx(2 * 4 + fresh)
+    assert 2**stored == pytest.approx(2 * 4 + 4)
+    assert 2**bits == pytest.approx(4 * 1 * 7 + fresh * 2 * 7 + 4 * 2)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=4,q=17,sigma=1",
+        "lwe:n=4,q=31,error=uniform,width=4",
+        "lwe:n=4,q=64,error=cbd,eta=2",
+        "lwe:n=4,q=3329,sigma=0.8",
+        "lwr:n=4,q=64,p=4",
+        "lwr:n=4,q=8,p=2",
+        "lpn:n=4,noise=0.1",
+        "window:n=4,q=16,parts=4",
+    ],
+)
+def test_bias_and_information_by_sums_over_all_residues(spec):
+    family = parse(spec)
+    found = problem(family)
+    assert found.information == pytest.approx(family.information)
+    if spec.startswith(("lwr", "window")):
+        chances = np.zeros(found.q)
+        chances[: found.errors.values] = 1 / found.errors.values
+    else:
+        chances = family.chances
+    waves = (c * cmath.exp(2j * math.pi * v / found.q) for v, c in enumerate(chances))
+    assert math.exp(found.errors.log_bias) == pytest.approx(abs(sum(waves)))
+    assert found.errors.values == (chances > 0).sum()
+
+
+def test_a_tiny_bias_keeps_its_digits():
+    wide = problem(parse(f"lwr:n=4,q={1 << 48},p={1 << 40}")).errors
+    assert wide.log_bias == pytest.approx(-2 * (math.pi * wide.deviation / 2**48) ** 2)
+    narrow = problem(parse(f"lwe:n=4,q={1 << 40},sigma=3")).errors
+    assert narrow.log_bias == pytest.approx(-2 * (3 * math.pi / 2**40) ** 2, rel=1e-9)
+
+
+# ---- which attacks apply
+
+
+@pytest.mark.parametrize(
+    ("spec", "applied"),
+    [
+        ("parity:d=20,m=3", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
+        ("parity:d=20,m=3,noise=0.1", {"brute-force", "bkw", "restricted-elimination"}),
+        ("lpn:n=20,noise=0.1", {"brute-force", "bkw", "restricted-elimination"}),
+        ("lpn:n=20,noise=0", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
+        ("lwr:n=20,q=64,p=2", {"brute-force", "bkw", PRIMAL}),
+        ("lwr:n=20,q=64,p=8", {"brute-force", "bkw", "meet-in-the-middle", PRIMAL}),
+        ("lwr:n=20,q=17,p=17", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
+        (
+            "lwe:n=60,q=101,sigma=1",
+            {"arora-ge", "brute-force", "bkw", "meet-in-the-middle", PRIMAL},
+        ),
+        ("lwe:n=60,q=128,sigma=1", {"brute-force", "bkw", "meet-in-the-middle", PRIMAL}),
+        ("lwe:n=20,q=101,error=none", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
+        ("window:n=60,q=64,parts=8", {"brute-force", "bkw", "meet-in-the-middle", PRIMAL}),
+    ],
+)
+def test_attacks_apply_where_they_should(spec, applied):
+    found = estimate(parse(spec))
+    assert {e.name for e in found.estimates if e.applies} == applied
+    assert found.least.name in applied
+    assert all(e.rank >= found.least.rank for e in found.estimates if e.applies)
+    assert all(e.bits is None and e.beta is None for e in found.estimates if not e.applies)
+    if "linear-algebra" in applied and parse(spec).size > 1 << 20:
+        assert found.least.name == "linear-algebra"
+
+
+@pytest.mark.parametrize("spec", ["nice:m=2,k=2,d=6", "profile:g=majority,d=10,m=3"])
+def test_other_families_are_refused_in_a_line(spec):
+    with pytest.raises(ToolkitError, match="given: costs are estimated for") as found:
+        estimate(parse(spec))
+    assert "\n" not in str(found.value)
+    with pytest.raises(ToolkitError, match="samples=0"):
+        estimate(parse("lpn:n=20,noise=0.1"), 0)
+
+
+def test_few_samples_rule_attacks_out():
+    found = named("ml-kem-512")
+    for name in ("bkw", "arora-ge"):
+        assert found[name].reason.startswith("needs 2^")
+    free = estimate(parse("ml-kem-512"))
+    assert free["bkw"].applies
+    assert free["arora-ge"].applies
+    exact = estimate(parse("lwe:n=40,q=1601,error=uniform,width=2"), 860)
+    assert exact["arora-ge"].applies
+    less = estimate(parse("lwe:n=40,q=1601,error=uniform,width=2"), 859)
+    assert less["arora-ge"].reason == "needs 860 samples, 859 are given out"
+
+
+def test_a_window_needs_more_labels_for_the_same_lattice():
+    window = estimate(parse("window:n=90,q=256,parts=16"))[PRIMAL]
+    rounding = estimate(parse("lwr:n=90,q=256,p=16"))[PRIMAL]
+    assert (window.beta, window.m) == (rounding.beta, rounding.m)
+    assert window.samples == 16 * rounding.samples
+
+
+def test_statistical_queries_stand_apart():
+    found = estimate(parse("parity:d=64,m=5,noise=0.1"))
+    assert {c.quantity for c in found.queries} == {"sq-dimension", "stat-queries"}
+    assert "statistical-queries" not in {e.name for e in found.estimates}
+    assert not found.no_queries
+    text = estimate_words(found)
+    assert "sq-dimension = 7028847" in text
+    without = estimate(parse("window:n=20,q=64,parts=8"))
+    assert bool(without.queries) != bool(without.no_queries)
+
+
+# ---- records and words
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_sets_have_sources_estimates_and_words(name):
+    found = named(name)
+    assert isinstance(found, Estimates)
+    body = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert set(body) == {"spec", "samples", "estimates", "least", "statistical_queries"}
+    assert len(body["estimates"]) == len(ATTACKS)
+    assert body["least"] in body["estimates"]
+    for estimated in body["estimates"].values():
+        assert {"bits", "beta", "d", "m", "samples", "memory_bits", "kind"} <= set(estimated)
+        assert estimated["applies"] == (estimated["reason"] == "")
+        assert estimated["bits"] is None or estimated["bits"] >= 0
+    lines = estimate_words(found).splitlines()
+    assert all(len(line) <= 100 for line in lines[1:])  # the spec is as long as it is
+    assert f"least: {found.least.name}" in "\n".join(lines)
+
+
+def test_the_darmstadt_grid_is_the_challenge_s():
+    entry = CATALOG["darmstadt-40-005"]
+    assert (entry.spec, entry.samples) == ("lwe:n=40,q=1601,alpha=0.005", 1600)
+    ranks = [[named(f"darmstadt-{n}-{a}")[PRIMAL].rank for a in ("005", "020")] for n in (40, 60)]
+    assert ranks[0] < ranks[1]
+    assert all(low < high for low, high in ranks)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.sampled_from(["lwe", "lwr"]),
+    st.sampled_from([1, 2, 3, 40, 65536]),
+    st.sampled_from([2, 3, 4, 251, 1 << 16, 1 << 48]),
+    st.sampled_from(["binary", "ternary", "uniform"]),
+    st.sampled_from([0, 1]),
+)
+def test_parameters_at_the_ends_of_their_ranges_give_finite_numbers(kind, n, q, secret, h):
+    rest = "sigma=1" if kind == "lwe" else f"p={2 if q % 2 == 0 else q}"
+    try:
+        family = parse(f"{kind}:n={n},q={q},secret={secret},h={h},{rest}")
+    except ToolkitError:
+        return
+    found = estimate(family)
+    json.dumps(found.to_json(), allow_nan=False)
+    assert found.least
+    assert estimate_words(found)

@@ -1,0 +1,221 @@
+"""What certificates of LWE-style families rest on, against brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from hardness.lower.modular import Independent, independent_members, reach
+from instances import UsageError, parse
+from instances.independence import chi_square, representative, rule
+
+KINDS = (
+    *("binary", "ternary", "uniform"),
+    *("gaussian,spread=0.4", "cbd,spread=2"),
+)
+
+
+def secrets(family):
+    """All secrets of a small family, one by one."""
+    q = family.q
+    entries = family.secrets.entries.values if family.secrets.entries else range(-(q // 2), q // 2)
+    if family.secret == "uniform" and q % 2:
+        entries = range(-(q // 2), q // 2 + 1)
+    for s in itertools.product(entries, repeat=family.n):
+        weight = sum(v != 0 for v in s)
+        if any(map(family.secrets.is_unit, s)) and (not family.h or weight == family.h):
+            yield s
+
+
+def inner(family, chosen, vectors):
+    """<a, s> mod q: (secrets, vectors)."""
+    return np.array(chosen) @ vectors.T % family.q
+
+
+def every_vector(q, n):
+    return np.array(list(itertools.product(range(q), repeat=n)))
+
+
+def by_class(family):
+    out = {}
+    for s in secrets(family):
+        out.setdefault(representative(family, s), []).append(s)
+    return out
+
+
+@pytest.mark.parametrize(("q", "n"), [(4, 3), (8, 3), (16, 2)])
+def test_half_turns_leave_a_correlation_to_odd_multiples_alone(q, n):
+    family = parse(f"lwr:n={n},q={q},p=2")
+    chosen = list(secrets(family))
+    assert len(chosen) == family.size
+    f = family.noiseless[inner(family, chosen, every_vector(q, n))]
+    gram = f @ f.T / f.shape[1]
+    kin = np.unique([representative(family, s) for s in chosen], axis=0, return_inverse=True)[1]
+    same = kin.reshape(-1, 1) == kin.reshape(1, -1)
+    assert (gram[~same] == 0).all()
+    assert kin.max() + 1 == independent_members(family) == (q**n - (q // 2) ** n) // (q // 2)
+    # Half of what is orthogonal is not independent: the rule for other labels is stricter.
+    assert len({tuple(v % 2 for v in s) for s in chosen}) == 2**n - 1 < kin.max() + 1
+
+
+@pytest.mark.parametrize(("q", "n"), [(2, 6), (4, 3), (8, 2), (3, 2), (5, 2), (7, 2), (3, 3)])
+def test_pairs_are_uniform_exactly_where_the_rule_says(q, n):
+    family = parse(f"lwe:n={n},q={q},error=uniform,width=1,secret=uniform")
+    assert rule(family) == ("lines" if q % 2 else "bits")
+    chosen = list(secrets(family))
+    t = inner(family, chosen, every_vector(q, n))
+    for (i, s), (j, other) in itertools.combinations(enumerate(chosen), 2):
+        counts = np.bincount(t[i] * q + t[j], minlength=q * q)
+        uniform = bool((counts == q ** (n - 2)).all())
+        assert uniform == (representative(family, s) != representative(family, other)), (s, other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("h", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("head", "q", "n"),
+    [
+        ("lwr:p=2", 4, 3),
+        ("lwr:p=2", 16, 2),
+        ("lwr:p=2", 2, 3),
+        ("lwr:p=4", 8, 3),
+        ("lwr:p=4", 64, 2),
+        ("lwe:error=none", 5, 3),
+        ("lwe:error=none", 23, 2),
+    ],
+)
+def test_members_are_counted(kind, h, head, q, n):
+    if h > n:
+        return
+    try:
+        family = parse(f"{head},n={n},q={q},h={h},secret={kind}")
+    except UsageError as error:
+        assert "need q of at" in str(error)  # noqa: PT017 - entries that wrap are refused
+        return
+    classes = by_class(family)
+    size = independent_members(family)
+    bound = reach(family)
+    if bound:
+        inside = [c for c in classes.values() if any(max(map(abs, s)) <= bound for s in c)]
+        assert size <= len(inside) <= len(classes)
+        small = [s for c in classes.values() for s in c if max(map(abs, s)) <= bound]
+        assert size == len({representative(family, s) for s in small})
+    else:
+        assert size == len(classes)
+    different = {tuple(v % q for v in s) for s in secrets(family)}
+    assert Independent(family=family).secrets >= len(different)
+
+
+def test_entries_beyond_the_reach_may_be_parallel():
+    """2 B^2 < q cannot be left out: mod 7 the vectors (1, 2) and (-3, 1) are multiples."""
+    family = parse("lwe:n=2,q=7,error=none,secret=uniform")
+    assert representative(family, (1, 2)) == representative(family, (-3, 1))
+
+
+def token_density(q, length, n):
+    """The probabilities of a where its entries are numbers of L bits mod q: (q^n,)."""
+    one = np.bincount(np.arange(1 << length) % q, minlength=q) / (1 << length)
+    out = np.ones(1)
+    for _ in range(n):
+        out = np.outer(out, one).reshape(-1)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("q", "length"), [(3, 4), (3, 5), (5, 5), (5, 6), (7, 5), (7, 6), (7, 8), (3, 9)]
+)
+def test_tokens_of_a_prime_keep_to_the_density(q, length):
+    family = parse(f"lwe:n=2,q={q},error=uniform,width=2,bits={length}")
+    found = Independent(family=family)
+    least, most = map(float, found.density)
+    p = token_density(q, length, 2)
+    assert least <= p.min() * q**2 <= 1 <= p.max() * q**2 <= most
+    chosen = [c[0] for c in by_class(family).values()]
+    r = (family.response - family.response.mean())[inner(family, chosen, every_vector(q, 2))]
+    gram = r * p @ r.T / family.response.var()
+    eigenvalues = np.linalg.eigvalsh(gram)
+    assert least <= eigenvalues[0] <= eigenvalues[-1] <= most
+    cosines = gram / np.sqrt(np.outer(np.diag(gram), np.diag(gram)))
+    np.fill_diagonal(cosines, 0)
+    assert np.abs(cosines).max() <= float(found.correlation)
+    # A bound a quarter as wide would be false.
+    assert p.max() * q**2 > 1 + (most - 1) / 4 or p.min() * q**2 < 1 - (1 - least) / 4
+    assert eigenvalues[-1] > 1 + (most - 1) / 16 or eigenvalues[0] < 1 - (1 - least) / 16
+
+
+def kernel(family):
+    """Pr[code | <a, s>]: (q, levels)."""
+    q = family.q
+    out = np.zeros((q, family.outcomes))
+    for t in range(q):
+        for e, weight in (
+            zip(family.errors.values, family.errors.weights, strict=True)
+            if family.errors
+            else [(0, 1)]
+        ):
+            out[t, family.table[(t + e) % q]] += float(weight)
+    return out
+
+
+QUERIED = [
+    "lwr:n=3,q=4,p=2,secret=ternary",
+    "lwr:n=2,q=8,p=2,secret=uniform",
+    "lwr:n=4,q=4,p=4,secret=binary",
+    "lwr:n=3,q=8,p=4,secret=binary",
+    "window:n=3,q=8,parts=4,secret=binary",
+    "lpn:n=5,noise=0.2",
+    "lwe:n=2,q=5,error=none,bits=6",
+    "lwe:n=2,q=7,sigma=0.7,bits=6",
+    "lwe:n=3,q=3,error=uniform,width=2,bits=5",
+    "lwe:n=3,q=8,error=uniform,width=3,secret=binary",
+]
+
+
+@pytest.mark.parametrize("spec", QUERIED)
+def test_no_query_sees_more_than_kappa(spec):
+    family = parse(spec)
+    found = Independent(family=family)
+    q, n = family.q, family.n
+    k = kernel(family)
+    shares = k.mean(axis=0)
+    assert shares.min() == pytest.approx(float(family.rarest))
+    assert ((k**2 / shares).sum() / q - 1) == pytest.approx(float(found.chi_square))
+    p = token_density(q, family.length, n) if q % 2 else np.full(q**n, q**-n)
+    bound = reach(family) or q
+    chosen = [
+        min(c, key=lambda s: max(map(abs, s)))
+        for c in by_class(family).values()
+        if any(max(map(abs, s)) <= bound for s in c)
+    ]
+    assert len(chosen) >= found.size
+    t = inner(family, chosen, every_vector(q, n))
+    # Half of the tokens are open; D_s - D_0 on them, (members, a, code).
+    moves = (p[None, :, None] * (k[t] - shares) / 2).reshape(len(chosen), -1)
+    reference = (p[:, None] * shares / 2).reshape(-1)
+    most = float(found.density[1])
+    kappa = most * float(found.chi_square * found.variance) / 4
+    faint = most * float(found.chi_square) * (1 - float(family.rarest)) / 2
+    rng = np.random.default_rng(0)
+    best = sharp = 0.0
+    for trial in range(150):
+        phi = rng.choice([-1.0, 1.0], moves.shape[1])
+        if trial % 2:  # climb: the largest value of a convex function is at a corner
+            for _ in range(20):
+                phi = np.where(moves.T @ (moves @ phi) >= 0, 1.0, -1.0)
+        best = max(best, float(((moves @ phi) ** 2).sum()))
+        part = rng.random(moves.shape[1]) < rng.choice([0.02, 0.1, 0.5])
+        if trial % 3 == 0:  # where a few members put a code
+            part = (moves[rng.choice(len(chosen), 1 + trial % 4)] > 0).any(axis=0)
+        at = float(reference[part].sum())
+        seen = float(((moves[:, part].sum(axis=1)) ** 2).sum())
+        assert seen <= faint * min(at, 1 - at) + 1e-15
+        sharp = max(sharp, seen / (faint * min(at, 1 - at) or 1))
+    assert best <= kappa + 1e-12
+    assert best > kappa / 4
+    assert sharp > 0.2
+
+
+@pytest.mark.parametrize("spec", ["lwe:n=3,q=16,error=cbd,eta=3", "lpn:n=4,noise=0.3"])
+def test_chi_square_is_that_of_the_float_table(spec):
+    family = parse(spec)
+    assert float(chi_square(family)) == pytest.approx(family.q * (family.chances**2).sum() - 1)

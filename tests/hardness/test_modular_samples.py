@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.lower import verify
+from hardness.report.figures import draw, numbers
+from hardness.upper.leap import leap, leap_of_masks
+from hardness.upper.spectra import residue_spectrum
+from instances import UsageError, parse
+from instances.errors import Refuted
+from instances.independence import representative
+
+
+def test_verification_sees_members_that_are_not_independent(monkeypatch):
+    monkeypatch.setattr("hardness.lower.residues.representative", lambda family, s: s)
+    found = verify(parse("lwr:n=3,q=8,p=2,secret=ternary"), members=26, samples=40_000)
+    assert found.disagreements >= 13
+    with pytest.raises(Refuted, match="worst pair"):
+        found.require()
+
+
+def test_verification_sees_a_layer_that_is_not_the_formula(monkeypatch):
+    family = parse("lwe:n=2,q=5,sigma=1,bits=8")
+    verify(family, members=6, samples=20_000).require()
+    right = type(family).mean
+    monkeypatch.setattr(type(family), "mean", lambda self, s, x: right(self, s, x) + 1e-9)
+    with pytest.raises(Refuted, match="differs from the label formula"):
+        verify(family, members=6, samples=20_000).require()
+
+
+def test_a_layer_that_is_too_large_is_left_out_and_said_to_be():
+    from hardness.report.words import verification_words
+
+    found = verify(parse("lwe:n=40,q=1601,alpha=0.005"), members=10, samples=2000)
+    found.require()
+    assert found.layer.members == 0
+    assert "not checked" in verification_words(found)
+
+
+def test_verification_reads_folders_and_their_errors(tmp_path):
+    from instances import write_folder
+
+    for i, spec in enumerate(("lwe:n=3,q=17,sigma=1", "lwr:n=4,q=16,p=4,secret=binary")):
+        instance = parse(spec).instance(1)
+        folder = write_folder(tmp_path / str(i), instance, 20_000)
+        found = verify(folder.family, 20, 20_000, folder=folder)
+        found.require()
+        assert representative(instance.family, found.gram.members[0]) == representative(
+            instance.family, instance.hidden.secret
+        )
+        assert bool(found.stored.different) == (i == 0)
+
+
+@pytest.mark.parametrize("secret", ["binary", "ternary", "uniform", "uniform,h=2", "cbd,spread=3"])
+@pytest.mark.parametrize("q", [8, 16])
+def test_walsh_coefficients_contain_the_top_bits_of_odd_entries(secret, q):
+    family = parse(f"lwr:n=3,q={q},p=2,secret={secret}")
+    length = family.length
+    for seed in range(5):
+        s = family.instance(seed).hidden.secret
+        top = sum(1 << (j + 1) * length - 1 for j, v in enumerate(s) if v % 2)
+        found = residue_spectrum(family, s)
+        assert (found.sets & top == top).all()
+        assert len(found.sets) > 0
+        assert found.degrees.least >= top.bit_count()
+        if secret == "binary":  # and the product of the top bits is there
+            assert found.degrees.least == top.bit_count()
+
+
+def test_a_spectrum_is_that_of_the_formula():
+    from instances import tokens
+
+    family = parse("lwe:n=2,q=5,sigma=0.5,bits=4")
+    secret = family.instance(3).hidden.secret
+    x = np.ones((1 << family.d - 1, 2, family.d), np.int8)
+    x[:, 1, 1:] = tokens.unpack(np.arange(len(x), dtype=np.uint64)[:, None], family.d - 1)
+    x[:, 1, 0] = -1
+    values = family.mean(secret, x)[:, 0, 0]
+    found = residue_spectrum(family, secret)
+    assert found.norm == pytest.approx((values**2).mean())
+    assert found.coefficient((1, 5)) == pytest.approx((values * x[:, 1, 1] * x[:, 1, 5]).mean())
+
+
+@given(st.sets(st.integers(0, 255), min_size=1, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_both_leaps_agree(masks):
+    sets = [tuple(j for j in range(8) if m >> j & 1) for m in masks]
+    assert leap_of_masks(np.array(sorted(masks))) == leap(sets)
+
+
+def test_the_command_shows_spectra_of_lwe_style_members(hardness):
+    found = hardness("spectrum", "lwr:n=3,q=8,p=2,secret=binary", "--json").json
+    weights = found["target"]["weights"]
+    assert sum(weights) == pytest.approx(1)
+    assert len(weights) == 10
+    units = sum(parse("lwr:n=3,q=8,p=2,secret=binary").instance(0).hidden.secret)
+    assert found["target"]["information_exponent"] == units
+    assert weights[:units] == [0.0] * units
+
+
+def test_the_figure_draws_its_numbers():
+    data = numbers("walsh", parse("lwr:n=4,q=16,p=2,secret=binary,h=3"))
+    assert data["odd"] == 3
+    assert data["weight"][:3] == [0.0] * 3
+    assert sum(data["weight"]) == pytest.approx(1) == sum(data["random"])
+    for kind in ("svg", "png"):
+        assert draw("walsh", data, kind) == draw("walsh", data, kind)
+    with pytest.raises(UsageError, match="given"):
+        numbers("walsh", parse("nice:m=2,k=2,d=6"))

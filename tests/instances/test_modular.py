@@ -1,0 +1,308 @@
+"""LWE-style families: layers against formulas, secrets by enumeration, what is refused and why."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from instances import UsageError, parse, steps, tokens
+from instances.errors import ToolkitError
+from instances.integers import bernoulli, centred_binomial, gaussian, integers, uniform
+from instances.modular import centred
+from instances.samples import dot, samples
+from instances.secrets import Secrets
+
+KINDS = ("binary", "ternary", "uniform")
+
+
+def by_hand(family, secret, words):
+    """<a, s> mod q from the bits, in Python integers."""
+    out = []
+    for x in tokens.unpack(words, family.d).astype(int):
+        z = x[0] * x[1]
+        total = 0
+        for j in range(family.n):
+            bits = z[1 + j * family.length : 1 + (j + 1) * family.length]
+            total += secret[j] * sum((1 << b) for b, v in enumerate(bits) if v == -1)
+        out.append(total % family.q)
+    return np.array(out)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("p", [2, 4])
+@pytest.mark.parametrize(("n", "q"), [(4, 8), (4, 16), (5, 32), (6, 64), (8, 16)])
+def test_the_real_layer_is_the_formula_with_one_head_a_step_and_two(n, q, p, kind):
+    family = parse(f"lwr:n={n},q={q},p={p},secret={kind}")
+    for seed in range(2):
+        instance = family.instance(seed)
+        secret, layer = instance.hidden.secret, instance.layer()
+        found = instance.examples(0, 400)
+        t = by_hand(family, secret, found.words)
+        factor = 1 - 2 * (t * p // q) / (p - 1)
+        wanted = np.zeros(found.x.shape)
+        opened = found.x[:, 0, 0] != found.x[:, 1, 0]
+        wanted[:, :, 0] = found.x[:, :, 0] * np.where(opened, factor, 0.0)[:, None]
+        assert np.abs(found.y - wanted).max() <= 1e-15
+        assert np.abs(layer(found.x) - wanted).max() <= 1e-12
+        assert (family.label(secret, found.x) == found.y).all()
+        # K by its definition: thresholds k q/p in (-R_-, R_+]
+        w = [centred((s << b) % q, q) for s in secret for b in range(family.length)]
+        low, high = sum(v for v in w if v < 0), sum(v for v in w if v > 0)
+        k = sum(low < i * q // p <= high for i in range(-high - n * q, n * q * 4))
+        assert len(family.steps(secret).a) == k
+        used = np.count_nonzero(np.abs(layer.w).sum(axis=(1, 2)) + np.abs(layer.theta).sum((1, 2)))
+        assert used <= k + 2 <= layer.m == family.layer_heads
+
+
+def test_binary_secrets_of_weight_h_take_hp_heads_and_one():
+    for h, q, p in ((4, 16, 2), (3, 16, 4), (4, 32, 4)):
+        family = parse(f"lwr:n=8,q={q},p={p},secret=binary,h={h}")
+        assert h * p <= q
+        assert family.layer_heads == h * p - 1 + 2
+        assert len(family.steps(family.instance(0).hidden.secret).a) == h * p - 1
+
+
+def test_exhaustively_at_n_3_q_8():
+    family = parse("lwr:n=3,q=8,p=2")
+    z = np.array(list(itertools.product((1, -1), repeat=9)), np.int8)
+    x = np.ones((512, 2, 10), np.int8)
+    x[:, 1, 0] = -1
+    x[:, 1, 1:] = z
+    a = ((z == -1).reshape(512, 3, 3) * np.array([1, 2, 4])).sum(axis=2)
+    assert (family.vectors(tokens.pack(x)) == a).all()
+    secrets = [s for s in itertools.product(range(-4, 4), repeat=3) if any(v % 2 for v in s)]
+    assert len(secrets) == family.size
+    for secret in secrets:
+        t = a @ np.array(secret) % 8
+        value = np.where(t < 4, 1.0, -1.0)
+        assert (family.label(secret, x)[:, 0, 0] == value).all()
+        found = family.steps(secret)
+        whole = family.inner(secret, tokens.pack(x))
+        assert np.abs(found(whole) - value).max() <= 1e-12
+        assert len(found.a) + 2 <= family.layer_heads
+    for secret in secrets[::40]:
+        assert np.abs(family.layer(secret)(x) - family.label(secret, x)).max() <= 1e-12
+
+
+@pytest.mark.parametrize("beta", [1, 2, 5, 40])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwr:n=4,q=16,p=4,secret=binary,heads=exact",
+        "lwr:n=2,q=64,p=2,heads=exact",
+        "lwe:n=2,q=32,sigma=2,heads=exact",
+        "lwe:n=2,q=17,sigma=1,bits=6,heads=exact",
+        "window:n=3,q=16,parts=4,secret=ternary,heads=exact",
+        "lpn:n=12,noise=0.1,heads=exact",
+    ],
+)
+def test_exact_heads_interpolate_every_function(spec, beta):
+    family = parse(f"{spec},beta={beta}")
+    instance = family.instance(1)
+    x = instance.examples(0, 300).x
+    secret = instance.hidden.secret
+    assert np.abs(instance.layer()(x) - family.mean(secret, x)).max() <= 1e-12
+
+
+def test_exact_heads_up_to_a_range_of_250():
+    rng = np.random.default_rng(0)
+    for values in (rng.choice([-1.0, 1.0], 251), 2 * (np.arange(251) % 17) / 17 - 1):
+        for beta in (1.0, 3.0):
+            found = steps.exact(values, -100, beta)
+            assert np.abs(found(np.arange(-100, 151)) - values).max() <= 1e-12
+
+
+def test_the_layer_of_lwe_is_the_mean_of_its_labels():
+    family = parse("lwe:n=3,q=16,sigma=1.5")
+    instance = family.instance(0)
+    secret, examples = instance.hidden.secret, instance.examples(0, 60_000)
+    t = by_hand(family, secret, examples.words[:2000])
+    assert (family.inner(secret, examples.words[:2000]) % 16 == t).all()
+    factor = (examples.x * examples.y)[:, 0, 0]
+    opened = family.open(examples.words)
+    t = family.inner(secret, examples.words) % 16
+    for value in range(16):
+        mine = factor[opened & (t == value)]
+        spread = mine.std() / math.sqrt(len(mine))
+        assert abs(mine.mean() - family.response[value]) < 5 * spread + 1e-9
+    assert (
+        np.abs(instance.layer()(examples.x[:200]) - family.mean(secret, examples.x[:200])).max()
+        < 1e-12
+    )
+
+
+def test_errors_are_those_of_the_family():
+    for text in ("error=gaussian,sigma=2", "error=uniform,width=3", "error=cbd,eta=2"):
+        family = parse(f"lwe:n=4,q=97,bits=12,{text}")
+        instance = family.instance(2)
+        found = samples(instance.examples(0, 40_000))
+        residuals = found.residuals(instance.hidden.secret)
+        error = family.errors
+        for value, weight in zip(error.values, error.weights, strict=True):
+            share = float(weight)
+            seen = np.mean(residuals == value)
+            assert abs(seen - share) < 5 * math.sqrt(share / len(found)) + 1e-4
+        assert set(residuals.tolist()) <= set(error.values)
+
+
+def test_a_negative_error_wraps_around():
+    family = parse("lwe:n=2,q=5,error=uniform,width=3,bits=6")
+    words = np.zeros((1, 2, 1), np.uint64)
+    words[0, 0, 0] = 1  # z_0 = -1, a = 0
+    secret = family.instance(0).hidden.secret
+    for error, code in ((-1, 4), (0, 0), (1, 1)):
+        assert family.codes(secret, words, np.array([error])).tolist() == [code]
+
+
+@pytest.mark.parametrize("kind", ["binary", "ternary", "uniform", "cbd", "gaussian"])
+@pytest.mark.parametrize(("q", "h"), [(8, 0), (8, 2), (7, 0), (7, 2)])
+def test_the_number_of_secrets_by_enumeration(kind, q, h):
+    spread = Fraction({"cbd": 2, "gaussian": Fraction(3, 10)}.get(kind, 0))
+    made = Secrets(kind=kind, n=3, q=q, h=h, spread=spread)
+    values = made.entries.values if made.entries else [centred(v, q) for v in range(q)]
+    every = [
+        s
+        for s in itertools.product(values, repeat=3)
+        if any(math.gcd(v, q) == 1 for v in s) and (not h or sum(v != 0 for v in s) == h)
+    ]
+    assert made.size == len(every)
+    rng = np.random.default_rng(0)
+    drawn = {made.draw(rng) for _ in range(300)}
+    assert drawn <= set(every)
+    for secret in drawn:
+        made.require(secret)
+    assert len(drawn) >= min(len(every), 5)
+
+
+def test_what_is_no_secret_is_refused():
+    made = Secrets(kind="binary", n=4, q=8, h=2)
+    for wrong in ((1, 1, 1, 0), (0, 0, 0, 0), (2, 1, 0, 0), (1, 1, 0), (-1, 1, 0, 0)):
+        with pytest.raises(UsageError, match="secret"):
+            made.require(wrong)
+    with pytest.raises(UsageError, match="unit"):
+        Secrets(kind="uniform", n=2, q=8).require((2, 4))
+
+
+def test_easy_secrets_are_flagged():
+    made = Secrets(kind="uniform", n=8, q=16)
+    assert made.flags((1, 3, 5, 7, 1, 3, 5, 7)) == ()
+    assert "units" in made.flags((1, 2, 4, 6, 8, 2, 4, 6))[0]
+    assert any("brute force" in text for text in made.flags((1, 0, 0, 0, 0, 0, 0, 0)))
+
+
+def test_distributions_are_exact_and_sampled_as_they_say():
+    words = np.random.default_rng(0).integers(0, 2**64, 200_000, dtype=np.uint64)
+    made = (
+        uniform((0, 1, 2)),
+        centred_binomial(3),
+        gaussian(2.5),
+        bernoulli(Fraction(1, 10)),
+        gaussian(Fraction(1, 5)),
+    )
+    for one in made:
+        assert sum(one.counts) == 2**64
+        drawn = one.draw(words)
+        for value, weight in zip(one.values, one.weights, strict=True):
+            share = float(weight)
+            assert abs(np.mean(drawn == value) - share) < 5 * math.sqrt(share / len(words)) + 1e-5
+        assert abs(drawn.mean() - one.mean) < 5 * one.deviation / math.sqrt(len(words))
+    assert centred_binomial(2).weights == tuple(Fraction(v, 16) for v in (1, 4, 6, 4, 1))
+    assert centred_binomial(2).without_zero().values == (-2, -1, 1, 2)
+    assert gaussian(3).deviation == pytest.approx(3, abs=1e-9)
+    last = np.array([2**64 - 1], np.uint64)
+    assert integers({5: Fraction(1, 3), 9: Fraction(2, 3)}).draw(last).tolist() == [9]
+
+
+def test_labels_of_the_layer_are_those_of_the_formula_and_leak_if_it_is_not_saturated():
+    plain, by_layer = (
+        parse(f"lwr:n=4,q=16,p=4,secret=ternary,labels={how}") for how in ("formula", "layer")
+    )
+    secret = plain.instance(0).hidden.secret
+    one = plain.stream(secret, 3, "examples", 0, 500)
+    other = by_layer.stream(secret, 3, "examples", 0, 500)
+    assert (one.codes == other.codes).all()
+    with pytest.raises(UsageError, match="lattice reduction finds s"):
+        parse("lwr:n=4,q=16,p=4,labels=layer,beta=8")
+    with pytest.raises(UsageError, match="gives <a, s> away"):
+        parse("lwe:n=4,q=16,sigma=1,labels=layer")
+    # Why: at beta = 2 the layer's value tells how far t is from the next step.
+    family = parse("lwr:n=4,q=16,p=2,beta=2")
+    instance = family.instance(0)
+    found = instance.examples(0, 2000)
+    value = np.abs(instance.layer()(found.x)[:, 0, 0])[family.open(found.words)]
+    t = family.inner(instance.hidden.secret, found.words)[family.open(found.words)] % 16
+    far = np.minimum((t % 8), 7 - (t % 8))  # from the nearest step
+    for distance in range(3):
+        mine, others = value[far == distance], value[far > distance]
+        assert mine.max() < others.min()
+
+
+def test_vectors_mod_a_prime_are_close_to_uniform():
+    family = parse("lwe:n=2,q=5,sigma=1,bits=4")
+    assert family.distance == Fraction(2 * 5, 2**6)
+    numbers = np.arange(16) % 5
+    exact = np.bincount(numbers, minlength=5) / 16
+    distance = np.abs(exact - 0.2).sum() / 2
+    assert distance <= float(family.distance) / 2
+    a = samples(family.instance(0).examples(0, 40_000)).a
+    for column in a.T:
+        assert np.abs(np.bincount(column, minlength=5) / len(a) - exact).max() < 0.02
+
+
+def test_the_default_bits_of_a_prime_leave_a_distance_below_2_to_the_minus_32():
+    for spec in ("lwe:n=40,q=1601,alpha=0.005", "lwe:n=4,q=3,error=uniform,width=2"):
+        assert parse(spec).distance <= Fraction(1, 2**32)
+
+
+def test_dot_is_exact_where_float64_is_not():
+    rng = np.random.default_rng(0)
+    q = (1 << 48) - 59
+    a, s = rng.integers(0, q, (5, 7)), rng.integers(0, q, 7)
+    wanted = [sum(int(x) * int(y) for x, y in zip(row, s, strict=True)) % q for row in a]
+    assert dot(a, s, q).tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("spec", "match"),
+    [
+        ("lwr:n=4,q=12,p=2", "q=12 given: q must be a power of two"),
+        ("lwr:n=4,q=16,p=3", "p=3 given with q=16: p must be at least 2 and divide q"),
+        ("lwr:n=4,q=17,p=2", "divide q"),
+        ("lwr:n=4,q=16,p=2,secret=binary,h=5", "h=5 given with n=4"),
+        ("lwr:n=4,q=16,p=2,secret=odd", "secret=odd given"),
+        ("lwr:n=4,q=16,p=2,secret=cbd", "spread=0 given with secret=cbd"),
+        ("lwr:n=4,q=4,p=2,secret=cbd,spread=3", "need q of at least 7"),
+        ("lwr:n=4,q=16,p=2,spread=1", "spread=1 given with secret=uniform"),
+        ("lwr:n=4,q=16,p=2,beta=10000000000000000", "beyond the 2\\^53"),
+        ("lwr:n=4,q=16,p=2,beta=0.5", "beta must be at least 1"),
+        ("lwr:n=4,q=16,p=2,heads=many", "saturated or exact"),
+        ("lwr:n=4,q=16,p=2,bits=5", "leave it out"),
+        ("lwr:n=0,q=16,p=2", "n must be between"),
+        ("lwe:n=4,q=17", "it needs sigma="),
+        ("lwe:n=4,q=17,sigma=1,alpha=0.1", "alone"),
+        ("lwe:n=4,q=17,sigma=-1", "above 0"),
+        ("lwe:n=4,q=17,error=cbd,sigma=1", "it needs eta="),
+        ("lwe:n=4,q=17,error=strange", "error=strange given"),
+        ("lwe:n=4,q=17,error=uniform,width=40", "at most q - 1"),
+        ("lwe:n=4,q=17,sigma=100", "labels then say nothing"),
+        ("lpn:n=4,noise=0.5", "must be in \\[0, 1/2\\)"),
+        ("lpn:n=4", "lpn needs noise"),
+        ("window:n=4,q=16,parts=3", "a divisor of q"),
+        ("lwe:n=4,q=17,sigma=1,bits=3", "between 5 and 62"),
+    ],
+)
+def test_parameters_out_of_range_are_refused_in_one_line(spec, match):
+    with pytest.raises(UsageError, match=match) as found:
+        parse(spec)
+    assert "\n" not in str(found.value)
+
+
+def test_what_is_too_large_for_a_table_or_a_layer_says_so():
+    with pytest.raises(ToolkitError, match="its cost can be estimated"):
+        parse("lwe:n=1024,q=134217728,sigma=3").instance(0).examples(0, 10)
+    with pytest.raises(UsageError, match="take heads=saturated"):
+        parse("lwr:n=32,q=256,p=2,heads=exact").instance(0).layer()
+    with pytest.raises(ToolkitError, match="nothing to learn"):
+        _ = parse("lwe:n=4,q=3,error=cbd,eta=64").trivial_risk

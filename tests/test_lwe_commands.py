@@ -1,0 +1,117 @@
+"""The cryptanalyst's commands: reduce, distinguish, attack, estimate."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from instances import parse, read_folder
+from instances.samples import samples
+
+SMALL = "lwr:n=8,q=16,p=2,secret=binary,h=4"
+RUN = {"spec", "learner", "seed", "outcome", "risk", "usage", "secret_recovered", "details"}
+
+
+def test_samples_go_to_attention_and_back_in_order(hardness):
+    hardness("generate", "lwe:n=4,q=97,sigma=1", "--examples", 300, "--out", "first")
+    given = samples(read_folder(Path("first")).examples(0, 300))
+    back = hardness("reduce", "attention-to-lwr", "first", "--out", "samples.npz", "--json")
+    assert back.code == 0, back.err
+    assert back.json["samples"] == len(given)
+    made = hardness("reduce", "lwr-to-attention", "samples.npz", "--out", "second", "--seed", 3)
+    assert made.code == 0, made.err
+    folder = read_folder(Path("second"))
+    assert folder.instance is None
+    found = samples(folder.examples(0, folder.count))
+    assert (found.a == given.a).all()
+    assert (found.codes == given.codes).all()
+    again = hardness("reduce", "attention-to-lwr", "second", "--out", "again.safetensors")
+    assert again.code == 0, again.err
+    assert hardness("reduce", "attention-to-lwr", "second", "--out", "samples.npz").code == 1
+
+
+def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):
+    hardness("generate", "lwe:n=6,q=97,error=none", "--examples", 60, "--out", "first")
+    hardness("reduce", "attention-to-lwr", "first", "--out", "samples.npz")
+    hardness("reduce", "lwr-to-attention", "samples.npz", "--out", "second")
+    found = hardness("attack", "second", "--with", "modlinear", "--json")
+    assert found.code == 0, found.err
+    (one,) = found.json["attacks"]
+    assert one["judged"] == 0
+    secret = json.loads(Path("first/secret.json").read_text())["secret"]
+    assert one["runs"][0]["details"]["claimed_secret"] == secret
+    assert one["runs"][0]["secret_recovered"] is None
+    assert "claims" in hardness("attack", "second", "--with", "modlinear").out
+    assert "not known" in hardness("attack", "second", "--with", "modlinear").out
+    # Where the secret part is there the same run is judged.
+    mine = hardness("attack", "first", "--with", "modlinear", "--json").json["attacks"][0]
+    assert (mine["recovered"], mine["judged"]) == (1, 1)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_attack_counts_what_it_found(hardness, jobs):
+    line = ["attack", SMALL, "--with", "bruteforce", "--seeds", 3, "--jobs", jobs]
+    found = hardness(*line, "--json")
+    assert found.code == 0, found.err
+    (one,) = found.json["attacks"]
+    assert (one["recovered"], one["judged"]) == (3, 3)
+    low, high = one["success_interval"]
+    assert 0.2 < low < 0.4
+    assert high == 1.0
+    assert set(one["runs"][0]) >= RUN
+    assert "3/3" in hardness(*line).out
+
+
+def test_attack_runs_all_that_run_on_a_family(hardness):
+    found = hardness("attack", "lpn:n=16,h=3,noise=0", "--seeds", 1, "--jobs", 1, "--json")
+    assert found.code == 0, found.err
+    names = {one["learner"].partition(":")[0] for one in found.json["attacks"]}
+    assert names >= {"bruteforce", "modlinear", "restricted"}
+    assert all(one["recovered"] == 1 for one in found.json["attacks"])
+
+
+def test_estimate_keeps_its_contract(hardness):
+    found = hardness("estimate", "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3", "--json")
+    assert found.code == 0, found.err
+    data = found.json
+    assert set(data) >= {"spec", "estimates", "least"}
+    assert data["least"] in data["estimates"]
+    for one in data["estimates"].values():
+        assert set(one) >= {"bits", "beta", "d"}
+    text = hardness("estimate", "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3").out
+    assert data["least"] in text
+    small = hardness("estimate", SMALL).out
+    assert "too small" in small
+
+
+def test_distinguish_says_what_it_can(hardness):
+    found = hardness("distinguish", "trivial", SMALL, "--trials", 6, "--jobs", 1, "--json")
+    assert found.code == 0, found.err
+    low, high = found.json["interval"]
+    assert low <= 0 <= high
+    assert (
+        "nothing is shown"
+        in hardness("distinguish", "trivial", SMALL, "--trials", 6, "--jobs", 1).out
+    )
+
+
+def test_inspect_flags_an_easy_secret(hardness):
+    assert "brute force finds them" in hardness("inspect", "lwr:n=8,q=16,p=2,h=2").out
+    shown = hardness("inspect", "lwe:n=40,q=1601,alpha=0.005", "--json").json
+    assert "heads are not shown" in shown["not_shown"]
+    assert shown["layer"] is None
+
+
+def test_plain_arrays_take_a_spec(hardness):
+    rng = np.random.default_rng(0)
+    a, secret = rng.integers(0, 97, (50, 6)), rng.integers(0, 97, 6)
+    np.savez("plain.npz", A=a, b=a @ secret % 97)
+    assert hardness("reduce", "lwr-to-attention", "plain.npz", "--out", "x").code != 0
+    spec = "lwe:n=6,q=97,error=none"
+    made = hardness("reduce", "lwr-to-attention", "plain.npz", "--spec", spec, "--out", "x")
+    assert made.code == 0, made.err
+    found = hardness("attack", "x", "--with", "modlinear", "--json").json["attacks"][0]
+    claimed = np.array(found["runs"][0]["details"]["claimed_secret"])
+    assert (claimed % 97 == secret).all()
+    assert parse(spec).n == 6
