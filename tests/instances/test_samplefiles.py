@@ -121,6 +121,8 @@ def test_a_challenge_is_read(text, tmp_path):
         (GOOD.replace("0.005", "nan"), "number"),
         (GOOD.replace("0.005", "0"), "sigma"),
         (GOOD.replace("0.005", "-0.1"), "above 0"),
+        (GOOD.replace("17", "4294967311"), "at most 65536"),
+        (GOOD.replace("0.005", "0.5"), "below 1/8"),
         (GOOD.replace("16", "nan"), "'nan'"),
         (GOOD.replace("16", "-1"), "'-1'"),
         (GOOD.replace("16", "17"), r"0 \.\. q - 1 = 16"),
