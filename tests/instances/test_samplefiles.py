@@ -266,7 +266,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
 def test_the_secret_stands_apart(tmp_path):
     instance = parse("lwe:n=6,q=17,alpha=0.05").instance(0)
     found, path = samples(instance.examples(0, 50)), tmp_path / "s.json"
-    write_secret(path, found, instance.hidden.secret)
+    write_secret(path, found, instance.hidden.secret, seed=0)
     assert path.stat().st_mode & 0o77 == 0
     assert read_secret(path, found) == instance.hidden.secret
     write_samples(tmp_path / "x.npz", found)
@@ -279,4 +279,4 @@ def test_the_secret_stands_apart(tmp_path):
         with pytest.raises(ToolkitError):
             read_secret(path, found)
     with pytest.raises(UsageError):
-        write_secret(tmp_path / "t.json", found, (0,) * 6)
+        write_secret(tmp_path / "t.json", found, (0,) * 6, seed=0)
