@@ -36,7 +36,7 @@ def test_samples_go_to_attention_and_back_in_order(hardness):
 
 
 def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):
-    hardness("generate", "lwe:n=6,q=97,error=none", "--examples", 60, "--out", "first")
+    hardness("generate", "lwe:n=6,q=97,error=none", "--examples", 120, "--out", "first")
     hardness("reduce", "attention-to-lwr", "first", "--out", "samples.npz")
     hardness("reduce", "lwr-to-attention", "samples.npz", "--out", "second")
     found = hardness("attack", "second", "--with", "modlinear", "--json")
@@ -109,7 +109,7 @@ def test_inspect_flags_an_easy_secret(hardness):
 
 def test_plain_arrays_take_a_spec(hardness):
     rng = np.random.default_rng(0)
-    a, secret = rng.integers(0, 97, (50, 6)), rng.integers(0, 97, 6)
+    a, secret = rng.integers(0, 97, (100, 6)), rng.integers(0, 97, 6)
     np.savez("plain.npz", A=a, b=a @ secret % 97)
     assert hardness("reduce", "lwr-to-attention", "plain.npz", "--out", "x").code != 0
     spec = "lwe:n=6,q=97,error=none"
