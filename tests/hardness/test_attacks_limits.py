@@ -10,6 +10,7 @@ from hardness.upper import Outcome, parse_learner
 from instances import parse
 from instances.errors import ToolkitError, UsageError
 from instances.streams import generator
+from instances.uniform import Uniform
 
 
 @pytest.mark.parametrize("spec", ["lwe:n=8,q=61,alpha=0.005,secret=binary", "lwr:n=4,q=13,p=13"])
@@ -63,3 +64,21 @@ def test_entries_that_are_one_residue_are_refused(secret):
 def test_labels_that_tell_nothing_are_refused(learner, spec):
     with pytest.raises(ToolkitError, match="lower the error"):
         run(parse_learner(learner), parse(spec).instance(0), Budget(seconds=5), 0)
+
+
+def test_what_is_no_member_is_not_claimed():
+    """Coins favour one of 2^28 vectors by more than any of the 28 members."""
+    family = parse("parity:d=29,m=1,noise=0.1")
+    for seed in range(6):
+        source = Uniform(family=family, seed=seed)
+        oracle = ExampleOracle(source, Meter(Budget(seconds=30, examples=100)))
+        found = parse_learner("bkw").learn(oracle, generator(seed, "test"))
+        assert found.secret is None or len(found.secret) == family.m
+
+
+def test_arora_ge_does_not_start_what_would_not_end():
+    family = parse("lwe:n=4,q=251,sigma=2,secret=gaussian,spread=1,h=1")
+    start = time.monotonic()
+    found = run(parse_learner("arora-ge:errors=13"), family.instance(0), Budget(seconds=1), 0)
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert time.monotonic() - start < 20
