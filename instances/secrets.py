@@ -56,7 +56,7 @@ class Secrets:
         if self.entries is not None:
             reach = max(map(abs, self.entries.values))
             require(
-                self.kind == "binary" or 2 * reach < self.q or self.q == 2,
+                self.kind == "binary" or 2 * reach < self.q,
                 f"q={self.q} given with secret={self.kind}: entries up to {reach} need q of at "
                 f"least {2 * reach + 1}",
             )

@@ -132,7 +132,9 @@ def test_a_search_that_was_cut_goes_on_where_it_stopped(learner, spec, patch, mo
         whole = attack(learner, instance)
         start, tried = 0, 0
         while True:
-            part = attack(f"{learner}:start={start}", instance, Looks(6))
+            part = attack(
+                f"{learner}:start={start}", instance, Looks(10 if learner == "mitm" else 6)
+            )
             tried += part.details.get("tried", 0)
             if part.outcome is not Outcome.SECONDS_SPENT:
                 break
