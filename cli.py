@@ -600,10 +600,9 @@ def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | Non
     challenge), --out a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of
     samples (.npz, .safetensors or .txt).
     """
-    from instances.samplefile import read_samples, write_samples
-
     from instances.files import read_folder, write_public_folder
     from instances.reduce import to_attention
+    from instances.samplefile import read_samples, write_samples
     from instances.samples import as_modular, samples
     from instances.spec import parse_stored
 

@@ -32,7 +32,7 @@ def test_samples_go_to_attention_and_back_in_order(hardness):
 
 
 def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):
-    hardness("generate", "lwe:n=6,q=97,error=none", "--examples", 60, "--out", "first")
+    hardness("generate", "lwe:n=6,q=97,error=none", "--examples", 120, "--out", "first")
     hardness("reduce", "attention-to-lwr", "first", "--out", "samples.npz")
     hardness("reduce", "lwr-to-attention", "samples.npz", "--out", "second")
     found = hardness("attack", "second", "--with", "modlinear", "--json")

@@ -19,8 +19,10 @@ from hardness.lower.cost.primal import Embedding, embeddings, log_delta
 from hardness.lower.cost.problem import problem
 from hardness.lower.cost.restricted_elimination import SPARE, best_size, trials_bits
 from hardness.report.cost import estimate_words
-from instances import ToolkitError, parse
+from hardness.upper.attack import needed
+from instances import ToolkitError, UsageError, parse
 from instances.catalog import CATALOG, published_samples
+from instances.independence import chi_square
 
 PRIMAL = "primal-usvp"
 NAMED = sorted(n for n, e in CATALOG.items() if e.source)
@@ -473,3 +475,34 @@ def test_parameters_at_the_ends_of_their_ranges_give_finite_numbers(kind, n, q, 
     json.dumps(found.to_json(), allow_nan=False)
     assert found.least
     assert estimate_words(found)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=3,q=5,sigma=3.5",
+        "lwe:n=3,q=4,sigma=3",
+        "lwe:n=3,q=2,sigma=1.5",
+        "lpn:n=5,noise=0.4999999",
+    ],
+)
+def test_information_keeps_its_digits_near_uniform_errors(spec):
+    """It is near half of chi^2 there, which is exact."""
+    family = parse(spec)
+    half = float(chi_square(family)) / (2 * math.log(2))
+    assert half < 1e-6
+    assert family.information == pytest.approx(half, rel=1e-3)
+    assert problem(family).information == pytest.approx(half, rel=1e-3)
+
+
+@pytest.mark.parametrize("errors", ["q=5,sigma=9", "q=2,error=cbd,eta=9"])
+def test_labels_that_tell_nothing_are_refused(errors):
+    family = parse(f"lwe:n=3,secret=binary,{errors}")
+    for count in (estimate, needed):
+        with pytest.raises(UsageError, match="labels do not depend on the secret"):
+            count(family)
+
+
+def test_too_few_labels_for_one_sample():
+    found = estimate(parse("window:n=1,q=16,parts=8,secret=binary"), samples=5)["primal-usvp"]
+    assert "one label in 8" in found.reason

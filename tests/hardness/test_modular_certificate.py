@@ -218,3 +218,15 @@ def test_what_is_called_exact_is_certified_and_accepted(spec):
     else:
         with pytest.raises(UsageError, match="given"):
             certify(family)
+
+
+@pytest.mark.parametrize(
+    ("spec", "how"),
+    [
+        ("lwr:n=6,q=8,p=2,secret=binary", "orthogonal"),
+        ("lwe:n=6,q=31,error=none,secret=binary", "of small enough correlation"),
+    ],
+)
+def test_members_of_a_prime_are_not_called_orthogonal(spec, how):
+    said = check(certify(parse(spec)).to_json()).statements
+    assert f"SQ-DIM is exactly 63: all members are {how}, and there are no more" in said
