@@ -28,6 +28,9 @@ SPECS = [
     "lpn:n=20,noise=0,h=4",
     "window:n=5,q=16,parts=2,secret=ternary",
     "window:n=5,q=16,parts=8,secret=uniform,h=3",
+    "lwr:n=5,q=2,p=2,secret=uniform,h=2",
+    "lwe:n=5,q=256,error=none,secret=cbd,spread=40,h=2",
+    "lwr:n=3,q=4096,p=2,secret=cbd,spread=40",
 ]
 
 
