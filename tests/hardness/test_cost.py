@@ -568,3 +568,19 @@ def test_bkw_takes_the_best_of_all_block_sizes():
             costs(family.n, family.q, read.errors.log_bias, b)[0] for b in range(1, family.n + 1)
         ]
         assert found.bits == pytest.approx(min(bits))
+
+
+@pytest.mark.parametrize("error", ["none", "uniform,width=2"])
+def test_meet_in_the_middle_counts_both_tables_and_keeps_the_smaller(error):
+    found = estimate(parse(f"lwe:n=9,q=61,error={error},secret=ternary,h=3"))["meet-in-the-middle"]
+    left, right = 4 * 2, math.comb(5, 2) * 4
+    splits = math.comb(9, 3) / (4 * math.comb(5, 2))
+    assert found.bits == pytest.approx(math.log2((left + right) * splits))
+    assert found.memory_bits == math.log2(left)
+    assert ("lookups are not counted" in found.note) == (error != "none")
+
+
+def test_arora_ge_stores_a_matrix_of_its_monomials():
+    found = estimate(parse("lwe:n=9,q=61,error=uniform,width=3"))["arora-ge"]
+    assert found.memory_bits == found.bits == pytest.approx(2 * math.log2(monomials(9, 3)))
+    assert found.samples == monomials(9, 3)
