@@ -72,7 +72,9 @@ class MeetInTheMiddle:
         how = plan(linear)
         require_memory(2 * how.bytes, f"the sorted half secrets of {linear.spec}")
         found = gather(oracle, self.samples or max(needed(linear), how.keyed * how.blocks))
-        blocks = max(1, min(how.blocks, len(found) // how.keyed))
+        if len(found) < how.keyed:
+            return conclude(family, found, None, keyed=how.keyed)
+        blocks = min(how.blocks, len(found) // how.keyed)
         turns = linear.n if linear.h else 1
         chunk = max(1, min(how.left, int(_WORK * how.left / how.work)))
         chunks = -(-how.left // chunk)

@@ -584,3 +584,10 @@ def test_arora_ge_stores_a_matrix_of_its_monomials():
     found = estimate(parse("lwe:n=9,q=61,error=uniform,width=3"))["arora-ge"]
     assert found.memory_bits == found.bits == pytest.approx(2 * math.log2(monomials(9, 3)))
     assert found.samples == monomials(9, 3)
+
+
+def test_arora_ge_counts_monomials_of_a_large_degree_by_logarithms():
+    found = estimate(parse("lwe:n=5,q=65537,error=uniform,width=5000"))["arora-ge"]
+    assert found.bits == pytest.approx(2 * math.log2(math.comb(5005, 5)))
+    bits = estimate(parse("lwe:n=5,q=65537,error=uniform,width=5000,secret=binary"))["arora-ge"]
+    assert bits.bits == pytest.approx(10)
