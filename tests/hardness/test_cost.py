@@ -591,3 +591,24 @@ def test_arora_ge_counts_monomials_of_a_large_degree_by_logarithms():
     assert found.bits == pytest.approx(2 * math.log2(math.comb(5005, 5)))
     bits = estimate(parse("lwe:n=5,q=65537,error=uniform,width=5000,secret=binary"))["arora-ge"]
     assert bits.bits == pytest.approx(10)
+
+
+def test_a_lattice_too_small_for_the_model_ranks_where_the_model_ends():
+    easy = estimate(parse("lwe:n=6,q=31,sigma=1,secret=binary"))
+    assert easy[PRIMAL].bits is None
+    assert easy[PRIMAL].rank == pytest.approx(0.292 * 50)
+    assert easy.least.name == "meet-in-the-middle"
+    assert easy.least.bits < 14.6
+    hard = estimate(parse("lwe:n=20,q=521,sigma=1.5"))
+    assert hard[PRIMAL].bits is None
+    assert hard.least.name == PRIMAL
+    assert all(e.bits > 14.6 for e in hard.estimates if e.applies and e.name != PRIMAL)
+
+
+def test_the_samples_at_hand_are_enough_for_who_needs_as_many():
+    family = parse("lwe:n=9,q=61,error=none")
+    assert estimate(family, samples=9)["linear-algebra"].applies
+    assert not estimate(family, samples=8)["linear-algebra"].applies
+    assert estimate(family, samples=1).least is None
+    with pytest.raises(UsageError, match="samples=0 given: at least 1"):
+        estimate(family, samples=0)
