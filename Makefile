@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-lattice check lint types layers bench tables clean
+.PHONY: demo test test-lattice check lint types layers bench tables attack-tables clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -34,6 +34,10 @@ bench: $(VENV)/.test
 tables: $(VENV)/.test
 	$(BIN)/python benchmarks/staged.py > tables.part && mv tables.part docs/staged-tables.md
 	cat docs/staged-tables.md
+
+attack-tables: $(VENV)/.lattice
+	$(BIN)/python benchmarks/attacks.py > attacks.part && mv attacks.part docs/attack-tables.md
+	cat docs/attack-tables.md
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or later is needed, found " + sys.version.split()[0] + ": run make PYTHON=/path/to/python3.11")'

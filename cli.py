@@ -602,7 +602,12 @@ def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | Non
     """
     from instances.files import read_folder, write_public_folder
     from instances.reduce import to_attention
-    from instances.samplefile import read_samples, write_samples
+    from instances.samplefile import (
+        read_samples,
+        secret_beside,
+        write_samples,
+        write_secret,
+    )
     from instances.samples import as_modular, samples
     from instances.spec import parse_stored
 
@@ -613,8 +618,12 @@ def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | Non
         folder = read_folder(source)
         as_modular(folder.family)
         found = samples(folder.examples(0, folder.count))
-        write_samples(to.out, found, force=to.force)
         shown = f"{len(found)} samples of {folder.count} examples"
+        if folder.hidden:
+            apart, hidden = secret_beside(to.out), folder.hidden
+            write_secret(apart, found, hidden.secret, hidden.seed, force=to.force)
+            shown += f"; the secret in {apart}"
+        write_samples(to.out, found, force=to.force)
     else:
         found = read_samples(source, as_modular(parse_stored(spec)) if spec else None)
         made = write_public_folder(to.out, to_attention(found, to.seed), force=to.force)

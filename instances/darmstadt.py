@@ -19,7 +19,9 @@ from instances.parameters import fraction, integer, plain
 from instances.samples import Samples
 
 _MAX_BYTES = 1 << 26
-_DIGITS = 15  # of a number; q is at most 2^48
+_MAX_Q = 1 << 16
+_MAX_ALPHA = Fraction(1, 8)  # above it labels say next to nothing
+_DIGITS = 15  # of a number; more than q has
 _BODY = re.compile(r"\s*\[([^\[\]]*)\][\s,]*\[\s*((?:\[[^\[\]]*\][\s,]*)*)\]\s*")
 _ROW = re.compile(r"\[([^\[\]]*)\]")
 _FOREIGN = re.compile(r"[^0-9\[\],\s][^\[\],\s]{0,20}")
@@ -66,7 +68,12 @@ def _parse(text: str) -> Samples:
     if len(head) < 5:
         raise ValueError("it ends before b and A, after lines n, m, q and alpha")
     n, m, q = (_count(line, name) for line, name in zip(head, "nmq", strict=False))
-    family = Lwe(n=n, q=q, alpha=fraction(head[3][:100], "alpha"))
+    alpha = fraction(head[3][:100], "alpha")
+    if q > _MAX_Q or alpha >= _MAX_ALPHA:  # a table of errors takes its time
+        raise ValueError(
+            f"q={q}, alpha={plain(alpha)} stated: at most {_MAX_Q}, below {_MAX_ALPHA}"
+        )
+    family = Lwe(n=n, q=q, alpha=alpha)
     body = head[4]
     if found := _FOREIGN.search(body):
         raise ValueError(f"{found[0]!r} stands where numbers of 0 .. q - 1 are wanted")

@@ -73,14 +73,29 @@ def content_hash(samples: Samples) -> str:
     return digest.hexdigest()
 
 
-def write_secret(path: Path, samples: Samples, secret: Secret, force: bool = False) -> None:
-    """Write the secret of samples as JSON, for its owner alone; raises AlreadyExists."""
+def secret_beside(path: Path) -> Path:
+    """Name the file of the secret of the samples in a file.
+
+    >>> secret_beside(Path("samples.npz")).name
+    'samples.secret.json'
+    """
+    return path.with_suffix(".secret.json")
+
+
+def write_secret(
+    path: Path, samples: Samples, secret: Secret, seed: int, force: bool = False
+) -> None:
+    """Write the secret of samples, and the seed of the instance that they are from, as JSON.
+
+    The file is readable by its owner alone. Raises AlreadyExists.
+    """
     samples.family.require_member(secret)
     data = {
         "format": SOLUTION,
         "spec": samples.family.spec,
         "samples_sha256": content_hash(samples),
         "secret": list(secret),
+        "seed": seed,
     }
     write_json(path, data, force=force, mode=0o600)
 

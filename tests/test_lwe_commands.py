@@ -29,6 +29,10 @@ def test_samples_go_to_attention_and_back_in_order(hardness):
     again = hardness("reduce", "attention-to-lwr", "second", "--out", "again.safetensors")
     assert again.code == 0, again.err
     assert hardness("reduce", "attention-to-lwr", "second", "--out", "samples.npz").code == 1
+    # The secret of the samples stands apart, where it is known.
+    assert json.loads(Path("samples.secret.json").read_text())["seed"] == 0
+    assert Path("samples.secret.json").stat().st_mode & 0o777 == 0o600
+    assert not Path("again.secret.json").exists()
 
 
 def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):

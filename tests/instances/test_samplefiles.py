@@ -121,6 +121,8 @@ def test_a_challenge_is_read(text, tmp_path):
         (GOOD.replace("0.005", "nan"), "number"),
         (GOOD.replace("0.005", "0"), "sigma"),
         (GOOD.replace("0.005", "-0.1"), "above 0"),
+        (GOOD.replace("17", "4294967311"), "at most 65536"),
+        (GOOD.replace("0.005", "0.5"), "below 1/8"),
         (GOOD.replace("16", "nan"), "'nan'"),
         (GOOD.replace("16", "-1"), "'-1'"),
         (GOOD.replace("16", "17"), r"0 \.\. q - 1 = 16"),
@@ -264,7 +266,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
 def test_the_secret_stands_apart(tmp_path):
     instance = parse("lwe:n=6,q=17,alpha=0.05").instance(0)
     found, path = samples(instance.examples(0, 50)), tmp_path / "s.json"
-    write_secret(path, found, instance.hidden.secret)
+    write_secret(path, found, instance.hidden.secret, seed=0)
     assert path.stat().st_mode & 0o77 == 0
     assert read_secret(path, found) == instance.hidden.secret
     write_samples(tmp_path / "x.npz", found)
@@ -277,4 +279,4 @@ def test_the_secret_stands_apart(tmp_path):
         with pytest.raises(ToolkitError):
             read_secret(path, found)
     with pytest.raises(UsageError):
-        write_secret(tmp_path / "t.json", found, (0,) * 6)
+        write_secret(tmp_path / "t.json", found, (0,) * 6, seed=0)
