@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.lower import verify
+from hardness.lower.formula import check_stored
 from hardness.lower.residues import error_rate, misses
 from hardness.report.figures import draw, numbers
 from hardness.upper.leap import leap, leap_of_masks
@@ -53,6 +54,14 @@ def test_verification_reads_folders_and_their_errors(tmp_path):
             instance.family, instance.hidden.secret
         )
         assert bool(found.stored.different) == (i == 0)
+        # Hoeffding, one-sided, where there are errors at all.
+        rate, opened = error_rate(instance.family), found.stored.open
+        slack = math.sqrt(opened * math.log(1 / (1 - 0.9)) / 2) if rate else 0.0
+        checked = check_stored(folder, instance.hidden.secret, 0.9)
+        assert (checked.open, checked.different) == (opened, found.stored.different)
+        assert checked.allowed == pytest.approx(rate * opened + slack)
+        stranger = check_stored(folder, instance.family.draw(np.random.default_rng(5)), 0.9)
+        assert not stranger.agrees
 
 
 @pytest.mark.parametrize("secret", ["binary", "ternary", "uniform", "uniform,h=2", "cbd,spread=3"])
