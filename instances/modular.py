@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlog1py
 
 from instances import steps, tokens
 from instances.coded import Coded, CodedExamples
@@ -217,8 +218,9 @@ class Modular(Coded):
             share = np.bincount(self.table, minlength=len(self.levels)) / self.q
             share = share[share > 0]
             return float(-(share * np.log2(share)).sum())
-        found = self.chances[self.chances > 0]
-        return float((found * np.log2(found * self.q)).sum())
+        # log2 q less the entropy of e, in terms of one sign: they keep their digits near uniform.
+        x = self.q * self.chances - 1
+        return float((xlog1py(1 + x, x) - x).mean()) / math.log(2)
 
     def require_table(self) -> None:
         """Refuse to tabulate a large Z_q; raises ToolkitError."""

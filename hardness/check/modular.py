@@ -116,7 +116,8 @@ class ModularEvidence:
         if value < self._size and (value + 1) * self._between <= 1:
             refuse(f"{value} is less than the argument gives for SQ-DIM")
         if integer(given["upper"]) == value:
-            return f"SQ-DIM is exactly {value}: all members are orthogonal, and there are no more"
+            how = "orthogonal" if not self._between else "of small enough correlation"
+            return f"SQ-DIM is exactly {value}: all members are {how}, and there are no more"
         return f"SQ-DIM is at least {value}"
 
     def _goal(self, given: dict[str, str]) -> Goal:

@@ -3,6 +3,7 @@
 Each figure is drawn from numbers that it also gives away.
 """
 
+from fractions import Fraction
 from statistics import median
 from typing import Any
 
@@ -82,7 +83,18 @@ def draw_attacks(figure: Any, data: Data) -> None:
 
 
 def of_training(comparison: Comparison) -> Data:
-    """Collect the training curves of the runs that kept one; raises UsageError for none."""
+    """Collect the training curves of the runs that kept one.
+
+    Raises UsageError where there is none, and where labels are no fair bit, of which alone the loss
+    implies how often it is predicted.
+    """
+    for spec in comparison.specs:
+        shares = getattr(parse_stored(spec), "shares", None)
+        if shares != (Fraction(1, 2), Fraction(1, 2)):
+            raise UsageError(
+                f"{spec} given: the figure needs labels of two equally likely levels, as those of "
+                "lwr with p=2, lpn, parity"
+            )
     curves = []
     for i, spec in enumerate(comparison.specs):
         for name in comparison.learner_names:

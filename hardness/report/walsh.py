@@ -18,7 +18,8 @@ def weights(family: Family) -> Data:
     """The weight by degree of the member of seed 0, and that of a function drawn at random.
 
     odd: of a member whose label a half turn of Z_q swaps, the number of odd entries of its secret,
-    below which no degree has weight; else None. about: the spec without its defaults.
+    below which no degree has weight, but 0 that of a mean; else None. about: the spec without its
+    defaults.
     Raises UsageError for families without a spectrum.
 
     >>> from instances import parse

@@ -5,14 +5,13 @@ import math
 import numpy as np
 
 from hardness.oracles import ExampleOracle
-from instances.errors import ToolkitError
-from instances.family import Family, Secret
+from instances.family import Family, Secret, require
 from instances.modular import Modular
 from instances.samples import Samples, as_modular, samples
 
 SPARE = 30  # bits of evidence beyond those that tell a secret from all others
 _SURE = 5  # standard deviations by which samples may tell less than on average
-_NOTHING = 1e-12  # bits of a label: what rounding alone makes of none
+_LEAST = 1e-20  # bits that a sample tells: float64 knows nothing of less
 _AT_ONCE = 4096  # examples: the clock is looked at between draws
 
 
@@ -27,7 +26,7 @@ def needed(family: Modular) -> int:
     """Count the samples by which a secret is believed: it takes log2(secrets) + SPARE bits.
 
     They tell so many even where they tell five standard deviations less than on average. Raises
-    ToolkitError where labels tell nothing.
+    UsageError where labels do not depend on the secret.
 
     >>> from instances import parse
     >>> needed(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))
@@ -35,8 +34,10 @@ def needed(family: Modular) -> int:
     """
     bits = math.log2(family.size) + SPARE
     mean, spread = family.information, _SURE * _deviation(family)
-    if mean < _NOTHING:
-        raise ToolkitError(f"{family.spec}: labels tell nothing of <a, s>: lower the error")
+    require(
+        mean > _LEAST,
+        f"{family.spec} given: labels tell nothing of <a, s>: lower the error",
+    )
     root = (spread + math.sqrt(spread**2 + 4 * mean * bits)) / (2 * mean)
     return math.ceil(root**2) + 1
 

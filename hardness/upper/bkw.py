@@ -28,7 +28,6 @@ from hardness.upper.search import (
 )
 from instances.family import Family, Secret, require
 from instances.limits import require_memory
-from instances.modular import Modular
 from instances.samples import Samples, dot
 from instances.streams import generator
 
@@ -111,7 +110,8 @@ def candidates(
         if not missing:
             out = np.zeros(family.n, np.int64)
             out[order] = tail
-            yield centred(out, family)
+            if (secret := family.secrets.lift(out.tolist())) is not None:
+                yield secret
             continue
         plan = choose(q, missing, gain, len(found))
         if plan is None:
@@ -147,9 +147,3 @@ def peaks(rows: Rows, allowed: NDArray[np.bool_]) -> list[tuple[int, ...]]:
 def _largest(found: NDArray[np.float64]) -> NDArray[np.intp]:
     top = np.argpartition(found, -_PEAKS)[-_PEAKS:]
     return np.asarray(top[np.argsort(found[top])[::-1]])
-
-
-def centred(residues: NDArray[np.int64], family: Modular) -> Secret:
-    """Write residues as entries of a secret."""
-    by_residue = {v % family.q: v for v in (0, *values_of(family))}
-    return tuple(by_residue[int(v)] for v in residues)

@@ -17,7 +17,7 @@ from instances.errors import UsageError
 from instances.family import Family, Secret, require
 from instances.limits import require_memory
 from instances.modular import Modular
-from instances.samples import as_modular
+from instances.samples import Samples, as_modular
 
 _LARGEST_BLOCK = 80
 _STEP = 4  # between block sizes
@@ -54,7 +54,8 @@ class Primal:
             return reason
         if family.name not in ("lwe", "lwr"):
             return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
-        if family.errors is None and len(family.levels) == family.q:
+        error = Samples.none(family).error
+        if error is None or len(error.values) == 1:
             return "its labels have no error: use modlinear"
         return None
 

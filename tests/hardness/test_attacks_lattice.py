@@ -321,3 +321,10 @@ def test_pruned_blocks_reduce_too_and_time_is_kept():
     assert found.usage.seconds < 10
     assert found.secret_recovered or found.outcome is not Outcome.SOLVED
     assert found.details["block"] >= 2
+
+
+@pytest.mark.parametrize("error", ["uniform,width=1", "none", "gaussian,sigma=0.05"])
+def test_errors_that_are_always_0_are_none(error):
+    family = parse(f"lwe:n=3,q=64,error={error}")
+    assert parse_learner("primal").supports(family) == "its labels have no error: use modlinear"
+    assert parse_learner("modlinear").supports(family) is None

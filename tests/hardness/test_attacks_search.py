@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from hardness.compare.run import attempt
 from hardness.kernels import System
@@ -14,7 +15,7 @@ from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
 from hardness.upper.attack import needed
 from hardness.upper.blocks import Rows, amplify, choose, clear, scores
-from hardness.upper.costs import UNIT, costs
+from hardness.upper.costs import MISS, UNIT, costs
 from hardness.upper.equations import as_lpn, bits_of, equations, pool, secret_of
 from hardness.upper.middle import stride
 from hardness.upper.restricted import best_k, expected_trials, success
@@ -444,3 +445,50 @@ def test_plans_of_bkw_fit_the_samples():
     assert few.amplified
     assert few.samples <= 400 < whole.samples
     assert choose(2, 40, 0.8, 40) is None
+
+
+def test_differences_are_bounded_after_every_word():
+    """The true secret lies beyond with a chance of 2^-20 at most, in all words together."""
+    family = parse("lpn:n=5,noise=0.2")
+    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 150)
+    bounds = bruteforce._differences(found)
+    assert len(bounds) == 3
+    for bound, count in zip(bounds, (64, 128, 150), strict=True):
+        assert binom.sf(bound, count, 0.2) <= bruteforce.MISS / 3 < binom.sf(bound - 1, count, 0.2)
+
+
+def test_limits_of_costs_are_missed_as_rarely_as_they_say():
+    """By adding up the true secret's cost exactly, a distribution on whole numbers."""
+    family = parse("lwe:n=3,q=17,sigma=1")
+    found = gather(ExampleOracle(family.instance(0), Meter(Budget())), 12)
+    of = costs(found)
+    table = of.tables[0][-np.arange(17) % 17]  # by error
+    one = np.bincount(table, weights=family.chances)
+    total, missed = np.ones(1), 0.0
+    for limit in of.limits:
+        total = np.convolve(total, one)
+        missed += total[limit + 1 :].sum()
+    assert missed <= MISS
+    assert total[of.limits[-1] // 2 :].sum() > MISS
+
+
+@pytest.mark.parametrize("name", ["bruteforce", "mitm", "bkw"])
+@pytest.mark.parametrize(
+    "spec", ["lwr:n=6,q=3,p=3,secret=ternary,h=2", "lwr:n=4,q=2,p=2,secret=gaussian,spread=0.5,h=4"]
+)
+def test_hardly_any_samples_are_too_few(name, spec):
+    source = ExampleOracle(parse(spec).instance(0), Meter(Budget(examples=1)))
+    found, _ = attempt(parse_learner(name), source, 0)
+    assert found.outcome is Outcome.EXAMPLES_SPENT
+
+
+@pytest.mark.parametrize("spread", ["gaussian,spread=0.5", "cbd,spread=2"])
+def test_entries_that_are_one_residue_are_written_as_the_smallest(spread):
+    """Mod 2 entries of 2, 0 and -2 are one: h places that are not 0 may then be odd in fewer."""
+    family = parse(f"lwe:n=4,q=2,secret={spread},error=none")
+    assert family.secrets.lift([0, 1, 0, 0]) in {(0, 1, 0, 0), (0, -1, 0, 0)}
+    for seed in range(4):
+        wide = parse(f"lwe:n=4,q=2,secret={spread},h=2,error=none")
+        source = ExampleOracle(wide.instance(seed), Meter(Budget(examples=400)))
+        found, _ = attempt(parse_learner("bkw"), source, 0)
+        assert found.outcome in (None, Outcome.NOT_FOUND, Outcome.INCONSISTENT)

@@ -19,8 +19,10 @@ from hardness.lower.cost.primal import Embedding, embeddings, log_delta
 from hardness.lower.cost.problem import problem
 from hardness.lower.cost.restricted_elimination import SPARE, best_size, trials_bits
 from hardness.report.cost import estimate_words
-from instances import ToolkitError, parse
+from hardness.upper.attack import needed
+from instances import ToolkitError, UsageError, parse
 from instances.catalog import CATALOG, published_samples
+from instances.independence import chi_square
 
 PRIMAL = "primal-usvp"
 NAMED = sorted(n for n, e in CATALOG.items() if e.source)
@@ -350,9 +352,9 @@ def test_bias_and_information_by_sums_over_all_residues(spec):
 
 def test_a_tiny_bias_keeps_its_digits():
     wide = problem(parse(f"lwr:n=4,q={1 << 48},p={1 << 40}")).errors
-    assert wide.log_bias == pytest.approx(-2 * (math.pi * wide.deviation / 2**48) ** 2)
+    assert wide.log_bias == pytest.approx(-2 * (math.pi * wide.deviation / 2**48) ** 2, abs=0)
     narrow = problem(parse(f"lwe:n=4,q={1 << 40},sigma=3")).errors
-    assert narrow.log_bias == pytest.approx(-2 * (3 * math.pi / 2**40) ** 2, rel=1e-9)
+    assert narrow.log_bias == pytest.approx(-2 * (3 * math.pi / 2**40) ** 2, rel=1e-9, abs=0)
 
 
 # ---- which attacks apply
@@ -473,3 +475,140 @@ def test_parameters_at_the_ends_of_their_ranges_give_finite_numbers(kind, n, q, 
     json.dumps(found.to_json(), allow_nan=False)
     assert found.least
     assert estimate_words(found)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=3,q=5,sigma=3.5",
+        "lwe:n=3,q=4,sigma=3",
+        "lwe:n=3,q=2,sigma=1.5",
+        "lpn:n=5,noise=0.4999999",
+    ],
+)
+def test_information_keeps_its_digits_near_uniform_errors(spec):
+    """It is near half of chi^2 there, which is exact."""
+    family = parse(spec)
+    half = float(chi_square(family)) / (2 * math.log(2))
+    assert half < 1e-6
+    assert family.information == pytest.approx(half, rel=1e-3, abs=0)
+    assert problem(family).information == pytest.approx(half, rel=1e-3, abs=0)
+
+
+@pytest.mark.parametrize("errors", ["q=5,sigma=9", "q=2,error=cbd,eta=9"])
+def test_labels_that_tell_nothing_are_refused(errors):
+    family = parse(f"lwe:n=3,secret=binary,{errors}")
+    for count in (estimate, needed):
+        with pytest.raises(UsageError, match="labels do not depend on the secret"):
+            count(family)
+
+
+def test_too_few_labels_for_one_sample():
+    found = estimate(parse("window:n=1,q=16,parts=8,secret=binary"), samples=5)["primal-usvp"]
+    assert "one label in 8" in found.reason
+
+
+def exact_bias(values, weights, q):
+    """ln |E exp(2 pi i e/q)|, to 60 digits."""
+    with mpmath.workdps(60):
+        pairs = zip(values, weights, strict=True)
+        turns = (w * mpmath.expjpi(mpmath.mpf(2 * v) / q) for v, w in pairs)
+        return float(mpmath.log(abs(mpmath.fsum(turns))))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=4,q=64,sigma=0.2",
+        "lwe:n=4,q=65537,sigma=3",
+        "lwe:n=4,q=1048576,error=uniform,width=2",
+        "lwe:n=4,q=1048576,error=uniform,width=64",
+        "lwe:n=4,q=31,sigma=7",
+        "lwe:n=4,q=29,error=cbd,eta=20",
+    ],
+)
+def test_the_bias_keeps_its_digits_near_no_error(spec):
+    family = parse(spec)
+    weights = [mpmath.mpf(c) / 2**64 for c in family.errors.counts]
+    expected = exact_bias(family.errors.values, weights, family.q)
+    assert problem(family).errors.log_bias == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("width", [2, 64, 1 << 20])
+def test_the_bias_of_rounding_to_many_parts(width):
+    """sin(pi w/q)/(w sin(pi/q)), where float64 has no digits of 1 less it left."""
+    q = 1 << 44
+    found = problem(parse(f"lwr:n=4,q={q},p={q // width}"))
+    with mpmath.workdps(60):
+        turn = mpmath.pi / q
+        expected = float(mpmath.log(mpmath.sin(width * turn) / (width * mpmath.sin(turn))))
+    assert found.errors.log_bias == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+def test_errors_that_are_all_but_uniform_have_the_bias_of_a_gaussian():
+    found = problem(parse("lwe:n=4,q=11,sigma=7.5")).errors
+    assert found.log_bias == pytest.approx(-2 * (math.pi * found.deviation / 11) ** 2)
+
+
+def test_restricted_elimination_needs_its_equations_and_those_that_check():
+    read = problem(parse("parity:d=50,m=3,noise=0.1"))
+    found = estimate(parse("parity:d=50,m=3,noise=0.1"))["restricted-elimination"]
+    assert found.samples == found.d + SPARE + read.unique
+    clean = estimate(parse("parity:d=50,m=3"))["restricted-elimination"]
+    assert clean.reason.startswith("no noise")
+    odd = estimate(parse("lwe:n=4,q=17,error=none"))["restricted-elimination"]
+    assert odd.reason == "q is not 2"
+
+
+def test_bkw_takes_the_best_of_all_block_sizes():
+    for spec in ("lpn:n=40,noise=0.2", "lwe:n=12,q=31,sigma=1"):
+        family = parse(spec)
+        read, found = problem(family), estimate(family)["bkw"]
+        bits = [
+            costs(family.n, family.q, read.errors.log_bias, b)[0] for b in range(1, family.n + 1)
+        ]
+        assert found.bits == pytest.approx(min(bits))
+
+
+@pytest.mark.parametrize("error", ["none", "uniform,width=2"])
+def test_meet_in_the_middle_counts_both_tables_and_keeps_the_smaller(error):
+    found = estimate(parse(f"lwe:n=9,q=61,error={error},secret=ternary,h=3"))["meet-in-the-middle"]
+    left, right = 4 * 2, math.comb(5, 2) * 4
+    splits = math.comb(9, 3) / (4 * math.comb(5, 2))
+    assert found.bits == pytest.approx(math.log2((left + right) * splits))
+    assert found.memory_bits == math.log2(left)
+    assert ("lookups are not counted" in found.note) == (error != "none")
+
+
+def test_arora_ge_stores_a_matrix_of_its_monomials():
+    found = estimate(parse("lwe:n=9,q=61,error=uniform,width=3"))["arora-ge"]
+    assert found.memory_bits == found.bits == pytest.approx(2 * math.log2(monomials(9, 3)))
+    assert found.samples == monomials(9, 3)
+
+
+def test_arora_ge_counts_monomials_of_a_large_degree_by_logarithms():
+    found = estimate(parse("lwe:n=5,q=65537,error=uniform,width=5000"))["arora-ge"]
+    assert found.bits == pytest.approx(2 * math.log2(math.comb(5005, 5)))
+    bits = estimate(parse("lwe:n=5,q=65537,error=uniform,width=5000,secret=binary"))["arora-ge"]
+    assert bits.bits == pytest.approx(10)
+
+
+def test_a_lattice_too_small_for_the_model_ranks_where_the_model_ends():
+    easy = estimate(parse("lwe:n=6,q=31,sigma=1,secret=binary"))
+    assert easy[PRIMAL].bits is None
+    assert easy[PRIMAL].rank == pytest.approx(0.292 * 50)
+    assert easy.least.name == "meet-in-the-middle"
+    assert easy.least.bits < 14.6
+    hard = estimate(parse("lwe:n=20,q=521,sigma=1.5"))
+    assert hard[PRIMAL].bits is None
+    assert hard.least.name == PRIMAL
+    assert all(e.bits > 14.6 for e in hard.estimates if e.applies and e.name != PRIMAL)
+
+
+def test_the_samples_at_hand_are_enough_for_who_needs_as_many():
+    family = parse("lwe:n=9,q=61,error=none")
+    assert estimate(family, samples=9)["linear-algebra"].applies
+    assert not estimate(family, samples=8)["linear-algebra"].applies
+    assert estimate(family, samples=1).least is None
+    with pytest.raises(UsageError, match="samples=0 given: at least 1"):
+        estimate(family, samples=0)

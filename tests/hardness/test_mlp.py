@@ -106,3 +106,9 @@ def test_a_spent_budget_is_an_outcome(budget, outcome):
 def test_bad_parameters_are_named(text, word):
     with pytest.raises(UsageError, match=word):
         parse_learner(text)
+
+
+def test_losses_are_relative_to_the_variance_of_the_labels():
+    """Of labels that are 1 for a quarter of Z_q, else 0, less their mean: 3/16."""
+    found = learn("mlp:steps=400,rate=0.001", "window:n=12,q=64,parts=4")
+    assert 0.9 < found.details["curve"][-1][2] < 1.3

@@ -28,6 +28,9 @@ SPECS = [
     "lpn:n=20,noise=0,h=4",
     "window:n=5,q=16,parts=2,secret=ternary",
     "window:n=5,q=16,parts=8,secret=uniform,h=3",
+    "lwr:n=5,q=2,p=2,secret=uniform,h=2",
+    "lwe:n=5,q=256,error=none,secret=cbd,spread=40,h=2",
+    "lwr:n=3,q=4096,p=2,secret=cbd,spread=40",
 ]
 
 
@@ -218,3 +221,26 @@ def test_what_is_called_exact_is_certified_and_accepted(spec):
     else:
         with pytest.raises(UsageError, match="given"):
             certify(family)
+
+
+@pytest.mark.parametrize(
+    ("spec", "how"),
+    [
+        ("lwr:n=6,q=8,p=2,secret=binary", "orthogonal"),
+        ("lwe:n=6,q=31,error=none,secret=binary", "of small enough correlation"),
+    ],
+)
+def test_members_of_a_prime_are_not_called_orthogonal(spec, how):
+    said = check(certify(parse(spec)).to_json()).statements
+    assert f"SQ-DIM is exactly 63: all members are {how}, and there are no more" in said
+
+
+@pytest.mark.parametrize(
+    ("head", "q"), [("lwr:p=2", 64), ("lwr:p=4", 64), ("lwe:error=none", 61), ("lwr:p=2", 2)]
+)
+@pytest.mark.parametrize("h", [0, 1, 2, 3])
+def test_maker_and_checker_count_every_kind_of_secret_alike(head, q, h):
+    kinds = ("binary", "ternary", "uniform", "cbd,spread=1", "cbd,spread=9")
+    for kind in (*kinds, "gaussian,spread=0.2", "gaussian,spread=2"):
+        spec = f"{head},n=3,q={q},h={h},secret={kind}"
+        assert len(check(certify(parse(spec)).to_json()).statements) == 6, spec

@@ -1,13 +1,17 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.lower import verify
+from hardness.lower.formula import check_stored
+from hardness.lower.residues import error_rate, misses
 from hardness.report.figures import draw, numbers
 from hardness.upper.leap import leap, leap_of_masks
 from hardness.upper.spectra import residue_spectrum
-from instances import UsageError, parse
+from instances import UsageError, parse, tokens
 from instances.errors import Refuted
 from instances.independence import representative
 
@@ -50,6 +54,14 @@ def test_verification_reads_folders_and_their_errors(tmp_path):
             instance.family, instance.hidden.secret
         )
         assert bool(found.stored.different) == (i == 0)
+        # Hoeffding, one-sided, where there are errors at all.
+        rate, opened = error_rate(instance.family), found.stored.open
+        slack = math.sqrt(opened * math.log(1 / (1 - 0.9)) / 2) if rate else 0.0
+        checked = check_stored(folder, instance.hidden.secret, 0.9)
+        assert (checked.open, checked.different) == (opened, found.stored.different)
+        assert checked.allowed == pytest.approx(rate * opened + slack)
+        stranger = check_stored(folder, instance.family.draw(np.random.default_rng(5)), 0.9)
+        assert not stranger.agrees
 
 
 @pytest.mark.parametrize("secret", ["binary", "ternary", "uniform", "uniform,h=2", "cbd,spread=3"])
@@ -108,3 +120,35 @@ def test_the_figure_draws_its_numbers():
         assert draw("walsh", data, kind) == draw("walsh", data, kind)
     with pytest.raises(UsageError, match="given"):
         numbers("walsh", parse("nice:m=2,k=2,d=6"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "rate"),
+    [
+        ("lwe:n=2,q=17,error=uniform,width=4", 3 / 4),
+        ("lwe:n=2,q=5,error=cbd,eta=8", None),  # errors of 5 and -5 move nothing
+        ("lpn:n=4,noise=0.2", 1 / 5),
+        ("lwe:n=2,q=17,error=none", 0.0),
+    ],
+)
+def test_stored_labels_may_differ_as_often_as_errors_do(spec, rate):
+    family = parse(spec)
+    assert error_rate(family) == pytest.approx(1 - family.chances[0])
+    if rate is not None:
+        assert error_rate(family) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("beta", [4, 8, 40])
+def test_layers_may_miss_by_what_their_heads_are_not_saturated(beta):
+    family = parse(f"lwr:n=2,q=8,p=2,secret=ternary,beta={beta}")
+    layer = family.layer((1, -1))
+    total = np.abs(layer.w).sum()
+    allowed = misses(family, layer)
+    assert allowed == pytest.approx(1e-12 + (1 - math.tanh(beta / 2)) * total, rel=1e-9, abs=0)
+    x = tokens.unpack(family.instance(0).examples(0, 500).words, family.d)
+    error = np.abs(layer(x) - family.mean((1, -1), x)).max()
+    assert error <= allowed
+    assert beta == 40 or error > allowed / (2 * total)
+    exact = parse(f"lwr:n=2,q=8,p=2,secret=ternary,beta={beta},heads=exact")
+    layer = exact.layer((1, -1))
+    assert misses(exact, layer) == 1e-12 * max(1.0, np.abs(layer.w).sum() / 200)

@@ -5,10 +5,10 @@ import pytest
 from scipy.stats import chi2
 
 from instances import parse, read_folder, tokens
-from instances.errors import DamagedFile, ToolkitError
+from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.files import write_public_folder
 from instances.reduce import bits, to_attention
-from instances.samples import Samples, samples
+from instances.samples import Samples, dot, samples
 
 SPECS = [
     "lwr:n=4,q=16,p=4",
@@ -131,3 +131,34 @@ def test_a_large_q_is_refused():
 def test_packed_tokens_are_what_x_says():
     made = to_attention(fresh(SPECS[2], 20), seed=0)
     assert (tokens.pack(made.x) == made.words).all()
+
+
+@pytest.mark.parametrize("q", [2, 17, 3329, (1 << 24) - 3, 1 << 26, (1 << 48) - 59])
+def test_inner_products_are_exact_at_any_modulus(q):
+    rng = np.random.default_rng(0)
+    a, s = q - 1 - rng.integers(0, 2, (20, 30)), rng.integers(0, 2, 30) - 1
+    expected = [sum(x * y for x, y in zip(row, s.tolist(), strict=True)) % q for row in a.tolist()]
+    assert dot(a, s, q).tolist() == expected
+    a, s = rng.integers(0, q, (20, 30)), rng.integers(-(q // 2), q // 2 + 1, 30)
+    expected = [sum(x * y for x, y in zip(row, s.tolist(), strict=True)) % q for row in a.tolist()]
+    assert dot(a, s, q).tolist() == expected
+
+
+def test_labels_of_a_window_do_not_place_the_inner_product():
+    given = fresh("window:n=4,q=8,parts=4", 5)
+    with pytest.raises(UsageError, match="do not say where"):
+        _ = given.b
+
+
+@pytest.mark.parametrize("spec", ["lwr:n=4,q=16,p=4", "lwr:n=3,q=8,p=8", "lwe:n=3,q=17,sigma=1"])
+def test_residuals_are_errors_as_they_are_distributed(spec):
+    instance = parse(spec).instance(3)
+    found = samples(instance.examples(0, 4000))
+    residuals = found.residuals(instance.hidden.secret)
+    error = found.error
+    if error is None:
+        assert not residuals.any()
+        return
+    assert set(residuals.tolist()) <= set(error.values)
+    assert abs(residuals.mean() - error.mean) < 5 * error.deviation / len(found) ** 0.5
+    assert residuals.std() == pytest.approx(error.deviation, rel=0.1)

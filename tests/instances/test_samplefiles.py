@@ -280,3 +280,10 @@ def test_the_secret_stands_apart(tmp_path):
             read_secret(path, found)
     with pytest.raises(UsageError):
         write_secret(tmp_path / "t.json", found, (0,) * 6, seed=0)
+
+
+def test_a_challenge_of_no_samples_is_not_written(tmp_path):
+    none = Samples.none(parse("lwe:n=4,q=17,alpha=0.1"))
+    with pytest.raises(UsageError, match="no samples given"):
+        write_challenge(tmp_path / "none.txt", none)
+    assert not (tmp_path / "none.txt").exists()

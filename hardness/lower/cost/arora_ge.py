@@ -66,7 +66,10 @@ def _reason(problem: Problem) -> str:
     if problem.errors is None:
         return "no error: linear algebra does it"
     if not is_prime(problem.q):
-        return f"q = {problem.q} is no prime: polynomials are solved over a field"
+        return (
+            f"q = {problem.q} is no prime: only polynomials over Z_q are counted, and the attack "
+            "solves others there, for the lowest bits"
+        )
     if problem.errors.values >= problem.q:
         return "every element of Z_q is an error"
     return ""

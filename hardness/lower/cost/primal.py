@@ -188,6 +188,8 @@ def _reason(problem: Problem) -> str:
         return "no error: linear algebra does it"
     if not problem.secret_deviation:
         return "there is one secret only"
+    if problem.samples is not None and problem.samples < problem.labels:
+        return f"one label in {problem.labels} makes a sample, {problem.samples} are given out"
     if problem.samples is not None and problem.samples < problem.unique:
         return f"{problem.samples} samples leave several secrets: {problem.unique} single one out"
     return ""

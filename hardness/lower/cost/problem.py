@@ -10,9 +10,10 @@ from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlog1py
 
 from instances.errors import UsageError
-from instances.family import Family
+from instances.family import Family, require
 from instances.integers import Integers
 from instances.lpn import Lpn
 from instances.lwe import Lwe
@@ -23,6 +24,7 @@ from instances.window import Window
 
 _SMALL_ANGLE = 1e-3
 _ROUNDING = 1e-10
+_LEAST_INFORMATION = 1e-20  # bits: float64 knows nothing of less
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +109,7 @@ def problem(family: Family, samples: int | None = None) -> Problem:
     elif isinstance(family, Lwe):
         secrets = family.secrets
         errors, labels = _errors(family.errors, family.q), 1
-        information = log2(family.q) - _entropy(family.errors, family.q)
+        information = _told(family.errors, family.q)
     elif isinstance(family, Window):
         # Labels that are 1 are samples with <a, s> in 0 .. q/parts - 1: LWE, given b.
         secrets, labels = family.secrets, family.parts
@@ -117,6 +119,10 @@ def problem(family: Family, samples: int | None = None) -> Problem:
         raise UsageError(
             f"{family.name} given: costs are estimated for lwr, lwe, lpn, window and parity"
         )
+    require(
+        information > _LEAST_INFORMATION,
+        f"{family.spec} given: labels do not depend on the secret: lower the error",
+    )
     return Problem(
         size=family.size,
         secrets=secrets,
@@ -172,18 +178,24 @@ def _shares(found: Integers) -> NDArray[np.float64]:
     return np.array(found.counts, np.float64) / 2.0**64
 
 
-def _entropy(found: Integers | None, q: int) -> float:
-    """Compute the entropy of an error mod q, in bits."""
+def _told(found: Integers | None, q: int) -> float:
+    """Compute the bits that <a, s> + e tells of <a, s>, uniform: log2 q less the entropy of e.
+
+    With x = q Pr[e] - 1 it is the mean of (1 + x) ln(1 + x) - x over Z_q, in bits: terms of one
+    sign, which keep their digits where errors are nearly uniform.
+    """
     if found is None:
-        return 0.0
-    _, place = np.unique(np.array(found.values, np.int64) % q, return_inverse=True)
-    share = np.bincount(place, weights=_shares(found))
-    share = share[share > 0]
-    return float(-(share * np.log2(share)).sum())
+        return log2(q)
+    residues, place = np.unique(np.array(found.values, np.int64) % q, return_inverse=True)
+    x = q * np.bincount(place, weights=_shares(found)) - 1
+    terms = xlog1py(1 + x, x) - x
+    return (float(terms.sum()) + q - len(residues)) / (q * math.log(2))
 
 
 def _capacity(noise: Fraction) -> float:
-    return 1 - _binary_entropy(float(noise))
+    """Compute 1 - H(noise), with all its digits near 1/2 too."""
+    x = 1 - 2 * float(noise)
+    return float(xlog1py(1 + x, x) + xlog1py(1 - x, -x)) / math.log(4)
 
 
 def _binary_entropy(rate: float) -> float:

@@ -1,0 +1,165 @@
+"""The figures of attacks: their numbers against the runs and the estimates, and what is drawn."""
+
+import dataclasses
+import math
+
+import pytest
+
+from hardness.compare import compare, read_comparison, write_comparison
+from hardness.compare.risk import Risk
+from hardness.lower import estimate
+from hardness.oracles import Usage
+from hardness.report.attack_figures import draw_attacks, draw_training, of_attacks, of_training
+from hardness.report.figures import draw, numbers
+from hardness.upper import Outcome
+from instances import UsageError, parse
+
+SPEC = "lwr:q=8,p=2,secret=binary"
+MLP = "mlp:width=8,steps=20,batch=16"
+
+
+@pytest.fixture(scope="module")
+def small():
+    return compare(SPEC, "n=3,4", ("bruteforce", MLP), seeds=3)
+
+
+@pytest.fixture(scope="module")
+def timed(small):
+    """The same with seconds that are known: 1, 2, 4 times the learner's place and the size's."""
+    runs = []
+    for i, run in enumerate(small.runs):
+        place = 1 + small.learner_names.index(run.learner)
+        size = 1 + small.specs.index(run.spec)
+        usage = Usage(
+            examples=1, queries=0, seconds=float(2 ** (i % 3) * place * size), peak_bytes=1
+        )
+        outcome = Outcome.SOLVED if place == 1 else Outcome.PARTIAL
+        runs.append(dataclasses.replace(run, usage=usage, outcome=outcome))
+    return dataclasses.replace(small, runs=tuple(runs))
+
+
+class Axis:
+    """Takes down what is drawn."""
+
+    def __init__(self):
+        self.lines = []
+
+    def semilogy(self, x, y, **style):
+        self.lines.append((list(x), list(y), style))
+
+    plot = semilogx = semilogy
+
+    def __getattr__(self, name):
+        return lambda *args, **options: None
+
+
+class Page(Axis):
+    def subplots(self, *shape):
+        self.axes = [Axis() for _ in range(math.prod(shape))]
+        return self.axes if shape else self.axes[0]
+
+
+def test_seconds_are_those_that_two_of_three_runs_stayed_within(timed):
+    data = of_attacks(timed)
+    assert data["values"] == ["3", "4"]
+    assert (data["parameter"], data["spec"], data["seeds"]) == ("n", SPEC, 3)
+    assert list(data["measured"]) == ["bruteforce", MLP]
+    first, second = data["measured"].values()
+    assert [cell["seconds"] for cell in first] == [2.0, 4.0]
+    assert [cell["seconds"] for cell in second] == [4.0, 8.0]
+    assert [(cell["solved"], cell["runs"]) for cell in first + second] == [(3, 3)] * 2 + [
+        (0, 3)
+    ] * 2
+
+
+def test_estimates_are_those_of_each_size(small):
+    data = of_attacks(small)
+    for i, spec in enumerate(small.specs):
+        for one in estimate(parse(spec)).estimates:
+            if one.name in data["estimated"]:
+                assert data["estimated"][one.name][i] == one.bits
+            else:
+                assert one.bits is None
+    assert data["estimated"]["brute-force"] == [math.log2(7), math.log2(15)]
+    assert "restricted-elimination" not in data["estimated"]
+
+
+def test_marks_are_hollow_where_most_runs_did_not_solve(timed):
+    data = of_attacks(timed)
+    page = Page()
+    draw_attacks(page, data)
+    left, right = page.axes
+    marks = [line for line in left.lines if "marker" in line[2]]
+    assert [(x, y) for x, y, _ in marks] == [([0], [2.0]), ([1], [4.0]), ([0], [4.0]), ([1], [8.0])]
+    assert [style["markerfacecolor"] == "w" for _, _, style in marks] == [False, False, True, True]
+    curves = [line for line in left.lines if "label" in line[2]]
+    assert [(y, style["label"]) for _, y, style in curves] == [
+        ([2.0, 4.0], "bruteforce"),
+        ([4.0, 8.0], MLP),
+    ]
+    shown = {style["label"]: (x, y) for x, y, style in right.lines}
+    assert shown["brute-force"] == ([0, 1], [math.log2(7), math.log2(15)])
+    # Half of the runs are not most of them.
+    data["measured"]["bruteforce"][0] |= {"solved": 1, "runs": 2}
+    page = Page()
+    draw_attacks(page, data)
+    assert next(s for _, _, s in page.axes[0].lines if "marker" in s)["markerfacecolor"] == "w"
+
+
+def test_an_estimate_that_is_missing_at_a_size_leaves_a_gap(timed):
+    data = of_attacks(timed)
+    data["estimated"] = {"bkw": [None, 7.0]}
+    page = Page()
+    draw_attacks(page, data)
+    assert [(x, y) for x, y, _ in page.axes[1].lines] == [([1], [7.0])]
+
+
+def test_training_keeps_the_curves_of_the_runs(small):
+    data = of_training(small)
+    assert [(c["learner"], c["value"]) for c in data["curves"]] == [(MLP, "3"), (MLP, "4")]
+    for curve, value in zip(data["curves"], small.values, strict=True):
+        runs = small.of(small.learner_names[1], value)
+        assert curve["runs"] == [r.details["curve"] for r in runs]
+        assert curve["risk"] == sorted(r.risk.value for r in runs)[1]
+
+
+def test_training_draws_the_advantage_that_a_loss_implies(small):
+    data = of_training(small)
+    points = [[1, 16, 1.0], [10, 160, 0.25], [20, 320, 0.0], [21, 340, 4.0]]
+    data["curves"] = [dict(data["curves"][0], runs=[points, points])]
+    page = Page()
+    draw_training(page, data)
+    (axis,) = page.axes
+    assert [(x, y) for x, y, _ in axis.lines] == [([1, 10, 20, 21], [0.0, 0.25, 0.5, -0.5])] * 2
+    assert [style["label"] for _, _, style in axis.lines] == [f"{MLP}, n=3", None]
+
+
+def test_a_risk_that_was_not_measured_counts_as_nothing_learned(small):
+    runs = tuple(dataclasses.replace(r, risk=None) for r in small.runs)
+    data = of_training(dataclasses.replace(small, runs=runs))
+    assert {curve["risk"] for curve in data["curves"]} == {1.0}
+    risk = Risk(value=0.5, low=0, high=1, confidence=0.95, examples=9, unclipped=None)
+    runs = tuple(dataclasses.replace(r, risk=risk) for r in small.runs)
+    data = of_training(dataclasses.replace(small, runs=runs))
+    assert {curve["risk"] for curve in data["curves"]} == {0.5}
+
+
+def test_training_needs_a_curve_and_labels_that_are_a_fair_bit(small):
+    runs = tuple(r for r in small.runs if r.learner.startswith("bruteforce"))
+    with pytest.raises(UsageError, match="no run in these results kept a training curve"):
+        of_training(dataclasses.replace(small, runs=runs))
+    for spec in ("lwr:n=3,q=8,p=4", "window:n=3,q=8,parts=4", "profile:d=8,m=3,g=majority"):
+        odd = dataclasses.replace(small, specs=(small.specs[0], parse(spec).spec))
+        with pytest.raises(UsageError, match="two equally likely levels"):
+            of_training(odd)
+
+
+@pytest.mark.parametrize("name", ["attacks", "training"])
+def test_the_figures_are_drawn_from_a_file(small, tmp_path, name):
+    path = tmp_path / "results.json"
+    write_comparison(path, small)
+    data = numbers(name, path)
+    assert data == {"attacks": of_attacks, "training": of_training}[name](read_comparison(path))
+    svg = draw(name, data, "svg")
+    assert svg == draw(name, data, "svg")
+    assert svg.count(b'<g id="axes_') == {"attacks": 2, "training": 1}[name]
