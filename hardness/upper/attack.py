@@ -36,7 +36,7 @@ def needed(family: Modular) -> int:
     mean, spread = family.information, _SURE * _deviation(family)
     require(
         mean > _LEAST,
-        f"{family.spec} given: labels tell nothing of <a, s>: lower the error",
+        f"{family.spec} given: labels do not depend on the secret: lower the error",
     )
     root = (spread + math.sqrt(spread**2 + 4 * mean * bits)) / (2 * mean)
     return math.ceil(root**2) + 1
