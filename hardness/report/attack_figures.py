@@ -17,6 +17,15 @@ from instances.parameters import plain
 from instances.spec import parse_stored
 
 Data = dict[str, Any]
+_LEARNER = {  # that runs what an estimate is about: both have one colour
+    "arora-ge": "arora-ge",
+    "bkw": "bkw",
+    "brute-force": "bruteforce",
+    "linear-algebra": "modlinear",
+    "meet-in-the-middle": "mitm",
+    "primal-usvp": "primal",
+    "restricted-elimination": "restricted",
+}
 _CURVES = 12  # training curves of one size that are drawn
 
 
@@ -44,10 +53,10 @@ def draw_attacks(figure: Any, data: Data) -> None:
     """Draw seconds that were measured, hollow where not solved, and operations estimated."""
     left, right = figure.subplots(1, 2)
     places = list(range(len(data["values"])))
-    names = list(dict.fromkeys([*data["measured"], *data["estimated"]]))
-    style = {name: STYLES[i % len(STYLES)] for i, name in enumerate(names)}
+    kinds = list(dict.fromkeys(map(_kind, [*data["measured"], *data["estimated"]])))
+    style = {kind: STYLES[i % len(STYLES)] for i, kind in enumerate(kinds)}
     for name, found in data["measured"].items():
-        colour, mark = style[name]
+        colour, mark = style[_kind(name)]
         seconds = [max(cell["seconds"], 1e-3) for cell in found]
         left.semilogy(places, seconds, color=colour, linewidth=1, label=name)
         for place, cell, value in zip(places, found, seconds, strict=True):
@@ -60,7 +69,7 @@ def draw_attacks(figure: Any, data: Data) -> None:
                 markerfacecolor=colour if solved else "w",
             )
     for name, bits in data["estimated"].items():
-        colour, mark = style[name]
+        colour, mark = style[_kind(name)]
         shown = [(p, b) for p, b in zip(places, bits, strict=True) if b is not None]
         right.plot(
             [p for p, _ in shown],
@@ -80,6 +89,11 @@ def draw_attacks(figure: Any, data: Data) -> None:
         axis.set_xlabel(data["parameter"])
         axis.legend(frameon=False, fontsize=8)
     figure.suptitle(f"{data['spec']}, {data['seeds']} seeds", fontsize=9)
+
+
+def _kind(name: str) -> str:
+    """Name the learner of a measured line or of an estimate, without its parameters."""
+    return _LEARNER.get(name, name.partition(":")[0])
 
 
 def of_training(comparison: Comparison) -> Data:
