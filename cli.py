@@ -688,20 +688,35 @@ def distinguish(
 @common
 def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any) -> None:
     """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
-    from hardness.compare import attack, attacks_on, distinct
+    from hardness.compare import attack, attacks_on, distinct, require_support
     from hardness.report.siege import siege_words
+    from hardness.upper import parse_learner
+    from instances.errors import ToolkitError
 
     early(to)
     family, folder = target(spec)
     chosen = distinct(names) if names else attacks_on(family)
     if not chosen:
         raise click.ClickException(f"no attack here runs on {family.spec}")
+    for name in names:
+        require_support(parse_learner(name), family)  # before any of them starts
+    found, stopped = [], dict[str, str]()
     with progress(len(chosen) * (1 if folder else seeds), "attacking", to) as bar:
-        found = [
-            attack(name, folder or family, seeds, to.seed, budget, to.jobs, bar) for name in chosen
-        ]
-    data = {"spec": family.spec, "attacks": [one.to_json() for one in found]}
-    emit(to, data, siege_words(found))
+        for name in chosen:
+            try:
+                found.append(attack(name, folder or family, seeds, to.seed, budget, to.jobs, bar))
+            except ToolkitError as error:
+                if names:
+                    raise
+                stopped[name] = str(error)
+    if not found:
+        raise ToolkitError(next(iter(stopped.values())))
+    data = {
+        "spec": family.spec,
+        "attacks": [one.to_json() for one in found],
+        "not_run": stopped,
+    }
+    emit(to, data, siege_words(found, stopped))
 
 
 @cli.command(short_help="What an instance costs to break, by formulas.")

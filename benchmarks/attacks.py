@@ -33,8 +33,8 @@ ATTACKS = [
     ("parity:d=1000,m=10,noise=0.005", "restricted"),
     ("lwe:n=40,q=1009,error=uniform,width=2", "arora-ge"),
     ("lpn:n=32,noise=0.1", "bkw"),
-    ("lwe:n=30,q=521,sigma=1.5", "primal:block=2"),
-    ("lwe:n=40,q=1601,alpha=0.005", "primal:block=20"),
+    ("lwe:n=30,q=521,sigma=1.5", "primal"),
+    ("lwe:n=40,q=1601,alpha=0.005", "primal:block=30"),
 ]
 PLAIN = "mlp:optimizer=sgd,rate=0.1,batch=32"
 TRAINING = [

@@ -1,7 +1,7 @@
 """The text format of the TU Darmstadt LWE challenge: parsed strictly, never evaluated.
 
 Lines n, m, q and alpha (errors have the standard deviation alpha q), then b in brackets, m numbers,
-then A in brackets, m rows in brackets of n numbers each. [BBGMNPT16]
+then A in brackets, m rows in brackets of n numbers each. [BBGRS16]
 """
 
 import re

@@ -109,6 +109,10 @@ class Family(ABC):
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw a secret."""
 
+    def same(self, one: Secret, other: Secret) -> bool:
+        """Say whether two secrets are of the same member: of the same function of the tokens."""
+        return one == other
+
     @abstractmethod
     def layer(self, secret: Secret) -> AttentionLayer:
         """Build the attention layer of a member."""

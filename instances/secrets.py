@@ -56,7 +56,7 @@ class Secrets:
         if self.entries is not None:
             reach = max(map(abs, self.entries.values))
             require(
-                self.kind == "binary" or 2 * reach < self.q or self.q == 2,
+                self.kind == "binary" or 2 * reach < self.q,
                 f"q={self.q} given with secret={self.kind}: entries up to {reach} need q of at "
                 f"least {2 * reach + 1}",
             )
@@ -147,9 +147,7 @@ class Secrets:
         (-1, 0, 1)
         """
         half = self.q // 2
-        # Mod 2 several entries are one residue: the smallest stands for it.
-        values = sorted(self.entries.values, key=abs, reverse=True) if self.entries else ()
-        names = {v % self.q: v for v in values}
+        names = {v % self.q: v for v in self.entries.values} if self.entries else {}
         found = tuple(names.get(v % self.q, (v + half) % self.q - half) for v in residues)
         try:
             self.require(found)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.family import Hardness, require
+from instances.family import Hardness, Secret, require
 from instances.independence import hardness_of
 from instances.modular import Modular
 
@@ -64,6 +64,19 @@ class Window(Modular):
     def outcomes(self) -> int:
         """2."""
         return 2
+
+    def same(self, one: Secret, other: Secret) -> bool:
+        """Compare; <a, s> is 0 where a multiple of it is: a window of one residue sees no more.
+
+        >>> Window(n=2, q=8, parts=8).same((3, 1), (1, 3))
+        True
+        """
+        if one == other or self.parts < self.q:
+            return one == other
+        pairs = list(zip(one, other, strict=True))
+        mine, its = next(pair for pair in pairs if self.secrets.is_unit(pair[0]))
+        multiple = all((v * mine - u * its) % self.q == 0 for u, v in pairs)
+        return multiple and self.secrets.is_unit(its)
 
     @property
     def rarest(self) -> Fraction:

@@ -70,6 +70,9 @@ def test_families_and_learners(hardness):
         "mitm",
         "restricted",
         "bkw",
+        "modlinear",
+        "arora-ge",
+        "primal",
         "trivial",
     ]
     for learner in hardness("learners", "--json").json["learners"]:

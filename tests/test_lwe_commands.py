@@ -109,7 +109,7 @@ def test_inspect_flags_an_easy_secret(hardness):
 
 def test_plain_arrays_take_a_spec(hardness):
     rng = np.random.default_rng(0)
-    a, secret = rng.integers(0, 97, (50, 6)), rng.integers(0, 97, 6)
+    a, secret = rng.integers(0, 97, (100, 6)), rng.integers(0, 97, 6)
     np.savez("plain.npz", A=a, b=a @ secret % 97)
     assert hardness("reduce", "lwr-to-attention", "plain.npz", "--out", "x").code != 0
     spec = "lwe:n=6,q=97,error=none"
@@ -119,3 +119,21 @@ def test_plain_arrays_take_a_spec(hardness):
     claimed = np.array(found["runs"][0]["details"]["claimed_secret"])
     assert (claimed % 97 == secret).all()
     assert parse(spec).n == 6
+
+
+def test_an_attack_that_does_not_fit_stops_no_other(hardness):
+    spec = "lwr:n=10,q=256,p=16,secret=ternary,h=2"
+    found = hardness("attack", spec, "--seeds", 1, "--jobs", 1, "--budget-seconds", 20, "--json")
+    assert found.code == 0, found.err
+    names = {one["learner"].partition(":")[0] for one in found.json["attacks"]}
+    assert "bruteforce" in names
+    assert "arora-ge" in found.json["not_run"]
+    assert "memory" in found.json["not_run"]["arora-ge"]
+    assert not names & set(found.json["not_run"])
+
+
+def test_attacks_that_were_asked_for_are_refused_before_any_starts(hardness):
+    found = hardness("attack", "lpn:n=16,h=3,noise=0", "--with", "bruteforce", "--with", "primal")
+    assert found.code == 1
+    assert "primal cannot run" in found.err
+    assert not found.out

@@ -90,8 +90,7 @@ class ModularEvidence:
         kinds = {"binary": 1, "ternary": 2}
         other = fmpz(min(kinds.get(family.secret, family.q - 1), family.q - 1))
         most = fmpz.bin_uiui(family.n, family.h) * other**family.h
-        wrapped = family.q == 2 and family.secret in ("gaussian", "cbd")
-        if wrapped or not family.h:
+        if not family.h:
             most = (other + 1) ** family.n - 1
         if rational(given["upper"]) != most:
             refuse("the bound on the number of secrets is not that of the spec")

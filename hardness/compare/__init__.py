@@ -6,7 +6,7 @@ from hardness.compare.distinguish import distinguish
 from hardness.compare.game import Game, play
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
-from hardness.compare.run import Run, learn_once, run
+from hardness.compare.run import Run, learn_once, require_support, run
 from hardness.compare.siege import Siege, attack, attacks_on
 from hardness.compare.spectrum import Attempt, Spectra, spectra
 
@@ -29,6 +29,7 @@ __all__ = [
     "measure",
     "play",
     "read_comparison",
+    "require_support",
     "run",
     "spectra",
     "usual",

@@ -198,7 +198,7 @@ def judged(
     risk = measure(instance, hypothesis.predict) if instance else None
     recovered = None
     if instance and hypothesis.secret is not None:
-        recovered = hypothesis.secret == instance.hidden.secret
+        recovered = family.same(hypothesis.secret, instance.hidden.secret)
     details = dict(hypothesis.details)
     if hypothesis.secret is not None:
         details["claimed_secret"] = list(hypothesis.secret)

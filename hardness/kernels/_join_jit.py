@@ -32,6 +32,14 @@ def fill(columns: Any, q: int, places: Any, digits: Any, out: Any) -> None:
 
 
 @compiled
+def place(keys: Any, first: int, free: Any, order: Any) -> None:
+    """Put the indices first, first + 1, ... of keys where free says, and count it up: stable."""
+    for i in range(len(keys)):
+        order[free[keys[i]]] = first + i
+        free[keys[i]] += 1
+
+
+@compiled
 def join(
     left: Any,
     right: Any,

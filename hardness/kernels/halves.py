@@ -3,6 +3,7 @@
 Compiled at first use, which takes some seconds, and kept on disk.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,11 @@ from numpy.typing import NDArray
 from hardness.kernels.supports import head, heads
 
 _NO_COST = np.int64(1) << 62
+_AT_ONCE = 1 << 23  # numbers between two calls of `check`
+
+
+def unchecked() -> None:
+    """Let go on."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,6 +35,14 @@ class Half:
 
     def __len__(self) -> int:
         return sum(self.counts)
+
+    def all(self, check: Callable[[], None] = unchecked) -> NDArray[np.uint16]:
+        """Return all sums, in parts; `check`, called between them, may raise."""
+        out = np.empty((len(self), self.columns.shape[2]), np.uint16)
+        for part in parts(out):
+            check()
+            out[part] = self.sums(part.start, part.stop - part.start)
+        return out
 
     def sums(self, start: int, count: int) -> NDArray[np.uint16]:
         """Return the sums mod q of vectors start .. start+count-1: (count, N)."""
@@ -85,16 +99,33 @@ class Fit:
 class Sorted:
     """Sums (M, N), sorted by their keys."""
 
-    def __init__(self, sums: NDArray[np.uint16], fit: Fit) -> None:
-        """Sort: takes the memory of the sums once more, and 24 bytes for each."""
+    def __init__(
+        self, sums: NDArray[np.uint16], fit: Fit, check: Callable[[], None] = unchecked
+    ) -> None:
+        """Sort by counting: takes the memory of the sums once more, and 24 bytes for each.
+
+        `check` is called between parts of the work, and may raise.
+        """
+        from hardness.kernels import _join_jit as compiled
+
         q = fit.tables.shape[1] // 2
         keys = np.zeros(len(sums), np.int64)
-        for i in range(fit.keyed):
-            keys = keys * fit.buckets + sums[:, i].astype(np.int64) * fit.buckets // q
-        self._order = np.argsort(keys, kind="stable")
-        self._sums = sums[self._order]
-        many = np.bincount(keys, minlength=fit.buckets**fit.keyed)
-        self._starts = np.concatenate([[0], np.cumsum(many)])
+        self._starts = np.zeros(fit.buckets**fit.keyed + 1, np.int64)
+        for part in parts(sums):
+            check()
+            for i in range(fit.keyed):
+                digit = sums[part, i].astype(np.int64) * fit.buckets // q
+                keys[part] = keys[part] * fit.buckets + digit
+        self._starts[1:] = np.cumsum(np.bincount(keys, minlength=len(self._starts) - 1))
+        self._order = np.empty(len(sums), np.int64)
+        free = self._starts[:-1].copy()
+        for part in parts(sums):
+            check()
+            compiled.place(keys[part], part.start, free, self._order)
+        self._sums = np.empty_like(sums)
+        for part in parts(sums):
+            check()
+            self._sums[part] = sums[self._order[part]]
         self._fit = fit
 
     def join(self, left: NDArray[np.uint16]) -> tuple[int, tuple[int, int] | None]:
@@ -120,3 +151,10 @@ class Sorted:
         if best[0] == _NO_COST:
             return int(tried), None
         return int(tried), (int(best[1]), int(self._order[best[2]]))
+
+
+def parts(sums: NDArray[np.uint16]) -> Iterator[slice]:
+    """Cut the rows of sums (M, N) in parts that take less than a second each."""
+    size = max(1, _AT_ONCE // sums.shape[1])
+    for start in range(0, len(sums), size):
+        yield slice(start, min(start + size, len(sums)))

@@ -69,8 +69,6 @@ class Independent:
         """A bound on the number of secrets: vectors mod q with entries of the kind."""
         n, h, q = self.family.n, self.family.h, self.family.q
         others = min(q - 1, {"binary": 1, "ternary": 2}.get(self.family.secret, q - 1))
-        if q == 2 and self.family.secret in ("gaussian", "cbd"):  # 2 is not 0, and 0 mod q
-            return 2**n - 1
         return math.comb(n, h) * others**h if h else (others + 1) ** n - 1
 
     @cached_property

@@ -46,9 +46,11 @@ def _build(figure: Any, comparison: Comparison) -> None:
             "markerfacecolor": "white",
         }
         handles["hollow: did not solve"] = Line2D([], [], linestyle="none", **hollow)
+    # The long lines of what is certified stand in one column, or they would not fit.
+    order = sorted(handles, key=lambda name: "certified" not in name)
     figure.legend(
-        handles.values(),
-        handles.keys(),
+        [handles[name] for name in order],
+        order,
         loc="outside lower center",
         ncols=2,
         frameon=False,

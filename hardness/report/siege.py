@@ -5,8 +5,11 @@ from hardness.report.text import number, table
 from instances.limits import readable_bytes
 
 
-def siege_words(found: list[Siege]) -> str:
-    """Write attacks on one family as a table, a line of outcomes each."""
+def siege_words(found: list[Siege], stopped: dict[str, str] | None = None) -> str:
+    """Write attacks on one family as a table, a line of outcomes each.
+
+    stopped: why others did not run, by their names.
+    """
     rows = []
     for one in found:
         low, high = one.interval
@@ -24,6 +27,7 @@ def siege_words(found: list[Siege]) -> str:
     header = ["attack", "found", "rate at 95%", "seconds", "examples", "peak memory"]
     lines = [found[0].spec, "", table(header, rows), ""]
     lines += [f"{one.learner.partition(':')[0]}: {_ends(one)}" for one in found]
+    lines += [f"{name}: did not run: {why}" for name, why in (stopped or {}).items()]
     return "\n".join(lines)
 
 

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from flint import nmod_mat
+from numpy.typing import NDArray
 
 from hardness.kernels import System
-from hardness.oracles import ExampleOracle, Spent
+from hardness.oracles import ExampleOracle, Meter, Spent
 from hardness.upper.attack import believed, collect, needed, only_modular
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
 from hardness.upper.linearised import Bits, Field
@@ -27,6 +28,7 @@ _MOST_ERRORS = 60  # a polynomial of Bits has a bit for each, in one word
 _SPARE = 32  # equations more than unknowns
 _NUMBER_BYTES = 64  # of a residue, as numpy, Python and flint hold it
 _ROWS = 256  # equations over GF(2) that are written at once
+_TIMED_ROWS = 400  # of an elimination over a prime field: a second or less
 _STUCK = 3  # times that no equation is new, until some bits are taken to show in no label
 _LEFT_OUT = 0.01  # the chance that the errors left out do occur
 
@@ -144,11 +146,31 @@ def by_field(
     found = collect(oracle, max(size + _SPARE, needed(as_modular(oracle.family))))
     rows, right = system(found.a, found.b - window.low)
     whole = np.concatenate([rows, right[:, None]], axis=1)
-    oracle.meter.require_time()
-    reduced, rank = nmod_mat(len(whole), size + 1, whole.ravel().tolist(), system.q).rref()
+    _require_time(oracle.meter, whole, system.q)
+    reduced, rank = _rref(whole, system.q)
     if rank != size or int(reduced[size - 1, size - 1]) != 1:
         return found, None
     return found, [int(reduced[i, size]) for i in system.singles]
+
+
+def _require_time(meter: Meter, whole: NDArray[np.int64], q: int) -> None:
+    """Raise Spent where the elimination, which nothing can stop, would not end in time.
+
+    It is timed on a few rows first: with all of them it takes (rows/few)^1.5 times as long or less.
+    """
+    meter.require_time()
+    if meter.budget.seconds is None or len(whole) <= _TIMED_ROWS:
+        return
+    before = meter.seconds
+    _rref(whole[:_TIMED_ROWS], q)
+    whole_time = (meter.seconds - before) * (len(whole) / _TIMED_ROWS) ** 1.5
+    if meter.seconds + whole_time > meter.budget.seconds:
+        raise Spent("seconds")
+
+
+def _rref(rows: NDArray[np.int64], q: int) -> tuple[nmod_mat, int]:
+    reduced, rank = nmod_mat(len(rows), rows.shape[1], rows.ravel().tolist(), q).rref()
+    return reduced, int(rank)
 
 
 def by_bits(

@@ -17,7 +17,15 @@ from hardness.oracles import ExampleOracle
 from hardness.upper.attack import needed
 from hardness.upper.blocks import Rows, amplify, character, choose, clear, scores
 from hardness.upper.learner import Hypothesis, Outcome, nothing
-from hardness.upper.search import as_linear, conclude, gather, only_linear, values_of, wanted
+from hardness.upper.search import (
+    as_linear,
+    conclude,
+    gather,
+    is_member,
+    only_linear,
+    values_of,
+    wanted,
+)
 from instances.family import Family, Secret, require
 from instances.limits import require_memory
 from instances.samples import Samples, dot
@@ -78,6 +86,8 @@ class Bkw:
                 if secret is None:
                     details |= {"start": index, "steps": _TRIALS, "samples": len(found)}
                     return nothing(family, Outcome.SECONDS_SPENT, **details)
+                if not is_member(linear, secret):
+                    continue
                 if found.evidence(secret) >= wanted(linear):
                     return conclude(family, found, secret, order=index, **details)
                 best = best or secret

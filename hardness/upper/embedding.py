@@ -116,7 +116,7 @@ def shape(found: Samples) -> Shape:
     if short_secret(found):
         mean, deviation = _secret(found.family)
     ratio = error.deviation / max(deviation, 1 / (2 * found.family.n))
-    wx, we = round(_GRAIN * ratio), _GRAIN
+    wx, we = max(1, round(_GRAIN * ratio)), _GRAIN  # errors may all be 0
     cx, ce = round(wx * mean), round(we * error.mean)
     tau = max(1, round(we * error.deviation))
     common = math.gcd(wx, we, cx, ce)

@@ -79,8 +79,8 @@ def explained(family: Modular) -> Explained:
 
 
 @cache
-def plan(family: Modular) -> Plan:
-    """Choose the keys that make the least work.
+def plan(family: Modular, given: int | None = None) -> Plan:
+    """Choose the keys that make the least work, on `given` samples where there are no more.
 
     >>> from instances import parse
     >>> plan(parse("lwr:n=40,q=1024,p=4,secret=binary,h=6")).left
@@ -88,6 +88,8 @@ def plan(family: Modular) -> Plan:
     """
     left, right = halves(family)
     where, count = explained(family), needed(family)
+    if given is not None:
+        count = min(count, given)
     buckets = {1 << i for i in range(1, family.q.bit_length())} | {family.q}
     best: tuple[float, int, int, int] | None = None
     for many in sorted(buckets):

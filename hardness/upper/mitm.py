@@ -7,6 +7,7 @@ secret's entries [Sti02]. Rare errors are passed over: other samples are tried t
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -14,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.kernels.halves import Fit, Half, Sorted
-from hardness.oracles import ExampleOracle
+from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import needed
 from hardness.upper.costs import costs
-from hardness.upper.learner import Hypothesis, Outcome, nothing
+from hardness.upper.learner import SPENT, Hypothesis, nothing
 from hardness.upper.middle import Plan, explained, halves, plan, stride
 from hardness.upper.search import (
     as_linear,
@@ -72,9 +73,9 @@ class MeetInTheMiddle:
         how = plan(linear)
         require_memory(2 * how.bytes, f"the sorted half secrets of {linear.spec}")
         found = gather(oracle, self.samples or max(needed(linear), how.keyed * how.blocks))
-        if len(found) < how.keyed:
-            return conclude(family, found, None, keyed=how.keyed)
-        blocks = min(how.blocks, len(found) // how.keyed)
+        if len(found) < how.samples:
+            how = plan(linear, len(found))
+        blocks = max(1, min(how.blocks, len(found) // how.keyed))
         turns = linear.n if linear.h else 1
         chunk = max(1, min(how.left, int(_WORK * how.left / how.work)))
         chunks = -(-how.left // chunk)
@@ -85,26 +86,32 @@ class MeetInTheMiddle:
         }
         tried, total, meeting = 0, turns * blocks * chunks, None
         best: tuple[float, Secret] | None = None
-        for index in range(self.start, total):
-            if not oracle.meter.has_time():
-                details |= {"start": index, "steps": total, "tried": tried, "samples": len(found)}
-                return nothing(family, Outcome.SECONDS_SPENT, **details)
-            turn, part = divmod(index, chunks)
-            if meeting is None or not part:
-                meeting = Meeting(found, how, turn % turns, turn // turns)
-            more, secret = meeting.step(part * chunk, chunk)
-            tried += more
-            best = better(best, found, secret)
-            if best and best[0] >= wanted(linear):
-                break
+        index = self.start
+        try:
+            for index in range(self.start, total):
+                oracle.meter.require_time()
+                turn, part = divmod(index, chunks)
+                if meeting is None or not part:
+                    check = oracle.meter.require_time
+                    meeting = Meeting(found, how, turn % turns, turn // turns, check)
+                more, secret = meeting.step(part * chunk, chunk)
+                tried += more
+                best = better(best, found, secret)
+                if best and best[0] >= wanted(linear):
+                    break
+        except Spent as spent:
+            details |= {"start": index, "steps": total, "tried": tried, "samples": len(found)}
+            return nothing(family, SPENT[spent.resource], **details)
         return conclude(family, found, best and best[1], steps=total, tried=tried, **details)
 
 
 class Meeting:
     """One rotation of the window, on one block of samples."""
 
-    def __init__(self, found: Samples, how: Plan, rotation: int, block: int) -> None:
-        """Write down and sort the sums of the right half."""
+    def __init__(
+        self, found: Samples, how: Plan, rotation: int, block: int, check: Callable[[], None]
+    ) -> None:
+        """Write down and sort the sums of the right half; what `check` raises passes through."""
         family = found.family
         n, at = family.n, rotation * stride(family.n)
         places = (np.arange(n) + at) % n
@@ -125,7 +132,7 @@ class Meeting:
             for part, weight in zip(self._places, weights, strict=True)
         ]
         right = self._halves[1]
-        self._sorted = Sorted(right.sums(0, len(right)), _fit(found, first, how))
+        self._sorted = Sorted(right.all(check), _fit(found, first, how), check)
 
     def step(self, start: int, count: int) -> tuple[int, Secret | None]:
         """Try candidates start .. start+count-1 of the left half: pairs, and the best secret."""

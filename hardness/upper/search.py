@@ -9,6 +9,7 @@ from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import SPARE, needed, only_modular
 from hardness.upper.equations import as_lpn, as_lpn_examples, secret_of
 from hardness.upper.learner import Hypothesis, Outcome, member, nothing
+from instances.errors import UsageError
 from instances.family import Family, Secret
 from instances.modular import Modular
 from instances.parity import Parity
@@ -93,6 +94,20 @@ def better(
     return best if best and best[0] >= evidence else (evidence, met)
 
 
+def is_member(family: Modular, secret: Secret) -> bool:
+    """Say whether n entries, centred, are a secret of the family: of its weight and kind.
+
+    >>> from instances import parse
+    >>> is_member(parse("lpn:n=3,noise=0.1,h=1"), (1, 1, 0))
+    False
+    """
+    try:
+        family.require_member(secret)
+    except UsageError:
+        return False
+    return True
+
+
 def conclude(
     family: Family,
     found: Evidence,
@@ -102,10 +117,13 @@ def conclude(
 ) -> Hypothesis:
     """Judge the best candidate of a search, if there is one: n entries, centred.
 
+    What is no member is no secret, however well it fits: evidence is weighed against their number.
     Where the samples are too few to be sure, it is given back with outcome EXAMPLES_SPENT and
     `coins`, a bound on the chance that labels which are coins favour any secret as much.
     """
     bits = wanted(found.family)
+    if best is not None and not is_member(found.family, best):
+        best = None
     details["samples"] = len(found)
     evidence = -math.inf if best is None else found.evidence(best)
     if best is not None and evidence > -math.inf:

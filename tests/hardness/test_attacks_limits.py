@@ -1,0 +1,84 @@
+"""Attacks where there is little: few samples, little time, no error, secrets that are one."""
+
+import time
+
+import pytest
+
+from hardness.compare import run
+from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.upper import Outcome, parse_learner
+from instances import parse
+from instances.errors import ToolkitError, UsageError
+from instances.streams import generator
+from instances.uniform import Uniform
+
+
+@pytest.mark.parametrize("spec", ["lwe:n=8,q=61,alpha=0.005,secret=binary", "lwr:n=4,q=13,p=13"])
+@pytest.mark.parametrize("examples", [1, 3, 5, 8])
+def test_halves_meet_on_as_few_samples_as_there_are(spec, examples):
+    for seed in range(4):
+        instance = parse(spec).instance(seed)
+        found = run(parse_learner("mitm"), instance, Budget(examples=examples), seed)
+        assert found.outcome is Outcome.EXAMPLES_SPENT
+
+
+def test_the_list_of_half_secrets_stops_where_time_is_over():
+    """Ten million half secrets: they take longer than the budget to write down and to sort."""
+    family = parse("lwe:n=30,q=16,error=cbd,eta=1,secret=ternary")
+    oracle = ExampleOracle(family.instance(0), Meter(Budget(seconds=0.05, examples=60)))
+    start = time.monotonic()
+    found = parse_learner("mitm").learn(oracle, generator(0, "test"))
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert found.details["start"] == 0
+    assert found.details["tried"] == 0
+    assert time.monotonic() - start < 30  # a minute or more without looking at the clock
+
+
+def test_the_lattice_attack_takes_errors_that_are_all_0():
+    family = parse("lwe:n=2,q=256,error=uniform,width=1,secret=ternary")
+    found = run(parse_learner("primal"), family.instance(0), Budget(), 0)
+    assert found.secret_recovered is True
+
+
+@pytest.mark.parametrize(("q", "parts"), [(31, 31), (8, 8)])
+def test_secrets_of_one_function_are_one_member(q, parts):
+    """Whether <a, s> is 0 does not tell s from its multiples by units."""
+    family = parse(f"window:n=3,q={q},parts={parts},h=2")
+    for seed in range(4):
+        found = run(parse_learner("bruteforce"), family.instance(seed), Budget(), seed)
+        assert found.outcome is Outcome.SOLVED
+        assert found.risk.value == 0
+        assert found.secret_recovered is True
+    assert not family.same((1, 2, 0), (1, 3, 0))
+    assert not parse("window:n=3,q=16,parts=8").same((1, 3, 0), (3, 9 - 16, 0))
+
+
+@pytest.mark.parametrize("secret", ["ternary", "gaussian,spread=1", "cbd,spread=1"])
+def test_entries_that_are_one_residue_are_refused(secret):
+    with pytest.raises(UsageError, match="need q of at least"):
+        parse(f"lwr:n=4,q=2,p=2,secret={secret}")
+
+
+@pytest.mark.parametrize("learner", ["bruteforce", "mitm", "primal"])
+@pytest.mark.parametrize("spec", ["lwe:n=4,q=2,error=cbd,eta=1", "lwe:n=4,q=31,sigma=60"])
+def test_labels_that_tell_nothing_are_refused(learner, spec):
+    with pytest.raises(ToolkitError, match="lower the error"):
+        run(parse_learner(learner), parse(spec).instance(0), Budget(seconds=5), 0)
+
+
+def test_what_is_no_member_is_not_claimed():
+    """Coins favour one of 2^28 vectors by more than any of the 28 members."""
+    family = parse("parity:d=29,m=1,noise=0.1")
+    for seed in range(6):
+        source = Uniform(family=family, seed=seed)
+        oracle = ExampleOracle(source, Meter(Budget(seconds=30, examples=100)))
+        found = parse_learner("bkw").learn(oracle, generator(seed, "test"))
+        assert found.secret is None or len(found.secret) == family.m
+
+
+def test_arora_ge_does_not_start_what_would_not_end():
+    family = parse("lwe:n=4,q=251,sigma=2,secret=gaussian,spread=1,h=1")
+    start = time.monotonic()
+    found = run(parse_learner("arora-ge:errors=13"), family.instance(0), Budget(seconds=1), 0)
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert time.monotonic() - start < 20
