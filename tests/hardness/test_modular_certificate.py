@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check import check
+from hardness.check.residues import read_residues
 from hardness.lower import Terms, certify, verify
 from hardness.lower.modular import Independent
 from instances import UsageError, parse
@@ -247,3 +248,21 @@ def test_maker_and_checker_count_every_kind_of_secret_alike(head, q, h):
     for kind in kinds:
         spec = f"{head},n=3,q={q},h={h},secret={kind}"
         assert len(check(certify(parse(spec)).to_json()).statements) == 6, spec
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("p=2", "p=3"),
+        ("p=2", "p=1"),
+        ("q=16", "q=15"),
+        ("h=0", "h=6"),
+        ("n=5", "n=05"),
+        ("n=5", "n=0"),
+    ],
+)
+def test_the_checker_reads_no_spec_that_is_out_of_range(old, new):
+    spec = parse("lwr:n=5,q=16,p=2,secret=ternary").spec
+    assert read_residues(spec).levels == 2
+    with pytest.raises(Refuted):
+        read_residues(spec.replace(old, new))

@@ -149,3 +149,7 @@ def test_words_show_a_claim_only_where_it_cannot_be_judged(one):
     text = siege_words([Siege(spec=one.spec, learner=one.learner, runs=(said,))])
     assert "1/1" in text
     assert "claims" not in text
+    nothing = replace(unknown, details={})
+    text = siege_words([Siege(spec=one.spec, learner=one.learner, runs=(nothing,))])
+    assert "not known" in text
+    assert "claims" not in text
