@@ -69,6 +69,8 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any] | N
     except Exception as error:
         # Readers of damaged files raise many things, some of them Rust's.
         reason = " ".join(str(error).split())[:120]
+        if "allow_pickle" in reason:  # numpy advises to load it all the same
+            reason = "it is no archive of plain arrays, and pickled objects are not loaded"
         raise DamagedFile(f"{path} is damaged or not ours: {reason}") from error
     return arrays, meta
 

@@ -1,6 +1,7 @@
 """The cryptanalyst's commands: reduce, distinguish, attack, estimate."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -137,3 +138,24 @@ def test_attacks_that_were_asked_for_are_refused_before_any_starts(hardness):
     assert found.code == 1
     assert "primal cannot run" in found.err
     assert not found.out
+
+
+def test_no_number_of_an_estimate_fills_the_screen(hardness):
+    found = hardness("estimate", "ml-kem-512")
+    assert found.code == 0, found.err
+    assert not re.search(r"[0-9]{20}", found.out)
+    assert "upper about 10^" in found.out.replace("\n ", "")
+
+
+@pytest.mark.parametrize("content", ["objects", "junk"])
+def test_nobody_is_told_to_load_what_is_unsafe(hardness, content):
+    if content == "objects":
+        np.savez("bad.npz", a=np.array([[1, None]], object), b=np.array([1]))
+    else:
+        Path("bad.npz").write_bytes(b"hello")
+    line = ["reduce", "lwr-to-attention", "bad.npz", "--spec", "lwe:n=2,q=17,sigma=1"]
+    found = hardness(*line, "--out", "made")
+    assert found.code == 1
+    assert "allow_pickle" not in found.err
+    assert found.err.count("\n") == 1
+    assert not Path("made").exists()

@@ -56,14 +56,20 @@ def _queries(found: Estimates) -> str:
         return _item("statistical queries", f"no bound: {found.no_queries}")
     claims = []
     for claim in found.queries:
-        terms = ", ".join(f"{k} {v}" for k, v in claim.parameters.items())
-        value = claim.value if len(claim.value) < 20 else f"about 10^{len(claim.value) - 1}"
+        terms = ", ".join(f"{k} {_brief(v)}" for k, v in claim.parameters.items())
+        value = _brief(claim.value)
         claims.append(f"{claim.quantity} = {value}" + (f" ({terms})" if terms else ""))
     return _item(
         "statistical queries",
         "; ".join(claims) + ". Proven, but of learners by statistical queries alone: no attack "
         "above is one, and none is bound by it.",
     )
+
+
+def _brief(value: object) -> str:
+    """Write a long integer as a power of ten, about; what else there is as it is."""
+    text = str(value)
+    return f"about 10^{len(text) - 1}" if text.isdigit() and len(text) >= 20 else text
 
 
 def _item(name: str, text: str) -> str:
