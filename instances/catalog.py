@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from instances.modular import next_prime
 from instances.parameters import plain
+from instances.residues import next_prime
 
 
 @dataclass(frozen=True, kw_only=True)

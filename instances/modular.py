@@ -22,21 +22,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py
 
-from instances import steps, tokens
+from instances import bits, steps, tokens
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError, UsageError
 from instances.family import Secret, require
 from instances.integers import Integers
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.secrets import Secrets, is_prime
+from instances.residues import centred, is_power_of_two, is_prime, next_prime
+from instances.secrets import Secrets
 from instances.streams import BitStream, key
 
 SATURATED = 40  # beta from which tanh(beta/2) is 1 in float64
 _MAX_TABLE = 1 << 16
 _MAX_EXACT = 1000  # heads of an exact solve
 _SPARE_BITS = 30  # of a number that is reduced mod a prime
-_AT_ONCE = 1 << 22  # numbers of a batch
 
 
 class Modular(Coded):
@@ -248,28 +248,11 @@ class Modular(Coded):
 
     def vectors(self, words: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Read a from packed tokens (n, 2, words): (n, family.n), in 0 .. q-1."""
-        powers = np.array([pow(2, b, self.q) for b in range(self.length)], np.float64)
-        out = np.empty((len(words), self.n), np.int64)
-        batch = max(1, _AT_ONCE // self.d)
-        for start in range(0, len(words), batch):
-            part = words[start : start + batch]
-            bits = self._bits(part).reshape(len(part), self.n, self.length)
-            out[start : start + batch] = (bits @ powers).astype(np.int64) % self.q
-        return out
+        return bits.read(words, self.n, self.length, self.q)
 
     def inner(self, secret: Secret, words: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Compute t of packed tokens (n, 2, words): (n,)."""
-        weights = self.weights(secret).astype(np.float64)  # sums stay below 2^53
-        out = np.empty(len(words), np.int64)
-        batch = max(1, _AT_ONCE // self.d)
-        for start in range(0, len(words), batch):
-            out[start : start + batch] = self._bits(words[start : start + batch]) @ weights
-        return out
-
-    def _bits(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        octets = np.ascontiguousarray(words[:, 0] ^ words[:, 1], "<u8").view(np.uint8)
-        bits = np.unpackbits(octets, axis=-1, bitorder="little")[:, 1 : self.d]
-        return bits.astype(np.float64)
+        return bits.weigh(words, self.weights(secret))
 
     def steps(self, secret: Secret) -> steps.Steps:
         """Solve for the heads of a member, before padding: t -> E of the label's factor."""
@@ -302,21 +285,7 @@ class Modular(Coded):
         found = self.steps(secret)
         heads = max(self.layer_heads, len(found.a) + 2)
         require_memory(16 * heads * self.d**2, f"the layer of {self.spec}, {heads} heads,")
-        theta = np.zeros((heads, self.d, self.d))
-        w = np.zeros_like(theta)
-        inner = np.arange(1, self.d)
-        weights = self.weights(secret).astype(np.float64)
-        for i, (centre, a) in enumerate(zip(found.centre, found.a, strict=True)):
-            theta[i, inner, inner] = found.beta * weights
-            theta[i, 0, 0] = -found.beta * centre
-            w[i, 0, 0] = a
-        constant = len(found.a)
-        theta[constant, 0, 0] = found.beta / 2
-        w[constant, 0, 0] = found.constant / math.tanh(found.beta / 2)
-        # A head without logits adds nothing where z_0 = -1, and makes A, the sum of all a_i, zero:
-        # the sum over the others is different for different secrets.
-        w[constant + 1, 0, 0] = -w[:, 0, 0].sum()
-        return AttentionLayer(theta=theta, w=w)
+        return steps.attach(found, self.weights(secret), heads)
 
     def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> CodedExamples:
         """Draw packed tokens and errors, and compute the codes, by the layer where asked."""
@@ -399,29 +368,3 @@ def spread(x: NDArray[Any], factor: NDArray[Any]) -> NDArray[np.float64]:
     out = np.zeros(x.shape, np.float64)
     out[:, :, 0] = x[:, :, 0] * np.where(x[:, 0, 0] != x[:, 1, 0], factor, 0.0)[:, None]
     return out
-
-
-def centred(value: int, q: int) -> int:
-    """Reduce mod q to -q/2 .. (q-1)/2.
-
-    >>> centred(7, 8), centred(4, 8), centred(3, 8)
-    (-1, -4, 3)
-    """
-    return (value + q // 2) % q - q // 2
-
-
-def is_power_of_two(q: int) -> bool:
-    """Say whether q is 1, 2, 4, ..."""
-    return q > 0 and not q & (q - 1)
-
-
-def next_prime(q: int) -> int:
-    """Find the least prime above q.
-
-    >>> next_prime(12)
-    13
-    """
-    q += 1
-    while not is_prime(q):
-        q += 1
-    return q

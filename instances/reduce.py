@@ -10,10 +10,9 @@ q. Back: the examples with z_0 = -1 are the samples, in their order. [CL24]
 import numpy as np
 from numpy.typing import NDArray
 
-from instances import tokens
+from instances import bits, tokens
 from instances.coded import CodedExamples
 from instances.limits import require_memory
-from instances.modular import Modular
 from instances.samples import Samples
 from instances.streams import generator
 
@@ -36,25 +35,12 @@ def to_attention(found: Samples, seed: int) -> CodedExamples:
     require_memory(8 * len(opened) * family.d, f"{len(opened)} examples of {family.spec}")
     z = rng.integers(0, 2, (len(opened), family.d), dtype=np.uint8)
     z[:, 0] = opened
-    z[opened, 1:] = bits(family, found.a, rng)
+    z[opened, 1:] = bits.write(found.a, family.length, family.q, rng)
     first = rng.integers(0, 2, z.shape, dtype=np.uint8)
     signs = 1 - 2 * np.stack([first, first ^ z], axis=1).astype(np.int8)
     codes = np.zeros(len(opened), family.code_type)
     codes[opened] = found.codes
     return CodedExamples(family=family, words=tokens.pack(signs), codes=codes)
-
-
-def bits(family: Modular, a: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Write vectors of Z_q (N, n) in bits (N, n L), least first: a uniform one of their writings.
-
-    >>> from instances import parse
-    >>> bits(parse("lwr:n=2,q=4,p=2"), np.array([[1, 2]]), np.random.default_rng(0)).tolist()
-    [[1, 0, 0, 1]]
-    """
-    multiples = ((1 << family.length) - 1 - a) // family.q  # how many more are a mod q
-    numbers = a + family.q * rng.integers(0, multiples, endpoint=True)
-    found = (numbers[:, :, None] >> np.arange(family.length)) & 1
-    return found.reshape(len(a), family.d - 1).astype(np.uint8)
 
 
 def _places(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:

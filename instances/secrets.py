@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from flint import fmpz
 
 from instances.errors import ToolkitError, UsageError
 from instances.family import Secret, require
@@ -184,12 +183,3 @@ class Secrets:
         if weight <= FEW_UNITS:
             found.append(f"{weight} of {self.n} entries are not 0: brute force finds them")
         return tuple(found)
-
-
-def is_prime(q: int) -> bool:
-    """Say whether q is a prime, proven.
-
-    >>> is_prime(3329), is_prime(3328)
-    (True, False)
-    """
-    return bool(fmpz(q).is_prime())

@@ -5,11 +5,13 @@ where the function changes does, if beta is so large that tanh is +-1 at distanc
 each pair of neighbours does for every beta, by a Cauchy system, exactly over the reals.
 """
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.layer import AttentionLayer
 from instances.threshold import solve_log
 
 Array = NDArray[np.float64]
@@ -64,3 +66,28 @@ def exact(values: Array, low: int, beta: float) -> Steps:
         a, c0 = solve_log(missing, log_x, log_u)
         found = replace(found, a=found.a + a, constant=found.constant - c0)
     return found
+
+
+def attach(found: Steps, weights: NDArray[np.int64], heads: int) -> AttentionLayer:
+    """Build the layer of `heads` heads, Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T.
+
+    weights: (d - 1,), what the bits add to t. A head for each step, one for the constant, one
+    without logits that makes A, the sum of all a_i, zero: the sum over the others tells secrets
+    apart. The rest are zeros.
+
+    >>> layer = attach(saturated(np.array([1.0, -1.0]), 0, 40.0), np.array([1]), heads=4)
+    >>> layer(np.array([[[1, 1], [-1, 1]], [[1, 1], [-1, -1]]]))[:, 0, 0].tolist()
+    [1.0, -1.0]
+    """
+    d = len(weights) + 1
+    theta = np.zeros((heads, d, d))
+    w = np.zeros_like(theta)
+    inner, constant = np.arange(1, d), len(found.a)
+    for i, (centre, a) in enumerate(zip(found.centre, found.a, strict=True)):
+        theta[i, inner, inner] = found.beta * weights
+        theta[i, 0, 0] = -found.beta * centre
+        w[i, 0, 0] = a
+    theta[constant, 0, 0] = found.beta / 2
+    w[constant, 0, 0] = found.constant / math.tanh(found.beta / 2)
+    w[constant + 1, 0, 0] = -w[:, 0, 0].sum()
+    return AttentionLayer(theta=theta, w=w)

@@ -117,7 +117,7 @@ SPECS = [
     ("", "no specs"),
     ("# nothing\n", "no specs"),
     ("parity:d=6,m=2\nparity:d=7,m=2\n", "line 2: parity:d=7,m=2 has d=7, the first d=6"),
-    ("parity:d=6,m=2\n\nlwe:n=6\n", "line 3: unknown family 'lwe'"),
+    ("parity:d=6,m=2\n\nlwq:n=6\n", "line 3: unknown family 'lwq'"),
     ("parity:d=6,m=9\n", "line 1: m=9"),
     ("mine.py:Family\n", "unknown family"),
     ("parity:d=6,m=2,noise=0.1\n", "leave noise out"),

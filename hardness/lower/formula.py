@@ -17,8 +17,8 @@ from instances.symmetric import Symmetric
 
 Draw = Callable[[int, int], NDArray[np.uint64]]
 _LAYERS = 4
-_LAYER_BYTES = 1 << 31
-_FLOPS = 2e10
+_LAYER_BYTES = 1 << 28
+_FLOPS = 5e9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def check_layer(
     """Evaluate the layer of the first few members on the first tokens and compare the formula.
 
     The tolerance is 1e-12 up to sum |a_i| = 200, and in proportion above: rounding grows with the
-    sizes that cancel. No member is built of a family whose layers take gigabytes. Heads that are
+    sizes that cancel. No member is built of a family whose layers are large. Heads that are
     steps may miss them by 1 - tanh(beta/2) besides.
     """
     if isinstance(family, Modular) and 16 * family.layer_heads * family.d**2 > _LAYER_BYTES:

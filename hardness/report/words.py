@@ -12,14 +12,14 @@ from hardness.report.demo import CERTIFIED, VERIFIED, Demo
 from hardness.report.stages import stage_words
 from hardness.report.text import big, comparison_table, credit, table
 
-_ROWS, _LONG = 12, 40
+_ROWS, _LONG, _DIGITS = 12, 40, 60
 
 
 def certificate_words(certificate: Certificate) -> str:
     """Write a certificate claim by claim."""
     lines = [certificate.spec, ""]
     for claim in certificate.claims:
-        given = ", ".join(f"{k} {v}" for k, v in claim.parameters.items())
+        given = ", ".join(f"{k} {_shown(v)}" for k, v in claim.parameters.items())
         value = shown_value(claim)
         lines += [f"{claim.quantity} = {value}   ({claim.kind}; {credit(claim.source)})"]
         lines += [_wrap(claim.meaning, "  "), _wrap(given, "  ")]
@@ -38,7 +38,9 @@ def shown_value(claim: Claim) -> str:
 
 
 def _shown(value: str) -> str:
-    """An integer or a short rational as it is, a long one by six digits."""
+    """An integer or a short rational as it is, a long one by its first digits."""
+    if value.isdigit() and len(value) > _DIGITS:
+        return f"about {value[0]}.{value[1:6]}e{len(value) - 1}, {len(value)} digits in --json"
     top, slash, bottom = value.partition("/")
     if not slash or len(value) <= _LONG:
         return value

@@ -30,9 +30,10 @@ def test_the_list_of_half_secrets_stops_where_time_is_over():
     assert found.details["tried"] == 0
 
 
-def test_the_lattice_attack_takes_errors_that_are_all_0():
+def test_errors_that_are_all_0_are_left_to_linear_algebra():
     family = parse("lwe:n=2,q=256,error=uniform,width=1,secret=ternary")
-    found = run(parse_learner("primal"), family.instance(0), Budget(), 0)
+    assert "modlinear" in parse_learner("primal").supports(family)
+    found = run(parse_learner("modlinear"), family.instance(0), Budget(), 0)
     assert found.secret_recovered is True
 
 

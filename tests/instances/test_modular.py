@@ -10,7 +10,7 @@ import pytest
 from instances import UsageError, parse, steps, tokens
 from instances.errors import ToolkitError
 from instances.integers import bernoulli, centred_binomial, gaussian, integers, uniform
-from instances.modular import centred
+from instances.residues import centred
 from instances.samples import dot, samples
 from instances.secrets import Secrets
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from instances import parse, read_folder, tokens
+from instances import bits, parse, read_folder, tokens
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.files import write_public_folder
-from instances.reduce import bits, to_attention
+from instances.reduce import to_attention
 from instances.samples import Samples, dot, samples
 
 SPECS = [
@@ -88,9 +88,8 @@ def test_a_biased_a_is_seen_by_the_same_test():
 
 
 def test_a_number_mod_a_prime_is_written_as_a_uniform_one_of_its_writings():
-    family = parse("lwe:n=1,q=5,sigma=1,bits=4")
     a = np.full((30_000, 1), 2)
-    found = bits(family, a, np.random.default_rng(0)) @ (1 << np.arange(4))
+    found = bits.write(a, 4, 5, np.random.default_rng(0)) @ (1 << np.arange(4))
     assert set(found.tolist()) == {2, 7, 12}
     assert np.abs(np.bincount(found)[[2, 7, 12]] / 30_000 - 1 / 3).max() < 0.015
 

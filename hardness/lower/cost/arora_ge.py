@@ -9,7 +9,7 @@ from math import lgamma, log2
 
 from hardness.lower.cost.problem import Problem
 from hardness.lower.cost.record import Estimate
-from instances.secrets import is_prime
+from instances.residues import is_prime
 
 NAME, SOURCE = "arora-ge", "AG11"
 OMEGA, STRASSEN = 2.0, 2.807  # exponents of linear algebra: what may be hoped for, what is done
