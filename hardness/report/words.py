@@ -19,7 +19,7 @@ def certificate_words(certificate: Certificate) -> str:
     """Write a certificate claim by claim."""
     lines = [certificate.spec, ""]
     for claim in certificate.claims:
-        given = ", ".join(f"{k} {_shown(v)}" for k, v in claim.parameters.items())
+        given = ", ".join(f"{k} {_whole(v)}" for k, v in claim.parameters.items())
         value = shown_value(claim)
         lines += [f"{claim.quantity} = {value}   ({claim.kind}; {credit(claim.source)})"]
         lines += [_wrap(claim.meaning, "  "), _wrap(given, "  ")]
@@ -38,14 +38,19 @@ def shown_value(claim: Claim) -> str:
 
 
 def _shown(value: str) -> str:
-    """An integer or a short rational as it is, a long one by its first digits."""
-    if value.isdigit() and len(value) > _DIGITS:
-        return f"about {value[0]}.{value[1:6]}e{len(value) - 1}, {len(value)} digits in --json"
+    """A short number as it is, a long one by its first digits."""
     top, slash, bottom = value.partition("/")
     if not slash or len(value) <= _LONG:
-        return value
+        return _whole(value)
     shown = Decimal(top) / Decimal(bottom)
     return f"about {shown:.6g}, a fraction of {len(top)} by {len(bottom)} digits in --json"
+
+
+def _whole(value: str) -> str:
+    """A very long integer by its first digits, anything else as it is."""
+    if value.isdigit() and len(value) > _DIGITS:
+        return f"about {value[0]}.{value[1:6]}e{len(value) - 1} ({len(value)} digits)"
+    return value
 
 
 def checked_words(checked: Checked) -> str:
