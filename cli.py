@@ -270,7 +270,11 @@ def families(to: SimpleNamespace, action: str, name: str | None) -> None:
             "parameters": parameters(family),
             "revision": family.revision,
         }
-        lines = [f"{data['name']}: {data['about']}", f"example: {data['example']}"]
+        entry = CATALOG.get(name)
+        if entry:
+            data |= {"catalog": name, "entry": entry.about, "source": entry.source}
+        lines = [f"{name}: {entry.about} [{entry.source or 'ours'}]"] if entry else []
+        lines += [f"{data['name']}: {data['about']}", f"example: {data['example']}"]
         lines += [f"labels: {data['labels']}", "", table(*parameter_rows(data["parameters"]))]
         return emit(to, data, "\n".join(lines))
     data = {

@@ -159,3 +159,9 @@ def test_nobody_is_told_to_load_what_is_unsafe(hardness, content):
     assert "allow_pickle" not in found.err
     assert found.err.count("\n") == 1
     assert not Path("made").exists()
+
+
+def test_a_name_of_the_catalog_shows_its_source(hardness):
+    assert "[Saber20]" in hardness("families", "show", "saber").out
+    assert hardness("families", "show", "saber", "--json").json["source"] == "Saber20"
+    assert "source" not in hardness("families", "show", "lwr", "--json").json
