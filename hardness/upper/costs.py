@@ -79,5 +79,7 @@ def _limits(found: Samples, by_error: NDArray[np.uint16]) -> NDArray[np.int64]:
     cost = by_error[likely] / UNIT
     moments = logsumexp(_SLOPES[:, None] * cost, axis=1, b=family.chances[likely])
     spare = math.log(len(found) / MISS)
-    bound = (moments[:, None] * many + spare) / _SLOPES[:, None]
-    return np.floor(UNIT * np.minimum(bound.min(axis=0), many * cost.max())).astype(np.int64)
+    bound = many * cost.max()
+    for slope, moment in zip(_SLOPES, moments, strict=True):  # a line each: the least of them all
+        np.minimum(bound, (moment / slope) * many + spare / slope, out=bound)
+    return np.floor(UNIT * bound).astype(np.int64)

@@ -38,7 +38,10 @@ class ModLinear:
     checks: int = 32
 
     def __post_init__(self) -> None:
-        require(self.checks >= 0, f"checks={self.checks} given: it must be at least 0")
+        require(
+            self.checks >= 8,
+            f"checks={self.checks} given: at least 8 must confirm a secret, or it is a guess",
+        )
 
     def supports(self, family: Family) -> str | None:
         """LWE-style families with labels that are residues: what is rounded is not linear."""

@@ -273,7 +273,7 @@ def test_what_attacks_cannot_do_is_said():
         with pytest.raises(UsageError, match="given"):
             parse_learner(text)
     with pytest.raises(UsageError, match="given"):
-        parse_learner("modlinear:checks=-1")
+        parse_learner("modlinear:checks=7")
 
 
 @pytest.mark.parametrize(
