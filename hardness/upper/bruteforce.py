@@ -11,7 +11,7 @@ from scipy.stats import binom
 from hardness.kernels.supports import Best, Enumeration, Parities, SumsModQ, heads
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import needed
-from hardness.upper.costs import MISS, costs
+from hardness.upper.costs import MISS, costs, patience
 from hardness.upper.learner import Hypothesis, Outcome, nothing
 from hardness.upper.search import (
     as_linear,
@@ -29,7 +29,7 @@ from instances.samples import Samples
 from instances.tokens import pack
 
 MOST = 1 << 44  # candidates: half a day or so
-_STEP = 1 << 22  # candidates between looks at the clock: some 0.03 seconds, more with much noise
+_STEP = 1 << 22  # candidates between looks at the clock: some 0.03 seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +68,12 @@ class BruteForce:
         linear = as_linear(family)
         found = gather(oracle, self.samples or needed(linear))
         search = enumeration(found)
+        # Parities look at 64 samples at once.
+        slow = max(1, patience(costs(found)) // (512 if linear.q == 2 else 8))
         tried = 0
         best: tuple[float, Secret] | None = None
         details: dict[str, Any] = {"candidates": linear.size, "samples": len(found)}
-        for index, weight, first, count in steps(linear, search.values, self.start):
+        for index, weight, first, count in steps(linear, search.values, self.start, slow):
             if not oracle.meter.has_time():
                 details |= {
                     "start": index,
@@ -87,8 +89,12 @@ class BruteForce:
         return conclude(family, found, best and best[1], tried=tried, **details)
 
 
-def steps(family: Modular, values: int, start: int) -> Iterator[tuple[int, int, int, int]]:
+def steps(
+    family: Modular, values: int, start: int, slow: int = 1
+) -> Iterator[tuple[int, int, int, int]]:
     """Cut the search into steps between looks at the clock: index, weight, first head, heads.
+
+    slow: how many times as long as usual a candidate takes.
 
     >>> from instances import parse
     >>> list(steps(parse("lpn:n=4,noise=0.1"), 1, 2))
@@ -97,7 +103,7 @@ def steps(family: Modular, values: int, start: int) -> Iterator[tuple[int, int, 
     index = 0
     for weight in weights(family):
         count = heads(family.n, weight, values)
-        step = max(1, _STEP * weight // (family.n * values))
+        step = max(1, _STEP * weight // (family.n * values * slow))
         for first in range(max(0, start - index), count, step):
             yield index + first, weight, first, min(step, count - first)
         index += count

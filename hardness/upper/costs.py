@@ -66,6 +66,18 @@ def costs(found: Samples) -> Costs:
     )
 
 
+def patience(of: Costs) -> int:
+    """Count the samples that a vector which is no secret takes to be given up, about.
+
+    >>> from instances import parse
+    >>> patience(costs(_few(parse("lwr:n=4,q=8,p=2,secret=binary"))))
+    1
+    """
+    each = of.tables[:, : of.tables.shape[1] // 2].mean(axis=1)[of.rows]
+    given_up = np.cumsum(each) > of.limits
+    return int(np.argmax(given_up)) + 1 if given_up.any() else len(of.rows)
+
+
 def _few(family):  # type: ignore[no-untyped-def]
     return Samples(family=family, a=np.zeros((3, family.n), np.int64), codes=np.zeros(3, np.int64))
 

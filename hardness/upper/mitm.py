@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hardness.kernels.halves import Fit, Half, Sorted
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import needed
-from hardness.upper.costs import costs
+from hardness.upper.costs import costs, patience
 from hardness.upper.learner import SPENT, Hypothesis, nothing
 from hardness.upper.middle import Plan, explained, halves, plan, stride
 from hardness.upper.search import (
@@ -77,7 +77,8 @@ class MeetInTheMiddle:
             how = plan(linear, len(found))
         blocks = max(1, min(how.blocks, len(found) // how.keyed))
         turns = linear.n if linear.h else 1
-        chunk = max(1, min(how.left, int(_WORK * how.left / how.work)))
+        slow = max(1, patience(costs(found.cut(0, how.samples))) // 8)
+        chunk = max(1, min(how.left, int(_WORK * how.left / how.work / slow)))
         chunks = -(-how.left // chunk)
         details: dict[str, Any] = {
             "keyed": how.keyed,

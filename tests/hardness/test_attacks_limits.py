@@ -5,8 +5,10 @@ import pytest
 from hardness.compare import run
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.upper import Outcome, parse_learner
+from hardness.upper.costs import costs, patience
 from instances import parse
 from instances.errors import ToolkitError, UsageError
+from instances.samples import samples
 from instances.streams import generator
 from instances.uniform import Uniform
 
@@ -77,3 +79,25 @@ def test_arora_ge_does_not_start_what_would_not_end():
     family = parse("lwe:n=4,q=251,sigma=2,secret=gaussian,spread=1,h=1")
     found = run(parse_learner("arora-ge:errors=13"), family.instance(0), Budget(seconds=1), 0)
     assert found.outcome is Outcome.SECONDS_SPENT
+
+
+@pytest.mark.parametrize(
+    ("name", "spec"),
+    [
+        ("bruteforce", "lwe:n=32,q=3,sigma=1,secret=cbd,spread=1,h=5"),
+        ("mitm", "lpn:n=24,noise=0.4"),
+    ],
+)
+def test_steps_between_looks_at_the_clock_are_shorter_where_labels_tell_little(name, spec):
+    """A candidate is given up after thousands of samples, not ten: so fewer are tried at once."""
+    family = parse(spec)
+    source = Uniform(family=family, seed=1)
+    oracle = ExampleOracle(source, Meter(Budget(seconds=0.3)))
+    found = parse_learner(name).learn(oracle, generator(0, "test"))
+    assert found.outcome is Outcome.SECONDS_SPENT
+    clear = parse("lwr:n=24,q=64,p=4,secret=binary,h=6")
+    patient, quick = (
+        patience(costs(samples(f.instance(0).examples(0, 9000)))) for f in (family, clear)
+    )
+    assert patient > 100 > 10 > quick
+    assert found.details["steps"] > 500
