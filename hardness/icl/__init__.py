@@ -1,0 +1,1 @@
+"""In-context linear regression: closed forms, training and comparisons of attention layers."""

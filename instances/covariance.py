@@ -1,0 +1,140 @@
+"""Covariances by name: "diag(1,2,4)", "power(1)", "toeplitz(0.5)", "rotated(1,4)", or a file.
+
+rotated(...) turns the eigenvalues into a random basis that depends on the seed alone, so the same
+text is the same matrix everywhere.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.errors import DamagedFile, UsageError
+from instances.parameters import number, split_list
+from instances.streams import generator
+
+Array = NDArray[np.float64]
+_LARGEST_CONDITION = 1e12
+_FORMS = "identity, diag(..), power(a), toeplitz(r), rotated(..) or a file .npy, .csv or .txt"
+
+
+def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:
+    """Read a covariance, (d, d); raises UsageError for one that is none.
+
+    identity. diag(v, ..): d variances. power(a): variances 1, 2^-a, .., d^-a. toeplitz(r): entries
+    r^|i-j|. rotated(v, ..): d variances in a random basis. Else a file of numbers.
+
+    >>> covariance("toeplitz(0.5)", 2, "sigma").tolist()
+    [[1.0, 0.5], [0.5, 1.0]]
+    """
+    named = re.fullmatch(r"\s*([a-z]+)\s*(?:\((.*)\))?\s*", text)
+    if named and named[1] in _MAKERS:
+        given = [number(v, f"{name}: {named[1]}") for v in split_list(named[2] or "") if v]
+        return positive(_MAKERS[named[1]](given, d, name, seed), d, name)
+    if Path(text).suffix in (".npy", ".csv", ".txt"):
+        return positive(_read(Path(text)), d, name)
+    raise UsageError(f"{name} {text!r} given: one of {_FORMS} is needed")
+
+
+def positive(matrix: Any, d: int, name: str) -> Array:
+    """Check that a matrix is a covariance of full rank; raises UsageError."""
+    found = np.array(matrix, np.float64)
+    if found.shape != (d, d):
+        raise UsageError(f"{name} of shape {found.shape} given: d = {d} needs ({d}, {d})")
+    if not np.isfinite(found).all():
+        raise UsageError(f"{name} has entries that are not finite")
+    size = float(np.abs(found).max())
+    if not 1e-100 < size < 1e100:
+        raise UsageError(f"{name} has entries up to {size:.3g}: between 1e-100 and 1e100 is needed")
+    gap = float(np.abs(found - found.T).max())
+    if gap > 1e-12 * size:
+        raise UsageError(f"{name} is not symmetric: entries differ by {gap:.3g} from the transpose")
+    found = (found + found.T) / 2
+    values = np.linalg.eigvalsh(found)
+    if values[0] <= 0:
+        raise UsageError(
+            f"{name} is not positive definite: its least eigenvalue is {values[0]:.3g}; all must "
+            "be above 0"
+        )
+    if values[-1] > _LARGEST_CONDITION * values[0]:
+        raise UsageError(
+            f"{name} has a condition number of {values[-1] / values[0]:.3g}: at most 1e12 can be "
+            "computed with"
+        )
+    return found
+
+
+def root(matrix: Array, power: float) -> Array:
+    """Raise a positive definite matrix to a real power.
+
+    >>> root(np.diag([4.0, 9.0]), -0.5).round(3).tolist()
+    [[0.5, 0.0], [0.0, 0.333]]
+    """
+    values, basis = np.linalg.eigh(matrix)
+    return np.asarray((basis * values**power) @ basis.T)
+
+
+def _values(given: list[float], d: int, form: str, name: str) -> list[float]:
+    if len(given) != d:
+        raise UsageError(f"{name} {form} of {len(given)} values given: d = {d} values are needed")
+    return given
+
+
+def _one(given: list[float], low: float, high: float, form: str, name: str) -> float:
+    if len(given) != 1 or not low <= given[0] <= high:
+        raise UsageError(f"{name} {form} given: {form} takes one number from {low:g} to {high:g}")
+    return given[0]
+
+
+def _identity(given: list[float], d: int, name: str, seed: int) -> Array:
+    _values(given, 0, "identity", name)
+    return np.eye(d)
+
+
+def _diag(given: list[float], d: int, name: str, seed: int) -> Array:
+    return np.diag(_values(given, d, "diag", name))
+
+
+def _power(given: list[float], d: int, name: str, seed: int) -> Array:
+    return np.diag(np.arange(1, d + 1) ** -_one(given, 0, 10, "power", name))
+
+
+def _toeplitz(given: list[float], d: int, name: str, seed: int) -> Array:
+    places = np.arange(d)
+    return _one(given, 0, 1, "toeplitz", name) ** np.abs(places[:, None] - places)
+
+
+def _rotated(given: list[float], d: int, name: str, seed: int) -> Array:
+    values = np.array(_values(given, d, "rotated", name))
+    basis, triangle = np.linalg.qr(generator(seed, "basis").standard_normal((d, d)))
+    basis *= np.sign(np.diag(triangle))
+    turned = (basis * values) @ basis.T
+    return np.asarray((turned + turned.T) / 2)
+
+
+_MAKERS: dict[str, Callable[[list[float], int, str, int], Array]] = {
+    "identity": _identity,
+    "diag": _diag,
+    "power": _power,
+    "toeplitz": _toeplitz,
+    "rotated": _rotated,
+}
+
+
+def _read(path: Path) -> Array:
+    try:
+        if path.suffix == ".npy":
+            found = np.load(path, allow_pickle=False)
+        else:
+            separator = "," if path.suffix == ".csv" else None
+            found = np.loadtxt(path, delimiter=separator, ndmin=2)
+    except FileNotFoundError as error:
+        raise UsageError(f"{path} given: there is no such file") from error
+    except (OSError, ValueError, EOFError) as error:
+        raise DamagedFile(f"{path} holds no matrix of numbers ({error})") from error
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "fiu":
+        raise DamagedFile(f"{path} holds no matrix of real numbers")
+    return found
