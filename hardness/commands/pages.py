@@ -53,6 +53,7 @@ FIGURES = (
     "adversary",
     "stages",
     "dial",
+    "risks",
     "attacks",
     "training",
     "walsh",
@@ -68,8 +69,9 @@ def figure(to: SimpleNamespace, name: str, source: str) -> None:
 
     correlations, eigenvalues, sda, walsh: SOURCE is a SPEC. adversary: a transcript. stages: the
     file of `hardness learn staged SPEC --out FILE`. dial: the folder of a `compare` with the
-    learner staged. attacks, training: that of a `compare` of an LWE-style family. --out FILE.svg,
-    .png or .pdf holds the picture; --json prints the numbers in it.
+    learner staged. risks: that of any `compare`. attacks, training: that of a `compare` of an
+    LWE-style family. --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in
+    it.
     """
     from hardness.report.figures import draw, numbers
     from instances.disk import write_bytes
