@@ -55,13 +55,17 @@ def sampled_loss(
     >>> abs(found.mean - 15 / 13) < 4 * found.error
     True
     """
-    if count < 2:
-        raise UsageError(f"count={count} given: an error needs at least 2 samples")
-    t = spectra(n, d, count, seed)
-    g, u, net = np.ones_like(t), np.ones_like(t), np.zeros_like(t)
+    return loss_on(spectra(n, d, count, seed), p, q, n, noise)
+
+
+def loss_on(values: Array, p: ArrayLike, q: ArrayLike, n: int, noise: float = 0.0) -> Sampled:
+    """Average the loss of scalars p, q (L,) over spectra (count, d) of n points."""
+    if len(values) < 2:
+        raise UsageError(f"{len(values)} spectra given: an error needs at least 2 samples")
+    g, u, net = np.ones_like(values), np.ones_like(values), np.zeros_like(values)
     for a, b in zip(np.asarray(p, float), np.asarray(q, float), strict=True):
-        net, u = net - b * u * g, u * (1 - b * t * g)
-        g = g * (1 - a * b * t * g) ** 2
-    each = (u**2 + noise**2 / n * t * net**2).sum(axis=1)
-    error = float(each.std(ddof=1) / np.sqrt(count))
-    return Sampled(mean=float(each.mean()), error=error, count=count)
+        net, u = net - b * u * g, u * (1 - b * values * g)
+        g = g * (1 - a * b * values * g) ** 2
+    each = (u**2 + noise**2 / n * values * net**2).sum(axis=1)
+    error = float(each.std(ddof=1) / np.sqrt(len(each)))
+    return Sampled(mean=float(each.mean()), error=error, count=len(each))
