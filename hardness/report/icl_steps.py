@@ -98,16 +98,18 @@ def _polynomials(axis: Any, data: Data) -> None:
     for entry, (colour, mark) in zip(data["best"][:_SHOWN], STYLES, strict=False):
         layers = len(entry["steps"])
         values = np.polynomial.polynomial.polyval(t, entry["polynomial"])
+        values[values > 1.01] = np.nan  # above is the legend
         axis.plot(t, values, color=colour, linewidth=1.4, label=_layers(layers))
         if entry["real"]:
             roots = [1 / a for a in entry["steps"] if 1 / a <= right]
             axis.plot(roots, [0] * len(roots), color=colour, marker=mark, markersize=5, linewidth=0)
     axis.axhline(0, color="0.4", linewidth=0.7)
     axis.set_xlim(0, right)
-    axis.set_ylim(-0.75, 1.45)
+    axis.set_ylim(-0.75, 1.6)
+    axis.set_yticks([-0.5, 0, 0.5, 1])
     axis.set_xlabel("eigenvalue t of S")
     axis.set_ylabel("residual p(t); density, scaled to 1")
-    axis.legend(frameon=False, fontsize=8, ncols=2, loc="upper right")
+    axis.legend(frameon=False, fontsize=8, ncols=2, loc="upper left")
 
 
 def _layers(count: int) -> str:
@@ -132,7 +134,7 @@ def _losses(axis: Any, data: Data) -> None:
             layers, data["limit"], color="0.45", linestyle="--", label="best steps, n, d → ∞"
         )
     axis.axhline(data["none"], color="0.7", linewidth=0.8)
-    axis.text(layers[-1], data["none"], "prediction 0", ha="right", va="bottom", color="0.4")
+    axis.text(layers[0], data["none"], "prediction 0", ha="left", va="bottom", color="0.4")
     if data["floor"]:
         axis.axhline(data["floor"], color="0.7", linewidth=0.8)
         axis.text(layers[-1], data["floor"], "best predictor", ha="right", va="top", color="0.4")
