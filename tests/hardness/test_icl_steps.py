@@ -10,7 +10,7 @@ from flint import fmpq, fmpq_mat
 
 from hardness.icl.curves import exact_curves
 from hardness.icl.orthogonal import gauss
-from hardness.icl.spectra import sampled_loss
+from hardness.icl.spectra import sampled_loss, spectra
 from hardness.icl.steps import (
     best_steps,
     chebyshev_steps,
@@ -190,3 +190,49 @@ def test_a_measure_of_the_rule_gives_the_same_loss():
     rule, best = gauss(20, 5, 8), best_steps(20, 5, 7)
     values = np.polynomial.polynomial.polyval(rule.nodes, [float(c) for c in best.polynomial])
     assert np.isclose(5 * rule.mean(values**2), float(best.least), rtol=1e-9)
+
+
+def loss_of_matrices(flat, grams, h):
+    """The loss of any A_1 .. A_L (d, d) averaged over given S (m, d, d), and its gradient."""
+    d, size = grams.shape[1], len(grams)
+    layers = flat.reshape(-1, d, d)
+    left, net = [np.broadcast_to(np.eye(d), grams.shape)], np.zeros_like(grams)
+    for a in layers:
+        net = net - left[-1] @ a
+        left.append(left[-1] - left[-1] @ a @ grams)
+    residual = np.eye(d) + grams @ net
+    value = (residual**2).sum() + h * (net * (grams @ net)).sum()
+    to_net, to_left = 2 * grams @ (residual + h * net), np.zeros_like(grams)
+    gradient = np.zeros_like(layers)
+    for i in reversed(range(len(layers))):
+        turned = left[i].transpose(0, 2, 1)
+        gradient[i] = -(turned @ (to_net + to_left @ grams)).sum(axis=0)
+        to_left = (
+            to_left @ (np.eye(d) - layers[i] @ grams).transpose(0, 2, 1) - to_net @ layers[i].T
+        )
+    return value / size, gradient.ravel() / size
+
+
+@pytest.mark.parametrize("noise", [0.0, 3.0])
+def test_no_matrices_are_better_than_multiples_of_the_identity(noise):
+    """Search over all matrices, d = 2, on spectra turned by angles that average exactly."""
+    from scipy.optimize import minimize
+
+    n, layers, h = 6, 2, noise**2 / 6
+    values = spectra(n, 2, 60, 0)
+    angles = np.arange(4 * layers + 3) * np.pi / (4 * layers + 3)
+    turn = np.array([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]])
+    grams = np.einsum("ija,mj,kja->maik", turn, values, turn).reshape(-1, 2, 2)
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(8):
+        start = (np.eye(2) * rng.uniform(0.2, 1, (layers, 1, 1))).ravel()
+        start += 0.4 * rng.standard_normal(start.shape)
+        value, gradient = loss_of_matrices(start, grams, h)
+        change = 1e-6 * rng.standard_normal(start.shape)
+        slope = loss_of_matrices(start + change, grams, h)[0] - value
+        assert np.isclose(slope, gradient @ change, rtol=1e-3, atol=1e-9)
+        found.append(minimize(loss_of_matrices, start, (grams, h), jac=True, method="BFGS"))
+    best = min(found, key=lambda result: result.fun).x.reshape(-1, 2, 2)
+    level = np.trace(best, axis1=1, axis2=2)[:, None, None] / 2
+    assert np.abs(best - level * np.eye(2)).max() < 1e-3
