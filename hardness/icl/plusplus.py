@@ -1,4 +1,4 @@
-"""GD++ with scalars: layers P_l = p_l I, Q_l = q_l I that also move the points. [ACDS23, ONSMSZV23]
+"""GD++ with scalars: layers P_l = p_l I, Q_l = q_l I that also move the points. [ACDS23, ONRSMZV23]
 
 The loss is a polynomial in the scalars with many local minima. The search goes layer by layer: each
 of the best minima for L - 1 layers is given one more layer, at the front or at the back, and all of
