@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.icl.descent import Rule, State, clipped
 from hardness.icl.gram import losses
+from hardness.icl.rules import Rule, State, clipped
 from hardness.icl.sampled import loss_and_gradient, sample
 from instances.errors import UsageError
 from instances.limits import require_memory
@@ -25,7 +25,7 @@ class Course:
     The defaults are those of [ACSYJS24]: 3 layers, entries that start as N(0, .05^2), a fresh batch
     of 1000 prompts a step, gradients clipped to norm 1.
 
-    >>> Course(law=Prompts(n=20, sigma=np.eye(5), task=np.eye(5))).start(0).shape
+    >>> Course(law=Prompts(n=20, sigma=np.eye(5), task=np.eye(5))).start(0, "a").shape
     (3, 2, 5, 5)
     """
 
@@ -52,10 +52,10 @@ class Course:
         size = 8 * (self.batch * (3 * (n + 1) * d + 3 * d * d) + 2 * self.evaluate * (n + d) * d)
         require_memory(size, f"batches of {self.batch} prompts with n={n}, d={d}")
 
-    def start(self, seed: int) -> Array:
+    def start(self, seed: int, axis: str) -> Array:
         """Draw the layers that all rules start from: (layers, 2, d, d)."""
         shape = (self.layers, 2, self.law.d, self.law.d)
-        return self.scale * generator(seed, "icl", "start").standard_normal(shape)
+        return self.scale * generator(seed, "icl", axis, "start").standard_normal(shape)
 
     @property
     def at(self) -> list[int]:
@@ -63,10 +63,10 @@ class Course:
         count = min(self.marks, self.steps)
         return sorted({round(i * self.steps / count) for i in range(count + 1)})
 
-    def held_out(self) -> Array:
-        """Draw the Gram matrices of the evaluations, the same for all seeds: (evaluate, d, d)."""
-        rng = generator(0, "icl", "held out")
-        return np.ascontiguousarray(sample(self.law, rng, self.evaluate).grams.transpose(2, 0, 1))
+    def held_out(self, seed: int, axis: str, count: int) -> Array:
+        """Draw Gram matrices to evaluate on: (count, d, d)."""
+        rng = generator(seed, "icl", axis, "held out")
+        return np.ascontiguousarray(sample(self.law, rng, count).grams.transpose(2, 0, 1))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,29 +74,31 @@ class Lap:
     """One rule's run: loss after each of `Course.at` steps, inf from where it overflows."""
 
     losses: list[float]
-    theta: Array  # the layers at the end, (layers, 2, d, d)
+    path: Array  # the layers at the same steps, (marks+1, layers, 2, d, d)
 
 
-def race(course: Course, rules: Sequence[Rule], seed: int) -> list[Lap]:
-    """Run each rule over the same batches from the same start.
+def race(course: Course, rules: Sequence[Rule], seed: int, axis: str) -> list[Lap]:
+    """Run each rule over the same batches from the same start; a seed and an axis name both.
 
-    >>> from hardness.icl.descent import Momentum
+    >>> from hardness.icl.rules import Momentum
     >>> law = Prompts(n=9, sigma=np.eye(2), task=np.eye(2))
     >>> course = Course(law=law, layers=1, steps=60, batch=50, marks=2)
-    >>> [round(loss, 1) for loss in race(course, [Momentum(rate=0.02)], 0)[0].losses]
-    [2.0, 0.5, 0.5]
+    >>> [round(loss, 1) for loss in race(course, [Momentum(rate=0.02)], 0, "a")[0].losses]
+    [1.6, 0.5, 0.5]
     """
-    grams, at = course.held_out(), set(course.at)
-    thetas = [course.start(seed)] * len(rules)
+    grams, at = course.held_out(seed, "curves", course.evaluate), set(course.at)
+    thetas = [course.start(seed, axis)] * len(rules)
     states = [State()] * len(rules)
     curves: list[list[float]] = [[] for _ in rules]
+    paths: list[list[Array]] = [[] for _ in rules]
     for step in range(course.steps + 1):
         if step in at:
-            for curve, theta in zip(curves, thetas, strict=True):
-                curve.append(exact_loss(theta, grams, course.law))
+            for i, theta in enumerate(thetas):
+                curves[i].append(exact_loss(theta, grams, course.law)[0])
+                paths[i].append(theta)
         if step == course.steps:
             break
-        data = sample(course.law, generator(seed, "icl", "batch", step), course.batch)
+        data = sample(course.law, generator(seed, "icl", axis, "batch", step), course.batch)
         for i, rule in enumerate(rules):
             if curves[i][-1] == math.inf:
                 continue
@@ -104,11 +106,15 @@ def race(course: Course, rules: Sequence[Rule], seed: int) -> list[Lap]:
                 gradient = clipped(loss_and_gradient(thetas[i], data)[1], course.clip)
                 states[i], move = rule(states[i], gradient)
                 thetas[i] = thetas[i] + move
-    return [Lap(losses=c, theta=t) for c, t in zip(curves, thetas, strict=True)]
+    return [Lap(losses=c, path=np.array(p)) for c, p in zip(curves, paths, strict=True)]
 
 
-def exact_loss(theta: Array, grams: Array, law: Prompts) -> float:
-    """Average the loss over Gram matrices, all else integrated; inf where it overflows."""
+def exact_loss(theta: Array, grams: Array, law: Prompts) -> tuple[float, float]:
+    """Average the loss over Gram matrices, all else integrated, with its standard error.
+
+    Both are inf where the loss overflows.
+    """
     with np.errstate(over="ignore", invalid="ignore"):
-        found = float(losses(theta[:, 0], theta[:, 1], grams, law).mean())
-    return found if math.isfinite(found) else math.inf
+        each = losses(theta[:, 0], theta[:, 1], grams, law)
+        mean, error = float(each.mean()), float(each.std(ddof=1) / math.sqrt(len(each)))
+    return (mean, error) if math.isfinite(mean) else (math.inf, math.inf)

@@ -62,14 +62,21 @@ def batch(x: Array, y: Array, target: Array) -> Batch:
     )
 
 
-def sample(law: Prompts, rng: np.random.Generator, count: int) -> Batch:
-    """Draw a batch of prompts of a law: a fifth of the time of `Prompts.draw`.
+def sample(law: Prompts, rng: np.random.Generator, count: int, shape: float | None = None) -> Batch:
+    """Draw a batch of prompts of a law, in a quarter of the time of `Prompts.draw`.
+
+    With a shape k, |x|^2 of whitened points is Gamma(k) with the variance 2d of Gaussian points:
+    k = d/2 is the Gaussian again, a small k has heavy tails, and the mean sqrt(2dk). [ACSYJS24]
 
     >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
     >>> sample(law, np.random.default_rng(0), 7).grams.shape
     (5, 5, 7)
     """
-    x = rng.standard_normal((count, law.n + 1, law.d)) @ root(law.sigma, 0.5)
+    x = rng.standard_normal((count, law.n + 1, law.d))
+    if shape is not None:
+        squares = rng.gamma(shape, np.sqrt(2 * law.d / shape), x.shape[:2])
+        x *= np.sqrt(squares / (x**2).sum(axis=2))[:, :, None]
+    x = x @ root(law.sigma, 0.5)
     w = rng.standard_normal((count, law.d)) @ root(law.task, 0.5)
     values = (x @ w[:, :, None])[:, :, 0]
     y = values[:, :-1]
