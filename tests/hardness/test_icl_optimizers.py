@@ -246,7 +246,8 @@ def test_rates_are_chosen_on_tuning_seeds_and_reported_on_others(found):
         assert not set(method.tuned.losses) & {v for t in method.tried for v in t.losses}
         assert method.tried[-1].diverged == 2
         assert method.tried[0].diverged == 0
-        assert all(0 < e < v for e, v in zip(method.authors.errors, method.authors.losses))
+        for error, loss in zip(method.authors.errors, method.authors.losses, strict=True):
+            assert 0 < error < loss
 
 
 def test_a_reported_run_can_be_run_again(found):
@@ -268,16 +269,14 @@ def test_json_words_and_figure_hold_the_numbers(found):
     assert all(len(line) <= 80 for line in words.splitlines())
     for part in ("rate 0.02", "tuned", "sgd / adam", "2/2", "start, one prompt", "best: 0.01"):
         assert part in words
-    for kind in ("svg", "png"):
-        first = render((10, 3.8), kind, lambda figure: draw_optimizers(figure, data))
-        assert first == render((10, 3.8), kind, lambda figure: draw_optimizers(figure, data))
-        assert len(first) > 10_000
+    first = render((10, 3.8), "svg", lambda figure: draw_optimizers(figure, data))
+    assert first == render((10, 3.8), "svg", lambda figure: draw_optimizers(figure, data))
+    assert len(first) > 10_000
 
 
 def test_runs_that_overflow_are_drawn_and_said():
-    course = Course(
-        law=SMALL.law, layers=3, steps=30, batch=10, marks=3, evaluate=10, clip=math.inf
-    )
+    sizes = {"layers": 3, "steps": 30, "batch": 10, "marks": 3, "evaluate": 10}
+    course = Course(law=SMALL.law, clip=math.inf, **sizes)
     found = optimizers(course, methods=("sgd",), rates=(30.0,), seeds=1, tuning=1, draws=0)
     data = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert data["methods"][0]["tuned"]["losses"] == [None]
