@@ -7,7 +7,7 @@ choice. All methods see the same batches, from the same start.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -122,7 +122,7 @@ def optimizers(
     """
     _check(methods, rates, seeds, tuning, draws)
     grid = [(name, rate) for name in methods for rate in rates]
-    laps = _laps(course, grid, seed, "tune", tuning)
+    laps = _laps(replace(course, marks=1), grid, seed, "tune", tuning)
     grams = course.held_out(seed, "ends", _ENDS)
     ends = {at: [exact_loss(lap.path[-1], grams, course.law) for lap in laps[at]] for at in grid}
     best = {

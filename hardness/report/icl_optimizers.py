@@ -41,16 +41,17 @@ def _grid(data: Data) -> str:
         row = [f"{tried['rate']:g}"]
         for method in methods:
             cell = method["tried"][i]
-            mark = "*" if cell["rate"] == method["tuned"]["rate"] else " "
-            row += [_median(cell["losses"]) + mark, _count(cell)]
+            tuned = "*" if cell["rate"] == method["tuned"]["rate"] else ""
+            row.append("!" * (cell["diverged"] > 0) + tuned + _median(cell["losses"]))
         rows.append(row)
-    header = ["rate", *(h for m in methods for h in (f"{m['name']}: loss", "diverged"))]
     seeds = len(methods[0]["tried"][0]["losses"])
-    return table(header, rows) + f"\n(* tuned: the least median over {seeds} tuning seeds)"
-
-
-def _count(cell: Data) -> str:
-    return f"{cell['diverged']}/{len(cell['losses'])}"
+    return "\n".join(
+        [
+            f"Median loss over {seeds} tuning seeds after the last step:",
+            table(["rate", *(m["name"] for m in methods)], rows),
+            "* the least: the tuned rate; ! some runs ended no better than predicting 0",
+        ]
+    )
 
 
 def _ends(data: Data) -> list[str]:
@@ -95,7 +96,7 @@ def _spread(values: list[float | None]) -> str:
 
 def _median(values: list[float | None]) -> str:
     found = median(float("inf") if v is None else v for v in values)
-    return "overflow" if found == float("inf") else number(found)
+    return ">1e300" if found == float("inf") else number(found)
 
 
 def _noise(data: Data) -> list[str]:
@@ -148,7 +149,7 @@ def _draw_curves(axis: Any, data: Data) -> None:
             axis.semilogy(data["at"], middle, color=colour, linestyle=line, label=label)
             low = [min(_high(v, data) for v in column) for column in columns]
             high = [max(_high(v, data) for v in column) for column in columns]
-            axis.fill_between(data["at"], low, high, color=colour, alpha=0.12, linewidth=0)
+            axis.fill_between(data["at"], low, high, color=colour, alpha=0.08, linewidth=0)
     axis.set_ylim(top=_TOP * data["power"])
     axis.set_title("Loss while training")
     axis.set_xlabel("step")

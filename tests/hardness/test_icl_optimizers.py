@@ -267,7 +267,7 @@ def test_json_words_and_figure_hold_the_numbers(found):
     assert data["factors"]["tuned"]["adam"] == found.factors("tuned")["adam"]
     words = optimizers_words(found)
     assert all(len(line) <= 80 for line in words.splitlines())
-    for part in ("rate 0.02", "tuned", "sgd / adam", "2/2", "start, one prompt", "best: 0.01"):
+    for part in ("rate 0.02", "tuned", "sgd / adam", "!", "start, one prompt", "best: 0.01"):
         assert part in words
     first = render((10, 3.8), "svg", lambda figure: draw_optimizers(figure, data))
     assert first == render((10, 3.8), "svg", lambda figure: draw_optimizers(figure, data))
