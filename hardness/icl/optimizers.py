@@ -17,7 +17,7 @@ from hardness.icl.rules import Adam, Momentum, Rule, Sign
 from instances.errors import UsageError
 
 AUTHORS_RATE = 0.02  # of [ACSYJS24], for both methods
-RATES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+RATES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 METHODS: dict[str, tuple[str, Callable[[float], Rule]]] = {
     "sgd": ("SGD, momentum .9", lambda rate: Momentum(rate=rate)),
     "adam": ("Adam, decays .9, .9", lambda rate: Adam(rate=rate, second=0.9)),  # the authors'

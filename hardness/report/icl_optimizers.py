@@ -205,7 +205,7 @@ def _draw_rates(axis: Any, data: Data) -> None:
     axis.set_ylabel("loss; crosses: above predicting 0 (dashed)")
     star = {"color": "white", "markeredgecolor": "0.3", "markersize": 11}
     axis.plot([], [], "*", label="tuned, other seeds", **star)
-    axis.legend(frameon=False, fontsize=8, loc="lower left")
+    axis.legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(0, 0.9))
 
 
 def _draw_tails(axis: Any, data: Data) -> None:
