@@ -147,22 +147,24 @@ def limit_loss(ratio: float, layers: int) -> float:
 
 
 def _roots(polynomial: fmpq_poly) -> list[Any]:
-    """Return all complex roots in isolating balls; a real root has an imaginary part of exactly 0."""
+    """Return all roots as isolating balls; a real one has an imaginary part of exactly 0."""
     found: Any = polynomial.complex_roots()
     return [root for root, times in found for _ in range(times)]
 
 
 def _best_real(n: int, d: int, noise: float, steps: list[complex]) -> list[float]:
-    """Polish the real parts of complex steps, a pair moved apart by nothing and by a tenth."""
+    """Polish three starts: the real parts of complex steps, these moved apart, a common step."""
     layers = len(steps)
+    parts = np.array([a.real for a in steps])
+    apart = parts + 0.1 * np.array([abs(a) * np.sign(a.imag) for a in steps])
     objective, still = Objective(n, d, layers, noise, layers), np.zeros(layers - 1)
     found = [
         descend(
             lambda a: objective.vector(np.append(still, a)),
             lambda a: objective.jacobian(np.append(still, a))[:, layers - 1 :],
-            np.array([a.real + spread * abs(a) * np.sign(a.imag) for a in steps]),
+            start,
         )
-        for spread in (0.0, 0.1)
+        for start in (parts, apart, np.full(layers, common_step(n, d, layers, noise).steps[0]))
     ]
     return [float(a) for a in min(found, key=lambda pair: pair[0])[1]]
 
