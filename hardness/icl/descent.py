@@ -58,9 +58,7 @@ def lbfgs(slope: Slope, start: Array, steps: int, watch: Watch) -> tuple[Array, 
         "gtol": 1e-11,
     }
     with np.errstate(over="ignore", invalid="ignore"):  # a first step too long is taken back
-        found = minimize(
-            slope, start, jac=True, method="L-BFGS-B", callback=after, options=options
-        )
+        found = minimize(slope, start, jac=True, method="L-BFGS-B", callback=after, options=options)
     if not np.isfinite(found.fun):
         return found.x, Ended.DIVERGED
     if stopped:

@@ -50,8 +50,8 @@ class Estimate:
         return {**asdict(self), "interval": list(self.interval), "confidence": 0.99}
 
 
-def sample(law: Prompts, seed: int, axis: str, count: int) -> Array:
-    """Draw the Gram matrices S of `count` prompts of a named stream: (count, d, d).
+def sample(law: Prompts, seed: int, axis: str, count: int, start: int = 0) -> Array:
+    """Draw the Gram matrices S of prompts start .. start+count-1 of a named stream: (count, d, d).
 
     >>> sample(Prompts(n=4, sigma=np.eye(2), task=np.eye(2)), 0, "train", 3).shape
     (3, 2, 2)
@@ -61,8 +61,8 @@ def sample(law: Prompts, seed: int, axis: str, count: int) -> Array:
     require_memory(8 * (3 * count * law.d**2 + 4 * _AT_ONCE), f"{count} Gram matrices at d={law.d}")
     step = max(1, _AT_ONCE // ((law.n + 1) * law.d))
     parts = (
-        law.draw(seed, axis, start, min(step, count - start)).gram
-        for start in range(0, count, step)
+        law.draw(seed, axis, start + done, min(step, count - done)).gram
+        for done in range(0, count, step)
     )
     return np.concatenate(list(parts))
 

@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,13 +21,13 @@ Array = NDArray[np.float64]
 Free = Literal["q", "both"]
 Method = Literal["lbfgs", "adam"]
 _START = 0.1  # norm of a column of a random start, whitened; the answers are of size 1
+_FIXED = 3000  # Gram matrices of the fixed sample, by default
 _KEPT = 200  # points of a training curve
-_WORTHLESS = 1e3  # times the loss of who predicts 0: no start of use
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Run:
-    """One descent: the layers, the loss on what it was trained on, why it ended, its curve.
+    """One descent: the layers, the loss on the fixed sample, why it ended, its curve.
 
     curve: dicts of step, loss and the distances of P and Q to the identity, layer by layer.
     """
@@ -135,14 +134,14 @@ def train(
 ) -> Trained:
     """Train L layers of full matrices from small random starts, Q alone (P = 0) or both.
 
-    method: L-BFGS on `samples` fixed Gram matrices (default 3000), or Adam on `samples` fresh ones
-    a step (default 256) at a rate; steps: at most so many (default 400 and 3000). whiten: descend
+    method: L-BFGS on `samples` fixed Gram matrices (3000), or Adam on `samples` fresh ones
+    a step (256) at a rate; steps: at most so many (1000 and 3000). whiten: descend
     in the coordinates sigma^{-1/2} x; the starts and the prompts are the same either way. The loss
     comes from `fresh` Gram matrices of another stream. `seconds`, of each descent, is the one limit
     that depends on the machine. Raises UsageError for numbers out of range.
     """
-    samples = samples or {"lbfgs": 3000, "adam": 256}[method]
-    steps = steps or {"lbfgs": 400, "adam": 3000}[method]
+    samples = samples or {"lbfgs": _FIXED, "adam": 256}[method]
+    steps = steps or {"lbfgs": 1000, "adam": 3000}[method]
     _check(layers, samples, steps, rate, restarts, seconds)
     descend = _Descent(law=law, free=free, whiten=whiten, seed=seed, samples=samples)
     runs = []
@@ -213,8 +212,9 @@ class _Descent:
         p, q = self.unflat(x)
         return Layers(p=np.zeros_like(q) if p is None else p, q=q).whitened(self.back)
 
-    def grams(self, axis: str, count: int) -> Array:
-        return self.narrow @ sample(self.law, self.seed, axis, count) @ self.narrow
+    def grams(self, axis: str, count: int, start: int = 0) -> Array:
+        """Draw Gram matrices in the coordinates that are descended in."""
+        return self.narrow @ sample(self.law, self.seed, axis, count, start) @ self.narrow
 
     def slope(self, x: Array, grams: Array) -> tuple[float, Array]:
         p, q = self.unflat(x)
@@ -223,34 +223,31 @@ class _Descent:
 
     def run(self, start: Array, method: Method, steps: int, rate: float, seconds: float) -> Run:
         """Descend once."""
-        began = time.perf_counter()
+        began, evaluations = time.perf_counter(), 0
         curve: list[dict[str, Any]] = []
-        evaluations, last = 0, math.nan
 
         def watch(step: int, x: Array, loss: float) -> bool:
             curve.append({"step": step, "loss": loss, **self.distances(x)})
             return time.perf_counter() - began > seconds
 
-        def counted(x: Array, grams: Array) -> tuple[float, Array]:
-            nonlocal evaluations, last
+        def slope(x: Array, grams: Array) -> tuple[float, Array]:
+            nonlocal evaluations
             evaluations += 1
-            last, gradient = self.slope(x, grams)
-            return last, gradient
+            return self.slope(x, grams)
 
+        def batch(step: int, x: Array) -> tuple[float, Array]:
+            return slope(x, self.grams("batches", self.samples, (step - 1) * self.samples))
+
+        fixed = self.grams("train", _FIXED if method == "adam" else self.samples)
+        watch(0, start, self.slope(start, fixed)[0])
         if method == "lbfgs":
-            grams = self.grams("train", self.samples)
-            watch(0, start, self.slope(start, grams)[0])
-            x, ended = lbfgs(lambda x: counted(x, grams), start, steps, watch)
-            last = self.slope(x, grams)[0]
+            x, ended = lbfgs(lambda x: slope(x, fixed), start, steps, watch)
         else:
-            x, ended = adam(
-                lambda t, x: counted(x, self.grams(f"train {t}", self.samples)),
-                start, steps, rate, watch,
-            )
+            x, ended = adam(batch, start, steps, rate, watch)
         return Run(
             layers=self.layers(x),
-            loss=last,
-            steps=curve[-1]["step"] if curve else 0,
+            loss=self.slope(x, fixed)[0],
+            steps=curve[-1]["step"],
             evaluations=evaluations,
             seconds=time.perf_counter() - began,
             ended=ended,
