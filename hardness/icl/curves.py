@@ -30,6 +30,7 @@ class Point:
     error: float | None
     interval: tuple[float, float] | None  # 99 %
     method: str
+    rare: dict[str, Any] | None  # the loss with rare prompts, by importance sampling
     distance: float | None  # of the matrix Q_l that is furthest from a multiple of I
 
     def to_json(self) -> dict[str, Any]:
@@ -115,6 +116,7 @@ def _known(name: Name, layers: int, known: Reference) -> Point:
         error=None,
         interval=None,
         method=known.method,
+        rare=None,
         distance=None,
     )
 
@@ -128,5 +130,6 @@ def _found(name: Name, trained: Trained) -> Point:
         error=loss.error,
         interval=loss.interval,
         method=f"{loss.samples} fresh samples; training {trained.best.ended.value}",
+        rare=trained.rare.to_json(),
         distance=max(data["distance_q"]),
     )

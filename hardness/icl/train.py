@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.icl.descent import Ended, adam, lbfgs
-from hardness.icl.evaluate import Estimate, Reference, evaluate, sample
+from hardness.icl.evaluate import Estimate, Rare, Reference, evaluate, rare, sample
 from hardness.icl.gram import Layers, loss_and_gradient
 from hardness.icl.scalars import scalar_reference
 from instances.covariance import root
@@ -53,6 +53,7 @@ class Trained:
     samples: int  # Gram matrices of the fixed sample, or of a batch
     runs: list[Run]
     loss: Estimate
+    rare: Rare
     reference: Reference | None
 
     @property
@@ -86,6 +87,7 @@ class Trained:
             "seed": self.seed,
             "samples": self.samples,
             "loss": self.loss.to_json(),
+            "rare": self.rare.to_json(),
             "training_loss": best.loss,
             "reference": None if known is None else {"loss": known.loss, "method": known.method},
             "q": white.q.tolist(),
@@ -159,6 +161,7 @@ def train(
         samples=samples,
         runs=runs,
         loss=evaluate(best.layers, sample(law, seed, "fresh", fresh), law, reference),
+        rare=rare(best.layers, law, seed, fresh),
         reference=reference,
     )
 

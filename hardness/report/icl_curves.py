@@ -53,6 +53,13 @@ def curves_words(data: Data) -> str:
                 for name in _NAMES[3:]
             ],
         ),
+        "",
+        "Rare prompts may carry the mean where points move: importance sampling, stretched",
+        "points, and the share of the heaviest sample (near 100%: a rough lower bound).",
+        table(
+            ["loss with rare prompts", *(f"L = {d}" for d in depths)],
+            [[name, *(_rare(found[name, d]["rare"]) for d in depths)] for name in _NAMES[3:]],
+        ),
     ]
     return "\n".join(lines)
 
@@ -61,6 +68,10 @@ def _cell(point: Data) -> str:
     if point["error"] is None:
         return f"{point['loss']:.4g}"
     return with_error(point["loss"], point["error"])
+
+
+def _rare(found: Data) -> str:
+    return f"{found['value']:.3g} {100 * found['share']:.0f}%"
 
 
 def with_error(value: float, error: float) -> str:
@@ -102,6 +113,19 @@ def draw_curves(figure: Any, data: Data) -> None:
             capsize=3,
             label=name + (", exact" if exact else ", fresh samples"),
         )
+    carried = [p for p in data["points"] if p["rare"] and p["rare"]["value"] > 2 * p["loss"]]
+    if carried:
+        axis.plot(
+            [p["layers"] for p in carried],
+            [p["rare"]["value"] for p in carried],
+            color=STYLES[3][0],
+            marker="_",
+            markersize=12,
+            linestyle="none",
+            label="the same with rare prompts, importance sampling",
+        )
+    for p in carried:
+        axis.plot([p["layers"]] * 2, [p["loss"], p["rare"]["value"]], color=STYLES[3][0], lw=0.6)
     axis.set_yscale("log")
     axis.set_xticks(sorted({point["layers"] for point in data["points"]}))
     axis.set_xlabel("layers")

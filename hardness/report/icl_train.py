@@ -15,7 +15,7 @@ _METHOD = {
 
 def train_words(data: Data) -> str:
     """Write what training found, how it compares with the scalar solution, how each is known."""
-    loss, known = data["loss"], data["reference"]
+    loss, known, rare = data["loss"], data["reference"], data["rare"]
     low, high = loss["interval"]
     where = "whitened" if data["whiten"] else "raw"
     method = _METHOD[data["method"]].format(samples=data["samples"])
@@ -37,6 +37,9 @@ def train_words(data: Data) -> str:
             f"           trained / reference = {loss['value'] / known['loss']:.4f}",
         ]
     lines += [
+        f"rare       {rare['value']:.5g} +- {rare['error']:.2g} by importance sampling, the "
+        f"heaviest of {rare['samples']} has",
+        f"           {100 * rare['share']:.2g} % of it: {_verdict(data)}",
         f"training   {data['training_loss']:.5g} on the samples it was trained on"
         if data["method"] == "lbfgs"
         else f"training   {data['training_loss']:.5g} on the fixed sample that picks a restart",
@@ -60,6 +63,17 @@ def train_words(data: Data) -> str:
         ),
     ]
     return "\n".join(lines)
+
+
+def _verdict(data: Data) -> str:
+    """Say whether prompts that plain sampling does not meet carry the loss."""
+    loss, rare = data["loss"], data["rare"]
+    gap = rare["value"] - loss["value"]
+    if rare["share"] > 0.1 and gap > loss["value"]:
+        return "prompts too rare to be drawn carry the mean"
+    if gap > 4 * (loss["error"] ** 2 + rare["error"] ** 2) ** 0.5:
+        return "rare prompts add to the mean"
+    return "no sign of a loss on rare prompts"
 
 
 def _distances(data: Data) -> list[list[str]]:

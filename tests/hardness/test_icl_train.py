@@ -5,7 +5,7 @@ import pytest
 
 from hardness.icl.curves import curves
 from hardness.icl.descent import Ended, adam, lbfgs
-from hardness.icl.evaluate import evaluate, sample
+from hardness.icl.evaluate import evaluate, rare, sample, stretched
 from hardness.icl.gram import Layers, losses
 from hardness.icl.scalars import scalar_reference
 from hardness.icl.train import distance, thinned, train
@@ -113,6 +113,20 @@ def test_how_descents_end():
     assert thinned(curve)[0] == curve[0]
     assert thinned(curve)[-1] == curve[-1]
     assert len(thinned(curve)) <= 200
+
+
+def test_stretched_points_have_the_means_of_the_law_and_meet_rare_prompts():
+    law = Prompts(n=8, sigma=SKEWED.sigma, task=SKEWED.task, noise=0.4)
+    known = scalar_reference(law, 2, "q")
+    found = rare(known.layers, law, 0, 40_000)
+    assert abs(found.value - known.loss) < 4 * found.error < 0.1 * known.loss
+    assert found.share < 0.05
+    grams, weights = stretched(law, 0, "mean", 40_000)
+    mean = (weights[:, None, None] * grams).mean(axis=0)
+    assert np.allclose(mean, law.sigma, atol=0.03 * law.sigma.max())
+    layers = Layers(p=known.layers.p + 3 * np.eye(3), q=known.layers.q)  # of no use but its tail
+    grams = sample(law, 0, "plain", 2000)
+    assert rare(layers, law, 0, 2000).value > evaluate(layers, grams, law).value
 
 
 def test_without_a_reference_it_says_so():
