@@ -44,7 +44,6 @@ class Curves:
 
     law: Prompts
     seed: int
-    samples: int
     points: list[Point]
 
     def to_json(self) -> dict[str, Any]:
@@ -59,7 +58,6 @@ class Curves:
             "task": self.law.task.tolist(),
             "power": self.law.power,
             "seed": self.seed,
-            "samples": self.samples,
             "points": [point.to_json() for point in self.points],
         }
 
@@ -69,7 +67,7 @@ def curves(
     most: int = 4,
     *,
     seed: int = 0,
-    samples: int = 3000,
+    samples: int = 0,
     steps: int = 600,
     restarts: int = 1,
     seconds: float = math.inf,
@@ -77,6 +75,7 @@ def curves(
 ) -> Curves:
     """Compute the curves for 1 .. most layers; training is L-BFGS from small random starts.
 
+    samples: as for `train`, 0 for its defaults.
     Raises UsageError for most outside of 1 .. 8, and for what `train` refuses.
 
     >>> law = Prompts.named(2, 4, "identity", "inverse", 0.0)
@@ -105,7 +104,7 @@ def curves(
                 fresh=fresh,
             )
             points.append(_found(found, trained))
-    return Curves(law=law, seed=seed, samples=samples, points=points)
+    return Curves(law=law, seed=seed, points=points)
 
 
 def _known(name: Name, layers: int, known: Reference) -> Point:
@@ -129,7 +128,8 @@ def _found(name: Name, trained: Trained) -> Point:
         loss=loss.value,
         error=loss.error,
         interval=loss.interval,
-        method=f"{loss.samples} fresh samples; training {trained.best.ended.value}",
+        method=f"L-BFGS, {trained.samples} samples ({trained.best.ended.value}); "
+        f"{loss.samples} fresh",
         rare=trained.rare.to_json(),
         distance=max(data["distance_q"]),
     )

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Free = Literal["q", "both"]
 Method = Literal["lbfgs", "adam"]
 _START = 0.1  # norm of a column of a random start, whitened; the answers are of size 1
-_FIXED = 3000  # Gram matrices of the fixed sample, by default
+_FIXED = {"q": 10_000, "both": 3000}  # Gram matrices: a descent of P takes 20 times the steps
 _KEPT = 200  # points of a training curve
 
 
@@ -136,13 +136,14 @@ def train(
 ) -> Trained:
     """Train L layers of full matrices from small random starts, Q alone (P = 0) or both.
 
-    method: L-BFGS on `samples` fixed Gram matrices (3000), or Adam on `samples` fresh ones
+    method: L-BFGS on `samples` fixed Gram matrices (10000 for Q
+    alone, 3000 for both), or Adam on `samples` fresh ones
     a step (256) at a rate; steps: at most so many (1000 and 3000). whiten: descend
     in the coordinates sigma^{-1/2} x; the starts and the prompts are the same either way. The loss
     comes from `fresh` Gram matrices of another stream. `seconds`, of each descent, is the one limit
     that depends on the machine. Raises UsageError for numbers out of range.
     """
-    samples = samples or {"lbfgs": _FIXED, "adam": 256}[method]
+    samples = samples or (256 if method == "adam" else _FIXED[free])
     steps = steps or {"lbfgs": 1000, "adam": 3000}[method]
     _check(layers, samples, steps, rate, restarts, seconds)
     descend = _Descent(law=law, free=free, whiten=whiten, seed=seed, samples=samples)
@@ -241,7 +242,7 @@ class _Descent:
         def batch(step: int, x: Array) -> tuple[float, Array]:
             return slope(x, self.grams("batches", self.samples, (step - 1) * self.samples))
 
-        fixed = self.grams("train", _FIXED if method == "adam" else self.samples)
+        fixed = self.grams("train", _FIXED[self.free] if method == "adam" else self.samples)
         watch(0, start, self.slope(start, fixed)[0])
         if method == "lbfgs":
             x, ended = lbfgs(lambda x: slope(x, fixed), start, steps, watch)

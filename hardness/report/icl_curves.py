@@ -40,11 +40,13 @@ def curves_words(data: Data) -> str:
         ]
     else:
         lines += ["no reference: the scalar curves are exact for task = sigma^-1 alone."]
-    some = next(point for point in data["points"] if point["error"] is not None)
+    last = {point["name"]: point["method"] for point in data["points"] if point["rare"]}
     lines += [
-        f"trained: full matrices, L-BFGS on {data['samples']} Gram matrices from a small random "
-        "start;",
-        f"{some['method'].partition(';')[0]}, in brackets the standard error in the last digits.",
+        "trained: full matrices from a small random start; in brackets the standard error",
+        "in the last digits.",
+    ]
+    lines += [f"{name}: {method}" for name, method in last.items()]
+    lines += [
         "",
         table(
             ["largest distance of a Q to a multiple of I", *(f"L = {d}" for d in depths)],
@@ -54,8 +56,9 @@ def curves_words(data: Data) -> str:
             ],
         ),
         "",
-        "Rare prompts may carry the mean where points move: importance sampling, stretched",
-        "points, and the share of the heaviest sample (near 100%: a rough lower bound).",
+        "Rare prompts may carry the mean where points move: importance sampling with",
+        "stretched points, and the share of the heaviest sample (near 100%: no more than a",
+        "sign that it is large).",
         table(
             ["loss with rare prompts", *(f"L = {d}" for d in depths)],
             [[name, *(_rare(found[name, d]["rare"]) for d in depths)] for name in _NAMES[3:]],
@@ -113,19 +116,19 @@ def draw_curves(figure: Any, data: Data) -> None:
             capsize=3,
             label=name + (", exact" if exact else ", fresh samples"),
         )
+    top = 2 * max(p["loss"] for p in data["points"])
     carried = [p for p in data["points"] if p["rare"] and p["rare"]["value"] > 2 * p["loss"]]
-    if carried:
-        axis.plot(
-            [p["layers"] for p in carried],
-            [p["rare"]["value"] for p in carried],
-            color=STYLES[3][0],
-            marker="_",
-            markersize=12,
-            linestyle="none",
-            label="the same with rare prompts, importance sampling",
-        )
     for p in carried:
-        axis.plot([p["layers"]] * 2, [p["loss"], p["rare"]["value"]], color=STYLES[3][0], lw=0.6)
+        axis.annotate(
+            f"with rare prompts:\n{p['rare']['value']:.1g}",
+            (p["layers"], p["loss"]),
+            (p["layers"], min(p["rare"]["value"], top / 4)),
+            arrowprops={"arrowstyle": "<-", "color": STYLES[3][0], "linewidth": 0.8},
+            color=STYLES[3][0],
+            fontsize=8,
+            ha="center",
+        )
+    axis.set_ylim(top=top)
     axis.set_yscale("log")
     axis.set_xticks(sorted({point["layers"] for point in data["points"]}))
     axis.set_xlabel("layers")

@@ -34,7 +34,8 @@ def train_words(data: Data) -> str:
             f"           (scalar loss + mean difference; bare mean {loss['plain']:.5g} "
             f"+- {loss['plain_error']:.2g})",
             f"reference  {known['loss']:.6g}: {known['method']}",
-            f"           trained / reference = {loss['value'] / known['loss']:.4f}",
+            f"           trained / reference = {loss['value'] / known['loss']:.4f} on prompts as "
+            "they are drawn",
         ]
     lines += [
         f"rare       {rare['value']:.5g} +- {rare['error']:.2g} by importance sampling, the "
@@ -149,6 +150,16 @@ def _losses(axis: Any, data: Data) -> None:
         linestyle="none",
         label=f"on fresh samples: {loss['value']:.4g} ± {loss['error']:.1g}",
     )
+    if data["rare"]["value"] > 2 * loss["value"]:
+        axis.plot(
+            [1 + steps[-1]],
+            [data["rare"]["value"]],
+            color=STYLES[1][0],
+            marker="_",
+            markersize=12,
+            linestyle="none",
+            label=f"with rare prompts, importance sampling: {data['rare']['value']:.2g}",
+        )
     if data["reference"] is not None:
         known = data["reference"]["loss"]
         name = "best steps, exact" if data["free"] == "q" else "best scalars found, exact"
