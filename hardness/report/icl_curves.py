@@ -57,8 +57,8 @@ def curves_words(data: Data) -> str:
         ),
         "",
         "Rare prompts may carry the mean where points move: importance sampling with",
-        "stretched points, and the share of the heaviest sample (near 100%: no more than a",
-        "sign that it is large).",
+        "stretched points, and the share of the heaviest sample (near 100%: no more",
+        "than a sign that it is large).",
         table(
             ["loss with rare prompts", *(f"L = {d}" for d in depths)],
             [[name, *(_rare(found[name, d]["rare"]) for d in depths)] for name in _NAMES[3:]],
