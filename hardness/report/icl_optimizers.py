@@ -4,7 +4,6 @@ from statistics import median
 from typing import Any
 
 from hardness.icl.noise import LEVELS
-from hardness.icl.optimizers import Optimizers
 from hardness.report.canvas import STYLES
 from hardness.report.stages import number
 from hardness.report.text import table
@@ -13,9 +12,8 @@ Data = dict[str, Any]
 _TOP = 3.0  # the loss axis ends at this multiple of the loss of predicting 0
 
 
-def optimizers_words(result: Optimizers) -> str:
+def optimizers_words(data: Data) -> str:
     """Write the losses by rate, those at the authors' and at the tuned rates, and noise tails."""
-    data = result.to_json()
     lines = [
         f"{data['layers']} layers, d = {data['d']}, n = {data['n']}: {data['steps']} steps on "
         f"batches of {data['batch']} prompts,",

@@ -265,7 +265,7 @@ def test_json_words_and_figure_hold_the_numbers(found):
     data = json.loads(text)
     assert data["kind"] == "icl optimizers"
     assert data["factors"]["tuned"]["adam"] == found.factors("tuned")["adam"]
-    words = optimizers_words(found)
+    words = optimizers_words(found.to_json())
     assert all(len(line) <= 80 for line in words.splitlines())
     for part in ("rate 0.02", "tuned", "sgd / adam", "!", "start, one prompt", "best: 0.01"):
         assert part in words
@@ -282,7 +282,7 @@ def test_runs_that_overflow_are_drawn_and_said():
     assert data["methods"][0]["tuned"]["losses"] == [None]
     assert data["methods"][0]["tried"][0]["diverged"] == 1
     assert data["clip"] is None
-    assert "overflow" in optimizers_words(found)
+    assert "overflow" in optimizers_words(found.to_json())
     assert len(render((10, 3.8), "png", lambda figure: draw_optimizers(figure, data))) > 10_000
 
 

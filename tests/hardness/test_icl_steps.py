@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from hardness.icl.curves import exact_curves
+from hardness.icl.exact import exact_curves
 from hardness.icl.orthogonal import gauss
 from hardness.icl.spectra import sampled_loss, spectra
 from hardness.icl.steps import (
