@@ -1,4 +1,4 @@
-"""Studies of in-context regression by kind: their words, their figures, the folder they stand in."""
+"""Studies of in-context regression by kind: their words, their figures, their folders."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -38,7 +38,7 @@ def picture(data: Data, kind: str = "svg") -> bytes:
 
 
 def write_study(path: Path, data: Data, force: bool = False) -> None:
-    """Write results.json and figure.svg to a new folder; raises AlreadyExists for one in the way."""
+    """Write results.json and figure.svg to a new folder; raises AlreadyExists if one is there."""
     with new_folder(path, force=force, ours=FILES) as folder:
         write_json(folder / "results.json", data)
         write_bytes(folder / "figure.svg", picture(data))
