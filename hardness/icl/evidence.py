@@ -70,7 +70,7 @@ def numerical(law: Prompts, seed: int) -> Minimum:
         return loss(law, a) / scale, (narrow @ gradient(law, a) @ narrow).ravel() / scale
 
     start = generator(seed, "icl", "one layer", "start").standard_normal(law.d**2)
-    options = {"ftol": 0.0, "gtol": 1e-11, "maxiter": 2000, "maxfun": 4000}
+    options: Any = {"ftol": 0.0, "gtol": 1e-11, "maxiter": 2000, "maxfun": 4000}
     found = minimize(value, start, jac=True, method="L-BFGS-B", options=options)
     return Minimum(
         loss=scale * float(found.fun),

@@ -6,6 +6,8 @@ matter: the prediction is b^T G A x_query with G = (1/n) sum_i z_i z_i^T, z_i = 
 in b and in A, so its Hessian is exact too. (c b, A / c) is the same layer for every c.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,13 +23,9 @@ def second_moment(law: Prompts, middle: Array) -> Array:
     >>> second_moment(law, np.diag([0.0, 0.0, 1.0])).round(9).tolist()
     [[1.15, 0.0, 0.0], [0.0, 1.15, 0.0], [0.0, 0.0, 8.8]]
     """
-    n, sigma, product = law.n, law.sigma, law.sigma @ law.task
+    n, sigma = law.n, law.sigma
     inner, column, corner = middle[:-1, :-1], middle[:-1, -1], middle[-1, -1]
-    variance = n * spread(law)  # of a label
-    cross = sigma @ law.task @ sigma
-    labels = moment(law)  # E g g^T
-    mixed = variance * sigma + 2 / n * cross  # E h S, h = (1/n) sum_i y_i^2
-    fourth = (1 + 2 / n) * (variance**2 + 2 * np.sum(product * product.T))  # E h^2
+    _, labels, mixed, fourth = _moments(law)
     found = np.empty((law.d + 1, law.d + 1))
     found[:-1, :-1] = (n + 1) / n * sigma @ inner @ sigma + np.sum(sigma * inner) / n * sigma
     found[:-1, :-1] += corner * labels
@@ -57,7 +55,7 @@ def full_gradient(law: Prompts, b: Array, a: Array) -> tuple[Array, Array]:
     [(3,), (3, 2)]
     """
     b, a = _shaped(law, b, a)
-    cross = law.sigma @ law.task @ law.sigma
+    cross = _moments(law)[0]
     push = np.append(cross @ a[-1], np.sum(cross * a[:-1]))
     in_b = 2 * (second_moment(law, a @ law.sigma @ a.T) @ b - push)
     in_a = 2 * (second_moment(law, np.outer(b, b)) @ a @ law.sigma - _pull(law, b))
@@ -113,9 +111,20 @@ def unpack(flat: NDArray[np.float64]) -> tuple[Array, Array]:
     return flat[:size], flat[size:].reshape(size, size - 1)
 
 
+@lru_cache(maxsize=8)
+def _moments(law: Prompts) -> tuple[Array, Array, Array, float]:
+    """Return sigma task sigma, E g g^T, E h S and E h^2, with g = S w + .., h = sum_i y_i^2 / n."""
+    n, product = law.n, law.sigma @ law.task
+    variance = n * spread(law)  # of a label
+    cross = product @ law.sigma
+    mixed = variance * law.sigma + 2 / n * cross
+    fourth = (1 + 2 / n) * (variance**2 + 2 * float(np.sum(product * product.T)))
+    return cross, moment(law), mixed, fourth
+
+
 def _pull(law: Prompts, b: Array) -> Array:
     """Return E[G b w^T] sigma: the loss is linear in A along it."""
-    cross = law.sigma @ law.task @ law.sigma
+    cross = _moments(law)[0]
     return np.vstack([b[-1] * cross, cross @ b[:-1]])
 
 

@@ -78,9 +78,7 @@ def curve(law: Prompts, j: int, u: Array) -> Array:
     rest = np.delete(np.arange(law.d), j)
     gain = (kappa[rest] ** 2 / (labels[rest] + u[:, None] / n)).sum(axis=1)
     top = (1 + 2 / n) * u**2 - 2 * u * mixed + fourth
-    bottom = ((1 + 2 / n) * u + labels[j]) * (u * labels[j] + fourth) - u * (
-        mixed + labels[j]
-    ) ** 2
+    bottom = ((1 + 2 / n) * u + labels[j]) * (u * labels[j] + fourth) - u * (mixed + labels[j]) ** 2
     return np.asarray(kappa.sum() - gain - kappa[j] ** 2 * top / bottom)
 
 
