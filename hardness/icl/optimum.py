@@ -17,6 +17,7 @@ from hardness.icl.onelayer import (
     least,
     optimum,
 )
+from hardness.icl.roots import exact_dips
 from hardness.icl.starts import Ends, ends
 from hardness.icl.stationary import Stationary, rank_one_loss, rank_one_margin, stationary
 from instances.errors import UsageError
@@ -63,6 +64,7 @@ class Optimum:
     rank_one: float
     rank_one_margin: float
     stationary: tuple[Stationary, ...]
+    dips: int | None  # minima of the curve with u > 0: exact, None where kappa varies
     ends: Ends | None  # None for d > 8
 
     @property
@@ -105,6 +107,7 @@ class Optimum:
             "curve": [asdict(each) for each in self.curve],
             "rank_one": {"loss": self.rank_one, "margin": self.rank_one_margin},
             "stationary": [each.to_json() for each in self.stationary],
+            "dips": self.dips,
             "ends": self._ends(),
         }
 
@@ -160,6 +163,7 @@ def study(
         rank_one=rank_one_loss(law),
         rank_one_margin=rank_one_margin(law),
         stationary=tuple(stationary(law)),
+        dips=exact_dips(law),
         ends=ends(law, runs, scale, seed) if law.d <= starts.MOST_D else None,
     )
 

@@ -78,18 +78,22 @@ def _landscape(data: Data) -> list[str]:
     if data["d"] > 16:
         lines.append("other stationary points: judged up to d = 16 only")
     elif not spurious:
-        every = "on the curve that decides it" if data["isotropic"] else "on the d curves searched"
-        lines.append(f"no spurious local minimum {every}")
+        known = "on the curves searched" if data["dips"] is None else "at all: exact root count"
+        lines.append(f"no spurious local minimum {known}")
     ends = data["ends"]
     if ends is None:
         return [*lines, "random starts: run up to d = 8 only"]
     count = sum(each["count"] for each in ends["spurious"])
+    where = f"{ends['optimal']} end at L*"
+    if spurious:
+        where += f", {count} at spurious minima"
     elsewhere = ends["starts"] - ends["optimal"] - count
+    if elsewhere:
+        where += f", {elsewhere} elsewhere"
     return [
         *lines,
-        f"{ends['starts']} random starts, scale {ends['scale']:g}: {ends['optimal']} end at L*, "
-        f"{count} at these minima,",
-        f"  {elsewhere} elsewhere ({ends['moving']} of all still moving)",
+        f"{ends['starts']} random starts (BFGS, scale {ends['scale']:g}):",
+        f"  {where}; {ends['moving']} not converged",
     ]
 
 
@@ -175,7 +179,8 @@ def _multipliers(axis: Any, data: Data) -> None:
         linewidth=0,
         label="optimal layer A*",
     )
-    axis.set_xlim(min(values) / 3, max(values) * 3)
+    room = 3 if max(values) > 4 * min(values) else 12  # so that ticks do not overlap
+    axis.set_xlim(min(values) / room, max(values) * room)
     axis.set_ylim(0, 1.5)
     axis.set_xlabel("eigenvalue of sigma")
     axis.set_ylabel("multiplier of A* times the eigenvalue")

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from hardness.icl import landscape, onelayer
+from hardness.icl.roots import exact_dips
 from hardness.icl.starts import ends
 from hardness.icl.stationary import (
     curve,
@@ -108,6 +109,15 @@ def test_isotropic_layers_have_a_spurious_minimum_from_some_length_on(d, first):
         found = [p for p in stationary(isotropic(d, n)) if p.minimum]
         assert [(p.negative, p.flat) for p in found] == [(0, d)]
         assert found[0].loss > onelayer.least(isotropic(d, n))
+
+
+@pytest.mark.parametrize("d", range(1, 7))
+@pytest.mark.parametrize("noise", [0.0, 0.5, 20.0])
+def test_minima_on_the_curve_are_counted_exactly(d, noise):
+    for n in (1, 2, 10, 100, 1000):
+        law = isotropic(d, n, noise)
+        assert exact_dips(law) == sum(bool(p.minimum) for p in stationary(law))
+    assert exact_dips(LAW) is None
 
 
 def test_random_starts_end_at_the_points_that_are_known():
