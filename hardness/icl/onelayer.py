@@ -7,6 +7,7 @@ task = sigma^-1.
 """
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ def loss(law: Prompts, a: Array) -> float:
     >>> loss(law, np.zeros((5, 5))), round(loss(law, optimum(law)) * 13, 12)
     (5.0, 15.0)
     """
-    wide, tall = root(law.sigma, 0.5), root(law.task, 0.5)
+    wide, tall = _roots(law)
     step = tall @ law.sigma @ square(law, a) @ wide
     bias = np.sum((step - tall @ wide) ** 2)
     return float(bias + np.sum(step**2) / law.n + spread(law) * np.sum((wide @ a @ wide) ** 2))
@@ -157,6 +158,11 @@ def simple(value: float) -> Fraction | None:
     """
     near = Fraction(value).limit_denominator(_SIMPLE)
     return near if float(near) == value else None
+
+
+@lru_cache(maxsize=8)
+def _roots(law: Prompts) -> tuple[Array, Array]:
+    return root(law.sigma, 0.5), root(law.task, 0.5)
 
 
 def square(law: Prompts, a: Array) -> Array:

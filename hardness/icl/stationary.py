@@ -26,20 +26,20 @@ class Stationary:
 
     u is None for the layer of rank one. The Hessian is scaled to a unit diagonal, which leaves the
     signs alone; least is its least eigenvalue that is not flat. Flat are (c b, A / c) and, where
-    kappa repeats, rotations. None for d > 16.
+    kappa repeats, rotations.
     """
 
     j: int
     u: float | None
     loss: float
-    negative: int | None
-    flat: int | None
-    least: float | None
+    negative: int
+    flat: int
+    least: float
 
     @property
-    def minimum(self) -> bool | None:
+    def minimum(self) -> bool:
         """Say whether no direction goes down: a local minimum up to the flat directions."""
-        return None if self.negative is None else self.negative == 0
+        return self.negative == 0
 
     def to_json(self) -> dict[str, Any]:
         """Give all numbers away."""
@@ -115,12 +115,14 @@ def stationary(law: Prompts) -> list[Stationary]:
     """List the local minima of all d curves, their ends u = inf with them, the least loss first.
 
     u = 0, the optimum, is left out. Each is found between neighbours of a fine grid in u and
-    polished; what its Hessian says holds in all (d+1)^2 directions.
+    polished; what its Hessian says holds in all (d+1)^2 directions. Empty for d > 16.
 
     >>> law = Prompts(n=100, sigma=np.eye(5), task=np.eye(5))
     >>> [(round(p.loss, 4), p.minimum) for p in stationary(law)]
     [(1.2979, True), (4.0566, False)]
     """
+    if law.d > MOST_D:
+        return []
     plain = whitened(law)
     found = []
     for j in range(1 if law.isotropic else law.d):
@@ -161,14 +163,15 @@ def _judged(law: Prompts, j: int, u: float | None) -> Stationary:
     b = np.zeros(law.d + 1)
     b[j], b[-1] = (1.0, 0.0) if u is None else (u**0.5, 1.0)
     a = best_given(law, b)
-    negative = flat = least = None
-    if law.d <= MOST_D:
-        hessian = full_hessian(law, b, a)
-        unit = np.diag(hessian) ** -0.5
-        values = np.linalg.eigvalsh(hessian * np.outer(unit, unit))
-        small = np.abs(values) <= _FLAT
-        negative = int(np.sum(values[~small] < 0))
-        flat, least = int(small.sum()), float(values[~small][0])
+    hessian = full_hessian(law, b, a)
+    unit = np.diag(hessian) ** -0.5
+    values = np.linalg.eigvalsh(hessian * np.outer(unit, unit))
+    small = np.abs(values) <= _FLAT
     return Stationary(
-        j=j, u=u, loss=full_loss(law, b, a), negative=negative, flat=flat, least=least
+        j=j,
+        u=u,
+        loss=full_loss(law, b, a),
+        negative=int(np.sum(values[~small] < 0)),
+        flat=int(small.sum()),
+        least=float(values[~small][0]),
     )

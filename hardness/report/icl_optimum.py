@@ -89,11 +89,11 @@ def _landscape(data: Data) -> list[str]:
         where += f", {count} at spurious minima"
     elsewhere = ends["starts"] - ends["optimal"] - count
     if elsewhere:
-        where += f", {elsewhere} elsewhere"
+        where += f", {elsewhere} elsewhere ({ends['moving']} not converged)"
     return [
         *lines,
         f"{ends['starts']} random starts (BFGS, scale {ends['scale']:g}):",
-        f"  {where}; {ends['moving']} not converged",
+        f"  {where}",
     ]
 
 
