@@ -1,0 +1,177 @@
+"""One layer of linear attention on in-context regression: its loss, its optimum, in closed form.
+
+The prediction is (1/n) sum_i y_i x_i^T A x_query with A (d, d): one step of gradient descent from
+w = 0, preconditioned by A. Its loss is E (prediction - <w, x_query>)^2 over sigma, task and noise
+of a `Prompts`; sigma and task need not commute. [ACDS23] gives the optimum for task = I and
+task = sigma^-1.
+"""
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.covariance import root
+from instances.errors import UsageError
+from instances.prompts import Prompts
+
+Array = NDArray[np.float64]
+_SIMPLE = 10**6  # the largest denominator that a float64 is read back as
+
+
+def spread(law: Prompts) -> float:
+    """Return t = (tr(sigma task) + noise^2) / n, what n points leave of a label's variance.
+
+    >>> spread(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)))
+    0.25
+    """
+    return (law.power + law.noise**2) / law.n
+
+
+def moment(law: Prompts) -> Array:
+    """Return M = E g g^T with g = (1/n) sum_i y_i x_i, (d, d): (n+1)/n sigma task sigma + t sigma.
+
+    >>> moment(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)))[0].round(12).tolist()
+    [1.3, 0.0, 0.0, 0.0, 0.0]
+    """
+    found = (law.n + 1) / law.n * law.sigma @ law.task @ law.sigma + spread(law) * law.sigma
+    return np.asarray((found + found.T) / 2)
+
+
+def loss(law: Prompts, a: Array) -> float:
+    """Return L(A) = tr(A^T M A sigma) - 2 tr(sigma task sigma A) + tr(sigma task) for A (d, d).
+
+    Summed as bias and variance, whose terms are all at least 0, so nothing cancels.
+
+    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
+    >>> loss(law, np.zeros((5, 5))), round(loss(law, optimum(law)) * 13, 12)
+    (5.0, 15.0)
+    """
+    wide, tall = _roots(law)
+    step = tall @ law.sigma @ square(law, a) @ wide
+    bias = np.sum((step - tall @ wide) ** 2)
+    return float(bias + np.sum(step**2) / law.n + spread(law) * np.sum((wide @ a @ wide) ** 2))
+
+
+def gradient(law: Prompts, a: Array) -> Array:
+    """Return the gradient of L at A, (d, d): 2 (M A - sigma task) sigma.
+
+    >>> law = Prompts(n=20, sigma=np.diag([1.0, 2.0]), task=np.eye(2))
+    >>> bool(abs(gradient(law, optimum(law))).max() < 1e-12)
+    True
+    """
+    return np.asarray(2 * (moment(law) @ square(law, a) - law.sigma @ law.task) @ law.sigma)
+
+
+def eigenvalues(law: Prompts) -> Array:
+    """Return the eigenvalues kappa of sigma task, (d,), the largest first: all that L* depends on.
+
+    >>> eigenvalues(Prompts(n=20, sigma=np.diag([1.0, 2.0]), task=np.eye(2))).tolist()
+    [2.0, 1.0]
+    """
+    tall = root(law.task, 0.5)
+    return np.asarray(np.linalg.eigvalsh(tall @ law.sigma @ tall)[::-1])
+
+
+def optimum(law: Prompts) -> Array:
+    """Return A* = ((n+1)/n sigma + t task^-1)^-1, (d, d), symmetric: the one minimiser of L.
+
+    >>> optimum(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)))[0].round(12).tolist()
+    [0.769230769231, 0.0, 0.0, 0.0, 0.0]
+    """
+    tall = root(law.task, 0.5)
+    values, basis = np.linalg.eigh(tall @ law.sigma @ tall)  # no inverse of sigma or of the task
+    turned = tall @ basis
+    found = (turned / ((law.n + 1) / law.n * values + spread(law))) @ turned.T
+    return np.asarray((found + found.T) / 2)
+
+
+def least(law: Prompts) -> float:
+    """Return L* = sum_j kappa_j (kappa_j / n + t) / ((n+1)/n kappa_j + t), the least loss.
+
+    >>> round(least(Prompts(n=20, sigma=np.eye(5), task=np.eye(5))) * 13, 12)
+    15.0
+    """
+    kappa, t = eigenvalues(law), spread(law)
+    return float(np.sum(kappa * (kappa / law.n + t) / ((law.n + 1) / law.n * kappa + t)))
+
+
+def exact_eigenvalues(law: Prompts) -> list[Fraction] | None:
+    """Return the kappa as fractions where sigma task is diagonal, else None.
+
+    An entry of a law is read as the simplest fraction of a denominator up to 10^6 that rounds to
+    it, so 0.1 is 1/10, and None where it is none.
+
+    >>> exact_eigenvalues(Prompts(n=20, sigma=np.diag([0.1, 2.0]), task=np.eye(2)))
+    [Fraction(1, 10), Fraction(2, 1)]
+    """
+    if law.isotropic:
+        # The task was inverted in float64: the level is what both were meant to multiply to.
+        near = Fraction(law.power / law.d).limit_denominator(_SIMPLE)
+        close = abs(float(near) - law.power / law.d) <= 1e-9 * law.power / law.d
+        return [near] * law.d if close else None
+    sides = [law.sigma, law.task]
+    if any(np.count_nonzero(side - np.diag(np.diag(side))) for side in sides):
+        return None
+    read = [[simple(float(v)) for v in np.diag(side)] for side in sides]
+    if any(v is None for side in read for v in side):
+        return None
+    return [a * b for a, b in zip(*read, strict=True) if a is not None and b is not None]
+
+
+def exact_least(law: Prompts) -> Fraction | None:
+    """Return L* as a fraction where `exact_eigenvalues` and the noise are fractions, else None.
+
+    For task = sigma^-1 without noise it is d (d + 1) / (n + d + 1).
+
+    >>> exact_least(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)))
+    Fraction(15, 13)
+    """
+    kappa, noise = exact_eigenvalues(law), simple(law.noise)
+    if kappa is None or noise is None:
+        return None
+    n, total = law.n, sum(kappa, Fraction()) + noise**2
+    return sum((k * (k + total) / ((n + 1) * k + total) for k in kappa), Fraction())
+
+
+def exact_multipliers(law: Prompts) -> list[Fraction] | None:
+    """Return n kappa / ((n + 1) kappa + n t) as fractions: how much of a step each direction takes.
+
+    Where all are one number c, A* = c sigma^-1; n / (n + d + 1) for task = sigma^-1, no noise.
+
+    >>> exact_multipliers(Prompts(n=20, sigma=np.eye(2), task=np.eye(2)))
+    [Fraction(20, 23), Fraction(20, 23)]
+    """
+    kappa, noise = exact_eigenvalues(law), simple(law.noise)
+    if kappa is None or noise is None:
+        return None
+    total = sum(kappa, Fraction()) + noise**2
+    return [law.n * k / ((law.n + 1) * k + total) for k in kappa]
+
+
+def simple(value: float) -> Fraction | None:
+    """Return the simplest fraction that rounds to a float, of a denominator up to 10^6, or None.
+
+    >>> simple(1 / 3), simple(2**0.5)
+    (Fraction(1, 3), None)
+    """
+    near = Fraction(value).limit_denominator(_SIMPLE)
+    return near if float(near) == value else None
+
+
+@lru_cache(maxsize=8)
+def _roots(law: Prompts) -> tuple[Array, Array]:
+    return root(law.sigma, 0.5), root(law.task, 0.5)
+
+
+def square(law: Prompts, a: Array) -> Array:
+    """Check that A is (d, d); raises UsageError.
+
+    >>> square(Prompts(n=2, sigma=np.eye(1), task=np.eye(1)), np.eye(1)).shape
+    (1, 1)
+    """
+    found = np.asarray(a, np.float64)
+    if found.shape != law.sigma.shape:
+        raise UsageError(f"A of shape {found.shape} given: d = {law.d} needs ({law.d}, {law.d})")
+    return found
