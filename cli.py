@@ -14,6 +14,7 @@ from hardness.commands.bounds import certify, check, estimate, verify
 from hardness.commands.comparisons import compare
 from hardness.commands.examples import generate, inspect, reduction
 from hardness.commands.families import families, learners
+from hardness.commands.icl import icl
 from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, spectrum
 
@@ -33,12 +34,12 @@ COMMANDS = (
     distinguish,
     spectrum,
     compare,
+    icl,
     report,
     figure,
 )
 NOT_BUILT = (
     "stress",
-    "icl",
     "challenge",
     "sweep",
     "store",

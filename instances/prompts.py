@@ -98,6 +98,11 @@ class Prompts:
         return bool(np.abs(product - level * np.eye(self.d)).max() <= 1e-9 * level)
 
     @property
+    def inverse(self) -> bool:
+        """Say whether task = sigma^-1, up to rounding: whitened tasks are N(0, I)."""
+        return self.isotropic and abs(self.power - self.d) <= 1e-9 * self.d
+
+    @property
     def power(self) -> float:
         """E <w, x>^2 = tr(sigma task), the loss of who predicts 0."""
         return float(np.trace(self.sigma @ self.task))

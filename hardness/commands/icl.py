@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import common, emit
+from hardness.commands.options import POSITIVE, common, emit, progress
 
 
 @click.group(short_help="In-context regression by attention layers.")
@@ -67,3 +67,113 @@ def finish(to: SimpleNamespace, data: dict[str, Any]) -> None:
         write_study(to.out, data, to.force)
     written = f"\n\nwritten: {to.out}" if to.out else ""
     emit(to, data, words(data) + written, write=False)
+
+
+@icl.command(short_help="One layer: closed forms, evidence, landscape.")
+@click.option("--samples", type=click.IntRange(min=2), help="Prompts of an estimate.")
+@law_options
+def optimum(to: SimpleNamespace, law: Any, samples: int | None) -> None:
+    """Give the best single layer of linear attention in closed form, and what speaks for it.
+
+    The least loss, a minimum found numerically, Monte Carlo on sampled prompts, the Bayes-optimal
+    predictor, and the minima over all parameters of the layer.
+    """
+    from hardness.icl.optimum import study
+
+    finish(to, study(law, samples, to.seed).to_json())
+
+
+@icl.command(short_help="L layers with scalars, solved exactly.")
+@click.option("--layers", type=POSITIVE, default=4, show_default=True, help="The most of them.")
+@law_options
+def steps(to: SimpleNamespace, law: Any, layers: int) -> None:
+    """Give the best steps of gradient descent and of GD++ for 1 .. LAYERS layers, losses exact.
+
+    For tasks whose covariance is the inverse of sigma, where whitening makes both the identity.
+    """
+    from hardness.icl.exact import exact_curves
+    from instances.errors import UsageError
+
+    if not law.inverse:
+        raise UsageError("--task given: exact steps are known for --task inverse alone")
+    finish(to, exact_curves(law.n, law.d, layers, law.noise, to.seed))
+
+
+@icl.command(short_help="Train L layers of full matrices.")
+@click.option("--layers", type=POSITIVE, default=3, show_default=True)
+@click.option(
+    "--free",
+    type=click.Choice(["q", "both"]),
+    default="q",
+    show_default=True,
+    help="Train Q alone, with P = 0 (gradient descent), or both (GD++).",
+)
+@click.option("--method", type=click.Choice(["lbfgs", "adam"]), default="lbfgs", show_default=True)
+@click.option("--raw", is_flag=True, help="Descend in the coordinates of the points, unwhitened.")
+@click.option("--samples", type=click.IntRange(min=0), default=0, help="Of L-BFGS, or a batch.")
+@click.option("--steps", type=click.IntRange(min=0), default=0, help="The most of them.")
+@click.option("--rate", type=float, default=0.02, show_default=True, help="Of Adam.")
+@click.option("--restarts", type=POSITIVE, default=1, show_default=True)
+@law_options
+def train(to: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any) -> None:
+    """Train L layers from a small random start, and measure how near they come to gradient descent.
+
+    The loss stands beside the exact one of the best scalars, the matrices beside the identity.
+    """
+    from hardness.icl.train import train
+
+    layers = chosen.pop("layers")
+    with progress(restarts, "training", to) as bar:
+        found = train(
+            law,
+            layers,
+            whiten=not raw,
+            restarts=restarts,
+            seed=to.seed,
+            progress=bar,
+            **chosen,
+        )
+    finish(to, found.to_json())
+
+
+@icl.command(short_help="The loss against the number of layers.")
+@click.option("--layers", type=POSITIVE, default=4, show_default=True, help="The most of them.")
+@click.option("--samples", type=click.IntRange(min=0), default=0, help="Gram matrices to train on.")
+@click.option("--steps", type=POSITIVE, default=600, show_default=True, help="Of a descent.")
+@law_options
+def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int) -> None:
+    """Give the loss for 1 .. LAYERS layers: optimal steps, GD++, and what training finds."""
+    from hardness.icl.curves import curves
+
+    with progress(2 * layers, "training", to) as bar:
+        found = curves(law, layers, seed=to.seed, samples=samples, steps=steps, progress=bar)
+    finish(to, found.to_json())
+
+
+@icl.command(short_help="Adam against SGD over learning rates.")
+@click.option("--layers", type=POSITIVE, default=3, show_default=True)
+@click.option("--steps", type=POSITIVE, default=1000, show_default=True)
+@click.option("--batch", type=POSITIVE, default=1000, show_default=True, help="Prompts a step.")
+@click.option("--clip", type=float, default=1.0, show_default=True, help="Norm; 0 for none.")
+@click.option("--rates", default="", help="Numbers with commas.  [default: .005 to .5, seven]")
+@click.option("--seeds", type=POSITIVE, default=5, show_default=True, help="Reported.")
+@click.option("--tuning", type=POSITIVE, default=2, show_default=True, help="Seeds to tune on.")
+@law_options
+def optimizers(
+    to: SimpleNamespace, law: Any, rates: str, seeds: int, tuning: int, **course: Any
+) -> None:
+    """Train linear transformers by momentum SGD and by Adam, at every rate, from the same starts.
+
+    At the published rate .02 and at the rate that is best for each, tuned on seeds of their own.
+    """
+    from hardness.icl.optimizers import RATES, optimizers
+    from hardness.icl.race import Course
+    from instances.parameters import number, split_list
+
+    chosen = [number(rate, "--rates") for rate in split_list(rates)] if rates else RATES
+    made = Course(law=law, **course)
+    with progress(made.steps * (seeds + tuning), "training", to) as bar:
+        found = optimizers(
+            made, rates=chosen, seed=to.seed, seeds=seeds, tuning=tuning, progress=bar
+        )
+    finish(to, found.to_json())

@@ -1,6 +1,7 @@
 """The loss against the number of layers: gradient descent, GD++, and what training finds."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -72,11 +73,12 @@ def curves(
     restarts: int = 1,
     seconds: float = math.inf,
     fresh: int = 100_000,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> Curves:
     """Compute the curves for 1 .. most layers; training is L-BFGS from small random starts.
 
-    samples: as for `train`, 0 for its defaults.
-    Raises UsageError for most outside of 1 .. 8, and for what `train` refuses.
+    samples: as for `train`, 0 for its defaults. Raises UsageError for most outside of 1 .. 8, and
+    for what `train` refuses.
 
     >>> law = Prompts.named(2, 4, "identity", "inverse", 0.0)
     >>> found = curves(law, 1, samples=50, steps=20, fresh=50)
@@ -102,6 +104,7 @@ def curves(
                 restarts=restarts,
                 seconds=seconds,
                 fresh=fresh,
+                progress=progress,
             )
             points.append(_found(found, trained))
     return Curves(law=law, seed=seed, points=points)

@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from hardness.icl.noise import Tails, tails
-from hardness.icl.race import Course, Lap, exact_loss, race
+from hardness.icl.race import Course, Lap, mean_loss, race
 from hardness.icl.rules import Adam, Momentum, Rule, Sign
 from instances.errors import UsageError
 
@@ -114,6 +114,7 @@ def optimizers(
     tuning: int = 2,
     draws: int = 500,
     references: Mapping[str, float] | None = None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> Optimizers:
     """Run methods over rates on tuning seeds, then .02 and the tuned rates on other seeds.
 
@@ -122,15 +123,15 @@ def optimizers(
     """
     _check(methods, rates, seeds, tuning, draws)
     grid = [(name, rate) for name in methods for rate in rates]
-    laps = _laps(replace(course, marks=1), grid, seed, "tune", tuning)
+    laps = _laps(replace(course, marks=1), grid, seed, "tune", tuning, progress)
     grams = course.held_out(seed, "ends", _ENDS)
-    ends = {at: [exact_loss(lap.path[-1], grams, course.law) for lap in laps[at]] for at in grid}
+    ends = {at: [mean_loss(lap.path[-1], grams, course.law) for lap in laps[at]] for at in grid}
     best = {
         name: min(rates, key=lambda rate, name=name: median(e[0] for e in ends[name, rate]))  # type: ignore[misc]
         for name in methods
     }
     again = sorted({(name, rate) for name in methods for rate in (AUTHORS_RATE, best[name])})
-    found = _laps(course, again, seed, "report", seeds)
+    found = _laps(course, again, seed, "report", seeds, progress)
     shown = {at: _shown(at[1], found[at], grams, course) for at in again}
     trained = min(again, key=lambda at: median(shown[at].losses))
     return Optimizers(
@@ -152,10 +153,15 @@ def optimizers(
 
 
 def _laps(
-    course: Course, runs: Sequence[tuple[str, float]], seed: int, axis: str, count: int
+    course: Course,
+    runs: Sequence[tuple[str, float]],
+    seed: int,
+    axis: str,
+    count: int,
+    progress: Callable[[int], None],
 ) -> dict[tuple[str, float], list[Lap]]:
     rules = [METHODS[name][1](rate) for name, rate in runs]
-    found = [race(course, rules, seed, f"{axis} {i}") for i in range(count)]
+    found = [race(course, rules, seed, f"{axis} {i}", progress) for i in range(count)]
     return {run: [laps[i] for laps in found] for i, run in enumerate(runs)}
 
 
@@ -164,7 +170,7 @@ def _tried(rate: float, losses: list[float], course: Course) -> Tried:
 
 
 def _shown(rate: float, laps: list[Lap], grams: Any, course: Course) -> Shown:
-    ends = [exact_loss(lap.path[-1], grams, course.law) for lap in laps]
+    ends = [mean_loss(lap.path[-1], grams, course.law) for lap in laps]
     return Shown(
         rate=rate,
         losses=[loss for loss, _ in ends],

@@ -1,7 +1,7 @@
 """Several rules of descent on one stream of batches: same start, same prompts, one curve each."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,7 +77,13 @@ class Lap:
     path: Array  # the layers at the same steps, (marks+1, layers, 2, d, d)
 
 
-def race(course: Course, rules: Sequence[Rule], seed: int, axis: str) -> list[Lap]:
+def race(
+    course: Course,
+    rules: Sequence[Rule],
+    seed: int,
+    axis: str,
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[Lap]:
     """Run each rule over the same batches from the same start; a seed and an axis name both.
 
     >>> from hardness.icl.rules import Momentum
@@ -94,7 +100,7 @@ def race(course: Course, rules: Sequence[Rule], seed: int, axis: str) -> list[La
     for step in range(course.steps + 1):
         if step in at:
             for i, theta in enumerate(thetas):
-                curves[i].append(exact_loss(theta, grams, course.law)[0])
+                curves[i].append(mean_loss(theta, grams, course.law)[0])
                 paths[i].append(theta)
         if step == course.steps:
             break
@@ -106,10 +112,11 @@ def race(course: Course, rules: Sequence[Rule], seed: int, axis: str) -> list[La
                 gradient = clipped(loss_and_gradient(thetas[i], data)[1], course.clip)
                 states[i], move = rule(states[i], gradient)
                 thetas[i] = thetas[i] + move
+        progress(1)
     return [Lap(losses=c, path=np.array(p)) for c, p in zip(curves, paths, strict=True)]
 
 
-def exact_loss(theta: Array, grams: Array, law: Prompts) -> tuple[float, float]:
+def mean_loss(theta: Array, grams: Array, law: Prompts) -> tuple[float, float]:
     """Average the loss over Gram matrices, all else integrated, with its standard error.
 
     Both are inf where the loss overflows.

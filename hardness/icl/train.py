@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -133,15 +134,15 @@ def train(
     restarts: int = 1,
     seconds: float = math.inf,
     fresh: int = 100_000,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> Trained:
     """Train L layers of full matrices from small random starts, Q alone (P = 0) or both.
 
-    method: L-BFGS on `samples` fixed Gram matrices (10000 for Q
-    alone, 3000 for both), or Adam on `samples` fresh ones
-    a step (256) at a rate; steps: at most so many (1000 and 3000). whiten: descend
-    in the coordinates sigma^{-1/2} x; the starts and the prompts are the same either way. The loss
-    comes from `fresh` Gram matrices of another stream. `seconds`, of each descent, is the one limit
-    that depends on the machine. Raises UsageError for numbers out of range.
+    method: L-BFGS on `samples` fixed Gram matrices (10000 for Q alone, 3000 for both), or Adam on
+    `samples` fresh ones a step (256) at a rate; steps: at most so many (1000 and 3000). whiten:
+    descend in the coordinates sigma^{-1/2} x; the starts and the prompts are the same either way.
+    The loss comes from `fresh` Gram matrices of another stream. `seconds`, of each descent, is the
+    one limit that depends on the machine. Raises UsageError for numbers out of range.
     """
     samples = samples or (256 if method == "adam" else _FIXED[free])
     steps = steps or {"lbfgs": 1000, "adam": 3000}[method]
@@ -151,6 +152,7 @@ def train(
     for restart in range(restarts):
         start = descend.start(layers, restart)
         runs.append(descend.run(start, method, steps, rate, seconds))
+        progress(1)
     reference = scalar_reference(law, layers, free)
     best = min(runs, key=lambda run: run.loss)
     return Trained(

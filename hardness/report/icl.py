@@ -7,6 +7,7 @@ from typing import Any
 from hardness.report.canvas import render
 from hardness.report.icl_curves import curves_words, draw_curves
 from hardness.report.icl_optimizers import draw_optimizers, optimizers_words
+from hardness.report.icl_optimum import draw_optimum, optimum_words
 from hardness.report.icl_steps import draw_steps, steps_words
 from hardness.report.icl_train import draw_train, train_words
 from instances.disk import new_folder, read_json, write_bytes, write_json
@@ -19,6 +20,7 @@ _KINDS: dict[
     str,
     tuple[Callable[[Data], str], tuple[float, float], Callable[[Any, Data], None]],
 ] = {
+    "icl optimum": (optimum_words, _WIDE, draw_optimum),
     "icl steps": (steps_words, _WIDE, draw_steps),
     "icl train": (train_words, (10.0, 6.0), draw_train),
     "icl curves": (curves_words, (7.0, 4.2), draw_curves),

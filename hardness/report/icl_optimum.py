@@ -10,9 +10,8 @@ _BLUE, _ORANGE, _GREEN, _PINK = (colour for colour, _ in STYLES[:4])
 _LONG = 24  # characters of a fraction that is still worth reading
 
 
-def optimum_words(result: Any) -> str:
+def optimum_words(data: Data) -> str:
     """Write the optimum of one layer, the evidence for it, and its landscape."""
-    data = result.to_json()
     lines = [
         f"prompts     d={data['d']}, n={data['n']}, label noise {data['noise']:g}",
         f"optimum     L* = {data['least']:.10g}{_exact(data)}",

@@ -143,7 +143,7 @@ def test_bad_requests():
 def test_words_and_figure(name):
     result = study(LAWS[name], samples=200, runs=3)
     data = json.loads(json.dumps(result.to_json(), allow_nan=False))
-    text = optimum_words(result)
+    text = optimum_words(result.to_json())
     assert max(map(len, text.splitlines())) <= 80
     assert ("= 15/13 (exact)" in text) == (name == "isotropic")
     assert f"z = {result.integrated.z(result.least):+.2f}" in text
