@@ -102,27 +102,26 @@ class Fit:
     evaluations: int
 
 
-def fit(form: Form, law: Prompts, x: Array, start: Array, steps: int) -> Fit:
-    """Minimise the mean loss over the prompts x from z = start, by L-BFGS [LN89]."""
+def fit(form: Form, law: Prompts, x: Array, start: Array, unit: Array, steps: int) -> Fit:
+    """Minimise the mean loss over the prompts x from z = start by L-BFGS in z / unit. [LN89]
+
+    unit (k,) is the size of each parameter: those of opposite heads differ by factors of a hundred.
+    """
     from scipy.optimize import minimize
 
-    if start.shape != (form.free,):
-        raise UsageError(f"start of shape {start.shape} given: ({form.free},) is needed")
+    for name, given in (("start", start), ("unit", unit)):
+        if given.shape != (form.free,):
+            raise UsageError(f"{name} of shape {given.shape} given: ({form.free},) is needed")
 
-    def goal(z: Array) -> tuple[float, Array]:
-        found = gradient(form.model(z), x, law)
-        return found.loss, form.pull(found)
+    def goal(u: Array) -> tuple[float, Array]:
+        found = gradient(form.model(u * unit), x, law)
+        return found.loss, form.pull(found) * unit
 
-    options: Any = {
-        "maxiter": steps,
-        "maxfun": 2 * steps,
-        "maxcor": 20,
-        "ftol": 1e-10,
-        "gtol": 1e-7,
-    }
-    end = minimize(goal, start, jac=True, method="L-BFGS-B", options=options)
+    options: Any = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-7}
+    begin: Any = start / unit
+    end: Any = minimize(goal, begin, jac=True, method="L-BFGS-B", options=options)
     return Fit(
-        z=np.asarray(end.x),
+        z=np.asarray(end.x * unit),
         loss=float(end.fun),
         slope=float(np.abs(end.jac).max()),
         evaluations=int(end.nfev),
