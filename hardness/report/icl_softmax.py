@@ -10,6 +10,7 @@ Data = dict[str, Any]
 _BLACK, _GREY = STYLES[6][0], "#777777"
 _COLOURS = dict(zip(OUTPUTS, (STYLES[1][0], STYLES[4][0], STYLES[0][0]), strict=True))
 _SAID = {"1/n": "output / n", "1": "output as it is", "free": "output of free scale"}
+_PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
 _LIMITS = {"linear": "-", "two heads, limit": "--", "one head, limit": ":"}
 
 
@@ -29,16 +30,16 @@ def softmax_words(study: SoftmaxStudy) -> str:
 
 
 _NOTES = (
-    "output  1/n: divided by n, which linear attention needs; softmax weights sum to 1",
-    "        already, so this is the unfair comparison. 1: not divided. free: a trained",
+    "output  1/n: divided by n, which linear attention needs; softmax weights sum",
+    "        to 1 already: the unfair comparison. 1: not divided. free: a trained",
     "        factor for every head.",
     "free    free parameters: all matrices, or (c I) multiples of the identity.",
-    "+-      standard error on fresh prompts, w and noise integrated exactly, losses",
-    "        of linear layers with known means as control variates.",
+    "+-      standard error on fresh prompts, w and noise integrated exactly, with",
+    "        losses of linear layers of known means as control variates.",
     "limits  of free scale, as Theta tends to 0: two opposite heads become linear",
-    "        attention on centred points, which is that of n - 1 points; one head may",
-    "        centre in its first layer and be linear in the others. They bound the",
-    "        infimum from above; training may end below or, by its fault, above.",
+    "        attention on centred points, which is that of n - 1 points; one head",
+    "        may centre in its first layer and be linear in the others. They bound",
+    "        the infimum from above: training may end below or, by its fault, above.",
 )
 
 
@@ -135,6 +136,7 @@ def _bars(axis: Any, data: Data, depth: int) -> None:
             textcoords="offset points",
             ha="center",
             fontsize=8,
+            bbox=_PAPER,
         )
     axis.set_xticks(range(len(heads)), [f"{h} head{'s' * (h > 1)}" for h in heads])
     axis.set_title(f"{depth} layer{'s' * (depth > 1)}")
@@ -150,10 +152,10 @@ def _bars(axis: Any, data: Data, depth: int) -> None:
 def _levels(axis: Any, data: Data, depth: int) -> None:
     """Lines of the linear layers and the limits, and the Bayes loss where it shows."""
     right = axis.get_xlim()[1]
-    axis.set_xlim(axis.get_xlim()[0], right + 0.75)
+    axis.set_xlim(axis.get_xlim()[0], right + 0.95)
     low = axis.get_ylim()[0]
     levels = [
-        (r["loss"], f"{r['name']} {r['loss']:.3g}", _LIMITS.get(r["name"], "-."))
+        (r["loss"], f"{r['name']}: {r['loss']:.3g}", _LIMITS.get(r["name"], "-."))
         for r in data["references"]
         if r["layers"] in (0, depth) and (r["loss"] > low or r["layers"] == depth)
     ]
@@ -166,5 +168,14 @@ def _levels(axis: Any, data: Data, depth: int) -> None:
         axis.axhline(loss, color=_BLACK if style == "-" else _GREY, linestyle=style, linewidth=1)
         bottom, end = (scale.transform((0.5, v))[1] for v in axis.get_ylim())
         height = (scale.transform((0.5, loss))[1] - bottom) / (end - bottom)
-        shown = max(height + 0.005, shown + 0.045)
-        axis.text(0.995, shown, text, transform=axis.transAxes, ha="right", va="bottom", fontsize=8)
+        shown = max(height + 0.005, shown + 0.055)
+        axis.text(
+            0.995,
+            shown,
+            text,
+            transform=axis.transAxes,
+            ha="right",
+            va="bottom",
+            fontsize=8,
+            bbox=_PAPER,
+        )

@@ -131,9 +131,7 @@ def test_opposite_heads_tend_to_linear_attention_on_centred_points():
     p, q = 0.3 * rng.standard_normal((2, 3, 3, 3)) + 0.3 * np.eye(3)
     x = points(LAW, 0, "test", 1, 2)
     expected = linear(x[0], LAW.n, p, q)
-    gaps = [
-        np.abs(pairs(p, q, e).weights(x, LAW.n)[0] - expected).max() for e in (1e-1, 1e-2, 1e-3)
-    ]
+    gaps = [np.abs(pairs(p, q, e).weights(x, LAW.n)[0] - expected).max() for e in (1e-2, 1e-3)]
     assert gaps[1] < 1e-5
     assert 50 < gaps[0] / gaps[1] < 200
 
