@@ -1,0 +1,128 @@
+"""Training of softmax attention: L-BFGS on a fixed sample of prompts, from named starts."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.icl.softmax import Gradient, SoftmaxTransformer, gradient
+from instances.errors import UsageError
+from instances.prompts import Prompts
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Form:
+    """The models of an affine family: offset (p,) + basis (p, k) @ z, for free parameters z (k,).
+
+    p counts theta, value and scale of a model of shape (layers, heads, d), in that order.
+
+    >>> scalar(1, 2, 5).model(np.array([0.1, -0.1, 5.0, -5.0])).theta[0, 1, 0].tolist()
+    [-0.1, 0.0, 0.0, 0.0, 0.0]
+    """
+
+    shape: tuple[int, int, int]
+    offset: Array
+    basis: Any  # a sparse matrix (p, k) of zeros and ones
+
+    @property
+    def free(self) -> int:
+        """The number of free parameters."""
+        return int(self.basis.shape[1])
+
+    def model(self, z: Array) -> SoftmaxTransformer:
+        """Build the model of z."""
+        layers, heads, d = self.shape
+        flat = self.offset + self.basis @ z
+        size = layers * heads * d * d
+        return SoftmaxTransformer(
+            theta=flat[:size].reshape(layers, heads, d, d),
+            value=flat[size : 2 * size].reshape(layers, heads, d, d),
+            scale=flat[2 * size :].reshape(layers, heads),
+        )
+
+    def pull(self, found: Gradient) -> Array:
+        """Turn derivatives in the model into those in z."""
+        parts = [found.theta.ravel(), found.value.ravel(), found.scale.ravel()]
+        return np.asarray(np.concatenate(parts) @ self.basis)
+
+    def nearest(self, model: SoftmaxTransformer) -> Array:
+        """Return the z of the family's model that is nearest to another: least squares."""
+        flat = np.concatenate([model.theta.ravel(), model.value.ravel(), model.scale.ravel()])
+        # No two columns of a basis meet in a row, so they are orthogonal.
+        lengths = self.basis.multiply(self.basis).sum(axis=0)
+        return np.asarray((flat - self.offset) @ self.basis / lengths)
+
+
+def full(layers: int, heads: int, d: int, scale: float | None = None) -> Form:
+    """All matrices are free, and all scales unless one number is given for them."""
+    return _form((layers, heads, d), np.arange(d * d), np.arange(d * d), scale)
+
+
+def scalar(layers: int, heads: int, d: int, scale: float | None = None) -> Form:
+    """Every matrix is a multiple of the identity: what rotations leave alone."""
+    return _form((layers, heads, d), np.arange(0, d * d, d + 1), np.zeros(d, np.int64), scale)
+
+
+def _form(
+    shape: tuple[int, int, int],
+    entries: NDArray[np.int64],
+    variables: NDArray[np.int64],
+    scale: float | None,
+) -> Form:
+    """Let entry entries[i] of every free matrix be the matrix's own variable variables[i]."""
+    from scipy.sparse import csr_array
+
+    layers, heads, d = shape
+    cells, each = layers * heads, int(variables.max()) + 1
+    matrices = 2 * cells - heads  # the values of the last layer move nothing
+    rows = (np.arange(matrices)[:, None] * d * d + entries).ravel()
+    columns = (np.arange(matrices)[:, None] * each + variables).ravel()
+    width, size = matrices * each, 2 * cells * d * d
+    offset = np.zeros(size + cells)
+    if scale is None:
+        rows = np.concatenate([rows, size + np.arange(cells)])
+        columns = np.concatenate([columns, width + np.arange(cells)])
+        width += cells
+    else:
+        offset[size:] = scale
+    basis = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(offset), width))
+    return Form(shape=shape, offset=offset, basis=basis)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit:
+    """Where L-BFGS ended: z, the loss on its sample, the largest derivative, evaluations."""
+
+    z: Array
+    loss: float
+    slope: float
+    evaluations: int
+
+
+def fit(form: Form, law: Prompts, x: Array, start: Array, unit: Array, steps: int) -> Fit:
+    """Minimise the mean loss over the prompts x from z = start by L-BFGS in z / unit. [LN89]
+
+    unit (k,) is the size of each parameter: those of opposite heads differ by factors of a hundred.
+    """
+    from scipy.optimize import minimize
+
+    for name, given in (("start", start), ("unit", unit)):
+        if given.shape != (form.free,):
+            raise UsageError(f"{name} of shape {given.shape} given: ({form.free},) is needed")
+
+    def goal(u: Array) -> tuple[float, Array]:
+        found = gradient(form.model(u * unit), x, law)
+        return found.loss, form.pull(found) * unit
+
+    options: Any = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-7}
+    begin: Any = start / unit
+    end: Any = minimize(goal, begin, jac=True, method="L-BFGS-B", options=options)
+    return Fit(
+        z=np.asarray(end.x * unit),
+        loss=float(end.fun),
+        slope=float(np.abs(end.jac).max()),
+        evaluations=int(end.nfev),
+    )
