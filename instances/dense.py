@@ -128,10 +128,6 @@ class Dense(Family):
         """Evaluate F = E[Y|X], the layer."""
         return self.layer(secret)(x)
 
-    def reach(self, secret: Secret) -> float:
-        """Bound every row of F(X) by reach times the longest token, Euclidean: sum |W_i|_op."""
-        return float(sum(np.linalg.norm(w, 2) for w in self.layer(secret).w))
-
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Zero: with every layer its negative is as likely."""
         return np.zeros(x.shape, np.float64)
@@ -139,13 +135,13 @@ class Dense(Family):
     def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> DenseExamples:
         """Draw tokens, evaluate the layer block by block, add noise."""
         layer = self.layer(secret)
-        place, shape = key(seed, "tokens", axis), (count, self.k, self.d)
+        shape = (count, self.k, self.d)
         noise = BitStream(key(seed, "noise", axis))
         x = np.empty(shape, np.int8 if self.tokens == "boolean" else np.float64)
         y = np.empty(shape)
         # Products of matrices round by their shapes: whole blocks give the same bits for any cut.
         for first in range(start - start % _BLOCK, start + count, _BLOCK):
-            drawn = self._tokens(BitStream(place), first, _BLOCK)
+            drawn = self.inputs(seed, axis, first, _BLOCK)
             low, high = max(start, first), min(start + count, first + _BLOCK)
             inner, outer = slice(low - first, high - first), slice(low - start, high - start)
             x[outer] = drawn[inner]
@@ -155,7 +151,9 @@ class Dense(Family):
                 y[outer] += float(self.noise) * normal
         return DenseExamples(family=self, values=x, labels=y)
 
-    def _tokens(self, stream: BitStream, start: int, count: int) -> NDArray[Any]:
+    def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[Any]:
+        """Draw the tokens of examples start .. start+count-1 of a stream, without labels."""
+        stream = BitStream(key(seed, "tokens", axis))
         if self.tokens == "boolean":
             return tokens.unpack(tokens.boolean(stream, start, count, self.k, self.d), self.d)
         return tokens.gaussian(stream, start, count, self.k, self.d)

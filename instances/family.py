@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.errors import UsageError
-from instances.layer import AttentionLayer
+from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
 from instances.parameters import canonical
 from instances.streams import generator
@@ -75,6 +75,7 @@ class Family(ABC):
     example: ClassVar[str]  # a spec
     about: ClassVar[str]  # one line
     label_text: ClassVar[str]  # how labels follow from what is stored, for readers of files
+    kind: ClassVar[Kind] = "softmax"  # of the attention in its layers
 
     k: int  # number of tokens
     d: int  # dimension of a token

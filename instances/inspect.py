@@ -87,7 +87,8 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
         facts |= modular_facts(family, instance)
     layer = instance.layer() if instance and "not_shown" not in facts else None
     facts["layer"] = asdict(layer_facts(layer)) if layer else None
-    facts["fine_print"] = [asdict(c) for c in fine_print(layer)] if layer else None
+    told = layer is not None and layer.kind == "softmax"  # the theorem is of softmax attention
+    facts["fine_print"] = [asdict(c) for c in fine_print(layer)] if layer and told else None
     return facts
 
 

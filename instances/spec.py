@@ -1,8 +1,10 @@
 """Spec strings: "parity:d=32,m=3" <-> family. The canonical form is the key of results."""
 
 from instances.catalog import CATALOG
+from instances.dial import Dial
 from instances.errors import UsageError, unknown
 from instances.family import Family
+from instances.linear import Linear
 from instances.lpn import Lpn
 from instances.lwe import Lwe
 from instances.lwr import Lwr
@@ -14,7 +16,7 @@ from instances.userfile import Functions, load, split
 from instances.window import Window
 
 FAMILIES: dict[str, type[Family]] = {
-    kind.name: kind for kind in (Parity, Profile, Nice, Lwr, Lwe, Lpn, Window)
+    kind.name: kind for kind in (Parity, Profile, Nice, Dial, Linear, Lwr, Lwe, Lpn, Window)
 }
 
 

@@ -11,7 +11,9 @@ from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
 from instances.dense import Dense
+from instances.dial import Dial
 from instances.errors import ToolkitError, UsageError
+from instances.linear import Linear
 from instances.modular import Modular
 from instances.parameters import fraction, key_values, plain
 from instances.parity import Parity
@@ -25,6 +27,8 @@ _HIDDEN_SETS = ("queries", "elimination", "lowdegree", "student")
 _NOISY = ("queries", "restricted", "lowdegree", "student")
 _RESIDUES = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
 _LAYERS = ("staged", "levenberg", "student", "linear")
+_LINEAR = ("lifted", "student", "linear")
+_DIAL = ("lifted", "student", "staged")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +89,11 @@ def usual(spec: str, over: str) -> tuple[str, ...]:
     """
     family = parse(specs_over(spec, *values_of(over))[0])
     names: tuple[str, ...] = _HIDDEN_SETS
-    if isinstance(family, Dense):
+    if isinstance(family, Linear):
+        names = _LINEAR
+    elif isinstance(family, Dial):
+        names = _DIAL
+    elif isinstance(family, Dense):
         names = _LAYERS
     elif isinstance(family, Parity) and family.noise:
         names = _NOISY  # what bounds for noisy parities must be seen beside

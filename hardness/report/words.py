@@ -186,7 +186,8 @@ def inspection_words(facts: dict[str, Any]) -> str:
         f"coherence of the Theta_i {layer['coherence']:.3f}, of the W_i {layer['w_coherence']:.3f}"
     )
     header = ["head", "|Theta|", "|W|", "stable rank", "|trace|/|Theta|"]
-    return "\n".join([*lines, "", table(header, rows), coherence, "", fine_print_words(facts)])
+    told = ["", fine_print_words(facts)] if facts["fine_print"] else []
+    return "\n".join([*lines, "", table(header, rows), coherence, *told])
 
 
 def fine_print_words(facts: dict[str, Any]) -> str:

@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import chi2
 
 from hardness.compare import measure
-from hardness.compare import risk as risk_module
-from hardness.compare.risk import _cut, bernstein
+from hardness.compare.risk import bernstein
+from hardness.compare.risk import numbers as risk_module
+from hardness.compare.risk.numbers import cut, row_reach
 from hardness.compare.run import SOLVED_BELOW
 from instances import ToolkitError, parse
 
@@ -114,7 +115,7 @@ def test_relative_risks_of_numbers_are_inside_their_intervals(spec):
 @pytest.mark.parametrize("spec", NUMBERS)
 def test_rows_are_within_reach_and_predictions_are_projected_there(spec):
     instance = parse(spec).instance(0)
-    reach = instance.family.reach(instance.hidden.secret)
+    reach = row_reach(instance.layer())
     x = instance.examples(0, 4000).x.astype(float)
     longest = np.sqrt((x**2).sum(axis=2).max(axis=1))
     rows = np.sqrt((instance.layer()(x) ** 2).sum(axis=2)).max(axis=1)
@@ -127,7 +128,7 @@ def test_rows_are_within_reach_and_predictions_are_projected_there(spec):
 def test_the_cut_of_long_gaussian_tokens_is_paid_for():
     """The bound of what is cut off holds for samples of it, and is not far above."""
     family = parse("nice:m=1,k=3,d=4,tokens=gaussian")
-    longest, tail = _cut(family, 1.0, scale=600.0)
+    longest, tail = cut(family, 1.0, scale=600.0)
     lengths = np.random.default_rng(0).chisquare(4, (400_000, 3)).max(axis=1)
     loss = 4 * 3 * lengths * (lengths > longest)
     assert 0.7 * tail < loss.mean() <= tail + 4 * loss.std() / math.sqrt(len(loss))
@@ -165,7 +166,7 @@ def expected(instance, factor, examples, confidence):
     family, layer = instance.family, instance.layer()
     reach = sum(np.linalg.svd(w, compute_uv=False)[0] for w in layer.w)
     pilot = layer(instance.examples(0, 1024, axis="evaluate-pilot").x)
-    longest, tail = _cut(family, reach, np.sum(pilot**2) / 1024)
+    longest, tail = cut(family, reach, np.sum(pilot**2) / 1024)
     x = instance.examples(0, examples, axis="evaluate").x.astype(float)
     square = np.sum(layer(x) ** 2, axis=(1, 2))
     inside = np.sum(x**2, axis=2).max(axis=1) <= longest
@@ -176,7 +177,7 @@ def expected(instance, factor, examples, confidence):
 
 
 @pytest.mark.parametrize("spec", ["nice:m=2,k=2,d=4", "nice:m=2,k=2,d=4,tokens=gaussian,noise=0.5"])
-def test_the_interval_of_numbers_is_two_bernstein_bounds_and_a_cut(spec, monkeypatch):
+def test_the_interval_of_numbers_is_two_bernstein_bounds_and_acut(spec, monkeypatch):
     monkeypatch.setattr(risk_module, "_TAIL_PART", 0.5)  # so that some tokens are cut
     instance = parse(spec).instance(1)
     layer = instance.layer()
@@ -207,17 +208,17 @@ def test_the_cut_leaves_out_no_more_than_its_part():
     """E |x|^2 1[|x|^2 > T] by integration, for one token; k of them, each in k rows."""
     for k, d, reach, scale in ((2, 4, 1.0, 600.0), (3, 7, 2.0, 5000.0), (2, 1, 1.0, 1.0)):
         family = parse(f"nice:m=1,k={k},d={d},tokens=gaussian")
-        longest, tail = _cut(family, reach, scale)
+        longest, tail = cut(family, reach, scale)
         beyond = chi2.expect(lambda t: t, (d,), lb=longest)
         assert tail == pytest.approx(4 * k * reach**2 * k * beyond, rel=1e-6)
         assert tail == pytest.approx(0.004 * scale, rel=1e-6)
-    assert _cut(parse("nice:m=1,k=2,d=4"), 1.0, 1.0) == (4.0, 0.0)
+    assert cut(parse("nice:m=1,k=2,d=4"), 1.0, 1.0) == (4.0, 0.0)
 
 
 def test_projection_is_on_the_ball_of_the_longest_token():
     """Of a hypothesis far outside the nearest point is at the reach, in its direction."""
     instance = parse("nice:m=2,k=2,d=4,tokens=gaussian").instance(0)
-    layer, reach = instance.layer(), instance.family.reach(instance.hidden.secret)
+    layer, reach = instance.layer(), row_reach(instance.layer())
     x = instance.examples(0, 3000, axis="evaluate").x
     longest = np.sqrt((x**2).sum(axis=2)).max(axis=1)
     nearest = np.zeros_like(x)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hardness.compare.risk.numbers import row_reach
 from instances import UsageError, parse
 from instances.dense import _BLOCK
 from instances.nice import Nice
@@ -64,7 +65,7 @@ def test_labels_means_and_sizes_are_as_stated(spec):
 def test_the_reach_is_the_sum_of_the_largest_singular_values():
     instance = parse("nice:m=3,k=2,d=6").instance(0)
     wanted = sum(np.linalg.svd(w, compute_uv=False)[0] for w in instance.layer().w)
-    assert instance.family.reach(instance.hidden.secret) == pytest.approx(wanted)
+    assert row_reach(instance.layer()) == pytest.approx(wanted)
 
 
 def test_every_head_is_drawn_from_the_secret():

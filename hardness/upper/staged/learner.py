@@ -50,7 +50,9 @@ class Staged:
             require(value >= 0, f"{name}={value} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
-        """Any family up to d=64, in the mode paper up to d=16."""
+        """Any family of softmax layers up to d=64, in the mode paper up to d=16."""
+        if family.kind != "softmax":
+            return "its stages are for softmax attention; `lifted` learns linear attention"
         if self.mode == "paper":
             return refusal(family.d, self.heads)
         if family.d > LARGEST_D:

@@ -1,0 +1,69 @@
+"""One dial from easy to hard: softmax layers whose attention looks ever more closely.
+
+||Theta_i||_F = tau. At small tau the softmax is nearly linear in its logits, and least squares on
+features of linear attention learns the layer; at large tau it is not.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from instances.dense import Dense
+from instances.family import Hardness, require
+from instances.layer import AttentionLayer
+from instances.nice import Nice
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dial(Dense):
+    """Layers of m random heads with ||Theta_i||_F = tau; raises UsageError out of range.
+
+    Logits x Theta x' of two tokens have the standard deviation tau, in any dimension.
+
+    >>> Dial(tau=0.3, m=2, k=2, d=8).instance(0).examples(0, 5).y.shape
+    (5, 2, 8)
+    """
+
+    name: ClassVar[str] = "dial"
+    revision: ClassVar[int] = 1
+    example: ClassVar[str] = "dial:tau=0.3,m=2,k=2,d=8"
+    about: ClassVar[str] = "softmax layers from nearly linear to hard, by the norm of the logits"
+    label_text: ClassVar[str] = (
+        "F(X) = sum_i softmax(X Theta_i X^T) X W_i, plus noise * N(0,1) in every entry; stored in "
+        "float64"
+    )
+
+    tau: float
+    m: int
+    k: int
+    d: int
+    tokens: str = "boolean"
+    noise: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        self.require_tokens()
+        require(1 <= self.m <= 64, f"m={self.m} given: m, the heads, must be between 1 and 64")
+        require(
+            0 < self.tau <= 1000,
+            f"tau={self.tau} given: the norm of Theta_i, above 0 and at most 1000",
+        )
+
+    @property
+    def layer_heads(self) -> int:
+        """m."""
+        return self.m
+
+    @property
+    def hardness(self) -> Hardness:
+        """None is known at any tau."""
+        return Hardness(
+            evidence="none",
+            why="no bound from below is claimed: at small tau least squares learns it, and layers "
+            "of random weights can be learned at a constant number of heads [CL24]",
+        )
+
+    def build(self, rng: np.random.Generator) -> AttentionLayer:
+        """Draw a layer as the family nice does, at the norm tau."""
+        return Nice(m=self.m, k=self.k, d=self.d, scale=self.tau).build(rng)

@@ -1,0 +1,80 @@
+"""Linear attention: F(X) = sum_i (X Theta_i X^T) X W_i, the layer without its softmax.
+
+Every output is linear in d^2 (d+1) / 2 cubic features of the tokens, so the family is the control
+of a picture of hardness: least squares learns it, whatever the number of heads. [YAMTJA24]
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from instances.dense import Dense
+from instances.family import Hardness, require
+from instances.layer import AttentionLayer, Kind
+from instances.nice import random_matrix, unit
+
+LARGEST_D = 64  # its cubic map has 2^24 coefficients
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linear(Dense):
+    """Layers of m heads of linear attention on k tokens; raises UsageError out of range.
+
+    Theta_i is a random matrix of Frobenius norm `scale`, W_i one of Frobenius norm sqrt(d). noise
+    is the standard deviation of the label noise.
+
+    >>> Linear(m=4, k=3, d=6).instance(0).examples(0, 5).y.shape
+    (5, 3, 6)
+    """
+
+    name: ClassVar[str] = "linear"
+    revision: ClassVar[int] = 1
+    kind: ClassVar[Kind] = "linear"
+    example: ClassVar[str] = "linear:m=4,k=3,d=6"
+    about: ClassVar[str] = "attention without softmax: the easy control"
+    label_text: ClassVar[str] = (
+        "F(X) = sum_i (X Theta_i X^T) X W_i, plus noise * N(0,1) in every entry; stored in float64"
+    )
+
+    m: int
+    k: int
+    d: int
+    scale: float = 1.0
+    tokens: str = "gaussian"
+    noise: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        self.require_tokens()
+        require(1 <= self.m <= 1024, f"m={self.m} given: the heads, between 1 and 1024")
+        require(
+            self.d <= LARGEST_D,
+            f"d={self.d} given: d is at most {LARGEST_D} here, where the cubic map has 2^24 "
+            "coefficients",
+        )
+        require(
+            0 < self.scale <= 1000,
+            f"scale={self.scale} given: the norm of Theta_i, above 0 and at most 1000",
+        )
+
+    @property
+    def layer_heads(self) -> int:
+        """m."""
+        return self.m
+
+    @property
+    def hardness(self) -> Hardness:
+        """None: it is easy."""
+        return Hardness(
+            evidence="none",
+            why="no bound from below is claimed: least squares on d^2 (d+1) / 2 cubic features "
+            "learns it, whatever the number of heads [YAMTJA24]",
+        )
+
+    def build(self, rng: np.random.Generator) -> AttentionLayer:
+        """Draw every Theta_i, then every W_i."""
+        theta = [self.scale * unit(random_matrix(rng, self.d, 0)) for _ in range(self.m)]
+        w = [math.sqrt(self.d) * unit(random_matrix(rng, self.d, 0)) for _ in range(self.m)]
+        return AttentionLayer(theta=np.stack(theta), w=np.stack(w), kind="linear")
