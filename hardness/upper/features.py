@@ -138,9 +138,7 @@ class FirstOrder:
         Of two tokens the difference of the rows is (x_1 - x_2) (x) cov, a symmetric cubic form.
         """
         products = self.count - self.d
-        most = max(
-            -(-self.count // min(self.k, self.d + 1)), -(-products // min(self.k, self.d))
-        )
+        most = max(-(-self.count // min(self.k, self.d + 1)), -(-products // min(self.k, self.d)))
         return max(most, self.count - math.comb(self.d + 2, 3)) if self.k == 2 else most
 
     def __call__(self, x: NDArray[Any]) -> Array:
@@ -162,9 +160,7 @@ class FirstOrder:
         return mean, Pairs(d=self.d).moments(real - mean[:, None]) / self.k
 
 
-MAPS: dict[str, type[Cubic] | type[FirstOrder]] = {
-    kind.name: kind for kind in (Cubic, FirstOrder)
-}
+MAPS: dict[str, type[Cubic] | type[FirstOrder]] = {kind.name: kind for kind in (Cubic, FirstOrder)}
 
 
 def _real(x: NDArray[Any], k: int, d: int) -> Array:

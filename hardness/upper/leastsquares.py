@@ -58,9 +58,7 @@ class LeastSquares:
         """Take the memory: a factor and a block of half its rows; raises TooLarge."""
         width = features + labels
         block = max(_LEAST_BLOCK, -(-width // 2))
-        require_memory(
-            8 * (4 * width + block) * width, f"least squares on {features} features"
-        )
+        require_memory(8 * (4 * width + block) * width, f"least squares on {features} features")
         self._features = features
         self._factor = np.zeros((width, width), order="F")  # upper triangular
         self._block = np.empty((block, width), order="F")
