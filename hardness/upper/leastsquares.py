@@ -14,7 +14,7 @@ from instances.limits import require_memory
 
 Array = NDArray[np.float64]
 _SAFE = 1e-9  # reciprocal condition number above which no rank needs to be found
-_LEAST_BLOCK = 64
+_LEAST_BLOCK = 512
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
