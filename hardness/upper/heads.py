@@ -204,8 +204,10 @@ def _orthonormal(mats: Array) -> Array:
 def _require(cubic: Array, most: int, starts: int) -> None:
     if cubic.ndim != 4 or len(set(cubic.shape)) != 1:
         raise UsageError(f"coefficients of shape {cubic.shape} given: (d, d, d, d) is needed")
+    if not np.isfinite(cubic).all():
+        raise UsageError("coefficients given that are not finite")
     gap = float(np.abs(cubic - cubic.transpose(0, 2, 1, 3)).max())
-    if not gap <= 1e-9 * float(np.abs(cubic).max()):
+    if gap > 1e-9 * float(np.abs(cubic).max()):
         raise UsageError("coefficients given that are not symmetric in their middle places")
     if most < 1 or starts < 1:
         raise UsageError(f"most={most}, starts={starts} given: both must be at least 1")
