@@ -57,8 +57,10 @@ def collapse_numbers(family: Family, seeds: int = 3, jobs: int = 1) -> Data:
         "format": 1,
         "kind": "lifted collapse",
         "spec": linear.spec,
+        "tokens": _tokens(linear),
         "features": features.count,
         "rank": rank,
+        "exact_from": features.examples(linear.tokens == "boolean") * linear.k / rank,
         "noise": float(noise),
         "seeds": seeds,
     }
@@ -125,7 +127,7 @@ def draw_collapse(figure: Any, data: Data) -> None:
         for curve, (colour, mark) in zip(curves, STYLES, strict=False):
             _curve(axis, curve, colour, mark)
     left.set_yscale("log")
-    left.axvline(1, color="#888888", linestyle=":", linewidth=1)
+    left.axvline(data["exact_from"], color="#888888", linestyle=":", linewidth=1)
     left.set_title("Without noise: exact from the number of features on")
     left.set_ylabel("relative squared error, fresh tokens")
     right.set_xscale("log")
@@ -135,11 +137,11 @@ def draw_collapse(figure: Any, data: Data) -> None:
     right.set_title(f"Noise of standard deviation {data['noise']:g}")
     right.set_ylabel("excess error of an entry, in noise variances")
     for axis in (left, right):
-        axis.set_xlabel("x = examples · k / features")
+        axis.set_xlabel("x = examples · k / rank of the features")
         axis.legend(frameon=False, fontsize=8)
     figure.suptitle(
-        f"{data['spec']}: {data['features']} features of rank {data['rank']}, median and range of "
-        f"{data['seeds']} instances",
+        f"{data['tokens']}: {data['features']} features of rank {data['rank']}, median and range "
+        f"of {data['seeds']} instances",
         fontsize=9,
     )
 
@@ -174,6 +176,7 @@ def heads_numbers(family: Family, seeds: int = 1, jobs: int = 1) -> Data:
         "format": 1,
         "kind": "lifted heads",
         "spec": linear.spec,
+        "tokens": _tokens(linear),
         "noise": float(noise),
         "seeds": seeds,
         "generic": generic_heads(linear.d, linear.tokens == "boolean"),
@@ -212,9 +215,10 @@ def draw_heads(figure: Any, data: Data) -> None:
         axis.set_xlim(-0.3, _TRIED + 0.3)
         if data["generic"] <= _TRIED:
             axis.axvline(data["generic"], color="#888888", linestyle="--", linewidth=1)
-        axis.legend(frameon=False, fontsize=8)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)
     figure.suptitle(
-        f"{data['spec']}: by counting parameters, {data['generic']} heads fit any coefficients",
+        f"{data['tokens']}: by counting parameters, {data['generic']} heads fit any coefficients",
         fontsize=9,
     )
 
@@ -227,3 +231,7 @@ def _linear(family: Family, seeds: int) -> Linear:
     if seeds < 1:
         raise UsageError(f"seeds={seeds} given: at least 1 is needed")
     return family
+
+
+def _tokens(family: Linear) -> str:
+    return f"Linear attention, k={family.k} {family.tokens} tokens of dimension d={family.d}"
