@@ -146,9 +146,10 @@ def counted(task: tuple[int, int]) -> str:
 
 
 def head_tasks() -> Iterator[tuple[int, int]]:
-    for d in (3, 4, 5, 6, 8):
+    for d in (3, 4, 5, 6):
         limit = generic_heads(d)
-        yield from ((m, d) for m in sorted({1, 2, 4, limit // 2, limit - 2, limit - 1}) if m >= 1)
+        yield from ((m, d) for m in sorted({1, 2, limit // 2, limit - 3, limit - 2, limit - 1}))
+    yield from ((m, 8) for m in (1, 4, 8))
 
 
 def table(title: str, header: str, rows: Iterator[str]) -> None:
@@ -160,8 +161,8 @@ def table(title: str, header: str, rows: Iterator[str]) -> None:
 def main() -> None:
     print(
         "# Tables of the learner `lifted`\n\nPrinted by `make lifted-tables`: one core a run. "
-        f"Errors are relative, |difference| / |labels| on {FRESH} fresh examples.\n{platform.machine()}, "
-        f"Python {platform.python_version()}, numpy {np.__version__}."
+        f"Errors are relative, |difference| / |labels| on {FRESH} fresh examples.\n"
+        f"{platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}."
     )
     with ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn")) as pool:
         table(
