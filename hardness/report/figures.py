@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hardness.compare import read_comparison
-from hardness.report import attack_figures, lower_figures, stages, walsh
+from hardness.report import attack_figures, lower_figures, risks, stages, walsh
 from hardness.report.canvas import render
 from instances.disk import read_json
 from instances.family import Family
@@ -20,6 +20,7 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "adversary": lambda path: lower_figures.adversary(read_json(path)),
     "stages": lambda path: stages.of_run(read_json(path)),
     "dial": lambda path: stages.of_dial(read_comparison(path)),
+    "risks": lambda path: risks.of_risks(read_comparison(path)),
     "attacks": lambda path: attack_figures.of_attacks(read_comparison(path)),
     "training": lambda path: attack_figures.of_training(read_comparison(path)),
 }
@@ -32,6 +33,7 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "adversary": (_SMALL, lower_figures.draw_adversary),
     "stages": (_WIDE, stages.draw_run),
     "dial": (_WIDE, stages.draw_dial),
+    "risks": (_WIDE, risks.draw_risks),
     "attacks": (_WIDE, attack_figures.draw_attacks),
     "training": (_SMALL, attack_figures.draw_training),
 }

@@ -1,0 +1,1 @@
+"""The commands, one subject a file: parse, call one function, print; nothing heavy at import."""

@@ -1,0 +1,183 @@
+"""Lower bounds: certified, checked again, verified by sampling; costs by formulas."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from hardness.commands.options import (
+    POSITIVE,
+    common,
+    complete_spec,
+    early,
+    emit,
+    progress,
+    rational,
+    spec_argument,
+    target,
+    tau_option,
+)
+
+
+@click.command(short_help="Certify lower bounds of a family.")
+@click.argument("source", shell_complete=complete_spec)
+@tau_option
+@click.option(
+    "--vstat",
+    type=POSITIVE,
+    default=100,
+    show_default=True,
+    help="t of VSTAT(t); --tau does not change it.",
+)
+@click.option(
+    "--risk",
+    default="1/4",
+    show_default=True,
+    callback=rational,
+    help="Relative risk to reach: 1 is knowing the family alone, 0 all.",
+)
+@click.option(
+    "--success", default="2/3", show_default=True, callback=rational, help="Success probability."
+)
+@click.option(
+    "--gamma",
+    default="0.05",
+    show_default=True,
+    callback=rational,
+    help="Average correlation of unit-norm members that SDA is about.",
+)
+@click.option("--centred", is_flag=True, help="Finite: subtract the mean of the members first.")
+@click.option(
+    "--method",
+    type=click.Choice(["enumeration", "sampling"]),
+    help="Finite: how functions and layers are correlated.  [default: by size]",
+)
+@click.option("--samples", type=POSITIVE, default=200_000, show_default=True, help="Of sampling.")
+@click.option(
+    "--confidence", default="0.99", show_default=True, callback=rational, help="Of sampling."
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=0),
+    help="Finite: limit of each search for members.  [default: by size]",
+)
+@common
+def certify(
+    to: SimpleNamespace,
+    source: str,
+    tau: Any,
+    vstat: int,
+    risk: Any,
+    success: Any,
+    gamma: Any,
+    **how: Any,
+) -> None:
+    """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
+
+    SOURCE is a SPEC, a folder of `hardness generate`, or a finite family: functions of a Python
+    file (path.py:Name), a folder of layers, or a list of specs (NAME.specs).
+    """
+    from hardness.lower import Terms, certify
+    from hardness.lower.finite import certify_finite, read_source
+    from hardness.report.words import certificate_words
+
+    early(to)
+    terms = Terms(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma)
+    finite = read_source(source)
+    chosen = chosen_finite(source, finite, how, to.seed)
+    if finite is None:
+        made = certify(target(source)[0], terms)
+    else:
+        with progress(chosen.points(finite), "evaluating members", to) as bar:
+            made = certify_finite(finite, terms, chosen, bar)
+    emit(to, made.to_json(), certificate_words(made))
+
+
+def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> Any:
+    """Refuse options that do not apply to a source, and collect the others."""
+    from hardness.lower.finite import How, options
+
+    context = click.get_current_context()
+    given = {
+        name
+        for name in ("vstat", "gamma", *how)
+        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    }
+    chosen = How(**how, seed=seed)
+    wrong = sorted(given - {"tau", "risk", "success"} - options(finite, chosen))
+    if wrong:
+        what = "a spec or an instance" if finite is None else chosen.what(finite)
+        raise click.UsageError(f"--{wrong[0]} does not apply to {source[:80]}: it is {what}")
+    return chosen
+
+
+@click.command(short_help="Check a certificate or a transcript again.")
+@click.argument("file", type=click.Path(path_type=Path))
+@common
+def check(to: SimpleNamespace, file: Path) -> None:
+    """Derive a certificate's claims again, or play a transcript again; exit 3 if one fails."""
+    from hardness.check import check
+    from hardness.report.words import checked_words
+    from instances.disk import read_json
+    from instances.errors import DamagedFile, Refuted
+
+    early(to)
+    data = read_json(file)
+    try:
+        found = check(data)
+    except Refuted as error:
+        emit(to, {"file": str(file), "accepted": False, "reason": str(error)}, "REFUSED")
+        raise Refuted(f"{file}: {error}") from error
+    except DamagedFile as error:
+        raise DamagedFile(f"{file}: {error}") from error
+    data = {
+        "file": str(file),
+        "accepted": True,
+        "spec": found.spec,
+        "statements": list(found.statements),
+    }
+    emit(to, data, checked_words(found))
+
+
+@click.command(short_help="Sampled against certified correlations.")
+@spec_argument
+@click.option("--members", type=POSITIVE, default=500, show_default=True)
+@click.option("--samples", type=POSITIVE, default=200_000, show_default=True)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.99,
+    show_default=True,
+)
+@common
+def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidence: float) -> None:
+    """Sample correlations against the certified ones, and the real layer against the formula."""
+    from hardness.lower import verify
+    from hardness.report.words import verification_words
+
+    early(to)
+    family, folder = target(spec)
+    with progress(samples, "sampling", to) as bar:
+        found = verify(family, members, samples, confidence, to.seed, folder, bar)
+    emit(to, found.to_json(), verification_words(found))
+    found.require()
+
+
+@click.command(short_help="What an instance costs to break, by formulas.")
+@spec_argument
+@click.option(
+    "--samples",
+    type=POSITIVE,
+    help="That an attacker may have.  [default: what a name of the catalog gives away, or any]",
+)
+@common
+def estimate(to: SimpleNamespace, spec: str, samples: int | None) -> None:
+    """Estimate what the known attacks cost on a SPEC or a folder, and which is the least."""
+    from hardness.lower import estimate
+    from hardness.report.cost import estimate_words
+    from instances.catalog import published_samples
+
+    early(to)
+    found = estimate(target(spec)[0], samples or published_samples(spec))
+    emit(to, found.to_json(), estimate_words(found))

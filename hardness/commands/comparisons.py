@@ -1,0 +1,80 @@
+"""Both sides over a range of sizes."""
+
+import shlex
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from hardness.commands.options import (
+    POSITIVE,
+    budget_options,
+    common,
+    complete_learner,
+    emit,
+    progress,
+    spec_argument,
+    tau_option,
+)
+
+
+@click.command(short_help="Learners beside certified bounds, over sizes.")
+@spec_argument
+@click.option("--over", required=True, help="A parameter's range: d=8..20, d=8..20..4, d=8,12.")
+@click.option(
+    "--learner",
+    "names",
+    multiple=True,
+    help="NAME or NAME:key=value,...; repeatable.  [default: a few that run on the family]",
+    shell_complete=complete_learner,
+)
+@click.option("--seeds", type=POSITIVE, default=3, show_default=True)
+@tau_option
+@budget_options
+@common
+def compare(
+    to: SimpleNamespace,
+    spec: str,
+    over: str,
+    names: tuple[str, ...],
+    seeds: int,
+    tau: Any,
+    budget: Any,
+) -> None:
+    """Run learners over a range of sizes beside the certified bounds; --out writes a folder."""
+    from hardness.compare import Cut, compare, distinct, usual, values_of
+    from hardness.compare.results import to_json
+    from hardness.lower import Terms
+    from hardness.report.demo import write_results
+    from hardness.report.text import comparison_table
+    from instances.disk import new_folder, refuse_foreign, refuse_unwritable
+    from instances.errors import ToolkitError
+
+    ours = ("results.json", "report.html", "figure.svg")
+    if to.out:
+        refuse_foreign(to.out, to.force, ours)
+        refuse_unwritable(to.out)
+    names = names or usual(spec, over)
+    total = len(values_of(over)[1]) * len(distinct(names)) * seeds
+    command = shlex.join(["hardness", *sys.argv[1:]])
+    terms = Terms(tau=tau)
+
+    def keep(found: Any) -> None:
+        if to.out:
+            with new_folder(to.out, force=to.force, ours=ours) as folder:
+                write_results(folder, found)
+
+    try:
+        with progress(total, "running learners", to) as bar:
+            found = compare(spec, over, names, seeds, to.seed, budget, terms, to.jobs, command, bar)
+    except Cut as cut:
+        why, done = cut.__cause__, ""
+        if to.out and cut.comparison.values:
+            keep(cut.comparison)
+            done = f"; {cut} and are kept in {to.out}"
+        if isinstance(why, ToolkitError):
+            raise type(why)(f"{why}{done}") from cut
+        raise click.Abort(f"interrupted{done}" if done else "") from cut
+    keep(found)
+    emit(to, to_json(found), comparison_table(found), write=False)

@@ -1,0 +1,112 @@
+"""Instances and their examples: written to a folder, looked at, made of samples of LWR and back."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from hardness.commands.options import (
+    common,
+    complete_spec,
+    early,
+    emit,
+    progress,
+    spec_argument,
+    target,
+)
+
+
+@click.command(short_help="Write an instance and examples to a folder.")
+@spec_argument
+@click.option("--examples", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--format",
+    "tensors",
+    type=click.Choice(["safetensors", "npz"]),
+    default="safetensors",
+    show_default=True,
+)
+@click.option("--layer", "with_layer", is_flag=True, help="Also write the weights (secret).")
+@common
+def generate(to: SimpleNamespace, spec: str, examples: int, tensors: Any, with_layer: bool) -> None:
+    """Write an instance, its secret part and its first examples to a folder."""
+    from instances.files import write_folder
+    from instances.spec import parse
+
+    if to.out is None:
+        raise click.UsageError("generate needs --out DIR")
+    with progress(examples, "generating", to) as bar:
+        folder = write_folder(
+            to.out, parse(spec).instance(to.seed), examples, tensors, to.force, with_layer, bar
+        )
+    data = {
+        "spec": folder.family.spec,
+        "folder": str(folder.path),
+        "examples": folder.count,
+        "shards": [shard.file for shard in folder.shards],
+        "commitments": folder.public.commitments,
+    }
+    text = (
+        f"{folder.path}: {folder.family.spec}, {folder.count} examples in "
+        f"{len(folder.shards)} files\npublic part instance.json, secret part secret.json"
+    )
+    emit(to, data, text, write=False)
+
+
+@click.command(short_help="Heads, norms and coherence of a layer.")
+@spec_argument
+@common
+def inspect(to: SimpleNamespace, spec: str) -> None:
+    """Show what a layer is like: heads, norms, how alike its heads are."""
+    from hardness.report.words import inspection_words
+    from instances.inspect import inspect
+
+    early(to)
+    family, folder = target(spec)
+    data = inspect(family, folder.instance if folder else family.instance(to.seed))
+    emit(to, data, inspection_words(data))
+
+
+@click.command(name="reduce", short_help="LWR/LWE samples to attention examples, and back.")
+@click.argument("direction", type=click.Choice(["lwr-to-attention", "attention-to-lwr"]))
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--spec", shell_complete=complete_spec, help="The family of plain arrays (a, b).")
+@common
+def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | None) -> None:
+    """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
+
+    lwr-to-attention: SOURCE is a file of samples (.npz, .safetensors or the text of a Darmstadt
+    challenge), --out a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of
+    samples (.npz, .safetensors or .txt).
+    """
+    from instances.files import read_folder, write_public_folder
+    from instances.reduce import to_attention
+    from instances.samplefile import (
+        read_samples,
+        secret_beside,
+        write_samples,
+        write_secret,
+    )
+    from instances.samples import as_modular, samples
+    from instances.spec import parse_stored
+
+    if to.out is None:
+        raise click.UsageError("reduce needs --out: a folder of examples, or a file of samples")
+    if direction == "attention-to-lwr":
+        early(to)
+        folder = read_folder(source)
+        as_modular(folder.family)
+        found = samples(folder.examples(0, folder.count))
+        shown = f"{len(found)} samples of {folder.count} examples"
+        if folder.hidden:
+            apart, hidden = secret_beside(to.out), folder.hidden
+            write_secret(apart, found, hidden.secret, hidden.seed, force=to.force)
+            shown += f"; the secret in {apart}"
+        write_samples(to.out, found, force=to.force)
+    else:
+        found = read_samples(source, as_modular(parse_stored(spec)) if spec else None)
+        made = write_public_folder(to.out, to_attention(found, to.seed), force=to.force)
+        shown = f"{made.count} examples of {len(found)} samples"
+    data = {"spec": found.family.spec, "samples": len(found), "written": str(to.out)}
+    emit(to, data, f"{to.out}: {found.family.spec}, {shown}", write=False)

@@ -1,0 +1,104 @@
+"""What there is to choose from: families, the catalog, learners."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from hardness.commands.options import common, complete_learner, complete_spec, emit
+
+
+@click.command(short_help="List or show families and the catalog.")
+@click.argument("action", default="list", type=click.Choice(["list", "show"]))
+@click.argument("name", required=False, shell_complete=complete_spec)
+@common
+def families(to: SimpleNamespace, action: str, name: str | None) -> None:
+    """List the families and the catalog, or show one."""
+    from hardness.report.text import table
+    from instances.catalog import CATALOG
+    from instances.spec import FAMILIES, parse
+
+    if action == "show":
+        if not name:
+            raise click.UsageError("families show needs the NAME of a family or a catalog entry")
+        family = FAMILIES[name] if name in FAMILIES else parse(name)
+        data: dict[str, Any] = {
+            "name": family.name,
+            "about": family.about,
+            "example": family.example if name in FAMILIES else parse(name).spec,
+            "labels": family.label_text,
+            "parameters": parameters(family),
+            "revision": family.revision,
+        }
+        entry = CATALOG.get(name)
+        if entry:
+            data |= {"catalog": name, "entry": entry.about, "source": entry.source}
+        lines = [f"{name}: {entry.about} [{entry.source or 'ours'}]"] if entry else []
+        lines += [f"{data['name']}: {data['about']}", f"example: {data['example']}"]
+        lines += [f"labels: {data['labels']}", "", table(*parameter_rows(data["parameters"]))]
+        return emit(to, data, "\n".join(lines))
+    data = {
+        "families": [
+            {"name": f.name, "about": f.about, "example": f.example} for f in FAMILIES.values()
+        ],
+        "catalog": [{"name": n, "spec": e.spec, "about": e.about} for n, e in CATALOG.items()],
+    }
+    rows = [[f["name"], f["example"], f["about"]] for f in data["families"]]
+    named = [[c["name"], c["spec"], c["about"]] for c in data["catalog"]]
+    text = table(["family", "example", "what"], rows) + "\n\n"
+    return emit(to, data, text + table(["catalog", "spec", "what"], named))
+
+
+@click.command(short_help="List or show learners.")
+@click.argument("action", default="list", type=click.Choice(["list", "show", "check", "new"]))
+@click.argument("name", required=False, shell_complete=complete_learner)
+@common
+def learners(to: SimpleNamespace, action: str, name: str | None) -> None:
+    """List the learners, or show one."""
+    from hardness.report.text import table
+    from hardness.upper import LEARNERS, parse_learner
+    from instances.errors import ToolkitError
+
+    if action in ("check", "new"):
+        raise ToolkitError(f"learners {action} is not built yet: there are list and show")
+    if action == "show":
+        if not name:
+            raise click.UsageError("learners show needs the NAME of a learner")
+        learner = type(parse_learner(name))
+        data: dict[str, Any] = {
+            "name": learner.name,
+            "about": learner.about,
+            "access": learner.access,
+            "parameters": parameters(learner),
+            "revision": learner.revision,
+        }
+        text = f"{learner.name}: {learner.about}\nsees: {learner.access}\n\n"
+        return emit(to, data, text + table(*parameter_rows(data["parameters"])))
+    data = {
+        "learners": [
+            {"name": x.name, "access": x.access, "about": x.about} for x in LEARNERS.values()
+        ]
+    }
+    rows = [[x["name"], x["access"], x["about"]] for x in data["learners"]]
+    return emit(to, data, table(["learner", "sees", "what"], rows))
+
+
+def parameters(kind: Any) -> list[dict[str, str]]:
+    """Describe the fields of a family or learner."""
+    from dataclasses import MISSING, fields
+
+    from instances.parameters import plain
+
+    return [
+        {
+            "name": f.name,
+            "type": getattr(f.type, "__name__", str(f.type)),
+            "default": "required" if f.default is MISSING else plain(f.default),
+        }
+        for f in fields(kind)
+    ]
+
+
+def parameter_rows(found: list[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """Lay parameters out as a table's header and rows."""
+    return ["parameter", "type", "default"], [[p["name"], p["type"], p["default"]] for p in found]

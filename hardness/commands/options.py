@@ -1,0 +1,156 @@
+"""What every command shares: options, the target, completions, progress, output."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+POSITIVE = click.IntRange(min=1)
+
+
+def common(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that stand everywhere, as one argument `to`."""
+
+    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+    @click.option("--json", "as_json", is_flag=True, help="JSON alone on stdout.")
+    @click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        help="Where to write: a file; for demo, generate and compare a folder.",
+    )
+    @click.option("--force", is_flag=True, help="Replace what stands at --out.")
+    @click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Processes.")
+    @click.option("--quiet", is_flag=True, help="No progress bars.")
+    @wraps(command)
+    def wrapped(
+        seed: int, as_json: bool, out: Path | None, force: bool, jobs: int, quiet: bool, **rest: Any
+    ) -> Any:
+        to = SimpleNamespace(
+            seed=seed, as_json=as_json, out=out, force=force, jobs=jobs, quiet=quiet
+        )
+        return command(to=to, **rest)
+
+    return wrapped
+
+
+def emit(to: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
+    """Print text or JSON, and write the JSON to --out."""
+    click.echo(json.dumps(data, indent=1) if to.as_json else text)
+    if write and to.out:
+        from instances.disk import write_json
+
+        write_json(to.out, data, force=to.force)
+
+
+def early(to: SimpleNamespace) -> None:
+    """Refuse an --out file that exists before any work is done."""
+    if to.out:
+        from instances.disk import refuse_existing, refuse_unwritable
+
+        refuse_existing(to.out, to.force)
+        refuse_unwritable(to.out)
+
+
+@contextmanager
+def progress(total: int, label: str, to: SimpleNamespace) -> Iterator[Callable[[int], None]]:
+    """Show a bar on stderr for what takes over a second."""
+    if to.quiet or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    start, waiting, bar = time.monotonic(), 0, None
+    made = click.progressbar(length=total, label=label, file=sys.stderr)
+
+    def update(done: int) -> None:
+        nonlocal waiting, bar
+        waiting += done
+        if bar is None and time.monotonic() - start > 1:
+            bar = made.__enter__()
+        if bar is not None:
+            bar.update(waiting)
+            waiting = 0
+
+    try:
+        yield update
+    finally:
+        if bar is not None:
+            made.__exit__(None, None, None)
+
+
+def rational(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    """Read an option's exact rational."""
+    if value is None:
+        return None
+    from instances.parameters import fraction
+
+    return fraction(value, f"--{parameter.name}")
+
+
+def complete_spec(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    """Complete names of families and of the catalog."""
+    from instances.catalog import CATALOG
+    from instances.spec import FAMILIES
+
+    return [n for n in [*(f + ":" for f in FAMILIES), *CATALOG] if n.startswith(text)]
+
+
+def complete_learner(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    """Complete names of learners."""
+    from hardness.upper import LEARNERS
+
+    return [n for n in LEARNERS if n.startswith(text)]
+
+
+spec_argument = click.argument("spec", shell_complete=complete_spec)
+tau_option = click.option(
+    "--tau", default="0.1", show_default=True, callback=rational, help="Tolerance of STAT."
+)
+
+
+def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the three budgets, as one argument `budget`."""
+
+    @click.option("--budget-examples", type=POSITIVE)
+    @click.option("--budget-queries", type=POSITIVE)
+    @click.option(
+        "--budget-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        default=60.0,
+        show_default=True,
+        help="Looked at between draws and queries.",
+    )
+    @wraps(command)
+    def wrapped(
+        budget_examples: int | None,
+        budget_queries: int | None,
+        budget_seconds: float,
+        **rest: Any,
+    ) -> Any:
+        from hardness.oracles import Budget
+
+        budget = Budget(examples=budget_examples, queries=budget_queries, seconds=budget_seconds)
+        return command(budget=budget, **rest)
+
+    return wrapped
+
+
+def target(text: str) -> Any:
+    """Resolve SPEC|DIR to (family, folder or None)."""
+    from instances.files import read_folder
+    from instances.spec import parse
+
+    try:
+        exists = bool(text.strip()) and Path(text).exists()
+    except (OSError, ValueError):  # too long, or a character that no path may have
+        exists = False
+    if not exists:
+        return parse(text), None
+    folder = read_folder(Path(text))
+    return folder.family, folder

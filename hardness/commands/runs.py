@@ -1,0 +1,190 @@
+"""Learners at work on one family: a run, an attack, a distinguishing game, a spectrum."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from hardness.commands.options import (
+    POSITIVE,
+    budget_options,
+    common,
+    complete_learner,
+    early,
+    emit,
+    progress,
+    spec_argument,
+    target,
+    tau_option,
+)
+
+
+@click.command(short_help="Run one learner on one instance.")
+@click.argument("learner", shell_complete=complete_learner)
+@spec_argument
+@click.option(
+    "--oracle",
+    type=click.Choice(["samples", "exact", "adversary", "stabbing"]),
+    default="samples",
+    show_default=True,
+    help="How queries are answered; the adversary of the bound draws the secret at the end.",
+)
+@click.option(
+    "--transcript",
+    type=click.Path(path_type=Path),
+    help="Write the game against the adversary to a file that `hardness check` plays again.",
+)
+@tau_option
+@budget_options
+@common
+def learn(
+    to: SimpleNamespace,
+    learner: str,
+    spec: str,
+    oracle: Any,
+    transcript: Path | None,
+    tau: Any,
+    budget: Any,
+) -> None:
+    """Run one learner on one instance."""
+    from hardness.compare import play, run
+    from hardness.report.words import game_words, run_words
+    from hardness.upper import parse_learner
+    from instances.disk import refuse_existing, refuse_unwritable, write_json
+
+    early(to)
+    against = oracle in ("adversary", "stabbing")
+    if transcript:
+        if not against:
+            raise click.UsageError("--transcript needs --oracle adversary or stabbing")
+        if to.out and transcript.absolute() == to.out.absolute():
+            raise click.UsageError("--out and --transcript name the same file: give two names")
+        refuse_existing(transcript, to.force)
+        refuse_unwritable(transcript)
+    chosen = parse_learner(learner)
+    family, folder = target(spec)
+    if against:
+        game = play(chosen, family, budget, to.seed, strategy=oracle, tau=tau)
+        if transcript:
+            write_json(transcript, game.transcript.to_json(), force=to.force)
+        return emit(to, game.to_json(), game_words(game))
+    found = run(chosen, folder or family.instance(to.seed), budget, to.seed, oracle=oracle, tau=tau)
+    emit(to, found.to_json(), run_words(found))
+
+
+@click.command(short_help="Does a learner tell labels from coins?")
+@click.argument("learner", shell_complete=complete_learner)
+@spec_argument
+@click.option(
+    "--trials",
+    type=click.IntRange(min=2),
+    default=20,
+    show_default=True,
+    help="Half of them with a member, half with coins: an even number.",
+)
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+)
+@budget_options
+@common
+def distinguish(
+    to: SimpleNamespace, learner: str, spec: str, trials: int, confidence: float, budget: Any
+) -> None:
+    """Play a learner against labels of a random member or coins, and report its advantage."""
+    from hardness.compare import distinguish
+    from hardness.report.distinction import distinction_words
+    from hardness.upper import parse_learner
+    from instances.spec import parse
+
+    early(to)
+    with progress(trials, "playing", to) as bar:
+        found = distinguish(
+            parse_learner(learner),
+            parse(spec),
+            trials,
+            budget,
+            to.seed,
+            confidence=confidence,
+            jobs=to.jobs,
+            progress=bar,
+        )
+    emit(to, found.to_json(), distinction_words(found))
+
+
+@click.command(short_help="Look for the secret, over seeds.")
+@spec_argument
+@click.option(
+    "--with",
+    "names",
+    multiple=True,
+    help="An attack, NAME or NAME:key=value,...; repeatable.  [default: all that run on it]",
+    shell_complete=complete_learner,
+)
+@click.option("--seeds", type=POSITIVE, default=3, show_default=True, help="Of a SPEC.")
+@budget_options
+@common
+def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any) -> None:
+    """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
+    from hardness.compare import attack, attacks_on, distinct, require_support
+    from hardness.report.siege import siege_words
+    from hardness.upper import parse_learner
+    from instances.errors import ToolkitError
+
+    early(to)
+    family, folder = target(spec)
+    chosen = distinct(names) if names else attacks_on(family)
+    if not chosen:
+        raise click.ClickException(f"no attack here runs on {family.spec}")
+    for name in names:
+        require_support(parse_learner(name), family)  # before any of them starts
+    found, stopped = [], dict[str, str]()
+    with progress(len(chosen) * (1 if folder else seeds), "attacking", to) as bar:
+        for name in chosen:
+            try:
+                found.append(attack(name, folder or family, seeds, to.seed, budget, to.jobs, bar))
+            except ToolkitError as error:
+                if names:
+                    raise
+                stopped[name] = str(error)
+    if not found:
+        raise ToolkitError(next(iter(stopped.values())))
+    data = {
+        "spec": family.spec,
+        "attacks": [one.to_json() for one in found],
+        "not_run": stopped,
+    }
+    emit(to, data, siege_words(found, stopped))
+
+
+@click.command(short_help="Walsh spectrum of a member and of a hypothesis.")
+@spec_argument
+@click.option("--learner", shell_complete=complete_learner, help="NAME or NAME:key=value,...")
+@click.option(
+    "--top", type=POSITIVE, default=5, show_default=True, help="Largest coefficients to show."
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(min=2),
+    help="Draws of X_1 for each z.  [default: all of them up to d = 11, then 16 or fewer]",
+)
+@budget_options
+@common
+def spectrum(
+    to: SimpleNamespace, spec: str, learner: str | None, top: int, draws: int | None, budget: Any
+) -> None:
+    """Show the weight of a member by degree, and which part of it a learner has learned."""
+    from hardness.compare import spectra
+    from hardness.report.spectrum import spectra_words
+    from hardness.upper import parse_learner
+
+    early(to)
+    chosen = parse_learner(learner) if learner else None
+    family, folder = target(spec)
+    source = folder or family.instance(to.seed)
+    with progress(1 << min(family.d - 1, 26), "tabulating", to) as bar:
+        found = spectra(source, chosen, budget, to.seed, draws, bar)
+    emit(to, found.to_json(top), spectra_words(found, top))

@@ -1,0 +1,78 @@
+"""Exact moments of the mean spectrum of a real Wishart matrix, by zonal polynomials.
+
+The power sum of degree j is a combination of the zonal polynomials of the partitions of the form
+(a, b, 1, .., 1): all others have coefficient 0. The mean of a zonal polynomial is a product over
+the boxes of its partition, so a moment is a double sum of rational numbers. [HSS92, Mac95]
+"""
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+from math import factorial
+from operator import mul
+
+from flint import fmpq
+
+from instances.errors import UsageError
+
+MOST_SIZE, MOST_MOMENT = 1_000_000, 400
+
+
+def moments(n: int, d: int, most: int) -> tuple[Fraction, ...]:
+    """Return m_0 .. m_most, m_j = E tr(S^j) / d with S = (1/n) sum_i x_i x_i^T, x_i ~ N(0, I_d).
+
+    Exact rationals. Raises UsageError for n, d < 1 or most outside of 0 .. 400. [HSS92]
+
+    >>> [str(m) for m in moments(20, 5, 3)]
+    ['1', '1', '13/10', '201/100']
+    """
+    return tuple(Fraction(int(m.p), int(m.q)) for m in rationals(n, d, most))
+
+
+@lru_cache(maxsize=64)
+def rationals(n: int, d: int, most: int) -> tuple[fmpq, ...]:
+    """Return the moments as rationals of flint, for further exact arithmetic."""
+    if not (1 <= n <= MOST_SIZE and 1 <= d <= MOST_SIZE):
+        raise UsageError(f"n={n}, d={d} given: both must be between 1 and {MOST_SIZE}")
+    if not 0 <= most <= MOST_MOMENT:
+        raise UsageError(f"moments up to {most} asked for: between 0 and {MOST_MOMENT} can be had")
+    boxes = _Boxes(n, d, most)
+    return tuple(boxes.trace(j) / (d * n**j) if j else fmpq(1) for j in range(most + 1))
+
+
+class _Boxes:
+    """Products over the boxes of rows and columns: of box (i, k), counted from 0, the factors
+    (n + 2k - i) (d + 2k - i), and 2k - i but for the first box.
+    """
+
+    def __init__(self, n: int, d: int, most: int) -> None:
+        def value(i: int, k: int) -> int:
+            return (n + 2 * k - i) * (d + 2 * k - i) * ((2 * k - i) or 1)
+
+        self.first = _products(value(0, k) for k in range(most))
+        self.second = _products(value(1, k) for k in range(most // 2))
+        self.column = _products(value(i, 0) for i in range(2, most))
+
+    def trace(self, j: int) -> fmpq:
+        """E tr (n S)^j = sum over partitions of 2 j * boxes / hooks."""
+        total = fmpq(self.first[j], factorial(2 * j))
+        for b in range(1, j // 2 + 1):
+            for c in range(j - 2 * b + 1):
+                if not (self.second[b] and self.column[c]):
+                    break  # more rows than n or d: this and all longer ones are 0
+                a = j - b - c
+                boxes = self.first[a] * self.second[b] * self.column[c]
+                total += fmpq(boxes, _hooks(a, b, c))
+        return 2 * j * total
+
+
+def _products(values: Iterable[int]) -> list[int]:
+    return list(accumulate(values, mul, initial=1))
+
+
+def _hooks(a: int, b: int, c: int) -> int:
+    """The product of (2 arm + leg + 1) (2 arm + leg + 2) over the boxes of (a, b, 1^c), b >= 1."""
+    corners = (2 * a + c) * (2 * a + c + 1) * (2 * b + c - 1) * (2 * b + c)
+    rows = factorial(2 * a - 1) // (2 * (a - b) + 1) * factorial(2 * b - 2)
+    return corners * rows * factorial(c) * factorial(c + 1)

@@ -1,0 +1,304 @@
+import json
+import math
+from statistics import median
+
+import numpy as np
+import pytest
+
+from hardness.icl import gram
+from hardness.icl.noise import tails
+from hardness.icl.optimizers import AUTHORS_RATE, METHODS, optimizers
+from hardness.icl.race import Course, race
+from hardness.icl.rules import Adam, Momentum, Sign, State, clipped
+from hardness.icl.sampled import batch, loss_and_gradient, predict, sample
+from hardness.report.canvas import render
+from hardness.report.icl_optimizers import draw_optimizers, optimizers_words
+from instances import UsageError
+from instances.prompts import Prompts
+
+LAW = Prompts.named(3, 5, "rotated(1,2,0.5)", "toeplitz(0.3)", 0.3)
+PLAIN = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
+
+
+def walk(rule, gradients):
+    state, steps = State(), []
+    for gradient in gradients:
+        state, step = rule(state, gradient)
+        steps.append(step)
+    return np.array(steps)
+
+
+@pytest.fixture(scope="module")
+def gradients():
+    return np.random.default_rng(0).standard_normal((6, 4))
+
+
+def test_momentum_is_a_weighted_sum_of_all_gradients(gradients):
+    weights = np.array([[0.7 ** (t - s) if s <= t else 0.0 for s in range(6)] for t in range(6)])
+    assert np.allclose(walk(Momentum(rate=0.3, decay=0.7), gradients), -0.3 * weights @ gradients)
+    assert np.allclose(walk(Momentum(rate=0.3, decay=0.0), gradients), -0.3 * gradients)
+
+
+def test_adam_is_a_ratio_of_weighted_means(gradients):
+    def mean(decay, values):
+        weights = np.array([[decay ** (t - s) * (s <= t) for s in range(6)] for t in range(6)])
+        return weights @ values / weights.sum(axis=1, keepdims=True)
+
+    expected = -0.1 * mean(0.9, gradients) / (np.sqrt(mean(0.99, gradients**2)) + 1e-3)
+    found = walk(Adam(rate=0.1, first=0.9, second=0.99, eps=1e-3), gradients)
+    assert np.allclose(found, expected)
+
+
+def test_adam_and_sign_descent_do_not_see_the_scale_of_gradients(gradients):
+    for rule in (Adam(rate=0.1), Sign(rate=0.1)):
+        assert np.allclose(walk(rule, gradients), walk(rule, 1e4 * gradients), atol=1e-5)
+    for rule in (Adam(rate=0.1, first=0.0, second=0.0), Sign(rate=0.1, decay=0.0)):
+        assert np.allclose(walk(rule, gradients), -0.1 * np.sign(gradients), atol=1e-6)
+
+
+def test_momentum_on_a_parabola_follows_its_closed_recursion():
+    # theta_{t+1} = (1 + decay - rate h) theta_t - decay theta_{t-1}
+    rule, theta, state = Momentum(rate=0.1, decay=0.9), np.array([1.0]), State()
+    path = [1.0]
+    for _ in range(30):
+        state, step = rule(state, 3.0 * theta)
+        theta = theta + step
+        path.append(float(theta[0]))
+    assert path[1] == pytest.approx(0.7)
+    for t in range(1, 30):
+        assert path[t + 1] == pytest.approx((1.9 - 0.3) * path[t] - 0.9 * path[t - 1])
+
+
+def test_clipping_shortens_and_keeps_the_direction(gradients):
+    for limit in (0.1, 1.0, 100.0, math.inf):
+        short = clipped(gradients, limit)
+        assert np.linalg.norm(short) == pytest.approx(min(limit, np.linalg.norm(gradients)))
+        assert (short * gradients >= 0).all()
+
+
+@pytest.mark.parametrize("rule", [Momentum, Adam, Sign])
+@pytest.mark.parametrize("rate", [0.0, -1.0, math.inf, math.nan])
+def test_rates_that_are_none_are_refused(rule, rate):
+    with pytest.raises(UsageError, match="rate"):
+        rule(rate=rate)
+
+
+@pytest.mark.parametrize("given", [{"decay": 1.0}, {"decay": -0.1}])
+def test_decays_out_of_range_are_refused(given):
+    with pytest.raises(UsageError, match="decay"):
+        Momentum(rate=0.1, **given)
+
+
+def layers(count, d, seed=1):
+    return 0.4 * np.random.default_rng(seed).standard_normal((count, 2, d, d))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_predictions_are_those_of_the_layers_token_by_token(count):
+    theta, drawn = layers(count, 3), LAW.draw(0, "test", 0, 20)
+    expected = gram.Layers(p=theta[:, 0], q=theta[:, 1]).predict(drawn.x, drawn.y)
+    found = predict(theta, batch(drawn.x, drawn.y, drawn.target))
+    assert np.allclose(found, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_sampled_gradients_are_those_of_differences(count):
+    theta, rng = layers(count, 3), np.random.default_rng(2)
+    data = sample(LAW, rng, 40)
+    gradient = loss_and_gradient(theta, data)[1]
+    for _ in range(5):
+        way = rng.standard_normal(theta.shape)
+        up, down = (loss_and_gradient(theta + e * way, data)[0] for e in (1e-5, -1e-5))
+        assert (gradient * way).sum() == pytest.approx((up - down) / 2e-5, rel=1e-6)
+
+
+def test_sampled_gradients_are_those_of_the_gram_form():
+    theta, data = layers(3, 3), sample(LAW, np.random.default_rng(3), 9)
+    grams = np.ascontiguousarray(data.grams.transpose(2, 0, 1))
+    _, tape = gram.forward(theta[:, 0], theta[:, 1], grams)
+    error = predict(theta, data) - data.target
+    dn = np.einsum("b,ib,jb->bij", -2 / 9 * error, data.right, data.query)
+    dp, dq = gram.pullback(tape, np.zeros_like(dn), dn)
+    gradient = loss_and_gradient(theta, data)[1]
+    assert np.allclose(gradient[:, 0], dp)
+    assert np.allclose(gradient[:, 1], dq)
+
+
+def test_batches_are_cut_without_a_trace():
+    theta, data = layers(3, 5, 4) / 2, sample(PLAIN, np.random.default_rng(4), 1200)
+    loss, gradient = loss_and_gradient(theta, data)
+    assert loss == pytest.approx(float(((predict(theta, data) - data.target) ** 2).mean()))
+    assert len(list(data.parts())) == 3
+    parts = [(len(p), loss_and_gradient(theta, p)[1]) for p in data.parts()]
+    assert np.allclose(gradient, sum(n * g for n, g in parts) / 1200)
+
+
+def test_the_mean_of_sampled_losses_is_the_exact_one():
+    theta, count = layers(2, 3, 5) / 2, 40_000
+    data = sample(LAW, np.random.default_rng(5), count)
+    errors = (predict(theta, data) - data.target) ** 2
+    fresh = sample(LAW, np.random.default_rng(6), count).grams.transpose(2, 0, 1)
+    exact = gram.losses(theta[:, 0], theta[:, 1], np.ascontiguousarray(fresh), LAW)
+    spread = math.sqrt((errors.var() + exact.var()) / count)
+    assert abs(errors.mean() - exact.mean()) < 4 * spread
+    assert spread < 0.05 * exact.mean()
+
+
+def test_heavy_tailed_points_have_the_norms_they_should():
+    # |x|^2 ~ Gamma(k, sqrt(2 d / k)): mean sqrt(2 d k), variance 2 d; k = d / 2 is Gaussian
+    for shape, mean in ((0.1, 1.0), (2.5, 5.0)):
+        data = sample(PLAIN, np.random.default_rng(7), 40_000, shape)
+        squares = (data.query**2).sum(axis=0)
+        assert abs(squares.mean() - mean) < 4 * math.sqrt(10 / 40_000)
+        assert squares.var() == pytest.approx(10, rel=0.3)
+    plain = sample(PLAIN, np.random.default_rng(8), 40_000).query
+    assert np.quantile(squares, 0.9) == pytest.approx(np.quantile((plain**2).sum(0), 0.9), rel=0.03)
+
+
+SMALL = Course(
+    law=Prompts(n=12, sigma=np.eye(2), task=np.eye(2)),
+    layers=2,
+    steps=60,
+    batch=40,
+    marks=6,
+    evaluate=300,
+)
+
+
+def test_a_race_is_the_rules_step_by_step():
+    rules = [Momentum(rate=0.05), Adam(rate=0.02)]
+    laps = race(SMALL, rules, 3, "a")
+    alone = race(SMALL, rules[1:], 3, "a")[0]
+    assert alone.losses == laps[1].losses  # whoever else runs
+    assert SMALL.at == [0, 10, 20, 30, 40, 50, 60]
+    assert np.array_equal(laps[0].path[0], laps[1].path[0])
+    assert laps[0].losses[0] == laps[1].losses[0]
+    assert all(lap.losses[-1] < lap.losses[0] / 2 for lap in laps)
+    grams = SMALL.held_out(3, "curves", 300)
+    theta = laps[0].path[-1]
+    exact = gram.losses(theta[:, 0], theta[:, 1], grams, SMALL.law).mean()
+    assert laps[0].losses[-1] == pytest.approx(exact)
+    assert race(SMALL, rules, 4, "a")[0].losses != laps[0].losses
+    assert race(SMALL, rules, 3, "b")[0].losses != laps[0].losses
+
+
+def test_clipped_momentum_moves_at_most_the_rate_over_one_minus_decay():
+    course = Course(law=SMALL.law, layers=2, steps=20, batch=20, marks=20, evaluate=10, clip=0.1)
+    path = race(course, [Momentum(rate=0.05, decay=0.5)], 0, "a")[0].path
+    moves = np.sqrt(((path[1:] - path[:-1]) ** 2).sum(axis=(1, 2, 3, 4)))
+    assert moves.max() <= 0.05 * 0.1 / 0.5 + 1e-12
+    assert moves[-1] > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"batch": 0}, "batch=0"),
+        ({"steps": 0}, "steps=0"),
+        ({"layers": 0}, "layers=0"),
+        ({"scale": 0.0}, "scale=0"),
+        ({"clip": 0.0}, "clip=0"),
+        ({"clip": math.nan}, "clip=nan"),
+    ],
+)
+def test_courses_that_cannot_be_run_are_refused(given, match):
+    with pytest.raises(UsageError, match=match):
+        Course(law=SMALL.law, **given)
+
+
+def test_noise_of_gaussian_gradients_is_gaussian_and_that_of_one_prompt_is_not():
+    theta = SMALL.start(0, "a")
+    one = tails(theta, SMALL.law, 1, 600, 0, "t")
+    many = tails(theta, SMALL.law, 3000, 200, 0, "t")
+    assert one.kurtosis > 3 * one.gaussian_kurtosis
+    assert many.kurtosis == pytest.approx(many.gaussian_kurtosis, rel=0.3)
+    assert one.quantiles[0] == one.gaussian[0] == 1.0
+    assert one.relative > 10 * many.relative  # as 1 / sqrt(batch)
+    assert one.shares[-1] == pytest.approx(1 / 600)
+    assert one.ratios == sorted(one.ratios)
+    # the kurtosis of a Gaussian vector's norm, against its own draws
+    values = np.array([3.0, 1.0, 0.5])
+    squares = np.random.default_rng(9).standard_normal((200_000, 3)) ** 2 @ values
+    closed = 1 + 2 * (values**2).sum() / values.sum() ** 2
+    assert (squares**2).mean() / squares.mean() ** 2 == pytest.approx(closed, rel=0.02)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return optimizers(
+        SMALL,
+        methods=("sgd", "adam", "sign"),
+        rates=(0.005, 0.02, 0.05, 50.0),
+        seeds=3,
+        tuning=2,
+        draws=20,
+        references={"best": 0.01},
+    )
+
+
+def test_rates_are_chosen_on_tuning_seeds_and_reported_on_others(found):
+    for method in found.methods:
+        assert [t.rate for t in method.tried] == [0.005, 0.02, 0.05, 50.0]
+        best = min(method.tried, key=lambda t: median(t.losses))
+        assert method.tuned.rate == best.rate
+        assert method.authors.rate == AUTHORS_RATE == 0.02
+        assert len(method.tuned.losses) == 3
+        assert not set(method.tuned.losses) & {v for t in method.tried for v in t.losses}
+        assert method.tried[-1].diverged == 2
+        assert method.tried[0].diverged == 0
+        for error, loss in zip(method.authors.errors, method.authors.losses, strict=True):
+            assert 0 < error < loss
+
+
+def test_a_reported_run_can_be_run_again(found):
+    sgd = next(m for m in found.methods if m.name == "sgd")
+    lap = race(SMALL, [METHODS["sgd"][1](0.02)], 0, "report 1")[0]
+    assert lap.losses == sgd.authors.curves[1]
+    factors = found.factors("authors")
+    assert list(factors) == ["adam", "sign"]
+    adam = next(m for m in found.methods if m.name == "adam")
+    assert factors["adam"][2] == sgd.authors.losses[2] / adam.authors.losses[2]
+
+
+def test_json_words_and_figure_hold_the_numbers(found):
+    text = json.dumps(found.to_json(), allow_nan=False)
+    data = json.loads(text)
+    assert data["kind"] == "icl optimizers"
+    assert data["factors"]["tuned"]["adam"] == found.factors("tuned")["adam"]
+    words = optimizers_words(found)
+    assert all(len(line) <= 80 for line in words.splitlines())
+    for part in ("rate 0.02", "tuned", "sgd / adam", "!", "start, one prompt", "best: 0.01"):
+        assert part in words
+    first = render((10, 3.8), "svg", lambda figure: draw_optimizers(figure, data))
+    assert first == render((10, 3.8), "svg", lambda figure: draw_optimizers(figure, data))
+    assert len(first) > 10_000
+
+
+def test_runs_that_overflow_are_drawn_and_said():
+    sizes = {"layers": 3, "steps": 30, "batch": 10, "marks": 3, "evaluate": 10}
+    course = Course(law=SMALL.law, clip=math.inf, **sizes)
+    found = optimizers(course, methods=("sgd",), rates=(30.0,), seeds=1, tuning=1, draws=0)
+    data = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert data["methods"][0]["tuned"]["losses"] == [None]
+    assert data["methods"][0]["tried"][0]["diverged"] == 1
+    assert data["clip"] is None
+    assert "overflow" in optimizers_words(found)
+    assert len(render((10, 3.8), "png", lambda figure: draw_optimizers(figure, data))) > 10_000
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"methods": ("sgd", "lion")}, "lion"),
+        ({"methods": ()}, "none"),
+        ({"methods": ("sgd", "sgd")}, "sgd,sgd"),
+        ({"rates": ()}, "rates"),
+        ({"rates": (0.1, -1.0)}, "rate=-1"),
+        ({"seeds": 0}, "seeds=0"),
+        ({"tuning": 0}, "tuning=0"),
+        ({"draws": 3}, "draws=3"),
+    ],
+)
+def test_bad_requests_are_refused(given, match):
+    with pytest.raises(UsageError, match=match):
+        optimizers(SMALL, **given)

@@ -1,0 +1,81 @@
+"""What holds of every command: light at import, in one table, completed by the shell."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import cli
+
+HEAVY = {"numpy", "scipy", "matplotlib", "flint", "numba", "networkx", "jinja2", "safetensors"}
+
+
+def run(code: str, **environment: str) -> str:
+    """What a fresh Python prints."""
+    given = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(
+        command, env=given | environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.mark.parametrize("arguments", [["-h"], *([name, "-h"] for name in cli.BUILT)])
+def test_help_imports_nothing_heavy(arguments):
+    """One Python for each: a module that another command imported would hide what this one does."""
+    code = f"""
+import sys
+import cli
+try:
+    cli.main({arguments})
+except SystemExit as left:
+    assert left.code == 0
+print("IMPORTED", *(name for name in sys.modules if "." not in name))
+"""
+    imported = run(code).rpartition("IMPORTED")[2].split()
+    assert "click" in imported
+    assert not HEAVY & set(imported)
+    assert "instances" not in imported
+
+
+def test_one_blas_thread_unless_the_user_says_otherwise():
+    code = (
+        "import cli, os; print(os.environ['OPENBLAS_NUM_THREADS'], os.environ['OMP_NUM_THREADS'])"
+    )
+    assert run(code).split() == ["1", "1"]
+    assert run(code, OMP_NUM_THREADS="3").split() == ["1", "3"]
+
+
+def test_every_command_stands_in_the_table_once():
+    assert len(cli.COMMANDS) == len(cli.BUILT)
+    assert [c.name for c in cli.COMMANDS if not c.short_help] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("hardness le", {"learn", "learners"}),
+        ("hardness s", {"spectrum"}),
+        ("hardness learn elim", {"elimination"}),
+        ("hardness learn elimination pari", {"parity:", "parity-first"}),
+        ("hardness certify lw", {"lwr:", "lwe:"}),
+        ("hardness families show nic", {"nice:"}),
+        ("hardness learners show st", {"staged", "student"}),
+        ("hardness attack lwe: --with prim", {"primal"}),
+        ("hardness compare parity: --learner elim", {"elimination"}),
+        ("hardness figure st", {"stages"}),
+        ("hardness reduce a", {"attention-to-lwr"}),
+        ("hardness generate x --exa", {"--examples"}),
+    ],
+)
+def test_the_shell_completes_names(words, offered):
+    found = run(
+        "import cli; cli.main()",
+        _HARDNESS_COMPLETE="bash_complete",
+        COMP_WORDS=words,
+        COMP_CWORD=str(len(words.split()) - 1),
+    )
+    names = {line.removeprefix("plain,") for line in found.splitlines()}
+    assert offered <= names
+    assert not names & set(cli.NOT_BUILT)
+    assert all(name.startswith(words.split()[-1]) for name in names)
