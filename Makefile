@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-lattice check lint types layers bench tables attack-tables clean
+.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -34,6 +34,10 @@ bench: $(VENV)/.test
 tables: $(VENV)/.test
 	$(BIN)/python benchmarks/staged.py > tables.part && mv tables.part docs/staged-tables.md
 	cat docs/staged-tables.md
+
+lifted-tables: $(VENV)/.test
+	$(BIN)/python benchmarks/lifted.py > lifted.part && mv lifted.part docs/lifted-tables.md
+	cat docs/lifted-tables.md
 
 attack-tables: $(VENV)/.lattice
 	$(BIN)/python benchmarks/attacks.py > attacks.part && mv attacks.part docs/attack-tables.md

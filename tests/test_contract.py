@@ -66,6 +66,7 @@ def test_families_and_learners(hardness):
         "staged",
         "levenberg",
         "linear",
+        "lifted",
         "bruteforce",
         "mitm",
         "restricted",

@@ -41,6 +41,7 @@ QUICK = {
     "mlp": "mlp:steps=200,width=20,batch=64",
     "levenberg": "levenberg:restarts=1,examples=400,steps=8",
     "staged": "staged:examples=2000,polish=20",
+    "lifted": "lifted:oversample=1.2",
 }
 LEARNER_SPECS = [QUICK.get(name, name) for name in LEARNERS]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import POSITIVE, common, emit, progress
+from hardness.commands.options import common, emit
 
 
 @click.group(short_help="In-context regression by attention layers.")

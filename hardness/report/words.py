@@ -9,6 +9,7 @@ from hardness.compare import Game, Run
 from hardness.lower import Certificate, Claim, Verification
 from hardness.report.cost import beside_words
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
+from hardness.report.lifted import lifted_words
 from hardness.report.stages import stage_words
 from hardness.report.text import big, comparison_table, credit, table
 
@@ -101,7 +102,11 @@ def run_words(found: Run) -> str:
         for k, v in found.details.items()
         if v is not None and not isinstance(v, dict) and not _is_long(v)
     ]
-    stages = ["", stage_words(found.details)] if "stages" in found.details else []
+    own = ["details  " + ", ".join(details)]
+    if "stages" in found.details:
+        own += ["", stage_words(found.details)]
+    if "expected_rank" in found.details:
+        own = [lifted_words(found.details)]
     return "\n".join(
         [
             f"{found.learner} on {found.spec}, seed {found.seed}",
@@ -110,8 +115,7 @@ def run_words(found: Run) -> str:
             f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
             f"secret   {recovered}",
             *heads,
-            "details  " + ", ".join(details),
-            *stages,
+            *own,
         ]
     )
 

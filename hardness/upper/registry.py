@@ -8,6 +8,7 @@ from hardness.upper.bruteforce import BruteForce
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Learner
 from hardness.upper.levenberg import Levenberg
+from hardness.upper.lifted import Lifted
 from hardness.upper.linear import Linear
 from hardness.upper.lowdegree import LowDegree
 from hardness.upper.mitm import MeetInTheMiddle
@@ -35,6 +36,7 @@ LEARNERS: dict[str, type[Any]] = {
         Staged,
         Levenberg,
         Linear,
+        Lifted,
         BruteForce,
         MeetInTheMiddle,
         Restricted,

@@ -1,0 +1,282 @@
+"""Least squares on the features of linear attention, against brute force and its laws."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from hardness.compare import Run, run
+from hardness.oracles import Budget
+from hardness.report import collapse
+from hardness.report.canvas import render
+from hardness.report.words import run_words
+from hardness.upper import Outcome, lifted, parse_learner
+from hardness.upper.features import Cubic, FirstOrder
+from hardness.upper.leastsquares import LeastSquares
+from hardness.upper.lifted import noise_floor, tensor
+from instances import AttentionLayer, ToolkitError, UsageError, parse, write_folder
+from instances.cubic import coefficients, evaluate, power
+from instances.streams import generator
+
+SMALL = [(2, 1), (2, 2), (2, 3), (3, 3), (5, 2), (2, 4), (4, 3), (5, 4)]
+
+
+def tokens(kind, n, k, d, seed=0):
+    rng = generator(seed, "test", kind)
+    if kind == "gaussian":
+        return rng.standard_normal((n, k, d))
+    if k * d <= 12:
+        return np.array(list(itertools.product([-1.0, 1.0], repeat=k * d))).reshape(-1, k, d)
+    return rng.choice([-1.0, 1.0], (n, k, d))
+
+
+def planted(m, d, seed=0, kind="linear"):
+    theta, w = generator(seed, "planted", m).standard_normal((2, m, d, d))
+    return AttentionLayer(theta=theta, w=w, kind=kind)
+
+
+def solved(features, x, y, cut=10**9):
+    sums = LeastSquares(features=features.count, labels=x.shape[2])
+    for start in range(0, len(x), cut):
+        part = slice(start, start + cut)
+        rows = features(x[part]).reshape(-1, features.count)
+        sums.add(rows, y[part].reshape(-1, x.shape[2]))
+    return sums.solve()
+
+
+def learn(learner, spec, seed=0, **budget):
+    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "boolean"])
+@pytest.mark.parametrize(("k", "d"), SMALL)
+@pytest.mark.parametrize("make", [Cubic, FirstOrder])
+def test_ranks_and_examples_are_those_of_all_rows(make, k, d, kind):
+    features = make(k=k, d=d)
+    rows = features(tokens(kind, 4 * features.count, k, d))
+    flat = rows.reshape(-1, features.count)
+    assert np.linalg.matrix_rank(flat) == features.rank(kind == "boolean")
+    if kind == "gaussian":
+        few = features.examples(False)
+        ranks = [
+            np.linalg.matrix_rank(rows[:n].reshape(-1, features.count)) for n in (few - 1, few)
+        ]
+        assert ranks[0] < features.count == ranks[1]
+
+
+def test_the_cubic_map_is_isometric_and_a_layer_is_linear_in_it():
+    x = tokens("gaussian", 6, 3, 4)
+    features = Cubic(k=3, d=4)
+    rows, gram = features(x).reshape(18, -1), x.transpose(0, 2, 1) @ x
+    full = np.einsum("nkp,nij->nkpij", x, gram).reshape(18, -1)
+    assert np.allclose(rows @ rows.T, full @ full.T)
+    layer, some = planted(5, 4), generator(0, "solution").standard_normal((features.count, 4))
+    assert np.allclose(features.predict(some, x), features(x) @ some)
+    assert np.allclose(evaluate(tensor(some), x), features(x) @ some)
+    assert np.isclose((tensor(some) ** 2).sum(), (some**2).sum())
+    fit = solved(features, tokens("gaussian", 40, 3, 4, 1), layer(tokens("gaussian", 40, 3, 4, 1)))
+    assert np.allclose(tensor(fit.solution), coefficients(layer.theta, layer.w), atol=1e-11)
+
+
+def test_softmax_is_linear_in_its_features_to_first_order():
+    x, features = tokens("gaussian", 200, 3, 4), FirstOrder(k=3, d=4)
+    some = generator(0, "solution").standard_normal((features.count, 4))
+    assert np.allclose(features.predict(some, x), features(x) @ some)
+    left = []
+    for size in (1e-2, 1e-3):
+        layer = planted(2, 4)
+        small = AttentionLayer(theta=layer.theta * size, w=layer.w)
+        left.append(solved(features, x, small(x)).unexplained)
+    assert left[1] == pytest.approx(left[0] * 1e-4, rel=0.1)  # the residual is of second order
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "boolean"])
+@pytest.mark.parametrize("n", [3, 12, 40, 400])
+def test_solutions_equal_numpys_from_too_few_examples_to_many(kind, n):
+    features, x = Cubic(k=2, d=4), tokens(kind, n, 2, 4)[:n]
+    y = planted(3, 4)(x) + generator(0, "noise").standard_normal(x.shape)
+    fit = solved(features, x, y)
+    rows, labels = features(x).reshape(-1, features.count), y.reshape(-1, 4)
+    wanted, _, rank, sizes = np.linalg.lstsq(rows, labels)
+    assert fit.rank == rank
+    assert fit.rows == 2 * len(x)
+    assert np.allclose(fit.solution, wanted, atol=1e-10)
+    assert np.allclose(fit.residual, ((rows @ wanted - labels) ** 2).sum(axis=0), atol=1e-9)
+    assert np.allclose(fit.total, (labels**2).sum(axis=0))
+    assert fit.noise_gain == pytest.approx((sizes[:rank] ** -2).sum(), rel=1e-9)
+    if fit.rows <= fit.rank:
+        assert fit.unexplained is None
+
+
+def test_the_cut_of_the_stream_changes_no_bit():
+    features, x = Cubic(k=3, d=4), tokens("gaussian", 700, 3, 4)
+    y = planted(2, 4)(x)
+    fits = [solved(features, x, y, cut) for cut in (1, 13, 512, 10**9)]
+    for fit in fits[1:]:
+        assert (fit.solution == fits[0].solution).all()
+        assert (fit.residual == fits[0].residual).all()
+
+
+def test_solving_early_changes_nothing_later():
+    rows, labels = generator(0, "rows").standard_normal((2, 700, 5))
+    sums, other = (LeastSquares(features=5, labels=5) for _ in range(2))
+    for part in (slice(0, 300), slice(300, 700)):
+        sums.add(rows[part], labels[part])
+        sums.solve()
+        other.add(rows[part], labels[part])
+    assert (sums.solve().solution == other.solve().solution).all()
+
+
+def test_orthogonal_transformations_keep_digits_that_normal_equations_lose():
+    rows, truth = np.vander(np.linspace(0, 1, 60), 10), np.ones((10, 1))
+    sums = LeastSquares(features=10, labels=1)
+    sums.add(rows, rows @ truth)
+    normal = np.linalg.solve(rows.T @ rows, rows.T @ (rows @ truth))
+    assert np.abs(sums.solve().solution - truth).max() < 1e-7
+    assert np.abs(normal - truth).max() > 1e-5
+
+
+def test_nothing_but_zeros_and_wrong_shapes():
+    sums = LeastSquares(features=3, labels=2)
+    assert sums.solve().rank == 0
+    sums.add(np.zeros((4, 3)), np.ones((4, 2)))
+    fit = sums.solve()
+    assert (fit.rank, fit.solution.tolist()) == (0, [[0.0, 0.0]] * 3)
+    assert fit.unexplained == pytest.approx(1.0)
+    with pytest.raises(UsageError, match="are needed"):
+        sums.add(np.zeros((4, 2)), np.ones((4, 2)))
+    for features in (Cubic(k=2, d=3), FirstOrder(k=2, d=3)):
+        with pytest.raises(UsageError, match="is needed"):
+            features(np.zeros((5, 3, 3)))
+
+
+@pytest.mark.parametrize(
+    "spec", ["linear:m=1,k=2,d=3", "linear:m=4,k=3,d=5", "linear:m=20,k=4,d=8"]
+)
+def test_linear_attention_is_exact_from_its_features_on(spec):
+    found = learn("lifted", spec)
+    assert found.outcome is Outcome.SOLVED
+    assert found.risk.value < 1e-20
+    details = found.details
+    assert details["rank"] == details["expected_rank"] == details["features"]
+    assert details["unexplained"] < 1e-20
+    assert details["examples_needed"] <= found.usage.examples <= 1.3 * details["examples_needed"]
+    assert Run.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
+def test_one_example_less_than_needed_is_told_apart():
+    spec = "linear:m=3,k=2,d=4"
+    needed = learn("lifted", spec).details["examples_needed"]
+    short = learn("lifted", spec, examples=needed - 1)
+    assert short.outcome is Outcome.EXAMPLES_SPENT
+    assert short.risk.value > 1e-3
+    assert f"{needed - 1} examples given, {needed} needed at least" in run_words(short)
+    assert "not known" in run_words(short)
+    enough = learn("lifted", spec, examples=needed)
+    assert enough.outcome is Outcome.EXAMPLES_SPENT
+    assert enough.risk.value < 1e-15
+
+
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_on_boolean_tokens_the_function_is_found_and_the_coefficients_are_not(d):
+    spec = f"linear:m=4,k=2,d={d},tokens=boolean"
+    found = learn("lifted", spec)
+    assert found.risk.value < 1e-20
+    assert found.details["rank"] == d * (d * (d - 1) // 2 + 1) < found.details["features"]
+    instance = parse(spec).instance(0)
+    layer, drawn = instance.layer(), instance.examples(0, 200)
+    fit = solved(Cubic(k=2, d=d), drawn.x, drawn.y)
+    off = tensor(fit.solution) - coefficients(layer.theta, layer.w)
+    assert (off**2).sum() > 0.01 * (coefficients(layer.theta, layer.w) ** 2).sum()
+    assert power(off, 2, "boolean") < 1e-20 * power(tensor(fit.solution), 2, "boolean")
+
+
+def test_noise_costs_what_the_law_says_and_what_is_due_is_drawn():
+    features = Cubic(k=3, d=4)
+    rows, excess, floors, apart = 200 * features.count, [], [], []
+    for seed in range(8):
+        x = tokens("gaussian", rows // 3 + 1, 3, 4, seed)
+        layer = planted(2, 4, seed)
+        truth = coefficients(layer.theta, layer.w)
+        fit = solved(features, x, layer(x) + generator(seed, "noise").standard_normal(x.shape))
+        off = tensor(fit.solution) - truth
+        excess.append(power(off, 3, "gaussian") / 12)
+        floors.append(noise_floor(fit) * (fit.solution**2).sum())
+        apart.append((off**2).sum())
+    assert np.mean(excess) * rows / features.count == pytest.approx(1, abs=0.12)
+    assert np.mean(apart) == pytest.approx(np.mean(floors), rel=0.15)
+    found = learn("lifted", "linear:m=2,k=3,d=4,noise=2")
+    assert 0.003 < found.risk.value < 0.03
+    assert found.usage.examples > 2 * found.details["examples_needed"]
+
+
+def test_softmax_layers_are_learned_while_their_logits_are_small():
+    risks = [learn("lifted", f"dial:tau={tau},m=2,k=3,d=5").risk.value for tau in (0.03, 0.3, 3)]
+    assert risks[0] < 1e-5 < risks[1] < 0.02 < 0.05 < risks[2]
+    parity = learn("lifted", "parity:d=9,m=3")
+    assert parity.outcome is Outcome.LEARNED_NOTHING
+
+
+def test_a_folder_of_examples_gives_what_the_stream_gives(tmp_path):
+    spec = "linear:m=2,k=2,d=4"
+    folder = write_folder(tmp_path / "x", parse(spec).instance(0), 500)
+    one, two = run(parse_learner("lifted"), folder, Budget()), learn("lifted", spec)
+    assert (one.risk, one.details) == (two.risk, two.details)
+
+
+@pytest.mark.parametrize(
+    ("learner", "spec", "why"),
+    [
+        ("lifted", "linear:m=1,k=2,d=64", "131072|133120"),
+        ("lifted", "nice:m=1,k=2,d=40", "features"),
+        ("lifted:heads=3", "nice:m=1,k=2,d=8", "cubic"),
+        ("lifted:heads=3", "linear:m=1,k=2,d=30", "up to d=24"),
+    ],
+)
+def test_what_is_too_large_is_refused(learner, spec, why):
+    with pytest.raises(ToolkitError, match=why):
+        learn(learner, spec)
+
+
+@pytest.mark.parametrize("text", ["features=x", "oversample=0.5", "heads=65", "oversample=-1"])
+def test_parameters_out_of_range_are_refused(text):
+    with pytest.raises(UsageError, match="given"):
+        parse_learner(f"lifted:{text}")
+
+
+def test_memory_is_asked_for_first(monkeypatch):
+    from instances import limits
+
+    monkeypatch.setattr(limits, "available_memory", lambda: 10_000)
+    with pytest.raises(ToolkitError, match="least squares on 550 features needs"):
+        learn("lifted", "linear:m=1,k=2,d=10")
+
+
+def test_the_collapse_is_of_all_heads_and_its_figure_is_byte_stable(monkeypatch):
+    monkeypatch.setattr(collapse, "_NOISY", (1.2, 20.0))
+    data = collapse.collapse_numbers(parse("linear:m=4,k=2,d=3"), seeds=2)
+    assert json.loads(json.dumps(data)) == data
+    for curve in data["noiseless"]:
+        for ratio, low, high in zip(curve["ratios"], curve["low"], curve["high"], strict=True):
+            assert high < 1e-15 if ratio >= 1 else low > 1e-6
+    ends = [curve["error"][-1] * curve["ratios"][-1] for curve in data["noisy"]]
+    assert all(0.3 < end < 3 for end in ends)
+    assert len(set(ends)) == 3
+    draw = lambda f: collapse.draw_collapse(f, data)  # noqa: E731
+    assert render((10, 3.8), "svg", draw) == render((10, 3.8), "svg", draw)
+    for refused in (parse("nice:m=1,k=2,d=3"), parse("linear:m=1,k=2,d=13")):
+        with pytest.raises(UsageError, match="given"):
+            collapse.collapse_numbers(refused)
+    with pytest.raises(UsageError, match="seeds=0"):
+        collapse.collapse_numbers(parse("linear:m=1,k=2,d=3"), seeds=0)
+
+
+def test_the_error_in_closed_form_is_that_on_fresh_tokens():
+    family = parse("linear:m=2,k=3,d=3")
+    examples, _, error = collapse._errors((family, 0))[2]
+    instance = family.instance(0)
+    drawn, fresh = instance.examples(0, examples), instance.examples(0, 200_000, axis="fresh")
+    fit = solved(Cubic(k=3, d=3), drawn.x, drawn.y)
+    off = ((lifted.predict(Cubic(k=3, d=3), fit.solution, fresh.x) - fresh.y) ** 2).sum()
+    assert off / (fresh.y**2).sum() == pytest.approx(error, rel=0.05)
