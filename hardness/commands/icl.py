@@ -177,3 +177,37 @@ def optimizers(
             made, rates=chosen, seed=to.seed, seeds=seeds, tuning=tuning, progress=bar
         )
     finish(to, found.to_json())
+
+
+@icl.command(short_help="Softmax attention on the same task.")
+@click.option("--layers", default="1,3", show_default=True, help="Numbers with commas.")
+@click.option("--heads", default="1,2", show_default=True, help="Numbers with commas.")
+@click.option("--prompts", type=POSITIVE, default=1000, show_default=True, help="To train on.")
+@click.option("--steps", type=POSITIVE, default=100, show_default=True, help="Of a descent.")
+@law_options
+def softmax(
+    to: SimpleNamespace, law: Any, layers: str, heads: str, prompts: int, steps: int
+) -> None:
+    """Train softmax attention, and set it beside linear attention and the Bayes predictor.
+
+    Its output divided by n, as published; as it is; and of a trained scale, the fair comparison.
+    """
+    from hardness.icl.scalars import linear_loss
+    from hardness.icl.softmax_study import OUTPUTS, Effort, softmax_study
+    from instances.parameters import integer, split_list
+
+    depths, wide = (
+        [integer(part, name) for part in split_list(text)]
+        for text, name in ((layers, "--layers"), (heads, "--heads"))
+    )
+    with progress(len(OUTPUTS) * len(depths) * len(wide), "training", to) as bar:
+        found = softmax_study(
+            law,
+            layers=depths,
+            heads=wide,
+            effort=Effort(prompts=prompts, steps=steps),
+            seed=to.seed,
+            linear=linear_loss(law),
+            progress=bar,
+        )
+    finish(to, found.to_json())

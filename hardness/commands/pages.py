@@ -57,7 +57,11 @@ FIGURES = (
     "attacks",
     "training",
     "walsh",
+    "collapse",
+    "heads",
+    "icl",
 )
+OF_A_SPEC = ("correlations", "eigenvalues", "sda", "walsh", "collapse", "heads")
 
 
 @click.command(short_help=f"Draw one of {', '.join(FIGURES)}.")
@@ -67,11 +71,11 @@ FIGURES = (
 def figure(to: SimpleNamespace, name: str, source: str) -> None:
     """Draw a figure of a SPEC, or of a file.
 
-    correlations, eigenvalues, sda, walsh: SOURCE is a SPEC. adversary: a transcript. stages: the
-    file of `hardness learn staged SPEC --out FILE`. dial: the folder of a `compare` with the
-    learner staged. risks: that of any `compare`. attacks, training: that of a `compare` of an
-    LWE-style family. --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in
-    it.
+    correlations, eigenvalues, sda, walsh, collapse, heads: SOURCE is a SPEC. adversary: a
+    transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
+    `compare` with the learner staged. risks: that of any `compare`. attacks, training: that of a
+    `compare` of an LWE-style family. icl: that of `hardness icl`. --out FILE.svg, .png or .pdf
+    holds the picture; --json prints the numbers in it.
     """
     from hardness.report.figures import draw, numbers
     from instances.disk import write_bytes
@@ -82,8 +86,7 @@ def figure(to: SimpleNamespace, name: str, source: str) -> None:
     if kind not in ("svg", "png", "pdf"):
         raise click.UsageError(f"--out {to.out} given: a name that ends in .svg, .png or .pdf")
     early(to)
-    of_family = name in ("correlations", "eigenvalues", "sda", "walsh")
-    data = numbers(name, target(source)[0] if of_family else Path(source))
+    data = numbers(name, target(source)[0] if name in OF_A_SPEC else Path(source))
     if to.out:
         write_bytes(to.out, draw(name, data, kind), force=to.force)
-    emit(to, data, f"{to.out}: {name} of {data['spec']}", write=False)
+    emit(to, data, f"{to.out}: {name} of {data.get('spec', source)}", write=False)

@@ -1,5 +1,7 @@
 """The scalar solutions as layers: exact losses that trained matrices are measured against."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -45,3 +47,20 @@ def scalar_reference(law: Prompts, layers: int, kind: Kind) -> Reference | None:
         loss=float(loss) * level,
         method=method,
     )
+
+
+def linear_loss(law: Prompts) -> Callable[[int, int], float | None] | None:
+    """Return the loss of the best scalars by numbers of points and layers, None as above.
+
+    >>> law = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
+    >>> round(linear_loss(law)(19, 1), 12)
+    1.2
+    """
+    if not law.isotropic:
+        return None
+
+    def loss(n: int, layers: int) -> float | None:
+        found = scalar_reference(replace(law, n=n), layers, "both")
+        return None if found is None else found.loss
+
+    return loss

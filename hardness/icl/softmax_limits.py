@@ -6,17 +6,20 @@ Training of one layer was seen to find such heads in [HPCY25].
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.icl.onelayer import least, optimum
 from hardness.icl.softmax import losses
 from instances.covariance import root
 from instances.prompts import Prompts
 
 Array = NDArray[np.float64]
-LinearLoss = Callable[[int, int], float]  # of n points and L layers, for the law's sigma and task
+LinearLoss = Callable[
+    [int, int], float | None
+]  # of n points and L layers, for the law's sigma and task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +63,8 @@ def best_linear(law: Prompts, n: int) -> tuple[Array, float]:
     >>> round(13 * best_linear(Prompts(n=20, sigma=np.eye(5), task=np.eye(5)), 20)[1], 12)
     15.0
     """
-    power = float(np.trace(law.task))
-    moment = (n + 1) / n * law.task + (power + law.noise**2) / n * np.eye(law.d)
-    a = np.linalg.solve(moment, law.task)
-    return np.asarray(a, np.float64), power - float(np.trace(a @ law.task))
+    shorter = replace(law, n=n)
+    return optimum(shorter), least(shorter)
 
 
 def references(
@@ -81,7 +82,7 @@ def references(
     def of(count: int, depth: int) -> float | None:
         if depth == 1:
             return best_linear(white, count)[1]
-        return None if linear is None else float(linear(count, depth))
+        return None if linear is None else linear(count, depth)
 
     for depth in layers:
         known = "closed form" if depth == 1 else "best found"

@@ -6,8 +6,9 @@ softmax weights sum to 1 without); fixed at 1; and free, as a trained matrix of 
 models see whitened points: Theta, P and x change together, so that no loss changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,7 @@ def softmax_study(
     effort: Effort | None = None,
     seed: int = 0,
     linear: LinearLoss | None = None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> SoftmaxStudy:
     """Train softmax models of every number of layers and heads; compare them with references.
 
@@ -134,12 +136,10 @@ def softmax_study(
     )
     white = whitened(law)
     sheet = _Sheet(white, effort, seed)
-    trained = [
-        _trained(sheet, depth, wide, output)
-        for depth in layers
-        for wide in heads
-        for output in outputs
-    ]
+    trained = []
+    for depth, wide, output in product(layers, heads, outputs):
+        trained.append(_trained(sheet, depth, wide, output))
+        progress(1)
     return SoftmaxStudy(
         law=law,
         seed=seed,

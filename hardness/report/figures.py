@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hardness.compare import read_comparison
-from hardness.report import attack_figures, lower_figures, risks, stages, walsh
+from hardness.report import attack_figures, collapse, icl, lower_figures, risks, stages, walsh
 from hardness.report.canvas import render
 from instances.disk import read_json
 from instances.family import Family
@@ -17,12 +17,15 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "eigenvalues": lower_figures.eigenvalues,
     "sda": lower_figures.sda,
     "walsh": walsh.weights,
+    "collapse": collapse.collapse_numbers,
+    "heads": collapse.heads_numbers,
     "adversary": lambda path: lower_figures.adversary(read_json(path)),
     "stages": lambda path: stages.of_run(read_json(path)),
     "dial": lambda path: stages.of_dial(read_comparison(path)),
     "risks": lambda path: risks.of_risks(read_comparison(path)),
     "attacks": lambda path: attack_figures.of_attacks(read_comparison(path)),
     "training": lambda path: attack_figures.of_training(read_comparison(path)),
+    "icl": icl.read_study,
 }
 _SMALL, _WIDE = (6.0, 3.8), (10.0, 3.8)
 DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
@@ -30,6 +33,8 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "eigenvalues": (_SMALL, lower_figures.draw_eigenvalues),
     "sda": (_SMALL, lower_figures.draw_sda),
     "walsh": (_SMALL, walsh.draw_weights),
+    "collapse": (_WIDE, collapse.draw_collapse),
+    "heads": (_WIDE, collapse.draw_heads),
     "adversary": (_SMALL, lower_figures.draw_adversary),
     "stages": (_WIDE, stages.draw_run),
     "dial": (_WIDE, stages.draw_dial),
@@ -49,5 +54,7 @@ def numbers(name: str, source: Family | Path) -> Data:
 
 def draw(name: str, data: Data, kind: str = "svg") -> bytes:
     """Draw one figure from its numbers, as svg, png or pdf: the same bytes for the same numbers."""
+    if name == "icl":
+        return icl.picture(data, kind)
     size, build = DRAWINGS[name]
     return render(size, kind, lambda figure: build(figure, data))

@@ -8,6 +8,7 @@ from hardness.report.canvas import render
 from hardness.report.icl_curves import curves_words, draw_curves
 from hardness.report.icl_optimizers import draw_optimizers, optimizers_words
 from hardness.report.icl_optimum import draw_optimum, optimum_words
+from hardness.report.icl_softmax import draw_softmax, softmax_words
 from hardness.report.icl_steps import draw_steps, steps_words
 from hardness.report.icl_train import draw_train, train_words
 from instances.disk import new_folder, read_json, write_bytes, write_json
@@ -25,6 +26,7 @@ _KINDS: dict[
     "icl train": (train_words, (10.0, 6.0), draw_train),
     "icl curves": (curves_words, (7.0, 4.2), draw_curves),
     "icl optimizers": (optimizers_words, _WIDE, draw_optimizers),
+    "icl softmax": (softmax_words, _WIDE, draw_softmax),
 }
 
 

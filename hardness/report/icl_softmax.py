@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hardness.icl.softmax_study import OUTPUTS, SoftmaxStudy, Trained
+from hardness.icl.softmax_study import OUTPUTS
 from hardness.report.canvas import STYLES
 from hardness.report.text import table
 
@@ -14,18 +14,17 @@ _PAPER = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
 _LIMITS = {"linear": "-", "two heads, limit": "--", "one head, limit": ":"}
 
 
-def softmax_words(study: SoftmaxStudy) -> str:
+def softmax_words(data: Data) -> str:
     """Write the losses as a table, with how each is known, and what the limits mean."""
-    law = study.law
     lines = [
-        f"in-context regression, n={law.n} points, d={law.d}, noise {law.noise:g}, seed "
-        f"{study.seed}: loss",
+        f"in-context regression, n={data['n']} points, d={data['d']}, noise {data['noise']:g}, "
+        f"seed {data['seed']}: loss",
         "",
-        table(["model", "layers", "output", "free", "loss", "known"], _rows(study)),
+        table(["model", "layers", "output", "free", "loss", "known"], _rows(data)),
         "",
         *_NOTES,
     ]
-    lines += _shortfalls(study)
+    lines += _shortfalls(data)
     return "\n".join(lines)
 
 
@@ -43,26 +42,26 @@ _NOTES = (
 )
 
 
-def _rows(study: SoftmaxStudy) -> list[list[str]]:
-    rows = _reference_rows(study, 0)
-    for depth in sorted({t.layers for t in study.trained}):
-        rows += _reference_rows(study, depth)
-        for t in (t for t in study.trained if t.layers == depth):
-            name = f"softmax, {t.heads} head{'s' * (t.heads > 1)}"
+def _rows(data: Data) -> list[list[str]]:
+    rows = _reference_rows(data, 0)
+    for depth in sorted({t["layers"] for t in data["trained"]}):
+        rows += _reference_rows(data, depth)
+        for t in (t for t in data["trained"] if t["layers"] == depth):
+            name = f"softmax, {t['heads']} head{'s' * (t['heads'] > 1)}"
             for free, kind, found in (
-                (t.parameters, "", t.loss),
-                (t.scalar_parameters, ", c I", t.scalar_loss),
+                (t["parameters"], "", t["loss"]),
+                (t["scalar_parameters"], ", c I", t["scalar_loss"]),
             ):
-                loss = _number(found.loss, found.error)
-                rows.append([name + kind, str(depth), t.output, str(free), loss, "trained"])
+                loss = _number(found["loss"], found["error"])
+                rows.append([name + kind, str(depth), t["output"], str(free), loss, "trained"])
     return rows
 
 
-def _reference_rows(study: SoftmaxStudy, depth: int) -> list[list[str]]:
+def _reference_rows(data: Data, depth: int) -> list[list[str]]:
     return [
-        [r.name, str(depth or "-"), "-", "-", _number(r.loss, r.error), r.known]
-        for r in study.references
-        if r.layers == depth
+        [r["name"], str(depth or "-"), "-", "-", _number(r["loss"], r["error"]), r["known"]]
+        for r in data["references"]
+        if r["layers"] == depth
     ]
 
 
@@ -78,25 +77,30 @@ def _number(loss: float, error: float) -> str:
     return f"{loss:.{digits}f} +- {error:.{digits}f}"
 
 
-def _shortfalls(study: SoftmaxStudy) -> list[str]:
+def _shortfalls(data: Data) -> list[str]:
     """Say where training ended more than two standard errors above a known infimum."""
     said = []
-    for t in study.trained:
-        if t.output != "free":
+    for t in data["trained"]:
+        if t["output"] != "free":
             continue
-        best, bound = t.best, limit_of(study, t)
-        if bound is not None and best.loss > bound + 2 * best.error:
+        loss, error = _best(t)
+        bound = limit_of(data, t)
+        if bound is not None and loss > bound + 2 * error:
             said.append(
-                f"        {t.layers} layers, {t.heads} heads: training ended "
-                f"{best.loss / bound - 1:.1%} above its limit."
+                f"        {t['layers']} layers, {t['heads']} heads: training ended "
+                f"{loss / bound - 1:.1%} above its limit."
             )
     return said
 
 
-def limit_of(study: SoftmaxStudy, trained: Trained) -> float | None:
+def limit_of(data: Data, trained: Data) -> float | None:
     """Return the least limit that a softmax model of free scale is known to reach."""
-    names = ["one head, limit"] + ["two heads, limit"] * (trained.heads > 1)
-    found = [r.loss for r in study.references if r.layers == trained.layers and r.name in names]
+    names = ["one head, limit"] + ["two heads, limit"] * (trained["heads"] > 1)
+    found = [
+        r["loss"]
+        for r in data["references"]
+        if r["layers"] == trained["layers"] and r["name"] in names
+    ]
     return min(found, default=None)
 
 

@@ -156,7 +156,7 @@ def _due(rows: _Rows, features: FeatureMap) -> float:
     """Say how many times the fewest examples are due, by the noise of the labels.
 
     From x times as many rows as coefficients the excess error in an entry of a label is noise^2 / x
-    for large x. Nearer to 1 these heavy-tailed features cost more, by measurement (d = 4 to 8)
+    for large x. Nearer to 1 these heavy-tailed features cost more, by measurement (d = 6)
     about noise^2 (x + 3) / (x (x - 1)), so that is solved for x.
     """
     noise = float(rows.family.noise) ** 2 if isinstance(rows.family, Dense) else 0.0
