@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import common, emit
+from hardness.commands.options import POSITIVE, common, emit, progress
 
 
 @click.group(short_help="In-context regression by attention layers.")
