@@ -20,7 +20,9 @@ def run(code: str, **environment: str) -> str:
     ).stdout
 
 
-@pytest.mark.parametrize("arguments", [["-h"], *([name, "-h"] for name in cli.BUILT)])
+@pytest.mark.parametrize(
+    "arguments", [["-h"], *([name, "-h"] for name in cli.BUILT), ["icl", "optimizers", "-h"]]
+)
 def test_help_imports_nothing_heavy(arguments):
     """One Python for each: a module that another command imported would hide what this one does."""
     code = f"""

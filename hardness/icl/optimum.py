@@ -87,6 +87,7 @@ class Optimum:
             "d": law.d,
             "n": law.n,
             "noise": law.noise,
+            "seed": self.integrated.seed,
             "sigma": law.sigma.tolist(),
             "task": law.task.tolist(),
             "power": law.power,

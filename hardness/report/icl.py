@@ -36,9 +36,18 @@ def words(data: Data) -> str:
 
 
 def picture(data: Data, kind: str = "svg") -> bytes:
-    """Draw the figure of a study as svg, png or pdf: the same bytes for the same numbers."""
+    """Draw the figure of a study as svg, png or pdf: the same bytes for the same numbers.
+
+    Raises DamagedFile for data with numbers missing.
+    """
     _, size, build = _KINDS[data["kind"]]
-    return render(size, kind, lambda figure: build(figure, data))
+    try:
+        return render(size, kind, lambda figure: build(figure, data))
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise DamagedFile(
+            f"this results.json is no whole study ({type(error).__name__} {error}): make it again "
+            f"with `hardness {data['kind']} --out DIR`"
+        ) from error
 
 
 def write_study(path: Path, data: Data, force: bool = False) -> None:
@@ -50,7 +59,8 @@ def write_study(path: Path, data: Data, force: bool = False) -> None:
 
 def read_study(path: Path) -> Data:
     """Read a study from its folder or its results.json; raises DamagedFile for any other file."""
-    data = read_json(path / "results.json" if path.is_dir() else path)
+    path = path / "results.json" if path.is_dir() else path
+    data = read_json(path)
     if not isinstance(data, dict) or data.get("format") != 1 or data.get("kind") not in _KINDS:
         raise DamagedFile(f"{path} holds no study of `hardness icl ... --out DIR`")
     return data

@@ -1,0 +1,149 @@
+"""The commands of in-context regression: what they print, keep, draw again and refuse."""
+
+import json
+
+import numpy as np
+import pytest
+
+QUICK = {
+    "optimum": "--d 3 --n 8 --samples 200",
+    "steps": "--d 3 --n 8 --layers 2",
+    "train": "--d 3 --n 8 --layers 2 --samples 300",
+    "curves": "--d 2 --n 5 --layers 1 --samples 100 --steps 20",
+    "optimizers": "--d 2 --n 5 --layers 1 --steps 20 --batch 20 --rates .02,.1 --seeds 1 "
+    "--tuning 1",
+    "softmax": "--d 2 --n 5 --layers 1 --heads 1,2 --prompts 50 --steps 5",
+}
+FIELDS = {
+    "optimum": {"least", "exact", "gradient", "numerical", "integrated", "raw", "stationary"},
+    "steps": {"best", "common", "plusplus", "layers"},
+    "train": {"loss", "reference", "distance_q", "curve", "runs", "rare"},
+    "curves": {"points"},
+    "optimizers": {"methods", "factors", "authors_rate", "noise"},
+    "softmax": {"trained", "references", "effort"},
+}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_study_is_printed_kept_and_drawn_again(hardness, name, tmp_path):
+    line = ["icl", name, *QUICK[name].split()]
+    found = hardness(*line, "--json", "--out", tmp_path / "x")
+    assert found.code == 0
+    assert found.json["kind"] == f"icl {name}"
+    assert FIELDS[name] | {"format", "d", "n", "seed"} <= set(found.json)
+    assert json.loads((tmp_path / "x" / "results.json").read_text()) == found.json
+    assert sorted(p.name for p in (tmp_path / "x").iterdir()) == ["figure.svg", "results.json"]
+    again = hardness("figure", "icl", tmp_path / "x", "--out", tmp_path / "again.svg")
+    assert again.code == 0
+    kept = (tmp_path / "x" / "figure.svg").read_bytes()
+    assert (tmp_path / "again.svg").read_bytes() == kept
+    text = hardness(*line)
+    assert text.code == 0
+    assert max(map(len, text.out.splitlines())) <= 80
+    refused = hardness(*line, "--out", tmp_path / "x")
+    assert refused.code == 1
+    refused.one_line("exists")
+
+
+def without_seconds(data):
+    if isinstance(data, dict):
+        return {k: without_seconds(v) for k, v in data.items() if k != "seconds"}
+    return [without_seconds(v) for v in data] if isinstance(data, list) else data
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_seed_gives_the_same_numbers_and_another_others(hardness, name):
+    line = ["icl", name, *QUICK[name].split(), "--json"]
+    first, second = hardness(*line).json, hardness(*line).json
+    assert without_seconds(first) == without_seconds(second)
+    other = hardness(*line, "--seed", 1).json
+    assert without_seconds(other) != without_seconds(first) | {"seed": 1}
+
+
+def test_the_published_figures(hardness):
+    """One layer 15/13; best steps .36124, .13361, .05495; GD++ of three layers below 2e-3."""
+    assert hardness("icl", "optimum", "--samples", 200, "--json").json["exact"] == "15/13"
+    found = hardness("icl", "steps", "--json").json
+    losses = [f"{entry['loss']:.5f}" for entry in found["best"]]
+    assert losses == ["1.15385", "0.36124", "0.13361", "0.05495"]
+    assert found["plusplus"][2]["loss"] < 1e-3
+
+
+def test_sigma_from_a_file_is_the_same_as_by_name(hardness, tmp_path):
+    np.save(tmp_path / "s.npy", np.diag([1.0, 2.0, 3.0]))
+    np.savetxt(tmp_path / "s.csv", np.diag([1.0, 2.0, 3.0]), delimiter=",")
+    line = ["icl", "optimum", "--d", 3, "--n", 8, "--samples", 100, "--json", "--sigma"]
+    wanted = hardness(*line, "diag(1,2,3)").json
+    assert hardness(*line, tmp_path / "s.npy").json == wanted
+    assert hardness(*line, tmp_path / "s.csv").json == wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("optimum --sigma diag(1,-1,1,1,1)", 2, "not positive definite"),
+        ("optimum --task diag(1,0,1,1,1)", 2, "not positive definite"),
+        ("optimum --sigma toeplitz(1)", 2, "not positive definite"),
+        ("optimum --n 0", 2, "between 1 and"),
+        ("optimum --n -3", 2, "between 1 and"),
+        ("optimum --d 0", 2, "between 1 and 256"),
+        ("optimum --d 1000", 2, "between 1 and 256"),
+        ("optimum --sigma diag(1,2)", 2, "d = 5 values are needed"),
+        ("optimum --sigma nonsense", 2, "identity, diag"),
+        ("optimum --sigma power(x)", 2, "number"),
+        ("optimum --sigma nowhere.npy", 2, "no such file"),
+        ("optimum --noise -1", 2, "at least 0"),
+        ("optimum --noise nan", 2, "noise"),
+        ("optimum --samples 1", 2, "--samples"),
+        ("steps --task identity --sigma power(1)", 2, "--task inverse"),
+        ("steps --layers 21", 2, "between 1 and 20"),
+        ("train --layers 0", 2, "--layers"),
+        ("train --layers 65", 2, "between 1 and 64"),
+        ("train --rate 0 --method adam", 2, "above 0"),
+        ("train --free p", 2, "--free"),
+        ("curves --layers 9", 2, "between 1 and 8"),
+        ("optimizers --rates 0.1,x", 2, "number"),
+        ("optimizers --rates 0", 2, "rate"),
+        ("optimizers --clip -1", 2, "clip"),
+        ("softmax --heads 9", 2, "between 1 and 8"),
+        ("softmax --layers x", 2, "integer"),
+        ("softmax --n 1", 2, "n >= 2"),
+        ("softmax --d 33", 2, "up to 32"),
+        ("optimun", 2, "optimun"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_line(hardness, line, code, said, tmp_path):
+    found = hardness("icl", *line.split(), "--out", tmp_path / "x")
+    assert found.code == code
+    found.one_line(said)
+    assert not (tmp_path / "x").exists()
+
+
+def test_matrices_of_the_wrong_shape_or_kind_are_refused(hardness, tmp_path):
+    bad = {
+        "shape.npy": (np.eye(4), 2, "d = 5 needs"),
+        "skew.npy": (np.triu(np.ones((5, 5))), 2, "not symmetric"),
+        "nan.npy": (np.full((5, 5), np.nan), 2, "not finite"),
+        "complex.npy": (np.eye(5) * 1j, 1, "real numbers"),
+    }
+    for name, (matrix, code, said) in bad.items():
+        np.save(tmp_path / name, matrix)
+        found = hardness("icl", "optimum", "--sigma", tmp_path / name)
+        assert found.code == code
+        found.one_line(said)
+    (tmp_path / "text.csv").write_text("1,2\n3\n")
+    hardness("icl", "optimum", "--sigma", tmp_path / "text.csv").one_line("no matrix of numbers")
+    (tmp_path / "empty.npy").write_bytes(b"")
+    hardness("icl", "optimum", "--sigma", tmp_path / "empty.npy").one_line("no matrix of numbers")
+
+
+def test_other_files_are_no_studies(hardness, tmp_path):
+    for text in ("{}", "[1]", '{"format": 1, "kind": "icl nothing"}', "x"):
+        (tmp_path / "results.json").write_text(text)
+        found = hardness("figure", "icl", tmp_path, "--json")
+        assert found.code == 1
+        found.one_line("results.json")
+    (tmp_path / "results.json").write_text('{"format": 1, "kind": "icl train"}')
+    found = hardness("figure", "icl", tmp_path, "--out", tmp_path / "x.svg")
+    assert found.code == 1
+    found.one_line("results.json")
