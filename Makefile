@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables clean
+.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -38,6 +38,10 @@ tables: $(VENV)/.test
 lifted-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/lifted.py > lifted.part && mv lifted.part docs/lifted-tables.md
 	cat docs/lifted-tables.md
+
+icl-tables: $(VENV)/.test
+	$(BIN)/python benchmarks/icl.py > icl.part && mv icl.part docs/in-context-tables.md
+	cat docs/in-context-tables.md
 
 attack-tables: $(VENV)/.lattice
 	$(BIN)/python benchmarks/attacks.py > attacks.part && mv attacks.part docs/attack-tables.md

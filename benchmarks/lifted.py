@@ -6,9 +6,13 @@ size of their logits, and how many heads are counted.
 
 import os
 import platform
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 from statistics import mean, median, stdev
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -26,6 +30,12 @@ from hardness.upper.lifted import predict, tensor
 from instances import parse
 from instances.cubic import coefficients, power
 
+HARDNESS = Path(sys.executable).with_name("hardness")
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
+DIAL = (
+    "compare dial:tau=1,m=2,k=4,d=8 --over tau=0.03,0.1,0.3,1,3,10,30 --learner lifted "
+    "--learner student --learner staged --seeds 3 --budget-seconds 240 --jobs 1"
+)
 SEEDS, MANY = range(5), range(20)
 FRESH = 2000
 HEADS = (1, 4, 20)
@@ -158,7 +168,25 @@ def table(title: str, header: str, rows: Iterator[str]) -> None:
         print(row, flush=True)
 
 
+def picture(name: str, source: Path | str, file: str) -> None:
+    """Draw a figure for the pages."""
+    command = [HARDNESS, "figure", name, source, "--out", IMAGES / file, "--force"]
+    subprocess.run(command, capture_output=True, check=True)
+
+
+def along_the_dial() -> str:
+    """Three learners from small logits to large ones, with the figure: a table as printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "dial"
+        command = [HARDNESS, *DIAL.split(), "--out", out]
+        found = subprocess.run(command, capture_output=True, text=True, check=True)
+        picture("risks", out, "easy-to-hard.svg")
+    return found.stdout.rstrip()
+
+
 def main() -> None:
+    for name in ("collapse", "heads"):
+        picture(name, "linear:m=4,k=3,d=6", f"{name}.svg")
     print(
         "# Tables of the learner `lifted`\n\nPrinted by `make lifted-tables`: one core a run. "
         f"Errors are relative, |difference| / |labels| on {FRESH} fresh examples.\n"
@@ -202,6 +230,7 @@ def main() -> None:
             "| layer | features | examples | error | seconds | peak memory |",
             pool.map(size, sizes),
         )
+    print(f"\n## From easy to hard\n\n`hardness {DIAL}`\n\n```text\n{along_the_dial()}\n```")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,64 @@
+"""Studies of in-context regression at their default sizes, for docs: `make icl-tables`.
+
+Writes docs/in-context-tables.md to standard output and the figures to docs/images.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
+HARDNESS = Path(sys.executable).with_name("hardness")
+STUDIES = {
+    "One layer": "optimum",
+    "One layer where points are spread unevenly": "optimum --sigma diag(1,.5,.25,.125,.06) "
+    "--task identity",
+    "One layer, long prompts": "optimum --n 100",
+    "Scalars, exactly": "steps",
+    "Scalars with label noise": "steps --noise 1",
+    "Training three layers, P = 0": "train",
+    "Training three layers, P and Q": "train --free both",
+    "Training with Adam on fresh batches": "train --method adam",
+    "Training on uneven points, whitened": "train --sigma diag(1,.5,.2,.1,.05)",
+    "Training on uneven points, raw": "train --sigma diag(1,.5,.2,.1,.05) --raw",
+    "The loss against the number of layers": "curves",
+    "Adam against SGD": "optimizers",
+    "Adam against SGD without clipping": "optimizers --clip 0 --seeds 3",
+    "Softmax attention": "softmax",
+}
+DRAWN = ("optimum", "steps", "train", "curves", "optimizers", "softmax")  # without options
+
+
+def study(line: str) -> tuple[str, float]:
+    """Run one command; keep its figure where it is drawn; return what it prints, and its time."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "study"
+        start = time.perf_counter()
+        command = [HARDNESS, "icl", *line.split(), "--out", out]
+        found = subprocess.run(command, capture_output=True, text=True, check=True)
+        seconds = time.perf_counter() - start
+        if line in DRAWN:
+            shutil.copyfile(out / "figure.svg", IMAGES / f"icl-{line}.svg")
+    return found.stdout.partition("\n\nwritten: ")[0].rstrip(), seconds
+
+
+def main() -> None:
+    """Print the page."""
+    print("# Tables of in-context regression\n")
+    print("Printed by `make icl-tables`, one command after the other on one core of")
+    print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, with")
+    print(f"{os.cpu_count()} cores in all. What the numbers say stands in")
+    print("[in-context regression](in-context.md). Seeds are 0.")
+    for title, line in STUDIES.items():
+        text, seconds = study(line)
+        print(f"\n## {title}\n\n`hardness icl {line}`, {seconds:.0f} s\n\n```text\n{text}\n```")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
