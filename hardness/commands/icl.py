@@ -1,5 +1,6 @@
 """In-context linear regression: closed forms, training and comparisons of attention layers."""
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from types import SimpleNamespace
@@ -160,7 +161,7 @@ def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int)
 @click.option("--tuning", type=POSITIVE, default=2, show_default=True, help="Seeds to tune on.")
 @law_options
 def optimizers(
-    to: SimpleNamespace, law: Any, rates: str, seeds: int, tuning: int, **course: Any
+    to: SimpleNamespace, law: Any, rates: str, seeds: int, tuning: int, clip: float, **course: Any
 ) -> None:
     """Train linear transformers by momentum SGD and by Adam, at every rate, from the same starts.
 
@@ -171,7 +172,7 @@ def optimizers(
     from instances.parameters import number, split_list
 
     chosen = [number(rate, "--rates") for rate in split_list(rates)] if rates else RATES
-    made = Course(law=law, **course)
+    made = Course(law=law, clip=clip or math.inf, **course)
     with progress(made.steps * (seeds + tuning), "training", to) as bar:
         found = optimizers(
             made, rates=chosen, seed=to.seed, seeds=seeds, tuning=tuning, progress=bar
