@@ -67,6 +67,7 @@ class DenseExamples(Examples):
 class Dense(Family):
     """A family of layers with random weights; a subclass gives `build` and the fields below."""
 
+    m: int  # heads
     tokens: str  # boolean or gaussian
 
     @abstractmethod
@@ -90,6 +91,23 @@ class Dense(Family):
             f"noise={self.noise} given: the standard deviation of the label noise, at least 0 and "
             "at most 1000",
         )
+
+    def require_heads(self, most: int) -> None:
+        """Refuse no heads or too many; raises UsageError."""
+        require(1 <= self.m <= most, f"m={self.m} given: m, the heads, from 1 to {most}")
+
+    def require_norm(self, name: str) -> None:
+        """Refuse a norm of the Theta_i that is no such thing; raises UsageError."""
+        value = getattr(self, name)
+        require(
+            0 < value <= 1000,
+            f"{name}={value} given: the norm of Theta_i, above 0 and at most 1000",
+        )
+
+    @property
+    def layer_heads(self) -> int:
+        """m."""
+        return self.m
 
     @property
     def size(self) -> None:

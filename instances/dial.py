@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from instances.dense import Dense
-from instances.family import Hardness, require
+from instances.family import Hardness
 from instances.layer import AttentionLayer
 from instances.nice import Nice
 
@@ -44,16 +44,8 @@ class Dial(Dense):
 
     def __post_init__(self) -> None:
         self.require_tokens()
-        require(1 <= self.m <= 64, f"m={self.m} given: m, the heads, must be between 1 and 64")
-        require(
-            0 < self.tau <= 1000,
-            f"tau={self.tau} given: the norm of Theta_i, above 0 and at most 1000",
-        )
-
-    @property
-    def layer_heads(self) -> int:
-        """m."""
-        return self.m
+        self.require_heads(64)
+        self.require_norm("tau")
 
     @property
     def hardness(self) -> Hardness:

@@ -48,21 +48,13 @@ class Linear(Dense):
 
     def __post_init__(self) -> None:
         self.require_tokens()
-        require(1 <= self.m <= 1024, f"m={self.m} given: the heads, between 1 and 1024")
+        self.require_heads(1024)
         require(
             self.d <= LARGEST_D,
             f"d={self.d} given: d is at most {LARGEST_D} here, where the cubic map has 2^24 "
             "coefficients",
         )
-        require(
-            0 < self.scale <= 1000,
-            f"scale={self.scale} given: the norm of Theta_i, above 0 and at most 1000",
-        )
-
-    @property
-    def layer_heads(self) -> int:
-        """m."""
-        return self.m
+        self.require_norm("scale")
 
     @property
     def hardness(self) -> Hardness:

@@ -64,11 +64,8 @@ class Nice(Dense):
 
     def __post_init__(self) -> None:
         self.require_tokens()
-        require(1 <= self.m <= 64, f"m={self.m} given: m, the heads, must be between 1 and 64")
-        require(
-            0 < self.scale <= 1000,
-            f"scale={self.scale} given: the norm of Theta_i, above 0 and at most 1000",
-        )
+        self.require_heads(64)
+        self.require_norm("scale")
         for name in _BOUNDED:
             value = getattr(self, name)
             require(0 <= value <= 1, f"{name}={value} given: {name} must be between 0 and 1")
@@ -92,11 +89,6 @@ class Nice(Dense):
                 "parity needs k = 2 tokens and an odd m below d (the parity of an even number of "
                 "bits takes a head more)",
             )
-
-    @property
-    def layer_heads(self) -> int:
-        """m."""
-        return self.m
 
     @property
     def hardness(self) -> Hardness:
