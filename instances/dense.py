@@ -94,7 +94,7 @@ class Dense(Family):
 
     def require_heads(self, most: int) -> None:
         """Refuse no heads or too many; raises UsageError."""
-        require(1 <= self.m <= most, f"m={self.m} given: m, the heads, from 1 to {most}")
+        require(1 <= self.m <= most, f"m={self.m} given: m, the heads, between 1 and {most}")
 
     def require_norm(self, name: str) -> None:
         """Refuse a norm of the Theta_i that is no such thing; raises UsageError."""
