@@ -129,6 +129,19 @@ def test_stretched_points_have_the_means_of_the_law_and_meet_rare_prompts():
     assert rare(layers, law, 0, 2000).value > evaluate(layers, grams, law).value
 
 
+@pytest.mark.parametrize("count", [1, 3, 12, 20])
+def test_weights_of_few_stretched_points_are_unbiased(count):
+    """Means of tr(sigma^-1 S) and of 1 over many small samples, for counts that 8 does not divide."""
+    law = Prompts.named(2, 6, "diag(1,3)", "identity", 0.0)
+    found = []
+    for seed in range(1500):
+        grams, weights = stretched(law, seed, "few", count)
+        size = np.einsum("cii,i->c", grams, 1 / np.diag(law.sigma)) / 2
+        found.append([weights.mean(), (weights * size).mean()])
+    error = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
+    assert (np.abs(np.mean(found, axis=0) - 1) <= 4 * error + 1e-12).all()
+
+
 def test_without_a_reference_it_says_so():
     found = train(FREE, 2, samples=200, steps=30, fresh=500)
     assert found.reference is None
