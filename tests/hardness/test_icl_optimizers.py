@@ -260,6 +260,25 @@ def test_a_reported_run_can_be_run_again(found):
     assert factors["adam"][2] == sgd.authors.losses[2] / adam.authors.losses[2]
 
 
+def test_rare_prompts_are_weighed_for_every_reported_run(found):
+    for method in found.methods:
+        for shown in (method.authors, method.tuned):
+            assert len(shown.rare) == len(shown.losses) == 3
+            for rare, loss, error in zip(shown.rare, shown.losses, shown.errors, strict=True):
+                assert abs(rare.value - loss) < 5 * (rare.error + error)  # small layers
+    words = optimizers_words(found.to_json())
+    assert "importance sampling" in words
+    assert "typical prompts alone" not in words
+
+
+def test_losses_that_rare_prompts_carry_are_said_to_be_those_of_typical_ones(found):
+    data = json.loads(json.dumps(found.to_json()))
+    data["methods"][1]["tuned"]["rare"][0]["value"] = 9 * data["methods"][1]["tuned"]["losses"][0]
+    words = optimizers_words(data)
+    assert "typical prompts alone" in words
+    assert all(len(line) <= 80 for line in words.splitlines())
+
+
 def test_json_words_and_figure_hold_the_numbers(found):
     text = json.dumps(found.to_json(), allow_nan=False)
     data = json.loads(text)

@@ -131,7 +131,7 @@ def test_stretched_points_have_the_means_of_the_law_and_meet_rare_prompts():
 
 @pytest.mark.parametrize("count", [1, 3, 12, 20])
 def test_weights_of_few_stretched_points_are_unbiased(count):
-    """Means of tr(sigma^-1 S) and of 1 over many small samples, for counts that 8 does not divide."""
+    """Means of 1 and of tr(sigma^-1 S) over many small samples, where 8 does not divide a count."""
     law = Prompts.named(2, 6, "diag(1,3)", "identity", 0.0)
     found = []
     for seed in range(1500):
