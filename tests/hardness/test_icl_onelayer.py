@@ -175,3 +175,13 @@ def test_an_exact_root_count_is_claimed_only_where_it_has_none():
     one = study(Prompts(n=5, sigma=np.eye(1), task=np.eye(1)), samples=100).to_json()
     assert one["dips"] == 1  # the optimum, written in another way
     assert "at all: exact root count" in optimum_words(one)
+
+
+def test_bayes_of_few_points_is_what_they_do_not_span():
+    law = Prompts.named(4, 2, "rotated(1,2,5,9)", "toeplitz(0.5)", 0.0)
+    part = law.draw(3, "one layer", 0, 50)
+    costs = []
+    for x in part.x[:, :-1]:
+        kept = law.task @ x.T @ np.linalg.solve(x @ law.task @ x.T, x @ law.task)
+        costs.append(np.trace(law.sigma @ (law.task - kept)))
+    assert evidence.bayes(law, 50, 3).mean == pytest.approx(np.mean(costs))
