@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -244,3 +245,10 @@ def test_the_control_variate_leaves_the_mean_where_it_is():
     found = evaluate(far, grams, SKEWED, known)
     assert abs(found.value - found.plain) < 4 * (found.error + found.plain_error)
     assert found.value > known.loss + 10 * found.error
+
+
+def test_intervals_of_99_percent_are_those_of_the_normal_law(trained):
+    low, high = trained.loss.interval
+    reach = NormalDist().inv_cdf(0.995) * trained.loss.error
+    assert (high - low) / 2 == pytest.approx(reach, rel=1e-4)
+    assert trained.loss.to_json()["confidence"] == 0.99
