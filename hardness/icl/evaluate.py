@@ -117,7 +117,8 @@ def stretched(law: Prompts, seed: int, axis: str, count: int) -> tuple[Array, Ar
     """Draw Gram matrices of stretched points, with weights that make means those of the law.
 
     Points of sample i are stretched by sqrt(c_k), k = i mod 8, c_k = exp(k sqrt(2/(nd))); its
-    weight is the law's density against the mixture of all eight, the balance heuristic. [VG95]
+    weight is the law's density against the mixture of all eight in the shares that were drawn, the
+    balance heuristic: weighted means are unbiased for every count. [VG95]
 
     >>> grams, weights = stretched(Prompts(n=4, sigma=np.eye(2), task=np.eye(2)), 0, "x", 4000)
     >>> bool(abs(weights.mean() - 1) < 0.1)
@@ -125,10 +126,11 @@ def stretched(law: Prompts, seed: int, axis: str, count: int) -> tuple[Array, Ar
     """
     logs = np.arange(_LEVELS) * np.sqrt(2 / (law.n * law.d))
     grams = sample(law, seed, axis, count)
-    grams = grams * np.exp(logs)[np.arange(count) % _LEVELS, None, None]
+    level = np.arange(count) % _LEVELS
+    grams = grams * np.exp(logs)[level, None, None]
     size = np.einsum("cij,ij->c", grams, np.linalg.inv(law.sigma))
     exponents = -law.n * law.d / 2 * logs - law.n / 2 * np.expm1(-logs) * size[:, None]
-    return grams, 1 / np.exp(exponents).mean(axis=1)
+    return grams, 1 / (np.exp(exponents) @ (np.bincount(level, minlength=_LEVELS) / count))
 
 
 def rare(layers: Layers, law: Prompts, seed: int, count: int) -> Rare:

@@ -18,6 +18,7 @@ from instances.prompts import Prompts
 
 Array = NDArray[np.float64]
 _SIMPLE = 10**6  # the largest denominator that a float64 is read back as
+_PLAIN = 1000  # that of a product of matrices, known to 1e-9 only
 
 
 def spread(law: Prompts) -> float:
@@ -98,26 +99,28 @@ def least(law: Prompts) -> float:
 
 
 def exact_eigenvalues(law: Prompts) -> list[Fraction] | None:
-    """Return the kappa as fractions where sigma task is diagonal, else None.
+    """Return the kappa as fractions where sigma and task are diagonal or inverse, else None.
 
     An entry of a law is read as the simplest fraction of a denominator up to 10^6 that rounds to
-    it, so 0.1 is 1/10, and None where it is none.
+    it, so 0.1 is 1/10, and None where it is none. sigma task = c I for other matrices is read as a
+    fraction of a denominator up to 1000, to within 1e-9.
 
     >>> exact_eigenvalues(Prompts(n=20, sigma=np.diag([0.1, 2.0]), task=np.eye(2)))
     [Fraction(1, 10), Fraction(2, 1)]
     """
-    if law.isotropic:
-        # The task was inverted in float64: the level is what both were meant to multiply to.
-        near = Fraction(law.power / law.d).limit_denominator(_SIMPLE)
-        close = abs(float(near) - law.power / law.d) <= 1e-9 * law.power / law.d
-        return [near] * law.d if close else None
     sides = [law.sigma, law.task]
-    if any(np.count_nonzero(side - np.diag(np.diag(side))) for side in sides):
+    if not any(np.count_nonzero(side - np.diag(np.diag(side))) for side in sides):
+        read = [[simple(float(v)) for v in np.diag(side)] for side in sides]
+        found = [a * b for a, b in zip(*read, strict=True) if a is not None and b is not None]
+        if len(found) == law.d:
+            return found
+    if not law.isotropic:
         return None
-    read = [[simple(float(v)) for v in np.diag(side)] for side in sides]
-    if any(v is None for side in read for v in side):
-        return None
-    return [a * b for a, b in zip(*read, strict=True) if a is not None and b is not None]
+    # A task was inverted in float64: the level is what both were meant to multiply to. Of all
+    # numbers less than one in a thousand is this close to a fraction this simple.
+    level = law.power / law.d
+    near = Fraction(level).limit_denominator(_PLAIN)
+    return [near] * law.d if abs(float(near) - level) <= 1e-9 * level else None
 
 
 def exact_least(law: Prompts) -> Fraction | None:

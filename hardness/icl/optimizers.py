@@ -11,6 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from statistics import median
 from typing import Any
 
+import numpy as np
+
+from hardness.icl.evaluate import Rare, rare
+from hardness.icl.gram import Layers
 from hardness.icl.noise import Tails, tails
 from hardness.icl.race import Course, Lap, mean_loss, race
 from hardness.icl.rules import Adam, Momentum, Rule, Sign
@@ -26,6 +30,7 @@ METHODS: dict[str, tuple[str, Callable[[float], Rule]]] = {
     "sign": ("signs, momentum .9", lambda rate: Sign(rate=rate)),
 }
 _ENDS = 20_000  # Gram matrices of the losses at the end
+_STRETCHED = 40_000  # of those with rare prompts
 HEAVY = 0.1  # Gamma shape of the heavy-tailed covariates of [ACSYJS24]
 
 
@@ -40,11 +45,16 @@ class Tried:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A rate on the reported seeds: losses at the end, standard errors, and curves by seed."""
+    """A rate on the reported seeds: losses at the end, standard errors, and curves by seed.
+
+    rare: the same losses by importance sampling. Where they are far above, prompts too rare to be
+    drawn carry the mean, and losses and errors tell of typical prompts alone.
+    """
 
     rate: float
     losses: list[float]
     errors: list[float]
+    rare: list[Rare]
     diverged: int
     curves: list[list[float]]
 
@@ -132,7 +142,7 @@ def optimizers(
     }
     again = sorted({(name, rate) for name in methods for rate in (AUTHORS_RATE, best[name])})
     found = _laps(course, again, seed, "report", seeds, progress)
-    shown = {at: _shown(at[1], found[at], grams, course) for at in again}
+    shown = {at: _shown(at[1], found[at], grams, course, seed) for at in again}
     trained = min(again, key=lambda at: median(shown[at].losses))
     return Optimizers(
         course=course,
@@ -169,15 +179,24 @@ def _tried(rate: float, losses: list[float], course: Course) -> Tried:
     return Tried(rate=rate, losses=losses, diverged=_diverged(losses, course))
 
 
-def _shown(rate: float, laps: list[Lap], grams: Any, course: Course) -> Shown:
+def _shown(rate: float, laps: list[Lap], grams: Any, course: Course, seed: int) -> Shown:
     ends = [mean_loss(lap.path[-1], grams, course.law) for lap in laps]
     return Shown(
         rate=rate,
         losses=[loss for loss, _ in ends],
         errors=[error for _, error in ends],
+        rare=[_rare(lap.path[-1], course, seed) for lap in laps],
         diverged=_diverged([loss for loss, _ in ends], course),
         curves=[lap.losses for lap in laps],
     )
+
+
+def _rare(theta: Any, course: Course, seed: int) -> Rare:
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = rare(Layers(p=theta[:, 0], q=theta[:, 1]), course.law, seed, _STRETCHED)
+    if math.isfinite(found.value):
+        return found
+    return Rare(value=math.inf, error=math.inf, share=1.0, samples=_STRETCHED)
 
 
 def _diverged(losses: Sequence[float], course: Course) -> int:

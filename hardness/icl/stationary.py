@@ -4,7 +4,8 @@ With sigma = I and a diagonal task (every law becomes one, `whitened`) flipping 
 coordinate i changes nothing. So a minimum over A and over b = (sqrt(u) e_j, 1) for one j and all
 u in [0, inf] is a stationary point of the whole loss. u = 0 is the optimum A*; u = inf is a layer
 of rank one, which reads the labels through sum_i y_i <e_j, x_i> only. In between lie mixtures.
-Where the task is isotropic too, every b can be rotated onto such a curve: no other points exist.
+Where the task is isotropic too, every b can be rotated onto such a curve: no other points exist but
+those with b = 0, which are saddles.
 """
 
 from dataclasses import asdict, dataclass

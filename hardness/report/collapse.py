@@ -218,7 +218,8 @@ def draw_heads(figure: Any, data: Data) -> None:
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right center", frameon=False, fontsize=8)
     figure.suptitle(
-        f"{data['tokens']}: by counting parameters, {data['generic']} heads fit any coefficients",
+        f"{data['tokens']}: by counting parameters, {data['generic']} heads fit "
+        "random coefficients",
         fontsize=9,
     )
 

@@ -74,6 +74,30 @@ def _ends(data: Data) -> list[str]:
         f"exactly; standard errors up to {100 * worst:.2g} % of a loss. Same start and batches for",
         "all methods of a seed.",
     ]
+    return [*lines, "", *_rare(methods, width)]
+
+
+def _rare(methods: list[Data], width: int) -> list[str]:
+    """Losses by importance sampling, and whether they leave anything of the order above."""
+    lines = ["The same by importance sampling, which meets rare prompts:"]
+    carried = False
+    for at in ("authors", "tuned"):
+        for method in methods:
+            shown = method[at]
+            values = [found["value"] for found in shown["rare"]]
+            share = max(found["share"] for found in shown["rare"])
+            lines.append(
+                f"  {shown['rate']:<13g} {method['words']:{width}}  {_spread(values)}, "
+                f"{100 * share:.0f}%"
+            )
+            pairs = zip(values, shown["losses"], strict=True)
+            carried |= any(v is not None and u is not None and v > 1.5 * u for v, u in pairs)
+    lines.append("last: the largest share of one sample; near 100%, no more than a sign")
+    if carried:
+        lines += [
+            "Some are far above: there prompts too rare to be drawn carry the mean. The",
+            "losses, errors and factors further up then hold for typical prompts alone.",
+        ]
     return lines
 
 

@@ -62,11 +62,11 @@ class HeadCount:
 
 
 def generic_heads(d: int, boolean: bool = False) -> int:
-    """Count the heads that fit any T of dimension d, by counting parameters.
+    """Count the heads that a random T of dimension d is expected to need, from parameters alone.
 
     m heads have m (2 d^2 - m) parameters, a rank-m matrix's, against d^3 (d + 1) / 2 coefficients,
-    d^2 (d (d - 1) / 2 + 1) that boolean tokens can tell. More heads than this are never counted:
-    fewer fit.
+    d^2 (d (d - 1) / 2 + 1) that boolean tokens can tell. So the heads of a layer with more are not
+    counted. No bound for every T: some sets of T may need more, as tensors over the reals do.
 
     >>> [generic_heads(d) for d in (2, 3, 4, 6, 8)]
     [2, 4, 7, 13, 22]

@@ -11,6 +11,7 @@ from hardness.icl.stationary import (
     stationary,
     whitened,
 )
+from instances.covariance import root
 from instances.errors import UsageError
 from instances.prompts import Prompts
 
@@ -139,3 +140,29 @@ def test_bad_requests(point):
         ends(isotropic(9, 20), 1, 0.1, 0)
     with pytest.raises(UsageError, match="scale 0"):
         ends(isotropic(2, 20), 1, 0, 0)
+
+
+def test_whitening_and_turning_keep_the_loss(point):
+    """sigma and the task do not commute in LAW; in the whitened law everything is diagonal."""
+    b, a = point
+    plain, half = whitened(LAW), root(LAW.sigma, 0.5)
+    values, basis = np.linalg.eigh(half @ LAW.task @ half)
+    assert values[::-1] == pytest.approx(np.diag(plain.task))
+    turn = half @ basis[:, ::-1]
+    within = np.append(turn.T @ b[:-1], b[-1])
+    layer = np.vstack([turn.T @ a[:-1], a[-1:]]) @ turn
+    for size in (0.0, 1.0, 30.0):  # of the part that reads sum_i y_i^2
+        scale = np.array([1, 1, 1, size])[:, None]
+        wanted = landscape.full_loss(LAW, b, scale * a)
+        assert landscape.full_loss(plain, within, scale * layer) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_every_direction_has_a_layer_of_rank_one_and_all_but_the_best_are_saddles():
+    kappa = np.array([1.0, 0.7, 0.2])
+    law = Prompts(n=50, sigma=np.eye(3), task=np.diag(kappa), noise=0.3)
+    found = {p.j: p for p in stationary(law) if p.u is None}
+    best = 51 / 50 * kappa + onelayer.spread(law)
+    assert [found[j].loss for j in range(3)] == pytest.approx(kappa.sum() - kappa**2 / best)
+    assert found[1].negative > 0
+    assert found[2].negative > 0
+    assert exact_dips(law) is None  # no rotation makes one curve of all

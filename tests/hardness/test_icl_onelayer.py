@@ -152,3 +152,36 @@ def test_words_and_figure(name):
     drawn = [render((10, 3.8), "svg", lambda f: draw_optimum(f, data)) for _ in range(2)]
     assert drawn[0] == drawn[1]
     assert len(drawn[0]) > 5000
+
+
+def test_levels_that_are_no_simple_fraction_are_not_called_exact():
+    for level in (2**0.5, np.pi, 0.123456789):
+        law = Prompts(n=20, sigma=np.eye(3), task=level * np.eye(3))
+        assert onelayer.exact_least(law) is None
+        assert onelayer.exact_multipliers(law) is None
+    for sigma in ("rotated(1,3,7)", "diag(0.7,3,11)", "toeplitz(0.5)"):
+        law = Prompts.named(3, 20, sigma, "inverse", 0.0)
+        assert onelayer.exact_least(law) == Fraction(3 * 4, 24)
+    law = Prompts(n=20, sigma=np.eye(3), task=0.3 * np.eye(3))
+    assert onelayer.exact_least(law) == Fraction(3, 10) * Fraction(3 * 4, 24)
+
+
+def test_an_exact_root_count_is_claimed_only_where_it_has_none():
+    data = study(LAWS["isotropic"], samples=100).to_json()
+    assert "no spurious local minimum at all: exact root count" in optimum_words(data)
+    missed = optimum_words({**data, "dips": 1})
+    assert "at all" not in missed
+    assert "exact root count has 1" in missed
+    one = study(Prompts(n=5, sigma=np.eye(1), task=np.eye(1)), samples=100).to_json()
+    assert one["dips"] == 1  # the optimum, written in another way
+    assert "at all: exact root count" in optimum_words(one)
+
+
+def test_bayes_of_few_points_is_what_they_do_not_span():
+    law = Prompts.named(4, 2, "rotated(1,2,5,9)", "toeplitz(0.5)", 0.0)
+    part = law.draw(3, "one layer", 0, 50)
+    costs = []
+    for x in part.x[:, :-1]:
+        kept = law.task @ x.T @ np.linalg.solve(x @ law.task @ x.T, x @ law.task)
+        costs.append(np.trace(law.sigma @ (law.task - kept)))
+    assert evidence.bayes(law, 50, 3).mean == pytest.approx(np.mean(costs))

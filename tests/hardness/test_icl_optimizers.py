@@ -7,8 +7,8 @@ import pytest
 
 from hardness.icl import gram
 from hardness.icl.noise import tails
-from hardness.icl.optimizers import AUTHORS_RATE, METHODS, optimizers
-from hardness.icl.race import Course, race
+from hardness.icl.optimizers import AUTHORS_RATE, METHODS, _diverged, optimizers
+from hardness.icl.race import Course, mean_loss, race
 from hardness.icl.rules import Adam, Momentum, Sign, State, clipped
 from hardness.icl.sampled import batch, loss_and_gradient, predict, sample
 from hardness.report.canvas import render
@@ -260,6 +260,25 @@ def test_a_reported_run_can_be_run_again(found):
     assert factors["adam"][2] == sgd.authors.losses[2] / adam.authors.losses[2]
 
 
+def test_rare_prompts_are_weighed_for_every_reported_run(found):
+    for method in found.methods:
+        for shown in (method.authors, method.tuned):
+            assert len(shown.rare) == len(shown.losses) == 3
+            for rare, loss, error in zip(shown.rare, shown.losses, shown.errors, strict=True):
+                assert abs(rare.value - loss) < 5 * (rare.error + error)  # small layers
+    words = optimizers_words(found.to_json())
+    assert "importance sampling" in words
+    assert "typical prompts alone" not in words
+
+
+def test_losses_that_rare_prompts_carry_are_said_to_be_those_of_typical_ones(found):
+    data = json.loads(json.dumps(found.to_json()))
+    data["methods"][1]["tuned"]["rare"][0]["value"] = 9 * data["methods"][1]["tuned"]["losses"][0]
+    words = optimizers_words(data)
+    assert "typical prompts alone" in words
+    assert all(len(line) <= 80 for line in words.splitlines())
+
+
 def test_json_words_and_figure_hold_the_numbers(found):
     text = json.dumps(found.to_json(), allow_nan=False)
     data = json.loads(text)
@@ -302,3 +321,45 @@ def test_runs_that_overflow_are_drawn_and_said():
 def test_bad_requests_are_refused(given, match):
     with pytest.raises(UsageError, match=match):
         optimizers(SMALL, **given)
+
+
+def test_starts_batches_and_held_out_prompts_are_all_their_own(monkeypatch):
+    drawn = []
+
+    def spy(law, rng, count, shape=None):
+        drawn.append(sample(law, rng, count, shape))
+        return drawn[-1]
+
+    monkeypatch.setattr("hardness.icl.race.sample", spy)
+    course = Course(law=LAW, layers=1, steps=3, batch=5, marks=1, evaluate=5)
+    for axis in ("a", "b"):
+        race(course, [Momentum(rate=0.02), Adam(rate=0.02)], 0, axis)
+    corners = [float(data.grams[0, 0, 0]) for data in drawn]
+    assert len(corners) == 8  # both rules see the same three batches; held out are the same twice
+    assert len(set(corners)) == 7
+    course.held_out(0, "a", 5)
+    assert float(drawn[-1].grams[0, 0, 0]) not in corners
+    assert not np.intersect1d(course.start(0, "a"), course.start(0, "b")).size
+
+
+def test_standard_errors_and_what_counts_as_diverged():
+    theta, grams = layers(2, 3, 5) / 2, Course(law=LAW).held_out(0, "x", 300)
+    each = gram.losses(theta[:, 0], theta[:, 1], grams, LAW)
+    mean, error = mean_loss(theta, grams, LAW)
+    assert (mean, error) == pytest.approx((each.mean(), each.std(ddof=1) / 300**0.5))
+    power = LAW.power
+    losses = [0.9 * power, power, 2 * power, math.inf]
+    assert _diverged(losses, Course(law=LAW)) == 3
+
+
+def test_noise_of_labels_has_its_deviation():
+    """Of tasks that are nearly 0 all that b = sum_i y_i x_i / n holds is noise: |b|^2 = s^2 d/n."""
+    law = Prompts(n=4, sigma=np.eye(3), task=1e-12 * np.eye(3), noise=0.5)
+    right = sample(law, np.random.default_rng(0), 40_000).right
+    assert (right**2).sum(axis=0).mean() == pytest.approx(0.25 * 3 / 4, rel=0.03)
+
+
+def test_gaussian_noise_of_one_number_has_kurtosis_3():
+    law = Prompts(n=9, sigma=np.eye(1), task=np.eye(1))
+    found = tails(np.full((1, 2, 1, 1), 0.1), law, 50, 50, 0, "one number")
+    assert found.gaussian_kurtosis == pytest.approx(3)

@@ -6,7 +6,7 @@ import pytest
 from hardness.icl.softmax import SoftmaxTransformer, gradient, losses
 from hardness.icl.softmax_fit import fit, full, scalar
 from hardness.icl.softmax_limits import bayes, best_linear, controls, references, whitened
-from hardness.icl.softmax_study import Effort, points, softmax_study
+from hardness.icl.softmax_study import Effort, _Sheet, points, softmax_study
 from hardness.report.canvas import render
 from hardness.report.icl_softmax import draw_softmax, limit_of, softmax_words
 from instances import UsageError
@@ -161,6 +161,7 @@ def test_one_head_may_centre_and_then_be_linear():
     x = points(law, 0, "test", 20_000, 4)
     found = net.losses(x, law)
     bound = next(r for r in references(law, [2], x[:100]) if r.name == "one head, limit")
+    assert bound.loss == pytest.approx(9 / 8 * best_linear(law, 7)[1] + 0.4**2 / 8)
     assert abs(found.mean() - bound.loss) < 4 * found.std() / np.sqrt(len(x))
 
 
@@ -242,3 +243,16 @@ def test_what_cannot_be_is_refused():
         model(1, 1, 2).__class__(
             theta=np.full((1, 1, 2, 2), np.nan), value=np.zeros((1, 1, 2, 2)), scale=[[1.0]]
         )
+
+
+def test_estimates_are_on_prompts_of_their_own_with_their_standard_error():
+    sheet = _Sheet(UNIT, Effort(prompts=20, queries=2, evaluation=400), 0)
+    assert not np.intersect1d(sheet.fresh, sheet.wide).size
+    one = np.eye(5)[None, None]
+    model = SoftmaxTransformer(theta=0.1 * one, value=one, scale=np.ones((1, 1)))
+    found = sheet.estimate(model)
+    design = np.column_stack([np.ones(400), controls(UNIT, sheet.fresh)])
+    each = model.losses(sheet.fresh, UNIT)
+    fit, rest, *_ = np.linalg.lstsq(design, each)
+    assert found.loss == pytest.approx(fit[0])
+    assert found.error == pytest.approx(np.sqrt(rest[0]) / 400)

@@ -1,4 +1,6 @@
 import json
+from dataclasses import replace
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -129,6 +131,19 @@ def test_stretched_points_have_the_means_of_the_law_and_meet_rare_prompts():
     assert rare(layers, law, 0, 2000).value > evaluate(layers, grams, law).value
 
 
+@pytest.mark.parametrize("count", [1, 3, 12, 20])
+def test_weights_of_few_stretched_points_are_unbiased(count):
+    """Means of 1 and of tr(sigma^-1 S) over many small samples, where 8 does not divide a count."""
+    law = Prompts.named(2, 6, "diag(1,3)", "identity", 0.0)
+    found = []
+    for seed in range(1500):
+        grams, weights = stretched(law, seed, "few", count)
+        size = np.einsum("cii,i->c", grams, 1 / np.diag(law.sigma)) / 2
+        found.append([weights.mean(), (weights * size).mean()])
+    error = np.std(found, axis=0, ddof=1) / np.sqrt(len(found))
+    assert (np.abs(np.mean(found, axis=0) - 1) <= 4 * error + 1e-12).all()
+
+
 def test_without_a_reference_it_says_so():
     found = train(FREE, 2, samples=200, steps=30, fresh=500)
     assert found.reference is None
@@ -194,3 +209,46 @@ def test_numbers_out_of_range_are_refused(options, message):
         train(SKEWED, **options)
     with pytest.raises(UsageError, match="between 1 and 8"):
         curves(SKEWED, 9)
+
+
+def test_losses_are_judged_on_a_stream_of_their_own(small):
+    layers = small.layers
+    fresh = sample(SKEWED, 0, "fresh", 1000)
+    assert small.loss.plain == losses(layers.p, layers.q, fresh, SKEWED).mean()
+    assert not np.intersect1d(fresh, sample(SKEWED, 0, "train", 1000)).size
+
+
+def test_descents_differ_and_the_best_is_that_of_the_least_training_loss(small):
+    first, second = (run.curve[0]["loss"] for run in small.runs)
+    assert first != second
+    least = min(run.loss for run in small.runs)
+    for runs in (small.runs, small.runs[::-1]):
+        assert replace(small, runs=runs).best.loss == least
+
+
+def test_every_step_of_adam_has_a_batch_of_its_own(monkeypatch):
+    asked = []
+
+    def spy(law, seed, axis, count, start=0):
+        asked.append((axis, start))
+        return sample(law, seed, axis, count, start)
+
+    monkeypatch.setattr("hardness.icl.train.sample", spy)
+    train(FREE, 1, method="adam", samples=10, steps=4, fresh=10)
+    assert [start for axis, start in asked if axis == "batches"] == [0, 10, 20, 30]
+
+
+def test_the_control_variate_leaves_the_mean_where_it_is():
+    known = scalar_reference(SKEWED, 2, "q")
+    far = Layers(p=known.layers.p, q=known.layers.q * 1.1)
+    grams = sample(SKEWED, 2, "judge", 40_000)
+    found = evaluate(far, grams, SKEWED, known)
+    assert abs(found.value - found.plain) < 4 * (found.error + found.plain_error)
+    assert found.value > known.loss + 10 * found.error
+
+
+def test_intervals_of_99_percent_are_those_of_the_normal_law(trained):
+    low, high = trained.loss.interval
+    reach = NormalDist().inv_cdf(0.995) * trained.loss.error
+    assert (high - low) / 2 == pytest.approx(reach, rel=1e-4)
+    assert trained.loss.to_json()["confidence"] == 0.99

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -280,3 +281,42 @@ def test_the_error_in_closed_form_is_that_on_fresh_tokens():
     fit = solved(Cubic(k=3, d=3), drawn.x, drawn.y)
     off = ((lifted.predict(Cubic(k=3, d=3), fit.solution, fresh.x) - fresh.y) ** 2).sum()
     assert off / (fresh.y**2).sum() == pytest.approx(error, rel=0.05)
+
+
+def test_what_is_unexplained_is_divided_by_the_degrees_of_freedom():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.standard_normal((30, 20)), rng.standard_normal((30, 2))
+    sums = LeastSquares(features=20, labels=2)
+    sums.add(rows, labels)
+    left = labels - rows @ np.linalg.lstsq(rows, labels)[0]
+    wanted = ((left**2).sum() / (30 - 20)) / ((labels**2).sum() / 30)
+    assert sums.solve().unexplained == pytest.approx(wanted)
+
+
+def test_small_columns_are_no_lack_of_rank():
+    """Columns of size 1e-6 count, beside a repeated one that does not."""
+    rng = np.random.default_rng(1)
+    rows = rng.standard_normal((50, 5)) * [1, 1e-6, 1, 1e-3, 1]
+    rows[:, 4] = rows[:, 0] + rows[:, 2]
+    wanted = np.array([[1.0], [2.0e6], [3.0], [4.0e3], [0.0]])
+    sums = LeastSquares(features=5, labels=1)
+    sums.add(rows, rows @ wanted)
+    fit = sums.solve()
+    assert fit.rank == 4
+    assert rows @ fit.solution == pytest.approx(rows @ wanted, rel=1e-6)
+
+
+def test_due_examples_leave_a_hundredth_of_the_labels_own_power_to_noise():
+    """The noise is no part of the signal: noise^2 (x + 3) / (x (x - 1)) is a hundredth of it."""
+    family = parse("linear:m=1,k=2,d=3,noise=3")
+    for signal in (2.0, 9.0, 40.0):
+        rows = SimpleNamespace(family=family, examples=100, squares=600 * (signal + 9))
+        x = lifted._due(rows, Cubic(k=2, d=3))
+        assert 9 * (x + 3) / (x * (x - 1)) == pytest.approx(signal / 100)
+
+
+def test_what_is_known_of_a_family_is_not_learned_twice():
+    """Nothing of parity is of first order: all that is left to do is to predict what is known."""
+    found = learn("lifted:oversample=20", "parity:d=8,m=3")
+    assert found.details["unexplained"] == pytest.approx(1, abs=0.05)
+    assert 1 <= found.risk.unclipped < 1.2

@@ -7,7 +7,7 @@ from hardness.compare import measure
 from hardness.compare.risk.cubic import _lengths, _sixth_moment, _tilted
 from hardness.compare.run import SOLVED_BELOW
 from instances import parse
-from instances.cubic import coefficients, power
+from instances.cubic import coefficients, power, reach
 
 SPECS = ["linear:m=2,k=2,d=4", "linear:m=5,k=3,d=3,noise=0.5", "linear:m=2,k=2,d=4,tokens=boolean"]
 
@@ -71,3 +71,46 @@ def test_wild_predictions_are_projected():
     assert 1 < wild.value < 1e3
     assert wild.unclipped is None
     assert measure(instance, lambda x: np.full(x.shape, np.nan)) is None
+
+
+@pytest.mark.parametrize("tokens", ["gaussian", "boolean"])
+def test_the_radius_of_a_perfect_hypothesis_is_that_of_its_range(tokens):
+    """With d = 1 a loss is at most 4 |F|^2, and |F|^2 is |X|^6 times a constant: the range is 4."""
+    instance = parse(f"linear:m=1,k=2,d=1,tokens={tokens}").instance(0)
+    found = measure(instance, instance.layer(), examples=5000, confidence=0.95)
+    assert found.low == 0
+    assert found.high == pytest.approx(7 * 4 * np.log(80) / (3 * 4999))
+    layer = instance.layer()  # and the largest loss is met
+    worst = measure(instance, lambda x: -1e6 * layer(x), examples=5000)
+    assert worst.value == pytest.approx(4.0, rel=0.1)
+
+
+@pytest.mark.parametrize("spec", ["linear:m=3,k=2,d=3", "linear:m=1,k=3,d=2,tokens=boolean"])
+def test_the_range_holds_for_every_prediction(spec):
+    """|F(X)_a| <= r |x_a| |S| with the largest singular value r, and it is nearly met."""
+    instance = parse(spec).instance(0)
+    layer, family = instance.layer(), instance.family
+    cubic = coefficients(layer.theta, layer.w)
+    largest = np.linalg.svd(cubic.reshape(-1, family.d), compute_uv=False)[0]
+    x = family.inputs(0, "any", 0, 20_000).astype(float)
+    share = np.sqrt((layer(x) ** 2).sum(axis=2)) / _lengths(x)
+    assert 0.3 * largest < share.max() <= reach(cubic) * (1 + 1e-12)
+    assert reach(cubic) == pytest.approx(largest)
+    wrong = measure(instance, lambda x: -1e9 * layer(x), examples=5000)
+    scale = power(cubic, family.k, family.tokens)
+    bound = 4 * largest**2 * _sixth_moment(family.k * family.d, family.tokens) / scale
+    assert wrong.value <= bound
+    right = measure(instance, layer, examples=5000)
+    assert right.high == pytest.approx(7 * bound * np.log(80) / (3 * 4999))
+
+
+def test_a_hypothesis_that_knows_what_a_learner_saw_has_learned_nothing():
+    instance = parse("linear:m=1,k=4,d=8,tokens=boolean").instance(0)
+    seen = {tokens.tobytes() for tokens in instance.examples(0, 4096).x.astype(np.int8)}
+    layer = instance.layer()
+
+    def recalled(x):
+        known = [tokens.tobytes() in seen for tokens in x.astype(np.int8)]
+        return layer(x) * np.array(known)[:, None, None]
+
+    assert measure(instance, recalled, examples=4096).value == pytest.approx(1, abs=0.05)
