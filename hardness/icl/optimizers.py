@@ -134,14 +134,15 @@ def optimizers(
     _check(methods, rates, seeds, tuning, draws)
     grid = [(name, rate) for name in methods for rate in rates]
     laps = _laps(replace(course, marks=1), grid, seed, "tune", tuning, progress)
-    grams = course.held_out(seed, "ends", _ENDS)
-    ends = {at: [mean_loss(lap.path[-1], grams, course.law) for lap in laps[at]] for at in grid}
+    chosen_on = course.held_out(seed, "tuning ends", _ENDS)
+    ends = {at: [mean_loss(lap.path[-1], chosen_on, course.law) for lap in laps[at]] for at in grid}
     best = {
         name: min(rates, key=lambda rate, name=name: median(e[0] for e in ends[name, rate]))  # type: ignore[misc]
         for name in methods
     }
     again = sorted({(name, rate) for name in methods for rate in (AUTHORS_RATE, best[name])})
     found = _laps(course, again, seed, "report", seeds, progress)
+    grams = course.held_out(seed, "ends", _ENDS)
     shown = {at: _shown(at[1], found[at], grams, course, seed) for at in again}
     trained = min(again, key=lambda at: median(shown[at].losses))
     return Optimizers(

@@ -17,7 +17,7 @@ def optimizers_words(data: Data) -> str:
     lines = [
         f"{data['layers']} layers, d = {data['d']}, n = {data['n']}: {data['steps']} steps on "
         f"batches of {data['batch']} prompts,",
-        f"gradients clipped to norm {data['clip'] or 'inf'}, start N(0, {data['scale']:g}^2); "
+        f"gradients {_clipped(data)}, start N(0, {data['scale']:g}^2); "
         f"predicting 0 loses {data['power']:.4g}",
         "",
         _grid(data),
@@ -29,6 +29,10 @@ def optimizers_words(data: Data) -> str:
     if data["noise"]:
         lines += ["", *_noise(data)]
     return "\n".join(lines)
+
+
+def _clipped(data: Data) -> str:
+    return f"clipped to norm {data['clip']:g}" if data["clip"] else "not clipped"
 
 
 def _grid(data: Data) -> str:
@@ -74,7 +78,18 @@ def _ends(data: Data) -> list[str]:
         f"exactly; standard errors up to {100 * worst:.2g} % of a loss. Same start and batches for",
         "all methods of a seed.",
     ]
+    edge = [m["name"] for m in methods if _at_the_edge(m)]
+    if edge:
+        lines.append(
+            f"At the edge of the rates tried, where a better one may lie beyond: {edge[0]}"
+        )
+        lines[-1] += "".join(f", {name}" for name in edge[1:])
     return [*lines, "", *_rare(methods, width)]
+
+
+def _at_the_edge(method: Data) -> bool:
+    rates = sorted(tried["rate"] for tried in method["tried"])
+    return method["tuned"]["rate"] in (rates[0], rates[-1])
 
 
 def _rare(methods: list[Data], width: int) -> list[str]:
@@ -153,7 +168,7 @@ def draw_optimizers(figure: Any, data: Data) -> None:
         _draw_tails(panels[2], data)
     figure.suptitle(
         f"{data['layers']} layers, d = {data['d']}, n = {data['n']}, batches of {data['batch']}, "
-        f"clipped to {data['clip'] or 'inf'}; medians and ranges over seeds",
+        f"{_clipped(data)}; medians and ranges over seeds",
         fontsize=9,
     )
 

@@ -40,12 +40,12 @@ def _heads(found: Data) -> str:
     if elbow is None:
         said = f"no elbow up to {tried} heads"
         if tried >= found["generic"]:
-            said += f", where {found['generic']} or a few more fit any coefficients"
+            said += f", where {found['generic']} or a few more fit random coefficients"
     else:
         drop = f", {found['drop']:.2g} times less than one head less" if elbow else ""
         said = f"{elbow} are enough{drop}"
         if elbow >= found["generic"]:
-            said += f" (as for any coefficients: {found['generic']} fit by counting parameters)"
+            said += f" (as for random coefficients: {found['generic']} fit, by counting parameters)"
     text = (
         f"{said}; 0, 1, .. heads leave {shares} of the coefficients{noise}. Which heads they are "
         "cannot be told: mixtures of them are the same function"
