@@ -220,7 +220,7 @@ def main() -> None:
         )
         table(
             "Heads counted in the true coefficients, seeds 0 to 4",
-            "| d | fit random coefficients | planted | right | elbows | least left by one head less |",
+            "| d | random coefficients | planted | right | elbows | least left by one head less |",
             pool.map(counted, list(head_tasks())),
         )
     sizes = ("linear:m=20,k=3,d=12", "linear:m=4,k=4,d=16", "linear:m=4,k=3,d=20")

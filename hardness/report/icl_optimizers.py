@@ -80,10 +80,7 @@ def _ends(data: Data) -> list[str]:
     ]
     edge = [m["name"] for m in methods if _at_the_edge(m)]
     if edge:
-        lines.append(
-            f"At the edge of the rates tried, where a better one may lie beyond: {edge[0]}"
-        )
-        lines[-1] += "".join(f", {name}" for name in edge[1:])
+        lines.append(f"Best at the edge of the rates tried, so maybe beyond: {', '.join(edge)}")
     return [*lines, "", *_rare(methods, width)]
 
 
