@@ -1,5 +1,6 @@
 """In-context linear regression: closed forms, training and comparisons of attention layers."""
 
+import math
 from collections.abc import Callable
 from functools import wraps
 from types import SimpleNamespace
@@ -120,10 +121,11 @@ def train(to: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any
 
     The loss stands beside the exact one of the best scalars, the matrices beside the identity.
     """
-    from hardness.icl.train import train
+    from hardness.icl.train import STEPS, train
 
     layers = chosen.pop("layers")
-    with progress(restarts, "training", to) as bar:
+    steps = chosen["steps"] or STEPS[chosen["method"]]
+    with progress(restarts * steps, "training", to) as bar:
         found = train(
             law,
             layers,
@@ -145,7 +147,7 @@ def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int)
     """Give the loss for 1 .. LAYERS layers: optimal steps, GD++, and what training finds."""
     from hardness.icl.curves import curves
 
-    with progress(2 * layers, "training", to) as bar:
+    with progress(2 * layers * steps, "training", to) as bar:
         found = curves(law, layers, seed=to.seed, samples=samples, steps=steps, progress=bar)
     finish(to, found.to_json())
 
@@ -160,7 +162,7 @@ def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int)
 @click.option("--tuning", type=POSITIVE, default=2, show_default=True, help="Seeds to tune on.")
 @law_options
 def optimizers(
-    to: SimpleNamespace, law: Any, rates: str, seeds: int, tuning: int, **course: Any
+    to: SimpleNamespace, law: Any, rates: str, clip: float, seeds: int, tuning: int, **course: Any
 ) -> None:
     """Train linear transformers by momentum SGD and by Adam, at every rate, from the same starts.
 
@@ -170,8 +172,9 @@ def optimizers(
     from hardness.icl.race import Course
     from instances.parameters import number, split_list
 
-    chosen = [number(rate, "--rates") for rate in split_list(rates)] if rates else RATES
-    made = Course(law=law, **course)
+    given = [number(rate, "--rates") for rate in split_list(rates)] if rates else RATES
+    chosen = list(dict.fromkeys(given))
+    made = Course(law=law, clip=clip or math.inf, **course)
     with progress(made.steps * (seeds + tuning), "training", to) as bar:
         found = optimizers(
             made, rates=chosen, seed=to.seed, seeds=seeds, tuning=tuning, progress=bar
@@ -197,7 +200,7 @@ def softmax(
     from instances.parameters import integer, split_list
 
     depths, wide = (
-        [integer(part, name) for part in split_list(text)]
+        list(dict.fromkeys(integer(part, name) for part in split_list(text)))
         for text, name in ((layers, "--layers"), (heads, "--heads"))
     )
     with progress(len(OUTPUTS) * len(depths) * len(wide), "training", to) as bar:
