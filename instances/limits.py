@@ -4,7 +4,9 @@ import os
 import shutil
 from pathlib import Path
 
-from instances.errors import TooLarge
+from instances.errors import TooLarge, UsageError
+
+_MOST_NUMBERS = 1 << 36  # drawn for one answer, a mixed one counted as 1 + d/16: ten minutes
 
 
 def readable_bytes(count: float) -> str:
@@ -42,6 +44,18 @@ def require_memory(needed: int, what: str) -> None:
         raise TooLarge(
             f"{what} needs {readable_bytes(needed)} of memory, {readable_bytes(there)} are free: "
             "ask for less"
+        )
+
+
+def require_draws(count: int, n: int, d: int) -> None:
+    """Refuse prompts that would take long to draw: `count` of n points; raises UsageError.
+
+    >>> require_draws(100_000, 20, 5)
+    """
+    if count * (n + 1) * d * (1 + d / 16) > _MOST_NUMBERS:
+        raise UsageError(
+            f"n={n}, d={d} given: {count} prompts of that size take over ten minutes to draw: "
+            "lower n, d or the samples"
         )
 
 

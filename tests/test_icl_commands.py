@@ -69,6 +69,22 @@ def test_the_published_figures(hardness):
     assert found["plusplus"][2]["loss"] < 1e-3
 
 
+def test_nothing_but_the_study_is_said_at_the_smallest_size(hardness):
+    """Weights of rare prompts that are too small for float64 are no warning."""
+    found = hardness(*["icl", "train", "--d", "1", "--n", "1", "--layers", "1", "--samples", "50"])
+    assert found.code == 0
+    assert "1 layer," in found.out
+    assert found.err == ""
+
+
+def test_clip_zero_is_no_clipping(hardness):
+    line = "icl optimizers --d 2 --n 5 --layers 1 --steps 2 --batch 5 --seeds 1 --tuning 1"
+    found = hardness(*line.split(), "--rates", ".02,.02", "--clip", 0, "--json").json
+    assert found["clip"] is None
+    assert [len(method["tried"]) for method in found["methods"]] == [1, 1, 1]
+    assert "not clipped" in hardness(*line.split(), "--rates", ".02", "--clip", 0).out
+
+
 def test_sigma_from_a_file_is_the_same_as_by_name(hardness, tmp_path):
     np.save(tmp_path / "s.npy", np.diag([1.0, 2.0, 3.0]))
     np.savetxt(tmp_path / "s.csv", np.diag([1.0, 2.0, 3.0]), delimiter=",")
@@ -105,6 +121,10 @@ def test_sigma_from_a_file_is_the_same_as_by_name(hardness, tmp_path):
         ("optimizers --rates 0.1,x", 2, "number"),
         ("optimizers --rates 0", 2, "rate"),
         ("optimizers --clip -1", 2, "clip"),
+        ("optimum --d 256 --n 1000000", 2, "lower n, d or the samples"),
+        ("optimum --samples 1000000000", 2, "lower n, d or the samples"),
+        ("train --d 64 --n 1000000 --samples 100", 2, "lower n, d or the samples"),
+        ("train --d 256 --n 100 --layers 64", 2, "lower one of them"),
         ("softmax --heads 9", 2, "between 1 and 8"),
         ("softmax --layers x", 2, "integer"),
         ("softmax --n 1", 2, "n >= 2"),

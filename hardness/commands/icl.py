@@ -121,10 +121,11 @@ def train(to: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any
 
     The loss stands beside the exact one of the best scalars, the matrices beside the identity.
     """
-    from hardness.icl.train import train
+    from hardness.icl.train import STEPS, train
 
     layers = chosen.pop("layers")
-    with progress(restarts, "training", to) as bar:
+    steps = chosen["steps"] or STEPS[chosen["method"]]
+    with progress(restarts * steps, "training", to) as bar:
         found = train(
             law,
             layers,
@@ -146,7 +147,7 @@ def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int)
     """Give the loss for 1 .. LAYERS layers: optimal steps, GD++, and what training finds."""
     from hardness.icl.curves import curves
 
-    with progress(2 * layers, "training", to) as bar:
+    with progress(2 * layers * steps, "training", to) as bar:
         found = curves(law, layers, seed=to.seed, samples=samples, steps=steps, progress=bar)
     finish(to, found.to_json())
 
@@ -161,7 +162,7 @@ def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int)
 @click.option("--tuning", type=POSITIVE, default=2, show_default=True, help="Seeds to tune on.")
 @law_options
 def optimizers(
-    to: SimpleNamespace, law: Any, rates: str, seeds: int, tuning: int, clip: float, **course: Any
+    to: SimpleNamespace, law: Any, rates: str, clip: float, seeds: int, tuning: int, **course: Any
 ) -> None:
     """Train linear transformers by momentum SGD and by Adam, at every rate, from the same starts.
 
@@ -171,7 +172,8 @@ def optimizers(
     from hardness.icl.race import Course
     from instances.parameters import number, split_list
 
-    chosen = [number(rate, "--rates") for rate in split_list(rates)] if rates else RATES
+    given = [number(rate, "--rates") for rate in split_list(rates)] if rates else RATES
+    chosen = list(dict.fromkeys(given))
     made = Course(law=law, clip=clip or math.inf, **course)
     with progress(made.steps * (seeds + tuning), "training", to) as bar:
         found = optimizers(
@@ -198,7 +200,7 @@ def softmax(
     from instances.parameters import integer, split_list
 
     depths, wide = (
-        [integer(part, name) for part in split_list(text)]
+        list(dict.fromkeys(integer(part, name) for part in split_list(text)))
         for text, name in ((layers, "--layers"), (heads, "--heads"))
     )
     with progress(len(OUTPUTS) * len(depths) * len(wide), "training", to) as bar:

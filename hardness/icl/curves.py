@@ -77,7 +77,8 @@ def curves(
 ) -> Curves:
     """Compute the curves for 1 .. most layers; training is L-BFGS from small random starts.
 
-    samples: as for `train`, 0 for its defaults. Raises UsageError for most outside of 1 .. 8, and
+    samples: as for `train`, 0 for its defaults. progress is told of 2 * most * restarts * steps in
+    all. Raises UsageError for most outside of 1 .. 8, and
     for what `train` refuses.
 
     >>> law = Prompts.named(2, 4, "identity", "inverse", 0.0)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hardness.icl.gram import Layers, losses
 from instances.errors import UsageError
-from instances.limits import require_memory
+from instances.limits import require_draws, require_memory
 from instances.prompts import Prompts
 
 Array = NDArray[np.float64]
@@ -64,6 +64,7 @@ def sample(law: Prompts, seed: int, axis: str, count: int, start: int = 0) -> Ar
     """
     if count < 1:
         raise UsageError(f"{count} Gram matrices asked for: at least 1 is needed")
+    require_draws(count, law.n, law.d)
     require_memory(8 * (3 * count * law.d**2 + 4 * _AT_ONCE), f"{count} Gram matrices at d={law.d}")
     step = max(1, _AT_ONCE // ((law.n + 1) * law.d))
     parts = (
@@ -130,7 +131,9 @@ def stretched(law: Prompts, seed: int, axis: str, count: int) -> tuple[Array, Ar
     grams = grams * np.exp(logs)[level, None, None]
     size = np.einsum("cij,ij->c", grams, np.linalg.inv(law.sigma))
     exponents = -law.n * law.d / 2 * logs - law.n / 2 * np.expm1(-logs) * size[:, None]
-    return grams, 1 / (np.exp(exponents) @ (np.bincount(level, minlength=_LEVELS) / count))
+    shares = np.bincount(level, minlength=_LEVELS) / count
+    with np.errstate(over="ignore"):  # a weight below float64 is 0
+        return grams, 1 / (np.exp(exponents) @ shares)
 
 
 def rare(layers: Layers, law: Prompts, seed: int, count: int) -> Rare:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hardness.icl.onelayer import gradient, loss, square
 from instances.covariance import root
 from instances.errors import UsageError
-from instances.limits import require_memory
+from instances.limits import require_draws, require_memory
 from instances.prompts import Drawn, Prompts
 from instances.streams import generator
 
@@ -149,6 +149,7 @@ def bayes(law: Prompts, samples: int, seed: int) -> Sampled:
 def _mean(law: Prompts, measure: Any, samples: int, seed: int) -> Sampled:
     if samples < 2:
         raise UsageError(f"samples={samples} given: at least 2 are needed for a standard error")
+    require_draws(samples, law.n, law.d)
     batch = max(1, _BATCH // ((law.n + 1) * law.d + law.d**2))
     require_memory(
         8 * (6 * batch * ((law.n + 1) * law.d + law.d**2) + samples), f"{samples} prompts"

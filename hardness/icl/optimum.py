@@ -21,6 +21,7 @@ from hardness.icl.roots import exact_dips
 from hardness.icl.starts import Ends, ends
 from hardness.icl.stationary import Stationary, rank_one_loss, rank_one_margin, stationary
 from instances.errors import UsageError
+from instances.limits import require_draws
 from instances.prompts import MOST_N, Prompts
 
 _NUMBERS = 1 << 23  # drawn for an estimate where the number of samples is left open: a second or so
@@ -147,6 +148,7 @@ def study(
     directions, turned = _directions(law, best)
     multipliers = set(exact_multipliers(law) or [])
     count = samples or _affordable(law)
+    require_draws(count, law.n, law.d)
     return Optimum(
         law=law,
         best=best,

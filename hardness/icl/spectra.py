@@ -37,10 +37,12 @@ def spectra(n: int, d: int, count: int, seed: int) -> Array:
     block = max(1, min(count, _BLOCK // (n * d)))
     require_memory(8 * (count * d + 3 * block * n * d), f"{count} spectra")
     draws = generator(seed, "spectra", n, d)
-    out = np.empty((count, d))
+    out = np.zeros((count, d))
     for start in range(0, count, block):
         x = draws.standard_normal((min(block, count - start), n, d))
-        out[start : start + block] = np.linalg.eigvalsh(np.matmul(x.transpose(0, 2, 1), x) / n)
+        turned = x.transpose(0, 2, 1)
+        inner = np.matmul(x, turned) if n < d else np.matmul(turned, x)  # the smaller; else 0
+        out[start : start + block, max(0, d - n) :] = np.linalg.eigvalsh(inner / n)
     return out
 
 

@@ -15,6 +15,7 @@ from hardness.icl.gram import Layers, loss_and_gradient
 from hardness.icl.scalars import scalar_reference
 from instances.covariance import root
 from instances.errors import UsageError
+from instances.limits import require_draws
 from instances.prompts import Prompts
 from instances.streams import generator
 
@@ -23,6 +24,8 @@ Free = Literal["q", "both"]
 Method = Literal["lbfgs", "adam"]
 _START = 0.1  # norm of a column of a random start, whitened; the answers are of size 1
 _FIXED = {"q": 10_000, "both": 3000}  # Gram matrices: a descent of P takes 20 times the steps
+STEPS = {"lbfgs": 1000, "adam": 3000}  # at most, where they are left open
+_MOST_PRODUCTS = 1 << 36  # a minute or two for each gradient
 _KEPT = 200  # points of a training curve
 
 
@@ -142,17 +145,20 @@ def train(
     `samples` fresh ones a step (256) at a rate; steps: at most so many (1000 and 3000). whiten:
     descend in the coordinates sigma^{-1/2} x; the starts and the prompts are the same either way.
     The loss comes from `fresh` Gram matrices of another stream. `seconds`, of each descent, is the
-    one limit that depends on the machine. Raises UsageError for numbers out of range.
+    one limit that depends on the machine. progress is told of restarts * steps in all. Raises
+    UsageError for numbers out of range, and for prompts or layers that would take very long.
     """
     samples = samples or (256 if method == "adam" else _FIXED[free])
-    steps = steps or {"lbfgs": 1000, "adam": 3000}[method]
+    steps = steps or STEPS[method]
     _check(layers, samples, steps, rate, restarts, seconds)
+    _check_work(samples * layers * law.d**3, f"samples={samples}, layers={layers}, d={law.d}")
+    require_draws(max(samples, fresh), law.n, law.d)
     descend = _Descent(law=law, free=free, whiten=whiten, seed=seed, samples=samples)
     runs = []
     for restart in range(restarts):
         start = descend.start(layers, restart)
-        runs.append(descend.run(start, method, steps, rate, seconds))
-        progress(1)
+        runs.append(descend.run(start, method, steps, rate, seconds, progress))
+        progress(steps - runs[-1].steps)
     reference = scalar_reference(law, layers, free)
     best = min(runs, key=lambda run: run.loss)
     return Trained(
@@ -184,6 +190,14 @@ def _check(
         raise UsageError(f"rate={rate} given: it must be above 0, at most 100")
     if not seconds > 0:
         raise UsageError(f"seconds={seconds} given: it must be above 0")
+
+
+def _check_work(products: int, what: str) -> None:
+    if products > _MOST_PRODUCTS:
+        raise UsageError(
+            f"{what} given: {products:.1e} products in a step's samples x layers x d^3, "
+            f"{_MOST_PRODUCTS:.1e} at most: lower one of them"
+        )
 
 
 class _Descent:
@@ -227,12 +241,21 @@ class _Descent:
         loss, dp, dq = loss_and_gradient(p, q, grams, self.within)
         return float(loss), self.flat(dp, dq)
 
-    def run(self, start: Array, method: Method, steps: int, rate: float, seconds: float) -> Run:
+    def run(
+        self,
+        start: Array,
+        method: Method,
+        steps: int,
+        rate: float,
+        seconds: float,
+        progress: Callable[[int], None],
+    ) -> Run:
         """Descend once."""
         began, evaluations = time.perf_counter(), 0
         curve: list[dict[str, Any]] = []
 
         def watch(step: int, x: Array, loss: float) -> bool:
+            progress(min(step, 1))
             curve.append({"step": step, "loss": loss, **self.distances(x)})
             return time.perf_counter() - began > seconds
 

@@ -118,25 +118,28 @@ def draw_curves(figure: Any, data: Data) -> None:
         )
     top = 2 * max(p["loss"] for p in data["points"])
     carried = [p for p in data["points"] if p["rare"] and p["rare"]["value"] > 2 * p["loss"]]
+    highest = top
     for p in carried:
+        place = min(p["rare"]["value"], max(top / 400, 3 * p["loss"]))  # above its point
+        highest = max(highest, 4 * place)
         axis.annotate(
             f"with rare prompts:\n{p['rare']['value']:.1g}",
             (p["layers"], p["loss"]),
-            (p["layers"], min(p["rare"]["value"], top / 400)),
+            (p["layers"], place),
             arrowprops={"arrowstyle": "<-", "color": STYLES[3][0], "linewidth": 0.8},
             color=STYLES[3][0],
             fontsize=8,
             ha="center",
         )
     axis.set_yscale("log")
-    axis.set_ylim(min(p["loss"] for p in data["points"]) / 3, top)
+    axis.set_ylim(min(p["loss"] for p in data["points"]) / 3, highest)
     axis.set_xticks(sorted({point["layers"] for point in data["points"]}))
     axis.set_xlabel("layers")
     axis.set_ylabel("mean squared error")
     axis.set_title(
         f"Linear attention, d = {data['d']}, n = {data['n']}, noise {data['noise']:g}", fontsize=9
     )
-    axis.legend(frameon=False, fontsize=8, loc="lower left")
+    axis.legend(frameon=False, fontsize=8, loc="best")
 
 
 def _bars(points: list[Data]) -> list[list[float]]:

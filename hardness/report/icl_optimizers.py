@@ -6,18 +6,22 @@ from typing import Any
 from hardness.icl.noise import LEVELS
 from hardness.report.canvas import STYLES
 from hardness.report.stages import number
-from hardness.report.text import table
+from hardness.report.text import count, table
 
 Data = dict[str, Any]
 _TOP = 3.0  # the loss axis ends at this multiple of the loss of predicting 0
 
 
+def _clipping(data: Data) -> str:
+    return "not clipped" if data["clip"] is None else f"clipped to norm {data['clip']:g}"
+
+
 def optimizers_words(data: Data) -> str:
     """Write the losses by rate, those at the authors' and at the tuned rates, and noise tails."""
     lines = [
-        f"{data['layers']} layers, d = {data['d']}, n = {data['n']}: {data['steps']} steps on "
-        f"batches of {data['batch']} prompts,",
-        f"gradients {_clipped(data)}, start N(0, {data['scale']:g}^2); "
+        f"{count(data['layers'], 'layer')}, d = {data['d']}, n = {data['n']}: "
+        f"{count(data['steps'], 'step')} on batches of {data['batch']} prompts,",
+        f"gradients {_clipping(data)}, start N(0, {data['scale']:g}^2); "
         f"predicting 0 loses {data['power']:.4g}",
         "",
         _grid(data),
@@ -29,10 +33,6 @@ def optimizers_words(data: Data) -> str:
     if data["noise"]:
         lines += ["", *_noise(data)]
     return "\n".join(lines)
-
-
-def _clipped(data: Data) -> str:
-    return f"clipped to norm {data['clip']:g}" if data["clip"] else "not clipped"
 
 
 def _grid(data: Data) -> str:
@@ -58,8 +58,8 @@ def _grid(data: Data) -> str:
 
 def _ends(data: Data) -> list[str]:
     methods = data["methods"]
-    count = len(methods[0]["authors"]["losses"])
-    lines = [f"Loss at the end on {count} other seeds, median (least .. largest):"]
+    others = count(len(methods[0]["authors"]["losses"]), "other seed")
+    lines = [f"Loss at the end on {others}, median (least .. largest):"]
     width = max(len(m["words"]) for m in methods)
     for at, name in (("authors", f"rate {data['authors_rate']:g}"), ("tuned", "tuned")):
         for method in methods:
@@ -164,8 +164,9 @@ def draw_optimizers(figure: Any, data: Data) -> None:
     if data["noise"]:
         _draw_tails(panels[2], data)
     figure.suptitle(
-        f"{data['layers']} layers, d = {data['d']}, n = {data['n']}, batches of {data['batch']}, "
-        f"{_clipped(data)}; medians and ranges over seeds",
+        f"{count(data['layers'], 'layer')}, d = {data['d']}, n = {data['n']}, "
+        f"batches of {data['batch']}, "
+        f"{_clipping(data)}; medians and ranges over seeds",
         fontsize=9,
     )
 

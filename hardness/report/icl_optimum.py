@@ -30,7 +30,7 @@ def _exact(data: Data) -> str:
     found = data["exact"]
     if found is None or len(found) > _LONG:
         return " (closed form, float64)"
-    return f" = {found} (exact)"
+    return f" = {found} (exact)" if "/" in found else " (exact)"
 
 
 def _step(data: Data) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hardness.report.canvas import STYLES
-from hardness.report.text import table
+from hardness.report.text import count, table
 
 Data = dict[str, Any]
 _FREE = {"q": "Q alone (P = 0)", "both": "P and Q"}
@@ -22,7 +22,7 @@ def train_words(data: Data) -> str:
     lines = [
         f"prompts    d = {data['d']}, n = {data['n']}, noise {data['noise']:g}; "
         f"who predicts 0 loses {data['power']:.5g}",
-        f"trained    {data['layers']} layers, {_FREE[data['free']]}, {where} coordinates,",
+        f"trained    {count(data['layers'], 'layer')}, {_FREE[data['free']]}, {where} coordinates,",
         f"           {method}, random start, seed {data['seed']}",
         f"loss       {loss['value']:.5g} +- {loss['error']:.2g} on {loss['samples']} fresh "
         f"samples; 99 %: {low:.5g} .. {high:.5g}",
@@ -101,7 +101,8 @@ def draw_train(figure: Any, data: Data) -> None:
     _distance_curves(right, data)
     where = "whitened" if data["whiten"] else "raw"
     figure.suptitle(
-        f"{data['layers']} layers, {_FREE[data['free']]}, d = {data['d']}, n = {data['n']}, "
+        f"{count(data['layers'], 'layer')}, {_FREE[data['free']]}, "
+        f"d = {data['d']}, n = {data['n']}, "
         f"noise {data['noise']:g}: trained in {where} coordinates, seed {data['seed']}",
         fontsize=9,
     )

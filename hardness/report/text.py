@@ -27,6 +27,15 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
+def count(number: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    >>> count(1, "layer"), count(2, "layer")
+    ('1 layer', '2 layers')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def number(value: float) -> str:
     """Write a count or a cost in at most six characters or so.
 
