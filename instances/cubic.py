@@ -30,10 +30,10 @@ def evaluate(cubic: Array, x: Array) -> Array:
     [10.0, 5.0]
     """
     d = x.shape[2]
-    gram = (x.transpose(0, 2, 1) @ x).reshape(len(x), 1, d * d, 1)
-    # Over p first: (n, k, d) by (d, d * d * d), a matrix product; then over (j, l) by example.
-    by_token = (x.reshape(-1, d) @ cubic.reshape(d, -1)).reshape(*x.shape[:2], d * d, d)
-    return np.asarray((by_token * gram).sum(axis=2))
+    gram = (x.transpose(0, 2, 1) @ x).reshape(len(x), d * d)
+    # Over j and l first: a (d, d) matrix for each example, which its tokens share.
+    by_pair = cubic.transpose(1, 2, 0, 3).reshape(d * d, d * d)
+    return np.asarray(x @ (gram @ by_pair).reshape(-1, d, d))
 
 
 def power(cubic: Array, k: int, tokens: str) -> float:

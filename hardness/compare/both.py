@@ -27,7 +27,7 @@ _HIDDEN_SETS = ("queries", "elimination", "lowdegree", "student")
 _NOISY = ("queries", "restricted", "lowdegree", "student")
 _RESIDUES = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
 _LAYERS = ("staged", "levenberg", "student", "linear")
-_LINEAR = ("lifted", "student", "linear")
+_LINEAR = ("lifted", "linear")
 _DIAL = ("lifted", "student", "staged")
 
 

@@ -51,7 +51,9 @@ class Levenberg:
         require(self.examples != 1, "examples=1 given: 2 are needed at least, one is held out")
 
     def supports(self, family: Family) -> str | None:
-        """Any family of attention layers."""
+        """Any family of softmax layers."""
+        if family.kind != "softmax":
+            return "it fits softmax attention; `lifted` learns linear attention"
         return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:

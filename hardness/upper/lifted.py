@@ -87,6 +87,8 @@ class Lifted:
         except Spent as spent:
             outcome = SPENT[spent.resource]
         fit = rows.solve()
+        if outcome is Outcome.EXAMPLES_SPENT and fit.rank == features.rank(boolean):
+            outcome = None  # more would only average noise: the risk says what these were worth
         details: dict[str, Any] = {
             "features": features.count,
             "rank": fit.rank,

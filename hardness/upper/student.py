@@ -50,7 +50,9 @@ class Student:
         require(self.heads >= 0, f"heads={self.heads} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
-        """Any family of attention layers."""
+        """Any family of softmax layers."""
+        if family.kind != "softmax":
+            return "it fits softmax attention; `lifted` learns linear attention"
         return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:

@@ -1,4 +1,5 @@
 import json
+import sys
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -233,7 +234,7 @@ def test_every_step_of_adam_has_a_batch_of_its_own(monkeypatch):
         asked.append((axis, start))
         return sample(law, seed, axis, count, start)
 
-    monkeypatch.setattr("hardness.icl.train.sample", spy)
+    monkeypatch.setattr(sys.modules["hardness.icl.train"], "sample", spy)
     train(FREE, 1, method="adam", samples=10, steps=4, fresh=10)
     assert [start for axis, start in asked if axis == "batches"] == [0, 10, 20, 30]
 

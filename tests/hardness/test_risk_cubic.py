@@ -5,6 +5,7 @@ import pytest
 
 from hardness.compare import measure
 from hardness.compare.risk.cubic import _lengths, _sixth_moment, _tilted
+from hardness.compare.risk.record import chernoff
 from hardness.compare.run import SOLVED_BELOW
 from instances import parse
 from instances.cubic import coefficients, power, reach
@@ -79,7 +80,7 @@ def test_the_radius_of_a_perfect_hypothesis_is_that_of_its_range(tokens):
     instance = parse(f"linear:m=1,k=2,d=1,tokens={tokens}").instance(0)
     found = measure(instance, instance.layer(), examples=5000, confidence=0.95)
     assert found.low == 0
-    assert found.high == pytest.approx(7 * 4 * np.log(80) / (3 * 4999))
+    assert found.high == pytest.approx(4 * (1 - 80 ** (-1 / 5000)))
     layer = instance.layer()  # and the largest loss is met
     worst = measure(instance, lambda x: -1e6 * layer(x), examples=5000)
     assert worst.value == pytest.approx(4.0, rel=0.1)
@@ -101,7 +102,7 @@ def test_the_range_holds_for_every_prediction(spec):
     bound = 4 * largest**2 * _sixth_moment(family.k * family.d, family.tokens) / scale
     assert wrong.value <= bound
     right = measure(instance, layer, examples=5000)
-    assert right.high == pytest.approx(7 * bound * np.log(80) / (3 * 4999))
+    assert right.high == pytest.approx(bound * (1 - 80 ** (-1 / 5000)))
 
 
 def test_a_hypothesis_that_knows_what_a_learner_saw_has_learned_nothing():
@@ -114,3 +115,29 @@ def test_a_hypothesis_that_knows_what_a_learner_saw_has_learned_nothing():
         return layer(x) * np.array(known)[:, None, None]
 
     assert measure(instance, recalled, examples=4096).value == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize(("n", "hits"), [(20, 0), (20, 3), (500, 250), (500, 499), (40, 40)])
+def test_the_bound_by_relative_entropy_holds_the_exact_one(n, hits):
+    """For values 0 and b Clopper and Pearson's interval is exact; ours is not far around it."""
+    from scipy.stats import binomtest
+
+    values = 3.0 * (np.arange(n) < hits)
+    low, high = chernoff(values, 3.0, 0.9)
+    exact = binomtest(hits, n).proportion_ci(0.9)
+    assert low <= 3 * exact.low + 1e-12
+    assert high >= 3 * exact.high - 1e-12
+    assert high - low < 1.6 * 3 * (exact.high - exact.low)
+
+
+def test_a_hypothesis_may_write_into_what_it_gets():
+    for spec in ("linear:m=2,k=2,d=3", "nice:m=1,k=2,d=4,noise=0.1", "parity:d=8,m=3"):
+        instance = parse(spec).instance(0)
+
+        def predict(x, layer=instance.layer()):  # noqa: B008
+            y = layer(x)
+            x[:] = 0
+            return y
+
+        found, wanted = measure(instance, predict), measure(instance, instance.layer())
+        assert found == wanted

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from hardness.compare.risk.record import Array, Risk, bernstein, shorten
+from hardness.compare.risk.record import Array, Risk, bernstein, chernoff, shorten
 from hardness.upper.learner import Predict
-from instances.cubic import coefficients, power, reach
+from instances.cubic import coefficients, evaluate, power, reach
 from instances.errors import ToolkitError
 from instances.family import Instance
 from instances.limits import require_memory
@@ -19,7 +19,7 @@ from instances.linear import Linear
 from instances.streams import BitStream, key
 from instances.tokens import gaussian
 
-_EVALUATE, _FEW, _BATCH_NUMBERS, _MOST_NUMBERS = 16384, 2048, 1 << 21, 1 << 25
+_EVALUATE, _FEW, _BATCH_NUMBERS, _MOST_NUMBERS = 16384, 2048, 1 << 20, 1 << 26
 _RANGE_PART = 0.03  # of the scale: what the range of the loss may add to the risk
 _EXTRA = 6  # degrees of freedom of the tilt: the degree of the squared labels
 
@@ -41,15 +41,15 @@ def of_cubic(
     numbers = family.k * family.d
     mean_power = _sixth_moment(numbers, family.tokens)
     bound = 4 * size**2 * mean_power / scale  # of the weighted loss, relative
-    log_term = math.log(4 / (1 - confidence))
-    wanted = math.ceil(7 * bound * log_term / (3 * _RANGE_PART))
+    wanted = math.ceil(bound * math.log(4 / (1 - confidence)) / _RANGE_PART)
     examples = examples or min(max(_EVALUATE, wanted), max(_FEW, _MOST_NUMBERS // numbers))
+    many = family.m * family.k > family.d**2 / 2  # then the map is cheaper than its heads
     batch, losses, raw = max(16, _BATCH_NUMBERS // numbers), [], 0.0
     for start in range(0, examples, batch):
         x, weight = _tilted(instance, family, start, min(batch, examples - start))
-        target = layer(x)
+        target = evaluate(cubic, x) if many else layer(x)
         with np.errstate(all="ignore"):  # what overflows is not finite, and is refused here
-            given = np.asarray(predict(x))
+            given = np.asarray(predict(x.copy()))  # which may write into what it gets
         if given.shape != x.shape or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
             return None
         longest = size * _lengths(x)
@@ -58,12 +58,13 @@ def of_cubic(
         with np.errstate(over="ignore"):
             raw += float((((target - given) ** 2).sum(axis=(1, 2)) * weight).sum())
     loss = np.concatenate(losses)
-    low, high = bernstein(loss, bound, confidence)
+    each = (1 + confidence) / 2
+    (low, high), (least, most) = bernstein(loss, bound, each), chernoff(loss, bound, each)
     unclipped = raw / len(loss) / scale
     return Risk(
         value=float(loss.mean()),
-        low=low,
-        high=high,
+        low=max(low, least),
+        high=min(high, most),
         confidence=confidence,
         examples=len(loss),
         unclipped=unclipped if math.isfinite(unclipped) else None,

@@ -37,12 +37,12 @@ def predicted(
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
     for start in range(0, examples, batch):
         drawn = instance.examples(start, min(batch, examples - start), axis="evaluate")
-        with np.errstate(all="ignore"):  # what overflows is not finite, and is refused here
-            given = np.asarray(predict(drawn.x))
-        valid = given.shape == drawn.x.shape and given.dtype.kind in "fiu"
-        valid = valid and bool(np.isfinite(given).all())
         exact = isinstance(family, Dense) and not family.noise  # the labels are F itself
         target = drawn.y if exact else family.mean(secret, drawn.x)
+        with np.errstate(all="ignore"):  # what overflows is not finite, and is refused here
+            given = np.asarray(predict(np.array(drawn.x)))  # which may write into what it gets
+        valid = given.shape == drawn.x.shape and given.dtype.kind in "fiu"
+        valid = valid and bool(np.isfinite(given).all())
         yield drawn, target, given if valid else None
 
 
@@ -75,3 +75,26 @@ def bernstein(values: Array, bound: float, confidence: float) -> tuple[float, fl
     log_term = math.log(4 / (1 - confidence))
     radius = math.sqrt(2 * variance * log_term / n) + 7 * bound * log_term / (3 * (n - 1))
     return max(0.0, mean - radius), mean + radius
+
+
+def chernoff(values: Array, bound: float, confidence: float) -> tuple[float, float]:
+    """Bound the mean of independent values in [0, bound] from both sides, by relative entropy.
+
+    The means p at which n kl(observed, p) = log(2 / failure), in units of the bound. [Hoe63]
+
+    >>> low, high = chernoff(np.zeros(1000), 1.0, 0.95)
+    >>> low, round(high, 6) == round(1 - 0.025 ** (1 / 1000), 6)
+    (0.0, True)
+    """
+    from scipy.optimize import brentq
+    from scipy.special import rel_entr
+
+    seen = min(1.0, float(values.mean()) / bound)
+    goal = math.log(2 / (1 - confidence)) / len(values)
+
+    def excess(p: float) -> float:
+        return float(rel_entr(seen, p) + rel_entr(1 - seen, 1 - p)) - goal
+
+    low = brentq(excess, 1e-300, seen) if seen > 1e-290 and excess(1e-300) > 0 else 0.0
+    high = brentq(excess, seen, 1.0 - 1e-16) if excess(1.0 - 1e-16) > 0 else 1.0
+    return float(low) * bound, float(high) * bound
