@@ -61,7 +61,7 @@ def positive(matrix: Any, d: int, name: str) -> Array:
         )
     if values[-1] > _LARGEST_CONDITION * values[0]:
         raise UsageError(
-            f"{name} has a condition number of {values[-1] / values[0]:.3g}: at most 1e12 can be "
+            f"{name} has a condition number of {values[-1] / values[0]:.6g}: at most 1e12 can be "
             "computed with"
         )
     return found

@@ -79,9 +79,11 @@ def optimum(to: SimpleNamespace, law: Any, samples: int | None) -> None:
     The least loss, a minimum found numerically, Monte Carlo on sampled prompts, the Bayes-optimal
     predictor, and the minima over all parameters of the layer.
     """
-    from hardness.icl.optimum import study
+    from hardness.icl.optimum import RUNS, study
 
-    finish(to, study(law, samples, to.seed).to_json())
+    with progress(RUNS, "starting", to) as bar:
+        found = study(law, samples, to.seed, progress=bar)
+    finish(to, found.to_json())
 
 
 @icl.command(short_help="L layers with scalars, solved exactly.")
@@ -97,7 +99,9 @@ def steps(to: SimpleNamespace, law: Any, layers: int) -> None:
 
     if not law.inverse:
         raise UsageError("--task given: exact steps are known for --task inverse alone")
-    finish(to, exact_curves(law.n, law.d, layers, law.noise, to.seed))
+    with progress(layers, "solving", to) as bar:
+        found = exact_curves(law.n, law.d, layers, law.noise, to.seed, progress=bar)
+    finish(to, found)
 
 
 @icl.command(short_help="Train L layers of full matrices.")

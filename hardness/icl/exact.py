@@ -1,5 +1,6 @@
 """Loss against the number of layers for the models that are solved exactly, as plain numbers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,21 @@ _BINS = 80
 
 
 def exact_curves(
-    n: int, d: int, most: int, noise: float = 0.0, seed: int = 0, samples: int = 100_000
+    n: int,
+    d: int,
+    most: int,
+    noise: float = 0.0,
+    seed: int = 0,
+    samples: int = 100_000,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, Any]:
     """Solve 1 .. most layers over n points in dimension d: one step, best steps, GD++, references.
 
     Losses are exact at the scalars given, and stand beside means over at most so many sampled
     spectra as a second way; the floor, which no predictor beats, is sampled too if there is noise.
     GD++ is solved for 4 layers at most; Chebyshev steps on the edges of the Marchenko-Pastur law
-    need d < n. Raises UsageError for most outside of 1 .. 20.
+    need d < n. progress is told of every number of layers. Raises UsageError for most outside of
+    1 .. 20.
 
     >>> curves = exact_curves(20, 5, 2)
     >>> [round(entry["loss"], 5) for entry in curves["best"]], curves["best"][0]["exact"]
@@ -43,9 +51,13 @@ def exact_curves(
     depths = range(1, most + 1)
     ratio = d / n
     low, high = (1 - ratio**0.5) ** 2, (1 + ratio**0.5) ** 2
-    best = [best_steps(n, d, layers, noise) for layers in depths]
-    common = [common_step(n, d, layers, noise) for layers in depths]
-    scalars = [best_scalars(n, d, layers, noise) for layers in depths[: plusplus.MOST_LAYERS]]
+    best, common, scalars = [], [], []
+    for layers in depths:
+        best.append(best_steps(n, d, layers, noise))
+        common.append(common_step(n, d, layers, noise))
+        if layers <= plusplus.MOST_LAYERS:
+            scalars.append(best_scalars(n, d, layers, noise))
+        progress(1)
     bulk = [chebyshev_steps(layers, low, high) for layers in depths] if low > 0 and d < n else []
     count = int(np.clip(_NUMBERS // (n * d * min(n, d) // 4 + 1), 2, samples))
     values = spectra(n, d, count, seed)

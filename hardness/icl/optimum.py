@@ -1,5 +1,6 @@
 """One layer of linear attention, studied: its optimum, the evidence for it, and its landscape."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
@@ -24,6 +25,7 @@ from instances.errors import UsageError
 from instances.limits import require_draws
 from instances.prompts import MOST_N, Prompts
 
+RUNS = 80  # random starts
 _NUMBERS = 1 << 23  # drawn for an estimate where the number of samples is left open: a second or so
 _CURVE = (0.125, 0.25, 0.5, 1, 2, 4, 8)  # of n, beside which the loss is shown
 
@@ -130,13 +132,14 @@ def study(
     law: Prompts,
     samples: int | None = None,
     seed: int = 0,
-    runs: int = 80,
+    runs: int = RUNS,
     scale: float = 0.1,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> Optimum:
     """Collect closed forms, a numerical minimum, Monte Carlo and the landscape of one layer.
 
     samples: prompts of an estimate, at least 2; None for as many as take a second, 20000 at most.
-    runs and scale: of random starts in all parameters.
+    runs and scale: of random starts in all parameters; progress is told of each.
 
     >>> found = study(Prompts(n=20, sigma=np.eye(2), task=np.eye(2)), samples=100, runs=2)
     >>> found.exact, found.gradient < 1e-9, abs(found.difference) < 1e-10
@@ -167,7 +170,7 @@ def study(
         rank_one_margin=rank_one_margin(law),
         stationary=tuple(stationary(law)),
         dips=exact_dips(law),
-        ends=ends(law, runs, scale, seed) if law.d <= starts.MOST_D else None,
+        ends=ends(law, runs, scale, seed, progress) if law.d <= starts.MOST_D else None,
     )
 
 

@@ -1,5 +1,6 @@
 """Where training of one layer ends: BFGS on the exact loss in b and A, from random starts."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,13 @@ class Ends:
         return sum(abs(each - value) <= unit / 1000 for each in self.losses)
 
 
-def ends(law: Prompts, starts: int, scale: float, seed: int) -> Ends:
+def ends(
+    law: Prompts,
+    starts: int,
+    scale: float,
+    seed: int,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Ends:
     """Run BFGS from random starts; raises UsageError for d > 8 or a scale that is not positive.
 
     >>> found = ends(Prompts(n=2, sigma=np.eye(1), task=np.eye(1)), 3, 0.1, 0)
@@ -63,6 +70,7 @@ def ends(law: Prompts, starts: int, scale: float, seed: int) -> Ends:
         found.append(
             minimize(value, begin, jac=True, method="BFGS", options={"gtol": 1e-6, "maxiter": 1000})
         )
+        progress(1)
     return Ends(
         losses=tuple(sorted(law.power * float(each.fun) for each in found)),
         moving=sum(float(np.abs(each.jac).max()) > 1e-5 for each in found),

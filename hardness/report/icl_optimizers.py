@@ -1,5 +1,6 @@
 """Adam against SGD on linear transformers: in words, and as curves, rates and noise tails."""
 
+import math
 from statistics import median
 from typing import Any
 
@@ -172,6 +173,7 @@ def draw_optimizers(figure: Any, data: Data) -> None:
 
 
 def _draw_curves(axis: Any, data: Data) -> None:
+    top = 0.8 * _TOP * data["power"]
     for method, (colour, _) in zip(data["methods"], STYLES, strict=False):
         same = method["tuned"]["rate"] == data["authors_rate"]
         for at, line in (("authors", "-"), *(() if same else (("tuned", "--"),))):
@@ -181,13 +183,16 @@ def _draw_curves(axis: Any, data: Data) -> None:
             label = f"{method['name']}, {shown['rate']:g}" + (
                 " (tuned)" if at == "tuned" or same else ""
             )
-            axis.semilogy(data["at"], middle, color=colour, linestyle=line, label=label)
+            lost = [step for step, v in zip(data["at"], middle, strict=True) if v >= top]
+            kept = [v if v < top else math.nan for v in middle]
+            axis.semilogy(data["at"], kept, color=colour, linestyle=line, label=label)
+            axis.plot(lost[:1], [top] * len(lost[:1]), "x", color=colour, markersize=9)
             low = [min(_high(v, data) for v in column) for column in columns]
             high = [max(_high(v, data) for v in column) for column in columns]
             axis.fill_between(data["at"], low, high, color=colour, alpha=0.08, linewidth=0)
     axis.set_ylim(top=_TOP * data["power"])
     axis.set_title("Loss while training")
-    axis.set_xlabel("step")
+    axis.set_xlabel("step (a cross: from here on off the axis)")
     axis.set_ylabel("loss on held-out prompts")
     axis.legend(frameon=False, fontsize=8)
 
@@ -236,7 +241,7 @@ def _draw_rates(axis: Any, data: Data) -> None:
         axis.text(data["authors_rate"], value, f" {name}", va="bottom", fontsize=7, color="0.4")
     axis.set_ylim(top=_TOP * data["power"])
     axis.set_title(f"Loss after {data['steps']} steps, by rate")
-    axis.set_xlabel("learning rate (dotted: the authors')")
+    axis.set_xlabel("learning rate (dotted: that of ACSYJS24)")
     axis.set_ylabel("loss; crosses: above predicting 0 (dashed)")
     star = {"color": "white", "markeredgecolor": "0.3", "markersize": 11}
     axis.plot([], [], "*", label="tuned, other seeds", **star)

@@ -201,9 +201,9 @@ def _ends(axis: Any, data: Data) -> None:
         axis.set_axis_off()
         axis.text(0.5, 0.5, "random starts are run up to d = 8", ha="center", va="center")
         return
-    low, high = 0.9 * data["least"], 1.02 * data["power"]
+    low, high = data["least"], 1.02 * data["power"]  # nothing ends below L*, but for rounding
     axis.hist(
-        [min(loss, high) for loss in found["losses"]],
+        [min(max(loss, low), high) for loss in found["losses"]],
         bins=[low + (high - low) * i / 40 for i in range(41)],
         color=_BLUE,
         alpha=0.6,
