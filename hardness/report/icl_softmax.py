@@ -39,6 +39,8 @@ _NOTES = (
     "        attention on centred points, which is that of n - 1 points; one head",
     "        may centre in its first layer and be linear in the others. They bound",
     "        the infimum from above: training may end below or, by its fault, above.",
+    "        With several layers a part of the loss may sit on prompts too rare to be",
+    "        drawn, as it does for linear ones: losses hold for typical prompts.",
 )
 
 
