@@ -114,7 +114,7 @@ def test_at_the_end_some_member_fits_every_answer(spec, kind, data):
     asked = data.draw(st.lists(queries(family.d), min_size=1, max_size=8))
     answers = [oracle.ask(query) for query in asked]
     left = set(secrets(Means(family).members))
-    within = float(tau) - 1e-10  # the oracle keeps so much to spare: means of signs may tie with tau
+    within = float(tau) - 1e-10  # what the oracle keeps to spare: means of signs may tie with tau
     for query, answer in zip(asked, answers, strict=True):
         left = {s for s in left if abs(enumerate_mean(query, family, s) - answer) <= within}
     assert len(left) == oracle.alive >= 1
