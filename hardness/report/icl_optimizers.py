@@ -242,7 +242,7 @@ def _draw_rates(axis: Any, data: Data) -> None:
     axis.set_ylim(top=_TOP * data["power"])
     axis.set_title(f"Loss after {data['steps']} steps, by rate")
     axis.set_xlabel("learning rate (dotted: that of ACSYJS24)")
-    axis.set_ylabel("loss; crosses: above predicting 0 (dashed)")
+    axis.set_ylabel("loss on drawn prompts; crosses: worse than 0")
     star = {"color": "white", "markeredgecolor": "0.3", "markersize": 11}
     axis.plot([], [], "*", label="tuned, other seeds", **star)
     axis.legend(frameon=False, fontsize=7, loc="upper left", bbox_to_anchor=(0, 0.9))
