@@ -39,7 +39,7 @@ QUICK = {
     "student": "student:steps=200,batch=64",
     "lowdegree": "lowdegree:degree=1",
     "mlp": "mlp:steps=200,width=20,batch=64",
-    "levenberg": "levenberg:restarts=1,examples=400,steps=8",
+    "levenberg": "levenberg:restarts=1,examples=400,steps=2",
     "staged": "staged:examples=2000,polish=20",
     "lifted": "lifted:oversample=1.2",
 }
