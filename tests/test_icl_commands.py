@@ -60,6 +60,12 @@ def test_a_seed_gives_the_same_numbers_and_another_others(hardness, name):
     assert without_seconds(other) != without_seconds(first) | {"seed": 1}
 
 
+def test_the_group_alone_shows_its_commands(hardness):
+    found = hardness("icl")
+    assert found.code == 0
+    assert all(name in found.out for name in QUICK)
+
+
 def test_the_published_figures(hardness):
     """One layer 15/13; best steps .36124, .13361, .05495; GD++ of three layers below 2e-3."""
     assert hardness("icl", "optimum", "--samples", 200, "--json").json["exact"] == "15/13"

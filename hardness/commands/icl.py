@@ -11,13 +11,16 @@ import click
 from hardness.commands.options import POSITIVE, common, emit, progress
 
 
-@click.group(short_help="In-context regression by attention layers.")
-def icl() -> None:
+@click.group(invoke_without_command=True, short_help="In-context regression by attention layers.")
+@click.pass_context
+def icl(context: click.Context) -> None:
     """In-context linear regression by layers of attention.
 
     A prompt has n labelled points (x, <w, x>) of a hidden task w and a query. Each command writes
     what it found as text or --json; --out DIR keeps results.json and figure.svg.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def law_options(command: Callable[..., Any]) -> Callable[..., Any]:
