@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.compare.run import Run, answered, judged, learn_once
+from hardness.measures.leap import information_exponent, leap_of_masks
 from hardness.oracles import Budget
 from hardness.upper import Learner
 from hardness.upper.factor import factor, require_draws, require_table
-from hardness.upper.leap import information_exponent, leap_of_masks
 from hardness.upper.reduced import as_symmetric
 from hardness.upper.spectra import (
     Learned,

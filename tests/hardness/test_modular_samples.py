@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hardness.lower import verify
 from hardness.lower.formula import check_stored
 from hardness.lower.residues import error_rate, misses
+from hardness.measures.leap import leap, leap_of_masks
 from hardness.report.figures import draw, numbers
-from hardness.upper.leap import leap, leap_of_masks
 from hardness.upper.spectra import residue_spectrum
 from instances import UsageError, parse, tokens
 from instances.errors import Refuted

@@ -1,0 +1,1 @@
+"""Re-derives claims about named learners, each by a second way."""

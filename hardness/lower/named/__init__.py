@@ -1,0 +1,1 @@
+"""What the bounds say about named learners: kernels, gradient descent, low-degree polynomials."""
