@@ -114,7 +114,7 @@ def certify_about(
         if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(f"--{name} does not apply to --about {about.name}")
     family = target(source)[0]
-    made = certify_named(family, asked_about(about, steps, family), terms)
+    made = certify_named(family, asked_about(about, steps, getattr(family, "m", 1)), terms)
     emit(to, made.to_json(), named_words(made))
 
 

@@ -3,6 +3,7 @@
 from hardness.check import check
 from hardness.lower import Certificate
 from hardness.lower.record import Claim
+from hardness.report.cost import beside_words
 from hardness.report.text import credit
 from hardness.report.words import shown_value, wrap
 
@@ -26,7 +27,9 @@ def named_words(certificate: Certificate) -> str:
     lines += ["", "conditions:"]
     conditions = dict.fromkeys(text for one in certificate.claims for text in one.assumptions)
     lines += [wrap(f"- {text}", "  ") for text in conditions]
-    return "\n".join([*lines, "", wrap(certificate.scope)])
+    beside = beside_words(certificate.spec)
+    lines += ["", wrap(certificate.scope), *(["", wrap(beside)] if beside else [])]
+    return "\n".join(lines)
 
 
 def _plain(one: Claim, statement: str) -> str:
