@@ -1,1 +1,17 @@
 """What the bounds say about named learners: kernels, gradient descent, low-degree polynomials."""
+
+from hardness.lower.named.asked import Asked, NoClaim
+from hardness.lower.named.certificate import certify_named
+from hardness.lower.named.kernel import Kernel, filled, least_error, least_features
+from hardness.lower.named.unknown import Unknown
+
+__all__ = [
+    "Asked",
+    "Kernel",
+    "NoClaim",
+    "Unknown",
+    "certify_named",
+    "filled",
+    "least_error",
+    "least_features",
+]
