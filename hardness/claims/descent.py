@@ -9,12 +9,11 @@ _RULE = (
     "choice with l2 norm at most `clip` for every example, such as a clipped gradient; what it "
     "does with answers is its own: momentum, Adam, restarts, other models. It sees no examples",
 )
-_POINTS = "success is that of the hypothesis after so many steps, the rule's own coins included"
 _EVER = "success is averaged over a uniformly drawn member and all coins"
 _NOISE = (
     "an answer is that mean plus normal noise of standard deviation noise-std on every coordinate, "
     "fresh each step",
-    "without noise, or with noise that is far below clip/sqrt(members), there is no claim",
+    "without noise there is no claim",
 )
 _WITHIN = ("an answer may be any vector within l2 distance `within` of that mean",)
 _GRID = (
@@ -27,7 +26,7 @@ _BATCH = (
     "state by any randomised function: weights, optimizer and all else that passes on are in the "
     "state; examples are never seen again",
 )
-_SHARE = "K how many members one hypothesis can fit"
+_SHARE = "K how many of the M members one hypothesis can fit"
 
 _EXCESS = (
     "the second term is exact where it is rational, else rounded up in its 12th digit; 1 means "
@@ -41,7 +40,7 @@ _VACUOUS = "; 0 or 1 means that the bound is vacuous"
 _TERMS = ("risk", "noise")
 _LAMBDA = (
     "lambda the largest Gram eigenvalue of what is unknown, the two values written as +-1, fade "
-    "1 - 2 noise, M the number of members"
+    "1 - 2 noise"
 )
 
 
@@ -52,14 +51,14 @@ def _pair(
     assumed = FAMILY + GOAL + _TWO + conditions
     return {
         f"gd-{regime}-success": Quantity(
-            meaning=f"the probability of reaching the risk is at most this: K/M + {law}, {_SHARE}, "
-            f"{_LAMBDA}; {_EXCESS}",
+            meaning=f"the probability of reaching the risk is at most this: K/M + {law}, {_SHARE}; "
+            f"{_EXCESS}",
             source=source,
             assumptions=(*assumed, _EVER),
             parameters=(*given, "steps", *_TERMS),
         ),
         f"gd-{regime}-steps": Quantity(
-            meaning=f"{_LEAST} K/M + {law} is at least `success`, {_SHARE}, {_LAMBDA}{_VACUOUS}",
+            meaning=f"{_LEAST} K/M + {law} is at least `success`, {_SHARE}{_VACUOUS}",
             source=source,
             assumptions=(*assumed, _EVER),
             parameters=(*given, "success", *_TERMS),
@@ -71,21 +70,21 @@ QUANTITIES: dict[str, Quantity] = {
     **_pair(
         "noise",
         "AS20",
-        "(fade clip/(4 noise-std)) sqrt(steps lambda/M)",
+        "(fade clip/(4 noise-std)) sqrt(steps lambda/M), " + _LAMBDA,
         _RULE + _NOISE,
         ("clip", "noise-std"),
     ),
     **_pair(
         "within",
         "AKMSS21",
-        "steps fade^2 clip^2 lambda/(4 within^2 M)",
+        "steps fade^2 clip^2 lambda/(4 within^2 M), " + _LAMBDA,
         _RULE + _WITHIN,
         ("clip", "within"),
     ),
     **_pair(
         "grid",
         "AKMSS21",
-        "(steps fade clip/(2 grid)) sqrt(parameters lambda/M)",
+        "(steps fade clip/(2 grid)) sqrt(parameters lambda/M), " + _LAMBDA,
         _RULE + _GRID,
         ("clip", "grid", "parameters"),
     ),

@@ -67,14 +67,11 @@ class Descent(ABC):
         most = at_most(sure, self.growth(self.steps) * pace)
         missing = rational(terms.success) - sure
         least = self.least_growth(missing**2 / pace) if missing > 0 else 0
-        goal = {**self.given, "risk": str(terms.risk), "noise": str(unknown.family.noise)}
+        given = {**self.given, "risk": str(terms.risk), "noise": str(unknown.family.noise)}
+        budget, goal = {"steps": str(self.steps)}, {"success": str(terms.success)}
         return (
-            claim(
-                QUANTITIES, f"gd-{self.regime}-success", most, {**goal, "steps": str(self.steps)}
-            ),
-            claim(
-                QUANTITIES, f"gd-{self.regime}-steps", least, {**goal, "success": str(terms.success)}
-            ),
+            claim(QUANTITIES, f"gd-{self.regime}-success", most, given | budget),
+            claim(QUANTITIES, f"gd-{self.regime}-steps", least, given | goal),
         )
 
 
@@ -88,7 +85,7 @@ class NoisyDescent(Descent):
     >>> unknown = Unknown.of(parse("parity:d=101,m=4"))
     >>> noisy = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(1))
     >>> [c.value for c in noisy.claims(unknown, Terms())]
-    ['2476291241/19606125000', '27886144']
+    ['19802123223891199/156849000000000000', '27884246']
     """
 
     regime: ClassVar[str] = "noise"
@@ -172,7 +169,7 @@ class RoundedDescent(_Linear):
     >>> unknown = Unknown.of(parse("parity:d=101,m=4"))
     >>> rounded = RoundedDescent(steps=9, clip=Fraction(1), grid=Fraction(1, 8), parameters=100)
     >>> [c.value for c in rounded.claims(unknown, Terms())]
-    ['2850050599/15684900000', '34']
+    ['28515039842334313/156849000000000000', '34']
     """
 
     regime: ClassVar[str] = "grid"
@@ -216,7 +213,7 @@ def at_most(sure: Rational, square: Rational) -> Rational:
     """Add to `sure` the root of `square`, rounded up; 1 where that is more.
 
     >>> at_most(fmpq(1, 10), fmpq(1, 100)), at_most(fmpq(0), fmpq(1, 200))
-    (1/5, 141421356239/2000000000000)
+    (1/5, 707106781187/10000000000000)
     """
     if square >= (1 - sure) ** 2:
         return fmpq(1)
