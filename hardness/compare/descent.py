@@ -3,9 +3,9 @@
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from hardness.upper.noisygd import Members, Model, Network, affine, descend, ran
 from instances.errors import unknown as unknown_name
 from instances.family import Family, require
 from instances.limits import require_memory
+from instances.parity import Parity
 from instances.streams import generator
 from instances.symmetric import Symmetric
 
@@ -54,9 +55,14 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class DescentStudy:
-    """Runs of one model against the bound; steps of the bound for the goal's success."""
+    """Runs of one model beside the bound.
+
+    needed: steps that the bound asks for the goal's success; enough: what is known to be about
+    enough, of "members" on parities; curve: steps and what the bound allows after them.
+    """
 
     spec: str
+    members: int
     model: str
     clip: Fraction
     std: Fraction
@@ -65,17 +71,32 @@ class DescentStudy:
     risk: Fraction
     success: Fraction
     needed: int
+    enough: int | None
     points: tuple[Point, ...]
+    curve: tuple[tuple[int, float], ...]
 
     @property
-    def reached(self) -> int | None:
-        """The first of the steps after which the rate of success is at least the goal's."""
-        return next((p.steps for p in self.points if p.right >= self.success * p.runs), None)
+    def reached(self) -> float | None:
+        """Steps after which the rate of success passes the goal's, between points on a log axis."""
+        found = [(p.steps, p.right / p.runs) for p in self.points]
+        for (low, under), (high, over) in itertools.pairwise(found):
+            if under < self.success <= over:
+                share = (float(self.success) - under) / (over - under)
+                return float(low * (high / low) ** share)
+        return None
+
+    @property
+    def bracket(self) -> tuple[int, int] | None:
+        """Points around `reached` whose intervals lie below and above the goal's success."""
+        below = [p.steps for p in self.points if p.interval[1] < self.success]
+        above = [p.steps for p in self.points if p.interval[0] > self.success]
+        return (below[-1], above[0]) if below and above else None
 
     def to_json(self) -> dict[str, Any]:
         """Write the study as JSON."""
         return {
             "spec": self.spec,
+            "members": self.members,
             "model": self.model,
             "clip": str(self.clip),
             "noise_std": str(self.std),
@@ -84,7 +105,9 @@ class DescentStudy:
             "risk": str(self.risk),
             "success": str(self.success),
             "needed": str(self.needed),
+            "enough": self.enough,
             "reached": self.reached,
+            "bracket": self.bracket and list(self.bracket),
             "confidence": CONFIDENCE,
             "points": [
                 {
@@ -97,6 +120,7 @@ class DescentStudy:
                 }
                 for p in self.points
             ],
+            "curve": [list(pair) for pair in self.curve],
         }
 
 
@@ -126,16 +150,26 @@ def descent_study(
     terms, known = terms or Terms(), Unknown.of(family)
     given = known.family
     _require_small(given, runs)
-    needed = int(NoisyDescent(steps=1, clip=clip, std=std).claims(known, terms)[1].value)
     steps = tuple(steps) or default_steps(known, clip, std)
+    bounds = {
+        count: NoisyDescent(steps=count, clip=clip, std=std).claims(known, terms)
+        for count in sorted({*steps, *_spread(steps[-1])})
+    }
     rng = generator(seed, "descent", given.spec, model)
     secrets = [given.draw(rng) for _ in range(runs)]
-    meter = Meter(Budget())
-    oracle = GradientOracle(given, secrets, float(clip), Normal(std=float(std)), rng, meter)
+    answers = Normal(std=float(std))
+    oracle = GradientOracle(given, secrets, float(clip), answers, rng, Meter(Budget()))
     built = build(model, given, float(clip), rng)
+    if not built.constant:
+        parameters = built.start(1, generator(seed)).shape[1]
+        wanted = 32 * runs * parameters << (given.d - 1)
+        require_memory(wanted, f"the gradients of {runs} runs of {parameters} parameters")
     thetas = descend(built, oracle, steps, rng, rate, momentum)
+    right = [np.count_nonzero(judge(oracle, built, t) <= float(terms.risk)) for t in thetas]
+    strongest = model == "members" and isinstance(given, Parity)
     return DescentStudy(
         spec=given.spec,
+        members=given.size,
         model=model,
         clip=clip,
         std=std,
@@ -143,17 +177,22 @@ def descent_study(
         momentum=momentum,
         risk=terms.risk,
         success=terms.success,
-        needed=needed,
+        needed=int(bounds[steps[0]][1].value),
+        enough=enough_steps(known, clip, std) if strongest else None,
         points=tuple(
-            Point(
-                steps=count,
-                right=int(np.count_nonzero(judge(oracle, built, theta) <= float(terms.risk))),
-                runs=runs,
-                bound=_bound(known, terms, NoisyDescent(steps=count, clip=clip, std=std)),
-            )
-            for count, theta in zip(steps, thetas, strict=True)
+            Point(steps=t, right=int(count), runs=runs, bound=Fraction(bounds[t][0].value))
+            for t, count in zip(steps, right, strict=True)
         ),
+        curve=tuple((t, float(Fraction(made[0].value))) for t, made in bounds.items()),
     )
+
+
+def descent_sizes(family: Family, **how: Any) -> tuple[DescentStudy, ...]:
+    """Study the same family in fewer dimensions and in its own, up to it; as `descent_study`."""
+    given = Unknown.of(family).family
+    least = given.m + 2
+    sizes = [replace(cast(Any, given), d=d) for d in range(least, given.d + 1)]
+    return tuple(descent_study(one, **how) for one in sizes)
 
 
 def judge(oracle: GradientOracle, model: Model, theta: Array) -> Array:
@@ -199,9 +238,9 @@ def enough_steps(known: Unknown, clip: Fraction, std: Fraction) -> int:
 
 
 def default_steps(known: Unknown, clip: Fraction, std: Fraction) -> tuple[int, ...]:
-    """Steps by factors of about 2, from 1/256 to 4 times what is enough for "members"."""
+    """Steps by factors of sqrt(2), from 1/64 to 4 times what is enough for "members"."""
     enough = enough_steps(known, clip, std)
-    return tuple(sorted({max(1, enough * 2**k // 256) for k in range(11)}))
+    return tuple(sorted({max(1, round(enough * 2 ** (k / 2 - 6))) for k in range(17)}))
 
 
 def _functions(family: Symmetric, points: Array) -> Array:
@@ -210,8 +249,9 @@ def _functions(family: Symmetric, points: Array) -> Array:
     return signs(family, points, list(places)) - known_signs(family, points)
 
 
-def _bound(known: Unknown, terms: Terms, asked: NoisyDescent) -> Fraction:
-    return Fraction(asked.claims(known, terms)[0].value)
+def _spread(most: int) -> list[int]:
+    """Some 60 numbers of steps up to `most`, even on a log axis."""
+    return sorted({round(most ** (i / 60)) for i in range(61)})
 
 
 def _require_small(family: Symmetric, runs: int) -> None:

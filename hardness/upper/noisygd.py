@@ -38,8 +38,9 @@ class Model(Protocol):
 class Members:
     """Linear in one function for each member, with the loss -y f(z): the strongest model here.
 
-    functions: (M, points), what is unknown of each member; size: the l2 norm of every gradient. The
-    hypothesis is the member of the largest parameter. For parities a run is right about as soon as
+    functions: (M, points), what is unknown of each member, all of one norm; size: the l2 norm of
+    every gradient. The hypothesis is the member that the answers speak for the most, as noise is
+    normal: for parities that of the largest parameter, right about as soon as
     8 M ln(M) std^2 / ((1 - 2 noise)^2 size^2) answers are averaged, a logarithm from the bound.
     """
 
@@ -65,8 +66,9 @@ class Members:
         return -self._features[None], self._features[None]
 
     def values(self, theta: Array) -> Array:
-        """The function of the largest parameter."""
-        return np.asarray(self.functions[np.argmax(theta, axis=1)])
+        """The function of the most likely member: each has a mean of its own, of one norm."""
+        means = self._features.T @ self.functions.T
+        return np.asarray(self.functions[np.argmax(theta @ means, axis=1)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
