@@ -3,15 +3,19 @@
 from hardness.lower.named.asked import Asked, NoClaim
 from hardness.lower.named.certificate import certify_named
 from hardness.lower.named.kernel import Kernel, filled, least_error, least_features
+from hardness.lower.named.ratio import LowDegree, Ratio, thresholds
 from hardness.lower.named.unknown import Unknown
 
 __all__ = [
     "Asked",
     "Kernel",
+    "LowDegree",
     "NoClaim",
+    "Ratio",
     "Unknown",
     "certify_named",
     "filled",
     "least_error",
     "least_features",
+    "thresholds",
 ]
