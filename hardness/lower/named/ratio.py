@@ -28,43 +28,49 @@ OPEN, LAYER = fmpq(1), fmpq(1, 2)  # the share of examples with z_0 = -1
 class LowDegree:
     """Polynomials of degree <= `degree` in `examples` examples, each monomial on `sample_degree`.
 
-    The degree counts bits of z and the label's unknown part; sample_degree: how many different
-    examples a monomial may look at, None for any number. Raises UsageError out of range.
+    The degree counts bits of z and the label's unknown part; examples: None where only the number
+    that is needed is asked for; sample_degree: how many different examples a monomial may look at,
+    None for any number. Raises UsageError out of range.
     """
 
     about: ClassVar[str] = "low-degree"
 
     degree: int
-    examples: int
+    examples: int | None = None
     sample_degree: int | None = None
 
     def __post_init__(self) -> None:
         require(self.degree >= 1, f"degree={self.degree} given: at least 1 is needed")
-        require(self.examples >= 1, f"examples={self.examples} given: at least 1 is needed")
-        given = self.sample_degree
+        most, given = self.examples, self.sample_degree
+        require(most is None or most >= 1, f"examples={most} given: at least 1 is needed")
         require(
-            given is None or 1 <= given <= self.examples,
-            f"sample_degree={given} given with examples={self.examples}: 1 up to the number of "
-            "examples is allowed",
+            given is None or (given >= 1 and (most is None or given <= most)),
+            f"sample_degree={given} given: at least 1, up to the number of examples, is allowed",
         )
 
     def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
         """Claim how far such a polynomial tells labels from coins, and from how many examples."""
-        most = self.examples * (unknown.scheme.m + 1)
-        require(
-            self.degree <= most,
-            f"degree={self.degree} given: up to examples * (m + 1) = {most} are allowed; beyond "
-            "that every function of the examples is a polynomial that counts",
-        )
+        self._require_degree(unknown.scheme.m)
         opened = Ratio.of(unknown, self.degree, self.sample_degree)
         reach = {"degree": str(self.degree), "sample_degree": str(self.sample_degree or "any")}
-        given = {**reach, "examples": str(self.examples)}
         made = []
         for ratio, suffix in ((opened.thinned(LAYER), ""), (opened, "-open")):
-            value, least = ratio.advantage(self.examples), ratio.least_examples()
-            made.append(claim(QUANTITIES, f"low-degree-advantage{suffix}", value, given))
+            if self.examples is not None:
+                given = {**reach, "examples": str(self.examples)}
+                value = ratio.advantage(self.examples)
+                made.append(claim(QUANTITIES, f"low-degree-advantage{suffix}", value, given))
+            least = ratio.least_examples()
             made.append(claim(QUANTITIES, f"low-degree-examples{suffix}", least, reach))
         return tuple(made)
+
+    def _require_degree(self, m: int) -> None:
+        if self.examples is not None:
+            most = self.examples * (m + 1)
+            require(
+                self.degree <= most,
+                f"degree={self.degree} given: up to examples * (m + 1) = {most} are allowed; "
+                "beyond that every function of the examples is a polynomial that counts",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
