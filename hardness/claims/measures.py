@@ -11,8 +11,8 @@ class Notion(NamedTuple):
 
 
 SCOPE = (
-    "All are of g itself, where z_0 = -1 and without label noise: h is the number of -1 among the m "
-    "hidden bits of z, which are uniform. Noise below 1/2 changes no degree, exponent, leap or "
+    "All are of g itself, where z_0 = -1 and without label noise: h is the number of -1 among the "
+    "m hidden bits of z, which are uniform. Noise below 1/2 changes no degree, exponent, leap or "
     "SQ-leap. None is a bound on a learner: `hardness certify` has those."
 )
 

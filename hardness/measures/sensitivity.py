@@ -12,6 +12,7 @@ def noise_sensitivity(values: Sequence[Hashable], delta: Rational) -> Rational:
 
     values: g(0) .. g(m). Pr[g = g'] is the stability of the level sets at 1 - 2 delta.
 
+    >>> from flint import fmpq
     >>> noise_sensitivity([1, -1, 1], fmpq(1, 10)), noise_sensitivity([0, 1, 2], fmpq(1, 10))
     (9/50, 37/200)
     """

@@ -6,7 +6,7 @@ from hardness.claims.measures import WEIGHTS
 from hardness.lower.measures import Measure, Measures, decimal
 from hardness.report.text import table
 
-_LONG, _ROWS, _WIDTH = 16, 12, 80
+_LONG, _ROWS, _WIDTH = 14, 12, 80
 
 
 def measures_words(found: Measures) -> str:
@@ -19,21 +19,18 @@ def measures_words(found: Measures) -> str:
     return "\n".join([*lines, "", textwrap.fill(f"{found.scope} {_leaps(found)}", _WIDTH)])
 
 
-def shown(value: str, long: int = _LONG) -> str:
-    """Write a short integer or rational as it is, a long one by how many digits it has.
+def shown(value: str) -> str:
+    """Write a short integer or rational as it is, and say where a long one stands.
 
-    >>> shown("369/1250"), shown("1" * 44), shown("-" + "1" * 30 + "/" + "3" * 31)
-    ('369/1250', '44 digits', '30 by 31 digits')
+    >>> shown("369/1250"), shown("1" * 44)
+    ('369/1250', 'in --json')
     """
-    if len(value) <= long:
-        return value
-    parts = value.removeprefix("-").split("/")
-    return f"{' by '.join(str(len(part)) for part in parts)} digits"
+    return value if len(value) <= _LONG else "in --json"
 
 
 def _row(m: Measure) -> list[str]:
     if m.value is None or m.decimal is None:
-        return [m.name, "-", "-", m.kind, m.source]
+        return [m.name, "-", "-", "-", m.source]
     if m.kind == "float64":
         return [m.name, "-", m.decimal, m.kind, m.source]
     return [m.name, shown(m.value), "" if m.value == m.decimal else m.decimal, m.kind, m.source]
@@ -44,16 +41,16 @@ def _leaps(found: Measures) -> str:
     names = ("leap", "SQ-leap, exact heads", "SQ-leap, approximate heads")
     leap, exact, approximate = (int(found.value(name) or 0) for name in names)
     said = (
-        f"Its SQ-leap is its leap, {leap}: general statistical queries see what correlational ones "
-        "see."
+        f"Its SQ-leap is its leap, {leap}: general statistical queries start at no lower degree "
+        "than correlational ones."
         if exact == leap
         else f"Its SQ-leap {exact} is below its leap {leap}: what holds of correlational queries "
         "says nothing about general ones."
     )
     if approximate < exact:
         said += (
-            f" The same heads without the exact solve have SQ-leap {approximate}: what is certified "
-            "of exact heads does not hold for them."
+            f" The same heads without the exact solve have SQ-leap {approximate}: what is "
+            "certified of exact heads is not certified of them."
         )
     return said
 
