@@ -39,6 +39,7 @@ SPECS = [
     "profile:g=mod(3),d=7,m=4",
     "profile:g=[0,2,1,1],d=7,m=3",
     "profile:g=exactly(2),d=7,m=5,noise=1/3",
+    "profile:g=[1/2,4,1/2,1/2],d=6,m=3",
 ]
 
 
@@ -212,9 +213,13 @@ def test_correlations_of_all_members(spec):
     squares = Fraction(int((gram**2).sum()), size**2 * norm**2)
     assert Fraction(found.value("cross-predictability")) == squares
     values = [family.values[h] for h in cube(m)[1]]
+    flips = (cube(m)[0][:, None, :] != cube(m)[0][None, :, :]).sum(axis=2)
     mean = sum(values) / 2**m
     variance = sum((v - mean) ** 2 for v in values) / 2**m
     assert (found.value("mean"), found.value("variance")) == (str(mean), str(variance))
+    chance = np.array([Fraction(9 ** (m - k), 10**m) for k in range(m + 1)], object)[flips]
+    less = np.array([v - mean for v in values], object)
+    assert Fraction(found.value("noise stability")) == less @ chance @ less / 2**m / variance
     if family.two_valued:
         signs = [1 if v == max(values) else -1 for v in values]
         assert found.value("bias") == str(Fraction(sum(signs), 2**m))
