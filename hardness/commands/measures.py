@@ -20,7 +20,7 @@ from hardness.commands.options import common, early, emit, rational, spec_argume
 @common
 def measures(to: SimpleNamespace, spec: str, sensitivity: Any) -> None:
     """Measure a parity or a profile: leaps, correlations, weight by degree, sensitivities."""
-    from hardness.lower.measures import measures as measured
+    from hardness.lower import measures as measured
     from hardness.report.measures import measures_words
 
     early(to)

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Sequence
 
 from flint import fmpq
 
+from hardness.measures.weights import least_degree
 from instances.krawtchouk import krawtchouk
 from instances.threshold import Rational
 
@@ -37,10 +38,10 @@ def sq_leap(values: Sequence[Hashable]) -> int:
     """Find the least k >= 1 such that some level set of g has weight on degree k.
 
     It is the leap of the sets that some function of the label correlates with, which bounds all
-    statistical queries as the leap bounds correlational ones. Raises StopIteration for a constant
-    g. docs/mathematics.md has the proof. [JMS24]
+    statistical queries as the leap bounds correlational ones; 0 for a constant g.
+    docs/mathematics.md has the proof. [JMS24]
 
     >>> sq_leap([1, -1, 1, -1]), sq_leap([2, 0, 1, 0, 2]), sq_leap([0, 1, 5])
     (3, 2, 1)
     """
-    return next(k for k, weight in enumerate(level_weights(values)) if k and weight)
+    return least_degree(level_weights(values))

@@ -31,21 +31,21 @@ def shares(weight: Sequence[Rational]) -> list[Rational]:
 
 
 def least_degree(weight: Sequence[Rational]) -> int:
-    """Find the least k >= 1 with weight; raises StopIteration for a constant.
+    """Find the least k >= 1 with weight; 0 for a constant, which has none.
 
     >>> least_degree([fmpq(1), fmpq(0), fmpq(1, 2)])
     2
     """
-    return next(k for k, w in enumerate(weight) if k and w)
+    return next((k for k, w in enumerate(weight) if k and w), 0)
 
 
 def degree(weight: Sequence[Rational]) -> int:
-    """Find the largest k with weight; raises StopIteration for 0.
+    """Find the largest k with weight; 0 for a constant.
 
     >>> degree([fmpq(1), fmpq(3), fmpq(0)])
     1
     """
-    return next(k for k in reversed(range(len(weight))) if weight[k])
+    return max((k for k, w in enumerate(weight) if w), default=0)
 
 
 def total_influence(weight: Sequence[Rational]) -> Rational:

@@ -14,6 +14,7 @@ from hardness.measures import (
     average_sensitivity,
     degree,
     leap,
+    least_degree,
     level_weights,
     noise_sensitivity,
     sq_leap,
@@ -135,7 +136,7 @@ def test_leaps_are_the_least_over_all_unions(m):
 def measured(g):
     """Leap and degree from the coefficients."""
     weight = weights(coefficients([fmpq(v) for v in g]))
-    return next(k for k, w in enumerate(weight) if k and w), degree(weight)
+    return least_degree(weight), degree(weight)
 
 
 @pytest.mark.parametrize("eta", [Fraction(1, 10), Fraction(2, 5)])
@@ -336,6 +337,11 @@ def test_large_families(spec):
     if "majority" in spec:
         central = Fraction(math.comb(100, 50), 2**100)
         assert found.value("largest influence") == str(central)
+
+
+def test_a_constant_has_no_leap():
+    assert sq_leap([2, 2, 2]) == leap([]) == 0
+    assert measured([2, 2, 2]) == (0, 0)
 
 
 def test_decimals():
