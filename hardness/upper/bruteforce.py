@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.stats import binom
 
 from hardness.kernels.supports import Best, Enumeration, Parities, SumsModQ, heads
 from hardness.oracles import ExampleOracle
@@ -150,4 +149,6 @@ def _differences(found: Samples) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     if found.family.errors is None:
         return np.zeros(len(ends), np.int64)
     rate = float(found.family.chances[1])
+    from scipy.stats import binom
+
     return np.asarray(binom.isf(MISS / len(ends), ends, rate), np.int64)
