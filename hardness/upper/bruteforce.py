@@ -145,10 +145,10 @@ def vector(family: Modular, found: Best) -> Secret:
 
 def _differences(found: Samples) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Bound the errors after 1, 2, ... words but for MISS in all."""
+    from scipy.stats import binom
+
     ends = np.minimum(np.arange(64, len(found) + 64, 64), len(found))
     if found.family.errors is None:
         return np.zeros(len(ends), np.int64)
     rate = float(found.family.chances[1])
-    from scipy.stats import binom
-
     return np.asarray(binom.isf(MISS / len(ends), ends, rate), np.int64)
