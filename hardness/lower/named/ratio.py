@@ -21,6 +21,7 @@ from hardness.lower.record import Claim, claim
 from instances.family import require
 from instances.threshold import Rational
 
+_MOST = 10**1000
 OPEN, LAYER = fmpq(1), fmpq(1, 2)  # the share of examples with z_0 = -1
 
 
@@ -40,7 +41,10 @@ class LowDegree:
 
     def __post_init__(self) -> None:
         require(self.degree >= 1, f"degree={self.degree} given: at least 1 is needed")
-        require(self.examples >= 1, f"examples={self.examples} given: at least 1 is needed")
+        require(
+            1 <= self.examples <= _MOST,
+            f"examples={self.examples} given: 1 to 10^1000 are allowed",
+        )
         given = self.sample_degree
         require(
             given is None or 1 <= given <= self.examples,
