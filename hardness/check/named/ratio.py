@@ -6,6 +6,7 @@ term it is (1 + P)^n: coefficients one after the other, in integers once x is sc
 
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 
@@ -194,3 +195,11 @@ def _sum_scaled(coefficients: list[fmpz], scale: fmpz) -> fmpz:
     for c in coefficients[1:]:
         total = total * scale + c
     return total
+
+
+CLAIMS: dict[str, Callable[[Members, fmpq, Given], str]] = {
+    "low-degree-advantage": advantage,
+    "low-degree-advantage-open": advantage_open,
+    "low-degree-examples": least,
+    "low-degree-examples-open": least_open,
+}
