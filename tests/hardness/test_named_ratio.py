@@ -297,13 +297,17 @@ def test_thresholds_against_a_scan():
     assert len(seen) > 10
 
 
-def test_thresholds_of_a_parity_are_near_their_asymptotics():
+def test_thresholds_of_a_parity_are_where_their_asymptotics_say():
     unknown = Unknown.of(parse("parity:d=1001,m=20,noise=1/10"))
-    size, fade = math.comb(1000, 20), 0.8
-    for degree, found in thresholds(unknown, [21, 42, 63]):
-        t = degree // 21
-        assert found == pytest.approx((math.factorial(t) * size) ** (1 / t) / fade**2, rel=1e-3)
-    assert thresholds(unknown, [20], LAYER) == [(20, 0)]
+    size = math.comb(1000, 20)
+    for share, faded in ((OPEN, 0.64), (LAYER, 0.32)):
+        for degree, found in thresholds(unknown, [21, 42, 63, 105], share):
+            t = degree // 21
+            middle = (math.factorial(t) * size) ** (1 / t)
+            assert middle > 4 * t
+            low, high = (middle - 2 * t) / faded, middle / faded + t
+            assert low * (1 - 1e-9) <= found <= high * (1 + 1e-9)
+        assert thresholds(unknown, [20], share) == [(20, 0)]
 
 
 ASKED = [

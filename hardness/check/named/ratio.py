@@ -101,7 +101,7 @@ def _advantage(reach: Reach, value: fmpq, given: Given) -> str:
     if examples < 1 or (k is not None and k > examples):
         refuse("there are fewer examples than 1, or than the sample degree")
     if reach.degree > examples * (reach.members.scheme.family.chosen + 1):
-        refuse("the degree is beyond that of every function of the examples")
+        refuse("the degree is beyond that of the whole ratio")
     if value != reach.value(examples):
         refuse(f"the advantage of polynomials {reach.words} is not the one claimed")
     if value == 0:
