@@ -192,7 +192,8 @@ def descent_study(
 def descent_sizes(family: Family, **how: Any) -> tuple[DescentStudy, ...]:
     """Study the same family in fewer dimensions and in its own, up to it; as `descent_study`."""
     given = Unknown.of(family).family
-    least = given.m + 2
+    _require_small(given, 1)
+    least = min(given.m + 2, given.d)
     sizes = [replace(cast(Any, given), d=d) for d in range(least, given.d + 1)]
     return tuple(descent_study(one, **how) for one in sizes)
 

@@ -214,8 +214,7 @@ def test_steps_are_the_first_after_which_the_bound_allows_the_success(asked, spe
 
 def test_formulas_by_hand():
     """Those of the issue, with label noise, in float64."""
-    family, unknown = parse("parity:d=41,m=4,noise=0.1"), None
-    unknown, m = Unknown.of(family), math.comb(40, 4)
+    unknown, m = Unknown.of(parse("parity:d=41,m=4,noise=0.1")), math.comb(40, 4)
     asked = [
         (NoisyDescent(steps=900, clip=Fraction(3), std=Fraction(2)), 0.8 * 3 / 8 * 30 / m**0.5),
         (WorstDescent(steps=9, clip=Fraction(3), within=Fraction(2)), 9 * 0.64 * 9 / 16 / m),
@@ -287,6 +286,14 @@ def test_a_goal_that_guessing_reaches_needs_no_step():
     made = certify_named(parse("parity:d=5,m=2"), [ASKED[0]], terms)
     assert made.value("gd-noise-steps") == "0"
     assert "vacuous" in check(made.to_json()).statements[1]
+
+
+def test_without_steps_only_those_that_are_needed_are_claimed():
+    made = certify_named(
+        parse("parity:d=21,m=3"), [NoisyDescent(clip=Fraction(1), std=Fraction(1))]
+    )
+    assert [c.quantity for c in made.claims] == ["gd-noise-steps", "information-floor"]
+    assert check(made.to_json()).statements
 
 
 def test_large_families_and_batches_take_a_certificate_of_few_digits():

@@ -31,16 +31,18 @@ NO_THEOREM = "is needed: gradient descent of fine precision can simulate any PAC
 class Descent(ABC):
     """Any rule of `steps` answers about mean gradients; a subclass says what answers are like.
 
-    The distance of its run to that without a secret is at most the root of growth(steps) pace.
+    steps: None to ask only how many are needed. The distance of the rule's run to that without a
+    secret is at most the root of growth(steps) pace.
     """
 
     about: ClassVar[str] = "gd"
     regime: ClassVar[str]
 
-    steps: int
+    steps: int | None = None
 
     def __post_init__(self) -> None:
-        require_whole("steps", self.steps)
+        if self.steps is not None:
+            require_whole("steps", self.steps)
 
     @abstractmethod
     def pace(self, unknown: Unknown) -> Rational:
@@ -64,15 +66,16 @@ class Descent(ABC):
         if unknown.sign_eigenvalue is None:
             raise NoClaim(MANY_VALUES["gd"])
         pace, sure = self.pace(unknown), sure_share(unknown, terms)
-        most = at_most(sure, self.growth(self.steps) * pace)
+        given = {**self.given, "risk": str(terms.risk), "noise": str(unknown.family.noise)}
         missing = rational(terms.success) - sure
         least = self.least_growth(missing**2 / pace) if missing > 0 else 0
-        given = {**self.given, "risk": str(terms.risk), "noise": str(unknown.family.noise)}
-        budget, goal = {"steps": str(self.steps)}, {"success": str(terms.success)}
-        return (
-            claim(QUANTITIES, f"gd-{self.regime}-success", most, given | budget),
-            claim(QUANTITIES, f"gd-{self.regime}-steps", least, given | goal),
-        )
+        goal = {**given, "success": str(terms.success)}
+        needed = claim(QUANTITIES, f"gd-{self.regime}-steps", least, goal)
+        if self.steps is None:
+            return (needed,)
+        most = at_most(sure, self.growth(self.steps) * pace)
+        budget = {**given, "steps": str(self.steps)}
+        return claim(QUANTITIES, f"gd-{self.regime}-success", most, budget), needed
 
 
 @dataclass(frozen=True, kw_only=True)
