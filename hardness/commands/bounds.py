@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from hardness.commands.about import about_options, asked_about, refuse_unasked
+from hardness.commands.about import WHOLE, about_options, asked_about, refuse_unasked
 from hardness.commands.options import (
     POSITIVE,
     common,
@@ -60,7 +60,7 @@ from hardness.commands.options import (
 )
 @click.option(
     "--steps",
-    type=click.IntRange(min=0),
+    type=WHOLE,
     help="gd: gradients seen. Finite: limit of each search for members.  [default: by size]",
 )
 @about_options
@@ -114,7 +114,7 @@ def certify_about(
         if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(f"--{name} does not apply to --about {about.name}")
     family = target(source)[0]
-    made = certify_named(family, asked_about(about, steps, family), terms)
+    made = certify_named(family, asked_about(about, steps, getattr(family, "m", 1)), terms)
     emit(to, made.to_json(), named_words(made))
 
 

@@ -244,6 +244,7 @@ def _hang(start: str, text: str) -> str:
     )
 
 
-def wrap(text: str, indent: str = "") -> str:
-    """Fill lines of 80 columns."""
-    return textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=indent)
+def wrap(text: str, indent: str = "", further: str | None = None) -> str:
+    """Fill lines of 80 columns, those after the first indented by `further`."""
+    rest = indent if further is None else further
+    return textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=rest)

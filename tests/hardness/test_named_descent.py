@@ -303,6 +303,8 @@ def test_large_families_and_batches_take_a_certificate_of_few_digits():
     ).to_json()
     assert len(json.dumps(made)) < 40_000
     assert check(made).statements
+    faint = BatchDescent(steps=10, batch=1, state_bits=1)  # correlations below 2^-64
+    assert check(certify_named(parse("parity:d=21,m=3,noise=0.49999999999"), [faint]).to_json())
     with pytest.raises(UsageError, match=r"batch=10000000 given: .* a batch up to \d+ can be"):
         certify_named(
             parse("parity:d=1001,m=20,noise=0.4999"),

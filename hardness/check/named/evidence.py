@@ -7,7 +7,7 @@ from flint import fmpq
 
 from hardness.check.goal import check_floor
 from hardness.check.layers import check_heads, check_members
-from hardness.check.named import descent, kernel
+from hardness.check.named import descent, kernel, ratio
 from hardness.check.named.members import Members
 from hardness.check.reading import integer, rational, refuse
 from hardness.check.scheme import Scheme, read_profile
@@ -15,16 +15,17 @@ from hardness.claims import Quantity
 from hardness.claims.descent import QUANTITIES as DESCENT
 from hardness.claims.kernel import QUANTITIES as KERNEL
 from hardness.claims.named import FLOOR, MANY_VALUES, SCOPE
+from hardness.claims.ratio import QUANTITIES as RATIO
 
 _EVIDENCE = {
     *("about", "no_claim", "rho", "heads", "A", "c0", "members", "values"),
     *("correlations", "eigenvalues"),
 }
-_ABOUT: dict[str, dict[str, Quantity]] = {"gd": DESCENT, "kernel": KERNEL}
+_ABOUT: dict[str, dict[str, Quantity]] = {"gd": DESCENT, "kernel": KERNEL, "low-degree": RATIO}
 _CLAIMS: dict[str, Callable[[Members, fmpq, dict[str, str]], str]] = {
-    "kernel-error": kernel.error,
-    "kernel-features": kernel.needed,
+    **kernel.CLAIMS,
     **descent.CLAIMS,
+    **ratio.CLAIMS,
 }
 
 

@@ -56,6 +56,9 @@ def _largest(members: Members, count: int) -> fmpq:
     )
 
 
+CLAIMS = {"kernel-error": error, "kernel-features": needed}
+
+
 def _short(value: fmpq) -> str:
     text = str(value)
     return text if len(text) <= 24 else f"about {float(python_fraction(value)):.6g}"

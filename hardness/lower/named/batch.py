@@ -3,7 +3,7 @@
 The law of a state after one step, as a member varies, has an average chi-squared distance to that
 of labels without a secret of at most lambda_b (2^B - 1)/M. Over the steps, total variations add up,
 and squared Hellinger distances do up to a constant (Jayram): the smaller one is taken.
-docs/mathematics.md has the proofs. [Jay09, AKMSS21]
+docs/named-mathematics.md has the proofs. [Jay09, AKMSS21]
 """
 
 import math

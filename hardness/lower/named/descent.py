@@ -3,7 +3,7 @@
 A function of examples of norm at most G has means in the worlds of the M members whose squared
 distances to the mean in a world without a secret add up to (1 - 2 noise)^2 G^2 lambda / 4 at most
 (Bessel). Runs are compared with that world's run, which is right with probability K/M: hypotheses
-are right about K members at most. docs/mathematics.md has the proofs. [AS20, AKMSS21]
+are right about K members at most. docs/named-mathematics.md has the proofs. [AS20, AKMSS21]
 """
 
 import math
@@ -17,8 +17,7 @@ from flint import fmpq
 from hardness.claims.descent import QUANTITIES
 from hardness.claims.named import MANY_VALUES
 from hardness.lower.bounds import Terms
-from hardness.lower.named.asked import NoClaim
-from hardness.lower.named.unknown import Unknown
+from hardness.lower.named.unknown import NoClaim, Unknown
 from hardness.lower.record import Claim, claim
 from instances.family import require
 from instances.threshold import Rational, rational
@@ -31,8 +30,8 @@ NO_THEOREM = "is needed: gradient descent of fine precision can simulate any PAC
 class Descent(ABC):
     """Any rule of `steps` answers about mean gradients; a subclass says what answers are like.
 
-    steps: None to ask only how many are needed. The distance of the rule's run to that without a
-    secret is at most the root of growth(steps) pace.
+    steps: None where only the number that is needed is asked for. The distance of its run to that
+    without a secret is at most the root of growth(steps) pace.
     """
 
     about: ClassVar[str] = "gd"
@@ -66,16 +65,16 @@ class Descent(ABC):
         if unknown.sign_eigenvalue is None:
             raise NoClaim(MANY_VALUES["gd"])
         pace, sure = self.pace(unknown), sure_share(unknown, terms)
-        given = {**self.given, "risk": str(terms.risk), "noise": str(unknown.family.noise)}
         missing = rational(terms.success) - sure
         least = self.least_growth(missing**2 / pace) if missing > 0 else 0
-        goal = {**given, "success": str(terms.success)}
+        given = {**self.given, "risk": str(terms.risk), "noise": str(unknown.family.noise)}
+        goal = given | {"success": str(terms.success)}
         needed = claim(QUANTITIES, f"gd-{self.regime}-steps", least, goal)
         if self.steps is None:
             return (needed,)
         most = at_most(sure, self.growth(self.steps) * pace)
-        budget = {**given, "steps": str(self.steps)}
-        return claim(QUANTITIES, f"gd-{self.regime}-success", most, budget), needed
+        budget = given | {"steps": str(self.steps)}
+        return (claim(QUANTITIES, f"gd-{self.regime}-success", most, budget), needed)
 
 
 @dataclass(frozen=True, kw_only=True)
