@@ -222,7 +222,7 @@ def test_bad_requests_are_refused_with_a_line():
         GradientOracle(
             parse("profile:g=h,d=6,m=3"), [], 1.0, Normal(std=1.0), np.random.default_rng(0)
         )
-    with pytest.raises(UsageError, match="no claim: lwr given"):
+    with pytest.raises(NoClaim, match="no claim: lwr given"):
         descent_study(parse("lwr:n=8,q=16,p=2"))
 
 
