@@ -1,6 +1,7 @@
 """Both sides together: runs of learners, their risks, and bounds over a range of sizes."""
 
 from hardness.compare.both import Comparison, Cut, compare, distinct, usual, values_of
+from hardness.compare.descent import DescentStudy, descent_sizes, descent_study
 from hardness.compare.distinction import Distinction
 from hardness.compare.distinguish import distinguish
 from hardness.compare.game import Game, play
@@ -14,6 +15,7 @@ __all__ = [
     "Attempt",
     "Comparison",
     "Cut",
+    "DescentStudy",
     "Distinction",
     "Game",
     "Risk",
@@ -23,6 +25,8 @@ __all__ = [
     "attack",
     "attacks_on",
     "compare",
+    "descent_sizes",
+    "descent_study",
     "distinct",
     "distinguish",
     "learn_once",
