@@ -61,6 +61,7 @@ def test_families_and_learners(hardness):
         "queries",
         "elimination",
         "lowdegree",
+        "pairs",
         "student",
         "mlp",
         "pooled",

@@ -1,0 +1,217 @@
+"""The two-sample test as a learner: a score for every coordinate from all pairs of open examples.
+
+With v_i a sign less its mean, z_i, and K_l the sum of chi_T(z_i) chi_T(z_j) over T of l places,
+
+    score_a = sum_{i<j} v_i v_j sum_{|T| = level, a in T} chi_T(z_i) chi_T(z_j)
+
+has mean C(N,2) fade^2 s^_level^2 C(m-1, level-1) for a in S, and 0 for others, with a spread near
+sqrt(C(N,2) C(n-1, level-1)). The m largest scores are the claim, which the same examples must then
+confirm. It is a low-degree polynomial method: scores have degree 2 (level + 1) in the examples, so
+the low-degree bounds are about it. It takes of the order of sqrt(C(n-1, level-1)) / fade^2 examples,
+times a logarithm, and its time is that number squared times d: for a parity that is no less than
+trying all sets takes, up to such factors, which needs far fewer examples. Nothing here is
+elimination over GF(2), so noise costs it a factor and no more.
+"""
+
+import bisect
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from hardness.kernels.pairsums import Array, strips
+from hardness.measures.pairs import PairStatistic
+from hardness.oracles import ExampleOracle
+from hardness.upper.learner import Hypothesis, Outcome, member, nothing
+from hardness.upper.reduced import as_symmetric
+from hardness.upper.signs import Signs, gather, telling, wanted
+from instances.family import Family, Secret, require
+from instances.krawtchouk import column
+from instances.limits import require_memory
+from instances.symmetric import Symmetric, to_float
+
+_MOST = 2.0**46  # products of a pair and a coordinate: about two hours
+_BEYOND = 1 << 500  # examples: no more is told apart
+_RARELY = 0.01  # how often the learner, by its own prediction, fails for want of examples
+_PER_PAIR, _PER_PRODUCT = 4e-9, 7e-11  # seconds on one core with AVX-512, measured at d = 16..500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What the learner takes at a level to fail with probability `miss`: a heuristic prediction.
+
+    opened: examples with z_0 = -1; examples: with z_0 of both signs.
+    """
+
+    level: int
+    miss: float
+    opened: int
+    d: int
+
+    @property
+    def examples(self) -> int:
+        """Examples with z_0 of both signs, on average."""
+        return 2 * self.opened
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of open examples."""
+        return math.comb(self.opened, 2)
+
+    @property
+    def operations(self) -> int:
+        """Products of a pair and a coordinate."""
+        return self.pairs * self.d
+
+    @property
+    def seconds(self) -> float:
+        """About how long it takes on one core of a machine with AVX-512."""
+        return self.pairs * _PER_PAIR + self.operations * _PER_PRODUCT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """Scores coordinates by pairs of `samples` open examples (0: as `pairs_cost` predicts).
+
+    level: of the kernel, 0 for the one that takes the fewest examples.
+    """
+
+    name: ClassVar[str] = "pairs"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    about: ClassVar[str] = "two-sample test: sums over pairs of a kernel of their distance"
+
+    samples: int = 0
+    level: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("samples", "level"):
+            given = getattr(self, name)
+            require(given >= 0, f"{name}={given} given: at least 0")
+
+    def supports(self, family: Family) -> str | None:
+        """Parities and two-valued profiles that take at most 2^46 products."""
+        if not isinstance(family, Symmetric) or not family.two_valued:
+            return f"it learns parities and two-valued profiles, not {family.spec}"
+        if self.level and self.level not in (there := _levels(family)):
+            return f"level={self.level} given: the profile has parts at {_listed(there)} only"
+        bits = math.log2(self.samples or pairs_cost(family, self.level, _RARELY).opened)
+        operations = 2 * bits - 1 + math.log2(family.d)
+        if operations > math.log2(_MOST):
+            return (
+                f"its 2^{bits:.1f} open examples make 2^{operations:.1f} products of a pair and a "
+                "coordinate, at most 2^46 are tried"
+            )
+        return None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Score all coordinates, and claim the m best where the examples confirm them."""
+        family = as_symmetric(oracle.family)
+        plan = pairs_cost(family, self.level, _RARELY)
+        found = gather(oracle, self.samples or plan.opened)
+        statistic = PairStatistic.of(family, plan.level)
+        total = np.zeros(family.d - 1)
+        for part in strips(found.words, _values(found, statistic), tables(statistic)[1]):
+            total += part
+            oracle.meter.require_time()
+        order = np.argsort(-total, kind="stable")
+        best = tuple(sorted(int(a) + 1 for a in order[: family.m]))
+        return _conclude(found, best, plan)
+
+
+def pairs_cost(family: Family, level: int = 0, miss: float = 1 / 3) -> Plan:
+    """Predict what the learner takes to succeed with probability 1 - miss: a heuristic.
+
+    The least N at which the mean score of S, less what the least of its m scores falls short, is
+    what the largest of the others reaches: scores are taken for normal and, beyond S, for a bit
+    wider tailed, as sums of squares are. At least the examples that confirm a secret. Raises
+    UsageError for families of more than two values and levels at which the profile has no part.
+
+    >>> from instances import parse
+    >>> pairs_cost(parse("parity:d=24,m=3,noise=0.1")).level
+    3
+    """
+    symmetric = as_symmetric(family)
+    require(symmetric.two_valued, f"{family.spec} given: two-valued profiles go here")
+    require(0 < miss < 1, f"miss={miss} given: a probability between 0 and 1")
+    choices = [level] if level else _levels(symmetric)
+    found = (PairStatistic.of(symmetric, one) for one in choices)
+    opened, best = min((max(_opened(one, miss), telling(symmetric)), one.level) for one in found)
+    return Plan(level=best, miss=miss, opened=opened, d=family.d)
+
+
+def tables(statistic: PairStatistic) -> tuple[Array, Array]:
+    """Tabulate P and Q by the distance 0 .. n: each (n+1,).
+
+    The sum of chi_T(z) chi_T(z') over T of `level` places with a in T is P(dist) + z_a z'_a Q(dist)
+    for every a, so that P adds the same to all scores.
+
+    >>> from instances import parse
+    >>> tables(PairStatistic.of(parse("parity:d=5,m=2")))[1].tolist()
+    [1.5, 2.0, 0.0, -2.0, -1.5]
+    """
+    # z_a z'_a times the kernel of the n - 1 other places, at their distance.
+    others = column(statistic.n - 1, statistic.level - 1)
+    equal, different = [*others, 0], [0, *(-value for value in others)]
+    both = [(a + b, a - b) for a, b in zip(equal, different, strict=True)]
+    common, own = zip(*both, strict=True)
+    return np.array(common, np.float64) / 2, np.array(own, np.float64) / 2
+
+
+def _levels(family: Symmetric) -> list[int]:
+    """The levels at which a profile has a part."""
+    return [k for k, value in enumerate(family.fourier) if k and value]
+
+
+def _listed(levels: list[int]) -> str:
+    return ", ".join(map(str, levels))
+
+
+def _opened(statistic: PairStatistic, miss: float) -> int:
+    """Find the least N of `pairs_cost`, but for what confirms a secret."""
+    from scipy.special import ndtri
+
+    n, m, level = statistic.n, statistic.m, statistic.level
+    inside, around = math.comb(m - 1, level - 1), math.comb(n - 1, level - 1)
+    signal = to_float(statistic.edge * inside)  # the mean of a pair's term in the score of a in S
+    if not signal:
+        return _BEYOND
+    # In units of the spread among coins: what a pair adds to the mean, what an example's own part
+    # adds to the variance.
+    unit = math.exp(math.log(signal / to_float(1 - statistic.mu**2)) - math.log(around) / 2)
+    own = 2 * unit**2 / signal
+    low = -float(ndtri(miss / (2 * m)))
+    high = -float(ndtri(miss / (2 * max(n - m, 1))))
+
+    def enough(count: int) -> bool:
+        wide = high + high**2 / math.sqrt(2 * min(around, count))
+        return low * math.sqrt(1 + own * count) + wide <= unit * math.sqrt(count / 2) * math.sqrt(
+            count - 1
+        )
+
+    top = 2
+    while not enough(top):
+        top *= 2
+        if top > _BEYOND:
+            return _BEYOND
+    return bisect.bisect_left(range(top), True, lo=top // 2, key=enough)
+
+
+def _values(found: Signs, statistic: PairStatistic) -> Array:
+    """v_i z_ia for every open example and coordinate: (N, d-1)."""
+    require_memory(9 * found.z.size, f"{len(found)} open examples of {found.family.spec}")
+    return found.z * (found.signs - to_float(statistic.mu))[:, None]
+
+
+def _conclude(found: Signs, best: Secret, plan: Plan) -> Hypothesis:
+    """Give the claim as a hypothesis where the examples confirm it, else none."""
+    family = found.family
+    evidence, bits = found.evidence(best), wanted(family)
+    details = {"level": plan.level, "samples": len(found), "samples_planned": plan.opened}
+    if evidence > -math.inf:
+        details |= {"evidence": round(evidence, 2), "evidence_wanted": round(bits, 2)}
+    if evidence >= bits:
+        return member(family, best, **details)
+    short = len(found) < plan.opened
+    return nothing(family, Outcome.EXAMPLES_SPENT if short else Outcome.NOT_FOUND, **details)
