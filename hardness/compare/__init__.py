@@ -4,6 +4,7 @@ from hardness.compare.both import Comparison, Cut, compare, distinct, usual, val
 from hardness.compare.distinction import Distinction
 from hardness.compare.distinguish import distinguish
 from hardness.compare.game import Game, play
+from hardness.compare.pairtest import PairTest, pair_test
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
 from hardness.compare.run import Run, learn_once, require_support, run
@@ -16,6 +17,7 @@ __all__ = [
     "Cut",
     "Distinction",
     "Game",
+    "PairTest",
     "Risk",
     "Run",
     "Siege",
@@ -27,6 +29,7 @@ __all__ = [
     "distinguish",
     "learn_once",
     "measure",
+    "pair_test",
     "play",
     "read_comparison",
     "require_support",

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from instances.limits import require_memory
 
-_SIDE = 512  # of a tile: its distances and values, 2.5 MiB, lie in the second-level cache
+_SIDE = 256  # of a tile: its distances and values, 640 KiB, lie in the second-level cache
 _BYTES = 1 << 22  # of the tiles and what goes with them
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ def pair_sums(words: NDArray[np.uint64], values: Array, table: Array) -> Array:
 
 
 def strips(words: NDArray[np.uint64], values: Array, table: Array) -> Iterator[Array]:
-    """Yield the parts of `pair_sums`, those of 512 first samples of a pair at a time.
+    """Yield the parts of `pair_sums`, those of 256 first samples of a pair at a time.
 
     Whoever has a clock to look at does so between two of them.
     """

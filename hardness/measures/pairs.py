@@ -1,13 +1,14 @@
 """The two-sample statistic of one degree: its mean and variance among coins and among members.
 
-Open examples i = 1 .. N of a family of two-valued symmetric functions show z_i, uniform on n = d - 1
+Open examples i = 1 .. N of a family of two-valued symmetric functions show z_i, uniform on d - 1 = n
 places, and a sign s_i = +-1. With v_i = s_i - mu, mu the mean of a sign,
 
-    f = sum_{i<j} v_i v_j K(dist(z_i, z_j)),   K(dist(z, z')) = sum_{|T| = level} chi_T(z) chi_T(z'),
+    f = sum_{i<j} v_i v_j K(dist(z_i, z_j)),  K(dist(z, z')) = sum_{|T| = level} chi_T(z) chi_T(z'),
 
-K a Krawtchouk polynomial of the distance. f is a polynomial of degree 2 (level + 1) in the examples,
-a sign counted as one; for a parity and level = m it is, scaled, all of the likelihood ratio between
-that degree and the next at which it has a part. docs/mathematics.md has the proofs.
+K a Krawtchouk polynomial of the distance. f is a polynomial of degree 2 (level + 1), the signs
+counted in. Of a parity, with level = m, it is the part of that degree of the likelihood ratio of
+members to coins, times C(n, m) / fade^2, and the square of its advantage is that part's squared
+norm. docs/mathematics.md has the proofs.
 """
 
 import math
@@ -101,12 +102,12 @@ class PairStatistic:
         return (self.edge * self.inside / (1 - self.mu**2)) ** 2 / self.terms
 
     @property
-    def shared(self) -> Fraction:
+    def shared(self) -> Rational:
         """The part of the mean that all members share, C(m, level)/C(n, level).
 
         It is there for who knows the family alone; only the rest is about which member it is.
         """
-        return Fraction(self.inside, self.terms)
+        return fmpq(self.inside, self.terms)
 
     def mean(self, examples: int) -> Rational:
         """E f over open examples of a member, whichever it is; among coins of mean mu it is 0.

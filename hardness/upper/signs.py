@@ -19,7 +19,7 @@ _AT_ONCE = 4096  # examples: the clock is looked at between draws
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Signs:
-    """z packed (N, words), coordinate 0 cleared, and the label's value as a sign (N,), 1 the larger.
+    """z packed (N, words), coordinate 0 cleared, and signs (N,): 1 for the label's larger value.
 
     >>> from instances import parse
     >>> instance = parse("parity:d=20,m=3,noise=0.1").instance(0)
@@ -39,6 +39,10 @@ class Signs:
     def z(self) -> NDArray[np.int8]:
         """z_1 .. z_(d-1): (N, d-1)."""
         return unpack(self.words, self.family.d)[:, 1:]
+
+    def cut(self, count: int) -> "Signs":
+        """Return the first `count`."""
+        return Signs(family=self.family, words=self.words[:count], signs=self.signs[:count])
 
     def evidence(self, secret: Secret) -> float:
         """Compute the bits by which the signs favour a hidden set over coins of the same mean."""
