@@ -1,7 +1,7 @@
 """The two-sample statistic of one degree: its mean and variance among coins and among members.
 
-Open examples i = 1 .. N of a family of two-valued symmetric functions show z_i, uniform on d - 1 = n
-places, and a sign s_i = +-1. With v_i = s_i - mu, mu the mean of a sign,
+Open examples i = 1 .. N of a family of two-valued symmetric functions show z_i, uniform on
+n = d - 1 places, and a sign s_i = +-1. With v_i = s_i - mu, mu the mean of a sign,
 
     f = sum_{i<j} v_i v_j K(dist(z_i, z_j)),  K(dist(z, z')) = sum_{|T| = level} chi_T(z) chi_T(z'),
 

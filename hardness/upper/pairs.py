@@ -13,7 +13,6 @@ trying all sets takes, which needs far fewer examples; profiles with parts of lo
 Nothing here is elimination over GF(2), so that noise costs a power of 1/fade and no more.
 """
 
-import bisect
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -99,7 +98,8 @@ class Pairs:
     def supports(self, family: Family) -> str | None:
         """Parities and two-valued profiles that take at most 2^46 products."""
         if not isinstance(family, Symmetric) or not family.two_valued:
-            return f"it learns parities and two-valued profiles, not {family.spec}"
+            values = " of more values" if isinstance(family, Symmetric) else ""
+            return f"it learns parities and two-valued profiles, not {family.name}{values}"
         if self.level and self.level not in (there := _levels(family)):
             return f"level={self.level} given: the profile has parts at {_listed(there)} only"
         bits = math.log2(self.samples or pairs_cost(family, self.level, _RARELY).opened)
@@ -190,7 +190,7 @@ def success(statistic: PairStatistic, opened: int) -> float:
     inside, around = math.comb(m - 1, level - 1), math.comb(max(n - 2, 0), level - 1)
     signal = to_float(statistic.edge * inside)  # the mean of a pair's term in the score of a in S
     if not signal or not around:
-        return float(around == 0)
+        return float(around == 0)  # all coordinates, or none that is seen
     # In units of the spread among coins: the mean, and the variance that single examples add.
     unit = math.exp(math.log(signal / to_float(1 - statistic.mu**2)) - math.log(around) / 2)
     mean = unit * math.sqrt(opened / 2) * math.sqrt(opened - 1)
@@ -204,14 +204,15 @@ def success(statistic: PairStatistic, opened: int) -> float:
 
 def _opened(statistic: PairStatistic, miss: float) -> int:
     """Find the least number of open examples with a success of 1 - miss."""
-    top = 2
-    while success(statistic, top) < 1 - miss:
-        top *= 2
-        if top > _BEYOND:
+    low, high = 1, 2
+    while success(statistic, high) < 1 - miss:
+        low, high = high, 2 * high
+        if high > _BEYOND:
             return _BEYOND
-    return bisect.bisect_left(
-        range(top), True, lo=top // 2, key=lambda count: success(statistic, count) >= 1 - miss
-    )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if success(statistic, middle) < 1 - miss else (low, middle)
+    return high
 
 
 def _values(found: Signs, statistic: PairStatistic) -> Array:
@@ -228,7 +229,7 @@ def _conclude(found: Signs, best: Secret, plan: Plan) -> Hypothesis:
     details: dict[str, Any] = {
         "level": plan.level,
         "samples": len(found),
-        "samples_planned": plan.opened,
+        "planned": plan.opened,
     }
     if evidence > -math.inf:
         details |= {"evidence": round(evidence, 2), "evidence_wanted": round(bits, 2)}
