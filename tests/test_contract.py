@@ -61,7 +61,6 @@ def test_families_and_learners(hardness):
         "queries",
         "elimination",
         "lowdegree",
-        "pairs",
         "student",
         "mlp",
         "pooled",
@@ -77,6 +76,7 @@ def test_families_and_learners(hardness):
         "arora-ge",
         "primal",
         "trivial",
+        "pairs",
     ]
     for learner in hardness("learners", "--json").json["learners"]:
         assert hardness("learners", "show", learner["name"]).code == 0
@@ -149,7 +149,6 @@ def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
         "spec",
         "agrees",
         "members",
-        "pairs",
         "samples",
         "confidence",
         "inequality",

@@ -175,6 +175,11 @@ def pair_test(
         parts[index] = part
         progress(len(part))
     values = np.concatenate(parts)
+    if not np.ptp(values[repetitions:]):
+        raise UsageError(
+            f"{opened} open examples, {repetitions} repetitions given: coins always came to "
+            f"{values[-1]:g}, so that there is no deviation: ask for more of both"
+        )
     return PairTest(
         spec=family.spec,
         level=statistic.level,

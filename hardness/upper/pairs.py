@@ -6,11 +6,12 @@ With v_i a sign less its mean, z_i, and K_l the sum of chi_T(z_i) chi_T(z_j) ove
 
 has mean C(N,2) fade^2 s^_level^2 C(m-1, level-1) for a in S, and 0 for others, with a spread near
 sqrt(C(N,2) C(n-1, level-1)). The m largest scores are the claim, which the same examples must then
-confirm. It is a low-degree polynomial method: scores have degree 2 (level + 1) in the examples, so
-the low-degree bounds are about it. It takes of the order of sqrt(C(n-1, level-1)) / fade^2
-examples, times a logarithm, and in time their square times d. For a parity that is about what
-trying all sets takes, which needs far fewer examples; profiles with parts of low degree are cheap.
-Nothing here is elimination over GF(2), so that noise costs a power of 1/fade and no more.
+confirm. It is a low-degree polynomial method: scores are polynomials of degree 2 (level + 1), the
+kind that low-degree bounds are about; sorting them and checking one set are not. It takes of the
+order of sqrt(C(n-1, level-1)) / fade^2 examples, times a logarithm, and in time their square times
+d. For a parity that is about what trying all sets takes, which needs far fewer examples; profiles
+with parts of low degree are cheap. Nothing here is elimination over GF(2), so that noise costs a
+power of 1/fade and no more.
 """
 
 import math
@@ -141,8 +142,12 @@ def pairs_cost(family: Family, level: int = 0, miss: float = 1 / 3) -> Plan:
     require(symmetric.two_valued, f"{family.spec} given: two-valued profiles go here")
     require(0 < miss < 1, f"miss={miss} given: a probability between 0 and 1")
     choices = [level] if level else _levels(symmetric)
-    found = (PairStatistic.of(symmetric, one) for one in choices)
-    opened, best = min((max(_opened(one, miss), telling(symmetric)), one.level) for one in found)
+    found = [PairStatistic.of(symmetric, one) for one in choices]
+    opened, best = 0, 0
+    for one in sorted(found, key=lambda one: one.strength, reverse=True):
+        if not best or success(one, opened - 1) >= 1 - miss:  # else it takes no fewer
+            opened, best = _opened(one, miss), one.level
+    opened = max(opened, telling(symmetric))
     return Plan(level=best, miss=miss, opened=opened, d=family.d)
 
 

@@ -31,7 +31,6 @@ LEARNERS: dict[str, type[Any]] = {
         Queries,
         Elimination,
         LowDegree,
-        Pairs,
         Student,
         Mlp,
         Pooled,
@@ -47,6 +46,7 @@ LEARNERS: dict[str, type[Any]] = {
         AroraGe,
         Primal,
         Trivial,
+        Pairs,
     )
 }
 
