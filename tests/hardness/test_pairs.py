@@ -8,12 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import fmpq
 
 from hardness.compare import pair_test
 from hardness.compare.pairtest import Coins
 from hardness.compare.run import attempt, run
 from hardness.kernels.pairsums import pair_sums, strips
+from hardness.lower.named.ratio import Ratio
+from hardness.lower.named.unknown import Unknown
 from hardness.measures.pairs import PairStatistic
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.report.pairtest import pair_words
@@ -141,12 +142,15 @@ def test_what_all_members_share_is_their_mean_over_members(spec, level):
     assert found == pytest.approx(to_float(PairStatistic.of(family, level).shared))
 
 
-def test_the_square_of_the_advantage_is_a_term_of_the_low_degree_ratio():
-    """(1/M) C(N,2) fade^4, for d=100, m=4, noise 0.1, N=200: the step from degree 9 to 10."""
-    statistic = PairStatistic.of(parse("parity:d=101,m=4,noise=0.1"))
-    statistic = replace(statistic, n=100)
-    square = math.comb(200, 2) * statistic.strength
-    assert square == fmpq(math.comb(200, 2), math.comb(100, 4)) * fmpq(4, 5) ** 4
+@pytest.mark.parametrize("spec", ["parity:d=100,m=4,noise=0.1", "parity:d=24,m=3"])
+def test_the_square_of_the_advantage_is_a_step_of_the_low_degree_ratio(spec):
+    """From degree 2 m + 1 to 2 (m + 1), at 200 open examples: equal as rationals."""
+    family = parse(spec)
+    low, high = (
+        Ratio.of(Unknown.of(family), degree).advantage(200)
+        for degree in (2 * family.m + 1, 2 * family.m + 2)
+    )
+    assert math.comb(200, 2) * PairStatistic.of(family).strength == high - low > 0
 
 
 @pytest.mark.parametrize(
