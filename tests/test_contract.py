@@ -76,6 +76,7 @@ def test_families_and_learners(hardness):
         "arora-ge",
         "primal",
         "trivial",
+        "pairs",
     ]
     for learner in hardness("learners", "--json").json["learners"]:
         assert hardness("learners", "show", learner["name"]).code == 0
@@ -148,7 +149,6 @@ def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
         "spec",
         "agrees",
         "members",
-        "pairs",
         "samples",
         "confidence",
         "inequality",

@@ -5,6 +5,7 @@ from hardness.compare.descent import DescentStudy, descent_sizes, descent_study
 from hardness.compare.distinction import Distinction
 from hardness.compare.distinguish import distinguish
 from hardness.compare.game import Game, play
+from hardness.compare.pairtest import PairTest, pair_test
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
 from hardness.compare.run import Run, learn_once, require_support, run
@@ -18,6 +19,7 @@ __all__ = [
     "DescentStudy",
     "Distinction",
     "Game",
+    "PairTest",
     "Risk",
     "Run",
     "Siege",
@@ -31,6 +33,7 @@ __all__ = [
     "distinguish",
     "learn_once",
     "measure",
+    "pair_test",
     "play",
     "read_comparison",
     "require_support",
