@@ -17,7 +17,7 @@ from hardness.commands.families import families, learners
 from hardness.commands.icl import icl
 from hardness.commands.measures import measures
 from hardness.commands.pages import demo, figure, report
-from hardness.commands.runs import attack, distinguish, learn, spectrum
+from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
 
 COMMANDS = (
     demo,
@@ -34,6 +34,7 @@ COMMANDS = (
     learn,
     attack,
     distinguish,
+    pairtest,
     spectrum,
     compare,
     icl,
