@@ -191,14 +191,15 @@ def _queries(family: Family, rates: Rates, terms: Terms, floor: int) -> Curve:
     """
     lpn = as_lpn(family)
     excess = terms.success * lpn.size - terms.right_about
-    product = math.floor(4 * excess / (3 * (1 - 2 * lpn.noise) ** 2))  # queries times examples
+    product = 4 * excess / (3 * (1 - 2 * lpn.noise) ** 2)  # queries times examples, at least
+    seconds = float(product) * rates.query
     marks = []
-    for count in (floor, product) if product > floor else ():
+    for count in (floor, math.ceil(product)) if product > floor else ():
         asked = vstat_queries(
             lpn.size, lpn.noise, Terms(vstat=count, risk=terms.risk, success=terms.success)
         )
         note = f"{float(asked):.3g} queries to VSTAT({float(count):.3g})"
-        marks.append(Mark(examples=float(count), seconds=product * rates.query, note=note))
+        marks.append(Mark(examples=float(count), seconds=seconds, note=note))
     return Curve(
         name="statistical queries",
         role="queries",
