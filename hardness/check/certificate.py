@@ -13,6 +13,7 @@ from flint import fmpq
 
 from hardness.check.finite import FiniteEvidence
 from hardness.check.modular import ModularEvidence
+from hardness.check.named.evidence import NamedEvidence
 from hardness.check.parity import ParityEvidence
 from hardness.check.reading import Checked, rational, refuse
 from hardness.check.symmetric import SymmetricEvidence
@@ -85,7 +86,8 @@ def check_certificate(data: dict[str, Any]) -> Checked:
         name = spec.partition(":")[0]
         if name not in _KINDS:
             refuse(f"{spec[:80]!r} is no canonical spec of a family that is checked here")
-        evidence = _KINDS[name](spec, data["evidence"])
+        kind_of = NamedEvidence if "about" in data["evidence"] else _KINDS[name]
+        evidence = kind_of(spec, data["evidence"])
         if data["scope"] != evidence.scope:
             refuse("its scope is not what these claims are about")
         statements = [_check_claim(evidence, claim) for claim in data["claims"]]

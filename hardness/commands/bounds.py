@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from hardness.commands.about import WHOLE, about_options, asked_about, refuse_unasked
 from hardness.commands.options import (
     POSITIVE,
     common,
@@ -59,13 +60,15 @@ from hardness.commands.options import (
 )
 @click.option(
     "--steps",
-    type=click.IntRange(min=0),
-    help="Finite: limit of each search for members.  [default: by size]",
+    type=WHOLE,
+    help="gd: gradients seen. Finite: limit of each search for members.  [default: by size]",
 )
+@about_options
 @common
 def certify(
     to: SimpleNamespace,
     source: str,
+    about: SimpleNamespace,
     tau: Any,
     vstat: int,
     risk: Any,
@@ -76,7 +79,9 @@ def certify(
     """Certify lower bounds; --json prints, --out writes what `hardness check` accepts.
 
     SOURCE is a SPEC, a folder of `hardness generate`, or a finite family: functions of a Python
-    file (path.py:Name), a folder of layers, or a list of specs (NAME.specs).
+    file (path.py:Name), a folder of layers, or a list of specs (NAME.specs). With --about: what is
+    said about kernels, gradient descent (one of --noise-std, --within, --grid, --batch) or
+    polynomials of low degree, for --risk and --success where they are learners.
     """
     from hardness.lower import Terms, certify
     from hardness.lower.finite import certify_finite, read_source
@@ -84,6 +89,9 @@ def certify(
 
     early(to)
     terms = Terms(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma)
+    if about.name:
+        return certify_about(to, source, about, how["steps"], terms)
+    refuse_unasked(about)
     finite = read_source(source)
     chosen = chosen_finite(source, finite, how, to.seed)
     if finite is None:
@@ -92,6 +100,22 @@ def certify(
         with progress(chosen.points(finite), "evaluating members", to) as bar:
             made = certify_finite(finite, terms, chosen, bar)
     emit(to, made.to_json(), certificate_words(made))
+
+
+def certify_about(
+    to: SimpleNamespace, source: str, about: SimpleNamespace, steps: int | None, terms: Any
+) -> None:
+    """Certify what is said about named learners, in the words of the checker as well."""
+    from hardness.lower.named import certify_named
+    from hardness.report.named import named_words
+
+    context = click.get_current_context()
+    for name in ("tau", "vstat", "gamma", "centred", "method", "samples", "confidence"):
+        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+            raise click.UsageError(f"--{name} does not apply to --about {about.name}")
+    family = target(source)[0]
+    made = certify_named(family, asked_about(about, steps, getattr(family, "m", 1)), terms)
+    emit(to, made.to_json(), named_words(made))
 
 
 def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> Any:

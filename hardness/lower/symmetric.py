@@ -62,7 +62,7 @@ def certify_symmetric(family: Symmetric, terms: Terms) -> Certificate:
         least = _at_least(missing / max(below.enough - 1, 1))
         claims.append(claim(QUANTITIES, "vstat-queries", least, {"t": str(terms.vstat), **goal}))
     levels = len(set(family.values))  # for given flips; noise adds no bit
-    floor = _information_floor(scheme.size, right, levels, terms.success)
+    floor = information_floor(scheme.size, right, levels, terms.success)
     reach["levels"] = str(levels)
     claims.append(claim(QUANTITIES, "information-floor", floor, reach))
     return Certificate(
@@ -95,7 +95,7 @@ def labelled_gamma(family: Symmetric, scheme: Johnson, t: int) -> Rational:
     return 2 * (1 - mu**2) * half**2 / (3 * t * fade**2 * scheme.norm)
 
 
-def _information_floor(size: int, right: int, levels: int, success: Fraction) -> int:
+def information_floor(size: int, right: int, levels: int, success: Fraction) -> int:
     """The least n with K L^n >= success N."""
     count, reach = 0, right
     while reach < success * size:

@@ -76,12 +76,12 @@ class Meter:
         """Return examples that were granted and are not there."""
         self.examples -= count
 
-    def take_query(self) -> None:
-        """Take one query of the budget; raises Spent where none is left."""
+    def take_query(self, count: int = 1) -> None:
+        """Take one query of the budget, or `count`; raises Spent where so many are not left."""
         self.require_time()
-        if self.budget.queries is not None and self.queries >= self.budget.queries:
+        if self.budget.queries is not None and self.queries + count > self.budget.queries:
             raise Spent("queries")
-        self.queries += 1
+        self.queries += count
 
     def has_time(self) -> bool:
         """Say whether the seconds are not over yet."""

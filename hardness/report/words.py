@@ -23,11 +23,9 @@ def certificate_words(certificate: Certificate) -> str:
         given = ", ".join(f"{k} {_whole(v)}" for k, v in claim.parameters.items())
         value = shown_value(claim)
         lines += [f"{claim.quantity} = {value}   ({claim.kind}; {credit(claim.source)})"]
-        lines += [_wrap(claim.meaning, "  "), _wrap(given, "  ")]
+        lines += [wrap(claim.meaning, "  "), wrap(given, "  ")]
     beside = beside_words(certificate.spec)
-    return "\n".join(
-        [*lines, "", _wrap(certificate.scope), *(["", _wrap(beside)] if beside else [])]
-    )
+    return "\n".join([*lines, "", wrap(certificate.scope), *(["", wrap(beside)] if beside else [])])
 
 
 def shown_value(claim: Claim) -> str:
@@ -211,7 +209,7 @@ def fine_print_words(facts: dict[str, Any]) -> str:
         said = f"{yellow} yellow: at this size a light says little; the theorem's constants less"
     else:
         said = "all green: as a random layer. The theorem's own constants ask for more at any size"
-    return "\n".join([*lines, _wrap(said)])
+    return "\n".join([*lines, wrap(said)])
 
 
 def demo_words(made: Demo) -> str:
@@ -246,5 +244,7 @@ def _hang(start: str, text: str) -> str:
     )
 
 
-def _wrap(text: str, indent: str = "") -> str:
-    return textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=indent)
+def wrap(text: str, indent: str = "", further: str | None = None) -> str:
+    """Fill lines of 80 columns, those after the first indented by `further`."""
+    rest = indent if further is None else further
+    return textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=rest)

@@ -30,6 +30,7 @@ class Unknown:
     ((11/4, 1/4, 1/4), (6, 14, 14), 47/2)
     """
 
+    family: Symmetric
     scheme: Johnson
     eigenvalues: tuple[Rational, ...]
     multiplicities: tuple[int, ...]
@@ -46,6 +47,7 @@ class Unknown:
             )
         scheme, first = Johnson.family(family), int(not isinstance(family, Parity))
         return Unknown(
+            family=family,
             scheme=scheme,
             eigenvalues=tuple(scheme.eigenvalues[first:]),
             multiplicities=tuple(scheme.multiplicities[first:]),

@@ -1,0 +1,200 @@
+"""Re-derives claims about gradient descent, by inequalities between rationals.
+
+An excess e over K/M is right when e^2 is not below the squared distance that the eigenvalue gives,
+and when one unit less in its last digit is; a number of steps, when it reaches the goal and one
+step less does not.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    Context,
+    Decimal,
+    localcontext,
+)
+from fractions import Fraction
+from functools import partial
+
+from flint import fmpq
+
+from hardness.check.goal import right_about
+from hardness.check.named.labelled import squared_batch
+from hardness.check.named.members import Members
+from hardness.check.reading import fraction, integer, refuse
+from hardness.check.scheme import python_fraction
+
+_DIGITS = 12  # significant ones of an excess that is no root of a rational
+_ONE = Fraction(1)
+
+
+class Growth:
+    """The squared distance after T steps: one step's times T up to `bend` of them, T more."""
+
+    def __init__(self, first: Fraction, bend: int | None) -> None:
+        """Take the first step's, and from where on growth is linear; None for never."""
+        self.first, self._bend = first, bend
+
+    def after(self, steps: int) -> Fraction:
+        """The squared distance after so many steps."""
+        turns = steps if self._bend is None else min(steps, self._bend)
+        return self.first * steps * turns
+
+
+Given = dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regime:
+    """What answers are like: how fast runs drift apart, and in words."""
+
+    growth: Callable[[Members, Given], Growth]
+    words: Callable[[Given], str]
+
+
+def _success(regime: Regime, members: Members, value: fmpq, given: Given) -> str:
+    sure, steps, words = _sure(members, given), integer(given["steps"]), regime.words(given)
+    if steps < 1:
+        refuse("there is no step")
+    square, claimed = regime.growth(members, given).after(steps), python_fraction(value)
+    if claimed == 1:
+        # One unit in the last digit is at most 1e-11 of the whole.
+        if sure < 1 and square * (1 + Fraction(1, 10 ** (_DIGITS - 1))) ** 2 < (1 - sure) ** 2:
+            refuse("the bound says something, and vacuous is claimed")
+        return f"{words}: vacuous, the bound allows success after {_short(steps)} steps"
+    excess = claimed - sure
+    if not 0 < excess < 1 - sure or excess**2 < square:
+        refuse("the success probability is below what follows, or not a probability")
+    if excess**2 != square and (excess - _unit(excess)) ** 2 >= square:
+        refuse("the success probability is more than what follows")
+    return (
+        f"{words}: after {_short(steps)} steps the relative risk is at most {given['risk']} with "
+        f"probability {_decimal(claimed)} at most"
+    )
+
+
+def _steps(regime: Regime, members: Members, value: fmpq, given: Given) -> str:
+    growth, words = regime.growth(members, given), regime.words(given)
+    sure, success = _sure(members, given), fraction(given["success"])
+    if not 0 < success <= 1 or value.q != 1 or value < 0:
+        refuse("success is not in (0, 1], or the steps are no number of steps")
+    steps, missing = int(value.p), max(success - sure, Fraction(0))
+    if growth.after(steps) < missing**2:
+        refuse(f"{_short(steps)} is not the least number of steps that the bound allows")
+    if steps and growth.after(steps - 1) >= missing**2:
+        refuse(f"fewer than {_short(steps)} steps are not excluded")
+    goal = f"for relative risk {given['risk']} with success probability {success}"
+    if steps <= 1:
+        return f"{words}: vacuous {goal}"
+    return f"{words}: at least {_short(steps)} steps are needed {goal}"
+
+
+def _sure(members: Members, given: Given) -> Fraction:
+    if fraction(given["noise"]) != members.noise:
+        refuse("the noise is not that of the spec")
+    right = right_about(fraction(given["risk"]), members.unit_norm)
+    return min(Fraction(right, members.size), _ONE)
+
+
+def _means(members: Members, given: Given) -> Fraction:
+    """The mean over members of the squared distance of their mean gradients to the reference's.
+
+    A gradient changes with the sign by 2 clip at most, half of it is faded, on half of the tokens.
+    """
+    sign = python_fraction(members.sign_eigenvalue)
+    change = (1 - 2 * members.noise) * _positive(given, "clip") / 2
+    return change**2 * sign / members.size
+
+
+def _noise(members: Members, given: Given) -> Growth:
+    # Pinsker's 1/2 of the relative entropy d^2/(2 std^2), which adds up over the steps.
+    entropy = _means(members, given) / (2 * _positive(given, "noise-std") ** 2)
+    return Growth(entropy / 2, bend=1)
+
+
+def _within(members: Members, given: Given) -> Growth:
+    share = _means(members, given) / _positive(given, "within") ** 2
+    return Growth(share**2, bend=None)
+
+
+def _grid(members: Members, given: Given) -> Growth:
+    # sum |d_i|/grid over P coordinates, squared: at most P sum d_i^2/grid^2.
+    parameters = integer(given["parameters"])
+    if parameters < 1:
+        refuse("there are no coordinates")
+    spread = _means(members, given) * parameters
+    return Growth(spread / _positive(given, "grid") ** 2, bend=None)
+
+
+def _batch(members: Members, given: Given) -> Growth:
+    batch, bits = integer(given["batch"]), integer(given["state-bits"])
+    if batch < 1 or bits < 1:
+        refuse("a batch and a state of at least 1 are needed")
+    # Of total variation: a quarter. By Hellinger: 2 (7/2) T (Q/2) = T 14 (Q/4).
+    return Growth(squared_batch(members, batch, bits) / 4, bend=14)
+
+
+def _noise_words(given: Given) -> str:
+    return f"gradients clipped to {given['clip']} with normal noise of {given['noise-std']}"
+
+
+def _within_words(given: Given) -> str:
+    return f"gradients clipped to {given['clip']} and answers within {given['within']}, worst case"
+
+
+def _grid_words(given: Given) -> str:
+    return (
+        f"{given['parameters']} coordinates of gradients clipped to {given['clip']}, rounded with "
+        f"dither to multiples of {given['grid']}"
+    )
+
+
+def _batch_words(given: Given) -> str:
+    return f"fresh batches of {given['batch']} and a state of {given['state-bits']} bits"
+
+
+def _positive(given: Given, name: str) -> Fraction:
+    value = fraction(given[name])
+    if value <= 0:
+        refuse(f"{name} is not above 0")
+    return value
+
+
+def _unit(excess: Fraction) -> Fraction:
+    """One unit in the last of 12 significant digits; refuses a number of more digits."""
+    unit = Fraction(1, 10**_DIGITS)
+    while excess / unit <= 10 ** (_DIGITS - 1):
+        unit /= 10
+    if (excess / unit).denominator != 1:
+        refuse("the success probability is no root, and has more than 12 digits")
+    return unit
+
+
+def _decimal(value: Fraction) -> str:
+    """Six digits, the last rounded up: what is said is a bound."""
+    with localcontext(Context(prec=6, rounding=ROUND_CEILING, Emin=MIN_EMIN)):
+        return f"{Decimal(value.numerator) / Decimal(value.denominator):g}"
+
+
+def _short(steps: int) -> str:
+    """A number of steps, rounded down to six digits where it is long."""
+    if steps < 10**15:
+        return str(steps)
+    with localcontext(Context(prec=6, rounding=ROUND_FLOOR, Emax=MAX_EMAX)):
+        return f"{+Decimal(fmpq(steps).p.str()):e}"
+
+
+_REGIMES = {
+    "noise": Regime(growth=_noise, words=_noise_words),
+    "within": Regime(growth=_within, words=_within_words),
+    "grid": Regime(growth=_grid, words=_grid_words),
+    "batch": Regime(growth=_batch, words=_batch_words),
+}
+CLAIMS: dict[str, Callable[[Members, fmpq, Given], str]] = {
+    f"gd-{name}-{kind}": partial(verify, regime)
+    for name, regime in _REGIMES.items()
+    for kind, verify in (("success", _success), ("steps", _steps))
+}

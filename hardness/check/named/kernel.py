@@ -1,0 +1,64 @@
+"""Re-derives claims about fixed features: sums of eigenvalues by their dual, not in order.
+
+The sum of the N largest of some numbers is the least of N theta + sum (number - theta)_+ over
+theta, attained at one of the numbers.
+"""
+
+from flint import fmpq
+
+from hardness.check.named.members import Members
+from hardness.check.reading import fraction, integer, refuse
+from hardness.check.scheme import python_fraction
+
+
+def error(members: Members, value: fmpq, given: dict[str, str]) -> str:
+    """The error of so many features, averaged over all members."""
+    features = integer(given["features"])
+    if not 1 <= features <= members.size:
+        refuse("there are fewer features than 1, or more than members")
+    if (1 - value) * members.trace != _largest(members, features):
+        refuse("the error is not 1 less the share of the largest eigenvalues")
+    if value == 0:
+        return f"{features} features may learn every member: the bound is vacuous"
+    return (
+        f"no regression on up to {features} functions of the tokens, or kernel machine on as many "
+        f"inputs, all chosen without labels, has relative risk below {_short(value)} on average "
+        "over the members"
+    )
+
+
+def needed(members: Members, value: fmpq, given: dict[str, str]) -> str:
+    """The least number of features for a risk on a share of the members."""
+    risk, success = fraction(given["risk"]), fraction(given["success"])
+    if not (0 <= risk < 1 and 0 < success <= 1):
+        refuse("risk is not in [0, 1), or success not in (0, 1]")
+    if value.q != 1 or not 0 <= value <= members.size:
+        refuse("the number of features is not an integer up to the number of members")
+    share = success * (1 - risk)
+    wanted = fmpq(share.numerator, share.denominator) * members.trace
+    features = int(value.p)
+    if _largest(members, features) < wanted:
+        refuse(f"{features} features are not the least number that the eigenvalues allow")
+    if features and _largest(members, features - 1) >= wanted:
+        refuse(f"fewer than {features} features are not excluded by the eigenvalues")
+    return (
+        f"a regression on fixed features, or a kernel machine, needs at least {features} features "
+        f"or inputs for relative risk {risk} on a share {success} of the members"
+    )
+
+
+def _largest(members: Members, count: int) -> fmpq:
+    """The sum of the `count` largest eigenvalues, each as often as it occurs."""
+    return min(
+        count * theta
+        + sum((n * (value - theta) for value, n in members.spectrum if value > theta), fmpq(0))
+        for theta in [fmpq(0), *(value for value, _ in members.spectrum)]
+    )
+
+
+CLAIMS = {"kernel-error": error, "kernel-features": needed}
+
+
+def _short(value: fmpq) -> str:
+    text = str(value)
+    return text if len(text) <= 24 else f"about {float(python_fraction(value)):.6g}"

@@ -1,0 +1,32 @@
+"""The words of claims about fixed features and kernels."""
+
+from hardness.claims.named import FAMILY, GOAL
+from hardness.claims.words import Quantity
+
+_FEATURES = (
+    "features are real functions of the tokens, any whatever, chosen without the labels; every "
+    "entry of the output has coefficients of its own, chosen in any way, the labels known or not",
+    "a kernel machine of N inputs is such a learner, with the N functions k(x_i, .), where kernel, "
+    "its parameters and inputs are chosen without the labels",
+    "squared loss: a combination that is far off may still have the right sign",
+)
+
+QUANTITIES: dict[str, Quantity] = {
+    "kernel-error": Quantity(
+        meaning="the relative risk of the best combination of so many fixed features, averaged "
+        "over all members, is at least this: 1 - (sum of as many of the largest eigenvalues of the "
+        "Gram matrix)/(sum of all). The best features attain it: sums of members with the entries "
+        "of eigenvectors; 0 means that the bound is vacuous",
+        source="Fan49",
+        assumptions=FAMILY + GOAL + _FEATURES,
+        parameters=("features",),
+    ),
+    "kernel-features": Quantity(
+        meaning="so many fixed features are needed at least to reach the risk on a share `success` "
+        "of the members: the least number whose largest eigenvalues add up to success (1 - risk) "
+        "of the sum of all; 1 or 0 means that the bound is vacuous",
+        source="Fan49",
+        assumptions=FAMILY + GOAL + _FEATURES,
+        parameters=("risk", "success"),
+    ),
+}

@@ -1,0 +1,263 @@
+"""Noisy gradient descent against the bound on it: how often runs succeed after so many steps."""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.lower.bounds import Terms
+from hardness.lower.named import NoisyDescent, Unknown
+from hardness.oracles.budget import Budget, Meter
+from hardness.oracles.gradients import GradientOracle, Normal, cube, known_signs, signs
+from hardness.upper.noisygd import Members, Model, Network, affine, descend, random_features
+from instances.errors import unknown as unknown_name
+from instances.family import Family, require
+from instances.limits import require_memory
+from instances.parity import Parity
+from instances.streams import generator
+from instances.symmetric import Symmetric
+
+CONFIDENCE = 0.95
+_MOST_PLACES = 12
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """Runs after some number of steps: how many are right, beside what the bound allows.
+
+    right: the relative risk is at most what was asked, by the best multiple of the hypothesis.
+    """
+
+    steps: int
+    right: int
+    runs: int
+    bound: Fraction
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Bounds on the probability at 95% confidence. [CP34]"""
+        from scipy.stats import binomtest
+
+        found = binomtest(self.right, self.runs).proportion_ci(CONFIDENCE, "exact")
+        return float(found.low), float(found.high)
+
+    @property
+    def beaten(self) -> bool:
+        """Whether the runs refute the bound with this confidence: then the bound is wrong."""
+        return self.interval[0] > self.bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescentStudy:
+    """Runs of one model beside the bound.
+
+    needed: steps that the bound asks for the goal's success; enough: what is known to be about
+    enough, of "members" on parities; curve: steps and what the bound allows after them.
+    """
+
+    spec: str
+    members: int
+    model: str
+    clip: Fraction
+    std: Fraction
+    rate: float
+    momentum: float
+    risk: Fraction
+    success: Fraction
+    needed: int
+    enough: int | None
+    points: tuple[Point, ...]
+    curve: tuple[tuple[int, float], ...]
+
+    @property
+    def reached(self) -> float | None:
+        """Steps after which the rate of success passes the goal's, between points on a log axis."""
+        found = [(p.steps, p.right / p.runs) for p in self.points]
+        for (low, under), (high, over) in itertools.pairwise(found):
+            if under < self.success <= over:
+                share = (float(self.success) - under) / (over - under)
+                return float(low * (high / low) ** share)
+        return None
+
+    @property
+    def bracket(self) -> tuple[int, int] | None:
+        """Points around `reached` whose intervals lie below and above the goal's success."""
+        below = [p.steps for p in self.points if p.interval[1] < self.success]
+        above = [p.steps for p in self.points if p.interval[0] > self.success]
+        return (below[-1], above[0]) if below and above else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the study as JSON."""
+        return {
+            "spec": self.spec,
+            "members": self.members,
+            "model": self.model,
+            "clip": str(self.clip),
+            "noise_std": str(self.std),
+            "rate": self.rate,
+            "momentum": self.momentum,
+            "risk": str(self.risk),
+            "success": str(self.success),
+            "needed": str(self.needed),
+            "enough": self.enough,
+            "reached": self.reached,
+            "bracket": self.bracket and list(self.bracket),
+            "confidence": CONFIDENCE,
+            "points": [
+                {
+                    "steps": p.steps,
+                    "right": p.right,
+                    "runs": p.runs,
+                    "interval": list(p.interval),
+                    "bound": float(p.bound),
+                    "beaten": p.beaten,
+                }
+                for p in self.points
+            ],
+            "curve": [list(pair) for pair in self.curve],
+        }
+
+
+def descent_study(
+    family: Family,
+    *,
+    model: str = "members",
+    steps: Sequence[int] = (),
+    clip: Fraction = Fraction(1),
+    std: Fraction = Fraction(1),
+    runs: int = 200,
+    rate: float = 0.1,
+    momentum: float = 0.0,
+    seed: int = 0,
+    terms: Terms | None = None,
+) -> DescentStudy:
+    """Run a model on random members and judge it after each number of steps.
+
+    model: "members", "network", "features" or "linear"; steps: by default up to what is enough for
+    "members". Raises UsageError for more than 12 places, NoClaim where the bound makes none.
+
+    >>> from instances import parse
+    >>> study = descent_study(parse("parity:d=7,m=2"), steps=(100, 400, 1600), runs=100)
+    >>> study.needed, any(point.beaten for point in study.points)
+    (87, False)
+    """
+    terms, known = terms or Terms(), Unknown.of(family)
+    given = known.family
+    _require_small(given, runs)
+    steps = tuple(steps) or default_steps(known, clip, std)
+    bounds = {
+        count: NoisyDescent(steps=count, clip=clip, std=std).claims(known, terms)
+        for count in sorted({*steps, *_spread(steps[-1])})
+    }
+    rng = generator(seed, "descent", given.spec, model)
+    secrets = [given.draw(rng) for _ in range(runs)]
+    answers = Normal(std=float(std))
+    oracle = GradientOracle(given, secrets, float(clip), answers, rng, Meter(Budget()))
+    built = build(model, given, float(clip), rng)
+    if not built.constant:
+        parameters = built.start(1, generator(seed)).shape[1]
+        wanted = 32 * runs * parameters << (given.d - 1)
+        require_memory(wanted, f"the gradients of {runs} runs of {parameters} parameters")
+    thetas = descend(built, oracle, steps, rng, rate, momentum)
+    right = [np.count_nonzero(judge(oracle, built, t) <= float(terms.risk)) for t in thetas]
+    strongest = model == "members" and isinstance(given, Parity)
+    return DescentStudy(
+        spec=given.spec,
+        members=given.size,
+        model=model,
+        clip=clip,
+        std=std,
+        rate=rate,
+        momentum=momentum,
+        risk=terms.risk,
+        success=terms.success,
+        needed=int(bounds[steps[0]][1].value),
+        enough=enough_steps(known, clip, std) if strongest else None,
+        points=tuple(
+            Point(steps=t, right=int(count), runs=runs, bound=Fraction(bounds[t][0].value))
+            for t, count in zip(steps, right, strict=True)
+        ),
+        curve=tuple((t, float(Fraction(made[0].value))) for t, made in bounds.items()),
+    )
+
+
+def descent_sizes(family: Family, **how: Any) -> tuple[DescentStudy, ...]:
+    """Study the same family in fewer dimensions and in its own, up to it; as `descent_study`."""
+    given = Unknown.of(family).family
+    least = given.m + 2
+    sizes = [replace(cast(Any, given), d=d) for d in range(least, given.d + 1)]
+    return tuple(descent_study(one, **how) for one in sizes)
+
+
+def judge(oracle: GradientOracle, model: Model, theta: Array) -> Array:
+    """The exact relative risk of the best multiple of what a hypothesis adds to what is known.
+
+    (runs,), in units of what is unknown; the bound counts hypotheses by this risk as well.
+    """
+    family = oracle.family
+    public = known_signs(family, oracle.points)
+    hidden = oracle.signs - public
+    found = model.values(theta)
+    if not isinstance(model, Members):
+        found = found - float(1 - 2 * family.noise) * public
+    size = np.einsum("rz,rz->r", found, found)
+    along = np.einsum("rz,rz->r", found, hidden) ** 2
+    cosine = along / np.maximum(size * np.einsum("rz,rz->r", hidden, hidden), 1e-300)
+    # Rounding must not let a risk of exactly 0 fail a goal of 0.
+    return np.maximum(np.round(1 - cosine, 12), 0.0)
+
+
+def build(name: str, family: Symmetric, clip: float, rng: np.random.Generator) -> Model:
+    """Make a model by its name for a family's points; raises UsageError for an unknown name."""
+    points = cube(family.d - 1)
+    makers: dict[str, Callable[[], Model]] = {
+        "members": lambda: Members(functions=_functions(family, points), size=clip),
+        "network": lambda: Network(points=points, width=8),
+        "features": lambda: random_features(points, 2 * points.shape[1], rng),
+        "linear": lambda: affine(points),
+    }
+    if name not in makers:
+        raise unknown_name("model", name, makers)
+    return makers[name]()
+
+
+def enough_steps(known: Unknown, clip: Fraction, std: Fraction) -> int:
+    """Steps after which "members" succeeds on parities: 8 M ln(M) std^2 / (fade^2 clip^2).
+
+    The mean of so many answers puts the secret's coordinate sqrt(2 ln M) deviations of the noise up
+    from the others.
+    """
+    size = known.size
+    return math.ceil(8 * size * math.log(size) * float((std / known.fade / clip) ** 2))
+
+
+def default_steps(known: Unknown, clip: Fraction, std: Fraction) -> tuple[int, ...]:
+    """Steps by factors of sqrt(2), from 1/64 to 4 times what is enough for "members"."""
+    enough = enough_steps(known, clip, std)
+    return tuple(sorted({max(1, round(enough * 2 ** (k / 2 - 6))) for k in range(17)}))
+
+
+def _functions(family: Symmetric, points: Array) -> Array:
+    """What is unknown of every member: (M, points)."""
+    places = itertools.combinations(range(1, family.d), family.m)
+    return signs(family, points, list(places)) - known_signs(family, points)
+
+
+def _spread(most: int) -> list[int]:
+    """Some 60 numbers of steps up to `most`, even on a log axis."""
+    return sorted({round(most ** (i / 60)) for i in range(61)})
+
+
+def _require_small(family: Symmetric, runs: int) -> None:
+    require(
+        family.d - 1 <= _MOST_PLACES,
+        f"d={family.d} given: every z is enumerated, up to d={_MOST_PLACES + 1}",
+    )
+    require(runs >= 1, f"{runs} runs given: at least one is needed")
+    require_memory(32 * (runs + family.size) << (family.d - 1), f"runs on {family.spec}")

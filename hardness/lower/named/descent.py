@@ -1,0 +1,269 @@
+"""Gradient descent whose gradients are noisy, anywhere near, or rounded: how seldom it is right.
+
+A function of examples of norm at most G has means in the worlds of the M members whose squared
+distances to the mean in a world without a secret add up to (1 - 2 noise)^2 G^2 lambda / 4 at most
+(Bessel). Runs are compared with that world's run, which is right with probability K/M: hypotheses
+are right about K members at most. docs/named-mathematics.md has the proofs. [AS20, AKMSS21]
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from flint import fmpq
+
+from hardness.claims.descent import QUANTITIES
+from hardness.claims.named import MANY_VALUES
+from hardness.lower.bounds import Terms
+from hardness.lower.named.asked import NoClaim
+from hardness.lower.named.unknown import Unknown
+from hardness.lower.record import Claim, claim
+from instances.family import require
+from instances.threshold import Rational, rational
+
+DIGITS = 12  # significant, of an excess that is no root of a rational
+NO_THEOREM = "is needed: gradient descent of fine precision can simulate any PAC learner [AKMSS21]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent(ABC):
+    """Any rule of `steps` answers about mean gradients; a subclass says what answers are like.
+
+    steps: None where only the number that is needed is asked for. The distance of its run to that
+    without a secret is at most the root of growth(steps) pace.
+    """
+
+    about: ClassVar[str] = "gd"
+    regime: ClassVar[str]
+
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps is not None:
+            require_whole("steps", self.steps)
+
+    @abstractmethod
+    def pace(self, unknown: Unknown) -> Rational:
+        """Bound the squared distance after one step; above 1 it may be any number above 1."""
+
+    @abstractmethod
+    def growth(self, steps: int) -> int:
+        """By what the squared distance grows with the steps."""
+
+    @abstractmethod
+    def least_growth(self, ratio: Rational) -> int:
+        """The least number of steps whose growth is at least `ratio`, which is above 0."""
+
+    @property
+    @abstractmethod
+    def given(self) -> dict[str, str]:
+        """The numbers of the answers, as a claim's parameters."""
+
+    def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
+        """Claim how often so many steps succeed at most, and how many steps the goal needs."""
+        if unknown.sign_eigenvalue is None:
+            raise NoClaim(MANY_VALUES["gd"])
+        pace, sure = self.pace(unknown), sure_share(unknown, terms)
+        missing = rational(terms.success) - sure
+        least = self.least_growth(missing**2 / pace) if missing > 0 else 0
+        given = {**self.given, "risk": str(terms.risk), "noise": str(unknown.family.noise)}
+        goal = given | {"success": str(terms.success)}
+        needed = claim(QUANTITIES, f"gd-{self.regime}-steps", least, goal)
+        if self.steps is None:
+            return (needed,)
+        most = at_most(sure, self.growth(self.steps) * pace)
+        budget = given | {"steps": str(self.steps)}
+        return (claim(QUANTITIES, f"gd-{self.regime}-success", most, budget), needed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyDescent(Descent):
+    """Normal noise of standard deviation `std` on each coordinate of the mean gradient.
+
+    clip: l2 norm that an example's gradient has at most. Raises UsageError for numbers not above 0.
+
+    >>> from instances import parse
+    >>> unknown = Unknown.of(parse("parity:d=101,m=4"))
+    >>> noisy = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(1))
+    >>> [c.value for c in noisy.claims(unknown, Terms())]
+    ['19802123223891199/156849000000000000', '27884246']
+    """
+
+    regime: ClassVar[str] = "noise"
+
+    clip: Fraction
+    std: Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_above("clip", self.clip)
+        require_above("noise-std", self.std, f"some noise {NO_THEOREM}")
+
+    def pace(self, unknown: Unknown) -> Rational:
+        """Chain rule of relative entropy, Pinsker's inequality: (1/4 std^2) / M of Bessel's sum."""
+        return bessel(unknown, self.clip) / (4 * rational(self.std) ** 2) / unknown.size
+
+    def growth(self, steps: int) -> int:
+        """Relative entropies add up."""
+        return steps
+
+    def least_growth(self, ratio: Rational) -> int:
+        """The ratio, rounded up."""
+        return ceiling(ratio)
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Norm and noise."""
+        return {"clip": str(self.clip), "noise-std": str(self.std)}
+
+
+class _Linear(Descent):
+    """Distances add up, so their squares grow with the square of the steps."""
+
+    def growth(self, steps: int) -> int:
+        return steps**2
+
+    def least_growth(self, ratio: Rational) -> int:
+        return root_up(ratio)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstDescent(_Linear):
+    """Answers are any vectors within l2 distance `within` of the mean gradient.
+
+    Raises UsageError for numbers not above 0.
+
+    >>> from instances import parse
+    >>> unknown = Unknown.of(parse("parity:d=101,m=4"))
+    >>> worst = WorstDescent(steps=1000, clip=Fraction(1), within=Fraction(1, 10))
+    >>> [c.value for c in worst.claims(unknown, Terms())]
+    ['25001/3921225', '104566']
+    """
+
+    regime: ClassVar[str] = "within"
+
+    clip: Fraction
+    within: Fraction
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_above("clip", self.clip)
+        require_above("within", self.within, f"a distance {NO_THEOREM}")
+
+    def pace(self, unknown: Unknown) -> Rational:
+        """A step rules out Bessel's sum / within^2 members at most: the square of their share."""
+        return (bessel(unknown, self.clip) / rational(self.within) ** 2 / unknown.size) ** 2
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Norm and distance."""
+        return {"clip": str(self.clip), "within": str(self.within)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundedDescent(_Linear):
+    """Each of `parameters` coordinates of the mean gradient is rounded to spacing `grid` by dither.
+
+    Raises UsageError for numbers not above 0.
+
+    >>> from instances import parse
+    >>> unknown = Unknown.of(parse("parity:d=101,m=4"))
+    >>> rounded = RoundedDescent(steps=9, clip=Fraction(1), grid=Fraction(1, 8), parameters=100)
+    >>> [c.value for c in rounded.claims(unknown, Terms())]
+    ['28515039842334313/156849000000000000', '34']
+    """
+
+    regime: ClassVar[str] = "grid"
+
+    clip: Fraction
+    grid: Fraction
+    parameters: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_above("clip", self.clip)
+        require_above("grid", self.grid, f"a grid {NO_THEOREM}")
+        require_whole("parameters", self.parameters)
+
+    def pace(self, unknown: Unknown) -> Rational:
+        """Roundings of a and b differ with probability |a - b|/grid; Cauchy-Schwarz over P."""
+        share = bessel(unknown, self.clip) / unknown.size
+        return self.parameters * share / rational(self.grid) ** 2
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Norm, spacing and the number of coordinates."""
+        return {
+            "clip": str(self.clip),
+            "grid": str(self.grid),
+            "parameters": str(self.parameters),
+        }
+
+
+def bessel(unknown: Unknown, clip: Fraction) -> Rational:
+    """Bound the sum over members of squared distances of mean gradients to the reference's."""
+    return rational(unknown.fade * clip) ** 2 * unknown.sign_eigenvalue / 4
+
+
+def sure_share(unknown: Unknown, terms: Terms) -> Rational:
+    """How often a hypothesis that does not depend on the member is right at most: K/M."""
+    return min(fmpq(unknown.right_about(terms.risk), unknown.size), fmpq(1))
+
+
+def at_most(sure: Rational, square: Rational) -> Rational:
+    """Add to `sure` the root of `square`, rounded up; 1 where that is more.
+
+    >>> at_most(fmpq(1, 10), fmpq(1, 100)), at_most(fmpq(0), fmpq(1, 200))
+    (1/5, 707106781187/10000000000000)
+    """
+    if square >= (1 - sure) ** 2:
+        return fmpq(1)
+    return min(sure + _root(square), fmpq(1))
+
+
+def _root(square: Rational) -> Rational:
+    """The root of a positive rational, exact where it is rational, else up to 12 digits."""
+    top, bottom = int(square.p), int(square.q)
+    exact = math.isqrt(top), math.isqrt(bottom)
+    if exact[0] ** 2 == top and exact[1] ** 2 == bottom:
+        return fmpq(*exact)
+    # bits -> decimal places, one more than may be needed; then cut to the digits.
+    places = DIGITS + int((bottom.bit_length() - top.bit_length() + 2) * 0.15051499783199) + 1
+    while True:
+        whole = root_up(square * fmpq(10) ** (2 * places))
+        if whole <= 10**DIGITS:
+            return whole * fmpq(10) ** -places
+        places -= 1
+
+
+def root_up(ratio: Rational) -> int:
+    """The least integer >= 0 whose square is at least `ratio`.
+
+    >>> root_up(fmpq(9)), root_up(fmpq(91, 10))
+    (3, 4)
+    """
+    whole = ceiling(ratio)
+    return math.isqrt(whole - 1) + 1 if whole > 0 else 0
+
+
+def ceiling(value: Rational) -> int:
+    """Round a rational up."""
+    return -((-int(value.p)) // int(value.q))
+
+
+def require_whole(name: str, given: Any, why: str = "") -> None:
+    """Refuse what is no integer of at least 1; raises UsageError."""
+    require(
+        isinstance(given, int) and given >= 1,
+        f"{name}={given} given: an integer of at least 1 is needed" + (why and f"; {why}"),
+    )
+
+
+def require_above(name: str, given: Any, why: str = "it bounds the norm of a gradient") -> None:
+    """Refuse what is no rational above 0; raises UsageError."""
+    require(
+        isinstance(given, Fraction | int) and given > 0,
+        f"{name}={given} given: a rational above 0 is needed; {why}",
+    )

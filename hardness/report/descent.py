@@ -1,0 +1,146 @@
+"""Noisy gradient descent beside its bound: in words, and as a figure."""
+
+from typing import Any
+
+from hardness.compare.descent import DescentStudy, descent_sizes
+from hardness.report.canvas import STYLES
+from hardness.report.text import number, table
+from instances.family import Family
+from instances.parameters import brief
+from instances.spec import parse_stored
+
+Data = dict[str, Any]
+_BLUE, _ORANGE, _GREEN = (colour for colour, _ in STYLES[:3])
+
+
+def descent_words(study: DescentStudy) -> str:
+    """Write how often runs succeed, with intervals, beside what the bound allows."""
+    rows = [
+        [
+            str(p.steps),
+            f"{p.right}/{p.runs}",
+            f"{p.interval[0]:.3f}..{p.interval[1]:.3f}",
+            "vacuous" if p.bound >= 1 else f"{float(p.bound):.4g}",
+            "BEATEN" if p.beaten else "holds",
+        ]
+        for p in study.points
+    ]
+    lines = [
+        f"{study.spec}, model {study.model}, clip {study.clip}, noise {study.std}",
+        "",
+        table(["steps", "right", "rate at 95%", "bound", ""], rows),
+        "",
+        f"for relative risk {study.risk} with probability {study.success} the bound asks for "
+        f"{study.needed} steps at least" + (" (vacuous)" if study.needed <= 1 else ""),
+    ]
+    if study.reached is None:
+        lines.append("the runs do not pass that probability between these steps")
+    else:
+        lines.append(
+            f"the runs pass it after about {study.reached:.0f} steps"
+            + (f", between {study.bracket[0]} and {study.bracket[1]}" if study.bracket else "")
+            + f": {number(study.reached / max(study.needed, 1))} times the bound"
+        )
+    if study.enough:
+        lines.append(f"about enough by 8 M ln(M) noise^2/(fade clip)^2: {study.enough} steps")
+    return "\n".join(lines)
+
+
+def descent_numbers(family: Family) -> Data:
+    """Study the strongest model on a family, and on it in fewer dimensions: up to d = 13."""
+    studies = descent_sizes(family)
+    return {"study": studies[-1].to_json(), "sizes": [s.to_json() for s in studies]}
+
+
+def draw_descent(figure: Any, data: Data) -> None:
+    """Draw success against steps under the bound, and the steps of both against members."""
+    left, right = figure.subplots(1, 2)
+    _success(left, data["study"])
+    _sizes(right, data["sizes"])
+    study, family = data["study"], parse_stored(data["study"]["spec"])
+    figure.suptitle(
+        f"{brief(family, family.name)}: gradients clipped to {study['clip']}, noise "
+        f"{study['noise_std']} on every coordinate",
+        fontsize=9,
+    )
+
+
+def _success(axis: Any, study: Data) -> None:
+    points, goal = study["points"], float(_fraction(study["success"]))
+    curve = [pair for pair in study["curve"] if pair[1] < 1]
+    axis.set_title("How often a run succeeds")
+    axis.plot(*zip(*curve, strict=True), color=_ORANGE, label="bound on any model and rule")
+    top, low = [1.0] * len(curve), [value for _, value in curve]
+    axis.fill_between([t for t, _ in curve], low, top, color=_ORANGE, alpha=0.12, linewidth=0)
+    axis.text(curve[0][0], 0.94, " ruled out", color=_ORANGE, fontsize=8)
+    rates = [p["right"] / p["runs"] for p in points]
+    ends = [
+        [abs(rate - p["interval"][side]) for rate, p in zip(rates, points, strict=True)]
+        for side in (0, 1)
+    ]
+    axis.errorbar(
+        [p["steps"] for p in points],
+        rates,
+        yerr=ends,
+        color=_BLUE,
+        marker="o",
+        markersize=4,
+        linewidth=1,
+        label=f"runs: a feature for each of {study['members']} members, 95%",
+    )
+    axis.axhline(goal, color="0.6", linewidth=0.8, linestyle=":")
+    _gap(axis, study, goal)
+    axis.set_xscale("log")
+    axis.set_ylim(0, 1.02)
+    axis.set_xlabel("steps")
+    axis.set_ylabel(f"probability of relative risk {study['risk']} or less")
+    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+
+
+def _gap(axis: Any, study: Data, goal: float) -> None:
+    """Mark the steps of the bound and of the runs at the goal's success, and their ratio."""
+    needed, reached = int(study["needed"]), study["reached"]
+    axis.axvline(needed, color=_ORANGE, linestyle="--", linewidth=1)
+    if study["enough"]:
+        axis.axvline(study["enough"], color=_GREEN, linestyle="--", linewidth=1)
+        axis.text(study["enough"], 0.03, " 8 M ln M", color=_GREEN, fontsize=8)
+    if reached is None:
+        return
+    arrow = {"arrowstyle": "<->", "color": "0.3", "linewidth": 0.8}
+    axis.annotate("", (needed, goal), (reached, goal), arrowprops=arrow)
+    middle = (needed * reached) ** 0.5
+    axis.text(middle, goal - 0.02, f"x {reached / needed:.3g}", ha="center", va="top", fontsize=8)
+
+
+def _sizes(axis: Any, studies: list[Data]) -> None:
+    axis.set_title(f"Steps for success {studies[0]['success']}")
+    shown = [s for s in studies if s["reached"] is not None]
+    sizes = [s["members"] for s in shown]
+    reached = [s["reached"] for s in shown]
+    marks = [s["bracket"] or [s["reached"]] * 2 for s in shown]
+    ends = [[abs(r - m[side]) for r, m in zip(reached, marks, strict=True)] for side in (0, 1)]
+    axis.errorbar(
+        sizes, reached, yerr=ends, color=_BLUE, marker="o", markersize=4, linewidth=1, label="runs"
+    )
+    if all(s["enough"] for s in studies):
+        line = [s["enough"] for s in studies]
+        axis.plot([s["members"] for s in studies], line, color=_GREEN, ls="--", label="8 M ln M")
+    told = [s for s in studies if int(s["needed"]) > 1]
+    axis.plot(
+        [s["members"] for s in told],
+        [int(s["needed"]) for s in told],
+        color=_ORANGE,
+        marker="s",
+        markersize=4,
+        label="bound: at least so many",
+    )
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel("members M")
+    axis.set_ylabel("steps")
+    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3)
+
+
+def _fraction(text: str) -> float:
+    top, _, bottom = text.partition("/")
+    return int(top) / int(bottom or 1)

@@ -1,0 +1,242 @@
+"""Fixed features and kernels: the bound by brute force, attained, and never beaten."""
+
+import itertools
+import json
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from hardness.check import check
+from hardness.lower import Terms
+from hardness.lower.named import (
+    Kernel,
+    Unknown,
+    certify_named,
+    filled,
+    least_error,
+    least_features,
+)
+from instances import parse
+from instances.errors import Refuted, UsageError
+from instances.streams import generator
+from instances.symmetric import to_float
+from tests.hardness.test_certificate import sealed
+
+SPECS = [
+    "parity:d=8,m=3",
+    "parity:d=7,m=5",
+    "profile:g=majority,d=12,m=5",
+    "profile:g=majority,d=13,m=4,noise=0.1",
+    "profile:g=threshold(2),d=9,m=6",
+    "profile:g=mod(3),d=11,m=4",
+    "profile:g=h**2,d=10,m=3",
+    "profile:g=parity+0.1*majority,d=10,m=5,noise=0.2",
+]
+
+
+def cube(n):
+    return 1 - 2 * ((np.arange(1 << n)[:, None] >> np.arange(n)) & 1)
+
+
+def unknown_functions(family):
+    """All members less what is known, where z_0 = -1: (M, 2^n), by the formula."""
+    n, values = family.d - 1, np.array([float(v) for v in family.values])
+    minus = cube(n) < 0
+    members = np.array(
+        [values[minus[:, list(s)].sum(axis=1)] for s in itertools.combinations(range(n), family.m)]
+    )
+    known = 0.0 if family.name == "parity" else members.mean(axis=0)
+    return members - known
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_bound_is_the_sum_of_the_largest_eigenvalues_of_the_gram_matrix(spec):
+    family = parse(spec)
+    unknown, functions = Unknown.of(family), unknown_functions(family)
+    assert len(functions) == unknown.size <= 792
+    values = np.sort(np.linalg.eigvalsh(functions @ functions.T / functions.shape[1]))[::-1]
+    errors = 1 - np.cumsum(values) / values.sum()
+    for features in {1, 2, 3, unknown.size // 3, unknown.size - 1, unknown.size, *filled(unknown)}:
+        assert to_float(least_error(unknown, features)) == pytest.approx(
+            errors[features - 1], abs=1e-12
+        )
+
+
+def average_error(functions, features):
+    """The error of the best combinations of features (N, points), averaged, relative."""
+    basis, sizes, _ = np.linalg.svd(features.T, full_matrices=False)
+    basis = basis[:, sizes > 1e-9 * sizes[0]]
+    left = functions.T - basis @ (basis.T @ functions.T)
+    return float((left**2).sum() / (functions**2).sum())
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_bound_is_attained_by_sums_over_supersets(spec):
+    family = parse(spec)
+    unknown, functions = Unknown.of(family), unknown_functions(family)
+    members = list(itertools.combinations(range(family.d - 1), family.m))
+    first = int(family.name != "parity")
+    for j, count in enumerate(filled(unknown), start=first):
+        features = np.array(
+            [
+                functions[[set(t) <= set(s) for s in members]].sum(axis=0)
+                for t in itertools.combinations(range(family.d - 1), j)
+            ]
+        )
+        assert count == comb(family.d - 1, j) - first
+        positive = [
+            n for value, n in zip(unknown.eigenvalues, unknown.multiplicities, strict=True) if value
+        ]
+        assert np.linalg.matrix_rank(features, tol=1e-7) == min(count, sum(positive))
+        wanted = to_float(least_error(unknown, count))
+        assert average_error(functions, features) == pytest.approx(wanted, abs=1e-10)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_bound_is_attained_by_eigenfunctions_for_any_number(spec):
+    family = parse(spec)
+    unknown, functions = Unknown.of(family), unknown_functions(family)
+    _, vectors = np.linalg.eigh(functions @ functions.T)
+    for features in (1, 4, unknown.size // 2):
+        best = vectors[:, ::-1].T[:features] @ functions
+        wanted = to_float(least_error(unknown, features))
+        assert average_error(functions, best) == pytest.approx(wanted, abs=1e-10)
+
+
+@pytest.mark.parametrize("spec", ["parity:d=5,m=2", "profile:g=majority,d=5,m=3,noise=0.1"])
+def test_bound_holds_for_features_of_raw_tokens_with_coefficients_for_every_entry(spec):
+    family = parse(spec)
+    unknown, d = Unknown.of(family), family.d
+    x = cube(2 * d).reshape(-1, 2, d)
+    members = [tuple(j + 1 for j in s) for s in itertools.combinations(range(d - 1), family.m)]
+    known = family.known(x)
+    labels = np.array([family.mean(s, x) - known for s in members])  # (M, tokens, 2, d)
+    entries = labels.transpose(0, 2, 3, 1)
+    scale = (entries**2).sum()
+    rng = generator(3, "features")
+    mixed = np.linalg.qr(rng.normal(size=(len(members), len(members))))[0]
+    for features in (1, 2, 3):
+        wanted = to_float(least_error(unknown, features))
+        guesses = [np.tanh(rng.normal(size=(features, 2 * d)) @ x.reshape(-1, 2 * d).T)]
+        guesses.append(mixed[:features] @ entries[:, 0, 0])  # what a cheat would take
+        for guess in guesses:
+            basis = np.linalg.qr(guess.T)[0]
+            left = entries - (entries @ basis) @ basis.T
+            assert (left**2).sum() / scale >= wanted - 1e-12
+    # The best features of one row serve both rows.
+    _, vectors = np.linalg.eigh(entries[:, 0, 0] @ entries[:, 0, 0].T)
+    basis = np.linalg.qr((vectors[:, ::-1].T[:3] @ entries[:, 0, 0]).T)[0]
+    left = entries - (entries @ basis) @ basis.T
+    assert (left**2).sum() / scale == pytest.approx(to_float(least_error(unknown, 3)), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [8, 9, 10, 11, 12])
+def test_random_features_and_kernel_ridge_do_not_beat_the_bound_over_all_parities(n):
+    family = parse(f"parity:d={n + 1},m=3")
+    unknown, z = Unknown.of(family), cube(n).astype(float)
+    labels = unknown_functions(family)
+    rng = generator(n, "kernels")
+    for count in (10, 40):
+        bound = to_float(least_error(unknown, count))
+        # Random features with the best coefficients there are.
+        weights, offsets = rng.normal(size=(n, count)), rng.normal(size=count)
+        for features in (np.maximum(z @ weights + offsets, 0), np.cos(z @ weights + offsets)):
+            assert average_error(labels, features.T) >= bound - 1e-12
+        # Kernel ridge regression on so many inputs, judged on the whole cube.
+        inputs = z[rng.choice(len(z), size=count, replace=False)]
+        rows = labels[:, (inputs < 0).astype(int) @ (1 << np.arange(n))]
+        for kernel in (lambda a: np.exp(a / n), lambda a: (1 + a) ** 3, lambda a: np.exp(a)):
+            gram = kernel(inputs @ inputs.T)
+            for ridge in (1e-8, 1e-2, 1.0):
+                solved = np.linalg.solve(
+                    gram + ridge * np.trace(gram) / count * np.eye(count), rows.T
+                )
+                predicted = kernel(z @ inputs.T) @ solved
+                risk = ((predicted.T - labels) ** 2).mean()
+                assert risk >= bound - 1e-9
+
+
+def test_a_kernel_that_was_chosen_by_the_labels_beats_the_bound():
+    # The condition matters: one feature that knows the member has error 0 on it.
+    functions = unknown_functions(parse("parity:d=8,m=3"))
+    risks = [average_error(functions[i : i + 1], functions[i : i + 1]) for i in range(5)]
+    bound = to_float(least_error(Unknown.of(parse("parity:d=8,m=3")), 1))
+    assert np.mean(risks) < 1e-12 < bound
+
+
+@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("goal", [("1/4", "2/3"), ("0", "1"), ("1/2", "1/10"), ("99/100", "1")])
+def test_needed_features_are_the_least_that_the_error_allows(spec, goal):
+    unknown = Unknown.of(parse(spec))
+    risk, success = map(Fraction, goal)
+    found = least_features(unknown, risk, success)
+    share = success * (1 - risk)
+    wanted = fmpq(share.numerator, share.denominator)
+    assert 1 - least_error(unknown, found) >= wanted
+    assert found == 1 or 1 - least_error(unknown, found - 1) < wanted
+
+
+def test_mean_risk_of_a_successful_learner_is_allowed_by_the_count():
+    # A learner that knows a share of the members exactly needs no more than the count says.
+    unknown = Unknown.of(parse("parity:d=9,m=3"))
+    assert least_features(unknown, Fraction(0), Fraction(1, 4)) == unknown.size / 4
+
+
+def test_more_features_than_members_are_refused():
+    unknown = Unknown.of(parse("parity:d=9,m=3"))
+    with pytest.raises(UsageError, match="features=57 given: 1 to 56 are allowed"):
+        least_error(unknown, 57)
+    with pytest.raises(UsageError, match="features=0 given"):
+        Kernel(features=0)
+    assert least_error(unknown, 56) == 0
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_certificate_is_accepted(spec):
+    found = certify_named(parse(spec), [Kernel(features=5)], Terms(risk=Fraction(1, 2)))
+    statements = check(json.loads(json.dumps(found.to_json()))).statements
+    assert len(statements) == 3
+
+
+@pytest.mark.parametrize("quantity", ["kernel-error", "kernel-features", "information-floor"])
+@pytest.mark.parametrize("change", ["more", "less", "condition"])
+@pytest.mark.parametrize("spec", SPECS[:1] + SPECS[3:4])
+def test_changed_claims_are_refused(spec, quantity, change):
+    data = certify_named(parse(spec), [Kernel(features=5)]).to_json()
+    claim = next(c for c in data["claims"] if c["quantity"] == quantity)
+    value = Fraction(claim["value"])
+    step = Fraction(1, 1000) if quantity == "kernel-error" else 1
+    if change == "condition":
+        key = "features" if quantity == "kernel-error" else "risk"
+        claim["parameters"][key] = "6" if key == "features" else "9/10"
+    else:
+        claim["value"] = str(value + step if change == "more" else value - step)
+    with pytest.raises(Refuted):
+        check(sealed(data))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("about", ["gd"]),
+        ("about", []),
+        ("no_claim", {"kernel": "it rains"}),
+        ("eigenvalues", ["1", "1", "1"]),
+        ("correlations", ["0"]),
+        ("values", ["1", "-1", "1", "1"]),
+        ("A", "7"),
+    ],
+)
+def test_changed_evidence_is_refused(field, value):
+    data = certify_named(parse("parity:d=8,m=3"), [Kernel(features=5)]).to_json()
+    data["evidence"][field] = value
+    with pytest.raises(Refuted):
+        check(sealed(data))
+
+
+def test_a_family_without_such_bounds_has_no_claim():
+    with pytest.raises(UsageError, match="no claim: nice given"):
+        certify_named(parse("nice:m=2,k=2,d=8"), [Kernel(features=5)])
