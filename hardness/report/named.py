@@ -9,7 +9,6 @@ from hardness.report.cost import beside_words
 from hardness.report.text import credit
 from hardness.report.words import shown_value, wrap
 
-
 _ORDER = ("kernel", "gd", "low-degree", "information")  # how the names of quantities begin
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hardness.compare.noisyparity import Rates, curves, measure, noisy_map, read_map
-from hardness.compare.noisyparity.groups import advantage, threshold
+from hardness.compare.noisyparity.groups import log_groups, ratio
 from hardness.compare.noisyparity.information import (
     entropy,
     fano,
@@ -22,6 +22,8 @@ from hardness.compare.noisyparity.information import (
 from hardness.compare.noisyparity.runs import usual
 from hardness.compare.noisyparity.trials import SPARE, effort
 from hardness.lower import Terms, certify
+from hardness.lower.named.ratio import thresholds
+from hardness.lower.named.unknown import Unknown
 from hardness.oracles import Budget
 from hardness.report.figures import draw, numbers
 from hardness.report.parity_map import of_map
@@ -146,19 +148,25 @@ def test_the_low_degree_ratio_is_that_of_all_labels():
                     product *= 1 + fade * y * (-1) ** int(mask @ np.array(z))
                 ratio += product / len(masks)
             total, count = total + ratio**2, count + 1
-    assert total / count - 1 == advantage(len(masks), fade, examples, examples)
+    assert total / count - 1 == fraction(ratio(len(masks), fade, examples).advantage(examples))
 
 
-def test_low_degree_figures_and_thresholds():
-    size, fade = math.comb(99, 4), Fraction(4, 5)
-    assert advantage(size, fade, 200, 0) == 0
-    assert advantage(size, fade, 200, 1) == Fraction(16, 470547)
-    assert advantage(size, fade, 200, 2) == Fraction(16, 7275)
-    for groups in range(1, 7):
-        found = threshold(size, fade, groups)
-        assert advantage(size, fade, found - 1, groups) < 1 <= advantage(size, fade, found, groups)
+def fraction(value) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+def test_low_degree_thresholds_are_those_of_the_ratio_by_degree():
+    family = parse("parity:d=100,m=4,noise=0.1")
+    size, fade = family.size, Fraction(4, 5)
+    assert fraction(ratio(size, fade, 1).advantage(200)) == Fraction(16, 470547)
+    assert fraction(ratio(size, fade, 2).advantage(200)) == Fraction(16, 7275)
+    by_degree = thresholds(Unknown.of(family), [5 * t for t in range(1, 7)])
+    for groups, (_, expected) in enumerate(by_degree, 1):
+        assert ratio(size, fade, groups).least_examples() == expected
         rough = (math.factorial(groups) * size) ** (1 / groups) / float(fade**2)
-        assert 0.7 * rough < found < 1.1 * rough + groups
+        assert 0.7 * rough < expected < 1.1 * rough + groups
+        chosen = math.comb(expected, groups)
+        assert log_groups(expected, groups) == pytest.approx(math.log(chosen), rel=1e-9)
 
 
 @pytest.mark.parametrize("equations", [60, 150, 3000])
@@ -258,7 +266,7 @@ def test_learners_find_the_set_and_a_seed_gives_the_same(small):
 
 def test_what_is_not_worth_a_run_is_left_out_with_the_reason():
     family = parse("parity:d=200,m=6,noise=0.02")
-    named, left = usual(family, curves(family, RATES), seconds=5.0)
+    named, left = usual(family, curves(family, RATES), budget=5.0)
     assert "restricted" in named
     assert "bruteforce" in left
     assert "times the budget" in left["bruteforce"]
@@ -313,7 +321,7 @@ def test_whatever_is_changed_is_refused(small, tmp_path):
     assert len(every) > 20
     for what, data in every.items():
         write_json(path, data, force=True)
-        with pytest.raises(DamagedFile, match="damaged|format") as refused:
+        with pytest.raises(DamagedFile, match=r"damaged|format") as refused:
             read_map(path)
         assert "\n" not in str(refused.value), what
 

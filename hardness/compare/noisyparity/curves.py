@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hardness.compare.noisyparity import information
-from hardness.compare.noisyparity.groups import threshold
+from hardness.compare.noisyparity.groups import log_groups, ratio
 from hardness.compare.noisyparity.rates import Rates
 from hardness.compare.noisyparity.trials import effort
 from hardness.lower import Terms
@@ -164,10 +164,9 @@ def _low_degree(family: Family, rates: Rates, enough: int) -> Curve:
     words = tokens.words_per_token(lpn.d)
     marks: list[Mark] = []
     for groups in range(1, _GROUPS + 1):
-        count = threshold(lpn.size, fade, groups)
-        exponent = math.lgamma(count + 1) - math.lgamma(groups + 1)
-        exponent -= math.lgamma(max(count - groups, 0) + 1)
-        seconds = math.exp(min(exponent, 600.0)) * words * rates.group + 2 * count * rates.example
+        count = ratio(lpn.size, fade, groups).least_examples()
+        summed = math.exp(min(log_groups(count, groups), 600.0)) * words * rates.group
+        seconds = summed + 2 * count * rates.example
         if 2 * count < enough or seconds > _FAR:
             break
         degree = groups * (weight + 1)

@@ -25,23 +25,25 @@ _CHANCE = 2 / 3  # of a pool with no more flips than are reckoned with
 
 
 def usual(
-    family: Family, curves: tuple[Curve, ...], seconds: float | None
+    family: Family, curves: tuple[Curve, ...], budget: float | None
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """Name the learners that are worth a run, and say why others are left out.
 
-    seconds: of the budget of a run.
+    budget: the seconds of a run.
     """
     named: list[str] = []
     left: dict[str, str] = {}
-    limit = _HOPELESS * (math.inf if seconds is None else seconds)
-    quickest = {c.name: c.quickest.seconds or 0.0 for c in curves if c.marks}
+    limit = _HOPELESS * (math.inf if budget is None else budget)
+    expected = {c.name: c.quickest.seconds or 0.0 for c in curves if c.marks}
+    (tests,) = (c for c in curves if c.role == "low-degree")
+    expected["pairs"] = sum(m.seconds or 0.0 for m in tests.marks[1:2])
     sparse = as_lpn(family).h
     for name in (n for n in _NAMED if n in LEARNERS and not (sparse and n == "bkw")):
         text = name if name != "lowdegree" else f"lowdegree:degree={_degree(family)}"
-        expected = quickest.get(_CURVE.get(name, ""), 0.0)
+        seconds = expected.get(_CURVE.get(name, name), 0.0)
         reason = parse_learner(text).supports(family) or _too_wide(name, family)
-        if reason is None and expected > limit:
-            reason = f"it would take some {expected:.2g} s, over {_HOPELESS:g} times the budget"
+        if reason is None and seconds > limit:
+            reason = f"it would take some {seconds:.2g} s, over {_HOPELESS:g} times the budget"
         if reason:
             left[text] = reason
             continue
