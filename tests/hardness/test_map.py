@@ -141,13 +141,13 @@ def test_the_low_degree_ratio_is_that_of_all_labels():
     total, count = Fraction(0), 0
     for drawn in itertools.product(tokens, repeat=examples):
         for labels in itertools.product((1, -1), repeat=examples):
-            ratio = Fraction(0)
+            likelihood = Fraction(0)
             for mask in masks:
                 product = Fraction(1)
                 for z, y in zip(drawn, labels, strict=True):
                     product *= 1 + fade * y * (-1) ** int(mask @ np.array(z))
-                ratio += product / len(masks)
-            total, count = total + ratio**2, count + 1
+                likelihood += product / len(masks)
+            total, count = total + likelihood**2, count + 1
     assert total / count - 1 == fraction(ratio(len(masks), fade, examples).advantage(examples))
 
 
