@@ -22,7 +22,7 @@ _TIMES = (  # seconds on the right axis
     (3.156e9, "century"),
     (4.35e17, "age of the\nuniverse"),
 )
-_WIDEST = 1e13  # examples
+_WIDEST = 1e13  # examples that are shown
 _TIGHT = "restricted, fewer examples"
 
 
@@ -228,8 +228,8 @@ def _tests(axis: Any, data: Data, right: float) -> None:
         )  # fmt: skip
     if shown:
         axis.annotate(
-            "low-degree tests of $t$ examples at a time: thresholds", shown[0][:2], (12, 20),
-            textcoords="offset points", color=_GREEN, fontsize=9, ha="right", zorder=6,
+            "low-degree tests of $t$ examples at a time: thresholds", shown[-1][:2], (-6, 20),
+            textcoords="offset points", color=_GREEN, fontsize=9, ha="left", zorder=6,
             bbox=_paper(),
         )  # fmt: skip
 

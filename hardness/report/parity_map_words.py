@@ -101,7 +101,8 @@ def _said(found: Map) -> list[str]:
         "not claimed: that nothing is quicker than what is drawn; that statistical queries bind "
         "elimination, which asks none; that a query must take a pass; that a low-degree threshold "
         "binds other tests, or names a set where it is passed",
-        f"seconds: one core, {found.rates.machine}, rates and runs measured one after another",
+        f"seconds: one core, {found.rates.machine}, rates and runs measured one after another; "
+        "curves leave out what calls take, some milliseconds",
     ]
 
 
