@@ -15,6 +15,7 @@ from hardness.commands.comparisons import compare, noisy_map
 from hardness.commands.examples import generate, inspect, reduction
 from hardness.commands.families import families, learners
 from hardness.commands.icl import icl
+from hardness.commands.measures import measures
 from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, spectrum
 
@@ -29,6 +30,7 @@ COMMANDS = (
     check,
     verify,
     estimate,
+    measures,
     learn,
     attack,
     distinguish,

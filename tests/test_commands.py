@@ -58,6 +58,8 @@ def test_every_command_stands_in_the_table_once():
     [
         ("hardness le", {"learn", "learners"}),
         ("hardness s", {"spectrum"}),
+        ("hardness mea", {"measures"}),
+        ("hardness measures prof", {"profile:"}),
         ("hardness learn elim", {"elimination"}),
         ("hardness learn elimination pari", {"parity:", "parity-first"}),
         ("hardness certify lw", {"lwr:", "lwe:"}),

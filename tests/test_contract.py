@@ -167,6 +167,28 @@ def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
     assert len(pair["first"]) == len(pair["second"]) == 3
 
 
+def test_measures(hardness):
+    found = hardness("measures", "profile:g=h**2,d=12,m=3", "--json", "--out", "m.json")
+    assert found.code == 0
+    assert {"spec", "measures", "weights", "weights_meaning", "weights_source", "scope"} == set(
+        found.json
+    )
+    fields = {"name", "value", "decimal", "kind", "parameters", "meaning", "source", "reason"}
+    assert all(set(row) == fields for row in found.json["measures"])
+    assert all({"degree", "share", "decimal"} == set(row) for row in found.json["weights"])
+    rows = {row["name"]: row for row in found.json["measures"]}
+    assert (rows["bias"]["value"], rows["bias"]["kind"]) == (None, "not defined")
+    assert rows["bias"]["reason"] == "g takes 4 values"
+    assert rows["noise sensitivity"]["parameters"] == {"delta": "1/10"}
+    with open("m.json") as file:
+        assert json.load(file) == found.json
+    given = hardness("measures", "parity:d=12,m=3", "--sensitivity", "1/3", "--json").json
+    rows = {row["name"]: row for row in given["measures"]}
+    assert rows["noise sensitivity"]["value"] == "13/27"
+    text = hardness("measures", "profile:g=majority,d=100001,m=101").out
+    assert max(map(len, text.splitlines())) <= 80
+
+
 @pytest.mark.parametrize("learner", ["queries", "elimination", "lowdegree", "student:steps=20"])
 def test_learn(hardness, learner):
     found = hardness("learn", learner, "parity:d=10,m=2", "--json", "--tau", "0.1")

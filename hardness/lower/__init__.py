@@ -6,6 +6,7 @@ from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gr
 from hardness.lower.cost import Estimate, Estimates, estimate
 from hardness.lower.formula import LayerCheck
 from hardness.lower.johnson import Johnson
+from hardness.lower.measures import Measure, Measures, measures
 from hardness.lower.record import Certificate, Claim
 from hardness.lower.verify import Verification, verify
 
@@ -17,6 +18,8 @@ __all__ = [
     "Estimates",
     "Johnson",
     "LayerCheck",
+    "Measure",
+    "Measures",
     "SampledGram",
     "Terms",
     "Verification",
@@ -25,6 +28,7 @@ __all__ = [
     "exact",
     "exact_gram",
     "information_floor",
+    "measures",
     "sampled",
     "stat_queries",
     "verify",

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.measures.weights import least_degree, weights
 from instances.family import Secret
 from instances.symmetric import Symmetric
 
@@ -57,7 +58,7 @@ def information_exponent(family: Symmetric) -> int:
     >>> [information_exponent(parse(s)) for s in ("parity:d=9,m=3", "profile:d=9,g=majority,m=3")]
     [3, 1]
     """
-    return next(k for k, value in enumerate(family.fourier) if k and value)
+    return least_degree(weights(family.fourier))
 
 
 def _fresh(seen: int, mask: int) -> int:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.stats import binom
 
 from hardness.kernels.supports import Best, Enumeration, Parities, SumsModQ, heads
 from hardness.oracles import ExampleOracle
@@ -146,6 +145,8 @@ def vector(family: Modular, found: Best) -> Secret:
 
 def _differences(found: Samples) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Bound the errors after 1, 2, ... words but for MISS in all."""
+    from scipy.stats import binom
+
     ends = np.minimum(np.arange(64, len(found) + 64, 64), len(found))
     if found.family.errors is None:
         return np.zeros(len(ends), np.int64)

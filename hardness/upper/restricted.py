@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.stats import binom
 
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import needed
@@ -149,6 +148,8 @@ class Restricted:
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Draw a pool and repeat trials until one finds a secret that is believed."""
+        from scipy.stats import binom
+
         from hardness.kernels import _restricted_jit as compiled
 
         family = oracle.family

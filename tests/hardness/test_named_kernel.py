@@ -13,6 +13,7 @@ from hardness.check import check
 from hardness.lower import Terms
 from hardness.lower.named import (
     Kernel,
+    NoClaim,
     Unknown,
     certify_named,
     filled,
@@ -238,5 +239,5 @@ def test_changed_evidence_is_refused(field, value):
 
 
 def test_a_family_without_such_bounds_has_no_claim():
-    with pytest.raises(UsageError, match="no claim: nice given"):
+    with pytest.raises(NoClaim, match="no claim: nice given"):
         certify_named(parse("nice:m=2,k=2,d=8"), [Kernel(features=5)])

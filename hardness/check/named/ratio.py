@@ -8,12 +8,12 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 
 from flint import fmpq, fmpz
 
 from hardness.check.named.members import Members
 from hardness.check.reading import integer, refuse
-from hardness.check.scheme import python_fraction
 
 _MOST = 10_000_000  # products of long integers in one recurrence for all overlaps
 
@@ -101,7 +101,7 @@ def _advantage(reach: Reach, value: fmpq, given: Given) -> str:
     if examples < 1 or (k is not None and k > examples):
         refuse("there are fewer examples than 1, or than the sample degree")
     if reach.degree > examples * (reach.members.scheme.family.chosen + 1):
-        refuse("the degree is beyond that of every function of the examples")
+        refuse("the degree is beyond that of the whole ratio")
     if value != reach.value(examples):
         refuse(f"the advantage of polynomials {reach.words} is not the one claimed")
     if value == 0:
@@ -111,10 +111,9 @@ def _advantage(reach: Reach, value: fmpq, given: Given) -> str:
         )
     if value >= 1:
         return f"polynomials {reach.words} in {examples} {reach.kind}: the bound is vacuous"
-    root = math.sqrt(float(python_fraction(value)))
     return (
         f"no polynomial {reach.words} in {examples} {reach.kind} of a random member has its mean "
-        f"more than about {root:.4g} standard deviations from that with coins for labels"
+        f"more than about {_root(value)} standard deviations from that with coins for labels"
     )
 
 
@@ -123,7 +122,6 @@ def _least(reach: Reach, value: fmpq) -> str:
         refuse("a number of examples is an integer, and not negative")
     examples = int(value.p)
     if examples == 0:
-        # all terms of P_m are below the degree, or there is none: then no example says anything
         if any(_weights(reach.members)[: reach.degree]):
             refuse(f"polynomials {reach.words} do tell some number of examples apart")
         return f"no number of {reach.kind} is enough for polynomials {reach.words}"
@@ -133,6 +131,12 @@ def _least(reach: Reach, value: fmpq) -> str:
         f"polynomials {reach.words} need at least {examples} {reach.kind} to move their mean by a "
         "standard deviation"
     )
+
+
+def _root(value: fmpq) -> str:
+    """Four digits of the square root, of any size."""
+    with localcontext(Context(prec=4, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+        return f"{(Decimal(int(value.p)) / Decimal(int(value.q))).sqrt():g}"
 
 
 def _weights(members: Members) -> list[fmpq]:

@@ -1,15 +1,10 @@
-"""What a claim about a named learner is asked with, and what an answer is where there is none."""
+"""What a claim about a named learner is asked with."""
 
 from typing import ClassVar, Protocol
 
 from hardness.lower.bounds import Terms
 from hardness.lower.named.unknown import Unknown
 from hardness.lower.record import Claim
-from instances.errors import ToolkitError
-
-
-class NoClaim(ToolkitError):
-    """No theorem here is about this case; the text says why."""
 
 
 class Asked(Protocol):

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from hardness.claims.named import FLOOR, SCOPE
 from hardness.lower.bounds import Terms
-from hardness.lower.named.asked import Asked, NoClaim
-from hardness.lower.named.unknown import Unknown
+from hardness.lower.named.asked import Asked
+from hardness.lower.named.unknown import NoClaim, Unknown
 from hardness.lower.parity import layer_evidence
 from hardness.lower.record import Certificate, Claim, claim, text
 from hardness.lower.symmetric import information_floor

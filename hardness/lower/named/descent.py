@@ -17,8 +17,7 @@ from flint import fmpq
 from hardness.claims.descent import QUANTITIES
 from hardness.claims.named import MANY_VALUES
 from hardness.lower.bounds import Terms
-from hardness.lower.named.asked import NoClaim
-from hardness.lower.named.unknown import Unknown
+from hardness.lower.named.unknown import NoClaim, Unknown
 from hardness.lower.record import Claim, claim
 from instances.family import require
 from instances.threshold import Rational, rational

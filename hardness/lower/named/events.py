@@ -70,7 +70,7 @@ def average_bound(ratio: Rational, examples: int, sample_degree: int, q: int) ->
     """Bound the k-th power of `worst_average`: q^2 eps^2 (k/n)^k, for k <= n.
 
     So SDA(n / (k (q eps)^(2/k))) >= q for every q up to the number of members. Its root is
-    irrational in general, so it is the power that is returned. [BBHLS21]
+    irrational in general, so it is the power that is returned. After [BBHLS21].
     """
     require(
         1 <= sample_degree <= examples,

@@ -7,8 +7,7 @@ from functools import cached_property
 from flint import fmpq
 
 from hardness.claims.named import MANY_VALUES
-from hardness.lower.named.asked import NoClaim
-from hardness.lower.named.unknown import Unknown
+from hardness.lower.named.unknown import NoClaim, Unknown
 from instances.threshold import Rational, rational
 
 

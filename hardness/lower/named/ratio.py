@@ -2,7 +2,8 @@
 
 With P_t(x) = sum_a w_a C(t,a) x^(a+1) for members of overlap t, the ratio's part of degree at most
 D has squared norm E_t sum_{j<=D} [x^j] (1 + P_t)^examples, and its part on at most k different
-examples sum_{i<=k} C(examples,i) P_t^i in place of the power. [Hop18, KWB19, BBHLS21]
+examples sum_{i<=k} C(examples,i) P_t^i in place of the power. [Hop18, KWB19, BBHLS21] That
+efficient tests do no better than polynomials is a conjecture with counterexamples [HW21, BHJK25].
 docs/mathematics.md has the proofs.
 """
 
@@ -21,6 +22,7 @@ from hardness.lower.record import Claim, claim
 from instances.family import require
 from instances.threshold import Rational
 
+_MOST = 10**1000  # examples
 OPEN, LAYER = fmpq(1), fmpq(1, 2)  # the share of examples with z_0 = -1
 
 
@@ -42,7 +44,10 @@ class LowDegree:
     def __post_init__(self) -> None:
         require(self.degree >= 1, f"degree={self.degree} given: at least 1 is needed")
         most, given = self.examples, self.sample_degree
-        require(most is None or most >= 1, f"examples={most} given: at least 1 is needed")
+        require(
+            most is None or 1 <= most <= _MOST,
+            f"examples={most} given: 1 to 10^1000 are allowed",
+        )
         require(
             given is None or (given >= 1 and (most is None or given <= most)),
             f"sample_degree={given} given: at least 1, up to the number of examples, is allowed",
@@ -68,8 +73,8 @@ class LowDegree:
             most = self.examples * (m + 1)
             require(
                 self.degree <= most,
-                f"degree={self.degree} given: up to examples * (m + 1) = {most} are allowed; "
-                "beyond that every function of the examples is a polynomial that counts",
+                f"degree={self.degree} given: up to examples * (m + 1) = {most} are allowed: "
+                "the ratio has no parts of a higher degree",
             )
 
 

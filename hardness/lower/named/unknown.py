@@ -6,12 +6,16 @@ from fractions import Fraction
 from flint import fmpq
 
 from hardness.lower.johnson import Johnson
-from instances.errors import UsageError
+from instances.errors import ToolkitError
 from instances.family import Family
 from instances.parity import Parity
 from instances.spec import FAMILIES
 from instances.symmetric import Symmetric
 from instances.threshold import Rational, rational
+
+
+class NoClaim(ToolkitError):
+    """No theorem here is about this case; the text says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +25,7 @@ class Unknown:
     Of a parity everything is unknown, and its members are orthonormal. Of another profile everyone
     knows the mean over all members, which is taken away. eigenvalues: from the largest to the
     smallest, of the multiplicities beside them, which add up to the rank; fade: 1 - 2 noise; half:
-    half the distance of the two values, None where there are more than two. Raises UsageError for a
+    half the distance of the two values, None where there are more than two. Raises NoClaim for a
     family of which this is not known.
 
     >>> from instances import parse
@@ -41,9 +45,9 @@ class Unknown:
     def of(family: Family) -> "Unknown":
         """Take a parity or a profile."""
         if not isinstance(family, Symmetric) or family.name not in FAMILIES:
-            raise UsageError(
+            raise NoClaim(
                 f"no claim: {family.name} given: bounds on named learners are about parity and "
-                "profile"
+                "profile, whose members' correlations have a known spectrum"
             )
         scheme, first = Johnson.family(family), int(not isinstance(family, Parity))
         return Unknown(

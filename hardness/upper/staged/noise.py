@@ -1,7 +1,6 @@
 """What is left of the labels after a fit: noise, or structure that the fit has missed."""
 
 import numpy as np
-from scipy.stats import chi2
 
 from hardness.upper.staged.data import Array
 
@@ -24,6 +23,8 @@ def evenness(norms: Array, freedom: int) -> float:
     >>> round(evenness(noise, 15), 1), round(evenness(noise * rng.random(4000), 15), 1)
     (1.0, 0.0)
     """
+    from scipy.stats import chi2
+
     if freedom < _LEAST_FREEDOM or norms.size < _LEAST_ROWS:
         return 0.0
     low, median = np.quantile(norms, [_LOW, 0.5])

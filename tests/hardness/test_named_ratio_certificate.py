@@ -1,0 +1,102 @@
+"""Certificates about low-degree polynomials: accepted, and refused when they are changed."""
+
+import copy
+from fractions import Fraction
+
+import pytest
+
+from hardness.check import check
+from hardness.lower.named import LowDegree, NoClaim, Ratio, Unknown, certify_named
+from hardness.lower.named.ratio import LAYER, OPEN
+from instances import parse
+from instances.errors import Refuted, UsageError
+from tests.hardness.test_certificate import sealed
+
+ASKED = [
+    ("parity:d=100,m=4,noise=1/10", LowDegree(degree=10, examples=200)),
+    ("parity:d=100,m=4", LowDegree(degree=4, examples=200)),
+    ("profile:d=21,g=majority,m=5,noise=1/10", LowDegree(degree=6, examples=9)),
+    ("profile:d=21,g=mod(3),m=6", LowDegree(degree=12, examples=50, sample_degree=2)),
+    ("profile:d=21,g=[2,2,-7,2],m=3,noise=1/4", LowDegree(degree=9, examples=10**30)),
+]
+
+
+@pytest.mark.parametrize(("spec", "asked"), ASKED)
+def test_certificates_pass_and_are_refused_when_changed(spec, asked):
+    data = certify_named(parse(spec), [asked]).to_json()
+    statements = check(data).statements
+    assert len(statements) == 5
+    assert all("degree at most" in line for line in statements[:4])
+    for i, claim in enumerate(data["claims"][:4]):
+        given = claim["parameters"]
+        value = Fraction(claim["value"])
+        forged = [("value", str(value + 1)), ("value", str(value / 2 + Fraction(1, 3)))]
+        degree = int(given["degree"])
+        changes = [("degree", "0"), ("degree", str(3 * degree)), ("degree", str(10**9))]
+        changes.append(("sample_degree", "1" if given["sample_degree"] == "any" else "any"))
+        changes.append(("sample_degree", "0"))
+        if "examples" in given:
+            changes += [("examples", str(int(given["examples"]) + 1)), ("examples", "0")]
+        for key, text in forged + changes:
+            other = copy.deepcopy(data)
+            target = other["claims"][i]
+            (target if key == "value" else target["parameters"])[key] = text
+            if key in ("degree", "sample_degree", "examples") and unchanged(spec, target, text):
+                continue  # another true claim
+            with pytest.raises(Refuted):
+                check(sealed(other))
+
+
+def unchanged(spec, claim, text):
+    """Whether the changed parameters have the same value: a parity's ratio goes by steps."""
+    given = claim["parameters"]
+    degree, k = int(given["degree"]), given["sample_degree"]
+    examples = int(given.get("examples", 10**40))
+    m = parse(spec).m
+    if text == "0" or degree > 10**6 or degree > examples * (m + 1):
+        return False
+    k = None if k == "any" else int(k)
+    share = OPEN if claim["quantity"].endswith("open") else LAYER
+    ratio = Ratio.of(Unknown.of(parse(spec)), degree, k).thinned(share)
+    found = ratio.advantage(examples) if "examples" in given else ratio.least_examples()
+    return Fraction(str(found)) == Fraction(claim["value"])
+
+
+def test_most_changes_of_a_certificate_make_it_false():
+    # so that the test above is not empty
+    spec, asked = ASKED[2]
+    for claim in certify_named(parse(spec), [asked]).claims[:4]:
+        for key, text in (("degree", "3"), ("sample_degree", "1")):
+            changed = {**claim.parameters, key: text}
+            target = {"quantity": claim.quantity, "value": claim.value, "parameters": changed}
+            assert not unchanged(spec, target, text)
+
+
+def test_another_noise_is_refused():
+    spec, asked = ASKED[0]
+    data = certify_named(parse(spec), [asked]).to_json()
+    data["spec"] = data["spec"].replace("noise=0.1", "noise=0.2")
+    with pytest.raises(Refuted, match="the advantage"):
+        check(sealed(data))
+
+
+def test_a_bound_of_one_or_more_is_called_vacuous():
+    data = certify_named(parse("parity:d=10,m=2"), [LowDegree(degree=6, examples=100)]).to_json()
+    assert "vacuous" in check(data).statements[0]
+
+
+def test_bad_requests_are_refused_in_one_line():
+    family = parse("parity:d=100,m=4")
+    beyond = [{"degree": 0}, {"examples": 0}, {"sample_degree": 0}, {"sample_degree": 11}]
+    for wrong in [*beyond, {"examples": 10**1000 + 1}]:
+        with pytest.raises(UsageError, match="given"):
+            LowDegree(**{"degree": 5, "examples": 10, **wrong})
+    with pytest.raises(UsageError, match=r"up to examples \* \(m \+ 1\) = 50"):
+        certify_named(family, [LowDegree(degree=51, examples=10)])
+    certify_named(family, [LowDegree(degree=50, examples=10)])
+    with pytest.raises(UsageError, match="takes long"):
+        certify_named(
+            parse("profile:g=majority,d=200,m=60"), [LowDegree(degree=300, examples=1000)]
+        )
+    with pytest.raises(NoClaim, match="more than two values"):
+        certify_named(parse("profile:g=h**2,d=20,m=4"), [LowDegree(degree=5, examples=10)])

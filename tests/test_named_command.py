@@ -1,0 +1,187 @@
+"""`certify --about`: what it prints, what `check` makes of it, and what it refuses."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from hardness.check import check
+from instances.errors import Refuted
+from tests.hardness.test_certificate import sealed
+
+SPEC = "parity:d=101,m=4,noise=0.1"
+LINES = {
+    "kernel": "--about kernel --features 1e6",
+    "noise": "--about gd --steps 100 --clip 1 --noise-std 0.01",
+    "within": "--about gd --steps 100 --clip 2 --within 1/10",
+    "grid": "--about gd --steps 3 --clip 1 --grid 1/8 --parameters 50",
+    "batch": "--about gd --steps 5 --batch 3 --state-bits 8",
+    "low-degree": "--about low-degree --degree 10 --examples 200",
+    "sample": "--about low-degree --degree 10 --examples 200 --sample-degree 1",
+}
+# A condition of each, and what it is changed to.
+CONDITIONS = {
+    "kernel": {"features": "1000001", "risk": "1/5", "success": "1/2"},
+    "noise": {"clip": "11/10", "noise-std": "1/99", "steps": "101", "noise": "0"},
+    "within": {"clip": "3", "within": "1/9", "steps": "99", "risk": "9/10"},
+    "grid": {"clip": "2", "grid": "1/7", "parameters": "51", "steps": "4"},
+    "batch": {"batch": "4", "state-bits": "9", "steps": "6", "success": "1/2"},
+    "low-degree": {"degree": "9", "examples": "201", "sample_degree": "1"},
+    "sample": {"sample_degree": "any", "examples": "199"},
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_what_is_printed_is_what_check_accepts(hardness, name, tmp_path):
+    made = tmp_path / "certificate.json"
+    shown = hardness("certify", SPEC, *LINES[name].split(), "--out", made)
+    assert shown.code == 0, shown.out
+    told = hardness("check", made)
+    assert told.code == 0
+    assert told.out.startswith("accepted: parity:d=101,m=4,noise=0.1")
+    flat = " ".join(shown.out.lower().split())
+    for line in told.out.splitlines()[1:]:
+        assert line.strip().lower() in flat
+
+
+@pytest.mark.parametrize(
+    ("name", "key"), [(name, key) for name, keys in CONDITIONS.items() for key in keys]
+)
+def test_a_changed_condition_is_refused(hardness, name, key):
+    found = hardness("certify", SPEC, *LINES[name].split(), "--json")
+    data = json.loads(found.out)
+    check(data)
+    changed = 0
+    for claim in data["claims"]:
+        if key in claim["parameters"] and claim["quantity"] != "information-floor":
+            before = dict(claim["parameters"])
+            claim["parameters"][key] = CONDITIONS[name][key]
+            with pytest.raises(Refuted):
+                check(sealed(data))
+            claim["parameters"] = before
+            changed += 1
+    assert changed
+    check(sealed(data))
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_a_changed_value_is_refused(hardness, name):
+    data = json.loads(hardness("certify", SPEC, *LINES[name].split(), "--json").out)
+    for claim in data["claims"]:
+        kept = claim["value"]
+        for change in (Fraction(1, 10**6), -Fraction(1, 10**6), 1, -1):
+            claim["value"] = str(Fraction(kept) + change)
+            with pytest.raises(Refuted):
+                check(sealed(data))
+        claim["value"] = kept
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_another_noise_in_the_spec_is_refused(hardness, name):
+    data = json.loads(hardness("certify", SPEC, *LINES[name].split(), "--json").out)
+    data["spec"] = data["spec"].replace("noise=0.1", "noise=0.2")
+    if name == "kernel":  # errors are relative: noise changes nothing
+        assert check(sealed(data))
+    else:
+        with pytest.raises(Refuted):
+            check(sealed(data))
+
+
+def test_all_takes_what_is_not_given_by_default_and_names_what_has_no_claim(hardness):
+    found = hardness("certify", SPEC, "--about", "all")
+    assert found.code == 0
+    for name in ("kernel-features", "gd-noise-steps", "low-degree-examples = "):
+        assert name in found.out
+    assert "degree 10" in found.out
+    assert "noise-std 1/100" in found.out
+    many = hardness("certify", "profile:g=h**2,d=101,m=4", "--about", "all")
+    assert many.code == 0
+    assert "kernel-features" in many.out
+    assert "gd: no claim" in many.out
+    assert "low-degree: no claim" in many.out
+    data = json.loads(hardness("certify", "profile:g=h**2,d=9,m=3", "--about=all", "--json").out)
+    data["evidence"]["no_claim"].pop("gd")
+    assert check(sealed(data)).statements  # silence about gd without a reason claims nothing
+    data["evidence"]["no_claim"]["kernel"] = data["evidence"]["no_claim"]["low-degree"]
+    with pytest.raises(Refuted):
+        check(sealed(data))
+
+
+def test_vacuous_bounds_are_called_so(hardness):
+    for line in (
+        "--about gd --steps 10 --noise-std 0.001",
+        "--about low-degree --degree 8 --examples 1000",
+        "--about kernel --features 455",
+        "--about gd --steps 5 --batch 10 --state-bits 32",
+    ):
+        found = hardness("certify", "parity:d=16,m=3", *line.split())
+        assert found.code == 0, line
+        assert "vacuous" in found.out, line
+
+
+REFUSED = [
+    ("--about gd", 1, "no claim: gradient descent with exact gradients"),
+    ("--about gd --steps 10 --clip 1", 1, "no claim"),
+    ("--about gd --batch 4", 1, "no claim: --batch is given without --state-bits"),
+    ("--about gd --grid 0.1", 1, "no claim: --grid is given without --parameters"),
+    ("--about all --batch 4", 1, "no claim: --batch"),
+    ("--about gd --noise-std 0", 2, "noise-std=0 given"),
+    ("--about gd --noise-std=-1", 2, "noise-std=-1 given"),
+    ("--about gd --noise-std x", 2, "x given"),
+    ("--about gd --within 0", 2, "within=0 given"),
+    ("--about gd --clip 0 --noise-std 1", 2, "clip=0 given"),
+    ("--about gd --grid=-1 --parameters 3", 2, "grid=-1 given"),
+    ("--about gd --grid 1 --parameters 0", 2, "parameters=0 given"),
+    ("--about gd --batch 0 --state-bits 3", 2, "batch=0 given"),
+    ("--about gd --batch 3 --state-bits 0", 2, "state-bits=0 given"),
+    ("--about gd --batch 3 --state-bits 3 --clip 1", 2, "--clip does not apply"),
+    ("--about gd --noise-std 1 --steps 0", 2, "steps=0 given"),
+    ("--about gd --noise-std 1 --within 1", 2, "--noise-std and --within given"),
+    ("--about gd --noise-std 1 --parameters 9", 2, "--parameters does not apply"),
+    ("--about gd --noise-std 1 --features 9", 2, "--features does not apply"),
+    ("--about kernel --features 0", 2, "features=0 given"),
+    ("--about kernel --features 456", 2, "features=456 given: 1 to 455"),
+    ("--about kernel --features 1.5", 2, "1.5"),
+    ("--about kernel --steps 5", 2, "--steps does not apply"),
+    ("--about kernel --tau 0.2", 2, "--tau does not apply"),
+    ("--about kernel --risk 1", 2, "risk=1 given"),
+    ("--about low-degree", 2, "needs --degree"),
+    ("--about low-degree --degree 0", 2, "degree=0 given"),
+    ("--about low-degree --degree 81 --examples 20", 2, "degree=81 given"),
+    ("--about low-degree --degree 8 --examples 0", 2, "examples=0 given"),
+    ("--about low-degree --degree 8 --examples 5 --sample-degree 6", 2, "sample_degree=6 given"),
+    ("--about low-degree --degree 8 --sample-degree 0", 2, "sample_degree=0 given"),
+    ("--about network", 2, "network"),
+    ("--features 5", 2, "--features needs --about"),
+    ("--noise-std 1", 2, "--noise-std needs --about"),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "words"), REFUSED)
+def test_bad_requests_get_one_line_and_no_number(hardness, line, code, words):
+    found = hardness("certify", "parity:d=16,m=3", *line.split())
+    assert found.code == code
+    assert not found.out
+    found.one_line(words)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwr:n=8,q=16,p=2,secret=binary,h=4",
+        "nice:m=2,k=2,d=16",
+        "linear:m=4,k=3,d=6",
+    ],
+)
+def test_families_without_such_a_bound_have_no_claim(hardness, spec):
+    found = hardness("certify", spec, "--about", "all")
+    assert found.code == 1
+    assert "no claim" in found.err
+    assert not found.out
+
+
+@pytest.mark.parametrize("about", ["gd --noise-std 1", "low-degree --degree 5"])
+def test_labels_of_many_values_have_no_claim(hardness, about):
+    found = hardness("certify", "profile:g=h**2,d=9,m=3", "--about", *about.split())
+    assert found.code == 1
+    assert "no claim: labels take more than two values" in found.err
