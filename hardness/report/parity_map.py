@@ -136,7 +136,7 @@ def _closed(axis: Any, data: Data, limits: tuple[float, float, float, float]) ->
     """Shade what no learner reaches, and what no statistical-query learner is read to reach."""
     left, right, low, high = limits
     floor, enough = data["floors"]["information floor"], data["floors"]["union bound"]
-    fano = data["floors"]["Fano's inequality"]
+    fano = max(data["floors"]["Fano's inequality"], left)
     axis.axvspan(left, floor, color="0.82", linewidth=0, zorder=1)
     axis.axvline(floor, color="0.25", linewidth=1.2, zorder=2)
     axis.axvline(fano, color="0.5", linewidth=0.8, linestyle=":", zorder=2)

@@ -313,6 +313,8 @@ def corrupted(data):
         yield key, {**data, key: value}
     other = {**data["runs"][0], "spec": "parity:d=17,m=2,noise=0.1,rho=3"}
     yield "a run", {**data, "runs": [other, *data["runs"][1:]]}
+    other = {**data["runs"][0], "outcome": "learned nothing"}
+    yield "an outcome", {**data, "runs": [other, *data["runs"][1:]]}
 
 
 def test_whatever_is_changed_is_refused(small, tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 from hardness.compare.noisyparity.curves import Curve, curves, require_noisy
 from hardness.compare.noisyparity.rates import Rates, measure
 from hardness.compare.noisyparity.runs import chosen, measured, usual
-from hardness.compare.run import Run
+from hardness.compare.run import JUDGED, Run, judge
 from hardness.lower import Terms
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
@@ -130,6 +130,8 @@ def _read(data: dict[str, Any]) -> Map:
         r.spec != family.spec or learner_spec(parse_learner(r.learner)) != r.learner for r in runs
     ):
         raise ValueError("a run is of another family or learner")
+    if any(r.outcome in JUDGED and r.outcome is not judge(r.risk, known=True) for r in runs):
+        raise ValueError("an outcome does not follow from its risk")
     success = fraction(data["success"], "success")
     return Map(
         spec=family.spec,
