@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from instances.errors import UsageError
 
@@ -114,6 +113,8 @@ def require_few(size: int, noise: float, success: float) -> None:
 
 def log_pmf(count: int, rate: float) -> Floats:
     """Compute ln P(Binomial(count, rate) = e) for e = 0 .. count: (count + 1,)."""
+    from scipy.special import gammaln
+
     e = np.arange(count + 1.0)
     out: Floats = gammaln(count + 1) - gammaln(e + 1) - gammaln(count - e + 1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -8,8 +8,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import binom
 
 from hardness.upper.restricted import work
 from instances.lpn import Lpn
@@ -36,6 +34,8 @@ def effort(family: Lpn, equations: int, success: float) -> Effort | None:
     >>> found.kept, round(found.trials, -2)
     (25, 4400.0)
     """
+    from scipy.stats import binom
+
     n, m, rate = family.n, family.h or family.n, float(family.noise)
     flipped = int(binom.ppf(success, equations, rate))
     clean = equations - flipped
@@ -56,6 +56,8 @@ def effort(family: Lpn, equations: int, success: float) -> Effort | None:
 
 
 def _log_choose(n: np.ndarray | float, k: np.ndarray | float) -> np.ndarray:
+    from scipy.special import gammaln
+
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
