@@ -226,12 +226,20 @@ def _tests(axis: Any, data: Data, right: float) -> None:
             note.partition(",")[0], (x, y), (0, 7), textcoords="offset points",
             color=_GREEN, fontsize=8, ha="center", zorder=6,
         )  # fmt: skip
-    if shown:
-        axis.annotate(
-            "low-degree tests of $t$ examples at a time: thresholds", shown[-1][:2], (-6, 20),
-            textcoords="offset points", color=_GREEN, fontsize=9, ha="left", zorder=6,
-            bbox=_paper(),
-        )  # fmt: skip
+    if not shown:
+        return
+    start, (low, high) = shown[-1][0], axis.get_ylim()
+    beside = [p["seconds"] for p in data["points"] if start <= p["examples"] <= 40 * start]
+    axis.text(
+        start / 1.05,
+        max(*(y for _, y, _ in shown), *beside, low) * (high / low) ** 0.045,
+        "low-degree tests of $t$ examples at a time: thresholds",
+        color=_GREEN,
+        fontsize=9,
+        va="bottom",
+        zorder=6,
+        bbox=_paper(),
+    )
 
 
 def _points(axis: Any, data: Data) -> None:
