@@ -11,7 +11,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import click
 
 from hardness.commands.bounds import certify, check, estimate, verify
-from hardness.commands.comparisons import compare
+from hardness.commands.comparisons import compare, noisy_map
 from hardness.commands.examples import generate, inspect, reduction
 from hardness.commands.families import families, learners
 from hardness.commands.icl import icl
@@ -37,6 +37,7 @@ COMMANDS = (
     pairtest,
     spectrum,
     compare,
+    noisy_map,
     icl,
     report,
     figure,

@@ -216,6 +216,25 @@ def test_compare_and_report(hardness):
         assert one.read() == two.read()
 
 
+def test_map_and_its_figure(hardness):
+    found = hardness(
+        "map", "parity:d=16,m=3,noise=0.1", "--learner", "restricted", "--learner", "bruteforce",
+        "--seeds", 2, "--out", "m", "--json",
+    )  # fmt: skip
+    assert found.code == 0
+    assert {"format", "kind", "spec", "members", "success", "rates", "curves", "runs", "left_out",
+            "seeds", "first_seed"} == set(found.json)  # fmt: skip
+    assert {"candidate", "word", "group", "query", "example", "machine"} == set(found.json["rates"])
+    fields = {"name", "role", "known", "source", "says", "marks"}
+    assert all(fields == set(c) for c in found.json["curves"])
+    assert all(set(r) >= RUN_FIELDS for r in found.json["runs"])
+    with open("m/results.json") as file:
+        assert json.load(file) == found.json
+    assert hardness("figure", "map", "m", "--out", "again.svg").code == 0
+    with open("again.svg") as again, open("m/map.svg") as kept:
+        assert again.read() == kept.read()
+
+
 def test_help_and_version(hardness):
     assert hardness("--version").out == f"hardness, version {__version__}\n"
     assert "certify" in hardness("-h").out
