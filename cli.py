@@ -11,13 +11,13 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import click
 
 from hardness.commands.bounds import certify, check, estimate, verify
-from hardness.commands.comparisons import compare
+from hardness.commands.comparisons import compare, noisy_map
 from hardness.commands.examples import generate, inspect, reduction
 from hardness.commands.families import families, learners
 from hardness.commands.icl import icl
 from hardness.commands.measures import measures
 from hardness.commands.pages import demo, figure, report
-from hardness.commands.runs import attack, distinguish, learn, spectrum
+from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
 
 COMMANDS = (
     demo,
@@ -34,8 +34,10 @@ COMMANDS = (
     learn,
     attack,
     distinguish,
+    pairtest,
     spectrum,
     compare,
+    noisy_map,
     icl,
     report,
     figure,

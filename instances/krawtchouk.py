@@ -1,5 +1,6 @@
 """Fourier coefficients of symmetric functions on {-1,+1}^m, by Krawtchouk polynomials, exactly."""
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -34,3 +35,20 @@ def coefficients(values: Sequence[Rational]) -> list[Rational]:
         sum((v * c for v, c in zip(values, row, strict=True) if c), fmpq(0)) / total
         for row in krawtchouk(m)
     ]
+
+
+def column(n: int, degree: int) -> list[int]:
+    """List K(x) = sum over |T| = degree of chi_T(z) for z of n places with x of -1, x = 0 .. n.
+
+    It is the coefficient of y^degree in (1-y)^x (1+y)^(n-x), by the recurrence in x
+    (n-x) K(x+1) = (n - 2 degree) K(x) - x K(x-1): n steps, for one degree of many places.
+
+    >>> column(4, 2)
+    [6, 0, -2, 0, 6]
+    """
+    before, here = 0, math.comb(n, degree)
+    out = [here]
+    for x in range(n):
+        before, here = here, ((n - 2 * degree) * here - x * before) // (n - x)
+        out.append(here)
+    return out

@@ -76,6 +76,7 @@ def test_families_and_learners(hardness):
         "arora-ge",
         "primal",
         "trivial",
+        "pairs",
     ]
     for learner in hardness("learners", "--json").json["learners"]:
         assert hardness("learners", "show", learner["name"]).code == 0
@@ -148,7 +149,6 @@ def test_verify_names_the_pair_of_a_family_made_wrong(hardness, monkeypatch):
         "spec",
         "agrees",
         "members",
-        "pairs",
         "samples",
         "confidence",
         "inequality",
@@ -214,6 +214,25 @@ def test_compare_and_report(hardness):
     assert {"source", "report", "runs"} == set(made.json)
     with open("r.html") as one, open("c/report.html") as two:
         assert one.read() == two.read()
+
+
+def test_map_and_its_figure(hardness):
+    found = hardness(
+        "map", "parity:d=16,m=3,noise=0.1", "--learner", "restricted", "--learner", "bruteforce",
+        "--seeds", 2, "--out", "m", "--json",
+    )  # fmt: skip
+    assert found.code == 0
+    assert {"format", "kind", "spec", "members", "success", "rates", "curves", "runs", "left_out",
+            "seeds", "first_seed"} == set(found.json)  # fmt: skip
+    assert {"candidate", "word", "group", "query", "example", "machine"} == set(found.json["rates"])
+    fields = {"name", "role", "known", "source", "says", "marks"}
+    assert all(fields == set(c) for c in found.json["curves"])
+    assert all(set(r) >= RUN_FIELDS for r in found.json["runs"])
+    with open("m/results.json") as file:
+        assert json.load(file) == found.json
+    assert hardness("figure", "map", "m", "--out", "again.svg").code == 0
+    with open("again.svg") as again, open("m/map.svg") as kept:
+        assert again.read() == kept.read()
 
 
 def test_help_and_version(hardness):

@@ -78,3 +78,50 @@ def compare(
         raise click.Abort(f"interrupted{done}" if done else "") from cut
     keep(found)
     emit(to, to_json(found), comparison_table(found), write=False)
+
+
+@click.command("map", short_help="The map of noisy parity: examples against time.")
+@spec_argument
+@click.option(
+    "--learner",
+    "names",
+    multiple=True,
+    help="NAME or NAME:key=value,...; repeatable.  [default: those worth a run]",
+    shell_complete=complete_learner,
+)
+@click.option("--seeds", type=POSITIVE, default=3, show_default=True)
+@budget_options
+@common
+def noisy_map(
+    to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any
+) -> None:
+    """Draw bounds and algorithms for a noisy parity: examples against seconds, runs as points.
+
+    Rates are measured first, then learners run one after another, so --jobs changes nothing. --out
+    writes a folder with results.json and map.svg.
+    """
+    from hardness.compare.noisyparity import noisy_map
+    from hardness.report.figures import draw
+    from hardness.report.parity_map import of_map
+    from hardness.report.parity_map_words import map_words
+    from instances.disk import (
+        new_folder,
+        refuse_foreign,
+        refuse_unwritable,
+        write_bytes,
+        write_json,
+    )
+    from instances.spec import parse
+
+    ours = ("results.json", "map.svg")
+    if to.out:
+        refuse_foreign(to.out, to.force, ours)
+        refuse_unwritable(to.out)
+    with progress(len(names) * seeds or 4 * seeds, "running learners", to) as bar:
+        found = noisy_map(parse(spec), names, seeds, to.seed, budget, bar)
+    if to.out:
+        with new_folder(to.out, force=to.force, ours=ours) as folder:
+            write_json(folder / "results.json", found.to_json())
+            write_bytes(folder / "map.svg", draw("map", of_map(found)))
+    written = f"\n\nwritten: {to.out}" if to.out else ""
+    emit(to, found.to_json(), map_words(found) + written, write=False)

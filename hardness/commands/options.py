@@ -24,7 +24,7 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--out",
         type=click.Path(path_type=Path),
-        help="Where to write: a file; for demo, generate, compare and icl a folder.",
+        help="Where to write: a file; for demo, generate, compare, map and icl a folder.",
     )
     @click.option("--force", is_flag=True, help="Replace what stands at --out.")
     @click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Processes.")

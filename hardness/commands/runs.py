@@ -115,6 +115,40 @@ def distinguish(
     emit(to, found.to_json(), distinction_words(found))
 
 
+@click.command(short_help="The two-sample statistic against its prediction.")
+@spec_argument
+@click.option("--examples", type=POSITIVE, required=True, help="Open ones (z_0 = -1) in each play.")
+@click.option(
+    "--repetitions",
+    type=click.IntRange(min=2),
+    default=1000,
+    show_default=True,
+    help="In each of the two worlds.",
+)
+@click.option("--level", type=POSITIVE, help="Degree of the statistic.  [default: the best one]")
+@common
+def pairtest(
+    to: SimpleNamespace, spec: str, examples: int, repetitions: int, level: int | None
+) -> None:
+    """Play sum_ij y_i y_j K(distance) with members and with coins, beside its exact advantage."""
+    from hardness.compare import pair_test
+    from hardness.report.pairtest import pair_words
+    from instances.spec import parse
+
+    early(to)
+    with progress(2 * repetitions, "playing", to) as bar:
+        found = pair_test(
+            parse(spec),
+            examples,
+            repetitions,
+            to.seed,
+            level=level or 0,
+            jobs=to.jobs,
+            progress=bar,
+        )
+    emit(to, found.to_json(), pair_words(found))
+
+
 @click.command(short_help="Look for the secret, over seeds.")
 @spec_argument
 @click.option(

@@ -1,9 +1,11 @@
 """Both sides together: runs of learners, their risks, and bounds over a range of sizes."""
 
 from hardness.compare.both import Comparison, Cut, compare, distinct, usual, values_of
+from hardness.compare.descent import DescentStudy, descent_sizes, descent_study
 from hardness.compare.distinction import Distinction
 from hardness.compare.distinguish import distinguish
 from hardness.compare.game import Game, play
+from hardness.compare.pairtest import PairTest, pair_test
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
 from hardness.compare.run import Run, learn_once, require_support, run
@@ -14,8 +16,10 @@ __all__ = [
     "Attempt",
     "Comparison",
     "Cut",
+    "DescentStudy",
     "Distinction",
     "Game",
+    "PairTest",
     "Risk",
     "Run",
     "Siege",
@@ -23,10 +27,13 @@ __all__ = [
     "attack",
     "attacks_on",
     "compare",
+    "descent_sizes",
+    "descent_study",
     "distinct",
     "distinguish",
     "learn_once",
     "measure",
+    "pair_test",
     "play",
     "read_comparison",
     "require_support",

@@ -42,10 +42,12 @@ class Point:
     @property
     def interval(self) -> tuple[float, float]:
         """Bounds on the probability at 95% confidence. [CP34]"""
-        from scipy.stats import binomtest
+        from scipy.special import betaincinv
 
-        found = binomtest(self.right, self.runs).proportion_ci(CONFIDENCE, "exact")
-        return float(found.low), float(found.high)
+        wrong, tail = self.runs - self.right, (1 - CONFIDENCE) / 2
+        low = betaincinv(self.right, wrong + 1, tail) if self.right else 0.0
+        high = betaincinv(self.right + 1, wrong, 1 - tail) if wrong else 1.0
+        return float(low), float(high)
 
     @property
     def beaten(self) -> bool:
@@ -190,7 +192,8 @@ def descent_study(
 def descent_sizes(family: Family, **how: Any) -> tuple[DescentStudy, ...]:
     """Study the same family in fewer dimensions and in its own, up to it; as `descent_study`."""
     given = Unknown.of(family).family
-    least = given.m + 2
+    _require_small(given, 1)
+    least = min(given.m + 2, given.d)
     sizes = [replace(cast(Any, given), d=d) for d in range(least, given.d + 1)]
     return tuple(descent_study(one, **how) for one in sizes)
 

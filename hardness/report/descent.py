@@ -1,5 +1,6 @@
 """Noisy gradient descent beside its bound: in words, and as a figure."""
 
+from fractions import Fraction
 from typing import Any
 
 from hardness.compare.descent import DescentStudy, descent_sizes
@@ -59,20 +60,21 @@ def draw_descent(figure: Any, data: Data) -> None:
     _sizes(right, data["sizes"])
     study, family = data["study"], parse_stored(data["study"]["spec"])
     figure.suptitle(
-        f"{brief(family, family.name)}: gradients clipped to {study['clip']}, noise "
-        f"{study['noise_std']} on every coordinate",
+        f"{brief(family, family.name)}: gradients clipped to G = {study['clip']}, noise σ = "
+        f"{study['noise_std']} on every coordinate, ρ = 1 - 2 label noise",
         fontsize=9,
     )
 
 
 def _success(axis: Any, study: Data) -> None:
-    points, goal = study["points"], float(_fraction(study["success"]))
+    points, goal = study["points"], float(Fraction(study["success"]))
     curve = [pair for pair in study["curve"] if pair[1] < 1]
     axis.set_title("How often a run succeeds")
-    axis.plot(*zip(*curve, strict=True), color=_ORANGE, label="bound on any model and rule")
-    top, low = [1.0] * len(curve), [value for _, value in curve]
-    axis.fill_between([t for t, _ in curve], low, top, color=_ORANGE, alpha=0.12, linewidth=0)
-    axis.text(curve[0][0], 0.94, " ruled out", color=_ORANGE, fontsize=8)
+    if curve:  # else the bound is vacuous everywhere
+        steps, most = zip(*curve, strict=True)
+        axis.plot(steps, most, color=_ORANGE, label="bound on any model and rule")
+        axis.fill_between(steps, most, 1, color=_ORANGE, alpha=0.12, linewidth=0)
+        axis.text(steps[0], 0.94, " ruled out", color=_ORANGE, fontsize=8)
     rates = [p["right"] / p["runs"] for p in points]
     ends = [
         [abs(rate - p["interval"][side]) for rate, p in zip(rates, points, strict=True)]
@@ -100,11 +102,12 @@ def _success(axis: Any, study: Data) -> None:
 def _gap(axis: Any, study: Data, goal: float) -> None:
     """Mark the steps of the bound and of the runs at the goal's success, and their ratio."""
     needed, reached = int(study["needed"]), study["reached"]
-    axis.axvline(needed, color=_ORANGE, linestyle="--", linewidth=1)
+    if needed:
+        axis.axvline(needed, color=_ORANGE, linestyle="--", linewidth=1)
     if study["enough"]:
         axis.axvline(study["enough"], color=_GREEN, linestyle="--", linewidth=1)
         axis.text(study["enough"], 0.03, " 8 M ln M", color=_GREEN, fontsize=8)
-    if reached is None:
+    if reached is None or not needed:
         return
     arrow = {"arrowstyle": "<->", "color": "0.3", "linewidth": 0.8}
     axis.annotate("", (needed, goal), (reached, goal), arrowprops=arrow)
@@ -115,25 +118,22 @@ def _gap(axis: Any, study: Data, goal: float) -> None:
 def _sizes(axis: Any, studies: list[Data]) -> None:
     axis.set_title(f"Steps for success {studies[0]['success']}")
     shown = [s for s in studies if s["reached"] is not None]
-    sizes = [s["members"] for s in shown]
+    told = [s for s in studies if int(s["needed"]) > 1]
+    if not told:
+        axis.set_axis_off()
+        words = "the bound is vacuous in all of these dimensions"
+        axis.text(0.5, 0.5, words, ha="center", va="center", transform=axis.transAxes)
+        return
     reached = [s["reached"] for s in shown]
     marks = [s["bracket"] or [s["reached"]] * 2 for s in shown]
     ends = [[abs(r - m[side]) for r, m in zip(reached, marks, strict=True)] for side in (0, 1)]
-    axis.errorbar(
-        sizes, reached, yerr=ends, color=_BLUE, marker="o", markersize=4, linewidth=1, label="runs"
-    )
+    mark = {"marker": "o", "markersize": 4, "linewidth": 1}
+    axis.errorbar(_members(shown), reached, yerr=ends, color=_BLUE, label="runs", **mark)
     if all(s["enough"] for s in studies):
         line = [s["enough"] for s in studies]
-        axis.plot([s["members"] for s in studies], line, color=_GREEN, ls="--", label="8 M ln M")
-    told = [s for s in studies if int(s["needed"]) > 1]
-    axis.plot(
-        [s["members"] for s in told],
-        [int(s["needed"]) for s in told],
-        color=_ORANGE,
-        marker="s",
-        markersize=4,
-        label="bound: at least so many",
-    )
+        axis.plot(_members(studies), line, color=_GREEN, linestyle="--", label="8 M ln M σ²/(ρG)²")
+    least, mark = [int(s["needed"]) for s in told], {"marker": "s", "markersize": 4}
+    axis.plot(_members(told), least, color=_ORANGE, label="bound: at least so many", **mark)
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.set_xlabel("members M")
@@ -141,6 +141,5 @@ def _sizes(axis: Any, studies: list[Data]) -> None:
     axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3)
 
 
-def _fraction(text: str) -> float:
-    top, _, bottom = text.partition("/")
-    return int(top) / int(bottom or 1)
+def _members(studies: list[Data]) -> list[int]:
+    return [s["members"] for s in studies]

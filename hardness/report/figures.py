@@ -5,7 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from hardness.compare import read_comparison
-from hardness.report import attack_figures, collapse, icl, lower_figures, risks, stages, walsh
+from hardness.compare.noisyparity import read_map
+from hardness.report import (
+    attack_figures,
+    collapse,
+    icl,
+    lower_figures,
+    parity_map,
+    risks,
+    stages,
+    walsh,
+)
 from hardness.report.canvas import render
 from instances.disk import read_json
 from instances.family import Family
@@ -25,6 +35,7 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "risks": lambda path: risks.of_risks(read_comparison(path)),
     "attacks": lambda path: attack_figures.of_attacks(read_comparison(path)),
     "training": lambda path: attack_figures.of_training(read_comparison(path)),
+    "map": lambda path: parity_map.of_map(read_map(path)),
     "icl": icl.read_study,
 }
 _SMALL, _WIDE = (6.0, 3.8), (10.0, 3.8)
@@ -41,6 +52,7 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "risks": (_WIDE, risks.draw_risks),
     "attacks": (_WIDE, attack_figures.draw_attacks),
     "training": (_SMALL, attack_figures.draw_training),
+    "map": ((10.0, 6.2), parity_map.draw_map),
 }
 
 

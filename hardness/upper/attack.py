@@ -33,11 +33,23 @@ def needed(family: Modular) -> int:
     58
     """
     bits = math.log2(family.size) + SPARE
-    mean, spread = family.information, _SURE * _deviation(family)
+    mean = family.information
     require(
         mean > _LEAST,
         f"{family.spec} given: labels do not depend on the secret: lower the error",
     )
+    return enough(bits, mean, _deviation(family))
+
+
+def enough(bits: float, mean: float, deviation: float) -> int:
+    """Count the samples that tell so many bits, even five standard deviations below the mean.
+
+    mean, deviation: of the bits that one sample tells.
+
+    >>> enough(64, 1.0, 0.0)
+    65
+    """
+    spread = _SURE * deviation
     root = (spread + math.sqrt(spread**2 + 4 * mean * bits)) / (2 * mean)
     return math.ceil(root**2) + 1
 

@@ -67,8 +67,12 @@ class Members:
 
     def values(self, theta: Array) -> Array:
         """The function of the most likely member: each has a mean of its own, of one norm."""
-        means = self._features.T @ self.functions.T
-        return np.asarray(self.functions[np.argmax(theta @ means, axis=1)])
+        return np.asarray(self.functions[np.argmax(theta @ self._means, axis=1)])
+
+    @cached_property
+    def _means(self) -> Array:
+        """What answers are on average for each member, up to a factor: (M, M)."""
+        return np.asarray(self._features.T @ self.functions.T)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -14,6 +14,7 @@ from hardness.upper.lowdegree import LowDegree
 from hardness.upper.mitm import MeetInTheMiddle
 from hardness.upper.mlp import Mlp
 from hardness.upper.modlinear import ModLinear
+from hardness.upper.pairs import Pairs
 from hardness.upper.pooled import Pooled
 from hardness.upper.primal import Primal
 from hardness.upper.queries import Queries
@@ -45,6 +46,7 @@ LEARNERS: dict[str, type[Any]] = {
         AroraGe,
         Primal,
         Trivial,
+        Pairs,
     )
 }
 

@@ -1,0 +1,385 @@
+"""The map of noisy parity: its curves by second formulas, its files, its figure, its words."""
+
+import dataclasses
+import itertools
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hardness.compare.noisyparity import Rates, curves, measure, noisy_map, read_map
+from hardness.compare.noisyparity.groups import log_groups, ratio
+from hardness.compare.noisyparity.information import (
+    entropy,
+    fano,
+    least,
+    log_pmf,
+    success_at_least,
+    success_at_most,
+)
+from hardness.compare.noisyparity.runs import usual
+from hardness.compare.noisyparity.trials import SPARE, effort
+from hardness.lower import Terms, certify
+from hardness.lower.named.ratio import thresholds
+from hardness.lower.named.unknown import Unknown
+from hardness.oracles import Budget
+from hardness.report.figures import draw, numbers
+from hardness.report.parity_map import of_map
+from hardness.report.parity_map_words import map_words
+from hardness.upper import Outcome
+from hardness.upper.equations import as_lpn
+from hardness.upper.restricted import work
+from instances import DamagedFile, UsageError, parse
+from instances.disk import write_json
+
+RATES = Rates(candidate=1e-9, word=2e-9, group=5e-9, query=1e-10, example=1e-7, machine="a desk")
+SPEC = "parity:d=16,m=2,noise=0.1"
+SPECS = [
+    "parity:d=32,m=3,noise=0.1",
+    "parity:d=100,m=4,noise=0.1",
+    "parity:d=200,m=8,noise=0.02",
+    "parity:d=1000,m=10,noise=0.005",
+    "parity:d=40,m=5,noise=0.4",
+    "lpn:n=24,noise=0.1",
+    "lpn:n=40,h=3,noise=0.25",
+]
+
+
+def characters(n: int, m: int) -> np.ndarray:
+    """All parities of m of n bits, as masks (M, n)."""
+    sets = itertools.combinations(range(n), m)
+    return np.array([[int(j in s) for j in range(n)] for s in sets])
+
+
+def likelihood_success(n: int, m: int, noise: float, examples: int, trials: int) -> np.ndarray:
+    """How often the nearest parity is the hidden one, ties drawn: a chance a trial."""
+    rng = np.random.default_rng(1)
+    masks = characters(n, m)
+    out = np.empty(trials)
+    for i in range(trials):
+        labels = masks @ rng.integers(0, 2, (n, examples)) % 2
+        hidden = labels[i % len(masks)] ^ (rng.random(examples) < noise)
+        errors = (labels ^ hidden).sum(axis=1)
+        nearest = np.flatnonzero(errors == errors.min())
+        out[i] = (i % len(masks) in nearest) / len(nearest)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "noise", "examples"),
+    [(8, 2, 0.1, 8), (8, 2, 0.1, 16), (9, 3, 0.05, 9), (9, 3, 0.2, 24), (10, 1, 0.3, 30)],
+)
+def test_maximum_likelihood_lies_between_the_bounds(n, m, noise, examples):
+    found = likelihood_success(n, m, noise, examples, 3000)
+    error = 4 * found.std() / math.sqrt(len(found))
+    size = math.comb(n, m)
+    low = success_at_least(size, noise, examples)
+    high = success_at_most(size, noise, examples)
+    assert low - error <= found.mean() <= high + error
+    assert high - low < 0.45  # both say something here
+    assert fano(size, noise, found.mean() - error) <= examples
+
+
+def exact_most(size: int, noise: Fraction, examples: int) -> Fraction:
+    """The power of the best test of false alarm 1/size, by filling up the likeliest counts."""
+    left, power = Fraction(1, size), Fraction(0)
+    for e in range(examples + 1):
+        coins = Fraction(math.comb(examples, e), 2**examples)
+        flips = math.comb(examples, e) * noise**e * (1 - noise) ** (examples - e)
+        share = min(Fraction(1), left / coins)
+        power, left = power + share * flips, left - share * coins
+    return power
+
+
+def exact_least(size: int, noise: Fraction, examples: int) -> Fraction:
+    lost = Fraction(0)
+    for e in range(examples + 1):
+        nearer = Fraction(sum(math.comb(examples, i) for i in range(e + 1)), 2**examples)
+        flips = math.comb(examples, e) * noise**e * (1 - noise) ** (examples - e)
+        lost += flips * min(Fraction(1), (size - 1) * nearer)
+    return 1 - lost
+
+
+@pytest.mark.parametrize("noise", [Fraction(1, 10), Fraction(1, 3), Fraction(1, 200)])
+@pytest.mark.parametrize("size", [3, 45, 10**6, 10**23])
+def test_bounds_on_the_chance_are_those_of_exact_sums(size, noise):
+    for examples in (1, 2, 7, 30, 90, 160):
+        most = success_at_most(size, float(noise), examples)
+        assert most == pytest.approx(float(exact_most(size, noise, examples)), rel=1e-9)
+        low = success_at_least(size, float(noise), examples)
+        assert low == pytest.approx(max(0.0, float(exact_least(size, noise, examples))), abs=1e-9)
+        assert low <= most + 1e-12
+
+
+def test_flips_are_binomial():
+    from scipy.stats import binom
+
+    for count, rate in ((1, 0.3), (50, 0.1), (3000, 0.45)):
+        expected = binom.logpmf(np.arange(count + 1), count, rate)
+        assert np.allclose(log_pmf(count, rate), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("success", [0.1, 0.5, 2 / 3, 0.99])
+@pytest.mark.parametrize(
+    ("size", "noise"), [(455, 0.1), (10**13, 0.02), (10**23, 0.005), (50, 0.4)]
+)
+def test_thresholds_are_the_first_and_in_order(size, noise, success):
+    low, high = (least(size, noise, success, f) for f in (success_at_most, success_at_least))
+    assert fano(size, noise, success) <= low <= high
+    assert success_at_most(size, noise, low) >= success > success_at_most(size, noise, low - 1)
+    assert success_at_least(size, noise, high) >= success > success_at_least(size, noise, high - 1)
+    assert entropy(noise) == pytest.approx(-sum(p * math.log2(p) for p in (noise, 1 - noise)))
+
+
+def test_the_low_degree_ratio_is_that_of_all_labels():
+    """The mean square of the ratio over all tokens and labels, at n = 3, m = 1 and two examples."""
+    n, m, fade, examples = 3, 1, Fraction(3, 5), 2
+    masks = characters(n, m)
+    tokens = list(itertools.product((0, 1), repeat=n))
+    total, count = Fraction(0), 0
+    for drawn in itertools.product(tokens, repeat=examples):
+        for labels in itertools.product((1, -1), repeat=examples):
+            likelihood = Fraction(0)
+            for mask in masks:
+                product = Fraction(1)
+                for z, y in zip(drawn, labels, strict=True):
+                    product *= 1 + fade * y * (-1) ** int(mask @ np.array(z))
+                likelihood += product / len(masks)
+            total, count = total + likelihood**2, count + 1
+    assert total / count - 1 == fraction(ratio(len(masks), fade, examples).advantage(examples))
+
+
+def fraction(value) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+def test_low_degree_thresholds_are_those_of_the_ratio_by_degree():
+    family = parse("parity:d=100,m=4,noise=0.1")
+    size, fade = family.size, Fraction(4, 5)
+    assert fraction(ratio(size, fade, 1).advantage(200)) == Fraction(16, 470547)
+    assert fraction(ratio(size, fade, 2).advantage(200)) == Fraction(16, 7275)
+    by_degree = thresholds(Unknown.of(family), [5 * t for t in range(1, 7)])
+    for groups, (_, expected) in enumerate(by_degree, 1):
+        assert ratio(size, fade, groups).least_examples() == expected
+        rough = (math.factorial(groups) * size) ** (1 / groups) / float(fade**2)
+        assert 0.7 * rough < expected < 1.1 * rough + groups
+        chosen = math.comb(expected, groups)
+        assert log_groups(expected, groups) == pytest.approx(math.log(chosen), rel=1e-9)
+
+
+@pytest.mark.parametrize("equations", [60, 150, 3000])
+def test_scarce_examples_take_the_least_work_over_all_kept(equations):
+    from scipy.stats import binom
+
+    family = as_lpn(parse("parity:d=40,m=3,noise=0.1"))
+    flipped = int(binom.ppf(0.5, equations, 0.1))
+    costs = {
+        k: work(40, k)
+        * Fraction(math.comb(39, 3), math.comb(k, 3))
+        * Fraction(math.comb(equations, k), math.comb(equations - flipped, k))
+        for k in range(3, 40)
+        if k <= min(equations - flipped, equations - SPARE)
+    }
+    found = effort(family, equations, 0.5)
+    best = min(costs, key=costs.__getitem__)
+    assert found.kept == best
+    assert found.operations == pytest.approx(float(costs[best]), rel=1e-9)
+    assert found.trials == pytest.approx(found.operations / work(40, best), rel=1e-9)
+    assert effort(family, 12, 0.5) is None
+
+
+def test_measured_trials_are_as_many_as_expected():
+    """On pools of 80 equations, at the flips that each of them has."""
+    from hardness.compare.run import learn_once
+    from hardness.upper import parse_learner
+
+    family = parse("parity:d=16,m=2,noise=0.05")
+    kept, size = 10, 120
+    ratios = []
+    for seed in range(40):
+        learner = parse_learner(f"restricted:samples={size},kept={kept}")
+        hypothesis, _ = learn_once(learner, family.instance(seed), Budget(), seed)
+        inside = math.comb(kept, 2) / math.comb(15, 2)
+        ratios.append(hypothesis.details["trials"] * inside * 0.95**kept)
+    assert 0.6 < np.mean(ratios) < 1.7
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_curves_stand_in_order(spec):
+    family = parse(spec)
+    found = {curve.name: curve for curve in curves(family, RATES)}
+    size = as_lpn(family).size
+    floors = [
+        found[name].marks[0].examples
+        for name in ("Fano's inequality", "information floor", "union bound")
+    ]
+    assert floors == sorted(floors)
+    brute = found["brute force"].marks[0]
+    assert brute.examples == floors[2]
+    assert brute.seconds == pytest.approx(size * 1e-9 + brute.examples * 1e-7)
+    bent = found["restricted elimination"].marks
+    assert [m.seconds for m in bent] == sorted((m.seconds for m in bent), reverse=True)
+    assert all(m.examples >= floors[2] for m in bent)
+    tests = [m.examples for m in found["low-degree tests"].marks]
+    assert tests == sorted(tests, reverse=True)
+    assert all(x >= floors[2] for x in tests)
+    assert all(curve.says and curve.known and curve.source for curve in found.values())
+
+
+def test_the_query_line_is_that_of_the_certificate():
+    family, terms = parse("parity:d=100,m=4,noise=0.1"), Terms()
+    (line,) = (c for c in curves(family, RATES, terms) if c.role == "queries")
+    product = line.marks[0].seconds / RATES.query
+    for count in (80, 1000, 10**5):
+        claims = certify(family, Terms(vstat=count)).claims
+        (asked,) = (c.value for c in claims if c.quantity == "vstat-queries")
+        assert product * (1 - 1e-9) <= int(asked) * count < product + count
+    assert line.marks[1].note.startswith("1 queries")
+
+
+def test_rates_are_measured():
+    found = measure(parse(SPEC))
+    for field in dataclasses.fields(found):
+        if field.name != "machine":
+            assert 1e-13 < getattr(found, field.name) < 1e-3, field.name
+    with pytest.raises(ValueError, match="candidate"):
+        dataclasses.replace(found, candidate=math.inf)
+
+
+@pytest.fixture(scope="module")
+def small():
+    made = noisy_map(parse(SPEC), ("restricted", "bruteforce"), seeds=2, budget=Budget(seconds=30))
+    family = parse(SPEC)
+    return dataclasses.replace(made, rates=RATES, curves=curves(family, RATES))
+
+
+def test_learners_find_the_set_and_a_seed_gives_the_same(small):
+    again = noisy_map(parse(SPEC), ("restricted", "bruteforce"), seeds=2)
+    assert len(small.runs) == 4
+    assert all(run.secret_recovered for run in small.runs)
+    for one, two in zip(small.runs, again.runs, strict=True):
+        assert (one.learner, one.seed, one.details) == (two.learner, two.seed, two.details)
+        assert one.usage.examples == two.usage.examples
+
+
+def test_what_is_not_worth_a_run_is_left_out_with_the_reason():
+    family = parse("parity:d=200,m=6,noise=0.02")
+    named, left = usual(family, curves(family, RATES), budget=5.0)
+    assert "restricted" in named
+    assert "bruteforce" in left
+    assert "times the budget" in left["bruteforce"]
+    assert "monomials" in left["lowdegree:degree=6"]
+    tight = [name for name in named if name.startswith("restricted:")]
+    assert len(tight) == 1
+    family = parse("parity:d=10,m=2,noise=0.1")
+    assert "lowdegree:degree=2" in usual(family, curves(family, RATES), 5.0)[0]
+
+
+def test_a_map_is_kept_and_read_again(small, tmp_path):
+    data = small.to_json()
+    assert data["kind"] == "map"
+    write_json(tmp_path / "results.json", data)
+    found = read_map(tmp_path)
+    assert found.curves == small.curves
+    assert found.to_json() == json.loads((tmp_path / "results.json").read_text())
+
+
+def corrupted(data):
+    """The JSON of a map with one thing changed, and where."""
+    for i, curve in enumerate(data["curves"]):
+        changed = json.loads(json.dumps(data))
+        mark = changed["curves"][i]["marks"][0]
+        mark[0] = mark[0] * 1.01
+        yield f"examples of {curve['name']}", changed
+        changed = json.loads(json.dumps(data))
+        changed["curves"][i]["known"] = "proven, all of it"
+        yield f"how {curve['name']} is known", changed
+    for name in data["rates"]:
+        if name != "machine":
+            yield name, {**data, "rates": {**data["rates"], name: data["rates"][name] * 1.01}}
+    for key, value in {
+        "members": "7",
+        "success": "1/2",
+        "seeds": 3,
+        "first_seed": 1,
+        "spec": "parity:d=17,m=2,noise=0.1,rho=3",
+        "runs": data["runs"][1:],
+        "rates": {},
+        "curves": [],
+        "format": "hardness-map/0",
+    }.items():
+        yield key, {**data, key: value}
+    other = {**data["runs"][0], "spec": "parity:d=17,m=2,noise=0.1,rho=3"}
+    yield "a run", {**data, "runs": [other, *data["runs"][1:]]}
+    other = {**data["runs"][0], "outcome": "learned nothing"}
+    yield "an outcome", {**data, "runs": [other, *data["runs"][1:]]}
+
+
+def test_whatever_is_changed_is_refused(small, tmp_path):
+    path = tmp_path / "results.json"
+    every = dict(corrupted(small.to_json()))
+    assert len(every) > 20
+    for what, data in every.items():
+        write_json(path, data, force=True)
+        with pytest.raises(DamagedFile, match=r"damaged|format") as refused:
+            read_map(path)
+        assert "\n" not in str(refused.value), what
+
+
+def test_the_figure_is_drawn_from_the_file_alone(small, tmp_path):
+    write_json(tmp_path / "results.json", small.to_json())
+    data = numbers("map", tmp_path)
+    assert data == of_map(small)
+    picture = draw("map", json.loads(json.dumps(data)))
+    assert picture == draw("map", data)
+    assert picture.startswith(b"<?xml")
+
+
+def test_hollow_marks_did_not_find_the_set(small):
+    lost = dataclasses.replace(
+        small.runs[0], secret_recovered=None, outcome=Outcome.SECONDS_SPENT, risk=None
+    )
+    data = of_map(dataclasses.replace(small, runs=(lost, *small.runs[1:])))
+    assert [p["solved"] for p in data["points"]] == [False, True, True, True]
+    whole = draw("map", of_map(small))
+    assert whole.count(b"#ffffff") < draw("map", data).count(b"#ffffff")
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_maps_of_all_sizes_are_drawn_and_said_in_80_columns(spec, small):
+    family = parse(spec)
+    found = dataclasses.replace(
+        small, spec=family.spec, curves=curves(family, RATES), runs=(), left_out={"x": "y " * 60}
+    )
+    assert len(draw("map", of_map(found), "png")) > 10_000
+    text = map_words(found)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "not claimed" in text
+    for curve in found.curves:
+        assert curve.name in text
+        assert not curve.marks or curve.known in text.replace("\n  ", " ")
+
+
+def test_words_name_the_quickest(small):
+    text = map_words(small)
+    assert "measured: " in text
+    assert "2/2" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("spec", "word"),
+    [
+        ("parity:d=16,m=3", "give noise=0.1"),
+        ("parity:d=3,m=2,noise=0.1", "at least 3"),
+        ("profile:g=majority,d=8,m=3", "parity or lpn"),
+        ("parity:d=16,m=3,noise=0.49999", "lower the noise"),
+    ],
+)
+def test_what_has_no_map_is_refused(spec, word):
+    with pytest.raises(UsageError, match=word):
+        curves(parse(spec), RATES)
+    with pytest.raises(UsageError, match="below 1/2"):
+        curves(parse(SPEC), RATES, Terms(risk=Fraction(1, 2)))

@@ -1,0 +1,380 @@
+"""The two-sample test: kernel, moments, both worlds, and the learner that scores coordinates."""
+
+import itertools
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hardness.compare import pair_test
+from hardness.compare.pairtest import Coins
+from hardness.compare.run import attempt, run
+from hardness.kernels.pairsums import pair_sums, strips
+from hardness.lower.named.ratio import Ratio
+from hardness.lower.named.unknown import Unknown
+from hardness.measures.pairs import PairStatistic
+from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.report.pairtest import pair_words
+from hardness.upper import Outcome, parse_learner
+from hardness.upper.pairs import Plan, pairs_cost, success, tables
+from hardness.upper.signs import signs, telling, wanted
+from instances import ToolkitError, UsageError, parse
+from instances.integers import bernoulli
+from instances.krawtchouk import column, krawtchouk
+from instances.symmetric import to_float
+from instances.tokens import pack
+from instances.uniform import Uniform
+
+FAMILIES = [  # with levels at which they have a part
+    ("parity:d=6,m=2,noise=0.1", 2),
+    ("parity:d=7,m=3", 3),
+    ("profile:g=majority,d=8,m=3,noise=0.1", 1),
+    ("profile:g=majority,d=8,m=3,noise=0.1", 3),
+    ("profile:g=threshold(1),d=7,m=3,noise=0.05", 2),
+    ("profile:g=exactly(2),d=8,m=4,noise=0.1", 2),
+    ("profile:g=mod(3),d=7,m=4", 3),
+]
+
+
+def cube(n):
+    return np.array(list(itertools.product([1, -1], repeat=n)))
+
+
+def characters(z, degree):
+    """chi_T(z) for all T of a size: (points, sets)."""
+    sets = itertools.combinations(range(z.shape[1]), degree)
+    return np.stack([z[:, list(t)].prod(axis=1) for t in sets], axis=1)
+
+
+def drawn(n, count, seed=0):
+    rng = np.random.default_rng(seed)
+    z = rng.choice([-1, 1], (count, n))
+    return z, pack(z), rng.normal(size=count)
+
+
+@pytest.mark.parametrize("n", range(1, 9))
+def test_the_kernel_is_the_sum_over_all_sets(n):
+    z = cube(n)
+    distance = (n - z @ z.T) // 2
+    for degree in range(n + 1):
+        chi = characters(z, degree)
+        assert (np.array(column(n, degree))[distance] == chi @ chi.T).all()
+        assert column(n, degree) == [row[degree] for row in krawtchouk(n)]
+
+
+@pytest.mark.parametrize(("n", "count"), [(5, 20), (70, 300), (130, 600), (300, 257)])
+def test_sums_over_pairs_are_those_of_a_double_loop(n, count):
+    z, words, weights = drawn(n, count)
+    rng = np.random.default_rng(1)
+    table, values = rng.normal(size=n + 1), weights[:, None] * rng.normal(size=(count, 3))
+    kernel = np.triu(table[(n - z @ z.T) // 2], 1)
+    expected = np.einsum("ic,ij,jc->c", values, kernel, values)
+    found = pair_sums(words, values, table)
+    assert found == pytest.approx(expected, rel=1e-10, abs=1e-8)
+    assert sum(strips(words, values, table)) == pytest.approx(found)
+
+
+def test_sums_of_integers_are_exact():
+    z, words, _ = drawn(90, 700)
+    table = np.array(column(90, 3), np.float64)
+    found = pair_sums(words, np.sign(z).astype(np.float64), table)
+    kernel = np.array(column(90, 3))[(90 - z @ z.T) // 2]
+    expected = [(int(a @ kernel @ a) - 700 * kernel[0, 0]) // 2 for a in z.T]
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(("spec", "level"), FAMILIES)
+def test_scores_are_the_sums_over_sets_with_the_coordinate(spec, level):
+    statistic = PairStatistic.of(parse(spec), level)
+    n = statistic.n
+    z, words, v = drawn(n, 40)
+    chi = characters(z, level) * v[:, None]
+    pairs = ((chi.sum(axis=0)) ** 2 - (chi**2).sum(axis=0)) / 2  # of every set T
+    sets = list(itertools.combinations(range(n), level))
+    expected = [sum(p for p, t in zip(pairs, sets, strict=True) if a in t) for a in range(n)]
+    common, own = tables(statistic)
+    found = pair_sums(words, z * v[:, None], own) + pair_sums(words, v[:, None], common)
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    whole = pair_sums(words, v[:, None], np.array(column(n, level), np.float64))
+    assert found.sum() == pytest.approx(level * whole[0])
+
+
+@pytest.mark.parametrize(("spec", "level"), FAMILIES)
+def test_moments_by_summing_over_all_tokens_and_signs(spec, level):
+    """The pair's term and its conditional mean, on the whole cube."""
+    family = parse(spec)
+    statistic = PairStatistic.of(family, level)
+    fade, mu, z = to_float(statistic.fade), to_float(statistic.mu), cube(family.d - 1)
+    chi = characters(z, level).astype(float)
+    kernel = chi @ chi.T
+    high = max(family.values)
+    value = np.array([1 if v == high else -1 for v in family.values])
+    plus = (1 + fade * value[(z[:, : family.m] < 0).sum(axis=1)]) / 2  # Pr[s = 1 | z]
+    first = plus * (1 - mu) - (1 - plus) * (1 + mu)
+    square = plus * (1 - mu) ** 2 + (1 - plus) * (1 + mu) ** 2
+    assert first.mean() == pytest.approx(0, abs=1e-12)
+    points = len(z)
+    mean = first @ kernel @ first / points**2
+    pair = square @ kernel**2 @ square / points**2 - mean**2
+    shared = (square * (kernel @ first / points) ** 2).mean() - mean**2
+    for count in (2, 3, 50):
+        pairs = math.comb(count, 2)
+        variance = pairs * (pair + 2 * (count - 2) * shared)
+        coins = pairs * (1 - mu**2) ** 2 * (kernel**2).mean()
+        assert to_float(statistic.mean(count)) == pytest.approx(pairs * mean)
+        assert to_float(statistic.member_variance(count)) == pytest.approx(variance)
+        assert to_float(statistic.null_variance(count)) == pytest.approx(coins)
+        assert statistic.advantage(count) == pytest.approx(pairs * mean / coins**0.5)
+
+
+@pytest.mark.parametrize(("spec", "level"), FAMILIES)
+def test_what_all_members_share_is_their_mean_over_members(spec, level):
+    """<f_S, mean over members> over <f_S, f_S> at a level, for every S."""
+    family = parse(spec)
+    z = cube(family.d - 1)
+    sets = itertools.combinations(range(family.d - 1), family.m)
+    h = np.array([(z[:, list(s)] < 0).sum(axis=1) for s in sets])
+    parts = np.array([float(v) for v in family.values])[h] @ characters(z, level) / len(z)
+    found = parts @ parts.mean(axis=0) / (parts**2).sum(axis=1)
+    assert found == pytest.approx(to_float(PairStatistic.of(family, level).shared))
+
+
+@pytest.mark.parametrize("spec", ["parity:d=100,m=4,noise=0.1", "parity:d=24,m=3"])
+def test_the_square_of_the_advantage_is_a_step_of_the_low_degree_ratio(spec):
+    """From degree 2 m + 1 to 2 (m + 1), at 200 open examples: equal as rationals."""
+    family = parse(spec)
+    low, high = (
+        Ratio.of(Unknown.of(family), degree).advantage(200)
+        for degree in (2 * family.m + 1, 2 * family.m + 2)
+    )
+    assert math.comb(200, 2) * PairStatistic.of(family).strength == high - low > 0
+
+
+@pytest.mark.parametrize(
+    ("spec", "opened", "level"),
+    [
+        ("parity:d=24,m=3", 150, 0),
+        ("parity:d=24,m=3,noise=0.1", 200, 0),
+        ("parity:d=21,m=2,noise=0.3", 200, 0),
+        ("profile:g=majority,d=40,m=5,noise=0.1", 80, 1),
+        ("profile:g=threshold(1),d=20,m=3,noise=0.05", 100, 2),
+    ],
+)
+def test_the_advantage_is_met_within_a_fifth(spec, opened, level):
+    found = pair_test(parse(spec), opened, 1000, level=level)
+    assert found.predicted > 1
+    assert abs(found.ratio - 1) < 0.2
+    assert 0 < found.standard_error < 0.06 * found.predicted
+    assert abs(found.advantage - found.predicted) < 4 * found.standard_error
+    assert found.coins.var() == pytest.approx(to_float(found.null_variance), rel=0.2)
+    assert found.members.var() == pytest.approx(to_float(found.member_variance), rel=0.2)
+    assert abs(found.coins.mean()) < 4 * (to_float(found.null_variance) / 1000) ** 0.5
+
+
+def test_the_standard_error_is_the_spread_over_seeds():
+    family = parse("parity:d=10,m=2,noise=0.1")
+    found = [pair_test(family, 30, 60, seed=seed) for seed in range(30)]
+    spread = np.std([f.advantage for f in found], ddof=1)
+    assert np.mean([f.standard_error for f in found]) == pytest.approx(spread, rel=0.35)
+
+
+def test_the_game_does_not_depend_on_workers_and_reads_as_json():
+    family = parse("profile:g=majority,d=12,m=3,noise=0.1")
+    one, two = (pair_test(family, 30, 60, seed=3, jobs=jobs) for jobs in (1, 2))
+    assert (one.members == two.members).all()
+    assert (one.coins == two.coins).all()
+    data = json.loads(json.dumps(one.to_json(), allow_nan=False))
+    assert data == two.to_json()
+    assert data["predicted"]["shared"] == "3/11"
+    assert data["measured"]["interval"][0] < data["measured"]["advantage"]
+    assert one.advantage != pair_test(family, 30, 60, seed=4).advantage
+    said = pair_words(one)
+    assert "27.3% of the members' mean is shared" in said
+    assert f"{one.predicted:.4g}, exactly" in said
+    assert "over 20 % off" in pair_words(replace(one, predicted=2 * one.advantage))
+
+
+def test_coins_of_a_parity_are_those_of_the_distinguisher():
+    family = parse("parity:d=20,m=3,noise=0.1")
+    fair = bernoulli(family.shares[1])
+    mine = Coins(family=family, seed=5, coins=fair).examples(0, 500)
+    assert mine.agrees(Uniform(family=family, seed=5).examples(0, 500))
+
+
+@pytest.mark.parametrize(
+    ("spec", "arguments", "word"),
+    [
+        ("nice:m=2,k=2,d=6", {}, "two-valued"),
+        ("profile:g=parity+0.1*majority,d=9,m=2", {}, "two-valued"),
+        ("parity:d=9,m=3", {"level": 2}, "coefficients at 3"),
+        ("parity:d=9,m=3", {"opened": 1}, "at least 2"),
+        ("parity:d=9,m=3", {"repetitions": 9}, "at least 2, 10"),
+        ("parity:d=9,m=3", {"opened": 10**9}, "ask for fewer"),
+        ("parity:d=2,m=1", {"opened": 2, "seed": 770}, "no deviation"),
+        ("parity:d=9999,m=120", {}, "beyond float64"),
+    ],
+)
+def test_what_cannot_be_tested_is_refused(spec, arguments, word):
+    with pytest.raises(UsageError, match=word):
+        pair_test(parse(spec), **{"opened": 20, "repetitions": 10, **arguments})
+
+
+def learned(learner, spec, seed=0, **budget):
+    return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "parity:d=24,m=3,noise=0.1",
+        "parity:d=70,m=2,noise=0.3",
+        "parity:d=20,m=5",
+        "parity:d=4,m=3,noise=0.2",
+        "profile:g=majority,d=60,m=5,noise=0.1",
+        "profile:g=threshold(1),d=20,m=3",
+        "profile:g=exactly(2),d=20,m=4,noise=0.05",
+        "profile:g=mod(3),d=16,m=4",
+    ],
+)
+def test_it_learns_from_what_it_predicts(spec):
+    for seed in range(3):
+        found = learned("pairs", spec, seed)
+        assert found.secret_recovered
+        assert found.outcome is Outcome.SOLVED
+        plan = pairs_cost(parse(spec), miss=0.01)
+        assert found.details["samples"] == plan.opened
+        assert found.usage.examples < 2.5 * plan.opened + 100
+
+
+@pytest.mark.parametrize("level", [1, 3])
+def test_any_level_with_a_part_will_do(level):
+    found = learned(f"pairs:level={level}", "profile:g=majority,d=16,m=3,noise=0.1")
+    assert found.secret_recovered
+    assert found.details["level"] == level
+
+
+def hits(spec, opened, seeds):
+    """How often the m largest scores are those of the hidden set."""
+    family = parse(spec)
+    statistic, found = PairStatistic.of(family), 0
+    for seed in range(seeds):
+        instance = family.instance(seed)
+        given = signs(instance.examples(0, 3 * opened + 50)).cut(opened)
+        values = given.z * (given.signs - to_float(statistic.mu))[:, None]
+        scores = pair_sums(given.words, values, tables(statistic)[1])
+        found += set(np.argsort(-scores)[: family.m] + 1) == set(instance.hidden.secret)
+    return found / seeds
+
+
+@pytest.mark.parametrize("spec", ["parity:d=24,m=3,noise=0.1", "profile:g=majority,d=60,m=5"])
+def test_success_is_about_as_predicted(spec):
+    statistic = PairStatistic.of(parse(spec))
+    for opened in (20, 60, 120):
+        predicted = success(statistic, opened)
+        assert abs(hits(spec, opened, 60) - predicted) < 0.25
+    assert success(statistic, 20) < 0.1
+    assert success(statistic, 1000) > 0.999
+
+
+def test_it_fails_well_below_its_prediction_and_says_so():
+    few = pairs_cost(parse("parity:d=60,m=3"), miss=0.01).opened // 4
+    outcomes = [learned(f"pairs:samples={few}", "parity:d=60,m=3", seed) for seed in range(6)]
+    assert sum(bool(found.secret_recovered) for found in outcomes) <= 2
+    missed = [found for found in outcomes if not found.secret_recovered]
+    assert {found.outcome for found in missed} == {Outcome.EXAMPLES_SPENT}
+    assert all("claimed_secret" not in found.details for found in missed)
+
+
+@pytest.mark.parametrize(
+    "spec", ["parity:d=14,m=3,noise=0.1", "parity:d=12,m=2", "profile:g=threshold(1),d=14,m=3"]
+)
+def test_coins_show_no_secret(spec):
+    family = parse(spec)
+    smaller = bernoulli(Fraction(1 - to_float(PairStatistic.of(family).mu)) / 2)
+    for seed in range(20):
+        source = Coins(family=family, seed=seed, coins=smaller)
+        oracle = ExampleOracle(source, Meter(Budget()))
+        found, _ = attempt(parse_learner("pairs"), oracle, seed)
+        assert found.secret is None
+        assert found.outcome is Outcome.NOT_FOUND
+
+
+@pytest.mark.parametrize("spec", ["parity:d=12,m=2,noise=0.2", "profile:g=threshold(1),d=9,m=3"])
+def test_evidence_is_the_logarithm_of_a_ratio_of_chances(spec):
+    """Its mean over coins of 2^evidence is 1, which is what makes belief rare among them."""
+    family = parse(spec)
+    statistic = PairStatistic.of(family)
+    mu, fade = to_float(statistic.mu), to_float(statistic.fade)
+    instance = family.instance(0)
+    given = signs(instance.examples(0, 40))
+    secret = instance.hidden.secret
+    high = max(family.values)
+    h = (given.z[:, [j - 1 for j in secret]] < 0).sum(axis=1)
+    value = np.array([1 if v == high else -1 for v in family.values])[h]
+    chances = (1 + fade * value * given.signs) / (1 + mu * given.signs)
+    assert given.evidence(secret) == pytest.approx(np.log2(chances).sum())
+    total = sum((1 + mu * s) / 2 * (1 + fade * value * s) / (1 + mu * s) for s in (-1, 1))
+    assert total == pytest.approx(np.ones(len(value)))
+
+
+def test_so_many_examples_tell_the_secret():
+    for spec in ("parity:d=24,m=3,noise=0.1", "profile:g=threshold(1),d=20,m=3,noise=0.1"):
+        family = parse(spec)
+        for seed in range(10):
+            instance = family.instance(seed)
+            given = signs(instance.examples(0, 3 * telling(family))).cut(telling(family))
+            assert given.evidence(instance.hidden.secret) >= wanted(family)
+            assert given.cut(10).evidence(instance.hidden.secret) < wanted(family)
+
+
+def test_what_it_costs_grows_with_the_root_of_the_members_and_the_square_of_the_noise():
+    def opened(spec):
+        return pairs_cost(parse(spec)).opened
+
+    for m in (4, 6, 8):
+        growth = opened(f"parity:d=401,m={m + 2}") / opened(f"parity:d=401,m={m}")
+        members = math.comb(399, m + 1) / math.comb(399, m - 1)
+        assert growth == pytest.approx(members**0.5, rel=0.05)
+    noisy = opened("parity:d=401,m=5,noise=0.25") / opened("parity:d=401,m=5")
+    assert noisy == pytest.approx(4, rel=0.05)
+    plan = pairs_cost(parse("parity:d=1001,m=20"))
+    assert plan.opened > 2**60
+    assert plan.examples == 2 * plan.opened
+    assert plan.operations == math.comb(plan.opened, 2) * 1001
+    assert plan.seconds > 1e20
+    assert pairs_cost(parse("parity:d=100000,m=120")).opened > 2**390
+
+
+def test_a_plan_is_written_by_hand():
+    plan = Plan(level=2, miss=0.1, opened=1001, d=64)
+    assert (plan.examples, plan.pairs, plan.operations) == (2002, 500500, 32032000)
+    assert 0.001 < plan.seconds < 0.01
+
+
+def test_a_clock_that_ends_is_kept():
+    found = learned("pairs", "parity:d=200,m=5,noise=0.2", seconds=0.2)
+    assert found.outcome is Outcome.SECONDS_SPENT
+
+
+@pytest.mark.parametrize(
+    ("learner", "spec", "word"),
+    [
+        ("pairs", "parity:d=1000,m=20", r"2\^69.4 open examples"),
+        ("pairs:samples=10000000", "parity:d=200,m=3", r"at most 2\^46"),
+        ("pairs:level=2", "parity:d=20,m=3", "parts at 3 only"),
+        ("pairs", "profile:g=parity+0.1*majority,d=9,m=2", "of more values"),
+        ("pairs", "lpn:n=20,h=3,noise=0.1", "not lpn"),
+    ],
+)
+def test_what_it_cannot_run_on(learner, spec, word):
+    with pytest.raises(ToolkitError, match=word):
+        learned(learner, spec)
+
+
+@pytest.mark.parametrize("learner", ["pairs:samples=-1", "pairs:level=-1"])
+def test_parameters_out_of_range(learner):
+    with pytest.raises(UsageError, match="at least 0"):
+        parse_learner(learner)
