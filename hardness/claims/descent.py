@@ -12,19 +12,23 @@ _RULE = (
 _EVER = "success is averaged over a uniformly drawn member and all coins"
 _NOISE = (
     "an answer is that mean plus normal noise of standard deviation noise-std on every coordinate, "
-    "fresh each step",
+    "independent of each other and fresh each step",
     "without noise there is no claim",
 )
-_WITHIN = ("an answer may be any vector within l2 distance `within` of that mean",)
+_WITHIN = (
+    "an answer may be any vector within l2 distance `within` of that mean, and the worst ones are "
+    "meant: the bound is on what can be promised, and kinder answers may do better",
+)
 _GRID = (
     "an answer is that mean with each of its `parameters` coordinates rounded to multiples of "
-    "`grid` up or down by fresh dither, so that its expectation is right; rounding to the nearest "
-    "multiple without dither is not meant",
+    "`grid` next to it, up or down by fresh dither, independent of each other, so that its "
+    "expectation is right; rounding to the nearest multiple without dither is not meant",
 )
 _BATCH = (
     "every step gets `batch` fresh examples and a state of `state-bits` bits, and makes the next "
     "state by any randomised function: weights, optimizer and all else that passes on are in the "
-    "state; examples are never seen again",
+    "state; the hypothesis is made from the states, coins are free, and examples are never seen "
+    "again",
 )
 _SHARE = "K how many of the M members one hypothesis can fit"
 

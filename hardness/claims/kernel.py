@@ -5,7 +5,8 @@ from hardness.claims.words import Quantity
 
 _FEATURES = (
     "features are real functions of the tokens, any whatever, chosen without the labels; every "
-    "entry of the output has coefficients of its own, chosen in any way, the labels known or not",
+    "entry of the output has coefficients of its own, chosen in any way, the labels known or not; "
+    "what is known of every label may be added, another fixed function counts as one feature more",
     "a kernel machine of N inputs is such a learner, with the N functions k(x_i, .), where kernel, "
     "its parameters and inputs are chosen without the labels",
     "squared loss: a combination that is far off may still have the right sign",

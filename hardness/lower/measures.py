@@ -160,7 +160,7 @@ _ROWS: dict[str, Callable[[_Symmetric], Any]] = {
     "bias": lambda of: of.bias,
     "degree": lambda of: degree(of.weights),
     "information exponent": lambda of: least_degree(of.weights),
-    # Of symmetric functions the leaps are the least degrees: docs/mathematics.md has the proof.
+    # Leaps of symmetric functions are the least degrees: docs/named-mathematics.md has the proof.
     "leap": lambda of: least_degree(of.weights),
     "SQ-leap, exact heads": lambda of: sq_leap(of.family.values),
     "SQ-leap, approximate heads": lambda of: sq_leap(of.approximate),

@@ -38,8 +38,8 @@ def sq_leap(values: Sequence[Hashable]) -> int:
     """Find the least k >= 1 such that some level set of g has weight on degree k.
 
     It is the leap of the sets that some function of the label correlates with: general statistical
-    queries see these, correlational ones those of the leap. 0 for a constant g. docs/mathematics.md
-    has the proof. [JMS24]
+    queries see these, correlational ones those of the leap. 0 for a constant g. The
+    proof is in docs/named-mathematics.md. [JMS24]
 
     >>> sq_leap([1, -1, 1, -1]), sq_leap([2, 0, 1, 0, 2]), sq_leap([0, 1, 5])
     (3, 2, 1)

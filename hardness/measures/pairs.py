@@ -8,7 +8,7 @@ n = d - 1 places, and a sign s_i = +-1. With v_i = s_i - mu, mu the mean of a si
 K a Krawtchouk polynomial of the distance. f is a polynomial of degree 2 (level + 1), the signs
 counted in. Of a parity, with level = m, it is the part of that degree of the likelihood ratio of
 members to coins, times C(n, m) / fade^2, and the square of its advantage is that part's squared
-norm. docs/mathematics.md has the proofs.
+norm. docs/named-mathematics.md has the proofs.
 """
 
 import math

@@ -2,7 +2,7 @@
 
 An example is open where z_0 = -1: its label then is the parity's, flipped with probability `noise`.
 M parities, the hidden one uniform; `success` is the chance to name it. A hypothesis of relative
-risk below 1/2 names it too. docs/mathematics.md has the proofs.
+risk below 1/2 names it too. docs/named-mathematics.md has the proofs.
 """
 
 import math

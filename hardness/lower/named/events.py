@@ -3,8 +3,8 @@
 x is the correlation of two random members' labelled examples relative to coins of the same mean,
 as in `Overlaps`. SDA(m') is the largest q such that every event of probability at least 1/q^2 over
 pairs of members has E[x | event] <= 1/m'. [BBHLS21] The ratio here is that of all degrees in z, on
-at most k different ones of n examples: eps^2 = sum_{1<=i<=k} C(n,i) E x^i. docs/mathematics.md has
-the proofs.
+at most k different ones of n examples: eps^2 = sum_{1<=i<=k} C(n,i) E x^i. The proofs
+are in docs/named-mathematics.md.
 """
 
 import math

@@ -92,7 +92,8 @@ def filled(unknown: Unknown) -> list[int]:
 
     Eigenfunctions attain the bound for any number of features. For these numbers so do simpler
     ones, which span the same: for j = 1, 2, .. the sums of all members that contain a j-set, less
-    what is known, one function for each j-set. C(n,j) functions, of this rank.
+    what is known, one function for each j-set. C(n,j) functions, of this rank unless the degree of
+    g is below j, where fewer make the error 0.
 
     >>> from instances import parse
     >>> filled(Unknown.of(parse("profile:g=majority,d=8,m=3")))

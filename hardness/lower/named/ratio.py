@@ -4,7 +4,7 @@ With P_t(x) = sum_a w_a C(t,a) x^(a+1) for members of overlap t, the ratio's par
 D has squared norm E_t sum_{j<=D} [x^j] (1 + P_t)^examples, and its part on at most k different
 examples sum_{i<=k} C(examples,i) P_t^i in place of the power. [Hop18, KWB19, BBHLS21] That
 efficient tests do no better than polynomials is a conjecture with counterexamples [HW21, BHJK25].
-docs/mathematics.md has the proofs.
+docs/named-mathematics.md has the proofs.
 """
 
 import math

@@ -24,9 +24,10 @@ class Unknown:
 
     Of a parity everything is unknown, and its members are orthonormal. Of another profile everyone
     knows the mean over all members, which is taken away. eigenvalues: from the largest to the
-    smallest, of the multiplicities beside them, which add up to the rank; fade: 1 - 2 noise; half:
-    half the distance of the two values, None where there are more than two. Raises NoClaim for a
-    family of which this is not known.
+    smallest, 0 among them where g has no such degree, of the multiplicities beside them, which add
+    up to the members, less one if their mean is known; fade: 1 - 2 noise; half: half the distance
+    of the two values, None where there are more than two. Raises NoClaim for a family of which this
+    is not known.
 
     >>> from instances import parse
     >>> found = Unknown.of(parse("profile:g=majority,d=8,m=3"))
