@@ -60,9 +60,10 @@ FIGURES = (
     "collapse",
     "heads",
     "map",
+    "descent",
     "icl",
 )
-OF_A_SPEC = ("correlations", "eigenvalues", "sda", "walsh", "collapse", "heads")
+OF_A_SPEC = ("correlations", "eigenvalues", "sda", "walsh", "collapse", "heads", "descent")
 
 
 @click.command(short_help=f"Draw one of {', '.join(FIGURES)}.")
@@ -72,7 +73,7 @@ OF_A_SPEC = ("correlations", "eigenvalues", "sda", "walsh", "collapse", "heads")
 def figure(to: SimpleNamespace, name: str, source: str) -> None:
     """Draw a figure of a SPEC, or of a file.
 
-    correlations, eigenvalues, sda, walsh, collapse, heads: SOURCE is a SPEC. adversary: a
+    correlations, eigenvalues, sda, walsh, collapse, heads, descent: SOURCE is a SPEC. adversary: a
     transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
     `compare` with the learner staged. risks: that of any `compare`. attacks, training: that of a
     `compare` of an LWE-style family. map: that of `hardness map`. icl: that of `hardness icl`.

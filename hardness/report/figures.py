@@ -9,6 +9,7 @@ from hardness.compare.noisyparity import read_map
 from hardness.report import (
     attack_figures,
     collapse,
+    descent,
     icl,
     lower_figures,
     parity_map,
@@ -36,6 +37,7 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "attacks": lambda path: attack_figures.of_attacks(read_comparison(path)),
     "training": lambda path: attack_figures.of_training(read_comparison(path)),
     "map": lambda path: parity_map.of_map(read_map(path)),
+    "descent": descent.descent_numbers,
     "icl": icl.read_study,
 }
 _SMALL, _WIDE = (6.0, 3.8), (10.0, 3.8)
@@ -53,6 +55,7 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "attacks": (_WIDE, attack_figures.draw_attacks),
     "training": (_SMALL, attack_figures.draw_training),
     "map": ((10.0, 6.2), parity_map.draw_map),
+    "descent": (_WIDE, descent.draw_descent),
 }
 
 

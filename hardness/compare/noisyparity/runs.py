@@ -18,7 +18,7 @@ from instances.family import Family
 _NAMED = ("bruteforce", "restricted", "mitm", "pairs", "bkw", "lowdegree")
 _CURVE = {"bruteforce": "brute force", "restricted": "restricted elimination"}
 _MONOMIALS = 1500  # of least squares: some seconds
-_WARM = 1.0  # seconds of the run that compiles, and is not kept
+_WARM = 5.0  # seconds of the run that compiles, and is not kept
 _HOPELESS = 3.0  # budgets: what is expected to take as much longer is left out
 _OTHER_SEED = 1 << 20
 _CHANCE = 2 / 3  # of a pool with no more flips than are reckoned with
