@@ -78,8 +78,8 @@ def require_noisy(family: Family, terms: Terms) -> None:
         raise UsageError(f"{family.spec} given: {lpn.size} members: at least 3 are needed")
     if lpn.size.bit_length() > _MOST_BITS:
         raise UsageError(
-            f"{family.spec} given: over 2^{_MOST_BITS} members, up to which the map is drawn: lower "
-            "its size"
+            f"{family.spec} given: over 2^{_MOST_BITS} members, up to which the map is drawn: "
+            "lower its size"
         )
     if terms.right_about > 1:
         raise UsageError(f"risk={terms.risk} given: below 1/2 for the map, where one set is named")
