@@ -25,6 +25,7 @@ from instances.family import Family
 Role = Literal["floor", "algorithm", "low-degree", "queries"]
 _GRID = 60  # points of a curve that bends
 _GROUPS = 12  # examples that a low-degree test takes at a time, at most
+_MOST_BITS = 900  # of the number of members: float64 holds no more seconds
 _FAR = 1e40  # seconds: what costs more is left out
 
 
@@ -75,6 +76,11 @@ def require_noisy(family: Family, terms: Terms) -> None:
         )
     if lpn.size < 3:
         raise UsageError(f"{family.spec} given: {lpn.size} members: at least 3 are needed")
+    if lpn.size.bit_length() > _MOST_BITS:
+        raise UsageError(
+            f"{family.spec} given: over 2^{_MOST_BITS} members, up to which the map is drawn: "
+            "lower its size"
+        )
     if terms.right_about > 1:
         raise UsageError(f"risk={terms.risk} given: below 1/2 for the map, where one set is named")
     information.require_few(lpn.size, float(lpn.noise), float(terms.success))

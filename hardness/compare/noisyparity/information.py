@@ -59,8 +59,9 @@ def success_at_most(size: int, noise: float, examples: int) -> float:
     full = int(np.searchsorted(alarm, allowed + 1e-12, side="right"))  # of these counts all
     power = float(np.exp(flips[:full]).sum())
     if full <= examples:
-        left = math.exp(allowed) - (math.exp(float(alarm[full - 1])) if full else 0.0)
-        power += max(0.0, left) * math.exp(float(flips[full] - coins[full]))
+        used = math.exp(float(alarm[full - 1]) - allowed) if full else 0.0  # of what is allowed
+        if used < 1:
+            power += math.exp(allowed + math.log1p(-used) + float(flips[full] - coins[full]))
     return min(1.0, power)
 
 
