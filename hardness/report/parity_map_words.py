@@ -81,9 +81,9 @@ def _said(found: Map) -> list[str]:
         found.of(name).marks[0].examples for name in ("information floor", "union bound")
     )
     said = [
-        f"examples: below {floor / 2:.0f} open ones no learner names the set with probability "
-        f"{found.success}, from {enough / 2:.0f} on maximum likelihood does, both proven; half of "
-        "the layer's examples are open on average, and the tables count all"
+        f"examples: below {floor:.0f} no learner names the set with probability {found.success}, "
+        f"from {enough:.0f} on maximum likelihood does, both proven for examples of the layer, of "
+        "which a binomial number is open"
     ]
     best = _quickest(found)
     if best:

@@ -12,8 +12,10 @@ import pytest
 from hardness.compare.noisyparity import Rates, curves, measure, noisy_map, read_map
 from hardness.compare.noisyparity.groups import log_groups, ratio
 from hardness.compare.noisyparity.information import (
+    enough_of_layer,
     entropy,
     fano,
+    floor_of_layer,
     least,
     log_pmf,
     success_at_least,
@@ -140,6 +142,41 @@ def test_thresholds_are_the_first_and_in_order(size, noise, success):
     assert success_at_most(size, noise, low) >= success > success_at_most(size, noise, low - 1)
     assert success_at_least(size, noise, high) >= success > success_at_least(size, noise, high - 1)
     assert entropy(noise) == pytest.approx(-sum(p * math.log2(p) for p in (noise, 1 - noise)))
+
+
+@pytest.mark.parametrize(
+    ("size", "noise", "success"),
+    [
+        (math.comb(99, 4), 0.1, 2 / 3),
+        (math.comb(199, 8), 0.02, 0.1),
+        (20, 0.3, 0.9),
+        (50, 0.01, 0.5),
+    ],
+)
+def test_counts_of_the_layer_are_means_over_how_many_are_open(size, noise, success):
+    found = floor_of_layer(size, noise, success), enough_of_layer(size, noise, success)
+    for count, bound in zip(found, (success_at_most, success_at_least), strict=True):
+
+        def mean(examples, bound=bound):
+            ways = (math.comb(examples, n) for n in range(examples + 1))
+            return sum(way * bound(size, noise, n) for n, way in enumerate(ways)) / 2**examples
+
+        assert mean(count) >= success - 1e-9 > mean(count - 1) - 2e-9
+    assert found[0] <= found[1]
+
+
+def test_many_examples_are_counted_in_steps_to_the_careful_side():
+    size, noise = math.comb(99, 4), 0.45
+    floor, enough = floor_of_layer(size, noise, 2 / 3), enough_of_layer(size, noise, 2 / 3)
+    opened = [least(size, noise, 2 / 3, f) for f in (success_at_most, success_at_least)]
+    assert floor == pytest.approx(2 * opened[0], rel=0.01)
+    assert enough == pytest.approx(2 * opened[1], rel=0.01)
+    for count, bound, side in ((floor, success_at_most, 1), (enough, success_at_least, -1)):
+        every = np.arange(count // 2 - 300, count // 2 + 300)
+        chances = np.exp(log_pmf(count, 0.5)[every])
+        mean = chances @ [bound(size, noise, int(n)) for n in every]
+        assert side * (2 / 3 - mean) > -1e-9  # the exact mean is not past what was claimed
+        assert mean == pytest.approx(2 / 3, abs=0.02)
 
 
 def test_the_low_degree_ratio_is_that_of_all_labels():

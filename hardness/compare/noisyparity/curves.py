@@ -1,7 +1,7 @@
 """The curves of the map: what each kind of algorithm needs, in examples and in seconds.
 
-Examples are those of the layer, of which half are open: all counts are made for open examples and
-doubled.
+Examples are those of the layer, each open with probability 1/2. What is proven is proven for them;
+estimates are made for open examples and doubled.
 """
 
 import math
@@ -17,6 +17,7 @@ from hardness.compare.noisyparity.rates import Rates
 from hardness.compare.noisyparity.trials import effort
 from hardness.lower import Terms
 from hardness.lower.bounds import vstat_queries
+from hardness.lower.named.ratio import LAYER
 from hardness.upper.equations import as_lpn
 from instances import tokens
 from instances.errors import UsageError
@@ -93,10 +94,11 @@ def curves(family: Family, rates: Rates, terms: Terms | None = None) -> tuple[Cu
     """
     terms = terms or Terms()
     require_noisy(family, terms)
-    floor = 2 * _least(family, terms, information.success_at_most)
-    enough = 2 * _least(family, terms, information.success_at_least)
+    lpn = as_lpn(family)
+    asked = (lpn.size, float(lpn.noise), float(terms.success))
+    floor, enough = information.floor_of_layer(*asked), information.enough_of_layer(*asked)
     return (
-        *_floors(family, terms, floor, enough),
+        *_floors(asked, terms, floor, enough),
         _brute_force(family, rates, enough),
         _elimination(family, rates, terms, enough),
         _low_degree(family, rates, enough),
@@ -104,24 +106,23 @@ def curves(family: Family, rates: Rates, terms: Terms | None = None) -> tuple[Cu
     )
 
 
-def _least(family: Family, terms: Terms, bound: Any) -> int:
-    lpn = as_lpn(family)
-    return information.least(lpn.size, float(lpn.noise), float(terms.success), bound)
-
-
-def _floors(family: Family, terms: Terms, floor: int, enough: int) -> tuple[Curve, ...]:
-    lpn, chance = as_lpn(family), terms.success
-    fano = 2 * math.ceil(information.fano(lpn.size, float(lpn.noise), float(chance)))
-    fewer = f"with fewer open examples no learner names the hidden set with probability {chance}"
+def _floors(
+    asked: tuple[int, float, float], terms: Terms, floor: int, enough: int
+) -> tuple[Curve, ...]:
+    fano = information.fano(*asked)
+    fewer = f"with fewer examples no learner names the hidden set with probability {terms.success}"
+    named = f"from so many on maximum likelihood names it with {terms.success}"
+    least = [information.least(*asked, bound) for bound in information.BOUNDS]
     return (
-        _floor("Fano's inequality", fano, "CT06", fewer),
-        _floor("information floor", floor, "PPV10", f"{fewer}; by the best test of labels"),
-        _floor("union bound", enough, "PPV10", f"maximum likelihood names it with {chance}"),
+        _floor("Fano's inequality", math.ceil(2 * fano), math.ceil(fano), "CT06", fewer),
+        _floor("information floor", floor, least[0], "PPV10", f"{fewer}; by the best test"),
+        _floor("union bound", enough, least[1], "PPV10", named),
     )
 
 
-def _floor(name: str, examples: int, source: str, says: str) -> Curve:
-    mark = Mark(examples=float(examples), seconds=None, note=f"{examples // 2} open examples")
+def _floor(name: str, examples: int, opened: int, source: str, says: str) -> Curve:
+    note = f"{opened} where all are open"
+    mark = Mark(examples=float(examples), seconds=None, note=note)
     return Curve(name=name, role="floor", known="proven", source=source, says=says, marks=(mark,))
 
 
@@ -143,7 +144,7 @@ def _elimination(family: Family, rates: Rates, terms: Terms, enough: int) -> Cur
     lpn, chance = as_lpn(family), float(terms.success)
     marks: list[Mark] = []
     floor = (lpn.h or lpn.n) + 16
-    for count in np.unique(np.geomspace(max(enough // 2, floor), 1 << 22, _GRID).astype(int)):
+    for count in np.unique(np.geomspace(max((enough + 1) // 2, floor), 1 << 22, _GRID).astype(int)):
         found = effort(lpn, int(count), chance)
         if found is None:
             continue
@@ -170,14 +171,15 @@ def _low_degree(family: Family, rates: Rates, enough: int) -> Curve:
     words = tokens.words_per_token(lpn.d)
     marks: list[Mark] = []
     for groups in range(1, _GROUPS + 1):
-        count = ratio(lpn.size, fade, groups).least_examples()
-        summed = math.exp(min(log_groups(count, groups), 600.0)) * words * rates.group
-        seconds = summed + 2 * count * rates.example
-        if 2 * count < enough or seconds > _FAR:
+        exact = ratio(lpn.size, fade, groups)
+        opened, count = exact.least_examples(), exact.thinned(LAYER).least_examples()
+        summed = math.exp(min(log_groups(opened, groups), 600.0)) * words * rates.group
+        seconds = summed + count * rates.example
+        if count < enough or seconds > _FAR:
             break
         degree = groups * (weight + 1)
         note = f"t = {groups}" + (f", degree {degree}" if lpn.h else "")
-        marks.append(Mark(examples=2.0 * count, seconds=seconds, note=note))
+        marks.append(Mark(examples=float(count), seconds=seconds, note=note))
     return Curve(
         name="low-degree tests",
         role="low-degree",

@@ -1,12 +1,14 @@
-"""How many open examples tell one noisy parity of many from the others: below and above.
+"""How many examples tell one noisy parity of many from the others: below and above.
 
 An example is open where z_0 = -1: its label then is the parity's, flipped with probability `noise`.
-M parities, the hidden one uniform; `success` is the chance to name it. A hypothesis of relative
-risk below 1/2 names it too. docs/named-mathematics.md has the proofs.
+Of an example of the layer that is so with probability 1/2, whatever the parity. M parities, the
+hidden one uniform; `success` is the chance to name it. A hypothesis of relative risk below 1/2
+names it too. docs/named-mathematics.md has the proofs.
 """
 
 import math
 from collections.abc import Callable
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +84,9 @@ def success_at_least(size: int, noise: float, examples: int) -> float:
     return max(0.0, 1 - float(lost))
 
 
+BOUNDS = (success_at_most, success_at_least)
+
+
 def least(size: int, noise: float, success: float, bound: Callable[..., float]) -> int:
     """Find the open examples from which a bound on the chance is at least `success`.
 
@@ -100,6 +105,65 @@ def least(size: int, noise: float, success: float, bound: Callable[..., float]) 
     while low + 1 < high:
         middle = (low + high) // 2
         low, high = (low, middle) if bound(size, noise, middle) >= success else (middle, high)
+    return high
+
+
+def floor_of_layer(size: int, noise: float, success: float) -> int:
+    """Count the examples of the layer without which no learner names it with chance `success`.
+
+    The mean of `success_at_most` over the number of open ones among them, a binomial one, has to
+    reach it. Raises UsageError as `least` does.
+
+    >>> floor_of_layer(math.comb(199, 8), 0.02, 2 / 3)
+    106
+    """
+    start = 2 * least(size, noise, success, success_at_most)
+    step = _step(start)
+    bound = cache(partial(success_at_most, size, noise))
+    return _least_mean(lambda count: bound(-(-count // step) * step), success, start)
+
+
+def enough_of_layer(size: int, noise: float, success: float) -> int:
+    """Count examples of the layer from which maximum likelihood names it with chance `success`.
+
+    The mean of `success_at_least` over the number of open ones among them has to reach it. Raises
+    UsageError as `least` does.
+
+    >>> enough_of_layer(math.comb(199, 8), 0.02, 2 / 3)
+    113
+    """
+    start = 2 * least(size, noise, success, success_at_least)
+    step = _step(start)
+    bound = cache(partial(success_at_least, size, noise))
+    return _least_mean(lambda count: bound(count // step * step), success, start)
+
+
+def _step(examples: int) -> int:
+    """In which steps of open examples a bound is taken, to the side that weakens what is claimed.
+
+    Chances do not fall with the number of open examples. 1 where they are few.
+    """
+    return max(1, math.isqrt(examples) // 8)
+
+
+def _least_mean(bound: Callable[[int], float], success: float, start: int) -> int:
+    """The least number of examples whose mean bound is at least `success`, near `start`."""
+
+    def mean(examples: int) -> float:
+        spread = 4 * math.isqrt(examples) + 4  # eight standard deviations
+        first, last = max(0, examples // 2 - spread), min(examples, examples // 2 + spread)
+        chances = np.exp(log_pmf(examples, 0.5)[first : last + 1])
+        return float(chances @ np.array([bound(count) for count in range(first, last + 1)]))
+
+    stride = math.isqrt(start) + 1
+    low = high = start
+    while mean(high) < success:
+        low, high = high, high + stride
+    while low > 0 and mean(low) >= success:
+        low, high = max(0, low - stride), low
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if mean(middle) >= success else (middle, high)
     return high
 
 
