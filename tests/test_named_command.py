@@ -120,7 +120,7 @@ def test_vacuous_bounds_are_called_so(hardness):
 
 
 REFUSED = [
-    ("--about gd", 1, "no claim: gradient descent with exact gradients"),
+    ("--about gd", 1, "no claim: one exact mean gradient can name the member"),
     ("--about gd --steps 10 --clip 1", 1, "no claim"),
     ("--about gd --batch 4", 1, "no claim: --batch is given without --state-bits"),
     ("--about gd --grid 0.1", 1, "no claim: --grid is given without --parameters"),

@@ -120,9 +120,9 @@ def _descent(about: SimpleNamespace, steps: int | None) -> Any:
     chosen = [name for name in _REGIMES if getattr(about, name) is not None]
     if not chosen:
         raise NoClaim(
-            "no claim: gradient descent with exact gradients, or on small batches with fine "
-            "precision, can simulate any PAC learner [AKMSS21]; give --noise-std, --within, --grid "
-            "with --parameters, or --batch with --state-bits"
+            "no claim: one exact mean gradient can name the member, and gradient descent on small "
+            "batches with fine precision can simulate any PAC learner [AKMSS21]; give --noise-std, "
+            "--within, --grid with --parameters, or --batch with --state-bits"
         )
     if len(chosen) > 1:
         options = " and ".join("--" + name.replace("_", "-") for name in chosen)

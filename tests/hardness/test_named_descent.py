@@ -325,8 +325,8 @@ def test_more_than_two_values_there_is_no_claim_about(asked):
         (lambda: NoisyDescent(steps=1, clip=Fraction(0), std=Fraction(1)), "clip=0 given"),
         (
             lambda: NoisyDescent(steps=1, clip=Fraction(1), std=Fraction(0)),
-            "noise-std=0 given: a rational above 0 is needed; some noise is needed: gradient "
-            "descent of fine precision can simulate any PAC learner",
+            "noise-std=0 given: a rational above 0 is needed; some noise is needed: one exact "
+            "mean of a function of its choice can name the member",
         ),
         (lambda: NoisyDescent(steps=1, clip=Fraction(1), std=Fraction(-1)), "noise-std=-1 given"),
         (lambda: NoisyDescent(steps=1, clip=Fraction(1), std=0.5), "a rational above 0"),

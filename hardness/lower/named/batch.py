@@ -13,12 +13,13 @@ from typing import ClassVar
 
 from flint import fmpq, fmpz
 
-from hardness.lower.named.descent import NO_THEOREM, Descent, ceiling, require_whole, root_up
+from hardness.lower.named.descent import Descent, ceiling, require_whole, root_up
 from hardness.lower.named.unknown import Unknown
 from instances.errors import UsageError
 from instances.threshold import Rational, rational
 
 MOST_BITS = 1 << 18  # of a power (1 + c)^batch, of which there are m + 1: 79 000 digits
+_SIMULATES = "a state of any size can simulate any PAC learner [AKMSS21]"
 _CROSSING = 14  # Hellinger's way is the better one from so many steps on
 
 
@@ -45,7 +46,7 @@ class BatchDescent(Descent):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_whole("batch", self.batch)
-        require_whole("state-bits", self.state_bits, f"a bound on the state {NO_THEOREM}")
+        require_whole("state-bits", self.state_bits, _SIMULATES)
 
     def pace(self, unknown: Unknown) -> Rational:
         """lambda_b (2^B - 1) / 4M, or 1 where it is more."""

@@ -23,7 +23,7 @@ from instances.family import require
 from instances.threshold import Rational, rational
 
 DIGITS = 12  # significant, of an excess that is no root of a rational
-NO_THEOREM = "is needed: gradient descent of fine precision can simulate any PAC learner [AKMSS21]"
+EXACT = "is needed: one exact mean of a function of its choice can name the member"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,7 @@ class NoisyDescent(Descent):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_above("clip", self.clip)
-        require_above("noise-std", self.std, f"some noise {NO_THEOREM}")
+        require_above("noise-std", self.std, f"some noise {EXACT}")
 
     def pace(self, unknown: Unknown) -> Rational:
         """Chain rule of relative entropy, Pinsker's inequality: (1/4 std^2) / M of Bessel's sum."""
@@ -149,7 +149,7 @@ class WorstDescent(_Linear):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_above("clip", self.clip)
-        require_above("within", self.within, f"a distance {NO_THEOREM}")
+        require_above("within", self.within, f"a distance {EXACT}")
 
     def pace(self, unknown: Unknown) -> Rational:
         """A step rules out Bessel's sum / within^2 members at most: the square of their share."""
@@ -183,7 +183,7 @@ class RoundedDescent(_Linear):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_above("clip", self.clip)
-        require_above("grid", self.grid, f"a grid {NO_THEOREM}")
+        require_above("grid", self.grid, f"a grid {EXACT}")
         require_whole("parameters", self.parameters)
 
     def pace(self, unknown: Unknown) -> Rational:
