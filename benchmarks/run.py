@@ -19,6 +19,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 from flint import fmpq, nmod_mat
 from kernels import one_bit, walsh
+from named import named
 
 from hardness.check import check
 from hardness.kernels import System
@@ -196,6 +197,7 @@ def main() -> None:
         *johnson(1000, 20),
         *johnson(100_000, 100),
         *dimensions(1000, 20),
+        *named(),
         *walsh(),
         *one_bit(),
         *start_up(),
