@@ -1,13 +1,12 @@
 """Speed of the bounds on named learners: rows of docs/benchmarks.md."""
 
 import math
-import time
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 from flint import fmpq, fmpq_poly
+from timing import best
 
 from hardness.check import check
 from hardness.kernels.pairsums import pair_sums
@@ -26,16 +25,6 @@ from instances import parse
 from instances.streams import generator
 
 FIVE = ("parity", "majority", "mod(3)", "threshold(3)", "exactly(2)")
-
-
-def best(work: Callable[[], object], rounds: int = 5) -> float:
-    work()
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def features(d: int, m: int) -> list[str]:

@@ -8,8 +8,6 @@ import os
 import platform
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +18,7 @@ import numpy as np
 from flint import fmpq, nmod_mat
 from kernels import one_bit, walsh
 from named import named
+from timing import best
 
 from hardness.check import check
 from hardness.kernels import System
@@ -32,16 +31,6 @@ from instances.parity import signs
 from instances.streams import BitStream
 from instances.symmetric import exact_heads, to_float
 from instances.threshold import solve_log
-
-
-def best(work: Callable[[], object], rounds: int = 5) -> float:
-    work()
-    times = []
-    for _ in range(rounds):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def generation(d: int, m: int) -> list[str]:

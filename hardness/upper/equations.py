@@ -6,15 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle, Spent
+from hardness.oracles import ExampleOracle
+from hardness.upper.drawing import draw_open
 from instances.coded import CodedExamples, as_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret
 from instances.lpn import Lpn
 from instances.parity import Parity
 from instances.tokens import mask
-
-_AT_ONCE = 4096  # examples: the clock is looked at between draws
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,16 +99,7 @@ def pool(oracle: ExampleOracle, count: int) -> Equations:
 
     Raises Spent where there are none, or where the time is over.
     """
-    parts: list[Equations] = []
-    missing = count
-    try:
-        while missing > 0:
-            oracle.meter.require_time()
-            parts.append(equations(oracle.draw(min(2 * missing + 8, _AT_ONCE))))
-            missing -= len(parts[-1])
-    except Spent as spent:
-        if spent.resource != "examples" or not sum(map(len, parts)):
-            raise
+    parts = draw_open(oracle, count, equations)
     return Equations(
         family=as_lpn(oracle.family),
         words=np.concatenate([part.words for part in parts])[:count],

@@ -7,14 +7,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle, Spent
+from hardness.oracles import ExampleOracle
 from hardness.upper.attack import SPARE, enough
+from hardness.upper.drawing import draw_open
 from hardness.upper.reduced import as_symmetric, reduce
 from instances.family import Examples, Secret
 from instances.symmetric import Symmetric
 from instances.tokens import mask, unpack
-
-_AT_ONCE = 4096  # examples: the clock is looked at between draws
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,16 +69,7 @@ def gather(oracle: ExampleOracle, count: int) -> Signs:
 
     Raises Spent where there are none, or where the time is over.
     """
-    parts: list[Signs] = []
-    missing = count
-    try:
-        while missing > 0:
-            oracle.meter.require_time()
-            parts.append(signs(oracle.draw(min(2 * missing + 8, _AT_ONCE))))
-            missing -= len(parts[-1])
-    except Spent as spent:
-        if spent.resource != "examples" or not sum(map(len, parts)):
-            raise
+    parts = draw_open(oracle, count, signs)
     return Signs(
         family=as_symmetric(oracle.family),
         words=np.concatenate([part.words for part in parts])[:count],
