@@ -16,6 +16,7 @@ from hardness.check.named.members import Members
 from hardness.check.reading import integer, refuse
 
 _MOST = 10_000_000  # products of long integers in one recurrence for all overlaps
+_MOST_BITS = 10**11  # of all coefficients of one overlap together
 
 Given = dict[str, str]
 
@@ -46,12 +47,16 @@ class Reach:
 
     def value(self, examples: int) -> fmpq:
         """The squared norm of the ratio less 1."""
-        weights = _weights(self.members)[: self.degree]
+        m, k = self.members.scheme.family.chosen, self.sample_degree
+        degree = self.degree if k is None else min(self.degree, k * (m + 1))  # there is no more
+        weights = _weights(self.members)[:degree]
         scale = fmpz(1)
         for w in weights:
             scale = scale.lcm(fmpq(w / self.share).q)
+        if degree**2 * scale.bit_length() > _MOST_BITS:
+            refuse(f"degree {self.degree} takes too long to verify with numbers of so many digits")
         family = self.members.scheme.family
-        n, m, total = family.ground, family.chosen, fmpz(0)
+        n, total = family.ground, fmpz(0)
         for t in range(1, m + 1):
             # P(scale x) has integer coefficients, and so have all its powers
             terms = [
@@ -60,9 +65,9 @@ class Reach:
                 if w
             ]
             if terms:
-                found = _truncated(terms, examples, self.sample_degree, self.degree)
+                found = _truncated(terms, examples, k, degree)
                 total += math.comb(m, t) * math.comb(n - m, m - t) * _sum_scaled(found, scale)
-        return fmpq(total, scale**self.degree * self.members.size)
+        return fmpq(total, scale**degree * self.members.size)
 
     @property
     def words(self) -> str:
