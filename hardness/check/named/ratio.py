@@ -14,6 +14,7 @@ from flint import fmpq, fmpz
 
 from hardness.check.named.members import Members
 from hardness.check.reading import integer, refuse
+from hardness.claims.words import counted
 
 _MOST = 10_000_000  # products of long integers in one recurrence for all overlaps
 _MOST_BITS = 10**11  # of all coefficients of one overlap together
@@ -72,8 +73,10 @@ class Reach:
     @property
     def words(self) -> str:
         """The polynomials."""
-        some = f", each monomial on at most {self.sample_degree} examples"
-        return f"of degree at most {self.degree}" + (some if self.sample_degree else "")
+        degree = f"of degree at most {self.degree}"
+        if self.sample_degree is None:
+            return degree
+        return f"{degree}, each monomial on at most {counted(self.sample_degree, 'examples')},"
 
     @property
     def kind(self) -> str:
@@ -109,15 +112,16 @@ def _advantage(reach: Reach, value: fmpq, given: Given) -> str:
         refuse("the degree is beyond that of the whole ratio")
     if value != reach.value(examples):
         refuse(f"the advantage of polynomials {reach.words} is not the one claimed")
+    some = counted(examples, reach.kind)
     if value == 0:
         return (
-            f"no polynomial {reach.words} in {examples} {reach.kind} tells labels of a random "
+            f"no polynomial {reach.words} in {some} tells labels of a random "
             "member from coins by its mean"
         )
     if value >= 1:
-        return f"polynomials {reach.words} in {examples} {reach.kind}: the bound is vacuous"
+        return f"polynomials {reach.words} in {some}: the bound is vacuous"
     return (
-        f"no polynomial {reach.words} in {examples} {reach.kind} of a random member has its mean "
+        f"no polynomial {reach.words} in {some} of a random member has its mean "
         f"more than about {_root(value)} standard deviations from that with coins for labels"
     )
 
@@ -129,9 +133,14 @@ def _least(reach: Reach, value: fmpq) -> str:
     if examples == 0:
         if any(_weights(reach.members)[: reach.degree]):
             refuse(f"polynomials {reach.words} do tell some number of examples apart")
-        return f"no number of {reach.kind} is enough for polynomials {reach.words}"
+        return (
+            f"no polynomial {reach.words} in any number of {reach.kind} tells labels of a "
+            "random member from coins by its mean"
+        )
     if reach.value(examples) < 1 or reach.value(examples - 1) >= 1:
         refuse(f"{examples} is not the least number of examples for polynomials {reach.words}")
+    if examples == 1:
+        return f"polynomials {reach.words} in {counted(1, reach.kind)}: the bound is vacuous"
     return (
         f"polynomials {reach.words} need at least {examples} {reach.kind} to move their mean by a "
         "standard deviation"
