@@ -177,8 +177,9 @@ def _low_degree(family: Family, rates: Rates, enough: int) -> Curve:
         role="low-degree",
         known="threshold exact, cost of the plain sum",
         source="BBHLS21",
-        says="t examples at a time: from here on the best test of that degree tells labels from "
-        "coins; it names no set, and its sum may be had faster",
+        says="t examples at a time: from here on the best test of that degree has its means over "
+        "labels and over coins a standard deviation apart; it names no set, and its sum may be had "
+        "faster",
         marks=tuple(marks),
     )
 
