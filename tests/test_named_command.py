@@ -185,3 +185,41 @@ def test_labels_of_many_values_have_no_claim(hardness, about):
     found = hardness("certify", "profile:g=h**2,d=9,m=3", "--about", *about.split())
     assert found.code == 1
     assert "no claim: labels take more than two values" in found.err
+
+
+@pytest.mark.parametrize("source", ["own.py:Two", "two.specs"])
+def test_finite_families_have_no_claim(hardness, source, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text("d = 4\nTwo = [lambda z: z[:, 0], lambda z: z[:, 1]]\n")
+    (tmp_path / "two.specs").write_text("parity:d=4,m=1\nparity:d=4,m=2\n")
+    found = hardness("certify", source, "--about", "kernel")
+    assert found.code == 1
+    found.one_line(f"no claim: {source} is a finite family")
+
+
+def test_what_hardly_any_member_needs_is_vacuous_and_one_is_singular(hardness):
+    few = hardness("certify", "parity:d=4,m=1", "--about", "all", "--risk", "0.9")
+    assert few.out.count("vacuous") == 2
+    one = hardness("certify", SPEC, "--about", "low-degree", "--degree", "5", "--examples", "1")
+    assert "in 1 example of" in " ".join(one.out.split())
+    none = hardness("certify", SPEC, "--about", "low-degree", "--degree", "4")
+    assert "in any number of open examples" in " ".join(none.out.split())
+
+
+def test_a_long_error_is_rounded_down(hardness):
+    found = hardness("certify", "parity:d=1001,m=20", *["--about", "kernel", "--features", "1e9"])
+    assert "relative risk below 0.999999 on average" in " ".join(found.out.split())
+
+
+@pytest.mark.parametrize(
+    ("spec", "line", "degree"),
+    [
+        ("profile:g=majority,d=200,m=60", "", "degree 50"),
+        ("parity:d=200,m=30", "", "degree 62"),
+        (SPEC, "--examples 1", "degree 5"),
+    ],
+)
+def test_all_takes_a_degree_that_there_is_and_that_is_quick(hardness, spec, line, degree):
+    found = hardness("certify", spec, "--about", "all", *line.split())
+    assert found.code == 0
+    assert f"{degree}," in found.out

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hardness.check.reading import fraction, refuse
+from hardness.claims.words import counted
 
 _ONE = Fraction(1)  # the squared norm of members scaled to norm 1
 
@@ -77,4 +78,5 @@ def check_floor(
         refuse(f"{value} is not the information floor")
     if value > 0 and right * levels ** (value - 1) >= success * size:
         refuse(f"{value} is more than the information floor")
-    return f"any learner needs at least {value} examples for risk {risk} with success {success}"
+    examples = counted(value, "examples")
+    return f"any learner needs at least {examples} for risk {risk} with success {success}"

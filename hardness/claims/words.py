@@ -8,6 +8,15 @@ from dataclasses import dataclass, field
 FORMAT = "hardness-certificate/1"
 
 
+def counted(number: int | str, noun: str) -> str:
+    """Write a number of things, whose plural is given and ends in s.
+
+    >>> counted(1, "steps"), counted(20, "steps")
+    ('1 step', '20 steps')
+    """
+    return f"{number} {noun.removesuffix('s') if str(number) == '1' else noun}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
     """A quantity: what a value of it means, on what it depends, and under which assumptions."""

@@ -1,5 +1,6 @@
 """What `certify --about` takes: a learner by its numbers."""
 
+import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -34,7 +35,7 @@ _NUMBERS = {
     "parameters": "gd: that are rounded, with --grid.",
     "batch": "gd: fresh examples a step, with --state-bits.",
     "state_bits": "gd: all that a step hands to the next.",
-    "degree": "low-degree: of polynomials in z and labels.  [default with all: 2(m+1)]",
+    "degree": "low-degree: of polynomials in z and labels.  [default with all: 2(m+1) or less]",
     "examples": "low-degree: of the layer.",
     "sample_degree": "low-degree: different examples in a monomial.  [default: any number]",
 }
@@ -81,10 +82,10 @@ def refuse_unasked(about: SimpleNamespace) -> None:
             raise click.UsageError(f"--{name.replace('_', '-')} needs --about")
 
 
-def asked_about(about: SimpleNamespace, steps: int | None, m: int) -> list[Any]:
+def asked_about(about: SimpleNamespace, steps: int | None, family: Any) -> list[Any]:
     """Turn options into what is asked; refuse those that do not apply.
 
-    m: of the family, from which `all` takes the degree where none is given.
+    family: from which `all` takes the degree where none is given.
     """
     given = {name for name, value in vars(about).items() if value is not None} - {"name"}
     names = list(_APPLY) if about.name == "all" else [about.name]
@@ -97,9 +98,29 @@ def asked_about(about: SimpleNamespace, steps: int | None, m: int) -> list[Any]:
     if about.name == "all":
         if not any(getattr(about, name) is not None for name in _REGIMES):
             about.noise_std = (about.clip if about.clip is not None else 1) / Fraction(100)
-        about.degree = 2 * (m + 1) if about.degree is None else about.degree
+        if about.degree is None:
+            about.degree = default_degree(family, about.examples)
     made = {"kernel": _kernel, "gd": _descent, "low-degree": _low_degree}
     return [made[name](about, steps) for name in names]
+
+
+def default_degree(family: Any, examples: int | None) -> int:
+    """Take 2(m+1), or less: what so many examples have, what a profile of many parts is quick at.
+
+    At twice one more than its least level a profile has products of two examples.
+
+    >>> from instances import parse
+    >>> specs = ["parity:d=300,m=60", "profile:g=majority,d=300,m=60"]
+    >>> [default_degree(parse(spec), None) for spec in specs]
+    [122, 50]
+    """
+    from instances.symmetric import Symmetric
+
+    if not isinstance(family, Symmetric):
+        return 1  # there is no claim about it
+    first = next(level for level, part in enumerate(family.fourier) if level and part)
+    most = examples * (family.m + 1) if examples else math.inf
+    return int(min(2 * (family.m + 1), max(50, 2 * (first + 1)), max(most, 1)))
 
 
 def _kernel(about: SimpleNamespace, steps: int | None) -> Any:

@@ -106,15 +106,21 @@ def certify_about(
     to: SimpleNamespace, source: str, about: SimpleNamespace, steps: int | None, terms: Any
 ) -> None:
     """Certify what is said about named learners, in the words of the checker as well."""
-    from hardness.lower.named import certify_named
+    from hardness.lower.finite import read_source
+    from hardness.lower.named import NoClaim, certify_named
     from hardness.report.named import named_words
 
     context = click.get_current_context()
     for name in ("tau", "vstat", "gamma", "centred", "method", "samples", "confidence"):
         if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(f"--{name} does not apply to --about {about.name}")
+    if read_source(source) is not None:
+        raise NoClaim(
+            f"no claim: {source[:80]} is a finite family; bounds on named learners are about "
+            "parity and profile"
+        )
     family = target(source)[0]
-    made = certify_named(family, asked_about(about, steps, getattr(family, "m", 1)), terms)
+    made = certify_named(family, asked_about(about, steps, family), terms)
     emit(to, made.to_json(), named_words(made))
 
 

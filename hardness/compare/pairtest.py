@@ -33,6 +33,7 @@ from instances.threshold import Rational
 
 _MOST_REPETITIONS = 1_000_000
 _MOST_PAIRS = 1e13  # in all: half a day
+_MOST_PLACES = 100_000
 _MOST_BITS = 900  # of a value of the kernel: sums of so many stay within float64
 _TASKS = 50  # repetitions of a world are cut into so many tasks
 _NORMAL = 1.959963984540054  # standard deviations that a normal lies within with 95 %
@@ -144,6 +145,11 @@ def pair_test(
         raise UsageError(
             f"{opened} open examples, {repetitions} repetitions, {jobs} jobs given: at least 2, 10 "
             f"to {_MOST_REPETITIONS}, at least 1"
+        )
+    if statistic.n >= _MOST_PLACES:
+        raise UsageError(
+            f"d={statistic.n + 1} given: at most {_MOST_PLACES} here, the kernel is tabulated by "
+            "distance"
         )
     pairs = 2 * repetitions * math.comb(opened, 2)
     if pairs > _MOST_PAIRS:

@@ -1,6 +1,7 @@
 """Certificates about low-degree polynomials: accepted, and refused when they are changed."""
 
 import copy
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -98,5 +99,17 @@ def test_bad_requests_are_refused_in_one_line():
         certify_named(
             parse("profile:g=majority,d=200,m=60"), [LowDegree(degree=300, examples=1000)]
         )
+    with pytest.raises(UsageError, match="fewer digits"):
+        certify_named(
+            parse(f"parity:d=2,m=1,noise=0.{'4' * 36}"), [LowDegree(degree=12345, examples=10**5)]
+        )
     with pytest.raises(NoClaim, match="more than two values"):
         certify_named(parse("profile:g=h**2,d=20,m=4"), [LowDegree(degree=5, examples=10)])
+
+
+def test_a_degree_beyond_that_of_so_many_examples_is_quick():
+    asked = LowDegree(degree=10**6, sample_degree=3)
+    found = certify_named(parse("parity:d=9,m=1,noise=0.1"), [asked])
+    whole = certify_named(parse("parity:d=9,m=1,noise=0.1"), [replace(asked, degree=6)])
+    assert found.value("low-degree-examples") == whole.value("low-degree-examples")
+    check(found.to_json())

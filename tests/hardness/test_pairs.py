@@ -378,3 +378,8 @@ def test_what_it_cannot_run_on(learner, spec, word):
 def test_parameters_out_of_range(learner):
     with pytest.raises(UsageError, match="at least 0"):
         parse_learner(learner)
+
+
+def test_a_kernel_of_too_many_places_is_refused():
+    with pytest.raises(UsageError, match="at most 100000 here"):
+        pair_test(parse("parity:d=1000000000,m=1"), opened=10, repetitions=10)

@@ -26,6 +26,7 @@ from hardness.check.named.labelled import squared_batch
 from hardness.check.named.members import Members
 from hardness.check.reading import fraction, integer, refuse
 from hardness.check.scheme import python_fraction
+from hardness.claims.words import counted
 
 _DIGITS = 12  # significant ones of an excess that is no root of a rational
 _ONE = Fraction(1)
@@ -64,14 +65,14 @@ def _success(regime: Regime, members: Members, value: fmpq, given: Given) -> str
         # One unit in the last digit is at most 1e-11 of the whole.
         if sure < 1 and square * (1 + Fraction(1, 10 ** (_DIGITS - 1))) ** 2 < (1 - sure) ** 2:
             refuse("the bound says something, and vacuous is claimed")
-        return f"{words}: vacuous, the bound allows success after {_short(steps)} steps"
+        return f"{words}: vacuous, the bound allows success after {_turns(steps)}"
     excess = claimed - sure
     if not 0 < excess < 1 - sure or excess**2 < square:
         refuse("the success probability is below what follows, or not a probability")
     if excess**2 != square and (excess - _unit(excess)) ** 2 >= square:
         refuse("the success probability is more than what follows")
     return (
-        f"{words}: after {_short(steps)} steps the relative risk is at most {given['risk']} with "
+        f"{words}: after {_turns(steps)} the relative risk is at most {given['risk']} with "
         f"probability {_decimal(claimed)} at most"
     )
 
@@ -146,14 +147,16 @@ def _within_words(given: Given) -> str:
 
 
 def _grid_words(given: Given) -> str:
+    coordinates = counted(given["parameters"], "coordinates")
     return (
-        f"{given['parameters']} coordinates of gradients clipped to {given['clip']}, rounded with "
+        f"{coordinates} of gradients clipped to {given['clip']}, rounded with "
         f"dither to multiples of {given['grid']}"
     )
 
 
 def _batch_words(given: Given) -> str:
-    return f"fresh batches of {given['batch']} and a state of {given['state-bits']} bits"
+    bits = counted(given["state-bits"], "bits")
+    return f"fresh batches of {given['batch']} and a state of {bits}"
 
 
 def _positive(given: Given, name: str) -> Fraction:
@@ -185,6 +188,10 @@ def _short(steps: int) -> str:
         return str(steps)
     with localcontext(Context(prec=6, rounding=ROUND_FLOOR, Emax=MAX_EMAX)):
         return f"{+Decimal(fmpq(steps).p.str()):e}"
+
+
+def _turns(steps: int) -> str:
+    return counted(_short(steps), "steps")
 
 
 _REGIMES = {

@@ -4,11 +4,13 @@ The sum of the N largest of some numbers is the least of N theta + sum (number -
 theta, attained at one of the numbers.
 """
 
+from decimal import MIN_EMIN, ROUND_FLOOR, Context, Decimal, localcontext
+
 from flint import fmpq
 
 from hardness.check.named.members import Members
 from hardness.check.reading import fraction, integer, refuse
-from hardness.check.scheme import python_fraction
+from hardness.claims.words import counted
 
 
 def error(members: Members, value: fmpq, given: dict[str, str]) -> str:
@@ -19,11 +21,11 @@ def error(members: Members, value: fmpq, given: dict[str, str]) -> str:
     if (1 - value) * members.trace != _largest(members, features):
         refuse("the error is not 1 less the share of the largest eigenvalues")
     if value == 0:
-        return f"{features} features may learn every member: the bound is vacuous"
+        return f"{counted(features, 'features')} may learn every member: the bound is vacuous"
     return (
-        f"no regression on up to {features} functions of the tokens, or kernel machine on as many "
-        f"inputs, all chosen without labels, has relative risk below {_short(value)} on average "
-        "over the members"
+        f"no regression on up to {counted(features, 'functions')} of the tokens, or "
+        "kernel machine on as many inputs, all chosen without labels, has relative risk below "
+        f"{_short(value)} on average over the members"
     )
 
 
@@ -41,6 +43,11 @@ def needed(members: Members, value: fmpq, given: dict[str, str]) -> str:
         refuse(f"{features} features are not the least number that the eigenvalues allow")
     if features and _largest(members, features - 1) >= wanted:
         refuse(f"fewer than {features} features are not excluded by the eigenvalues")
+    if value <= 1:
+        return (
+            "regression on fixed features, or a kernel machine: the bound is vacuous for relative "
+            f"risk {risk} on a share {success} of the members"
+        )
     return (
         f"a regression on fixed features, or a kernel machine, needs at least {features} features "
         f"or inputs for relative risk {risk} on a share {success} of the members"
@@ -60,5 +67,9 @@ CLAIMS = {"kernel-error": error, "kernel-features": needed}
 
 
 def _short(value: fmpq) -> str:
+    """A rational in (0, 1], cut down to six digits where it is long: what is said is a bound."""
     text = str(value)
-    return text if len(text) <= 24 else f"about {float(python_fraction(value)):.6g}"
+    if len(text) <= 24:
+        return text
+    with localcontext(Context(prec=6, rounding=ROUND_FLOOR, Emin=MIN_EMIN)):
+        return f"{Decimal(int(value.p)) / Decimal(int(value.q)):g}"

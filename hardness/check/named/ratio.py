@@ -14,8 +14,10 @@ from flint import fmpq, fmpz
 
 from hardness.check.named.members import Members
 from hardness.check.reading import integer, refuse
+from hardness.claims.words import counted
 
 _MOST = 10_000_000  # products of long integers in one recurrence for all overlaps
+_MOST_BITS = 10**11  # of all coefficients of one overlap together
 
 Given = dict[str, str]
 
@@ -46,12 +48,16 @@ class Reach:
 
     def value(self, examples: int) -> fmpq:
         """The squared norm of the ratio less 1."""
-        weights = _weights(self.members)[: self.degree]
+        m, k = self.members.scheme.family.chosen, self.sample_degree
+        degree = self.degree if k is None else min(self.degree, k * (m + 1))  # there is no more
+        weights = _weights(self.members)[:degree]
         scale = fmpz(1)
         for w in weights:
             scale = scale.lcm(fmpq(w / self.share).q)
+        if degree**2 * scale.bit_length() > _MOST_BITS:
+            refuse(f"degree {self.degree} takes too long to verify with numbers of so many digits")
         family = self.members.scheme.family
-        n, m, total = family.ground, family.chosen, fmpz(0)
+        n, total = family.ground, fmpz(0)
         for t in range(1, m + 1):
             # P(scale x) has integer coefficients, and so have all its powers
             terms = [
@@ -60,15 +66,17 @@ class Reach:
                 if w
             ]
             if terms:
-                found = _truncated(terms, examples, self.sample_degree, self.degree)
+                found = _truncated(terms, examples, k, degree)
                 total += math.comb(m, t) * math.comb(n - m, m - t) * _sum_scaled(found, scale)
-        return fmpq(total, scale**self.degree * self.members.size)
+        return fmpq(total, scale**degree * self.members.size)
 
     @property
     def words(self) -> str:
         """The polynomials."""
-        some = f", each monomial on at most {self.sample_degree} examples"
-        return f"of degree at most {self.degree}" + (some if self.sample_degree else "")
+        degree = f"of degree at most {self.degree}"
+        if self.sample_degree is None:
+            return degree
+        return f"{degree}, each monomial on at most {counted(self.sample_degree, 'examples')},"
 
     @property
     def kind(self) -> str:
@@ -104,15 +112,16 @@ def _advantage(reach: Reach, value: fmpq, given: Given) -> str:
         refuse("the degree is beyond that of the whole ratio")
     if value != reach.value(examples):
         refuse(f"the advantage of polynomials {reach.words} is not the one claimed")
+    some = counted(examples, reach.kind)
     if value == 0:
         return (
-            f"no polynomial {reach.words} in {examples} {reach.kind} tells labels of a random "
+            f"no polynomial {reach.words} in {some} tells labels of a random "
             "member from coins by its mean"
         )
     if value >= 1:
-        return f"polynomials {reach.words} in {examples} {reach.kind}: the bound is vacuous"
+        return f"polynomials {reach.words} in {some}: the bound is vacuous"
     return (
-        f"no polynomial {reach.words} in {examples} {reach.kind} of a random member has its mean "
+        f"no polynomial {reach.words} in {some} of a random member has its mean "
         f"more than about {_root(value)} standard deviations from that with coins for labels"
     )
 
@@ -124,9 +133,14 @@ def _least(reach: Reach, value: fmpq) -> str:
     if examples == 0:
         if any(_weights(reach.members)[: reach.degree]):
             refuse(f"polynomials {reach.words} do tell some number of examples apart")
-        return f"no number of {reach.kind} is enough for polynomials {reach.words}"
+        return (
+            f"no polynomial {reach.words} in any number of {reach.kind} tells labels of a "
+            "random member from coins by its mean"
+        )
     if reach.value(examples) < 1 or reach.value(examples - 1) >= 1:
         refuse(f"{examples} is not the least number of examples for polynomials {reach.words}")
+    if examples == 1:
+        return f"polynomials {reach.words} in {counted(1, reach.kind)}: the bound is vacuous"
     return (
         f"polynomials {reach.words} need at least {examples} {reach.kind} to move their mean by a "
         "standard deviation"

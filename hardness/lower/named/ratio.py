@@ -102,12 +102,16 @@ class Ratio:
         first = next(a for a, w in enumerate(overlaps.weights) if w)
         count = degree // (first + 1)  # P_t^i begins with x^(i (first + 1))
         count = count if sample_degree is None else min(count, sample_degree)
-        _require_short(overlaps.weights, degree, count)
-        total = [fmpq(0)] * count
+        unit = fmpz(1)  # integers are much faster than rationals
+        for w in overlaps.weights:
+            unit = unit.lcm(w.q)
+        _require_short(overlaps.weights, degree, count, unit)
+        total = [fmpz(0)] * count
         for t, chance in enumerate(overlaps.chances if count else ()):
-            for i, value in enumerate(_powers(overlaps.weights, t, degree, count)):
-                total[i] += chance * value
-        return Ratio(moments=tuple(total))
+            pairs = (chance * unknown.size).p
+            for i, value in enumerate(_powers(overlaps.weights, t, degree, count, unit)):
+                total[i] += pairs * value
+        return Ratio(moments=tuple(fmpq(v, unknown.size * unit**i) for i, v in enumerate(total, 1)))
 
     def thinned(self, share: Rational) -> "Ratio":
         """Take examples of which only a share is open: of a layer's, LAYER."""
@@ -158,27 +162,29 @@ def thresholds(
     return [(d, Ratio.of(unknown, d).thinned(share).least_examples()) for d in degrees]
 
 
-def _powers(weights: Sequence[Rational], t: int, degree: int, count: int) -> Iterator[Rational]:
-    """Sum the coefficients of P_t, P_t^2, .. P_t^count up to x^degree."""
+def _powers(
+    weights: Sequence[Rational], t: int, degree: int, count: int, unit: fmpz
+) -> Iterator[fmpz]:
+    """Sum the coefficients of unit P_t, (unit P_t)^2, .. (unit P_t)^count up to x^degree."""
     weights = weights[:degree]
     first = next(a for a, w in enumerate(weights) if w)
-    unit = fmpz(1)  # integers are much faster than rationals
-    for w in weights:
-        unit = unit.lcm(w.q)
     shifted = fmpz_poly([(w * unit).p * math.comb(t, a) for a, w in enumerate(weights)][first:])
     power = fmpz_poly([1])
     for i in range(1, count + 1):
         kept = degree + 1 - i * (first + 1)  # of P_t^i / x^(i (first + 1))
         power = fmpz_poly((power * shifted).coeffs()[:kept])
-        yield power(fmpz(1)) / fmpq(unit) ** i
+        yield power(fmpz(1))
 
 
-def _require_short(weights: Sequence[Rational], degree: int, count: int) -> None:
+def _require_short(weights: Sequence[Rational], degree: int, count: int, unit: fmpz) -> None:
     """Refuse what takes more than seconds to find, or more than some ten to verify."""
     m, used = len(weights) - 1, [a for a, w in enumerate(weights) if w and a < degree]
     length = min(degree, (used[-1] - used[0]) * count) + 1 if used else 0
+    bits = count * unit.bit_length()  # of the last moment, of which there are `count` to reduce
     require(
-        m * len(used) * count * length * degree <= 10**9 and m * min(m, degree) * degree <= 10**7,
-        f"degree={degree} given with m={m}: that takes long; lower the degree, or the sample "
-        "degree",
+        m * len(used) * count * length * degree <= 10**9
+        and m * min(m, degree) * degree <= 10**7
+        and count * bits**2 <= 10**13,
+        f"degree={degree} given with m={m}: that takes long; lower the degree or the sample "
+        "degree, or give a noise of fewer digits",
     )
