@@ -16,6 +16,7 @@ from hardness.check.named.members import Members
 from hardness.check.reading import integer, refuse
 
 _MOST = 10_000_000  # products of long integers in one recurrence for all overlaps
+_MOST_BITS = 1 << 33  # of all coefficients of one recurrence
 
 Given = dict[str, str]
 
@@ -52,6 +53,12 @@ class Reach:
             scale = scale.lcm(fmpq(w / self.share).q)
         family = self.members.scheme.family
         n, m, total = family.ground, family.chosen, fmpz(0)
+        # sum_{i<=k} C(examples,i) P^i has no more parts than that
+        most = examples if self.sample_degree is None else min(self.sample_degree, examples)
+        degree = min(self.degree, most * (m + 1))
+        parts = degree // (1 + next((a for a, w in enumerate(weights) if w), degree))
+        if parts * (degree * scale.bit_length() + parts * examples.bit_length()) > _MOST_BITS:
+            refuse(f"degree {self.degree} takes too much memory to verify")
         for t in range(1, m + 1):
             # P(scale x) has integer coefficients, and so have all its powers
             terms = [
@@ -60,9 +67,9 @@ class Reach:
                 if w
             ]
             if terms:
-                found = _truncated(terms, examples, self.sample_degree, self.degree)
+                found = _truncated(terms, examples, self.sample_degree, degree)
                 total += math.comb(m, t) * math.comb(n - m, m - t) * _sum_scaled(found, scale)
-        return fmpq(total, scale**self.degree * self.members.size)
+        return fmpq(total, scale**degree * self.members.size)
 
     @property
     def words(self) -> str:

@@ -24,6 +24,7 @@ from instances.family import require
 from instances.threshold import Rational
 
 _MOST = 10**1000  # examples
+_MOST_MOMENTS = 2000  # of long numbers, which thresholds sum up a hundred times
 OPEN, LAYER = fmpq(1), fmpq(1, 2)  # the share of examples with z_0 = -1
 
 
@@ -188,7 +189,9 @@ def _require_short(weights: Sequence[Rational], degree: int, count: int) -> None
     m, used = len(weights) - 1, [a for a, w in enumerate(weights) if w and a < degree]
     length = min(degree, (used[-1] - used[0]) * count) + 1 if used else 0
     require(
-        m * len(used) * count * length * degree <= 10**9 and m * min(m, degree) * degree <= 10**7,
+        m * len(used) * count * length * degree <= 10**9
+        and m * min(m, degree) * degree <= 10**7
+        and count <= _MOST_MOMENTS,
         f"degree={degree} given with m={m}: that takes long; lower the degree, or the sample "
         "degree",
     )
