@@ -303,7 +303,7 @@ def test_batches_and_states_around_the_first_vacuous_ones_are_accepted(spec, noi
     family = parse(f"{spec},noise={noise}")
     vacuous = set()
     for batch in (1, 3, 10**25, 10**27, 10**29):
-        for bits in (*range(1, 30, 3), 70, 10**40):
+        for bits in (*range(1, 24), 70, 10**40):
             try:
                 made = certify_named(family, [BatchDescent(steps=1, batch=batch, state_bits=bits)])
             except UsageError:  # too many digits
