@@ -16,8 +16,9 @@ QUANTITIES: dict[str, Quantity] = {
     "kernel-error": Quantity(
         meaning="the relative risk of the best combination of so many fixed features, averaged "
         "over all members, is at least this: 1 - (sum of as many of the largest eigenvalues of the "
-        "Gram matrix)/(sum of all). The best features attain it: sums of members with the entries "
-        "of eigenvectors; 0 means that the bound is vacuous",
+        "Gram matrix)/(sum of all). Beside what everyone knows of a label, the best features "
+        "attain it: sums of members with the entries of eigenvectors; 0 means that the bound is "
+        "vacuous",
         source="Fan49",
         assumptions=FAMILY + GOAL + _FEATURES,
         parameters=("features",),

@@ -194,6 +194,7 @@ def test_roots_are_exact_or_the_least_of_twelve_digits():
         assert found**2 == square or (found - unit) ** 2 < square
     assert at_most(fmpq(1, 3), fmpq(1, 9)) == fmpq(2, 3)
     assert at_most(fmpq(1, 3), fmpq(4, 9)) == 1
+    assert at_most(fmpq(1, 3), fmpq(4, 9) - fmpq(1, 10**20)) == 1  # rounded up it would be more
     assert [root_up(fmpq(v)) for v in (0, 1, 2, 4, 5)] == [0, 1, 2, 2, 3]
 
 
@@ -294,6 +295,22 @@ def test_without_steps_only_those_that_are_needed_are_claimed():
     )
     assert [c.quantity for c in made.claims] == ["gd-noise-steps", "information-floor"]
     assert check(made.to_json()).statements
+
+
+@pytest.mark.parametrize("noise", ["0", "0.4999", "0.4999999999999"])
+@pytest.mark.parametrize("spec", ["parity:d=9,m=3", "profile:g=majority,d=12,m=4"])
+def test_batches_and_states_around_the_first_vacuous_ones_are_accepted(spec, noise):
+    family = parse(f"{spec},noise={noise}")
+    vacuous = set()
+    for batch in (1, 3, 10**25, 10**27, 10**29):
+        for bits in (*range(1, 24), 70, 10**40):
+            try:
+                made = certify_named(family, [BatchDescent(steps=1, batch=batch, state_bits=bits)])
+            except UsageError:  # too many digits
+                continue
+            assert check(made.to_json()).statements
+            vacuous.add(made.claims[0].value == "1")
+    assert vacuous == {True, False}
 
 
 def test_large_families_and_batches_take_a_certificate_of_few_digits():

@@ -241,3 +241,13 @@ def test_changed_evidence_is_refused(field, value):
 def test_a_family_without_such_bounds_has_no_claim():
     with pytest.raises(NoClaim, match="no claim: nice given"):
         certify_named(parse("nice:m=2,k=2,d=8"), [Kernel(features=5)])
+
+
+def test_a_certificate_without_a_claim_needs_a_reason_that_is_known():
+    data = json.loads(
+        json.dumps(certify_named(parse("profile:g=h**2,d=6,m=3"), [Kernel()]).to_json())
+    )
+    data["evidence"]["no_claim"] = {"kernel": None}
+    data["claims"] = [c for c in data["claims"] if c["quantity"] == "information-floor"]
+    with pytest.raises(Refuted, match="no reason known"):
+        check(sealed(data))

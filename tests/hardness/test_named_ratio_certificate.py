@@ -113,3 +113,25 @@ def test_a_degree_beyond_that_of_so_many_examples_is_quick():
     whole = certify_named(parse("parity:d=9,m=1,noise=0.1"), [replace(asked, degree=6)])
     assert found.value("low-degree-examples") == whole.value("low-degree-examples")
     check(found.to_json())
+
+
+def changed_examples(spec, **numbers):
+    """A certificate whose threshold for examples of the layer was changed."""
+    data = certify_named(parse(spec), [LowDegree(degree=4)]).to_json()
+    claim = next(c for c in data["claims"] if c["quantity"] == "low-degree-examples")
+    claim["value"] = numbers.pop("value", claim["value"])
+    claim["parameters"].update({key: str(value) for key, value in numbers.items()})
+    return sealed(data)
+
+
+def test_a_degree_far_beyond_the_examples_is_verified_at_once():
+    found = certify_named(parse("parity:d=9,m=1"), [LowDegree(degree=2 * 10**3)]).to_json()
+    value = next(c["value"] for c in found["claims"] if c["quantity"] == "low-degree-examples")
+    check(changed_examples("parity:d=9,m=1", degree=3 * 10**6, value=value))
+
+
+def test_a_degree_that_fills_the_memory_is_refused():
+    with pytest.raises(Refuted, match="too much memory"):
+        check(changed_examples("parity:d=9,m=1", degree=3 * 10**6, value=str(10**7)))
+    with pytest.raises(UsageError, match="takes long"):
+        certify_named(parse("parity:d=9,m=1"), [LowDegree(degree=10**4)])

@@ -58,7 +58,8 @@ class NamedEvidence:
         if about != sorted(set(about)) or not set(about) <= set(_ABOUT) or not about:
             refuse(f"it must be about some of {', '.join(_ABOUT)}")
         for name, reason in silent.items():
-            if self._members.two_valued or name not in about or reason != MANY_VALUES.get(name):
+            known = name in about and reason == MANY_VALUES.get(name, "")
+            if self._members.two_valued or not known:
                 refuse(f"{str(name)[:40]!r} is without a claim for no reason known here")
         self.words = {"information-floor": FLOOR}
         for name in set(about) - set(silent):

@@ -14,7 +14,7 @@ from hardness.check.reading import refuse
 from hardness.check.scheme import python_fraction
 
 _MOST_BITS = 1 << 19  # of an exact power
-_KEPT = 64  # bits of a power that is only bounded
+_KEPT = 64  # bits of a power that is only bounded, beside those that its exponent loses
 
 
 def squared_batch(members: Members, batch: int, bits: int) -> Fraction:
@@ -62,16 +62,17 @@ def _row(members: Members, found: list[fmpq], batch: int) -> fmpq:
 
 def _power_below(base: fmpq, exponent: int, size: int) -> fmpq:
     """Bound base^exponent from below, base > 1, and stop where it passes 8 size."""
-    result = fmpq(1)
+    # Some 1/(base - 1) factors get there, and each is cut.
+    result, kept = fmpq(1), _KEPT + 2 * int(1 / (base - 1)).bit_length()
     for bit in bin(exponent)[2:]:
-        result = _cut(result * result * (base if bit == "1" else 1))
+        result = _cut(result * result * (base if bit == "1" else 1), kept)
         if result > 8 * size:
             break
     return result
 
 
-def _cut(value: fmpq) -> fmpq:
-    """Round a number of at least 1 down to 64 bits after its leading one."""
+def _cut(value: fmpq, kept: int) -> fmpq:
+    """Round a number of at least 1 down to so many bits after its leading one."""
     top, bottom = int(value.p), int(value.q)
-    shift = max(_KEPT - top.bit_length() + bottom.bit_length(), 0)
+    shift = max(kept - top.bit_length() + bottom.bit_length(), 0)
     return fmpq(fmpz((top << shift) // bottom), fmpz(1) << shift)

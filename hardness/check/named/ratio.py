@@ -17,7 +17,7 @@ from hardness.check.reading import integer, refuse
 from hardness.claims.words import counted
 
 _MOST = 10_000_000  # products of long integers in one recurrence for all overlaps
-_MOST_BITS = 10**11  # of all coefficients of one overlap together
+_MOST_BITS = 1 << 33  # of all coefficients of one recurrence
 
 Given = dict[str, str]
 
@@ -48,16 +48,18 @@ class Reach:
 
     def value(self, examples: int) -> fmpq:
         """The squared norm of the ratio less 1."""
-        m, k = self.members.scheme.family.chosen, self.sample_degree
-        degree = self.degree if k is None else min(self.degree, k * (m + 1))  # there is no more
+        family = self.members.scheme.family
+        n, m, total = family.ground, family.chosen, fmpz(0)
+        # sum_{i<=k} C(examples,i) P^i has no more parts than that
+        most = examples if self.sample_degree is None else min(self.sample_degree, examples)
+        degree = min(self.degree, most * (m + 1))
         weights = _weights(self.members)[:degree]
         scale = fmpz(1)
         for w in weights:
             scale = scale.lcm(fmpq(w / self.share).q)
-        if degree**2 * scale.bit_length() > _MOST_BITS:
-            refuse(f"degree {self.degree} takes too long to verify with numbers of so many digits")
-        family = self.members.scheme.family
-        n, total = family.ground, fmpz(0)
+        parts = degree // (1 + next((a for a, w in enumerate(weights) if w), degree))
+        if parts * (degree * scale.bit_length() + parts * examples.bit_length()) > _MOST_BITS:
+            refuse(f"degree {self.degree} takes too much memory to verify")
         for t in range(1, m + 1):
             # P(scale x) has integer coefficients, and so have all its powers
             terms = [
@@ -66,7 +68,7 @@ class Reach:
                 if w
             ]
             if terms:
-                found = _truncated(terms, examples, k, degree)
+                found = _truncated(terms, examples, self.sample_degree, degree)
                 total += math.comb(m, t) * math.comb(n - m, m - t) * _sum_scaled(found, scale)
         return fmpq(total, scale**degree * self.members.size)
 

@@ -10,7 +10,8 @@ docs/named-mathematics.md has the proofs.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar
 
 from flint import fmpq, fmpz, fmpz_poly
 
@@ -23,6 +24,7 @@ from instances.family import require
 from instances.threshold import Rational
 
 _MOST = 10**1000  # examples
+_MOST_MOMENTS = 2000  # of long numbers, which thresholds sum up a hundred times
 OPEN, LAYER = fmpq(1), fmpq(1, 2)  # the share of examples with z_0 = -1
 
 
@@ -119,11 +121,20 @@ class Ratio:
 
     def advantage(self, examples: int) -> Rational:
         """Compute the squared norm less 1; `examples` is any whole number."""
-        total, choices = fmpq(0), 1
-        for i, moment in enumerate(self.moments):
+        tops, bottom = self._integers
+        total, choices = fmpz(0), fmpz(1)
+        for i, top in enumerate(tops):
             choices = choices * (examples - i) // (i + 1)
-            total += choices * moment
-        return total
+            total += choices * top
+        return fmpq(total, bottom)
+
+    @cached_property
+    def _integers(self) -> tuple[list[Any], Any]:
+        """The moments over one denominator: adding up long rationals takes gcds of long numbers."""
+        bottom = fmpz(1)
+        for moment in self.moments:
+            bottom = bottom.lcm(moment.q)
+        return [moment.p * (bottom // moment.q) for moment in self.moments], bottom
 
     def least_examples(self) -> int:
         """Find the least number of examples at which it reaches 1; 0 where none will do.
@@ -184,6 +195,7 @@ def _require_short(weights: Sequence[Rational], degree: int, count: int, unit: f
     require(
         m * len(used) * count * length * degree <= 10**9
         and m * min(m, degree) * degree <= 10**7
+        and count <= _MOST_MOMENTS
         and count * bits**2 <= 10**13,
         f"degree={degree} given with m={m}: that takes long; lower the degree or the sample "
         "degree, or give a noise of fewer digits",
