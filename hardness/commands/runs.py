@@ -120,7 +120,7 @@ def distinguish(
 @click.option("--examples", type=POSITIVE, required=True, help="Open ones (z_0 = -1) in each play.")
 @click.option(
     "--repetitions",
-    type=click.IntRange(min=2),
+    type=click.IntRange(min=10, max=1_000_000),
     default=1000,
     show_default=True,
     help="In each of the two worlds.",
