@@ -32,7 +32,7 @@ from instances.symmetric import Symmetric, to_float
 from instances.threshold import Rational
 
 _MOST_REPETITIONS = 1_000_000
-_MOST_PAIRS = 1e13  # in all: half a day
+_MOST_PAIRS = 1e12  # in all: an hour
 _MOST_PLACES = 100_000
 _MOST_BITS = 900  # of a value of the kernel: sums of so many stay within float64
 _TASKS = 50  # repetitions of a world are cut into so many tasks
@@ -141,11 +141,12 @@ def pair_test(
     (3.77, True)
     """
     statistic = PairStatistic.of(family, level)
-    if not (opened >= 2 and 10 <= repetitions <= _MOST_REPETITIONS and jobs >= 1):
-        raise UsageError(
-            f"{opened} open examples, {repetitions} repetitions, {jobs} jobs given: at least 2, 10 "
-            f"to {_MOST_REPETITIONS}, at least 1"
-        )
+    if opened < 2:
+        raise UsageError(f"{opened} open examples given: at least 2 make a pair")
+    if not 10 <= repetitions <= _MOST_REPETITIONS:
+        raise UsageError(f"{repetitions} repetitions given: 10 to {_MOST_REPETITIONS} are allowed")
+    if jobs < 1:
+        raise UsageError(f"{jobs} jobs given: at least 1 is needed")
     if statistic.n >= _MOST_PLACES:
         raise UsageError(
             f"d={statistic.n + 1} given: at most {_MOST_PLACES} here, the kernel is tabulated by "

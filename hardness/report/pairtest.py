@@ -43,10 +43,13 @@ def _moments(values: Array, mean: Rational | None, variance: Rational) -> str:
 
 def _verdict(found: PairTest) -> str:
     low, high = found.interval
-    said = (
-        "The advantage is the difference of the means over the standard deviation among coins. "
-        f"Measured over predicted: {found.ratio:.3f}."
-    )
+    said = "The advantage is the difference of the means over the standard deviation among coins."
+    if low <= 0 <= high:
+        return (
+            f"{said} It is too small to be measured here: the interval holds 0. Ask for more "
+            "examples or repetitions."
+        )
+    said += f" Measured over predicted: {found.ratio:.3f}."
     if not low <= found.predicted <= high:
         said += " The interval does not hold the prediction, as happens to one in twenty or so."
     if abs(found.ratio - 1) > _NEAR:

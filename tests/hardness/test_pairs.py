@@ -211,7 +211,7 @@ def test_coins_of_a_parity_are_those_of_the_distinguisher():
         ("profile:g=parity+0.1*majority,d=9,m=2", {}, "two-valued"),
         ("parity:d=9,m=3", {"level": 2}, "coefficients at 3"),
         ("parity:d=9,m=3", {"opened": 1}, "at least 2"),
-        ("parity:d=9,m=3", {"repetitions": 9}, "at least 2, 10"),
+        ("parity:d=9,m=3", {"repetitions": 9}, "9 repetitions given: 10 to"),
         ("parity:d=9,m=3", {"opened": 10**9}, "ask for fewer"),
         ("parity:d=2,m=1", {"opened": 2, "seed": 770}, "no deviation"),
         ("parity:d=9999,m=120", {}, "beyond float64"),
