@@ -113,6 +113,12 @@ def test_bounds_on_the_chance_are_those_of_exact_sums(size, noise):
         assert low <= most + 1e-12
 
 
+def test_fano_is_the_formula_for_three_sets():
+    assert fano(3, 0.1, 1 / 3) == pytest.approx(0, abs=1e-12)  # a guess
+    bits = 1 - entropy(0.1)
+    assert fano(3, 0.1, 2 / 3) * bits == pytest.approx(1 / 3, abs=1e-12)
+
+
 def test_flips_are_binomial():
     from scipy.stats import binom
 
