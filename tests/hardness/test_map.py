@@ -124,6 +124,18 @@ def test_bounds_beyond_the_range_of_float64(examples):
     assert 0 <= success_at_least(size, float(noise), examples) <= most + 1e-9
 
 
+def test_fano_is_the_formula_for_three_sets():
+    assert fano(3, 0.1, 1 / 3) == pytest.approx(0, abs=1e-12)  # a guess
+    bits = 1 - entropy(0.1)
+    assert fano(3, 0.1, 2 / 3) * bits == pytest.approx(1 / 3, abs=1e-12)
+
+
+def test_fano_is_drawn_at_twice_its_open_examples():
+    family = parse("parity:d=100,m=4,noise=0.1")
+    (line,) = (c for c in curves(family, RATES) if c.name == "Fano's inequality")
+    assert line.marks[0].examples == 52 == 2 * math.ceil(fano(math.comb(99, 4), 0.1, 2 / 3))
+
+
 def test_flips_are_binomial():
     from scipy.stats import binom
 

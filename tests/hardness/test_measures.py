@@ -14,6 +14,7 @@ from hardness.measures import (
     average_sensitivity,
     degree,
     leap,
+    leap_of_masks,
     least_degree,
     level_weights,
     noise_sensitivity,
@@ -348,3 +349,16 @@ def test_decimals():
     assert [decimal(v) for v in ("0", "1/3", "2/30000", "-5/2", "9" * 5000)] == [
         "0", "0.333333", "6.66667e-5", "-2.5", "1.00000e+5000",
     ]  # fmt: skip
+
+
+def test_leap_of_masks_does_not_depend_on_their_order():
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        masks = rng.integers(0, 64, size=int(rng.integers(1, 7)))
+        sets = [[j for j in range(6) if mask >> j & 1] for mask in masks]
+        orders = itertools.permutations([set(s) for s in sets if s])
+        steps = [
+            max((len(s - set().union(*order[:i])) for i, s in enumerate(order)), default=0)
+            for order in orders
+        ]
+        assert leap_of_masks(masks) == leap(map(tuple, sets)) == min(steps)

@@ -21,6 +21,7 @@ from instances.errors import Refuted
 from tests.hardness.test_certificate import sealed
 
 NOISY = NoisyDescent(steps=5, clip=Fraction(1), std=Fraction(3))
+VACUOUS = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(3))
 ROUNDED = RoundedDescent(clip=Fraction(1), grid=Fraction(3), parameters=4)
 RATIO = LowDegree(degree=6, examples=9)
 EASY = {"success": Fraction(1, 100)}  # guessing reaches it: no step is needed
@@ -38,6 +39,7 @@ def of(data, name):
     ("asked", "terms", "name", "value", "given"),
     [
         (NOISY, {}, "gd-noise-success", "2", {}),
+        (VACUOUS, {}, "gd-noise-success", "2", {}),
         (NOISY, {}, "gd-noise-success", None, {"clip": "-1"}),
         (NOISY, {}, "gd-noise-success", None, {"noise-std": "-3"}),
         (NOISY, {}, "gd-noise-success", None, {"steps": "-5"}),

@@ -19,7 +19,14 @@ from hardness.compare.descent import (
 from hardness.lower.bounds import Terms
 from hardness.lower.named import NoClaim, NoisyDescent, Unknown, WorstDescent
 from hardness.oracles import Budget, Meter, Spent
-from hardness.oracles.gradients import Dithered, GradientOracle, Nearby, Normal, cube
+from hardness.oracles.gradients import (
+    Dithered,
+    GradientOracle,
+    Nearby,
+    Normal,
+    cube,
+    known_signs,
+)
 from hardness.report.canvas import render
 from hardness.report.descent import descent_numbers, descent_words, draw_descent
 from hardness.upper.noisygd import descend
@@ -254,3 +261,21 @@ def test_what_is_enough_for_members():
     assert len(cube(5)) == 32
     noisy = NoisyDescent(steps=1, clip=Fraction(1), std=Fraction(2))
     assert int(noisy.claims(unknown, Terms())[1].value) < wanted
+
+
+def test_a_profile_is_judged_by_what_is_added_to_what_everyone_knows():
+    family = parse("profile:g=majority,d=7,m=3,noise=0.1")
+    rng = np.random.default_rng(0)
+    oracle = GradientOracle(family, [(1, 2, 3), (2, 4, 6)], 1.0, Normal(std=1.0), rng)
+    public = known_signs(family, oracle.points)
+    hidden = oracle.signs - public
+    other = rng.normal(size=hidden.shape)
+
+    class Given:
+        def values(self, part):
+            return 0.8 * public + part
+
+    assert judge(oracle, Given(), 0.3 * hidden) == pytest.approx(0, abs=1e-12)
+    along = (other * hidden).sum(axis=1) ** 2
+    wanted = 1 - along / ((other**2).sum(axis=1) * (hidden**2).sum(axis=1))
+    assert judge(oracle, Given(), other) == pytest.approx(wanted, abs=1e-9)

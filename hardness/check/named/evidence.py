@@ -41,6 +41,8 @@ class NamedEvidence:
         scheme = Scheme(*read_profile(spec))
         family = scheme.family
         self._members = Members(scheme=scheme, orthonormal=spec.startswith("parity:"))
+        if family.chosen >= family.ground and not self._members.orthonormal:
+            refuse("there is nothing hidden: one member")
         if set(evidence) != _EVIDENCE:
             refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}")
         self._read_about(evidence["about"], evidence["no_claim"])
