@@ -14,6 +14,7 @@ from flint import fmpq
 from hardness.check.finite import FiniteEvidence
 from hardness.check.modular import ModularEvidence
 from hardness.check.named.evidence import NamedEvidence
+from hardness.check.named.independent import IndependentEvidence
 from hardness.check.parity import ParityEvidence
 from hardness.check.reading import Checked, rational, refuse
 from hardness.check.symmetric import SymmetricEvidence
@@ -59,6 +60,15 @@ _KINDS: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
     "specs": FiniteEvidence,
 }
 
+_NAMED: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
+    "parity": NamedEvidence,
+    "profile": NamedEvidence,
+    "lwr": IndependentEvidence,
+    "lwe": IndependentEvidence,
+    "lpn": IndependentEvidence,
+    "window": IndependentEvidence,
+}
+
 
 def check_certificate(data: dict[str, Any]) -> Checked:
     """Derive a certificate's claims again; raises Refuted where one does not follow.
@@ -84,10 +94,10 @@ def check_certificate(data: dict[str, Any]) -> Checked:
     try:
         spec = data["spec"]
         name = spec.partition(":")[0]
-        if name not in _KINDS:
+        kinds = _NAMED if "about" in data["evidence"] else _KINDS
+        if name not in kinds:
             refuse(f"{spec[:80]!r} is no canonical spec of a family that is checked here")
-        kind_of = NamedEvidence if "about" in data["evidence"] else _KINDS[name]
-        evidence = kind_of(spec, data["evidence"])
+        evidence = kinds[name](spec, data["evidence"])
         if data["scope"] != evidence.scope:
             refuse("its scope is not what these claims are about")
         statements = [_check_claim(evidence, claim) for claim in data["claims"]]

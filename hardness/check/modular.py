@@ -39,7 +39,7 @@ class ModularEvidence:
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
         """Verify the evidence against the spec."""
-        family = self._family = read_residues(spec)
+        family = self.family = read_residues(spec)
         if set(evidence) != _EVIDENCE:
             refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}")
         self._rule = _rule(family)
@@ -49,17 +49,17 @@ class ModularEvidence:
         wanted = {"secret": family.secret, "reach": reach}
         if evidence["members"] != wanted or type(evidence["members"]["reach"]) is not int:
             refuse("the members of the evidence are not those of the spec")
-        self._size = _count(family, self._rule, reach)
+        self.size = _count(family, self._rule, reach)
         labels = {"levels": str(family.levels), "rarest": str(family.rarest)}
         if evidence["labels"] != labels:
             refuse("the labels of the evidence are not those of the spec")
-        self._square = square(family, evidence["errors"])
-        if fraction(evidence["chi_square"]) != self._square or self._square <= 0:
+        self.square = square(family, evidence["errors"])
+        if fraction(evidence["chi_square"]) != self.square or self.square <= 0:
             refuse("chi^2 of the evidence is not that of its errors, or 0")
         if not isinstance(evidence["density"], list) or len(evidence["density"]) != 2:
             refuse("the density of the evidence must have two ends")
-        self._least, self._most = (fraction(end) for end in evidence["density"])
-        _check_density(family, self._least, self._most)
+        self.least, self.most = (fraction(end) for end in evidence["density"])
+        _check_density(family, self.least, self.most)
 
     def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         """Verify one claim and say it in the checker's own words."""
@@ -76,8 +76,8 @@ class ModularEvidence:
         return claims[name](int(value.p), given)
 
     def _members(self, value: int, given: dict[str, str]) -> str:
-        if value != self._size:
-            refuse(f"{value} is not the number of {self._family.secret} secrets that are counted")
+        if value != self.size:
+            refuse(f"{value} is not the number of {self.family.secret} secrets that are counted")
         self._check_secrets(given)
         return (
             f"{value} secrets are {_MEANING[self._rule]}: any two of them have independent labels "
@@ -86,7 +86,7 @@ class ModularEvidence:
 
     def _check_secrets(self, given: dict[str, str]) -> None:
         """Entries are residues of the kind: place by place, or h places and their entries."""
-        family = self._family
+        family = self.family
         kinds = {"binary": 1, "ternary": 2}
         other = fmpz(min(kinds.get(family.secret, family.q - 1), family.q - 1))
         most = fmpz.bin_uiui(family.n, family.h) * other**family.h
@@ -98,11 +98,11 @@ class ModularEvidence:
     @property
     def _between(self) -> Fraction:
         """A Gram matrix of two members has eigenvalues between the ends of the density."""
-        return (self._most - self._least) / (self._most + self._least)
+        return (self.most - self.least) / (self.most + self.least)
 
     def _correlation(self, value: int, given: dict[str, str]) -> str:
         upper = python_fraction(rational(given["upper"]))
-        if value != 0 or upper * (self._most + self._least) != self._most - self._least:
+        if value != 0 or upper * (self.most + self.least) != self.most - self.least:
             refuse("the largest correlation is not between 0 and what the density allows")
         if not upper:
             return "any two of the members have correlation exactly 0"
@@ -110,9 +110,9 @@ class ModularEvidence:
 
     def _dimension(self, value: int, given: dict[str, str]) -> str:
         self._check_secrets(given)
-        if not 1 <= value <= self._size or value * self._between > 1:
+        if not 1 <= value <= self.size or value * self._between > 1:
             refuse(f"{value} members of correlation at most 1/{value} are not shown")
-        if value < self._size and (value + 1) * self._between <= 1:
+        if value < self.size and (value + 1) * self._between <= 1:
             refuse(f"{value} is less than the argument gives for SQ-DIM")
         if integer(given["upper"]) == value:
             how = "orthogonal" if not self._between else "of small enough correlation"
@@ -120,7 +120,7 @@ class ModularEvidence:
         return f"SQ-DIM is at least {value}"
 
     def _goal(self, given: dict[str, str]) -> Goal:
-        return Goal.read(given, self._size, None, self._most, self._least)
+        return Goal.read(given, self.size, None, self.most, self.least)
 
     def _stat(self, value: int, given: dict[str, str]) -> str:
         tau, goal = fraction(given["tau"]), self._goal(given)
@@ -128,9 +128,9 @@ class ModularEvidence:
             refuse("tau is not in (0, 1]")
         # The variance of a function in [-1,1] is largest for one of two values, on a set of codes
         # as close to half of their probability as can be.
-        levels, rarest = self._family.levels, self._family.rarest
+        levels, rarest = self.family.levels, self.family.rarest
         part = rarest if levels == 2 else Fraction(levels // 2, levels)
-        kappa = self._most * self._square * part * (1 - part)
+        kappa = self.most * self.square * part * (1 - part)
         goal.require_least(value, kappa / tau**2)
         return f"at least {value} queries to STAT({tau}) must be allowed {goal.words}"
 
@@ -138,15 +138,15 @@ class ModularEvidence:
         t, goal = integer(given["t"]), self._goal(given)
         if t < 1:
             refuse("t is below 1")
-        each = self._most * self._square * (1 - self._family.rarest)
+        each = self.most * self.square * (1 - self.family.rarest)
         goal.require_least(value, Fraction(3 * t, 2) * each)
         return f"at least {value} queries to VSTAT({t}) must be allowed {goal.words}"
 
     def _floor(self, value: int, given: dict[str, str]) -> str:
-        levels = self._family.levels
+        levels = self.family.levels
         if integer(given["levels"]) != levels:
             refuse(f"a label takes one of {levels} values")
-        return check_floor(value, given, self._size, self._most, levels, self._least)
+        return check_floor(value, given, self.size, self.most, levels, self.least)
 
 
 def _rule(family: Residues) -> str:

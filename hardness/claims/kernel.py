@@ -3,7 +3,7 @@
 from hardness.claims.named import FAMILY, GOAL
 from hardness.claims.words import Quantity
 
-_FEATURES = (
+FEATURES = (
     "features are real functions of the tokens, any whatever, chosen without the labels; every "
     "entry of the output has coefficients of its own, chosen in any way, the labels known or not; "
     "what is known of every label may be added, another fixed function counts as one feature more",
@@ -20,7 +20,7 @@ QUANTITIES: dict[str, Quantity] = {
         "attain it: sums of members with the entries of eigenvectors; 0 means that the bound is "
         "vacuous",
         source="Fan49",
-        assumptions=FAMILY + GOAL + _FEATURES,
+        assumptions=FAMILY + GOAL + FEATURES,
         parameters=("features",),
     ),
     "kernel-features": Quantity(
@@ -28,7 +28,7 @@ QUANTITIES: dict[str, Quantity] = {
         "of the members: the least number whose largest eigenvalues add up to success (1 - risk) "
         "of the sum of all; 1 or 0 means that the bound is vacuous",
         source="Fan49",
-        assumptions=FAMILY + GOAL + _FEATURES,
+        assumptions=FAMILY + GOAL + FEATURES,
         parameters=("risk", "success"),
     ),
 }

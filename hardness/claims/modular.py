@@ -12,18 +12,18 @@ SCOPE = (
     "end earlier. The information floor alone is about every learner."
 )
 
-_FAMILY = (
+FAMILY = (
     "tokens uniform on {-1,+1}^(2 x d); a is uniform on Z_q^n for q = 2^l, and for a prime q the "
     "bits of numbers mod q, its density against uniform between least and most, the two ends of "
     "`density` in the evidence",
     "labels follow from the formula, as stored and drawn ones do, and errors have exactly the "
     "probabilities of the evidence, multiples of 2^-64",
 )
-_MEMBERS = (
+MEMBERS = (
     "the secret is uniform among N members, one of each class of secrets that are not independent "
     "in the sense of `rule` of the evidence, with entries of size at most `reach` where it says so",
 )
-_GOAL = (
+GOAL = (
     "risk is E||F - hypothesis||^2, F = E[Y|X], over that of the mean of F for a uniform on Z_q^n",
 )
 _ADVERSARY = ("answers may be any values within the tolerance",)
@@ -33,14 +33,14 @@ QUANTITIES: dict[str, Quantity] = {
         meaning="N: so many members there are, any two of which have independent labels where a is "
         "uniform on Z_q^n; `upper` says how many secrets there are at most",
         source="Regev05",
-        assumptions=_FAMILY,
+        assumptions=FAMILY,
         parameters=("upper",),
     ),
     "pairwise-correlation": Quantity(
         meaning="the largest correlation, in absolute value, of two of the N members, as E[Y|X] "
         "less its mean, scaled to norm 1; it is between the value and `upper`",
         source="CL24",
-        assumptions=_FAMILY,
+        assumptions=FAMILY,
         parameters=("upper",),
         fixed={"normalisation": "unit norm under the token distribution"},
     ),
@@ -49,7 +49,7 @@ QUANTITIES: dict[str, Quantity] = {
         "enough; `upper` says how many secrets there are at most. The query bounds rest on N and "
         "on the largest eigenvalue of the correlations of all N, at most the largest density of a",
         source="BFJKMR94",
-        assumptions=_FAMILY,
+        assumptions=FAMILY,
         parameters=("upper",),
         fixed={"definition": "largest N with N members of correlation at most 1/N"},
     ),
@@ -61,7 +61,7 @@ QUANTITIES: dict[str, Quantity] = {
         "density of a, K = floor(most/(least - risk)), least its least density; 0 means that the "
         "bound is vacuous at this tolerance",
         source="BFJKMR94",
-        assumptions=_FAMILY + _MEMBERS + _GOAL + _ADVERSARY,
+        assumptions=FAMILY + MEMBERS + GOAL + _ADVERSARY,
         parameters=("tau", "risk", "success"),
         fixed={"range": "[-1,1]"},
     ),
@@ -70,7 +70,7 @@ QUANTITIES: dict[str, Quantity] = {
         "is comparable): (success N - K) / (3 t kappa), rounded up, kappa = most chi^2 (1 - r) "
         "/ 2, r the probability of the rarest label",
         source="FGRVX17",
-        assumptions=_FAMILY + _MEMBERS + _GOAL + _ADVERSARY,
+        assumptions=FAMILY + MEMBERS + GOAL + _ADVERSARY,
         parameters=("t", "risk", "success"),
         fixed={"range": "[0,1]"},
     ),
@@ -78,7 +78,7 @@ QUANTITIES: dict[str, Quantity] = {
         meaning="any learner whatever, statistical-query or not, needs at least this many "
         "examples: for given errors a label takes one of L values, so K L^examples >= success N",
         source="information",
-        assumptions=_FAMILY + _MEMBERS + _GOAL,
+        assumptions=FAMILY + MEMBERS + GOAL,
         parameters=("risk", "success", "levels"),
     ),
 }

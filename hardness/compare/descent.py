@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from hardness.lower.bounds import Terms
 from hardness.lower.named import NoisyDescent, Unknown
+from hardness.lower.named.profiles import Profiles
 from hardness.oracles.budget import Budget, Meter
 from hardness.oracles.gradients import GradientOracle, Normal, cube, known_signs, signs
 from hardness.upper.noisygd import Members, Model, Network, affine, descend, random_features
@@ -149,7 +150,7 @@ def descent_study(
     >>> study.needed, any(point.beaten for point in study.points)
     (87, False)
     """
-    terms, known = terms or Terms(), Unknown.of(family)
+    terms, known = terms or Terms(), Unknown.of(family).profile
     given = known.family
     _require_small(given, runs)
     steps = tuple(steps) or default_steps(known, clip, std)
@@ -191,7 +192,7 @@ def descent_study(
 
 def descent_sizes(family: Family, **how: Any) -> tuple[DescentStudy, ...]:
     """Study the same family in fewer dimensions and in its own, up to it; as `descent_study`."""
-    given = Unknown.of(family).family
+    given = Unknown.of(family).profile.family
     _require_small(given, 1)
     least = min(given.m + 2, given.d)
     sizes = [replace(cast(Any, given), d=d) for d in range(least, given.d + 1)]
@@ -230,7 +231,7 @@ def build(name: str, family: Symmetric, clip: float, rng: np.random.Generator) -
     return makers[name]()
 
 
-def enough_steps(known: Unknown, clip: Fraction, std: Fraction) -> int:
+def enough_steps(known: Profiles, clip: Fraction, std: Fraction) -> int:
     """Steps after which "members" succeeds on parities: 8 M ln(M) std^2 / (fade^2 clip^2).
 
     The mean of so many answers puts the secret's coordinate sqrt(2 ln M) deviations of the noise up
@@ -240,7 +241,7 @@ def enough_steps(known: Unknown, clip: Fraction, std: Fraction) -> int:
     return math.ceil(8 * size * math.log(size) * float((std / known.fade / clip) ** 2))
 
 
-def default_steps(known: Unknown, clip: Fraction, std: Fraction) -> tuple[int, ...]:
+def default_steps(known: Profiles, clip: Fraction, std: Fraction) -> tuple[int, ...]:
     """Steps by factors of sqrt(2), from 1/64 to 4 times what is enough for "members"."""
     enough = enough_steps(known, clip, std)
     return tuple(sorted({max(1, round(enough * 2 ** (k / 2 - 6))) for k in range(17)}))

@@ -50,7 +50,7 @@ def certify_modular(family: Modular, terms: Terms) -> Certificate:
         claim(QUANTITIES, "vstat-queries", found.vstat_queries(terms), vstat),
         claim(QUANTITIES, "information-floor", found.information_floor(terms), floor),
     )
-    return Certificate(spec=family.spec, claims=claims, scope=SCOPE, evidence=_evidence(found))
+    return Certificate(spec=family.spec, claims=claims, scope=SCOPE, evidence=evidence(found))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +223,8 @@ def _moebius(value: int) -> int:
     return sign
 
 
-def _evidence(found: Independent) -> dict[str, Any]:
+def evidence(found: Independent) -> dict[str, Any]:
+    """Write down what the claims follow from."""
     family = found.family
     errors = family.errors
     least, most = found.density

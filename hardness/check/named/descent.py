@@ -21,9 +21,8 @@ from functools import partial
 
 from flint import fmpq
 
-from hardness.check.goal import right_about
-from hardness.check.named.labelled import squared_batch
-from hardness.check.named.members import Members
+from hardness.check.named.batches import squared_batch
+from hardness.check.named.drawn import Drawn
 from hardness.check.reading import fraction, integer, refuse
 from hardness.check.scheme import python_fraction
 from hardness.claims.words import counted
@@ -52,11 +51,11 @@ Given = dict[str, str]
 class Regime:
     """What answers are like: how fast runs drift apart, and in words."""
 
-    growth: Callable[[Members, Given], Growth]
+    growth: Callable[[Drawn, Given], Growth]
     words: Callable[[Given], str]
 
 
-def _success(regime: Regime, members: Members, value: fmpq, given: Given) -> str:
+def _success(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
     sure, steps, words = _sure(members, given), integer(given["steps"]), regime.words(given)
     if steps < 1:
         refuse("there is no step")
@@ -77,7 +76,7 @@ def _success(regime: Regime, members: Members, value: fmpq, given: Given) -> str
     )
 
 
-def _steps(regime: Regime, members: Members, value: fmpq, given: Given) -> str:
+def _steps(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
     growth, words = regime.growth(members, given), regime.words(given)
     sure, success = _sure(members, given), fraction(given["success"])
     if not 0 < success <= 1 or value.q != 1 or value < 0:
@@ -93,35 +92,27 @@ def _steps(regime: Regime, members: Members, value: fmpq, given: Given) -> str:
     return f"{words}: at least {_short(steps)} steps are needed {goal}"
 
 
-def _sure(members: Members, given: Given) -> Fraction:
-    if fraction(given["noise"]) != members.noise:
-        refuse("the noise is not that of the spec")
-    right = right_about(fraction(given["risk"]), members.unit_norm)
-    return min(Fraction(right, members.size), _ONE)
+def _sure(members: Drawn, given: Given) -> Fraction:
+    return min(Fraction(members.right(given), members.size), _ONE)
 
 
-def _means(members: Members, given: Given) -> Fraction:
-    """The mean over members of the squared distance of their mean gradients to the reference's.
-
-    A gradient changes with the sign by 2 clip at most, half of it is faded, on half of the tokens.
-    """
-    sign = python_fraction(members.sign_eigenvalue)
-    change = (1 - 2 * members.noise) * _positive(given, "clip") / 2
-    return change**2 * sign / members.size
+def _means(members: Drawn, given: Given) -> Fraction:
+    """The mean over members of the squared distance of their mean gradients to the reference's."""
+    return _positive(given, "clip") ** 2 * members.drift
 
 
-def _noise(members: Members, given: Given) -> Growth:
+def _noise(members: Drawn, given: Given) -> Growth:
     # Pinsker's 1/2 of the relative entropy d^2/(2 std^2), which adds up over the steps.
     entropy = _means(members, given) / (2 * _positive(given, "noise-std") ** 2)
     return Growth(entropy / 2, bend=1)
 
 
-def _within(members: Members, given: Given) -> Growth:
+def _within(members: Drawn, given: Given) -> Growth:
     share = _means(members, given) / _positive(given, "within") ** 2
     return Growth(share**2, bend=None)
 
 
-def _grid(members: Members, given: Given) -> Growth:
+def _grid(members: Drawn, given: Given) -> Growth:
     # sum |d_i|/grid over P coordinates, squared: at most P sum d_i^2/grid^2.
     parameters = integer(given["parameters"])
     if parameters < 1:
@@ -130,7 +121,7 @@ def _grid(members: Members, given: Given) -> Growth:
     return Growth(spread / _positive(given, "grid") ** 2, bend=None)
 
 
-def _batch(members: Members, given: Given) -> Growth:
+def _batch(members: Drawn, given: Given) -> Growth:
     batch, bits = integer(given["batch"]), integer(given["state-bits"])
     if batch < 1 or bits < 1:
         refuse("a batch and a state of at least 1 are needed")
@@ -200,7 +191,7 @@ _REGIMES = {
     "grid": Regime(growth=_grid, words=_grid_words),
     "batch": Regime(growth=_batch, words=_batch_words),
 }
-CLAIMS: dict[str, Callable[[Members, fmpq, Given], str]] = {
+CLAIMS: dict[str, Callable[[Drawn, fmpq, Given], str]] = {
     f"gd-{name}-{kind}": partial(verify, regime)
     for name, regime in _REGIMES.items()
     for kind, verify in (("success", _success), ("steps", _steps))

@@ -8,53 +8,55 @@ from decimal import MIN_EMIN, ROUND_FLOOR, Context, Decimal, localcontext
 
 from flint import fmpq
 
-from hardness.check.named.members import Members
+from hardness.check.named.drawn import Drawn
 from hardness.check.reading import fraction, integer, refuse
 from hardness.claims.words import counted
 
 
-def error(members: Members, value: fmpq, given: dict[str, str]) -> str:
+def error(members: Drawn, value: fmpq, given: dict[str, str]) -> str:
     """The error of so many features, averaged over all members."""
     features = integer(given["features"])
     if not 1 <= features <= members.size:
         refuse("there are fewer features than 1, or more than members")
-    if (1 - value) * members.trace != _largest(members, features):
-        refuse("the error is not 1 less the share of the largest eigenvalues")
+    left = members.trace - _largest(members, features)
+    if value * members.scale != max(left, fmpq(0)):
+        refuse("the error is not what the largest eigenvalues leave")
+    count = str(fmpq(features))  # of any number of digits
     if value == 0:
-        return f"{counted(features, 'features')} may learn every member: the bound is vacuous"
+        return f"{counted(count, 'features')} may learn every member: the bound is vacuous"
     return (
-        f"no regression on up to {counted(features, 'functions')} of the tokens, or "
+        f"no regression on up to {counted(count, 'functions')} of the tokens, or "
         "kernel machine on as many inputs, all chosen without labels, has relative risk below "
         f"{_short(value)} on average over the members"
     )
 
 
-def needed(members: Members, value: fmpq, given: dict[str, str]) -> str:
+def needed(members: Drawn, value: fmpq, given: dict[str, str]) -> str:
     """The least number of features for a risk on a share of the members."""
     risk, success = fraction(given["risk"]), fraction(given["success"])
-    if not (0 <= risk < 1 and 0 < success <= 1):
-        refuse("risk is not in [0, 1), or success not in (0, 1]")
+    unit = fmpq(risk.numerator, risk.denominator) * members.scale
+    if not (0 <= unit < members.trace and 0 < success <= 1):
+        refuse("risk is not in [0, 1) or too large for the density, or success not in (0, 1]")
     if value.q != 1 or not 0 <= value <= members.size:
         refuse("the number of features is not an integer up to the number of members")
-    share = success * (1 - risk)
-    wanted = fmpq(share.numerator, share.denominator) * members.trace
+    wanted = fmpq(success.numerator, success.denominator) * (members.trace - unit)
     features = int(value.p)
     if _largest(members, features) < wanted:
-        refuse(f"{features} features are not the least number that the eigenvalues allow")
+        refuse(f"{value} features are not the least number that the eigenvalues allow")
     if features and _largest(members, features - 1) >= wanted:
-        refuse(f"fewer than {features} features are not excluded by the eigenvalues")
+        refuse(f"fewer than {value} features are not excluded by the eigenvalues")
     if value <= 1:
         return (
             "regression on fixed features, or a kernel machine: the bound is vacuous for relative "
             f"risk {risk} on a share {success} of the members"
         )
     return (
-        f"a regression on fixed features, or a kernel machine, needs at least {features} features "
+        f"a regression on fixed features, or a kernel machine, needs at least {value} features "
         f"or inputs for relative risk {risk} on a share {success} of the members"
     )
 
 
-def _largest(members: Members, count: int) -> fmpq:
+def _largest(members: Drawn, count: int) -> fmpq:
     """The sum of the `count` largest eigenvalues, each as often as it occurs."""
     return min(
         count * theta

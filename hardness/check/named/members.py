@@ -7,7 +7,9 @@ from functools import cached_property
 
 from flint import fmpq
 
-from hardness.check.reading import refuse
+from hardness.check.goal import right_about
+from hardness.check.named import labelled
+from hardness.check.reading import fraction, refuse
 from hardness.check.scheme import Scheme, python_fraction
 
 
@@ -60,3 +62,28 @@ class Members:
         if not self.two_valued:
             refuse("labels take more than two values: there is no such claim")
         return self.spectrum[0][0] / self.scheme.half**2
+
+    @property
+    def scale(self) -> fmpq:
+        """The trace: risk is relative to what is unknown."""
+        return self.trace
+
+    @property
+    def drift(self) -> Fraction:
+        """A gradient changes with the sign by 2 at most, half of it is faded, on half of tokens."""
+        return ((1 - 2 * self.noise) / 2) ** 2 * python_fraction(self.sign_eigenvalue) / self.size
+
+    @property
+    def example(self) -> fmpq:
+        """The correlation of a member's law of examples with itself."""
+        return labelled.correlations(self.scheme)[-1]
+
+    def batch(self, batch: int) -> fmpq:
+        """The row sum of the correlations of batches."""
+        return labelled.row(self.scheme, batch)
+
+    def right(self, given: dict[str, str]) -> int:
+        """How many members one hypothesis can have the given risk for, under the given noise."""
+        if fraction(given["noise"]) != self.noise:
+            refuse("the noise is not that of the spec")
+        return right_about(fraction(given["risk"]), self.unit_norm)

@@ -8,7 +8,6 @@ docs/named-mathematics.md has the proofs. [Jay09, AKMSS21]
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 from flint import fmpq, fmpz
@@ -77,47 +76,36 @@ class BatchDescent(Descent):
 
 
 def labelled(unknown: Unknown) -> list[Rational]:
-    """Correlations of members as laws of labelled examples, by overlap t = 0 .. m.
-
-    Relative to labels that are coins of the mean label mu: (1 - 2 noise)^2 c(t)/half^2, times
-    1/(2 (1 - mu^2)). For two-valued labels.
+    """Correlations of members as laws of labelled examples, up to that of one with itself.
 
     >>> from instances import parse
     >>> labelled(Unknown.of(parse("parity:d=4,m=2,noise=0.1")))
     [0, 0, 8/25]
+    >>> labelled(Unknown.of(parse("lwr:n=8,q=16,p=4")))
+    [0, 3/2]
     """
-    family, fade, half = unknown.family, rational(unknown.fade), rational(_half(unknown))
-    mu = fade * (family.fourier[0] - rational(family.centre)) / half
-    scale = fade**2 / (2 * half**2 * (1 - mu**2))
-    return [scale * c for c in unknown.scheme.correlations]
+    return [c for _, c in unknown.row]
 
 
 def batch_eigenvalue(unknown: Unknown, batch: int) -> Rational:
     """The largest eigenvalue lambda_b of the matrix (1 + c)^b - 1 over all pairs: its row sum.
 
-    Raises UsageError where its digits are too many.
+    Times density^b where tokens are not those of the correlations. Raises UsageError where its
+    digits are too many.
 
     >>> from instances import parse
     >>> batch_eigenvalue(Unknown.of(parse("parity:d=4,m=2")), 2)
     5/4
     """
-    found, scheme = labelled(unknown), unknown.scheme
     # Over one denominator, so that no fraction is reduced on the way.
-    bottom = fmpz(math.lcm(*(int(c.q) for c in found)))
-    bits = int(bottom).bit_length() + 1
+    bottom = fmpz(math.lcm(*(int(c.q) for c in labelled(unknown))))
+    bits = int(bottom).bit_length() + unknown.density.denominator.bit_length()
     if batch * bits > MOST_BITS:
         raise UsageError(
             f"batch={batch} given: (1 + c)^batch is exact, and here of {batch * bits} bits: a "
             f"batch up to {MOST_BITS // bits} can be computed, or a noise of fewer digits given"
         )
     one, total = bottom**batch, fmpz(0)
-    for t, c in enumerate(found):
-        pairs = math.comb(scheme.m, t) * math.comb(scheme.n - scheme.m, scheme.m - t)
+    for pairs, c in unknown.row:
         total += pairs * ((bottom + c.p * (bottom // c.q)) ** batch - one) if c else 0
-    return fmpq(total, one)
-
-
-def _half(unknown: Unknown) -> Fraction:
-    if unknown.half is None:
-        raise UsageError("labels of more than two values given: two are needed")
-    return unknown.half
+    return rational(unknown.density) ** batch * fmpq(total, one)

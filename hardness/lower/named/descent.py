@@ -1,9 +1,9 @@
 """Gradient descent whose gradients are noisy, anywhere near, or rounded: how seldom it is right.
 
 A function of examples of norm at most G has means in the worlds of the M members whose squared
-distances to the mean in a world without a secret add up to (1 - 2 noise)^2 G^2 lambda / 4 at most
-(Bessel). Runs are compared with that world's run, which is right with probability K/M: hypotheses
-are right about K members at most. docs/named-mathematics.md has the proofs. [AS20, AKMSS21]
+distances to the mean in a world without a secret have a bounded sum (Bessel), such as
+(1 - 2 noise)^2 G^2 lambda / 4. Runs are compared with that world's run, which is right with
+probability K/M: hypotheses are right about K members at most. docs/named-mathematics.md has the proofs. [AS20, AKMSS21]
 """
 
 import math
@@ -14,10 +14,8 @@ from typing import Any, ClassVar
 
 from flint import fmpq
 
-from hardness.claims.descent import QUANTITIES
-from hardness.claims.named import MANY_VALUES
 from hardness.lower.bounds import Terms
-from hardness.lower.named.unknown import NoClaim, Unknown
+from hardness.lower.named.unknown import Unknown
 from hardness.lower.record import Claim, claim
 from instances.family import require
 from instances.threshold import Rational, rational
@@ -62,19 +60,17 @@ class Descent(ABC):
 
     def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
         """Claim how often so many steps succeed at most, and how many steps the goal needs."""
-        if unknown.sign_eigenvalue is None:
-            raise NoClaim(MANY_VALUES["gd"])
         pace, sure = self.pace(unknown), sure_share(unknown, terms)
         missing = rational(terms.success) - sure
         least = self.least_growth(missing**2 / pace) if missing > 0 else 0
-        given = {**self.given, "risk": str(terms.risk), "noise": str(unknown.family.noise)}
+        given = {**self.given, "risk": str(terms.risk), **unknown.given}
         goal = given | {"success": str(terms.success)}
-        needed = claim(QUANTITIES, f"gd-{self.regime}-steps", least, goal)
+        needed = claim(unknown.words, f"gd-{self.regime}-steps", least, goal)
         if self.steps is None:
             return (needed,)
         most = at_most(sure, self.growth(self.steps) * pace)
         budget = given | {"steps": str(self.steps)}
-        return (claim(QUANTITIES, f"gd-{self.regime}-success", most, budget), needed)
+        return (claim(unknown.words, f"gd-{self.regime}-success", most, budget), needed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +199,7 @@ class RoundedDescent(_Linear):
 
 def bessel(unknown: Unknown, clip: Fraction) -> Rational:
     """Bound the sum over members of squared distances of mean gradients to the reference's."""
-    return rational(unknown.fade * clip) ** 2 * unknown.sign_eigenvalue / 4
+    return rational(clip) ** 2 * unknown.drift
 
 
 def sure_share(unknown: Unknown, terms: Terms) -> Rational:

@@ -30,7 +30,7 @@ def dimension(unknown: Unknown, overlaps: Overlaps, level: Rational) -> int:
     >>> dimension(unknown, Overlaps.of(unknown), fmpq(1, 100))
     2
     """
-    return pair_events(unknown.scheme, level / overlaps.correlations[-1])
+    return pair_events(unknown.profile.scheme, level / overlaps.correlations[-1])
 
 
 def worst_average(overlaps: Overlaps, size: int, q: int) -> Rational:

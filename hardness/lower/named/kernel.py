@@ -11,10 +11,9 @@ from typing import ClassVar
 
 from flint import fmpq
 
-from hardness.claims.kernel import QUANTITIES
 from hardness.lower.bounds import Terms
 from hardness.lower.named.unknown import Unknown
-from hardness.lower.record import Claim, claim
+from hardness.lower.record import Claim, claim, text
 from instances.family import require
 from instances.threshold import Rational, rational
 
@@ -38,11 +37,11 @@ class Kernel:
         """Claim the least error of so many features, and how many the goal needs."""
         needed = least_features(unknown, terms.risk, terms.success)
         goal = {"risk": str(terms.risk), "success": str(terms.success)}
-        made = [claim(QUANTITIES, "kernel-features", needed, goal)]
+        made = [claim(unknown.words, "kernel-features", needed, goal)]
         if self.features is not None:
             error = least_error(unknown, self.features)
             given = {"features": str(self.features)}
-            made.insert(0, claim(QUANTITIES, "kernel-error", error, given))
+            made.insert(0, claim(unknown.words, "kernel-error", error, given))
         return tuple(made)
 
 
@@ -57,29 +56,29 @@ def least_error(unknown: Unknown, features: int) -> Rational:
     """
     require(
         1 <= features <= unknown.size,
-        f"features={features} given: 1 to {unknown.size} are allowed, the number of members; with "
-        "all members as features the error is 0",
+        f"features={text(fmpq(features))} given: 1 to {text(fmpq(unknown.size))} are allowed, the "
+        "number of members; with all members as features the error is 0",
     )
     left, total = features, fmpq(0)
-    for value, count in _eigenspaces(unknown):
+    for value, count in unknown.spectrum:
         total += min(left, count) * value
         left -= min(left, count)
-    return 1 - total / unknown.trace
+    return max((unknown.trace - total) / unknown.scale, fmpq(0))
 
 
 def least_features(unknown: Unknown, risk: Fraction, success: Fraction) -> int:
     """Count the features without which no share `success` of the members has risk <= risk.
 
-    With e_S the error of the best combination, at most 1: the mean of 1 - e_S over the members is
-    at least success (1 - risk).
+    With e_S the error of the best combination: what it finds of a member is at least its squared
+    norm less risk, on the share of the members, and never negative.
 
     >>> from instances import parse
     >>> least_features(Unknown.of(parse("parity:d=9,m=3")), Fraction(1, 2), Fraction(1))
     28
     """
-    wanted = rational(success * (1 - risk)) * unknown.trace
+    wanted = rational(success) * (unknown.trace - rational(risk) * unknown.scale)
     found, reached = 0, fmpq(0)
-    for value, count in _eigenspaces(unknown):
+    for value, count in unknown.spectrum:
         if reached + value * count >= wanted:
             missing = (wanted - reached) / value
             return found + -((-int(missing.p)) // int(missing.q))
@@ -99,8 +98,4 @@ def filled(unknown: Unknown) -> list[int]:
     >>> filled(Unknown.of(parse("profile:g=majority,d=8,m=3")))
     [6, 20, 34]
     """
-    return list(itertools.accumulate(unknown.multiplicities))
-
-
-def _eigenspaces(unknown: Unknown) -> list[tuple[Rational, int]]:
-    return list(zip(unknown.eigenvalues, unknown.multiplicities, strict=True))
+    return list(itertools.accumulate(count for _, count in unknown.spectrum))

@@ -32,10 +32,11 @@ class Overlaps:
     @staticmethod
     def of(unknown: Unknown) -> "Overlaps":
         """Take the members of a family, its noise included."""
-        if unknown.half is None:
+        known = unknown.profile
+        if known.half is None:
             raise NoClaim(MANY_VALUES["low-degree"])
-        scheme, unit = unknown.scheme, rational(unknown.half) ** 2
-        fade = rational(unknown.fade) ** 2
+        scheme, unit = known.scheme, rational(known.half) ** 2
+        fade = rational(known.fade) ** 2
         # A sign has squared norm 1, so the square of its mean is what is missing of it.
         spread = 1 - fade * (1 - scheme.norm / unit)
         n, m, size = scheme.n, scheme.m, scheme.size

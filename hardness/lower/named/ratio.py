@@ -57,7 +57,7 @@ class LowDegree:
 
     def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
         """Claim how far such a polynomial tells labels from coins, and from how many examples."""
-        self._require_degree(unknown.scheme.m)
+        self._require_degree(unknown.profile.scheme.m)
         opened = Ratio.of(unknown, self.degree, self.sample_degree)
         reach = {"degree": str(self.degree), "sample_degree": str(self.sample_degree or "any")}
         made = []

@@ -1,85 +1,128 @@
-"""What is unknown of a family: its members less what everyone knows of them, by eigenvalues."""
+"""What is unknown of a family, as the bounds on named learners need it."""
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
-from flint import fmpq
-
-from hardness.lower.johnson import Johnson
+from hardness.claims import Quantity
+from hardness.lower.bounds import Terms
+from hardness.lower.record import Claim
 from instances.errors import ToolkitError
 from instances.family import Family
-from instances.parity import Parity
-from instances.spec import FAMILIES
-from instances.symmetric import Symmetric
-from instances.threshold import Rational, rational
+from instances.threshold import Rational
+
+if TYPE_CHECKING:
+    from hardness.lower.named.profiles import Profiles
 
 
 class NoClaim(ToolkitError):
     """No theorem here is about this case; the text says why."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unknown:
-    """The Gram matrix over all members of what no one knows of the label's factor at z_0 = -1.
+class Unknown(ABC):
+    """The members of a family less what everyone knows of them, in bounds that hold for all.
 
-    Of a parity everything is unknown, and its members are orthonormal. Of another profile everyone
-    knows the mean over all members, which is taken away. eigenvalues: from the largest to the
-    smallest, 0 among them where g has no such degree, of the multiplicities beside them, which add
-    up to the members, less one if their mean is known; fade: 1 - 2 noise; half: half the distance
-    of the two values, None where there are more than two. Raises NoClaim for a family of which this
-    is not known.
-
-    >>> from instances import parse
-    >>> found = Unknown.of(parse("profile:g=majority,d=8,m=3"))
-    >>> found.eigenvalues, found.multiplicities, found.trace
-    ((11/4, 1/4, 1/4), (6, 14, 14), 47/2)
+    Each kind of family is a subclass: symmetric profiles by the spectrum of their Gram matrix,
+    LWE-style families by the number of their independent members. All of their numbers are exact.
     """
-
-    family: Symmetric
-    scheme: Johnson
-    eigenvalues: tuple[Rational, ...]
-    multiplicities: tuple[int, ...]
-    fade: Fraction
-    half: Fraction | None
 
     @staticmethod
     def of(family: Family) -> "Unknown":
-        """Take a parity or a profile."""
-        if not isinstance(family, Symmetric) or family.name not in FAMILIES:
-            raise NoClaim(
-                f"no claim: {family.name} given: bounds on named learners are about parity and "
-                "profile, whose members' correlations have a known spectrum"
-            )
-        scheme, first = Johnson.family(family), int(not isinstance(family, Parity))
-        return Unknown(
-            family=family,
-            scheme=scheme,
-            eigenvalues=tuple(scheme.eigenvalues[first:]),
-            multiplicities=tuple(scheme.multiplicities[first:]),
-            fade=1 - 2 * family.noise,
-            half=(max(family.values) - min(family.values)) / 2 if family.two_valued else None,
+        """Take a family of either kind; raises NoClaim for one of which this is not known.
+
+        >>> from instances import parse
+        >>> specs = ("parity:d=9,m=3", "lwr:n=8,q=16,p=2,secret=binary,h=4")
+        >>> [Unknown.of(parse(spec)).size for spec in specs]
+        [56, 70]
+        """
+        # The kinds are made of this class, so they cannot be imported before it.
+        from hardness.lower.named.independent import IndependentMembers
+        from hardness.lower.named.profiles import Profiles
+
+        for kind in (Profiles, IndependentMembers):
+            found = kind.take(family)
+            if found is not None:
+                return found
+        raise NoClaim(
+            f"no claim: {family.name} given: bounds on named learners are about parity and "
+            "profile, whose members' correlations have a known spectrum, and about lwr, lwe, lpn "
+            "and window, whose members are independent"
         )
 
     @property
+    @abstractmethod
     def size(self) -> int:
-        """The number of members."""
-        return self.scheme.size
+        """The number of members over which success is averaged."""
 
     @property
+    @abstractmethod
     def trace(self) -> Rational:
-        """The sum of the members' squared norms."""
-        pairs = zip(self.eigenvalues, self.multiplicities, strict=True)
-        return sum((value * count for value, count in pairs), fmpq(0))
+        """The sum of the members' squared norms, or a bound from below."""
 
     @property
-    def sign_eigenvalue(self) -> Rational | None:
-        """The largest eigenvalue with the two values written as +-1; None where there are more."""
-        return None if self.half is None else self.eigenvalues[0] / rational(self.half) ** 2
+    @abstractmethod
+    def scale(self) -> Rational:
+        """The number of members times what risk is relative to, in the units of the trace."""
 
+    @property
+    @abstractmethod
+    def spectrum(self) -> tuple[tuple[Rational, int], ...]:
+        """Bounds on the Gram eigenvalues, from the largest on, each with how often it is taken."""
+
+    @property
+    @abstractmethod
+    def drift(self) -> Rational:
+        """Bound how far mean gradients of norm at most 1 differ from those of the reference.
+
+        It is the sum of squared distances over all members; raises NoClaim.
+        """
+
+    @property
+    @abstractmethod
+    def row(self) -> tuple[tuple[int, Rational], ...]:
+        """Correlations of a member as a law of labelled examples with all, each with its count.
+
+        From the least to that with itself; of the reference's tokens, or of uniform ones whose
+        density is at most `density`. Raises NoClaim.
+        """
+
+    @property
+    @abstractmethod
+    def density(self) -> Fraction:
+        """The largest density of tokens against those of `row`."""
+
+    @abstractmethod
     def right_about(self, risk: Fraction) -> int:
         """Bound how many members one hypothesis can have relative risk <= risk for.
 
-        See `hardness.lower.symmetric.right_about`, with the mean over members taken away or not.
+        Raises UsageError for a risk that says nothing.
         """
-        found = self.eigenvalues[0] * self.size / self.trace / rational(1 - risk)
-        return int(found.p) // int(found.q)
+
+    @property
+    @abstractmethod
+    def profile(self) -> "Profiles":
+        """Itself with the overlaps of members, where it has such; raises NoClaim."""
+
+    @property
+    @abstractmethod
+    def given(self) -> dict[str, str]:
+        """What claims about gradients give of the family."""
+
+    @property
+    @abstractmethod
+    def words(self) -> dict[str, Quantity]:
+        """The vocabulary of claims about kernels and gradients."""
+
+    @property
+    @abstractmethod
+    def scope(self) -> str:
+        """What learners a certificate is about."""
+
+    @abstractmethod
+    def floor(self, terms: Terms) -> Claim:
+        """Claim how many examples any learner needs."""
+
+    @property
+    @abstractmethod
+    def evidence(self) -> dict[str, Any]:
+        """What the claims follow from."""
