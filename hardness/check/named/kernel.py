@@ -25,7 +25,7 @@ def error(members: Members, value: fmpq, given: dict[str, str]) -> str:
     return (
         f"no regression on up to {counted(features, 'functions')} of the tokens, or "
         "kernel machine on as many inputs, all chosen without labels, has relative risk below "
-        f"{_short(value)} on average over the members"
+        f"{_short(value)} on average over the members, before its predictions are clipped"
     )
 
 
@@ -50,7 +50,8 @@ def needed(members: Members, value: fmpq, given: dict[str, str]) -> str:
         )
     return (
         f"a regression on fixed features, or a kernel machine, needs at least {features} features "
-        f"or inputs for relative risk {risk} on a share {success} of the members"
+        f"or inputs for relative risk {risk}, before its predictions are clipped, on a share "
+        f"{success} of the members"
     )
 
 
