@@ -9,7 +9,8 @@ FEATURES = (
     "what is known of every label may be added, another fixed function counts as one feature more",
     "a kernel machine of N inputs is such a learner, with the N functions k(x_i, .), where kernel, "
     "its parameters and inputs are chosen without the labels",
-    "squared loss: a combination that is far off may still have the right sign",
+    "squared loss of the combination as it is: clipped to the range of labels, as `learn` does "
+    "before it judges, or rounded to a sign, it is no combination any more and may be nearer",
 )
 
 QUANTITIES: dict[str, Quantity] = {

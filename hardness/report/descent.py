@@ -105,9 +105,8 @@ def _gap(axis: Any, study: Data, goal: float) -> None:
     if needed:
         axis.axvline(needed, color=_ORANGE, linestyle="--", linewidth=1)
     if study["enough"]:
-        axis.axvline(study["enough"], color=_GREEN, linestyle="--", linewidth=1)
-        factors = {"color": _GREEN, "fontsize": 8, "ha": "right"}
-        axis.text(study["enough"], 0.03, "8 M ln M σ²/(ρG)² ", **factors)
+        label = "8 M ln M σ²/(ρG)² steps"
+        axis.axvline(study["enough"], color=_GREEN, linestyle="--", linewidth=1, label=label)
     if reached is None or not needed:
         return
     arrow = {"arrowstyle": "<->", "color": "0.3", "linewidth": 0.8}

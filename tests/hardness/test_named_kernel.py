@@ -168,6 +168,29 @@ def test_a_kernel_that_was_chosen_by_the_labels_beats_the_bound():
     assert np.mean(risks) < 1e-12 < bound
 
 
+def test_clipped_combinations_beat_the_bound_so_it_is_not_about_them():
+    # Ten functions whose combinations, clipped to -1..1, are all 20 parities of 3 of 6 places: the
+    # sign rank of a family is far below its dimension.
+    labels = unknown_functions(parse("parity:d=7,m=3"))
+    rng = generator(0, "sign rank")
+    factors = [rng.normal(size=(20, 10)), rng.normal(size=(10, 64))]
+    moments = [[np.zeros_like(f), np.zeros_like(f)] for f in factors]
+    for step in range(1, 1501):  # Adam on the logistic loss
+        margin = np.clip(labels * (factors[0] @ factors[1]), -50, 50)
+        pull = -labels / (1 + np.exp(margin))
+        for part, slope in enumerate((pull @ factors[1].T, factors[0].T @ pull)):
+            first, second = moments[part]
+            first += 0.1 * (slope - first)
+            second += 0.001 * (slope**2 - second)
+            scaled = np.sqrt(second / (1 - 0.999**step)) + 1e-8
+            factors[part] -= 0.05 * first / (1 - 0.9**step) / scaled
+    predicted = factors[0] @ factors[1]
+    bound = to_float(least_error(Unknown.of(parse("parity:d=7,m=3")), 10))
+    assert bound == 0.5
+    assert ((np.clip(1e6 * predicted, -1, 1) - labels) ** 2).mean() < 0.1
+    assert average_error(labels, factors[1]) >= bound - 1e-12
+
+
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("goal", [("1/4", "2/3"), ("0", "1"), ("1/2", "1/10"), ("99/100", "1")])
 def test_needed_features_are_the_least_that_the_error_allows(spec, goal):

@@ -27,7 +27,7 @@ def error(members: Drawn, value: fmpq, given: dict[str, str]) -> str:
     return (
         f"no regression on up to {counted(count, 'functions')} of the tokens, or "
         "kernel machine on as many inputs, all chosen without labels, has relative risk below "
-        f"{_short(value)} on average over the members"
+        f"{_short(value)} on average over the members, before its predictions are clipped"
     )
 
 
@@ -52,7 +52,8 @@ def needed(members: Drawn, value: fmpq, given: dict[str, str]) -> str:
         )
     return (
         f"a regression on fixed features, or a kernel machine, needs at least {value} features "
-        f"or inputs for relative risk {risk} on a share {success} of the members"
+        f"or inputs for relative risk {risk}, before its predictions are clipped, on a share "
+        f"{success} of the members"
     )
 
 
