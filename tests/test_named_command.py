@@ -168,7 +168,6 @@ def test_bad_requests_get_one_line_and_no_number(hardness, line, code, words):
 @pytest.mark.parametrize(
     "spec",
     [
-        "lwr:n=8,q=16,p=2,secret=binary,h=4",
         "nice:m=2,k=2,d=16",
         "linear:m=4,k=3,d=6",
     ],
@@ -178,6 +177,23 @@ def test_families_without_such_a_bound_have_no_claim(hardness, spec):
     assert found.code == 1
     assert "no claim" in found.err
     assert not found.out
+
+
+@pytest.mark.parametrize("spec", ["lwr:n=8,q=16,p=2,secret=binary,h=4", "lpn:n=20,noise=0.1"])
+def test_families_of_independent_members_have_claims_but_of_low_degree(hardness, spec, tmp_path):
+    made = tmp_path / "certificate.json"
+    shown = hardness("certify", spec, "--about", "all", "--out", made)
+    assert shown.code == 0
+    for name in ("kernel-features", "gd-noise-steps", "low-degree: no claim"):
+        assert name in shown.out
+    flat = " ".join(shown.out.lower().split())
+    told = hardness("check", made)
+    assert told.code == 0
+    for line in told.out.splitlines()[1:]:
+        assert line.strip().lower() in flat
+    alone = hardness("certify", spec, "--about", "low-degree", "--degree", "3")
+    assert alone.code == 1
+    alone.one_line("no claim: labels are functions of residues")
 
 
 @pytest.mark.parametrize("about", ["gd --noise-std 1", "low-degree --degree 5"])

@@ -117,7 +117,7 @@ def certify_about(
     if read_source(source) is not None:
         raise NoClaim(
             f"no claim: {source[:80]} is a finite family; bounds on named learners are about "
-            "parity and profile"
+            "parity, profile, lwr, lwe, lpn and window"
         )
     family = target(source)[0]
     made = certify_named(family, asked_about(about, steps, family), terms)

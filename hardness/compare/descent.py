@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.lower.bounds import Terms
-from hardness.lower.named import NoisyDescent, Unknown
+from hardness.lower.named import NoClaim, NoisyDescent
 from hardness.lower.named.profiles import Profiles
 from hardness.oracles.budget import Budget, Meter
 from hardness.oracles.gradients import GradientOracle, Normal, cube, known_signs, signs
@@ -150,7 +150,7 @@ def descent_study(
     >>> study.needed, any(point.beaten for point in study.points)
     (87, False)
     """
-    terms, known = terms or Terms(), Unknown.of(family).profile
+    terms, known = terms or Terms(), _profiles(family)
     given = known.family
     _require_small(given, runs)
     steps = tuple(steps) or default_steps(known, clip, std)
@@ -192,7 +192,7 @@ def descent_study(
 
 def descent_sizes(family: Family, **how: Any) -> tuple[DescentStudy, ...]:
     """Study the same family in fewer dimensions and in its own, up to it; as `descent_study`."""
-    given = Unknown.of(family).profile.family
+    given = _profiles(family).family
     _require_small(given, 1)
     least = min(given.m + 2, given.d)
     sizes = [replace(cast(Any, given), d=d) for d in range(least, given.d + 1)]
@@ -245,6 +245,13 @@ def default_steps(known: Profiles, clip: Fraction, std: Fraction) -> tuple[int, 
     """Steps by factors of sqrt(2), from 1/64 to 4 times what is enough for "members"."""
     enough = enough_steps(known, clip, std)
     return tuple(sorted({max(1, round(enough * 2 ** (k / 2 - 6))) for k in range(17)}))
+
+
+def _profiles(family: Family) -> Profiles:
+    found = Profiles.take(family)
+    if found is None:
+        raise NoClaim(f"no claim: {family.name} given: runs are simulated on parity and profile")
+    return found
 
 
 def _functions(family: Symmetric, points: Array) -> Array:
