@@ -334,6 +334,22 @@ def test_changed_evidence_is_refused(field, value):
         check(sealed(data))
 
 
+def test_claims_beside_the_question_and_risks_beyond_the_density_are_refused():
+    made = certify_named(parse("lwe:n=6,q=17,sigma=1"), [ASKED["kernel"], ASKED["noise"]])
+    data = json.loads(json.dumps(made.to_json()))
+    assert check(data)
+    for about in (["kernel"], ["gd"]):
+        data["evidence"]["about"] = about
+        with pytest.raises(Refuted, match="not what the certificate is about"):
+            check(sealed(data))
+    data["evidence"]["about"] = ["gd", "kernel"]
+    claim = next(c for c in data["claims"] if c["quantity"] == "kernel-features")
+    for risk in ("1", "2"):
+        claim["value"], claim["parameters"]["risk"] = "0", risk
+        with pytest.raises(Refuted):
+            check(sealed(data))
+
+
 def test_certificates_of_profiles_and_of_independent_members_are_not_exchanged():
     parity = certify_named(parse("parity:d=100,m=4"), [ASKED["kernel"]]).to_json()
     lpn = certify_named(parse("lpn:n=99,h=4,noise=0"), [ASKED["kernel"]]).to_json()
