@@ -163,10 +163,7 @@ def descent_study(
     answers = Normal(std=float(std))
     oracle = GradientOracle(given, secrets, float(clip), answers, rng, Meter(Budget()))
     built = build(model, given, float(clip), rng)
-    if not built.constant:
-        parameters = built.start(1, generator(seed)).shape[1]
-        wanted = 32 * runs * parameters << (given.d - 1)
-        require_memory(wanted, f"the gradients of {runs} runs of {parameters} parameters")
+    _require_gradients(built, given.d, runs)
     thetas = descend(built, oracle, steps, rng, rate, momentum)
     right = [np.count_nonzero(judge(oracle, built, t) <= float(terms.risk)) for t in thetas]
     strongest = model == "members" and isinstance(given, Parity)
@@ -188,6 +185,14 @@ def descent_study(
         ),
         curve=tuple((t, float(Fraction(made[0].value))) for t, made in bounds.items()),
     )
+
+
+def _require_gradients(model: Any, d: int, runs: int) -> None:
+    """Refuse gradients of all examples that do not fit, of a model whose gradients vary."""
+    if not model.constant:
+        parameters = model.start(1, generator(0)).shape[1]
+        wanted = 32 * runs * parameters << (d - 1)
+        require_memory(wanted, f"the gradients of {runs} runs of {parameters} parameters")
 
 
 def descent_sizes(family: Family, **how: Any) -> tuple[DescentStudy, ...]:

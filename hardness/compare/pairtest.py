@@ -8,6 +8,7 @@ means over the standard deviation among coins; hardness/measures/pairs.py predic
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +25,7 @@ from hardness.upper.signs import Signs, signs
 from instances import tokens
 from instances.coded import CodedExamples
 from instances.errors import UsageError
-from instances.family import Examples, Family
+from instances.family import Examples, Family, require
 from instances.integers import Integers, bernoulli
 from instances.krawtchouk import column
 from instances.streams import BitStream, generator, key
@@ -141,28 +142,8 @@ def pair_test(
     (3.77, True)
     """
     statistic = PairStatistic.of(family, level)
-    if opened < 2:
-        raise UsageError(f"{opened} open examples given: at least 2 make a pair")
-    if not 10 <= repetitions <= _MOST_REPETITIONS:
-        raise UsageError(f"{repetitions} repetitions given: 10 to {_MOST_REPETITIONS} are allowed")
-    if jobs < 1:
-        raise UsageError(f"{jobs} jobs given: at least 1 is needed")
-    if statistic.n >= _MOST_PLACES:
-        raise UsageError(
-            f"d={statistic.n + 1} given: at most {_MOST_PLACES} here, the kernel is tabulated by "
-            "distance"
-        )
-    pairs = 2 * repetitions * math.comb(opened, 2)
-    if pairs > _MOST_PAIRS:
-        raise UsageError(
-            f"{opened} open examples given: {float(pairs):.1e} pairs in all repetitions, at most "
-            f"{_MOST_PAIRS:.0e}: ask for fewer examples or repetitions"
-        )
-    if statistic.terms.bit_length() > _MOST_BITS:
-        raise UsageError(
-            f"{family.spec} given: its kernel at level {statistic.level} goes beyond float64, and "
-            f"the advantage is {statistic.advantage(opened):.1e}: take smaller d or m"
-        )
+    _require(statistic, opened, repetitions)
+    require(jobs >= 1, f"{jobs} jobs given: at least 1 is needed")
     symmetric = as_symmetric(family)
     size = -(-repetitions // _TASKS)
     tasks = [
@@ -200,6 +181,31 @@ def pair_test(
         shared=statistic.shared,
         members=values[:repetitions],
         coins=values[repetitions:],
+    )
+
+
+def _require(statistic: PairStatistic, opened: int, repetitions: int) -> None:
+    """Refuse what has no pairs or takes too long; raises UsageError."""
+    require(opened >= 2, f"{opened} open examples given: at least 2 make a pair")
+    require(
+        10 <= repetitions <= _MOST_REPETITIONS,
+        f"{repetitions} repetitions given: 10 to {_MOST_REPETITIONS} are allowed",
+    )
+    require(
+        statistic.n < _MOST_PLACES,
+        f"d={statistic.n + 1} given: at most {_MOST_PLACES} here, the kernel is tabulated by "
+        "distance",
+    )
+    pairs = 2 * repetitions * math.comb(opened, 2)
+    require(
+        pairs <= _MOST_PAIRS,
+        f"{opened} open examples given: {Decimal(pairs):.1e} pairs in all repetitions, at most "
+        f"{_MOST_PAIRS:.0e}: ask for fewer examples or repetitions",
+    )
+    require(
+        statistic.terms.bit_length() <= _MOST_BITS,
+        f"d={statistic.n + 1} given: the kernel at level {statistic.level} goes beyond float64, "
+        f"and the advantage is {statistic.advantage(opened):.1e}: take smaller d or m",
     )
 
 
