@@ -10,7 +10,7 @@ from flint import fmpq, fmpz
 from instances.errors import Refuted
 
 _RATIONAL = re.compile(r"-?\d+(/\d+)?", re.ASCII)
-_MAX_DIGITS = 1_000_000  # of one rational
+_MAX_DIGITS = 4_000_000  # p and q can be as long as q^n of 65536 residues of 48 bits
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from hardness.check import check
+from hardness.check import check, reading
 from hardness.claims.independent import NO_DEGREE
 from hardness.lower import Terms
 from hardness.lower.modular import reach
@@ -27,6 +27,7 @@ from hardness.lower.named import (
 )
 from hardness.lower.named.batch import batch_eigenvalue
 from hardness.lower.named.descent import bessel
+from hardness.lower.record import text
 from instances import parse
 from instances.errors import Refuted, UsageError
 from instances.streams import generator
@@ -426,3 +427,9 @@ def test_values_of_a_rounded_family():
     assert four.drift == fmpq(3, 4)
     window = Unknown.of(parse("window:n=8,q=16,parts=8,secret=binary"))
     assert window.drift == fmpq(7, 64)  # chi^2 = 1, V = 4 (1/8) (7/8)
+
+
+def test_the_longest_rationals_of_a_family_are_read():
+    # 1 - 3/N for the most members that a spec can have.
+    members = reading.rational("1" + "0" * 949_999)
+    assert reading.rational(text(1 - 3 / members)) == 1 - 3 / members
