@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlog1py
 
 from instances import bits, steps, tokens
 from instances.coded import Coded, CodedExamples
@@ -219,6 +218,8 @@ class Modular(Coded):
             share = share[share > 0]
             return float(-(share * np.log2(share)).sum())
         # log2 q less the entropy of e, in terms of one sign: they keep their digits near uniform.
+        from scipy.special import xlog1py
+
         x = self.q * self.chances - 1
         return float((xlog1py(1 + x, x) - x).mean()) / math.log(2)
 

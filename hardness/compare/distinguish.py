@@ -25,7 +25,7 @@ from hardness.compare.distinction import WORLDS, Distinction, Play, Score, World
 from hardness.compare.pool import execute
 from hardness.compare.run import attempt, require_support
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.upper import Learner, learner_spec
+from hardness.upper import Failed, Learner, learner_spec
 from hardness.upper.learner import Predict
 from instances.coded import Coded, as_coded, require_coded
 from instances.errors import ToolkitError, UsageError
@@ -101,7 +101,7 @@ def distinguish(
 
 def require_playable(learner: Learner, family: Family) -> Coded:
     """Refuse a learner or a family that no trial can be played with; raises ToolkitError."""
-    if learner.access != "examples":
+    if learner.access == "queries":
         raise ToolkitError(f"{learner.name} asks statistical queries: coins give examples only")
     require_support(learner, family)
     reason = no_coins(family)
@@ -134,12 +134,18 @@ def play(task: Task) -> Play:
     source: Instance | Uniform
     source = family.instance(seed) if task.world == "real" else Uniform(family=family, seed=seed)
     hypothesis, usage = attempt(task.learner, ExampleOracle(source, Meter(task.budget)), seed)
-    found = score(hypothesis.predict, source, task.heldout)
+    outcome = hypothesis.outcome
+    try:
+        found = score(hypothesis.predict, source, task.heldout)
+    except Failed as failed:
+        found, outcome = score(family.known, source, task.heldout), failed.outcome
+    finally:
+        hypothesis.close()
     return Play(
         world=task.world,
         accepted=found.value > threshold(task.alarm),
         score=found,
-        outcome=hypothesis.outcome.value if hypothesis.outcome else None,
+        outcome=outcome.value if outcome else None,
         usage=usage,
     )
 

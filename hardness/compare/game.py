@@ -78,7 +78,7 @@ def play(
     if strategy not in get_args(Strategy):
         raise UsageError(f"oracle {strategy!r} given: one of {', '.join(get_args(Strategy))}")
     require_support(learner, family)
-    if learner.access != "queries":
+    if learner.access == "examples":
         raise ToolkitError(f"{learner.name} sees examples: the adversary answers queries only")
     if not isinstance(family, Symmetric):
         raise ToolkitError(f"{family.spec} given: there is no adversary for this family")

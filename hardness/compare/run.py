@@ -12,6 +12,7 @@ import numpy as np
 from hardness.compare.risk import Risk, measure
 from hardness.oracles import (
     Budget,
+    ChoiceOracle,
     ExactOracle,
     ExampleOracle,
     Meter,
@@ -20,7 +21,7 @@ from hardness.oracles import (
     Spent,
     Usage,
 )
-from hardness.upper import Hypothesis, Learner, Outcome, learner_spec, nothing
+from hardness.upper import Failed, Hypothesis, Learner, Outcome, learner_spec, nothing
 from hardness.upper.learner import SPENT
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
@@ -195,11 +196,17 @@ def judged(
     how: dict[str, Any],
 ) -> Run:
     """Measure a hypothesis on an instance, if there is one, and write the run down."""
-    risk = measure(instance, hypothesis.predict) if instance else None
+    outcome, details = hypothesis.outcome, dict(hypothesis.details)
+    risk: Risk | None = None
+    try:
+        risk = measure(instance, hypothesis.predict) if instance else None
+    except Failed as failed:
+        outcome, details = failed.outcome, details | failed.details
+    finally:
+        hypothesis.close()
     recovered = None
     if instance and hypothesis.secret is not None:
         recovered = family.same(hypothesis.secret, instance.hidden.secret)
-    details = dict(hypothesis.details)
     if hypothesis.secret is not None:
         details["claimed_secret"] = list(hypothesis.secret)
     if instance and hypothesis.against and (truth := layer_of(instance)):
@@ -208,7 +215,7 @@ def judged(
         spec=family.spec,
         learner=learner_spec(learner),
         seed=seed,
-        outcome=hypothesis.outcome or judge(risk, known=instance is not None),
+        outcome=outcome or judge(risk, known=instance is not None),
         risk=risk,
         usage=usage,
         secret_recovered=recovered,
@@ -259,17 +266,25 @@ def _oracle(
     meter: Meter,
     name: OracleName,
     tau: Fraction,
-) -> ExampleOracle | QueryOracle:
+) -> ExampleOracle | QueryOracle | ChoiceOracle:
     if name not in get_args(OracleName):
         raise UsageError(f"oracle {name!r} given: one of {', '.join(get_args(OracleName))}")
     if learner.access == "examples":
-        stored = isinstance(source, Folder) and (source.count or instance is None)
-        if stored and not source.count:  # type: ignore[union-attr]
-            raise ToolkitError("the folder has neither examples nor a secret part to draw from")
-        return ExampleOracle(source if stored or instance is None else instance, meter)
-    if instance is None:
+        return _examples(source, instance, meter)
+    ask = SampledOracle if name == "samples" else ExactOracle
+    queries = ask(instance, tau, meter) if instance else None
+    if learner.access == "either":
+        return ChoiceOracle(_examples(source, instance, meter), queries)
+    if queries is None:
         raise ToolkitError(
             f"{learner.name} asks statistical queries, which need fresh examples: the folder has "
             "no secret part to draw them from"
         )
-    return (SampledOracle if name == "samples" else ExactOracle)(instance, tau, meter)
+    return queries
+
+
+def _examples(source: Instance | Folder, instance: Instance | None, meter: Meter) -> ExampleOracle:
+    stored = isinstance(source, Folder) and (source.count or instance is None)
+    if stored and not source.count:  # type: ignore[union-attr]
+        raise ToolkitError("the folder has neither examples nor a secret part to draw from")
+    return ExampleOracle(source if stored or instance is None else instance, meter)

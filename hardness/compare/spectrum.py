@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hardness.compare.run import Run, answered, judged, learn_once
 from hardness.measures.leap import information_exponent, leap_of_masks
 from hardness.oracles import Budget
-from hardness.upper import Learner
+from hardness.upper import Failed, Learner, learner_spec
 from hardness.upper.factor import factor, require_draws, require_table
 from hardness.upper.reduced import as_symmetric
 from hardness.upper.spectra import (
@@ -120,7 +120,14 @@ def spectra(
     if learner:
         budget = budget or Budget()
         hypothesis, usage = learn_once(learner, source, budget, seed)
-        made = factor(hypothesis.predict, family.d, draws, seed, progress)
+        try:
+            made = factor(hypothesis.predict, family.d, draws, seed, progress)
+        except Failed as failed:
+            hypothesis.close()
+            raise ToolkitError(
+                f"{learner_spec(learner)} has no spectrum, {failed.outcome.value}: "
+                f"{failed.outcome.advice}"
+            ) from failed
         found = spectrum(made.table)
         attempt = Attempt(
             run=judged(learner, family, seed, hypothesis, usage, instance, answered(learner)),

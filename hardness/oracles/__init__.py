@@ -7,6 +7,7 @@ from hardness.oracles.adversary import (
     StabbingAdversary,
 )
 from hardness.oracles.budget import Budget, Meter, Spent, Usage
+from hardness.oracles.choice import ChoiceOracle
 from hardness.oracles.examples import ExampleOracle
 from hardness.oracles.means import Means
 from hardness.oracles.query import Character, Correlational, Factor, Pool, Query
@@ -18,6 +19,7 @@ __all__ = [
     "Budget",
     "CertificateAdversary",
     "Character",
+    "ChoiceOracle",
     "Correlational",
     "ExactOracle",
     "ExampleOracle",

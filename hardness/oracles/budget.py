@@ -14,6 +14,9 @@ Resource = Literal["examples", "queries", "seconds"]
 class Budget:
     """What a learner may use; None is no limit. Raises UsageError for what is not positive.
 
+    cpu_seconds and memory_bytes (resident) are of all its processes together: they are held where
+    a learner runs in a process of its own, as those from files do.
+
     >>> Budget(examples=100).examples
     100
     """
@@ -21,9 +24,11 @@ class Budget:
     examples: int | None = None
     queries: int | None = None
     seconds: float | None = None
+    cpu_seconds: float | None = None
+    memory_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("examples", "queries", "seconds"):
+        for name in ("examples", "queries", "seconds", "cpu_seconds", "memory_bytes"):
             given = getattr(self, name)
             if given is not None and not given > 0:
                 raise UsageError(f"a budget of {given} {name} given: it must be above 0")
@@ -31,7 +36,10 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """What a learner used; peak_bytes is the peak resident memory of its process so far."""
+    """What a learner used; peak_bytes is the peak resident memory of its process so far.
+
+    Of a learner in a process of its own it is that of all its processes together.
+    """
 
     examples: int
     queries: int
@@ -55,6 +63,11 @@ class Meter:
         self.budget = budget
         self.examples = 0
         self.queries = 0
+        self.peak_bytes: int | None = None  # of a learner in a process of its own
+        self.restart()
+
+    def restart(self) -> None:
+        """Start the clock again: what a learner imports is not part of its learning."""
         self._start = time.monotonic()
 
     @property
@@ -98,7 +111,7 @@ class Meter:
             examples=self.examples,
             queries=self.queries,
             seconds=self.seconds,
-            peak_bytes=peak_bytes(),
+            peak_bytes=peak_bytes() if self.peak_bytes is None else self.peak_bytes,
         )
 
 

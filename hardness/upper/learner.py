@@ -15,6 +15,7 @@ from instances.layer import AttentionLayer
 from instances.parameters import canonical
 from instances.parity import Parity
 
+Access = Literal["examples", "queries", "either"]  # either: it chooses as it runs
 Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
 
 
@@ -35,6 +36,15 @@ class Outcome(Enum):
     DIVERGED = "diverged"
     INVALID = "invalid hypothesis"
     UNJUDGED = "not judged"
+    UNSUPPORTED = "not supported"
+    NOT_LOADED = "not loaded"
+    RAISED = "raised"
+    EXITED = "exited"
+    CRASHED = "crashed"
+    BROKE_OFF = "broke off"
+    CPU_SPENT = "cpu seconds spent"
+    MEMORY_SPENT = "memory spent"
+    TOO_MANY_PROCESSES = "too many processes"
 
     @property
     def advice(self) -> str:
@@ -71,6 +81,23 @@ _ADVICE = {
     "the learner",
     Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known: run it where "
     "secret.json is",
+    Outcome.UNSUPPORTED: "the learner does not take this family, or asked for what this oracle "
+    "does not give: the details say why",
+    Outcome.NOT_LOADED: "the learner's file or class could not be loaded: the details say why, "
+    "`hardness learners check` says more",
+    Outcome.RAISED: "the learner raised an exception, or ran out of what the system gives: the "
+    "details name it and its line",
+    Outcome.EXITED: "the learner ended its own process before it gave a hypothesis: return one",
+    Outcome.CRASHED: "a signal ended the learner's process: compiled code in it is broken, or it "
+    "was killed from outside; the details name the signal",
+    Outcome.BROKE_OFF: "the learner's process closed its connection, or wrote into it: it must "
+    "leave descriptors alone that it did not open",
+    Outcome.CPU_SPENT: "the processor time is spent: raise --budget-cpu, or report it as not "
+    "learned within it",
+    Outcome.MEMORY_SPENT: "the learner took more memory than it may: raise --budget-memory, or "
+    "report it as not learned within it",
+    Outcome.TOO_MANY_PROCESSES: "the learner started more processes than it may: have it use "
+    "fewer workers",
 }
 
 
@@ -81,14 +108,23 @@ SPENT: dict[Resource, Outcome] = {
 }
 
 
+class Failed(Exception):
+    """A hypothesis could not be evaluated: `outcome` says what happened, `details` more of it."""
+
+    def __init__(self, outcome: Outcome, details: dict[str, Any]) -> None:
+        super().__init__(outcome.value)
+        self.outcome = outcome
+        self.details = details
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hypothesis:
     """What a learner gives back.
 
-    predict: (n, k, d) tokens -> (n, k, d) labels. secret: the member it claims, if it does.
+    predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
     outcome: why it stopped, None where it ran to its end. details: numbers worth keeping.
     against: compares what was found with the true layer, as JSON; called by the judge, who knows
-    it, never by the learner.
+    it, never by the learner. close: lets go of what predict needs; called when all is measured.
     """
 
     predict: Predict
@@ -96,6 +132,7 @@ class Hypothesis:
     outcome: Outcome | None = None
     details: dict[str, Any] = field(default_factory=dict)
     against: Callable[[AttentionLayer], dict[str, Any]] | None = None
+    close: Callable[[], None] = lambda: None
 
 
 class Learner(Protocol):
@@ -103,7 +140,7 @@ class Learner(Protocol):
 
     name: ClassVar[str]
     revision: ClassVar[int]  # raised when the output changes
-    access: ClassVar[Literal["examples", "queries"]]
+    access: ClassVar[Access]
     about: ClassVar[str]
 
     def supports(self, family: Family) -> str | None:
@@ -114,8 +151,9 @@ class Learner(Protocol):
 
 
 def learner_spec(learner: Learner) -> str:
-    """Write a learner's canonical name: parameters filled in, sorted."""
-    return canonical(learner, learner.name)
+    """Write a learner's canonical name: parameters filled in, sorted; a plug-in's as given."""
+    named: str | None = getattr(learner, "spec", None)
+    return named or canonical(learner, learner.name)
 
 
 def member(

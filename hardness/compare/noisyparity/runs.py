@@ -60,7 +60,7 @@ def chosen(family: Family, learners: tuple[str, ...], seeds: int) -> list[Learne
     every = [parse_learner(name) for name in distinct(learners)]
     for learner in every:
         require_support(learner, family)
-        if learner.access != "examples":
+        if learner.access == "queries":
             raise UsageError(
                 f"{learner.name} given: it asks statistical queries; the map counts examples"
             )
@@ -85,7 +85,8 @@ def measured(
     found = []
     for learner in every:
         instance = family.instance(first_seed + _OTHER_SEED)
-        attempt(learner, ExampleOracle(instance, Meter(short)), first_seed)
+        warm, _ = attempt(learner, ExampleOracle(instance, Meter(short)), first_seed)
+        warm.close()
         for seed in range(first_seed, first_seed + seeds):
             found.append(run(learner, family.instance(seed), budget, seed))
             progress(1)

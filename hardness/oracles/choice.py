@@ -1,0 +1,45 @@
+"""Examples and statistical queries of one instance, counted together: the learner chooses."""
+
+from fractions import Fraction
+
+from hardness.oracles.budget import Meter
+from hardness.oracles.examples import ExampleOracle
+from hardness.oracles.query import StatisticalQuery
+from hardness.oracles.statistical import QueryOracle
+from instances.errors import ToolkitError
+from instances.family import Examples, Family
+
+
+class ChoiceOracle:
+    """Gives examples by `draw` and answers queries by `ask`, on one meter.
+
+    queries is None where nobody can answer any: a folder without its secret part.
+
+    >>> from hardness.oracles import Budget, Character, SampledOracle
+    >>> from instances import parse
+    >>> instance, meter = parse("parity:d=8,m=3").instance(0), Meter(Budget())
+    >>> asked = SampledOracle(instance, Fraction(1, 10), meter)
+    >>> oracle = ChoiceOracle(ExampleOracle(instance, meter), asked)
+    >>> len(oracle.draw(5)), abs(oracle.ask(Character(subset=(1,)))) < 0.2, meter.queries
+    (5, True, 1)
+    """
+
+    def __init__(self, examples: ExampleOracle, queries: QueryOracle | None) -> None:
+        """Join two oracles that count on one meter."""
+        self.family: Family = examples.family
+        self.meter: Meter = examples.meter
+        self.tau: Fraction | None = queries.tau if queries else None
+        self._examples, self._queries = examples, queries
+
+    def draw(self, count: int) -> Examples:
+        """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
+        return self._examples.draw(count)
+
+    def ask(self, query: StatisticalQuery) -> float:
+        """Answer one query within tau of its expectation; counted; raises Spent, ToolkitError."""
+        if self._queries is None:
+            raise ToolkitError(
+                "a statistical query was asked, which needs fresh examples: the folder has no "
+                "secret part to draw them from"
+            )
+        return self._queries.ask(query)
