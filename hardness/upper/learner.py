@@ -124,7 +124,8 @@ class Hypothesis:
     predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
     outcome: why it stopped, None where it ran to its end. details: numbers worth keeping.
     against: compares what was found with the true layer, as JSON; called by the judge, who knows
-    it, never by the learner. close: lets go of what predict needs; called when all is measured.
+    it, never by the learner. close: lets go of what predict needs when all is measured, and returns
+    further details.
     """
 
     predict: Predict
@@ -132,7 +133,7 @@ class Hypothesis:
     outcome: Outcome | None = None
     details: dict[str, Any] = field(default_factory=dict)
     against: Callable[[AttentionLayer], dict[str, Any]] | None = None
-    close: Callable[[], None] = lambda: None
+    close: Callable[[], dict[str, Any]] = dict
 
 
 class Learner(Protocol):
