@@ -57,18 +57,18 @@ def converse(channel: Channel, window: Window) -> Message:
         from hardness.upper.plugins import load
 
         learner = load(job["learner"])
-        reason = learner.supports(family)
     except ToolkitError as error:
         return {"op": "not loaded", "reason": str(error)[:2000]}
     except BaseException as error:
         return _raised("load", error, job["file"])
-    if reason:
-        return {"op": "unsupported", "reason": str(reason)[:2000]}
     channel.send(_described(learner, confined))
     channel.receive()
     tau = None if job["tau"] is None else Fraction(job["tau"])
     oracle = ProxyOracle(channel, window, family, tau, Budget(**job["budget"]))
     try:
+        reason = learner.supports(family)
+        if reason:
+            return {"op": "unsupported", "reason": str(reason)[:2000]}
         with np.errstate(over="ignore", invalid="ignore"):
             found = learner.learn(oracle, rng)
         return _predict(channel, window, found, job["file"])

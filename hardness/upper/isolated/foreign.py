@@ -2,13 +2,14 @@
 
 import time
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles.budget import Meter
+from hardness.oracles.budget import Budget, Meter
 from hardness.upper.isolated.process import End, Process, printed
 from hardness.upper.isolated.serve import serve
 from hardness.upper.learner import SPENT, Access, Failed, Hypothesis, Outcome, nothing
@@ -75,24 +76,49 @@ class Foreign:
             process.close()
             raise
 
+    def describe(self) -> Message:
+        """Load the learner in a process and return what it says of itself; raises Failed.
+
+        name, about, access, revision; sha256 of its file; confined: whether it was.
+        """
+        process = Process(Budget(), _WINDOW)
+        try:
+            return self._loaded(process, "parity:d=8,m=1", None, Budget(), (0, 0), ())
+        finally:
+            process.close()
+
+    def _loaded(
+        self,
+        process: Process,
+        spec: str,
+        tau: Fraction | None,
+        budget: Budget,
+        rng: tuple[int, int],
+        private: tuple[Path, ...],
+    ) -> Message:
+        """Tell the process its job, and wait until it has loaded the learner."""
+        job = {
+            "learner": self.text,
+            "file": None if self.file is None else str(self.file.absolute()),
+            "spec": spec,
+            "tau": None if tau is None else str(tau),
+            "budget": asdict(budget),
+            "rng": rng,
+            "confine": CONFINE,
+            "hidden": [str(path.absolute()) for path in private],
+        }
+        process.send(job)
+        ready = process.receive(time.monotonic() + _LOADING)
+        if ready.get("op") != "ready":
+            raise _failed(process, ready)
+        return {name: value for name, value in ready.items() if name != "op"}
+
     def _converse(self, process: Process, oracle: Any, rng: np.random.Generator) -> Hypothesis:
         family, meter = oracle.family, oracle.meter
         started = time.monotonic()
-        process.send(
-            {
-                "learner": self.text,
-                "spec": family.spec,
-                "tau": None if getattr(oracle, "tau", None) is None else str(oracle.tau),
-                "budget": asdict(meter.budget),
-                "rng": [int(n) for n in rng.integers(0, 2**63, 2)],
-                "file": None if self.file is None else str(self.file.absolute()),
-                "confine": CONFINE,
-                "hidden": [str(path) for path in getattr(oracle, "private", ())],
-            }
-        )
-        ready = process.receive(started + _LOADING)
-        if ready.get("op") != "ready":
-            raise _failed(process, ready)
+        coins = int(rng.integers(2**63)), int(rng.integers(2**63))
+        tau, private = getattr(oracle, "tau", None), getattr(oracle, "private", ())
+        ready = self._loaded(process, family.spec, tau, meter.budget, coins, private)
         process.send({"op": "learn"})
         meter.restart()
         last = serve(process, oracle, _deadline(meter))
@@ -192,4 +218,8 @@ def _texts(details: Any) -> dict[str, Any]:
 
 
 def _last(ended: End) -> dict[str, Any]:
-    return {"cpu_seconds": ended.cpu_seconds} | printed(ended) if ended.reason != "gone" else {}
+    """What is known of a process when it has ended: of the judging too."""
+    if ended.reason == "gone":
+        return {}
+    left = {"processes_left": ended.left} if ended.left else {}
+    return {"cpu_seconds": ended.cpu_seconds} | left | printed(ended)
