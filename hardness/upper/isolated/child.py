@@ -9,6 +9,7 @@ import sys
 import traceback
 from fractions import Fraction
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -165,12 +166,12 @@ def _raised(stage: str, error: BaseException, file: str | None) -> Message:
     if isinstance(error, SystemExit):
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
         return {"op": "exited", "code": code, "stage": stage}
-    with contextlib.suppress(Exception):
-        traceback.print_exception(error)  # the end of it is kept
+    frames = traceback.extract_tb(error.__traceback__)
+    with contextlib.suppress(Exception):  # the end of what is printed is kept
+        traceback.print_exception(error.with_traceback(_from(file, error.__traceback__)))
     said = ""
     with contextlib.suppress(Exception):
         said = " ".join(str(error).split())[:500]
-    frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if f.filename == file] or frames
     where = own[-1] if own else None
     return {
@@ -182,6 +183,14 @@ def _raised(stage: str, error: BaseException, file: str | None) -> Message:
         "line": where.lineno if where else None,
         "file": Path(where.filename).name if where else None,
     }
+
+
+def _from(file: str | None, trace: TracebackType | None) -> TracebackType | None:
+    """Leave out what stands before the first line of the user's file, if there is one."""
+    start = trace
+    while start is not None and start.tb_frame.f_code.co_filename != file:
+        start = start.tb_next
+    return start or trace
 
 
 if __name__ == "__main__":
