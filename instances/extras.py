@@ -1,4 +1,4 @@
-"""Libraries that an extra brings: imported where they are used, one line where they are not there."""
+"""Libraries that extras bring: imported where they are used, one line where they are not."""
 
 import importlib
 from typing import Any
