@@ -89,14 +89,15 @@ def conformance(
         raise UsageError(
             f"'{name}' given: it is built in; a learner of one's own is checked, as path.py:Name"
         )
+    families = [parse_stored(spec) for spec in specs]
+    learner.supports(families[0])  # the file is there
     try:
         described = learner.describe()
     except Failed as failed:
         found = Finding(check="loads", level="failure", found=_said(failed.outcome, failed.details))
         return Conformance(learner=name, described={}, findings=(found,))
-    learner.supports(parse_stored(specs[0]))
     findings = [Finding(check="loads", level="ok", found=described["name"])]
-    for finding in _findings(learner, [parse_stored(spec) for spec in specs]):
+    for finding in _findings(learner, families):
         findings.append(finding)
         progress(1)
     return Conformance(learner=name, described=described, findings=tuple(findings))
@@ -121,9 +122,9 @@ def _findings(learner: Foreign, families: list[Family]) -> Iterator[Finding]:
     yield _batches(learner, family)
     for count in (1, 30):
         trial = _Trial.of(learner, family, Budget(examples=count, seconds=_SECONDS))
-        yield trial.finding(f"{count} examples", softly=True)
+        yield trial.finding(f"budget of {count}", softly=True)
     trial = _Trial.of(learner, family, Budget(seconds=1.0))
-    yield trial.finding("one second", softly=True)
+    yield trial.finding("budget of a second", softly=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

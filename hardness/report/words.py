@@ -96,7 +96,7 @@ def run_words(found: Run) -> str:
     truth = found.details.get("truth")
     heads = [f"heads    {truth_words(truth)}"] if truth else []
     details = [
-        f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
+        f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v[:12] if k == 'sha256' else v}"
         for k, v in found.details.items()
         if v is not None and k != "printed" and not isinstance(v, dict) and not _is_long(v)
     ]
