@@ -28,6 +28,7 @@ LOST = 77  # see process.py
 _MOST_SECRET = 1 << 15
 _DETAILS = 1 << 16  # characters
 _DEEP = 6
+_LIBRARIES = ("sklearn", "torch", "jax", "tensorflow", "xgboost", "lightgbm")
 
 
 def main(data: int, descriptor: int, size: int) -> None:
@@ -109,7 +110,13 @@ def _predict(channel: Channel, window: Window, found: Any, file: str | None) -> 
             return {"op": "invalid", "reason": "a secret of too many or too large numbers"}
     outcome = found.outcome.name if found.outcome else None
     channel.send(
-        {"op": "learned", "secret": secret, "outcome": outcome, "details": plain(found.details)}
+        {
+            "op": "learned",
+            "secret": secret,
+            "outcome": outcome,
+            "details": plain(found.details),
+            "libraries": _libraries(),
+        }
     )
     while True:
         x = window.take(channel.receive()["arrays"])["x"]
@@ -127,6 +134,15 @@ def _predict(channel: Channel, window: Window, found: Any, file: str | None) -> 
 
 
 _WANTED = "a Hypothesis, or a function predict(x), is needed"
+
+
+def _libraries() -> dict[str, str]:
+    """Return the versions of what a learner's result may depend on, of those that are loaded."""
+    return {
+        name: str(getattr(sys.modules[name], "__version__", "unknown"))[:40]
+        for name in _LIBRARIES
+        if name in sys.modules
+    }
 
 
 def plain(details: Any) -> dict[str, Any]:
