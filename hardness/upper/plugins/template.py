@@ -2,7 +2,10 @@
 
 from instances.errors import UsageError
 
-_TEXT = '''"""A learner of one's own: hardness learn FILE:NAME parity:d=16,m=1 --budget-examples 2000"""
+_TEXT = '''"""A learner of one's own.
+
+hardness learn FILE:NAME parity:d=16,m=1 --budget-examples 2000
+"""
 
 import numpy as np
 
