@@ -16,5 +16,6 @@ MLPRegressor = Estimator(
 )
 HistGradientBoosting = Estimator(HistGradientBoostingClassifier(max_iter=300))
 SVC = Estimator(
-    SupportVectors(kernel="poly", degree=4, coef0=1.0, C=10.0, max_iter=20_000), examples=20_000
+    SupportVectors(kernel="poly", degree=4, coef0=1.0, C=10.0, max_iter=20_000),
+    examples=20_000,
 )
