@@ -1,12 +1,14 @@
 """Modules of torch; each test needs the extra."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 from hardness.compare.run import run
 from hardness.oracles import Budget
 from hardness.upper import Outcome
-from hardness.upper.plugins import Module, adapt, load
+from hardness.upper.plugins import Module, adapt, load, template
 from instances import UsageError, parse
 
 pytestmark = pytest.mark.plugins
@@ -144,6 +146,24 @@ def test_the_example_of_the_docs_climbs(torch):
     assert found.outcome is Outcome.SOLVED
 
 
+def test_the_template_learns_in_its_commented_ways(torch, tmp_path):
+    pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
+    code = template("mine", "new.py")
+    code = code[code.index("# from hardness.upper.plugins import Estimator") : code.index("# 3. ")]
+    lines = [line.removeprefix("# ") for line in code.splitlines()]
+    kept = [line for line in lines if not line.startswith(("#", "2. "))]
+    (tmp_path / "new.py").write_text("\n".join(kept) + "\n")
+    for name in ("Forest", "Net"):
+        found = run(
+            load(f"{tmp_path}/new.py:{name}"),
+            parse("parity:d=8,m=2").instance(0),
+            Budget(examples=4000),
+        )
+        assert found.outcome is Outcome.SOLVED
+
+
+# Workers are forked, which newer versions of Python warn of where there are threads.
+@pytest.mark.filterwarnings("ignore:This process")
 def test_a_torch_dataset(torch):
     from torch.utils.data import DataLoader
 
@@ -156,6 +176,8 @@ def test_a_torch_dataset(torch):
     assert found[5][0].shape == found[5][1].shape == (2, 9)
     assert (found[-1][0].numpy() == x[-1]).all()
     assert np.allclose(found[10:20][1].numpy(), y[10:20])
+    again = pickle.loads(pickle.dumps(found))  # as workers get it that are not forked
+    assert (again[7][1] == found[7][1]).all()
     for workers in (0, 2):
         loader = DataLoader(found, batch_size=32, num_workers=workers)
         parts = [part.numpy() for part, _ in loader]
