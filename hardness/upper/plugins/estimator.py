@@ -37,16 +37,17 @@ from instances.errors import UsageError
 from instances.family import Family
 
 Array = NDArray[Any]
-_HELD_OUT = (64, 10_000)  # examples at least, at most; a tenth of all between
+_HELD_OUT = (64, 10_000)  # examples at least, at most; a fifth of all between
 
 
 @dataclass(frozen=True, eq=False)
 class Estimator:
     """Learns by an object with fit and predict, or by what a function without arguments makes.
 
-    examples: how many it gets, all of the budget's by default. view: reduced where the family has
-    it, else flat. A classifier needs reduced. The object itself is never changed: a copy of it is
-    fitted, every random_state in it that is None set from the learner's generator.
+    examples: how many it gets at most, all of the budget's by default. view: reduced where the
+    family has it, else flat. A classifier needs reduced, and holds out a fifth of its examples. The
+    object itself is never changed: a copy of it is fitted, every random_state in it that is None
+    set from the learner's generator.
     """
 
     access: ClassVar[Access] = "examples"
@@ -120,7 +121,7 @@ def classify(estimator: Any, data: Data, family: Coded) -> tuple[Callable[[Array
     if data.codes is None:
         raise UsageError("a classifier needs the view reduced")
     least, most = _HELD_OUT
-    held = min(max(len(data) // 10, least), most, len(data) // 2)
+    held = min(max(len(data) // 5, least), most, len(data) // 2)
     train = slice(0, len(data) - held)
     factor = _factor(estimator, data.x[train], data.codes[train], family)
 

@@ -26,7 +26,7 @@ class Function:
     """Learns by a function of arrays: learn(x, y) gives predict(x), in the view it is to see.
 
     Where it names a third argument `rng`, or takes three, it gets a numpy Generator.
-    examples: how many it gets, all of the budget's by default.
+    examples: how many it gets at most, all of the budget's by default.
 
     >>> def mean(x, y):
     ...     centre = y.mean(axis=0)

@@ -2,7 +2,10 @@
 
 from instances.errors import UsageError
 
-_TEXT = '''"""A learner of one's own: hardness learn FILE:NAME parity:d=16,m=1 --budget-examples 2000"""
+_TEXT = '''"""A learner of one's own.
+
+hardness learn FILE:NAME parity:d=16,m=1 --budget-examples 2000
+"""
 
 import numpy as np
 
@@ -13,7 +16,7 @@ from hardness.upper.plugins import function
 #   s (n,), the factor less what everyone knows of it: the parity of a hidden set, for parities.
 # view="tokens": of any family. x (n, k, d), the tokens, and y (n, k, d), the labels.
 # view="flat": the same as rows, (n, k d) and (n, k d).
-# examples=N: how many to learn from; without it all that the budget has.
+# examples=N: how many to learn from at most; without it all that the budget has.
 @function(view="reduced")
 def NAME(z, s):
     """Least squares on the bits: solves parities on one hidden coordinate."""

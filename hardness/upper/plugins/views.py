@@ -31,7 +31,7 @@ Array = NDArray[Any]
 class Data:
     """Examples in a view: x and y with the rows along the first axis, codes of the reduced view.
 
-    used: the examples that were drawn. outcome: why there are fewer than were asked for.
+    used: the examples that were drawn. outcome: what ended the drawing early, but for their end.
     """
 
     x: Array
@@ -69,7 +69,7 @@ def lacks(view: View | None, family: Family) -> str | None:
 
 
 def gather(oracle: ExampleOracle, view: View, examples: int | None) -> Data:
-    """Draw examples in a view: so many, or all of the budget's, or 10 000 where it has no limit.
+    """Draw at most so many examples in a view; None: the budget's, 10 000 where it has no limit.
 
     Takes what is there where the budget ends before; raises Spent where there is nothing.
     """
@@ -77,8 +77,8 @@ def gather(oracle: ExampleOracle, view: View, examples: int | None) -> Data:
     limit = oracle.meter.budget.examples
     rest = DEFAULT_EXAMPLES if limit is None else max(1, limit - oracle.meter.examples)
     wanted = examples or rest
-    size = 2 * 16 * wanted * family.k * family.d
-    require_memory(size, f"{wanted} examples of {family.spec} in the view {view!r}")
+    size = 2 * 8 * (1 if view == "reduced" else 2 * family.k) * family.d
+    require_memory(wanted * size, f"{wanted} examples of {family.spec} in the view {view!r}")
     parts: list[Any] = []
     used, outcome = 0, None
     while used < wanted:
@@ -87,7 +87,8 @@ def gather(oracle: ExampleOracle, view: View, examples: int | None) -> Data:
         except Spent as spent:
             if not used:
                 raise
-            outcome = SPENT[spent.resource] if examples or spent.resource != "examples" else None
+            # Who has learned from all examples that there are is judged by the risk.
+            outcome = SPENT[spent.resource] if spent.resource != "examples" else None
             break
         used += len(drawn)
         parts.append(_seen(drawn, view))

@@ -1,0 +1,510 @@
+"""What a user's object may be, each against what it is known to give, and what is wrong with it."""
+
+import hashlib
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from hardness.compare.run import run
+from hardness.oracles import Budget, Meter, Spent
+from hardness.upper import Hypothesis, Outcome, learner_spec
+from hardness.upper.plugins import Function, adapt, function, load, template
+from hardness.upper.plugins.views import completed, flat, gather
+from instances import UsageError, make_reduced, parse
+
+GOOD = '''
+from dataclasses import dataclass
+from neighbour import solve
+import numpy as np
+from hardness.upper import Hypothesis, member
+from hardness.upper.plugins import Estimator, function
+from hardness.oracles import Character
+from instances.reduced import reduce
+
+class Best:
+    """Looks for the pair of bits whose product is the label's."""
+    revision = 3
+
+    def __init__(self, most=200, name=None):
+        self.most = most
+
+    def supports(self, family):
+        return None if family.name == "parity" else "it looks for parities"
+
+    def learn(self, oracle, rng):
+        found = reduce(oracle.draw(self.most))
+        return member(oracle.family, solve(found.signs(), found.values), most=self.most)
+
+class Plain:
+    def learn(self, oracle, rng):
+        family, examples = oracle.family, oracle.draw(200)
+        found = reduce(examples)
+        secret = solve(found.signs(), found.values)
+        return lambda x: family.mean(secret, x)
+
+class Asks:
+    access = "queries"
+
+    def learn(self, oracle, rng):
+        d = oracle.family.d
+        pairs = [(i, j) for i in range(1, d) for j in range(i + 1, d)]
+        best = max(pairs, key=lambda pair: abs(oracle.ask(Character(subset=pair))))
+        return member(oracle.family, best)
+
+ready = Best(150)
+
+def makes(most: int = 120):
+    return Best(most)
+
+def raw(x, y):
+    rows = x[:, 0, 0] != x[:, 1, 0]
+    z, s = (x[:, 0] * x[:, 1])[rows], (x[:, 0, 0] * y[:, 0, 0])[rows]
+    i, j = solve(z[:, 1:], s)
+    known = (x[:, 0, 0] * y[:, 0, 0])[~rows][0]
+
+    def predict(new):
+        z = new[:, 0] * new[:, 1]
+        out = np.zeros(new.shape)
+        factor = np.where(z[:, 0] < 0, z[:, i] * z[:, j], known)
+        out[:, :, 0] = new[:, :, 0] * factor[:, None]
+        return out
+
+    return predict
+
+@function(view="reduced", examples=300)
+def bits(z, s, rng):
+    rng.integers(2)
+    i, j = solve(z, s)
+    return lambda new: new[:, i - 1] * new[:, j - 1]
+
+@function(view="flat")
+def rows(x, y):
+    d = x.shape[1] // 2
+    predict = raw(x.reshape(-1, 2, d), y.reshape(-1, 2, d))
+    return lambda new: predict(new.reshape(-1, 2, d)).reshape(len(new), -1)
+
+class Votes:
+    """An estimator of one's own."""
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+    def fit(self, z, s):
+        self.pair = solve(z, s)
+    def predict(self, z):
+        return z[:, self.pair[0] - 1] * z[:, self.pair[1] - 1]
+
+votes = Estimator(Votes(), examples=300)
+
+class Sorts(Votes):
+    def fit(self, z, codes):
+        return super().fit(z, 1.0 - 2.0 * codes)
+    def predict_proba(self, z):
+        right = self.predict(z) > 0
+        return np.column_stack([right, ~right])
+
+@dataclass(frozen=True)
+class Sized:
+    most: int
+    def learn(self, oracle, rng):
+        return Best(self.most).learn(oracle, rng)
+
+@dataclass
+class Loose:
+    most: "int" = 100
+    def learn(self, oracle, rng):
+        return Best(self.most).learn(oracle, rng)
+
+def tuned(z, s, scale=0.0):
+    return lambda new: scale * new
+'''
+
+NEIGHBOUR = """
+def solve(z, s):
+    products = (z.T * s) @ z / len(s)
+    for i in range(len(products)):
+        for j in range(i):
+            if abs(products[i, j]) > 0.7:
+                return (j + 1, i + 1)
+    raise ValueError("no pair")
+"""
+
+WAYS = [
+    "Best",
+    "Best:most=180",
+    "Plain",
+    "Asks",
+    "ready",
+    "makes",
+    "makes:most=99",
+    "raw",
+    "bits",
+    "rows",
+    "Votes",
+    "votes",
+    "Sorts",
+    "Sized:most=150",
+    "Loose",
+    "Loose:most=150",
+]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "neighbour.py").write_text(NEIGHBOUR)
+    (tmp_path / "mine.py").write_text(GOOD)
+    yield tmp_path
+    sys.modules.pop("neighbour", None)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_solves_a_parity(here, way):
+    instance = parse("parity:d=10,m=2").instance(0)
+    learner = load(f"mine.py:{way}")
+    budget = Budget() if way == "Asks" else Budget(examples=400)  # sampled answers take many
+    found = run(learner, instance, budget)
+    assert found.outcome is Outcome.SOLVED
+    assert found.risk.value < 1e-20
+    assert found.learner == learner_spec(learner) == f"mine.py:{way}"
+    again = run(load(f"mine.py:{way}"), instance, budget)
+    assert again.risk == found.risk
+    assert again.details == found.details
+
+
+def test_what_an_object_says_of_itself_is_kept(here):
+    found = load("mine.py:Best:most=7")
+    assert (found.name, found.revision, found.access) == ("Best", 3, "examples")
+    assert found.about == "Looks for the pair of bits whose product is the label's."
+    assert found.supports(parse("nice:m=2,k=2,d=6")) == "it looks for parities"
+    assert found.supports(parse("parity:d=6,m=2")) is None
+    assert found.digest == hashlib.sha256(GOOD.encode()).hexdigest()
+    assert load("mine.py:Plain").revision == 1
+    assert load("mine.py:bits").supports(parse("linear:m=1,k=2,d=6")).endswith("not linear")
+    assert not list(here.glob("__pycache__"))
+
+
+def test_a_folder_with_dots_and_colons(here):
+    place = here / "v1.2:b.py"
+    place.mkdir()
+    (place / "mine.py").write_text("def zero(x, y):\n    return lambda new: 0.0 * new\n")
+    assert load(f"{place}/mine.py:zero").name == "zero"
+
+
+@pytest.mark.parametrize("noise", ["0", "0.1"])
+def test_decisions_are_scaled_to_the_mean(here, noise):
+    """1 - 2 eta times a right decision is E[Y|X]; without noise the scale is 1 exactly."""
+    text = (here / "mine.py").read_text().replace("> 0.7", "> 0.5")
+    (here / "noisy.py").write_text(text)
+    instance = parse(f"parity:d=10,m=2,noise={noise}").instance(0)
+    found = run(load("noisy.py:Sorts"), instance, Budget(examples=4000))
+    wanted = 1 - 2 * float(noise)
+    assert abs(found.details["scale"] - wanted) < 0.1
+    assert found.risk.value < 0.02
+    if noise == "0":
+        assert found.details["scale"] == 1.0
+
+
+def test_a_sorter_that_knows_nothing_has_a_risk_of_one(here):
+    (here / "coin.py").write_text(
+        """
+import numpy as np
+class Coin:
+    _estimator_type = "classifier"
+    def fit(self, z, codes):
+        pass
+    def predict(self, z):
+        return (z[:, :7].sum(axis=1) > 0).astype(int)
+"""
+    )
+    found = run(load("coin.py:Coin"), parse("parity:d=12,m=4").instance(0), Budget(examples=2000))
+    assert 0.99 < found.risk.value < 1.1
+    few = run(load("coin.py:Coin"), parse("parity:d=12,m=4").instance(0), Budget(examples=5))
+    assert few.risk.value < 3
+
+
+def test_levels_of_a_residue_are_classes(here):
+    (here / "levels.py").write_text(
+        """
+import numpy as np
+class Table:
+    def fit(self, z, codes):
+        self.classes_ = np.unique(codes)
+        self.table = {tuple(row): code for row, code in zip(z.tolist(), codes)}
+    def predict_proba(self, z):
+        found = [self.table[tuple(row)] for row in z.tolist()]
+        return (self.classes_ == np.array(found)[:, None]).astype(float)
+"""
+    )
+    code = (here / "levels.py").read_text()
+    (here / "levels.py").write_text(code + "    def predict(self, z):\n        return None\n")
+    instance = parse("lwr:n=3,q=4,p=4,secret=binary").instance(0)
+    found = run(load("levels.py:Table"), instance, Budget(examples=8000))
+    assert found.risk.value < 1e-20
+    assert found.details["scale"] == pytest.approx(1.0, abs=1e-12)
+
+
+BAD = """
+import numpy as np
+number = 3
+def one(x): return x
+def four(a, b, c, d): return a
+class Empty: pass
+class Needs:
+    def __init__(self, depth): self.depth = depth
+    def learn(self, oracle, rng): return None
+class NotCalled:
+    learn = 3
+class OneArgument:
+    def learn(self, oracle): return None
+class Access:
+    access = "all"
+    def learn(self, oracle, rng): return None
+class Revision:
+    revision = "1"
+    def learn(self, oracle, rng): return None
+class Supports:
+    supports = 3
+    def learn(self, oracle, rng): return None
+class Raises:
+    def __init__(self):
+        raise KeyError("a\\nb")
+    def learn(self, oracle, rng): return None
+def endless(): return endless
+def leaves(): raise SystemExit(3)
+class Options:
+    def __init__(self, depth=1): pass
+    def learn(self, oracle, rng): return None
+class Halves:
+    def learn(self, oracle, rng): return None
+    def supports(self, family): return False
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nmuber", "unknown name 'nmuber': did you mean 'number'?"),
+        ("number", "bad.py: number is a int: needed is a class or object with learn"),
+        ("one", r"one, the function one\(x\), needs x"),
+        ("four", "needs a, b, c, d"),
+        ("Empty", "Empty is the class Empty: needed is"),
+        ("Needs", "Needs, the class Needs, needs depth: give defaults, or write path.py:Name:key="),
+        ("Needs:deep=3", "unknown parameter of bad.py: Needs 'deep': did you mean 'depth'?"),
+        ("Needs:depth", "write key=value"),
+        ("Needs:depth=a b", "a plain word is needed"),
+        ("NotCalled", r"learn is a int: learn\(self, oracle, rng\) is needed"),
+        ("OneArgument", r"learn\(oracle\) given: learn\(self, oracle, rng\) is needed"),
+        ("Access", "access='all': one of examples, queries, either"),
+        ("Revision", "revision is a str: int is needed"),
+        ("Supports", r"supports is no function"),
+        ("Raises", "Raises, called with no arguments, raised KeyError in line 25: 'a"),
+        ("endless", "needed is"),
+        ("leaves", "raised SystemExit"),
+        ("number:a=1", "only a class or a function takes parameters"),
+        ("Options:depth=1,depth=2", "given twice"),
+    ],
+)
+def test_what_is_wrong_is_one_line(here, name, words):
+    (here / "bad.py").write_text(BAD)
+    with pytest.raises(UsageError, match=words) as caught:
+        load(f"bad.py:{name}")
+    assert "\n" not in str(caught.value)
+    assert "bad.py" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import sklearn_that_is_not", "raised ModuleNotFoundError in line 1"),
+        ("def broken(:", "raised SyntaxError in line 1"),
+        ("raise OSError('x')", "executing it raised OSError in line 1: x"),
+    ],
+)
+def test_files_that_cannot_be_executed(here, text, words):
+    (here / "broken.py").write_text(text)
+    with pytest.raises(UsageError, match=words):
+        load("broken.py:Name")
+
+
+def test_a_missing_extra_names_the_command(here, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    (here / "needs.py").write_text("import sklearn.svm\n")
+    with pytest.raises(UsageError, match=re.escape("pip install 'hardness-toolkit[sklearn]'")):
+        load("needs.py:Name")
+
+
+def test_hypotheses_that_are_none(here):
+    (here / "bad.py").write_text(BAD)
+    instance = parse("parity:d=6,m=2").instance(0)
+    with pytest.raises(UsageError, match="learn gave a NoneType: a Hypothesis is needed"):
+        run(load("bad.py:Options"), instance, Budget(examples=10))
+    with pytest.raises(UsageError, match="supports gave a bool: None is needed"):
+        run(load("bad.py:Halves"), instance, Budget(examples=10))
+    learner = adapt(lambda x, y: 3, "here")
+    with pytest.raises(UsageError, match=r"gave a int: a function predict\(x\) is needed"):
+        run(learner, instance, Budget(examples=10))
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (lambda x: x[:-1], "gave the shape"),
+        (lambda x: x * 1j, "of complex128, no real numbers"),
+        (lambda x: x.astype(str), "no real numbers"),
+        (lambda x: iter(x), "no real numbers"),
+        (lambda x: [[1], [1, 2]], "that is no array"),
+        (lambda x: None, "gave NoneType of object"),
+    ],
+)
+@pytest.mark.parametrize("view", ["tokens", "flat", "reduced"])
+def test_predictions_that_are_none_are_invalid(given, words, view):
+    instance = parse("parity:d=6,m=2").instance(0)
+    learner = adapt(Function(lambda x, y: given, view=view), "here")
+    found = run(learner, instance, Budget(examples=50))
+    assert found.outcome is Outcome.INVALID
+    assert re.search(words, found.details["invalid"])
+
+
+def test_values_that_are_not_finite_are_invalid():
+    instance = parse("parity:d=6,m=2").instance(0)
+    for view in ("tokens", "flat", "reduced"):
+        learner = adapt(Function(lambda x, y: lambda x: (x * np.nan).sum(1), view=view), "here")
+        found = run(learner, instance, Budget(examples=50))
+        assert found.outcome is Outcome.INVALID
+
+
+@dataclass
+class Stingy:
+    """An oracle that gives fewer than asked for, and whose time is over after some."""
+
+    instance: object
+    meter: Meter
+    seconds_after: int = 10**9
+    given: int = 0
+
+    @property
+    def family(self):
+        return self.instance.family
+
+    def draw(self, count):
+        if self.given >= self.seconds_after:
+            raise Spent("seconds")
+        granted = self.meter.take_examples(min(count, 7))
+        self.given += granted
+        return self.instance.examples(self.given - granted, granted)
+
+
+def test_examples_are_gathered_in_order_and_counted():
+    instance = parse("parity:d=9,m=2").instance(0)
+    whole = instance.examples(0, 100)
+    data = gather(Stingy(instance, Meter(Budget(examples=100))), "tokens", None)
+    assert (data.x == whole.x).all()
+    assert (data.y == whole.y).all()
+    assert (data.used, data.outcome) == (100, None)
+    data = gather(Stingy(instance, Meter(Budget(examples=100))), "flat", 40)
+    assert (data.x == flat(whole.x[:40])).all()
+    z, s = make_reduced("parity:d=9,m=2", 30, 0)
+    data = gather(Stingy(instance, Meter(Budget())), "reduced", 100)
+    assert (data.x[:30] == z).all()
+    assert (data.y[:30] == s).all()
+    data = gather(Stingy(instance, Meter(Budget(examples=50))), "tokens", 80)
+    assert (data.used, data.outcome) == (50, None)
+    data = gather(Stingy(instance, Meter(Budget()), seconds_after=20), "tokens", 80)
+    assert (data.used, data.outcome) == (21, Outcome.SECONDS_SPENT)
+    with pytest.raises(Spent):
+        gather(Stingy(instance, Meter(Budget()), seconds_after=0), "tokens", 80)
+    assert gather(Stingy(instance, Meter(Budget())), "reduced", None).used == 10_000
+
+
+@pytest.mark.parametrize("spec", ["parity:d=7,m=2", "lwr:n=3,q=4,p=2", "linear:m=1,k=3,d=4"])
+def test_a_prediction_of_the_view_is_one_of_labels(spec):
+    """The labels themselves, taken through each view, come back."""
+    instance = parse(spec).instance(0)
+    family, x = instance.family, instance.examples(0, 3000).x
+    truth = family.mean(instance.hidden.secret, x)
+    same = completed(family, "tokens", lambda x: family.mean(instance.hidden.secret, x))
+    assert (same(x) == truth).all()
+
+    def by_rows(rows):
+        shaped = rows.reshape(-1, family.k, family.d)
+        return flat(family.mean(instance.hidden.secret, shaped))
+
+    assert np.allclose(completed(family, "flat", by_rows)(x), truth)
+    assert completed(family, "tokens", lambda x: x * 1.0)(x[:0]).shape == (0, family.k, family.d)
+
+
+def test_a_decorated_function_takes_parameters(here):
+    text = (
+        (here / "mine.py").read_text().replace("def tuned", '@function(view="reduced")\ndef tuned')
+    )
+    (here / "tune.py").write_text(text)
+    instance = parse("parity:d=8,m=2").instance(0)
+    assert run(load("tune.py:tuned"), instance, Budget(examples=10)).risk is None  # a wrong shape
+    with pytest.raises(UsageError, match=r"parameter of tune\.py: tuned 'scael'"):
+        load("tune.py:tuned:scael=1")
+    with pytest.raises(UsageError, match=r"parameter of tune\.py: tuned 'z'"):
+        load("tune.py:tuned:z=1")
+    assert load("tune.py:tuned:scale=0.5").name == "tuned"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Function(3), "Function: a int given"),
+        (lambda: Function(lambda x: x), "a function learn"),
+        (lambda: Function(lambda x, y: x, view="bits"), "view='bits' given: one of tokens, flat"),
+        (lambda: Function(lambda x, y: x, examples=0), "at least 1"),
+        (lambda: function(view="bits")(lambda x, y: x), "view='bits'"),
+        (lambda: template("a b"), "a name in Python is needed"),
+    ],
+)
+def test_wrappers_refuse_what_is_none(call, words):
+    with pytest.raises(UsageError, match=words):
+        call()
+
+
+def test_the_template_learns(here):
+    (here / "new.py").write_text(template("mine", "new.py"))
+    found = run(load("new.py:mine"), parse("parity:d=16,m=1").instance(0), Budget(examples=2000))
+    assert found.outcome is Outcome.SOLVED
+
+
+def test_the_template_learns_in_its_other_ways(here):
+    """What stands in comments runs too."""
+    code = template("mine", "new.py")
+    third = code[code.index("# from hardness.upper import Hypothesis") :]
+    lines = [line.removeprefix("#").removeprefix(" ") for line in third.splitlines()]
+    (here / "third.py").write_text("import numpy as np\n" + "\n".join(lines) + "\n")
+    instance = parse("parity:d=8,m=1").instance(0)
+    found = run(load("third.py:Own:tries=5"), instance, Budget(examples=2000))
+    assert found.risk.value > 0.9
+
+
+def test_the_ten_line_example_solves(monkeypatch):
+    found = run(
+        load("docs/examples/nearest.py:nearest"),
+        parse("parity:d=8,m=2").instance(0),
+        Budget(examples=2000),
+    )
+    assert found.outcome is Outcome.SOLVED
+
+
+def test_importing_the_package_is_cheap():
+    code = (
+        "import sys, hardness.upper.plugins; print([m for m in ('scipy', 'numba', 'sklearn', "
+        "'torch', 'matplotlib', 'hardness.upper.registry') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_full_hypothesis_is_given_back_as_it_is():
+    class Own:
+        def learn(self, oracle, rng):
+            return hypothesis
+
+    hypothesis = Hypothesis(predict=lambda x: x)
+    assert adapt(Own(), "here").learn(None, None) is hypothesis
