@@ -31,7 +31,7 @@ def test_the_way_round(made):
     assert (second.json["name"], second.json["secret"]) == ("bob", [1, 2, 3])
     Path("digests").write_text(f"{second.json['digest']}  bob\n")
     line = ["challenge", "score", "pub", "--secret", "s.json", *files("a", "b")]
-    line += ["--registered", digest, "--registered", "digests"]
+    line += ["--registered", f"{digest} ann", "--registered", "digests"]
     found = made(*line, "--out", "scores.json")
     assert found.code == 0, found.err
     assert "bit for bit" in found.out

@@ -158,7 +158,7 @@ def submit(
 @click.option(
     "--registered",
     multiple=True,
-    help="A digest that was published in time, or a file of them; then no others count.",
+    help='"DIGEST NAME" as published in time, or a file of such lines; then no others count.',
 )
 @click.option(
     "--against", type=click.Path(path_type=Path), help="Earlier scores that must come out again."

@@ -23,7 +23,7 @@ from hardness.compare.challenge.canonical import (
 )
 from instances.disk import damage, read_tensors, require_format
 from instances.errors import DamagedFile, UsageError
-from instances.family import Examples, Family, Hidden, Secret, require
+from instances.family import Examples, Family, Hidden, Secret, require, require_examples
 from instances.files import Folder, content_hash, read_folder
 from instances.limits import require_memory
 
@@ -89,6 +89,8 @@ def unlabelled(examples: Examples) -> dict[str, NDArray[Any]]:
 
 def blank(like: Examples, tokens: dict[str, NDArray[Any]], count: int) -> Examples:
     """Make examples of tokens alone, their labels blank; raises ValueError for what is none."""
+    if any(len(value) != count for value in tokens.values()):
+        raise ValueError(f"does not hold the {count} tokens it should")
     labels = {
         name: np.zeros((count, *value.shape[1:]), value.dtype)
         for name, value in like.tensors.items()
@@ -184,6 +186,7 @@ def _fresh(path: Path, folder: Folder, count: int) -> Examples:
     found = [path / name for name in ("fresh.safetensors", "fresh.npz") if (path / name).is_file()]
     if len(found) != 1:
         raise DamagedFile(f"{path} holds {len(found)} files of fresh tokens: one is wanted")
+    require_room(folder.family, count)
     require_npz(found[0], count * folder.family.bytes_per_example + HEADER)
     tensors, _ = read_tensors(found[0], FRESH)
     try:
@@ -216,5 +219,6 @@ def require_shards(challenge: Challenge) -> None:
     for shard in challenge.folder.shards:
         if not re.fullmatch(r"[0-9a-f]{64}", shard.sha256) or shard.count < 1:
             raise DamagedFile(f"{challenge.folder.path}: {shard.file} is not described rightly")
+        require_examples(challenge.family, shard.count)
         limit = shard.count * challenge.family.bytes_per_example + HEADER
         require_npz(challenge.folder.path / shard.file, limit)

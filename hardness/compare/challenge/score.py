@@ -43,7 +43,7 @@ class Scores:
     spec: str
     deadline: str | None
     fresh: int
-    registered: tuple[str, ...] | None
+    registered: dict[str, str] | None
     entries: tuple[Entry, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Scores:
             "scoring": SCORING,
             "known_by": KNOWN_BY,
             "fresh": self.fresh,
-            "registered": None if self.registered is None else list(self.registered),
+            "registered": self.registered,
             "entries": [vars(entry) | {} for entry in self.entries],
         }
 
@@ -64,18 +64,18 @@ class Scores:
 def score(
     opened: Opened,
     paths: Iterable[Path],
-    registered: Iterable[str] | None = None,
+    registered: dict[str, str] | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Scores:
     """Score submissions against a challenge that was opened; the same whatever their order.
 
-    registered: digests that were published before the deadline; no others count. Raises
-    DamagedFile for a submission that is forged, altered, oversized or given twice.
+    registered: digests that were published before the deadline, with the names of who did; no
+    others count. Raises DamagedFile for a submission that is forged, altered, oversized or given
+    twice.
     """
     challenge = opened.challenge
-    listed = None if registered is None else tuple(sorted(set(registered)))
     require_room(challenge.family, len(challenge.fresh))
-    gate, found = Gate(registered=listed), []
+    gate, found = Gate(registered), list[Entry]()
     for path in paths:
         submission = read_submission(path, challenge)
         gate.admit(path, submission)
@@ -86,7 +86,7 @@ def score(
         spec=challenge.family.spec,
         deadline=challenge.deadline,
         fresh=len(challenge.fresh),
-        registered=listed,
+        registered=None if registered is None else dict(sorted(registered.items())),
         entries=ranked(found),
     )
 
@@ -98,9 +98,9 @@ class Gate:
     neither had seen the other's then. Otherwise nobody knows who was first.
     """
 
-    def __init__(self, registered: tuple[str, ...] | None) -> None:
-        """Start with nobody in."""
-        self._registered = None if registered is None else set(registered)
+    def __init__(self, registered: dict[str, str] | None) -> None:
+        """Start with nobody in; registered: who published which digest in time."""
+        self._registered = registered
         self._digests: dict[str, Path] = {}
         self._names: dict[str, Path] = {}
         self._contents: dict[str, Path] = {}
@@ -114,10 +114,10 @@ class Gate:
             raise DamagedFile(
                 f"{path} is of {found.name!r} as {self._names[name]} is: one submission a name"
             )
-        if self._registered is not None and found.digest not in self._registered:
+        if self._registered is not None and self._registered.get(found.digest, "").lower() != name:
             raise DamagedFile(
-                f"{path} was not registered: its digest {found.digest} is not among those given, "
-                "so it may have been made after others were seen"
+                f"{path} was not registered: the digest {found.digest} is not among those that "
+                f"{found.name} published, so it may have been made after others were seen"
             )
         if self._registered is None and found.content in self._contents:
             raise DamagedFile(

@@ -8,12 +8,14 @@ from typing import Any
 
 from hardness.compare.challenge.canonical import read_strict, require_size
 from hardness.compare.challenge.score import SCORES, Scores
-from instances.disk import require_format
+from hardness.compare.challenge.submission import require_name
+from instances.disk import damage, require_format
 from instances.errors import DamagedFile, Refuted, UsageError
 
 _LARGEST = 1 << 26
 _CLOSE = 1e-9  # as risks are ranked
-_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_LONGEST_LIST = 1 << 20
+_LINE = re.compile(r"[0-9a-f]{64} ")
 
 
 def read_scores(path: Path) -> dict[str, Any]:
@@ -21,10 +23,9 @@ def read_scores(path: Path) -> dict[str, Any]:
     data = read_strict(path, _LARGEST)
     require_format(data, SCORES, path)
     listed = data.get("registered")
-    if listed is not None and (
-        type(listed) is not list or not all(type(v) is str and _DIGEST.fullmatch(v) for v in listed)
-    ):
-        raise DamagedFile(f"{path} is damaged: `registered` is no list of digests")
+    with damage(path):
+        if listed is not None and read_digests([f"{d} {n}" for d, n in listed.items()]) != listed:
+            raise ValueError("`registered` is no list of digests and names")
     return data
 
 
@@ -62,19 +63,33 @@ def difference(earlier: Any, found: Any, place: str = "") -> str | None:
     return None if same else f"{place} is {str(found)[:80]}, not {str(earlier)[:80]}"
 
 
-def read_digests(given: Sequence[str]) -> list[str]:
-    """Read digests, and files of them, one at the start of each line; raises UsageError.
+def read_digests(given: Sequence[str]) -> dict[str, str]:
+    """Read "DIGEST NAME", and files with one on each line: who published which digest.
 
-    >>> read_digests(["ab" * 32]) == ["ab" * 32]
+    One digest a name: who has several could open whichever turns out best. Raises UsageError,
+    DamagedFile.
+
+    >>> read_digests(["ab" * 32 + " ann"]) == {"ab" * 32: "ann"}
     True
     """
-    found: list[str] = []
-    for text in given:
-        found += [text] if _DIGEST.fullmatch(text) else _in_file(text)
+    lines = [line for text in given for line in _lines(text)]
+    found: dict[str, str] = {}
+    owners: dict[str, str] = {}
+    for line in lines:
+        digest, _, name = line.strip().partition(" ")
+        name = name.strip()
+        require_name(name)
+        if owners.setdefault(name.lower(), digest) != digest:
+            raise UsageError(f"{name} has two digests among those registered: one a name counts")
+        if found.setdefault(digest, name) != name:
+            raise UsageError(f"{digest} is registered by {found[digest]} and by {name}")
     return found
 
 
-def _in_file(text: str) -> list[str]:
+def _lines(text: str) -> list[str]:
+    """The digests and names that an argument gives: itself, or the lines of a file."""
+    if _LINE.match(text):
+        return [text]
     path = Path(text)
     try:
         there = path.exists()
@@ -82,15 +97,16 @@ def _in_file(text: str) -> list[str]:
         there = False
     if not there:
         raise UsageError(
-            f"--registered {text[:80]} given: a digest of 64 hexadecimal digits, or a file of them"
+            f"--registered {text[:80]} given: a digest of 64 hexadecimal digits and the name of "
+            "who published it, or a file of such lines"
         )
-    require_size(path, 1 << 20)
+    require_size(path, _LONGEST_LIST)
     try:
-        lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = path.read_text(encoding="utf-8").splitlines()
     except ValueError as error:
-        raise DamagedFile(f"{path} is no text: one digest at the start of each line") from error
-    found = [words[0] for words in lines if words and not words[0].startswith("#")]
-    for word in found:
-        if not _DIGEST.fullmatch(word):
-            raise DamagedFile(f"{path} holds {word[:40]!r}, which is no digest")
+        raise DamagedFile(f"{path} is no text: a digest and a name on each line") from error
+    found = [line for line in lines if line.strip() and not line.startswith("#")]
+    for line in found:
+        if not _LINE.match(line):
+            raise DamagedFile(f"{path} holds {line[:40]!a}, which is no digest and a name")
     return found

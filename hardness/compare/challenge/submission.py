@@ -48,11 +48,7 @@ class Submission:
     predictions: NDArray[np.float64] | None
 
     def __post_init__(self) -> None:
-        require(
-            len(self.name) <= _LONGEST_NAME and bool(_NAME.fullmatch(self.name)),
-            f"the name {self.name[:_LONGEST_NAME]!a} given: 1 to {_LONGEST_NAME} of A-Z a-z 0-9 "
-            ". _ @ + - and single spaces between them are wanted",
-        )
+        require_name(self.name)
         require(
             self.secret is not None or self.predictions is not None,
             "a submission needs predictions or a claimed secret",
@@ -75,6 +71,18 @@ class Submission:
                 "content": self.content,
             }
         )
+
+
+def require_name(name: str) -> None:
+    """Refuse a name that is not short, plain ASCII; raises UsageError.
+
+    >>> require_name("Ann B. of X-lab")
+    """
+    require(
+        len(name) <= _LONGEST_NAME and bool(_NAME.fullmatch(name)),
+        f"the name {name[:_LONGEST_NAME]!a} given: 1 to {_LONGEST_NAME} of A-Z a-z 0-9 . _ @ + - "
+        "and single spaces between them are wanted",
+    )
 
 
 def new_submission(
@@ -157,7 +165,10 @@ def _predictions(path: Path, challenge: Challenge) -> NDArray[np.float64]:
     if said["dtype"] != "F64" or said["shape"] != list(challenge.shape):
         raise ValueError(f"its predictions are not {challenge.shape} numbers in float64")
     arrays, _ = read_arrays(path)
-    return finite(arrays["predictions"], path)
+    found = arrays["predictions"]
+    if found.shape != challenge.shape:  # where the file has just become another one
+        raise ValueError("it changes while it is read")
+    return finite(found, path)
 
 
 def _listed(secret: Secret | None) -> list[int] | None:

@@ -397,9 +397,9 @@ def test_a_copy_needs_to_be_registered(here):
     with pytest.raises(DamagedFile, match="under another name"):
         score(here, "a", "c")
     with pytest.raises(DamagedFile, match="was not registered"):
-        score(here, "a", "c", registered=[mine.digest])
+        score(here, "a", "c", registered={mine.digest: "ann"})
     # Both have found it: both had published their digests.
-    both = score(here, "a", "c", registered=[copy.digest, mine.digest])
+    both = score(here, "a", "c", registered={copy.digest: "cyd", mine.digest: "ann"})
     assert [(e.rank, e.risk) for e in both.entries] == [(1, 0.0), (1, 0.0)]
 
 
@@ -409,7 +409,7 @@ def test_a_registered_digest_cannot_be_taken_over(here):
     mine = lib.read_submission(here / "a.safetensors", challenge)
     repack(here / "a.safetensors", lambda m: m.update(name="cyd"))
     with pytest.raises(DamagedFile, match="was altered"):
-        score(here, "a", registered=[mine.digest])
+        score(here, "a", registered={mine.digest: "ann"})
 
     def forge(meta):
         meta.update(digest=forged.digest)
@@ -423,7 +423,7 @@ def test_a_registered_digest_cannot_be_taken_over(here):
     )
     repack(here / "a.safetensors", forge)
     with pytest.raises(DamagedFile, match="was not registered"):
-        score(here, "a", registered=[mine.digest])
+        score(here, "a", registered={mine.digest: "ann"})
 
 
 def test_the_digest_hides_what_it_commits_to(here):
@@ -760,35 +760,79 @@ def test_scores_tell_what_was_registered(here):
     """Whoever has the list of digests gives it, and sees whether it was the list."""
     challenge = lib.read_challenge(here / "pub")
     names = [here / f"{n}.safetensors" for n in ("a", "b")]
-    digests = [lib.read_submission(path, challenge).digest for path in names]
-    found = score(here, "a", "b", registered=digests)
-    assert found.registered == tuple(sorted(digests))
+    ann, bob = (lib.read_submission(path, challenge).digest for path in names)
+    listed = {ann: "ann", bob: "bob"}
+    found = score(here, "a", "b", registered=listed)
     write_json(here / "scores.json", found.to_json(), force=True)
     rescore(here)
     earlier = lib.read_scores(here / "scores.json")
-    for listed in (None, [*digests, "0" * 64]):
+    for other in (None, {**listed, "0" * 64: "cyd"}):
         with pytest.raises(Refuted, match="registered"):
-            lib.require_same(score(here, "a", "b", registered=listed), earlier, here)
-    edit(here / "scores.json", lambda d: d["registered"].pop())
+            lib.require_same(score(here, "a", "b", registered=other), earlier, here)
+    edit(here / "scores.json", lambda d: d["registered"].pop(ann))
     with pytest.raises(DamagedFile, match="was not registered"):
         rescore(here)
+    for odd in ([ann, bob], {"xyz": "ann"}, {ann: 5}, "ann"):
+        edit(here / "scores.json", lambda d, v=odd: d.update(registered=v))
+        with pytest.raises(DamagedFile, match=r"scores\.json is damaged"):
+            rescore(here)
+
+
+def test_a_digest_counts_for_its_name_alone(here):
+    challenge = lib.read_challenge(here / "pub")
+    mine = lib.read_submission(here / "a.safetensors", challenge).digest
+    assert score(here, "a", registered={mine: "Ann"}).entries[0].name == "ann"
+    with pytest.raises(DamagedFile, match="was not registered"):
+        score(here, "a", registered={mine: "cyd"})
+
+
+def test_nobody_opens_the_best_of_many(tmp_path):
+    """Who registers a digest for each member of a family has the secret among them."""
+    many = [f"{i:064x} ann" for i in range(10)]
+    with pytest.raises(UsageError, match="ann has two digests"):
+        lib.read_digests(many)
+    (tmp_path / "list").write_text("\n".join(many[:1] * 3))
+    assert len(lib.read_digests([str(tmp_path / "list")])) == 1
+    with pytest.raises(UsageError, match="Ann has two digests"):
+        lib.read_digests([str(tmp_path / "list"), many[1].replace("ann", "Ann")])
+    with pytest.raises(UsageError, match="is registered by ann and by bob"):
+        lib.read_digests([many[0], many[0].replace("ann", "bob")])
 
 
 def test_digests_are_read_from_files(tmp_path):
     one, two = "ab" * 32, "0f" * 32
     path = tmp_path / "digests"
-    path.write_text(f"# published\n{one}  ann\n\n{two}\n")
-    assert lib.read_digests([str(path), one]) == [one, two, one]
-    path.write_text("xyz\n")
-    with pytest.raises(DamagedFile, match="which is no digest"):
+    path.write_text(f"# published\n{one}  ann\n\n{two} Bob B.\n")
+    assert lib.read_digests([str(path), f"{one} ann"]) == {one: "ann", two: "Bob B."}
+    for text in ("xyz\n", f"{one}\n", f"{one.upper()} ann\n"):
+        path.write_text(text)
+        with pytest.raises(DamagedFile, match="which is no digest"):
+            lib.read_digests([str(path)])
+    path.write_text(f"{one} аnn\n")  # its first letter is Cyrillic
+    with pytest.raises(UsageError, match="the name"):
         lib.read_digests([str(path)])
-    for given in ("nowhere", "AB" * 32, "ab" * 31, "x" * 100_000):
+    for given in ("nowhere", "AB" * 32, "ab" * 32, "ab" * 31, "x" * 100_000):
         with pytest.raises(UsageError, match="64 hexadecimal"):
             lib.read_digests([given])
     with path.open("wb") as file:
         file.truncate(1 << 30)
     with pytest.raises(DamagedFile, match="at most"):
         lib.read_digests([str(path)])
+
+
+def test_counts_that_nothing_could_hold_are_refused(here):
+    """Before anything of their size is made."""
+    tracemalloc.start()
+    for count in (1 << 39, 10_000):
+        edit(here / "pub/challenge.json", lambda d, c=count: d["fresh"].update(count=c))
+        data = json.loads((here / "pub/challenge.json").read_text())
+        data.pop("id")
+        sealed = data | {"id": digest(data)}
+        (here / "pub/challenge.json").write_text(json.dumps(sealed))
+        with pytest.raises(ToolkitError, match=r"memory|tokens it should"):
+            lib.read_challenge(here / "pub")
+    assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    tracemalloc.stop()
 
 
 def test_canonical_json_has_one_text():
