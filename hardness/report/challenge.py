@@ -34,9 +34,9 @@ def submitted_words(found: Submission, path: Path, learned: str = "") -> str:
         [
             f"{path}: {' and '.join(parts)} by {found.name}",
             *([learned] if learned else []),
-            f"digest      {found.digest}",
+            f"digest      {found.digest} {found.name}",
             "",
-            "Publish the digest before the deadline, the file after it.",
+            "Publish the digest and the name before the deadline, the file after it.",
         ]
     )
 
