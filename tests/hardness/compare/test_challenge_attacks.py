@@ -319,6 +319,18 @@ def test_another_secret_file_does_not_open(here, tmp_path):
         lib.reveal(challenge, here / "s.json")
 
 
+@pytest.mark.parametrize("which", ["challenge", "instance"])
+def test_each_commitment_is_held_by_itself(here, which):
+    """Even where all the others, and every label, are right."""
+    if which == "challenge":
+        edit(here / "pub/challenge.json", lambda d: d.update(commitment="ab" * 32))
+    else:
+        edit(here / "pub/instance.json", lambda d: d["commitments"].update(seed="ab" * 32))
+    reseal(here)
+    with pytest.raises(Refuted, match="does not open the commitment"):
+        lib.reveal(lib.read_challenge(here / "pub"), here / "s.json")
+
+
 def test_the_nonce_takes_no_digit_of_what_it_hides(here):
     """SHA-256(nonce || text): a longer nonce and a shorter text are not taken for them."""
     data = json.loads((here / "s.json").read_text())
