@@ -11,6 +11,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import click
 
 from hardness.commands.bounds import certify, check, estimate, verify
+from hardness.commands.challenge import challenge
 from hardness.commands.comparisons import compare, noisy_map
 from hardness.commands.examples import generate, inspect, reduction
 from hardness.commands.families import families
@@ -39,13 +40,13 @@ COMMANDS = (
     spectrum,
     compare,
     noisy_map,
+    challenge,
     icl,
     report,
     figure,
 )
 NOT_BUILT = (
     "stress",
-    "challenge",
     "sweep",
     "store",
 )

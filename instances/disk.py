@@ -97,10 +97,10 @@ def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
     if found == wanted:
         return
     if isinstance(found, str) and found.partition("/")[0] == wanted.partition("/")[0]:
-        raise DamagedFile(f"{path} has format {found}: this version reads {wanted}")
+        raise DamagedFile(f"{path} has format {found[:40]}: this version reads {wanted}")
     if found == SECRET:
         raise UsageError(f"{path} is the secret part of an instance: {wanted} is wanted")
-    raise DamagedFile(f"{path} has format {found!r}: {wanted} is wanted")
+    raise DamagedFile(f"{path} has format {str(found)[:40]!r}: {wanted} is wanted")
 
 
 def write_json(path: Path, data: dict[str, Any], force: bool = False, mode: int = 0o666) -> None:

@@ -131,11 +131,10 @@ def write_folder(
     """
     require_stored(instance.family, "an instance of it cannot be stored in a folder")
     with new_folder(path, force=force, ours=_OURS) as folder:
-        shards = _write_shards(folder, instance, count, tensors, progress)
+        fill_public(folder, instance.public, instance, count, tensors, progress)
         if with_layer:
             save_layer(folder / f"secret-layer.{tensors}", instance.layer())
-        write_json(folder / "instance.json", _public_json(instance.public, shards))
-        write_json(folder / "secret.json", _secret_json(instance), mode=0o600)
+        write_json(folder / "secret.json", secret_json(instance), mode=0o600)
     return read_folder(path)
 
 
@@ -148,11 +147,23 @@ def write_public_folder(
     """
     require_stored(examples.family, "examples of it cannot be stored in a folder")
     with new_folder(path, force=force, ours=_OURS) as folder:
-        shards = _write_shards(folder, Stored(examples), len(examples), tensors)
         reference = examples.cut(0, min(len(examples), REFERENCE_EXAMPLES))
         public = Public(family=examples.family, commitments={}, reference=reference)
-        write_json(folder / "instance.json", _public_json(public, shards))
+        fill_public(folder, public, Stored(examples), len(examples), tensors)
     return read_folder(path)
+
+
+def fill_public(
+    folder: Path,
+    public: Public,
+    source: Source,
+    count: int,
+    tensors: TensorFormat = "safetensors",
+    progress: Callable[[int], None] = lambda done: None,
+) -> None:
+    """Write the public part of an instance, `count` examples of a source, into a new folder."""
+    shards = _write_shards(folder, source, count, tensors, progress)
+    write_json(folder / "instance.json", _public_json(public, shards))
 
 
 @dataclass(frozen=True)
@@ -306,7 +317,8 @@ def _array(name: str, data: Any, family: Family) -> NDArray[Any]:
     return found.astype(np.float64)
 
 
-def _secret_json(instance: Instance) -> dict[str, Any]:
+def secret_json(instance: Instance) -> dict[str, Any]:
+    """Write the secret part of an instance as JSON."""
     hidden = instance.hidden
     return {
         "format": SECRET,

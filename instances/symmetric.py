@@ -129,6 +129,10 @@ class Symmetric(Coded):
         chosen = rng.choice(self.d - 1, size=self.m, replace=False)
         return tuple(sorted(int(j) + 1 for j in chosen))
 
+    def same(self, one: Secret, other: Secret) -> bool:
+        """Say whether two secrets are the same set, in whatever order."""
+        return sorted(one) == sorted(other)
+
     def layer(self, secret: Secret) -> AttentionLayer:
         """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T."""
         self.require_member(secret)

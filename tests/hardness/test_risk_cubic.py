@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hardness.compare import measure
-from hardness.compare.risk.cubic import _lengths, _sixth_moment, _tilted
+from hardness.compare.risk.cubic import _sixth_moment, _tilted, lengths
 from hardness.compare.risk.record import chernoff
 from hardness.compare.run import SOLVED_BELOW
 from instances import parse
@@ -42,10 +42,10 @@ def test_the_tilt_leaves_means_as_they_are():
 def test_no_weighted_loss_exceeds_its_bound():
     """The sum of squared lengths of the rows is at most |X|^6."""
     x = np.random.default_rng(0).standard_normal((10_000, 3, 2))
-    share = (_lengths(x) ** 2).sum(axis=1) / (x**2).sum(axis=(1, 2)) ** 3
+    share = (lengths(x) ** 2).sum(axis=1) / (x**2).sum(axis=(1, 2)) ** 3
     assert 0.3 < share.max() <= 1 + 1e-12
     parallel = np.ones((1, 3, 2))
-    assert (_lengths(parallel) ** 2).sum() == pytest.approx(6.0**3)
+    assert (lengths(parallel) ** 2).sum() == pytest.approx(6.0**3)
 
 
 def test_the_interval_covers_a_risk_that_is_known_by_the_power():
@@ -94,7 +94,7 @@ def test_the_range_holds_for_every_prediction(spec):
     cubic = coefficients(layer.theta, layer.w)
     largest = np.linalg.svd(cubic.reshape(-1, family.d), compute_uv=False)[0]
     x = family.inputs(0, "any", 0, 20_000).astype(float)
-    share = np.sqrt((layer(x) ** 2).sum(axis=2)) / _lengths(x)
+    share = np.sqrt((layer(x) ** 2).sum(axis=2)) / lengths(x)
     assert 0.3 * largest < share.max() <= reach(cubic) * (1 + 1e-12)
     assert reach(cubic) == pytest.approx(largest)
     wrong = measure(instance, lambda x: -1e9 * layer(x), examples=5000)

@@ -52,7 +52,7 @@ def of_cubic(
             given = np.asarray(predict(x.copy()))  # which may write into what it gets
         if given.shape != x.shape or given.dtype.kind not in "fiu" or not np.isfinite(given).all():
             return None
-        longest = size * _lengths(x)
+        longest = size * lengths(x)
         clipped = shorten(given.astype(np.float64), longest)
         losses.append(((target - clipped) ** 2).sum(axis=(1, 2)) * weight / scale)
         with np.errstate(over="ignore"):
@@ -89,7 +89,7 @@ def _tilted(instance: Instance, family: Linear, start: int, count: int) -> tuple
     return x, _sixth_moment(numbers, family.tokens) / (x**2).sum(axis=(1, 2)) ** 3
 
 
-def _lengths(x: Array) -> Array:
+def lengths(x: Array) -> Array:
     """|x_a| |X^T X|_F of every row: (n, k, d) -> (n, k)."""
     rows = np.sqrt((x**2).sum(axis=2))
     pairs = x @ x.transpose(0, 2, 1)

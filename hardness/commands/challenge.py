@@ -1,0 +1,193 @@
+"""Challenges: made with a commitment, answered by anybody, scored when the secret is revealed."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from hardness.commands.options import (
+    POSITIVE,
+    budget_options,
+    common,
+    complete_learner,
+    emit,
+    progress,
+    spec_argument,
+)
+
+_FOLDER = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+
+
+@click.group(invoke_without_command=True, short_help="Commit to a secret, submit, reveal, score.")
+@click.pass_context
+def challenge(context: click.Context) -> None:
+    """Challenges by commit and reveal.
+
+    An organiser makes a public folder and a secret file, participants submit predictions or a
+    claimed secret, and when the secret file is public anybody can score and check everything.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@challenge.command(short_help="Write a public folder and a secret file.")
+@spec_argument
+@click.option(
+    "--secret",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Where the secret file goes: outside of --out; it is never overwritten.",
+)
+@click.option("--examples", type=POSITIVE, required=True, help="Labelled ones, to learn from.")
+@click.option(
+    "--fresh", type=POSITIVE, default=1024, show_default=True, help="Tokens to predict labels of."
+)
+@click.option("--deadline", default="", help="Any line of text; it becomes part of the challenge.")
+@click.option(
+    "--format",
+    "tensors",
+    type=click.Choice(["safetensors", "npz"]),
+    default="safetensors",
+    show_default=True,
+)
+@common
+def create(
+    to: SimpleNamespace,
+    spec: str,
+    secret: Path,
+    examples: int,
+    fresh: int,
+    deadline: str,
+    tensors: Any,
+) -> None:
+    """Write a challenge: a public folder --out, and the secret file that opens it.
+
+    Secret, seed and nonce are drawn from the operating system, so --seed is refused.
+    """
+    from hardness.compare.challenge import create as make
+    from hardness.report.challenge import created_words
+    from instances.spec import parse
+
+    context = click.get_current_context()
+    if context.get_parameter_source("seed") is not click.core.ParameterSource.DEFAULT:
+        raise click.UsageError(
+            "--seed given: a published seed reveals the secret, so a challenge draws its own from "
+            "the operating system: leave it out"
+        )
+    if to.out is None:
+        raise click.UsageError("challenge create needs --out DIR")
+    with progress(examples, "generating", to) as bar:
+        made = make(to.out, secret, parse(spec), examples, fresh, deadline, tensors, to.force, bar)
+    data = {
+        "challenge": made.id,
+        "commitment": made.commitment,
+        "spec": made.family.spec,
+        "folder": str(to.out),
+        "secret": str(secret),
+        "examples": made.folder.count,
+        "fresh": len(made.fresh),
+        "deadline": made.deadline,
+    }
+    emit(to, data, created_words(made, secret), write=False)
+
+
+@challenge.command(short_help="Pack predictions or a claimed secret.")
+@_FOLDER
+@click.option("--name", required=True, help="The participant's: plain ASCII, 64 characters.")
+@click.option(
+    "--predictions",
+    type=click.Path(path_type=Path),
+    help="A .npy, .npz or .safetensors of (M, k, d) numbers for the fresh tokens.",
+)
+@click.option("--secret", help='A claimed secret, "[2,5,7]".')
+@click.option("--learner", shell_complete=complete_learner, help="Runs on the labelled examples.")
+@budget_options
+@common
+def submit(
+    to: SimpleNamespace,
+    folder: Path,
+    name: str,
+    predictions: Path | None,
+    secret: str | None,
+    learner: str | None,
+    budget: Any,
+) -> None:
+    """Pack a submission to the challenge in DIR into the file --out, and print its digest."""
+    from hardness.compare import challenge as lib
+    from hardness.compare.challenge.submission import require_safetensors
+    from hardness.report.challenge import submitted_words
+    from hardness.upper import parse_learner
+
+    if sum(given is not None for given in (predictions, secret, learner)) != 1:
+        raise click.UsageError("give one of --predictions, --secret and --learner")
+    if to.out is None:
+        raise click.UsageError("challenge submit needs --out FILE.safetensors")
+    require_safetensors(to.out, to.force)
+    found, learned, outcome = lib.read_challenge(folder), "", None
+    if predictions is not None:
+        made = lib.by_predictions(found, name, predictions)
+    elif secret is not None:
+        made = lib.by_secret(found, name, secret)
+    else:
+        made, ended, usage = lib.by_learner(
+            found, name, parse_learner(str(learner)), budget, to.seed
+        )
+        outcome = ended.value if ended else "ran to its end"
+        learned = f"{learner}: {outcome}, {usage.examples} examples, {usage.seconds:.2f} s"
+    lib.write_submission(to.out, made, to.force)
+    data = {
+        "challenge": made.challenge,
+        "name": made.name,
+        "digest": made.digest,
+        "file": str(to.out),
+        "predictions": made.predictions is not None,
+        "secret": None if made.secret is None else list(made.secret),
+        "learner": learner,
+        "outcome": outcome,
+    }
+    emit(to, data, submitted_words(made, to.out, learned), write=False)
+
+
+@challenge.command(short_help="Open the commitment, check all of it, score.")
+@_FOLDER
+@click.option(
+    "--secret", type=click.Path(path_type=Path), required=True, help="The revealed secret file."
+)
+@click.argument("submissions", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--registered",
+    multiple=True,
+    help='"DIGEST NAME" as published in time, or a file of such lines; then no others count.',
+)
+@click.option(
+    "--against", type=click.Path(path_type=Path), help="Earlier scores that must come out again."
+)
+@common
+def score(
+    to: SimpleNamespace,
+    folder: Path,
+    secret: Path,
+    submissions: tuple[Path, ...],
+    registered: tuple[str, ...],
+    against: Path | None,
+) -> None:
+    """Check that the secret file opens the challenge in DIR, and score SUBMISSIONS.
+
+    Every stored label and token is made again from the revealed secret. Exit code 3 where the
+    commitment does not open, anything stored is not of the secret, or --against does not hold.
+    """
+    from hardness.commands.options import early
+    from hardness.compare import challenge as lib
+    from hardness.report.challenge import scores_words
+
+    early(to)
+    earlier = lib.read_scores(against) if against else None
+    listed = lib.read_digests(registered) if registered else (earlier or {}).get("registered")
+    found = lib.read_challenge(folder)
+    with progress(found.folder.count + len(submissions), "checking", to) as bar:
+        opened = lib.reveal(found, secret, bar)
+        scores = lib.score(opened, submissions, listed, bar)
+    if against and earlier is not None:
+        lib.require_same(scores, earlier, against)
+    emit(to, scores.to_json(), scores_words(scores, opened, against))

@@ -1,0 +1,147 @@
+"""hardness challenge create, submit and score: what they print, refuse and exit with."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SPEC = "parity:d=16,m=3"
+CREATE = ["challenge", "create", SPEC, "--examples", 100, "--fresh", 50]
+
+
+@pytest.fixture
+def made(hardness):
+    found = hardness(*CREATE, "--out", "pub", "--secret", "s.json", "--deadline", "noon, UTC")
+    assert found.code == 0, found.err
+    return hardness
+
+
+def test_the_way_round(made):
+    first = made(
+        "challenge", "submit", "pub", "--name", "ann", "--learner", "elimination", *out("a")
+    )
+    assert first.code == 0, first.err
+    assert "elimination: ran to its end" in first.out
+    digest = re.search(r"digest +([0-9a-f]{64})", first.out).group(1)
+    second = made(
+        "challenge", "submit", "pub", "--name", "bob", "--secret", "[1,2,3]", *out("b"), "--json"
+    )
+    assert (second.json["name"], second.json["secret"]) == ("bob", [1, 2, 3])
+    Path("digests").write_text(f"{second.json['digest']}  bob\n")
+    line = ["challenge", "score", "pub", "--secret", "s.json", *files("a", "b")]
+    line += ["--registered", f"{digest} ann", "--registered", "digests"]
+    found = made(*line, "--out", "scores.json")
+    assert found.code == 0, found.err
+    assert "bit for bit" in found.out
+    assert re.search(r"1 +ann +0\.00 +right", found.out)
+    assert "No digests were given" not in found.out
+    scores = json.loads(Path("scores.json").read_text())
+    assert scores["format"] == "hardness-scores/1"
+    assert scores["deadline"] == "noon, UTC"
+    again = made(*line[:7], "--against", "scores.json")  # with the digests of the scores
+    assert again.code == 0, again.err
+    assert "scores.json holds" in again.out
+    assert made(*line, "--json").json == scores
+
+
+def out(name: str) -> list[str]:
+    return ["--out", f"{name}.safetensors"]
+
+
+def files(*names: str) -> list[str]:
+    return [f"{name}.safetensors" for name in names]
+
+
+def test_create_in_json(hardness):
+    found = hardness(*CREATE, "--out", "pub", "--secret", "s.json", "--json").json
+    said = json.loads(Path("pub/challenge.json").read_text())
+    assert (found["challenge"], found["commitment"]) == (said["id"], said["commitment"])
+    assert (found["examples"], found["fresh"], found["deadline"]) == (100, 50, None)
+
+
+def test_learners_attacks_and_the_rest_run_on_the_folder(made):
+    for line in (["learn", "elimination"], ["inspect"], ["verify"]):
+        found = made(*line, "pub")
+        assert found.code == 0, found.err
+    found = made("attack", "pub", "--with", "elimination", "--json")
+    assert found.json["attacks"][0]["judged"] == 0
+    assert made("generate", SPEC, "--out", "pub", "--force").code == 1  # it is not one of its own
+
+
+LINES = [
+    ("create {spec} --out x --secret y --examples 5 --seed 0", 2, "draws its own"),
+    ("create {spec} --out x --secret y --examples 5 --seed 7", 2, "draws its own"),
+    ("create {spec} --secret y --examples 5", 2, "needs --out DIR"),
+    ("create {spec} --out x --examples 5", 2, "--secret"),
+    ("create {spec} --out x --secret y", 2, "--examples"),
+    ("create {spec} --out x --secret y --examples 0", 2, "--examples"),
+    ("create {spec} --out x --secret x/y --examples 5", 2, "lies in the public folder"),
+    ("create {spec} --out x --secret x --examples 5", 2, "lies in the public folder"),
+    ("create {spec} --out x/z --secret x --examples 5", 2, "would lie in it"),
+    ("create {spec} --out pub --secret y --examples 5", 1, "exists and was kept"),
+    ("create {spec} --out x --secret s.json --examples 5", 1, "could never be opened"),
+    ("create {spec} --out x --secret s.json --examples 5 --force", 1, "could never be opened"),
+    ("create {spec} --out x --secret y --examples 5 --fresh 999999999999", 1, "memory"),
+    ("create {spec} --out x --secret y --examples 99999999999999", 1, "disk"),
+    ("create partiy:d=8,m=2 --out x --secret y --examples 5", 2, "did you mean"),
+    ("create pub --out x --secret y --examples 5", 2, "unknown family"),
+    ("submit nowhere --name a --secret [1,2,3] --out a.safetensors", 2, "challenge create"),
+    ("submit pub --name a --out a.safetensors", 2, "give one of"),
+    ("submit pub --name a --secret [1,2,3] --learner trivial --out a.safetensors", 2, "one of"),
+    ("submit pub --name a --secret [1,2,3]", 2, "--out FILE.safetensors"),
+    ("submit pub --name a --secret [1,2,3] --out a.json", 2, "ends in .safetensors"),
+    ("submit pub --name a --secret [1,2] --out a.safetensors", 2, "3 different coordinates"),
+    ("submit pub --name a --secret x --out a.safetensors", 2, "write [2,5,7]"),
+    ("submit pub --name a/b --secret [1,2,3] --out a.safetensors", 2, "the name 'a/b'"),
+    ("submit pub --name a --learner nothing --out a.safetensors", 2, "unknown learner"),
+    ("submit pub --name a --learner queries --out a.safetensors", 1, "statistical queries"),
+    ("submit pub --name a --predictions no.npy --out a.safetensors", 1, "does not exist"),
+    ("submit pub --name a --predictions p.txt --out a.safetensors", 2, ".npy, .npz"),
+    ("submit pub --name a --predictions p.npy --out a.safetensors", 2, "(50, 2, 16) is wanted"),
+    ("score pub", 2, "--secret"),
+    ("score nowhere --secret s.json", 2, "challenge create"),
+    ("score pub --secret no.json", 1, "does not exist"),
+    ("score pub --secret s.json no.safetensors", 1, "does not exist"),
+    ("score pub --secret s.json pub", 1, "no regular file"),
+    ("score pub --secret s.json s.json", 1, "its header claims"),
+    ("score pub --secret s.json --registered xyz", 2, "64 hexadecimal digits"),
+    ("score pub --secret s.json --against s.json", 2, "secret part"),
+    ("score pub --secret s.json --against no.json", 1, "does not exist"),
+    ("score pub --secret s.json --out s.json", 1, "exists and was kept"),
+    ("score pub --secret pub/challenge.json", 1, "is wanted"),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "word"), LINES, ids=[line for line, _, _ in LINES])
+def test_what_is_refused_is_one_line(made, line, code, word):
+    np.save("p.npy", np.zeros((50, 2, 15)))
+    before = sorted(Path().rglob("*"))
+    found = made("challenge", *line.format(spec=SPEC).split())
+    assert found.code == code, found.err
+    assert word in " ".join(found.err.split()), found.err
+    found.one_line()
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_a_reveal_alone_is_checked(made):
+    found = made("challenge", "score", "pub", "--secret", "s.json")
+    assert found.code == 0
+    assert "no submissions" in found.out
+
+
+def test_what_does_not_open_exits_with_three(made):
+    secret = json.loads(Path("s.json").read_text())
+    secret["secret"] = [j % 15 + 1 for j in secret["secret"]]
+    Path("s.json").write_text(json.dumps(secret))
+    found = made("challenge", "score", "pub", "--secret", "s.json")
+    assert found.code == 3
+    found.one_line("does not open the commitment")
+
+
+def test_the_group_says_what_it_is_for(hardness):
+    for line in (["challenge"], ["challenge", "create", "-h"], ["challenge", "score", "-h"]):
+        found = hardness(*line)
+        assert found.code == 0
+        assert "hallenge" in found.out
