@@ -18,6 +18,7 @@ from hardness.commands.icl import icl
 from hardness.commands.measures import measures
 from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
+from hardness.commands.stress import stress
 
 COMMANDS = (
     demo,
@@ -38,12 +39,12 @@ COMMANDS = (
     spectrum,
     compare,
     noisy_map,
+    stress,
     icl,
     report,
     figure,
 )
 NOT_BUILT = (
-    "stress",
     "challenge",
     "sweep",
     "store",
