@@ -94,13 +94,11 @@ def _parsed(data: dict[str, Any]) -> Stress:
         raise ValueError(f"{seeds!r} seeds")
     if type(base) is not int or base < 0:
         raise ValueError(f"a base seed of {base!r}")
-    if (
-        data["seed_source"] not in ("operating system", "given")
-        or type(data["finished"]) is not bool
-    ):
-        raise ValueError("seed_source or finished is neither of its two values")
-    if data["seed_source"] == "operating system" and base >= 1 << BITS:
+    drawn = {_DRAWN: True, _GIVEN: False}[data["seed_source"]]
+    if drawn and base >= 1 << BITS:
         raise ValueError(f"a base seed of {base}: below 2^{BITS} are drawn")
+    if type(data["finished"]) is not bool:
+        raise ValueError(f"finished is {data['finished']!r}")
     budget = Budget(**data["budget"])
     trials = _trials(data)
     climbs = []

@@ -35,16 +35,13 @@ def headline(found: Stress, climb: Climb) -> str:
     >>> headline(one, one.climbs[0])[:55]
     'lowdegree climbs own to rung 1 of 2, parity:d=8,m=2: wi'
     """
-    ladder, top = found.ladder, len(found.ladder.rungs)
-    held, touched = climb.held, climb.touched
+    ladder, held, touched = found.ladder, climb.held, climb.touched
     if held:
-        first = (
-            f"{climb.asked} climbs {ladder.name} to rung {held} of {top}, {spec_of(ladder, held)}."
-        )
         rungs = "rung 1" if held == 1 else f"each of rungs 1 to {held}"
-        first += (
-            f" It holds {'it' if held == 1 else 'them'}: with confidence {_percent(found)} it passes "
-            f"on more than half of the instances of {rungs}."
+        first = (
+            f"{climb.asked} climbs {ladder.name} to rung {held} of {len(ladder.rungs)}, "
+            f"{spec_of(ladder, held)}: with confidence {_percent(found)} it passes on more than "
+            f"half of the instances of {rungs}."
         )
     else:
         first = f"{climb.asked} holds no rung of {ladder.name}."
@@ -125,13 +122,15 @@ def _costs(found: Stress, climb: Climb) -> str:
     rows = []
     for i, trials in enumerate(climb.rungs, 1):
         low, high = trials.interval
-        cost = [trials.cost(name) for name in ("examples", "queries", "seconds")]
+        used = [trials.cost(name) for name in ("examples", "queries")]
+        seconds = trials.cost("seconds")
         rows.append(
             [
                 str(i),
                 f"{trials.passes}/{len(trials.trials)}",
                 f"{low:.2f}..{high:.2f}",
-                *("-" if value is None else number(value) for value in cost),
+                *("-" if value is None else number(round(value)) for value in used),
+                "-" if seconds is None else number(seconds),
                 _ends(trials) if trials.failures else "",
             ]
         )
@@ -141,7 +140,7 @@ def _costs(found: Stress, climb: Climb) -> str:
 
 
 def certified_words(found: Stress) -> list[str]:
-    """Say what is certified of rungs that learners do not hold, a line for each kind of evidence."""
+    """Say what is certified of rungs that learners do not hold, a line a kind of evidence."""
     own = [climb.held for climb in found.climbs if not climb.reference]
     above = found.certified[min(own) :] or found.certified[-1:]
     first = len(found.certified) - len(above) + 1
