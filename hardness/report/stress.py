@@ -175,8 +175,9 @@ def _claim(rungs: Sequence[Certified]) -> str:
     asker = _ASKERS[rungs[0].asked].format(f"at least {count}", TERMS.tau)
     return (
         f"any {asker}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success} where "
-        "answers are as bad as they may be (certified). It says nothing of other learners: "
-        f"Gaussian elimination asks no such queries. {_sentence(rungs[0].why)}"
+        "answers are as bad as they may be (certified). It says nothing of learners that look at "
+        "single examples and are none, as elimination, exhaustive search and lattice attacks: "
+        f"{rungs[0].why}."
     )
 
 

@@ -114,7 +114,7 @@ def _panel(axis: Any, cost: str, data: Data, handles: dict[str, Any]) -> None:
     axis.set_yscale("log")
     axis.set_title("Examples" if cost == "examples" else "Seconds")
     axis.set_ylabel("examples; certified: queries too" if cost == "examples" else "seconds")
-    labels = [f"{label}  {i}" for i, label in enumerate(data["rungs"], 1)]
+    labels = [f"{i}: {label}" for i, label in enumerate(data["rungs"], 1)]
     axis.set_xticks(range(1, len(labels) + 1), labels, rotation=90, fontsize=7)
     axis.set_xlim(0.4, len(labels) + 0.6)
     axis.set_xlabel(f"rung: {data['family']}")
@@ -170,18 +170,17 @@ def _certified(axis: Any, data: Data, handles: dict[str, Any]) -> None:
     """Draw the certified queries and the information floor beside examples."""
     shown = [(i, v) for i, v in enumerate(data["certified_queries"], 1) if v is not None and v >= 1]
     if shown:
-        who = "a learner by queries to STAT(1/10)"
+        who = "to STAT(1/10)"
         if data["asked"] == "csq-queries":
-            who = "a learner by correlational queries within 1/10"
+            who = "on correlations, within 1/10,"
         (line,) = axis.plot(
             [i for i, _ in shown], [v for _, v in shown], color="black", linestyle="--"
         )
-        handles[f"queries that {who} must be allowed (certified)"] = line
+        handles[f"queries {who} needed (certified)"] = line
     floor = [(i, v) for i, v in enumerate(data["information_floor"], 1) if v]
     if floor:
         (line,) = axis.plot(
             [i for i, _ in floor], [v for _, v in floor], color="black", linestyle=":"
         )
-        handles["examples that any learner must be allowed (certified)"] = line
-    low, high = axis.get_ylim()
-    axis.set_ylim(low, min(high, _HIGHEST))
+        handles["examples needed by any learner (certified)"] = line
+    axis.set_ylim(0.6, min(axis.get_ylim()[1], _HIGHEST))
