@@ -59,7 +59,7 @@ class Ladder:
         """SHA-256 of what the ladder asks: its name, canonical specs and budgets, not its words.
 
         >>> ladder("parity-v1").digest[:8]
-        'DIGEST'
+        'c7f943d1'
         """
         asked = [
             [spec, rung.examples, rung.seconds]
@@ -226,8 +226,7 @@ LADDERS: dict[str, Ladder] = {
         ),
         Ladder(
             name="linear-v1",
-            about="linear attention: linear in d^2 (d+1) / 2 features, too many for the examples in "
-            "the end",
+            about="linear attention: linear in d^2 (d+1) / 2 features, at last more than examples",
             references=("lifted", "linear"),
             rungs=_rungs(
                 60.0,
