@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 from instances.errors import UsageError, unknown
-from instances.parameters import brief
 from instances.spec import parse_stored
 from instances.userfile import split
 
@@ -97,7 +96,7 @@ def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float 
     """Make a ladder of specs in the order given; raises UsageError for families from files.
 
     >>> [rung.spec for rung in ladder_of(["parity:m=2,d=8", "parity-first"]).rungs]
-    ['parity:d=8,m=2', 'parity:d=16,m=3']
+    ['parity:d=8,m=2,noise=0,rho=3', 'parity:d=16,m=3,noise=0,rho=3']
     """
     rungs = []
     for text in specs:
@@ -106,8 +105,7 @@ def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float 
                 f"'{text}' given: the rungs of a ladder are specs, which its workers read, and a "
                 "family from a file has none: use `hardness learn`"
             )
-        family = parse_stored(text)
-        rungs.append(Rung(spec=brief(family, family.name), examples=examples, seconds=seconds))
+        rungs.append(Rung(spec=parse_stored(text).spec, examples=examples, seconds=seconds))
     return Ladder(name="own", about="as given", rungs=tuple(rungs))
 
 

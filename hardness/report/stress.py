@@ -46,7 +46,7 @@ def headline(found: Stress, climb: Climb) -> str:
     else:
         first = f"{climb.asked} holds no rung of {ladder.name}."
         if found.confidence is None:
-            first += f" With {found.seeds} seeds none can be held at 95 %: give at least 5."
+            first += " Fewer than 5 seeds hold nothing at 95 %: give at least 5."
     if touched > held:
         trials = climb.rungs[touched - 1]
         first += f" It touches rung {touched} ({trials.passes} of {len(trials.trials)})."

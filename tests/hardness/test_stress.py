@@ -195,4 +195,4 @@ def test_wrong_claims_are_rare_in_simulated_climbs():
     # At most 1/32 of the climbs, and five standard deviations.
     assert wrong / games <= 1 / 32 + 5 * np.sqrt(1 / 32 / games)
     assert wrong / games >= 1 / 32 - 5 * np.sqrt(1 / 32 / games)
-    assert climbing.LEVEL == Fraction(1, 20)
+    assert Fraction(1, 20) == climbing.LEVEL
