@@ -2,7 +2,7 @@
 
 A learner holds a rung where it is shown to pass on more than half of its instances. Rungs are
 tested in their order, each at the same level, up to the first that is not shown: the procedure in
-a fixed sequence, whose chance of any wrong claim is that of one test alone. [Ros08]
+a fixed sequence, whose chance of any wrong claim is that of one test alone. [GS10]
 """
 
 import math

@@ -174,10 +174,10 @@ def _claim(rungs: Sequence[Certified]) -> str:
     count = big(least) if least == most else f"{big(least)} to {big(most)}"
     asker = _ASKERS[rungs[0].asked].format(f"at least {count}", TERMS.tau)
     return (
-        f"any {asker}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success} where "
-        "answers are as bad as they may be (certified). It says nothing of learners that look at "
-        "single examples and are none, as elimination, exhaustive search and lattice attacks: "
-        f"{rungs[0].why}."
+        f"any {asker}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success} over "
+        "a uniform member where answers are as bad as they may be (certified). It says nothing of "
+        "learners that look at single examples, as elimination, exhaustive search and lattice "
+        f"attacks: {rungs[0].why}."
     )
 
 

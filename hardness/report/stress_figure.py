@@ -176,11 +176,11 @@ def _certified(axis: Any, data: Data, handles: dict[str, Any]) -> None:
         (line,) = axis.plot(
             [i for i, _ in shown], [v for _, v in shown], color="black", linestyle="--"
         )
-        handles[f"queries {who} needed (certified)"] = line
+        handles[f"SQ learners: queries {who} needed (certified)"] = line
     floor = [(i, v) for i, v in enumerate(data["information_floor"], 1) if v]
     if floor:
         (line,) = axis.plot(
             [i for i, _ in floor], [v for _, v in floor], color="black", linestyle=":"
         )
-        handles["examples needed by any learner (certified)"] = line
+        handles["any learner: examples needed (certified)"] = line
     axis.set_ylim(0.6, min(axis.get_ylim()[1], _HIGHEST))
