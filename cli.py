@@ -20,6 +20,7 @@ from hardness.commands.learners import learners
 from hardness.commands.measures import measures
 from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
+from hardness.commands.stress import stress
 
 COMMANDS = (
     demo,
@@ -40,13 +41,13 @@ COMMANDS = (
     spectrum,
     compare,
     noisy_map,
+    stress,
     challenge,
     icl,
     report,
     figure,
 )
 NOT_BUILT = (
-    "stress",
     "sweep",
     "store",
 )

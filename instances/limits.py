@@ -1,6 +1,7 @@
 """What fits on this machine: a request that does not is refused with its estimate."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -22,6 +23,28 @@ def readable_bytes(count: float) -> str:
             return f"{count:.1f} {unit}"
         count /= 1024
     return f"{count:.3g} PiB"
+
+
+_UNITS = {
+    "": 1,
+    **{f"{prefix}b": 1000**i for i, prefix in enumerate(["", "k", "m", "g", "t"])},
+    **{f"{prefix}ib": 1024**i for i, prefix in enumerate(["k", "m", "g", "t"], 1)},
+}
+
+
+def bytes_of(text: str, what: str) -> int:
+    """Read a number of bytes with its unit; raises UsageError.
+
+    >>> bytes_of("500MB", "memory"), bytes_of("1.5 GiB", "memory"), bytes_of("4096", "memory")
+    (500000000, 1610612736, 4096)
+    """
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([A-Za-z]{0,3})", text.strip())
+    count = float(found[1]) * _UNITS.get(found[2].lower(), 0) if found else 0.0
+    if not 1 <= count < 2**63:
+        raise UsageError(
+            f"{what} {text} given: a number of bytes such as 500MB, 4GiB or 4096 is needed"
+        )
+    return int(count)
 
 
 def available_memory() -> int:

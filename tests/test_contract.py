@@ -26,8 +26,6 @@ LEAVES = [  # commands, and those of a group
     for part in ([(inner,) for inner in command.commands] if hasattr(command, "commands") else [()])
 ]
 NOT_BUILT = [
-    "stress --learner elimination --on parity:d=16,m=3 --budget-seconds 5 --json",
-    "stress --learner elimination --ladder parity-v1 --json",
     "challenge create --json",
     "challenge submit --json",
     "challenge score --json",

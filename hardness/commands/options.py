@@ -114,31 +114,61 @@ tau_option = click.option(
 )
 
 
-def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the three budgets, as one argument `budget`."""
+def size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """Read an option's number of bytes, "500MB" or "4GiB"."""
+    if value is None:
+        return None
+    from instances.limits import bytes_of
 
-    @click.option("--budget-examples", type=POSITIVE)
-    @click.option("--budget-queries", type=POSITIVE)
-    @click.option(
-        "--budget-seconds",
-        type=click.FloatRange(min=0, min_open=True),
-        default=60.0,
-        show_default=True,
-        help="Looked at between draws and queries.",
-    )
-    @wraps(command)
-    def wrapped(
-        budget_examples: int | None,
-        budget_queries: int | None,
-        budget_seconds: float,
-        **rest: Any,
-    ) -> Any:
-        from hardness.oracles import Budget
+    return bytes_of(value, f"--{(parameter.name or '').replace('_', '-')}")
 
-        budget = Budget(examples=budget_examples, queries=budget_queries, seconds=budget_seconds)
-        return command(budget=budget, **rest)
 
-    return wrapped
+def _budget_options(seconds: float | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make the decorator that gives a command the budgets, with a default of seconds."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        above = click.FloatRange(min=0, min_open=True)
+
+        @click.option("--budget-examples", type=POSITIVE)
+        @click.option("--budget-queries", type=POSITIVE)
+        @click.option(
+            "--budget-seconds",
+            type=above,
+            default=seconds,
+            show_default=True,
+            help="Looked at between draws and queries; held for learners from files.",
+        )
+        @click.option("--budget-cpu", type=above, help="CPU seconds, of learners from files.")
+        @click.option(
+            "--budget-memory", callback=size, help="500MB, 4GiB, ...: of learners from files."
+        )
+        @wraps(command)
+        def wrapped(
+            budget_examples: int | None,
+            budget_queries: int | None,
+            budget_seconds: float | None,
+            budget_cpu: float | None,
+            budget_memory: int | None,
+            **rest: Any,
+        ) -> Any:
+            from hardness.oracles import Budget
+
+            budget = Budget(
+                examples=budget_examples,
+                queries=budget_queries,
+                seconds=budget_seconds,
+                cpu_seconds=budget_cpu,
+                memory_bytes=budget_memory,
+            )
+            return command(budget=budget, **rest)
+
+        return wrapped
+
+    return decorate
+
+
+budget_options = _budget_options(60.0)  # as one argument `budget`
+override_options = _budget_options(None)  # None where a limit is not given
 
 
 def target(text: str) -> Any:

@@ -61,6 +61,7 @@ FIGURES = (
     "heads",
     "map",
     "descent",
+    "stress",
     "icl",
 )
 OF_A_SPEC = ("correlations", "eigenvalues", "sda", "walsh", "collapse", "heads", "descent")
@@ -76,7 +77,8 @@ def figure(to: SimpleNamespace, name: str, source: str) -> None:
     correlations, eigenvalues, sda, walsh, collapse, heads, descent: SOURCE is a SPEC. adversary: a
     transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
     `compare` with the learner staged. risks: that of any `compare`. attacks, training: that of a
-    `compare` of an LWE-style family. map: that of `hardness map`. icl: that of `hardness icl`.
+    `compare` of an LWE-style family. map: that of `hardness map`. stress: that of
+    `hardness stress`. icl: that of `hardness icl`.
     --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
     """
     from hardness.report.figures import draw, numbers

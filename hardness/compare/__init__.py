@@ -1,6 +1,7 @@
 """Both sides together: runs of learners, their risks, and bounds over a range of sizes."""
 
 from hardness.compare.both import Comparison, Cut, compare, distinct, usual, values_of
+from hardness.compare.climb import Climb
 from hardness.compare.descent import DescentStudy, descent_sizes, descent_study
 from hardness.compare.distinction import Distinction
 from hardness.compare.distinguish import distinguish
@@ -11,9 +12,12 @@ from hardness.compare.risk import Risk, measure
 from hardness.compare.run import Run, learn_once, require_support, run
 from hardness.compare.siege import Siege, attack, attacks_on
 from hardness.compare.spectrum import Attempt, Spectra, spectra
+from hardness.compare.stress import Stress, stress
+from hardness.compare.stressfile import read_stress, write_stress
 
 __all__ = [
     "Attempt",
+    "Climb",
     "Comparison",
     "Cut",
     "DescentStudy",
@@ -24,6 +28,7 @@ __all__ = [
     "Run",
     "Siege",
     "Spectra",
+    "Stress",
     "attack",
     "attacks_on",
     "compare",
@@ -36,10 +41,13 @@ __all__ = [
     "pair_test",
     "play",
     "read_comparison",
+    "read_stress",
     "require_support",
     "run",
     "spectra",
+    "stress",
     "usual",
     "values_of",
     "write_comparison",
+    "write_stress",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 from hardness.compare import read_comparison
 from hardness.compare.noisyparity import read_map
+from hardness.compare.stressfile import read_stress
 from hardness.report import (
     attack_figures,
     collapse,
@@ -15,6 +16,7 @@ from hardness.report import (
     parity_map,
     risks,
     stages,
+    stress_figure,
     walsh,
 )
 from hardness.report.canvas import render
@@ -38,6 +40,7 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "training": lambda path: attack_figures.of_training(read_comparison(path)),
     "map": lambda path: parity_map.of_map(read_map(path)),
     "descent": descent.descent_numbers,
+    "stress": lambda path: stress_figure.of_stress(read_stress(path)),
     "icl": icl.read_study,
 }
 _SMALL, _WIDE = (6.0, 3.8), (10.0, 3.8)
@@ -56,6 +59,7 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "training": (_SMALL, attack_figures.draw_training),
     "map": ((10.0, 6.2), parity_map.draw_map),
     "descent": (_WIDE, descent.draw_descent),
+    "stress": ((10.0, 5.6), stress_figure.draw_stress),
 }
 
 

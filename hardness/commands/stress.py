@@ -1,0 +1,121 @@
+"""Learners on ladders: how far each climbs."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from hardness.commands.options import (
+    POSITIVE,
+    common,
+    complete_learner,
+    complete_spec,
+    early,
+    emit,
+    override_options,
+    progress,
+)
+
+
+def complete_ladder(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    """Complete names of ladders."""
+    from instances.ladders import LADDERS
+
+    return [name for name in LADDERS if name.startswith(text)]
+
+
+@click.command(short_help="How far does a learner climb a ladder?")
+@click.option(
+    "--learner",
+    "names",
+    multiple=True,
+    help="NAME or NAME:key=value,...; repeatable.",
+    shell_complete=complete_learner,
+)
+@click.option("--ladder", "name", help="A ladder by its name.", shell_complete=complete_ladder)
+@click.option(
+    "--on",
+    "specs",
+    multiple=True,
+    help="A SPEC; repeatable: a ladder of your own, in this order.",
+    shell_complete=complete_spec,
+)
+@click.option("--list", "listing", is_flag=True, help="List the ladders, or the rungs of --ladder.")
+@click.option(
+    "--seeds",
+    type=POSITIVE,
+    default=5,
+    show_default=True,
+    help="Instances of each rung; 5 are the least by which a rung can be held at 95 %.",
+)
+@click.option(
+    "--reference",
+    "references",
+    multiple=True,
+    help="A learner to stand beside, or none; repeatable.  [default: those of the ladder]",
+    shell_complete=complete_learner,
+)
+@override_options
+@common
+@click.pass_context
+def stress(
+    context: click.Context,
+    to: SimpleNamespace,
+    names: tuple[str, ...],
+    name: str | None,
+    specs: tuple[str, ...],
+    listing: bool,
+    seeds: int,
+    references: tuple[str, ...],
+    budget: Any,
+) -> None:
+    """Let learners climb a ladder until each passes on none of the seeds of a rung.
+
+    Instances are fresh: their seeds come from the operating system, or from --seed. A --budget-...
+    option stands in place of that of every rung.
+    """
+    from hardness.compare.stress import Interrupted, stress
+    from hardness.compare.stressfile import to_json, write_stress
+    from hardness.report.stress import stress_words
+    from instances.errors import ToolkitError
+    from instances.ladders import ladder, ladder_of
+
+    if listing:
+        return _list(to, name)
+    if not names:
+        raise click.UsageError("stress needs --learner NAME, or --list")
+    if bool(name) == bool(specs):
+        raise click.UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
+    early(to)
+    chosen = ladder(name) if name else ladder_of(specs)
+    beside = () if references == ("none",) else references or chosen.references
+    fixed = context.get_parameter_source("seed") is not click.core.ParameterSource.DEFAULT
+    total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
+    try:
+        with progress(total, "climbing", to) as bar:
+            seed = to.seed if fixed else None
+            found = stress(names, chosen, seeds, seed, budget, to.jobs, bar, beside)
+    except Interrupted as cut:
+        found, why = cut.stress, cut.__cause__
+        kept = ""
+        if found.runs and to.out:
+            write_stress(to.out, found, force=to.force)
+            kept = f"; {cut} and are kept in {to.out}"
+        elif found.runs:
+            emit(to, to_json(found), stress_words(found))
+        if isinstance(why, ToolkitError):
+            raise type(why)(f"{why}{kept}") from cut
+        raise click.Abort(f"interrupted{kept}" if found.runs else "") from cut
+    emit(to, to_json(found), stress_words(found))
+
+
+def _list(to: SimpleNamespace, name: str | None) -> None:
+    """List the ladders, or the rungs of one."""
+    from hardness.report.stress import ladder_words, ladders_table
+    from instances.ladders import LADDERS, ladder
+
+    if name:
+        chosen = ladder(name)
+        return emit(to, chosen.to_json(), ladder_words(chosen))
+    data = {"ladders": [one.to_json() for one in LADDERS.values()]}
+    return emit(to, data, ladders_table(tuple(LADDERS.values())))

@@ -1,0 +1,201 @@
+"""Stress tests on disk: runs, and all that follows from them, which reading derives again.
+
+Names of learners in a file are text: nothing of it is loaded or executed.
+"""
+
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from hardness.compare.climb import Climb, Refusal, Trial, Trials, needed
+from hardness.compare.run import JUDGED, Run, judge
+from hardness.compare.stress import (
+    BITS,
+    TERMS,
+    Certified,
+    Stress,
+    certified_of,
+    instance_seeds,
+    rung_budget,
+)
+from hardness.oracles import Budget
+from hardness.upper import LEARNERS, learner_spec, parse_learner
+from instances.coded import Coded
+from instances.disk import read_json, require_format, write_json
+from instances.errors import DamagedFile, ToolkitError
+from instances.ladders import LADDERS, Ladder, Rung
+from instances.spec import parse_stored
+
+FORMAT = "hardness-stress/1"
+_DRAWN, _GIVEN = "operating system", "given"
+_LONGEST = 300  # of a learner's name
+
+
+def to_json(found: Stress) -> dict[str, Any]:
+    """Write a stress test as JSON."""
+    return {
+        "format": FORMAT,
+        "ladder": found.ladder.to_json(),
+        "seeds": found.seeds,
+        "base_seed": found.base_seed,
+        "seed_source": _DRAWN if found.drawn else _GIVEN,
+        "budget": asdict(found.budget),
+        "finished": found.finished,
+        "passes_to_hold": needed(found.seeds),
+        "confidence": None if found.confidence is None else str(found.confidence),
+        "terms": {n: str(getattr(TERMS, n)) for n in ("tau", "risk", "success")},
+        "learners": [climb.to_json() for climb in found.climbs],
+        "certificates": [_certified(one) for one in found.certified],
+        "runs": [run.to_json() for run in found.runs],
+        "not_run": [asdict(one) for one in found.refusals],
+    }
+
+
+def write_stress(path: Path, found: Stress, force: bool = False) -> None:
+    """Write a stress test; raises AlreadyExists."""
+    write_json(path, to_json(found), force=force)
+
+
+def read_stress(path: Path) -> Stress:
+    """Read a stress test; raises DamagedFile.
+
+    Seeds, summaries and certificates are derived again, from the base seed, the runs and the specs,
+    and must equal the stored ones.
+    """
+    data = read_json(path)
+    require_format(data, FORMAT, path)
+    try:
+        found = _parsed(data)
+        reason = _unsound(found)
+        if not reason:
+            again = to_json(found)
+            differs = [name for name in again if again[name] != data[name]]
+            reason = f"its {differs[0]} do not follow from its runs" if differs else None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
+        said = " ".join(str(e).split())[:120]
+        raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
+    if reason:
+        raise DamagedFile(f"{path} is damaged: {reason}")
+    return found
+
+
+def _certified(one: Certified) -> dict[str, Any]:
+    return asdict(one) | {
+        "queries": None if one.queries is None else str(one.queries),
+        "floor": None if one.floor is None else str(one.floor),
+    }
+
+
+def _parsed(data: dict[str, Any]) -> Stress:
+    """Put a stress test together from the ladder, the base seed, the runs and learners' names."""
+    ladder = _read_ladder(data["ladder"])
+    seeds, base = data["seeds"], data["base_seed"]
+    if type(seeds) is not int or not 1 <= seeds <= 1000:
+        raise ValueError(f"{seeds!r} seeds")
+    if type(base) is not int or base < 0:
+        raise ValueError(f"a base seed of {base!r}")
+    drawn = {_DRAWN: True, _GIVEN: False}[data["seed_source"]]
+    if drawn and base >= 1 << BITS:
+        raise ValueError(f"a base seed of {base}: below 2^{BITS} are drawn")
+    if type(data["finished"]) is not bool:
+        raise ValueError(f"finished is {data['finished']!r}")
+    budget = Budget(**data["budget"])
+    trials = _trials(data)
+    climbs = []
+    for told in data["learners"]:
+        name, rungs = _text(told["learner"]), []
+        for rung, spec in zip(ladder.rungs, ladder.specs, strict=True):
+            keys = [(name, spec, seed) for seed in instance_seeds(base, spec, seeds)]
+            if keys[0] not in trials:
+                break
+            mine = tuple(trials.pop(key) for key in keys)
+            rungs.append(Trials(spec=spec, budget=rung_budget(rung, budget), trials=mine))
+        climbs.append(
+            Climb(
+                learner=name,
+                asked=_text(told["asked"]),
+                reference=bool(told["reference"]),
+                rungs=tuple(rungs),
+                unsupported=told["unsupported"] and _text(told["unsupported"]),
+            )
+        )
+    if trials:
+        raise ValueError("a run belongs to no rung, learner and seed")
+    return Stress(
+        ladder=ladder,
+        climbs=tuple(climbs),
+        certified=tuple(certified_of(spec) for spec in ladder.specs),
+        seeds=seeds,
+        base_seed=base,
+        drawn=drawn,
+        budget=budget,
+        finished=data["finished"],
+    )
+
+
+def _trials(data: dict[str, Any]) -> dict[tuple[str, str, int], Trial]:
+    """Read runs and refusals, by learner, spec and seed."""
+    runs: list[Trial] = [Run.from_json(r) for r in data["runs"]]
+    runs += [Refusal(**{f.name: r[f.name] for f in fields(Refusal)}) for r in data["not_run"]]
+    found = {(one.learner, one.spec, one.seed): one for one in runs}
+    if len(found) < len(runs):
+        raise ValueError("two runs of a learner on a rung have one seed")
+    return found
+
+
+def _read_ladder(data: dict[str, Any]) -> Ladder:
+    """Read a ladder: a published name stands for what was published under it."""
+    if data["name"] in LADDERS:
+        return LADDERS[data["name"]]
+    rungs = [
+        Rung(spec=r["spec"], examples=r["examples"], seconds=r["seconds"], about=_text(r["about"]))
+        for r in data["rungs"]
+    ]
+    for rung in rungs:
+        Budget(examples=rung.examples, seconds=rung.seconds)
+    references = tuple(_text(name) for name in data["references"])
+    about = _text(data["about"])
+    return Ladder(name=_text(data["name"]), about=about, rungs=tuple(rungs), references=references)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST or not value.isprintable():
+        raise ValueError(f"{str(value)[:40]!r} is no line of text")
+    return value
+
+
+def _unsound(found: Stress) -> str | None:
+    """Say why the parts of a stress test do not belong together."""
+    names = [climb.learner for climb in found.climbs]
+    if not names or len(set(names)) < len(names):
+        return "it names no learner, or one twice"
+    for climb in found.climbs:
+        if climb.asked.partition(":")[0] in LEARNERS:
+            if learner_spec(parse_learner(climb.asked)) != climb.learner:
+                return f"'{climb.asked}' is not {climb.learner}"
+        elif climb.asked != climb.learner:
+            return f"'{climb.asked}' is not {climb.learner}"
+        if any(not trials.passes for trials in climb.rungs[:-1]):
+            return f"{climb.learner} went on from a rung that it never passed"
+        over = not climb.climbing or len(climb.rungs) == len(found.ladder.rungs)
+        if found.finished and not over:
+            return f"{climb.learner} stopped on a rung that it passed"
+        for trials in climb.rungs:
+            reason = next((why for run in trials.runs if (why := _bad(run, trials.budget))), None)
+            if reason:
+                return reason
+    return None
+
+
+def _bad(run: Run, budget: Budget) -> str | None:
+    """Say why a run cannot have been within a budget on its family."""
+    family = parse_stored(run.spec)
+    if run.risk and isinstance(family, Coded) and run.risk.high > family.risk_bound:
+        return f"a risk of {run.risk.high} is not possible"
+    if run.outcome in JUDGED and run.outcome is not judge(run.risk, known=True):
+        return f"an outcome '{run.outcome.value}' does not follow from its risk"
+    for name in ("examples", "queries"):
+        most = getattr(budget, name)
+        if most is not None and getattr(run.usage, name) > most:
+            return f"a run took more {name} than its budget of {most}"
+    return None

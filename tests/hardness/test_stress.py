@@ -1,0 +1,198 @@
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from hardness.compare import climb as climbing
+from hardness.compare.climb import Climb, Trials, bound_by, confidence, held, needed, passed
+from hardness.compare.run import run
+from hardness.compare.stress import Interrupted, instance_seeds, stress
+from hardness.oracles import Budget
+from hardness.upper import parse_learner
+from instances import UsageError, parse
+from instances.ladders import ladder, ladder_of
+
+SMALL = ladder_of([f"parity:d=8,m={m}" for m in (1, 2, 3)], examples=20_000)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return stress(["lowdegree", "trivial", "elimination"], SMALL, base_seed=3)
+
+
+def outcomes(found):
+    """Everything but seconds and memory, by learner."""
+    return {
+        climb.learner: [
+            [(r.seed, r.outcome, r.risk, r.usage.examples) for r in trials.runs]
+            for trials in climb.rungs
+        ]
+        for climb in found.climbs
+    }
+
+
+def test_elimination_climbs_to_the_top():
+    found = stress(["elimination"], ladder("parity-v1"))
+    assert found.climbs[0].held == found.climbs[0].touched == len(found.ladder.rungs)
+    assert found.drawn
+    assert found.finished
+    assert found.confidence == Fraction(31, 32)
+
+
+def test_learners_stop_where_they_pass_on_no_seed(small):
+    lowdegree, trivial, elimination = small.climbs
+    assert (lowdegree.held, lowdegree.touched, len(lowdegree.rungs)) == (2, 2, 3)  # m = 3 fails
+    assert (trivial.held, trivial.touched, len(trivial.rungs)) == (0, 0, 1)
+    assert (elimination.held, elimination.climbing) == (3, True)
+    assert lowdegree.rungs[2].failures == {"learned nothing": 5}
+    assert lowdegree.rungs[2].cost("examples") is None
+    assert lowdegree.rungs[0].cost("examples") > 0
+
+
+def test_all_learners_get_the_same_instances(small):
+    seeds = {tuple(r.seed for r in climb.rungs[0].runs) for climb in small.climbs}
+    assert seeds == {instance_seeds(3, SMALL.specs[0], 5)}
+    assert len({r.seed for r in small.runs}) == 15
+
+
+def test_the_same_on_two_workers_and_in_any_order(small):
+    again = stress(["elimination", "lowdegree", "trivial"], SMALL, base_seed=3, jobs=2)
+    assert outcomes(again) == outcomes(small)
+
+
+def test_fresh_seeds_differ_and_given_ones_do_not():
+    one, two = (stress(["trivial"], SMALL) for _ in range(2))
+    assert one.drawn
+    assert one.base_seed != two.base_seed
+    assert one.runs[0].seed != two.runs[0].seed
+    assert max(one.runs[0].seed, one.base_seed) < 2**63
+
+
+def test_a_learner_is_run_once_and_references_stand_last():
+    found = stress(["trivial"], SMALL, 1, references=["trivial", "elimination"])
+    assert [(c.asked, c.reference) for c in found.climbs] == [
+        ("trivial", False),
+        ("elimination", True),
+    ]
+
+
+def test_budgets_of_rungs_hold_unless_overridden(small):
+    assert small.climbs[0].rungs[0].budget == Budget(examples=20_000, seconds=60.0)
+    found = stress(["lowdegree"], SMALL, base_seed=3, budget=Budget(examples=100))
+    trials = found.climbs[0].rungs[0]
+    assert trials.budget == Budget(examples=100, seconds=60.0)
+    assert trials.bounds == {"examples": 5}
+    assert found.climbs[0].held == 0
+
+
+def test_what_is_not_supported_is_no_failure():
+    own = ladder_of(["parity:d=8,m=2", "parity:d=64,m=4"])
+    found = stress(["pooled", "elimination"], own, base_seed=1)
+    assert (found.climbs[0].held, len(found.climbs[0].rungs)) == (1, 1)
+    assert found.climbs[0].unsupported
+    assert found.climbs[1].held == 2
+
+
+def test_a_refused_run_does_not_end_the_climb_of_others():
+    own = ladder_of(["parity:d=8,m=3", "parity:d=900,m=3"])
+    found = stress(["lowdegree:degree=3", "elimination"], own, base_seed=1)
+    refused, other = found.climbs
+    assert (refused.held, refused.rungs[1].failures) == (1, {"not run": 5})
+    assert "memory" in refused.rungs[1].why
+    assert len(found.refusals) == 5
+    assert other.held == 2
+
+
+def test_what_is_solved_too_late_has_not_passed():
+    instance = parse("parity:d=8,m=2").instance(0)
+    one = run(parse_learner("elimination"), instance, Budget())
+    slow = replace(one, usage=replace(one.usage, seconds=3.0))
+    trials = Trials(spec=one.spec, budget=Budget(seconds=2.0), trials=(one, slow))
+    assert passed(slow)
+    assert trials.passes == 1
+    assert trials.failures == {"solved too late": 1}
+    assert bound_by(slow, trials.budget) == "seconds"
+
+
+def test_an_interrupted_climb_keeps_what_was_finished():
+    calls = []
+
+    def progress(done):
+        calls.append(done)
+        if len(calls) == 14:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as cut:
+        stress(["elimination", "trivial"], SMALL, base_seed=3, progress=progress)
+    found = cut.value.stress
+    assert not found.finished
+    assert [len(climb.rungs) for climb in found.climbs] == [1, 1]
+
+
+def test_certificates_stand_beside_rungs():
+    own = ladder_of(["parity:d=16,m=3", "nice:m=1,k=2,d=8", "lwr:n=4,q=4,p=2,secret=binary"])
+    found = stress(["trivial"], own, 1)
+    assert [one.evidence for one in found.certified] == ["exact", "none", "exact"]
+    assert [one.queries for one in found.certified][:2] == [13, None]  # ceil(4/100 (2/3 455 - 1))
+    assert found.certified[0].floor == 9  # 2^9 >= 2/3 455
+
+
+@pytest.mark.parametrize(("learners", "seeds", "jobs"), [([], 5, 1), (["trivial"], 0, 1)])
+def test_bad_requests_are_refused_before_anything_runs(learners, seeds, jobs):
+    with pytest.raises(UsageError, match="at least one of each"):
+        stress(learners, SMALL, seeds, jobs=jobs)
+
+
+@pytest.mark.parametrize("seeds", [5, 6, 7, 9, 12, 20])
+def test_the_confidence_is_the_exact_binomial_tail(seeds):
+    from scipy.stats import binomtest
+
+    least = needed(seeds)
+    assert binomtest(least, seeds, 0.5, "greater").pvalue <= 0.05
+    assert binomtest(least - 1, seeds, 0.5, "greater").pvalue > 0.05
+    found = 1 - binomtest(least, seeds, 0.5, "greater").pvalue
+    assert float(confidence(seeds)) == pytest.approx(found)
+
+
+def test_few_seeds_hold_nothing():
+    assert [confidence(seeds) for seeds in range(1, 5)] == [None] * 4
+    assert held([(4, 4)] * 3) == 0
+
+
+def test_wrong_claims_are_as_rare_as_said_exactly():
+    # Chances of a pass by rung; the wrong rungs are those of at most 1/2. All passes enumerated.
+    chances = [Fraction(9, 10), Fraction(1, 2), Fraction(9, 10)]
+    wrong = Fraction(0)
+    for counts in product(range(6), repeat=3):
+        weight = Fraction(1)
+        for k, p in zip(counts, chances, strict=True):
+            weight *= Fraction(int(np.prod(range(5 - k + 1, 6))), int(np.prod(range(1, k + 1))))
+            weight *= p**k * (1 - p) ** (5 - k)
+        if held([(k, 5) for k in counts]) >= 2:
+            wrong += weight
+    assert wrong == Fraction(9, 10) ** 5 * Fraction(1, 32)
+    assert wrong <= 1 - confidence(5)
+
+
+def test_wrong_claims_are_rare_in_simulated_climbs():
+    rng = np.random.default_rng(0)
+    instance = parse("parity:d=8,m=2").instance(0)
+    right = run(parse_learner("elimination"), instance, Budget())
+    failed = run(parse_learner("trivial"), instance, Budget())
+    games, wrong = 4000, 0
+    for _ in range(games):
+        rungs = []
+        for _ in range(4):
+            coins = rng.random(5) < 0.5
+            trials = tuple(right if coin else failed for coin in coins)
+            rungs.append(Trials(spec=right.spec, budget=Budget(), trials=trials))
+            if not coins.any():
+                break
+        climb = Climb(learner="coin", asked="coin", reference=False, rungs=tuple(rungs))
+        wrong += climb.held > 0
+    # At most 1/32 of the climbs, and five standard deviations.
+    assert wrong / games <= 1 / 32 + 5 * np.sqrt(1 / 32 / games)
+    assert wrong / games >= 1 / 32 - 5 * np.sqrt(1 / 32 / games)
+    assert Fraction(1, 20) == climbing.LEVEL

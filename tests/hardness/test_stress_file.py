@@ -1,0 +1,148 @@
+import json
+
+import pytest
+
+from hardness.compare.stress import stress
+from hardness.compare.stressfile import read_stress, to_json, write_stress
+from hardness.report.figures import draw, numbers
+from hardness.report.stress import certified_words, headline, short_specs, stress_words
+from hardness.upper import Outcome
+from instances import DamagedFile
+from instances.ladders import ladder_of
+
+OWN = ladder_of(["parity:d=8,m=2", "parity:d=9,m=3", "parity:d=400,m=3"])
+
+
+@pytest.fixture(scope="module")
+def small():
+    learners = ["lowdegree", "trivial", "lowdegree:degree=3"]
+    return stress(learners, OWN, references=["elimination"])
+
+
+def test_a_stress_test_reads_back(small, tmp_path):
+    write_stress(tmp_path / "x.json", small)
+    again = read_stress(tmp_path / "x.json")
+    assert again == small
+    assert again.refusals  # of degree 3 in 399 bits
+
+
+def solve(run):
+    run.update(outcome="solved", risk=0.0, risk_interval=[0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.update(format="hardness-stress/2"),
+        lambda d: d["learners"][0].update(held=2),
+        lambda d: d["learners"][1].update(touched=1),
+        lambda d: d["learners"][0]["rungs"][0].update(median_examples=1.0),
+        lambda d: d["learners"][0]["rungs"][0].update(interval=[0.9, 1.0]),
+        lambda d: d["learners"][0].update(learner="mine.py:Best", asked="mine.py:Best"),
+        lambda d: d["learners"][0].update(asked="elimination"),
+        lambda d: d["learners"][0].update(asked="lowdegree:degree=3"),
+        lambda d: d["learners"].pop(),
+        lambda d: d["learners"].append(d["learners"][0]),
+        lambda d: d["learners"].clear(),
+        lambda d: d["runs"].pop(),
+        lambda d: d["runs"].append(d["runs"][0]),
+        lambda d: d["runs"][0].update(seed=3),
+        lambda d: d["runs"][0].update(spec="parity:d=9,m=2,noise=0,rho=3"),
+        lambda d: d["runs"][0].update(learner="zzz"),
+        lambda d: d["runs"][0].update(outcome="great"),
+        lambda d: d["runs"][0].update(outcome="partial"),
+        lambda d: d["runs"][0].update(risk=9.0, risk_interval=[9.0, 9.0]),
+        lambda d: d["runs"][0].pop("usage"),
+        lambda d: [solve(run) for run in d["runs"] if run["learner"] == "trivial"],
+        lambda d: d["not_run"].pop(),
+        lambda d: d["not_run"][0].update(learner="zzz"),
+        lambda d: d.update(base_seed=d["base_seed"] + 1),
+        lambda d: d.update(base_seed=str(d["base_seed"])),
+        lambda d: d.update(seed_source="the moon"),
+        lambda d: d.update(seeds=4),
+        lambda d: d.update(seeds=10**9),
+        lambda d: d.update(confidence="1"),
+        lambda d: d.update(passes_to_hold=1),
+        lambda d: d.update(finished="yes"),
+        lambda d: d["budget"].update(examples=10),
+        lambda d: d["budget"].update(examples="x"),
+        lambda d: d["certificates"][0].update(queries="9999"),
+        lambda d: d["certificates"].pop(),
+        lambda d: d["terms"].update(tau="1/100"),
+        lambda d: d["ladder"].update(name="parity-v1"),
+        lambda d: d["ladder"].update(sha256="0" * 64),
+        lambda d: d["ladder"]["rungs"][0].update(spec="parity:d=9,m=2"),
+        lambda d: d["ladder"]["rungs"][0].update(seconds=1.0),
+        lambda d: d["ladder"]["rungs"].pop(),
+        lambda d: d["ladder"].update(about="\n"),
+    ],
+)
+def test_forged_files_are_refused(small, tmp_path, change):
+    data = json.loads(json.dumps(to_json(small)))
+    change(data)
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    with pytest.raises(DamagedFile, match=r"x\.json") as found:
+        read_stress(tmp_path / "x.json")
+    assert "\n" not in str(found.value)
+
+
+def test_names_of_learners_in_a_file_are_text(small, tmp_path):
+    """A learner of a file that is not there, and would be executed if anything were."""
+    (tmp_path / "bomb.py").write_text("raise SystemExit('executed')")
+    data = json.loads(json.dumps(to_json(small)))
+    name = f"{tmp_path}/bomb.py:Learner"
+    data["learners"][1].update(learner=name, asked=name)
+    for run in data["runs"]:
+        if run["learner"] == "trivial":
+            run["learner"] = name
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    found = read_stress(tmp_path / "x.json")
+    assert found.climbs[1].asked == name
+    assert draw("stress", numbers("stress", tmp_path / "x.json"))
+    assert name in stress_words(found)
+
+
+def test_words_fit_and_say_what_is_held(small):
+    text = stress_words(small)
+    assert all(len(line) <= 100 for line in text.splitlines())
+    assert headline(small, small.climbs[0]).startswith(
+        "lowdegree climbs own to rung 1 of 3, parity:d=8,m=2: with confidence 96.88 % (31/32)"
+    )
+    assert "trivial holds no rung" in text
+    assert "Not run: " in headline(small, small.climbs[2])
+    assert "drawn from the operating system" in text
+    assert str(small.base_seed) in text
+    assert certified_words(small)[0].startswith(
+        "rungs 1 to 3: any statistical-query learner must be allowed at least 1 to "
+    )
+    assert "elimination" in certified_words(small)[0]
+
+
+def test_assumptions_and_no_claims_are_said():
+    own = ladder_of(["nice:m=1,k=2,d=4", "lwr:n=4,q=5,p=5,bits=3", "parity:d=8,m=2"])
+    found = stress(["trivial"], own, 1)
+    kinds = [one.evidence for one in found.certified]
+    lines = certified_words(found)
+    assert kinds == ["none", "assumption", "exact"]
+    assert lines[0].startswith("rung 1: no claim. No bound from below is claimed")
+    assert lines[1].startswith("rung 2: no certificate. ")
+    assert lines[2].startswith("rung 3: any statistical-query learner")
+    assert "Fewer than 5 seeds hold nothing" in stress_words(found)
+
+
+def test_the_figure_is_drawn_from_numbers(small, tmp_path):
+    write_stress(tmp_path / "x.json", small)
+    data = numbers("stress", tmp_path / "x.json")
+    assert data == json.loads(json.dumps(data))
+    assert [one["held"] for one in data["learners"]] == [1, 0, 2, 3]
+    assert draw("stress", data) == draw("stress", data)
+    assert draw("stress", data, "png")[:4] == b"\x89PNG"
+
+
+def test_specs_are_shortened():
+    common, labels = short_specs(OWN)
+    assert (common, labels) == ("parity", ["d=8,m=2", "d=9,m=3", "d=400,m=3"])
+
+
+def test_outcomes_are_those_of_runs(small):
+    assert {run.outcome for run in small.climbs[1].rungs[0].runs} == {Outcome.LEARNED_NOTHING}

@@ -1,0 +1,64 @@
+import pytest
+
+from instances import UsageError, parse
+from instances.ladders import LADDERS, Ladder, Rung, ladder, ladder_of
+
+# A published ladder never changes: where this fails, give the new one a new name.
+DIGESTS = {
+    "parity-v1": "c7f943d190678f28b366585fccb66344316e14c782b6b8708804adca4fa65d41",
+    "noisy-parity-v1": "dca153f48cf74330721c16dc7bf9b1f3e4b581ad311740f1fa100d815de94a49",
+    "lwr-v1": "65d93d0402bfdaea77e5fc73db314f2eab8d9a367aaaa111b6d59f8ee473ae2a",
+    "nice-v1": "82ba0115631a43176abce3e7ce1064b9847b9492768a7970a20ff6899352a33f",
+    "linear-v1": "417913e4c62c24a789f1d70b815fb9d9c2eb51c9c14d294902c1e762c957318b",
+}
+
+
+def test_published_ladders_stay_as_they_are():
+    assert {name: one.digest for name, one in LADDERS.items()} == DIGESTS
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_rungs_have_budgets_and_words(name):
+    one = ladder(name)
+    assert one.name == name
+    assert len(one.specs) == len(set(one.specs)) == len(one.rungs)
+    for rung in one.rungs:
+        assert rung.examples
+        assert rung.seconds > 0
+        assert rung.about
+        assert len(rung.about) < 60
+
+
+def test_what_a_ladder_asks_is_in_its_digest():
+    def of(**changes):
+        asked = {"spec": "parity:d=8,m=2", "examples": 9, "seconds": 1.0} | changes
+        return Ladder(name="x", about="", rungs=(Rung(**asked),)).digest
+
+    assert of() == of(spec="parity:m=2,d=8,noise=0") == of(about="other words")
+    changed = [{"spec": "parity:d=8,m=3"}, {"examples": 10}, {"seconds": 2.0}]
+    assert len({of(), *(of(**change) for change in changed)}) == 4
+
+
+def test_parities_grow_from_a_bit_to_a_thousand():
+    one = ladder("parity-v1")
+    assert parse(one.specs[0]).m == 1
+    assert (parse(one.specs[-1]).d, parse(one.specs[-1]).m) == (1000, 21)
+    ms = [parse(spec).m for spec in one.specs]
+    assert {1, 2, 3, 4, 5} < set(ms)
+
+
+def test_unknown_ladders_name_the_nearest():
+    with pytest.raises(UsageError, match=r"unknown ladder 'parity': did you mean 'parity-v1'\?"):
+        ladder("parity")
+
+
+def test_ladders_of_ones_own():
+    one = ladder_of(["parity:d=8,m=2", "parity-first"])
+    assert [parse(spec).m for spec in one.specs] == [2, 3]
+    assert one.rungs[0].examples is None
+    with pytest.raises(UsageError, match="is given twice"):
+        ladder_of(["parity:d=8,m=2", "parity:m=2,d=8"])
+    with pytest.raises(UsageError, match="has none: use `hardness learn`"):
+        ladder_of(["mine.py:Family"])
+    with pytest.raises(UsageError, match="at least one"):
+        ladder_of([])

@@ -1,0 +1,135 @@
+import importlib
+
+import pytest
+
+FIELDS = {
+    "format",
+    "ladder",
+    "seeds",
+    "base_seed",
+    "seed_source",
+    "budget",
+    "finished",
+    "passes_to_hold",
+    "confidence",
+    "terms",
+    "learners",
+    "certificates",
+    "runs",
+    "not_run",
+}
+RUNGS = ("--on", "parity:d=8,m=2", "--on", "parity:d=9,m=3")
+
+
+def test_a_ladder_of_ones_own(hardness):
+    found = hardness("stress", "--learner", "lowdegree", *RUNGS, "--json", "--jobs", 1)
+    assert found.code == 0
+    assert set(found.json) == FIELDS
+    assert len(found.json["runs"]) == 10
+    assert [one["held"] for one in found.json["learners"]] == [1]
+    assert found.json["seed_source"] == "operating system"
+    assert found.json["confidence"] == "31/32"
+
+
+def test_a_named_ladder_with_a_reference_and_a_figure(hardness):
+    call = ["stress", "--learner", "trivial", "--ladder", "parity-v1", "--jobs", 1]
+    call += ["--reference", "elimination", "--seeds", 1]
+    found = hardness(*call, "--out", "x.json")
+    assert found.code == 0
+    assert "trivial holds no rung of parity-v1" in found.out
+    assert "elimination*" in found.out
+    assert hardness(*call, "--out", "x.json").code == 1  # it exists
+    assert hardness("figure", "stress", "x.json", "--out", "x.svg").code == 0
+    drawn = hardness("figure", "stress", "x.json", "--json").json
+    assert [one["reference"] for one in drawn["learners"]] == [False, True]
+
+
+def test_a_given_seed_gives_the_same_and_is_told(hardness):
+    call = ["stress", "--learner", "elimination", *RUNGS, "--seed", 0, "--jobs", 1]
+    one, two = (hardness(*call, "--json").json for _ in range(2))
+    assert one["seed_source"] == "given"
+    assert [r["seed"] for r in one["runs"]] == [r["seed"] for r in two["runs"]]
+    assert "Base seed 0 was given" in hardness(*call).out
+
+
+def test_budgets_of_rungs_are_overridden(hardness):
+    call = ["stress", "--learner", "lowdegree", *RUNGS, "--json", "--jobs", 1]
+    call += ["--budget-examples", 50, "--budget-cpu", 5, "--budget-memory", "1.5GiB"]
+    found = hardness(*call).json
+    assert found["budget"] == {
+        "examples": 50,
+        "queries": None,
+        "seconds": None,
+        "cpu_seconds": 5.0,
+        "memory_bytes": 3 * 2**29,
+    }
+    assert found["learners"][0]["rungs"][0]["bound_by"] == {"examples": 5}
+
+
+def test_ladders_are_listed(hardness):
+    every = hardness("stress", "--list", "--json").json["ladders"]
+    assert "parity-v1" in [one["name"] for one in every]
+    assert "parity-v1" in hardness("stress", "--list").out
+    shown = hardness("stress", "--list", "--ladder", "parity-v1")
+    assert "d=1000,m=21" in shown.out
+    assert hardness("stress", "--list", "--ladder", "parity-v1", "--json").json in every
+
+
+def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
+    ran = []
+    module = importlib.import_module(
+        "hardness.compare.stress"
+    )  # the name in the package is the function
+    real = module.run
+
+    def cut(*arguments, **named):
+        ran.append(arguments)
+        if len(ran) == 8:
+            raise KeyboardInterrupt
+        return real(*arguments, **named)
+
+    call = ["stress", "--learner", "elimination", *RUNGS, "--jobs", 1]
+    monkeypatch.setattr(module, "run", cut)
+    found = hardness(*call, "--out", "x.json")
+    assert found.code == 130
+    found.one_line("5 runs were finished and are kept in x.json")
+    assert hardness("figure", "stress", "x.json", "--out", "x.svg").code == 0
+    ran.clear()
+    found = hardness(*call)
+    assert found.code == 130
+    assert "Its climb was interrupted." in " ".join(found.out.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", "--learner"),
+        ("--learner trivial", "--ladder NAME or --on SPEC"),
+        ("--learner trivial --on parity:d=8,m=2 --ladder parity-v1", "one of the two"),
+        ("--learner trivial --ladder parity-v2", "did you mean 'parity-v1'"),
+        ("--list --ladder parity", "did you mean 'parity-v1'"),
+        ("--learner triviall --on parity:d=8,m=2", "did you mean 'trivial'"),
+        ("--learner trivial --reference triviall --on parity:d=8,m=2", "did you mean 'trivial'"),
+        ("--learner trivial --on partiy:d=8", "did you mean 'parity'"),
+        ("--learner trivial --on parity:d=8,m=2 --on parity:m=2,d=8", "given twice"),
+        ("--learner trivial --on mine.py:Family", "hardness learn"),
+        ("--learner trivial --on parity:d=8,m=2 --seeds 0", "--seeds"),
+        ("--learner trivial --on parity:d=8,m=2 --seeds 5000", "at most 1000 seeds"),
+        ("--learner trivial --on parity:d=8,m=2 --budget-memory 4GiBs", "4GiBs given"),
+        ("--learner trivial --on parity:d=8,m=2 --budget-memory -1", "-1 given"),
+        ("--learner trivial --on parity:d=8,m=2 --budget-memory 0", "500MB, 4GiB or 4096"),
+        ("--learner trivial --on parity:d=8,m=2 --budget-cpu 0", "--budget-cpu"),
+    ],
+)
+def test_bad_input_is_one_line(hardness, line, words):
+    found = hardness("stress", *line.split())
+    assert found.code == 2
+    found.one_line(words)
+    assert found.out == ""
+
+
+def test_a_damaged_file_is_one_line(hardness, tmp_path):
+    (tmp_path / "x.json").write_text('{"format": "hardness-stress/1", "ladder": 3}')
+    found = hardness("figure", "stress", "x.json", "--out", "x.svg")
+    assert found.code == 1
+    found.one_line("x.json is damaged")
