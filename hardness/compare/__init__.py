@@ -9,6 +9,7 @@ from hardness.compare.pairtest import PairTest, pair_test
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
 from hardness.compare.run import Run, learn_once, require_support, run
+from hardness.compare.scaling import Scaling, scaling
 from hardness.compare.siege import Siege, attack, attacks_on
 from hardness.compare.spectrum import Attempt, Spectra, spectra
 
@@ -22,6 +23,7 @@ __all__ = [
     "PairTest",
     "Risk",
     "Run",
+    "Scaling",
     "Siege",
     "Spectra",
     "attack",
@@ -38,6 +40,7 @@ __all__ = [
     "read_comparison",
     "require_support",
     "run",
+    "scaling",
     "spectra",
     "usual",
     "values_of",

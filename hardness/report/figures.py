@@ -14,6 +14,7 @@ from hardness.report import (
     lower_figures,
     parity_map,
     risks,
+    scaling_figure,
     stages,
     walsh,
 )
@@ -34,6 +35,7 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "stages": lambda path: stages.of_run(read_json(path)),
     "dial": lambda path: stages.of_dial(read_comparison(path)),
     "risks": lambda path: risks.of_risks(read_comparison(path)),
+    "scaling": lambda path: scaling_figure.of_scaling(read_comparison(path)),
     "attacks": lambda path: attack_figures.of_attacks(read_comparison(path)),
     "training": lambda path: attack_figures.of_training(read_comparison(path)),
     "map": lambda path: parity_map.of_map(read_map(path)),
@@ -52,6 +54,7 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "stages": (_WIDE, stages.draw_run),
     "dial": (_WIDE, stages.draw_dial),
     "risks": (_WIDE, risks.draw_risks),
+    "scaling": (_WIDE, scaling_figure.draw_scaling),
     "attacks": (_WIDE, attack_figures.draw_attacks),
     "training": (_SMALL, attack_figures.draw_training),
     "map": ((10.0, 6.2), parity_map.draw_map),
