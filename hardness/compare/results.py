@@ -81,17 +81,22 @@ def read_comparison(path: Path) -> Comparison:
         if [c.to_json() for c in found.certificates] != data["certificates"]:
             raise DamagedFile(f"{path} is damaged: its certificates are not those of its specs")
         f"{found.spec}{found.parameter}{found.learners}{found.command}".encode()
-        reason = _unsound(found)
+        reason = _unsound(found) or _forged(found, data)
     except DamagedFile:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
         said = " ".join(str(e).split())[:120]
         raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
-    if not reason and "scaling" in data and not _same(scaling(found).to_json(), data["scaling"]):
-        reason = "its fitted growth is not that of its runs"
     if reason:
         raise DamagedFile(f"{path} is damaged: {reason}")
     return found
+
+
+def _forged(found: Comparison, data: dict[str, Any]) -> str | None:
+    """Say that the stored growth is not what the runs give."""
+    if "scaling" not in data or _same(scaling(found).to_json(), data["scaling"]):
+        return None
+    return "its fitted growth is not that of its runs"
 
 
 def _same(made: Any, stored: Any) -> bool:

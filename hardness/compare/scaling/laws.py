@@ -52,51 +52,42 @@ class Growth:
 
     bent_refused: the largest p-value among power laws with a constant, (c + x^p)^b, c >= 0, of
     degree p b <= 10. What a learner does once bends a power law as an exponential is bent, so the
-    verdict "exponential" needs them refused too.
+    verdict "exponential" needs them refused too; None where the others rule it out already.
     """
 
     power: Law
     exponential: Law
     power_refused: float
     exponential_refused: float
-    bent_refused: float
+    bent_refused: float | None
 
     @property
     def verdict(self) -> Verdict:
         """The law that is not refused where the other one is."""
-        power, exponential, bent = self._refused
-        if exponential and not power:
+        if _refuted(self.exponential_refused) and not _refuted(self.power_refused):
             return "power law"
-        return "exponential" if power and bent and not exponential else "cannot tell"
+        return "exponential" if _refuted(self.bent_refused) else "cannot tell"
 
     @property
     def reason(self) -> str:
         """Say what the verdict rests on."""
-        power, exponential, bent = self._refused
-        if power and exponential:
-            said = "both laws are refused"
-        elif exponential:
-            said = "the exponential law is refused, the power law is not"
-        elif not power:
-            said = "neither law is refused"
-        elif bent:
-            said = "power laws are refused, also with a constant added; the exponential law is not"
-        else:
-            said = "the power law is refused, but one with a constant added and the exponential "
-            said += "law are not"
-        return (
-            f"{said} (p-values: power law {self.power_refused:.2g}, with a constant "
-            f"{self.bent_refused:.2g}, exponential {self.exponential_refused:.2g})"
-        )
+        power, exponential = self.power_refused, self.exponential_refused
+        which = {
+            (False, True): "the exponential law is refused, the power law is not",
+            (True, True): "both laws are refused",
+            (False, False): "neither law is refused",
+            (True, False): "power laws are refused, the exponential law is not",
+        }[_refuted(power), _refuted(exponential)]
+        bent = ""
+        if self.bent_refused is not None:
+            bent = f", power law with a constant {self.bent_refused:.2g}"
+            if not _refuted(self.bent_refused):
+                which = "the power law is refused, but not with a constant added"
+        return f"{which} (p-values: power law {power:.2g}{bent}, exponential {exponential:.2g})"
 
-    @property
-    def _refused(self) -> tuple[bool, bool, bool]:
-        level = 1 - CONFIDENCE
-        return (
-            self.power_refused <= level,
-            self.exponential_refused <= level,
-            self.bent_refused <= level,
-        )
+
+def _refuted(p_value: float | None) -> bool:
+    return p_value is not None and p_value <= 1 - CONFIDENCE
 
 
 def growth(sizes: Floats, costs: Floats, stream: BitStream) -> Growth:
@@ -115,12 +106,15 @@ def growth(sizes: Floats, costs: Floats, stream: BitStream) -> Growth:
     """
     logs = np.log(costs)
     power, exponential = (_law(u, logs, stream) for u in (np.log(sizes), sizes))
+    against_power = _refused(np.log(sizes), sizes, logs)
+    against_exponential = _refused(sizes, np.log(sizes), logs)
+    possible = _refuted(against_power) and not _refuted(against_exponential)
     return Growth(
         power=power,
         exponential=exponential,
-        power_refused=_refused(np.log(sizes), sizes, logs),
-        exponential_refused=_refused(sizes, np.log(sizes), logs),
-        bent_refused=max(_bent(sizes, logs)),
+        power_refused=against_power,
+        exponential_refused=against_exponential,
+        bent_refused=max(_bent(sizes, logs)) if possible else None,
     )
 
 
@@ -175,7 +169,7 @@ def _bootstrap(centred: Floats, residuals: Floats, stream: BitStream) -> tuple[f
     sizes, seeds = residuals.shape
     norm = centred @ centred
     leverage = 1 / sizes + centred**2 / norm
-    pool = (residuals / np.sqrt(1 - leverage)[:, None]).ravel()
+    pool = (residuals / np.sqrt(np.maximum(1 - leverage, _ROUNDING))[:, None]).ravel()
     pool -= pool.mean()
     found, block = np.empty(_RESAMPLES), max(1, _AT_ONCE // len(pool))
     for start in range(0, _RESAMPLES, block):
