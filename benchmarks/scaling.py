@@ -11,7 +11,7 @@ from hardness.compare.scaling import growth
 from hardness.report.text import table
 from instances.streams import BitStream, generator, key
 
-COVERED, TOLD = 500, 300  # simulated comparisons a row
+COVERED, TOLD = 200, 150  # simulated comparisons a cell
 EXPONENT = 3.0
 RANGES = {
     "8..20, 5 sizes": np.linspace(8, 20, 5),
@@ -114,7 +114,7 @@ def main():
     print("Printed by `make scaling-tables`: costs drawn from a known law with noise, through the")
     print("fits that `hardness compare` prints. Seeds are 0.\n")
     print("## How often a 95 % interval covers the exponent\n")
-    print(f"Truth x^3 over 8..20, {COVERED} comparisons a cell (one standard error: 0.01). In")
+    print(f"Truth x^3 over 8..20, {COVERED} comparisons a cell (one standard error: 0.015). In")
     print("brackets what resampling the seeds of each size would give.\n")
     print(f"```text\n{coverage()}\n```\n")
     print("## How often a law is named, and wrongly\n")
