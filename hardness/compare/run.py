@@ -203,7 +203,7 @@ def judged(
     except Failed as failed:
         outcome, details = failed.outcome, details | failed.details
     finally:
-        hypothesis.close()
+        details |= hypothesis.close()
     recovered = None
     if instance and hypothesis.secret is not None:
         recovered = family.same(hypothesis.secret, instance.hidden.secret)
@@ -274,7 +274,8 @@ def _oracle(
     ask = SampledOracle if name == "samples" else ExactOracle
     queries = ask(instance, tau, meter) if instance else None
     if learner.access == "either":
-        return ChoiceOracle(_examples(source, instance, meter), queries)
+        private = (source.path,) if isinstance(source, Folder) and source.hidden else ()
+        return ChoiceOracle(_examples(source, instance, meter), queries, private)
     if queries is None:
         raise ToolkitError(
             f"{learner.name} asks statistical queries, which need fresh examples: the folder has "

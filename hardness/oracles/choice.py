@@ -1,6 +1,7 @@
 """Examples and statistical queries of one instance, counted together: the learner chooses."""
 
 from fractions import Fraction
+from pathlib import Path
 
 from hardness.oracles.budget import Meter
 from hardness.oracles.examples import ExampleOracle
@@ -24,8 +25,14 @@ class ChoiceOracle:
     (5, True, 1)
     """
 
-    def __init__(self, examples: ExampleOracle, queries: QueryOracle | None) -> None:
-        """Join two oracles that count on one meter."""
+    def __init__(
+        self,
+        examples: ExampleOracle,
+        queries: QueryOracle | None,
+        private: tuple[Path, ...] = (),
+    ) -> None:
+        """Join two oracles that count on one meter. private: folders that hold the secret."""
+        self.private = private
         self.family: Family = examples.family
         self.meter: Meter = examples.meter
         self.tau: Fraction | None = queries.tau if queries else None

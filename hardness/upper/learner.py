@@ -124,7 +124,8 @@ class Hypothesis:
     predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
     outcome: why it stopped, None where it ran to its end. details: numbers worth keeping.
     against: compares what was found with the true layer, as JSON; called by the judge, who knows
-    it, never by the learner. close: lets go of what predict needs; called when all is measured.
+    it, never by the learner. close: lets go of what predict needs when all is measured, and returns
+    further details.
     """
 
     predict: Predict
@@ -132,16 +133,19 @@ class Hypothesis:
     outcome: Outcome | None = None
     details: dict[str, Any] = field(default_factory=dict)
     against: Callable[[AttentionLayer], dict[str, Any]] | None = None
-    close: Callable[[], None] = lambda: None
+    close: Callable[[], dict[str, Any]] = dict
 
 
 class Learner(Protocol):
     """A learner: a frozen dataclass whose fields are its parameters."""
 
-    name: ClassVar[str]
     revision: ClassVar[int]  # raised when the output changes
     access: ClassVar[Access]
     about: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """What it is called; a ClassVar of the learners here."""
 
     def supports(self, family: Family) -> str | None:
         """Return None, or the reason why the learner cannot run on the family."""

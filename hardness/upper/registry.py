@@ -1,5 +1,6 @@
 """Names of learners, and "name:key=value" <-> learner."""
 
+from pathlib import Path
 from typing import Any
 
 from hardness.upper.arorage import AroraGe
@@ -22,7 +23,7 @@ from hardness.upper.restricted import Restricted
 from hardness.upper.staged.learner import Staged
 from hardness.upper.student import Student
 from hardness.upper.trivial import Trivial
-from instances.errors import ToolkitError, unknown
+from instances.errors import UsageError, unknown
 from instances.parameters import build
 
 LEARNERS: dict[str, type[Any]] = {
@@ -63,15 +64,38 @@ ATTACKS = (  # learners that look for the secret itself
 
 
 def parse_learner(text: str) -> Learner:
-    """Read a learner, "lowdegree" or "lowdegree:degree=3"; raises UsageError.
+    """Read a learner, "lowdegree:degree=3", "path.py:Name" or one installed; raises UsageError.
 
     >>> parse_learner("lowdegree:degree=3").degree
     3
     """
     name, _, rest = text.strip().partition(":")
-    if name.endswith(".py"):
-        raise ToolkitError(f"'{text}' given: learners from files are not built yet")
-    if name not in LEARNERS:
-        raise unknown("learner", name, LEARNERS)
-    learner: Learner = build(LEARNERS[name], rest, name, name)
+    if name in LEARNERS:
+        learner: Learner = build(LEARNERS[name], rest, name, name)
+        return learner
+    return _foreign(text.strip())
+
+
+def _foreign(text: str) -> Learner:
+    """Name a learner of others; nothing of it is executed here, nor looked at."""
+    from hardness.upper.isolated import Foreign, protect
+    from hardness.upper.plugins.names import installed, plugin
+
+    found = plugin(text)
+    if found and found.kind == "file":
+        file = Path(found.place)
+        parts = [str(file.absolute()), found.attribute, found.parameters]
+        learner = Foreign(spec=text, text=":".join(p for p in parts if p), file=file)
+    else:
+        entries = installed()
+        named = {entry.name: entry for entry in entries if not entry.problem}
+        if not found or found.place not in named:
+            broken = [e for e in entries if found and e.name == found.place]
+            if broken:
+                raise UsageError(
+                    f"'{text}' given: of {broken[0].distribution}: {broken[0].problem}"
+                )
+            raise unknown("learner", text.partition(":")[0], [*LEARNERS, *named])
+        learner = Foreign(spec=text, text=text)
+    protect()  # from here on this process may come to know what such a learner must not
     return learner

@@ -1,0 +1,143 @@
+"""The guard: a small process between the parent and a learner's process. See __init__.py.
+
+Run as a script with the number of its control socket: importing no package, it is there in some
+hundredths of a second. It takes one line of JSON, starts the child, and sends one line when all is
+over: why, how the child ended, what was used, the end of what was printed.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+if __package__ or TYPE_CHECKING:
+    from hardness.upper.isolated import linux, processes
+else:  # as a script: the packages above would import far more than is needed
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import linux
+    import processes
+
+_EVERY = 0.02  # seconds between two looks at what is used
+_KEPT = 4096  # bytes of what is printed
+_HARMLESS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGPIPE")
+
+
+def main(control: socket.socket) -> None:
+    """Start the child, watch it, end it with all that it left, and report."""
+    for name in _HARMLESS:  # handlers, unlike SIG_IGN, are not inherited by what is executed
+        signal.signal(getattr(signal, name), lambda *_: None)
+    linux.prctl(linux.SUBREAPER, 1)
+    job = _line(control)
+    if job is None:
+        return
+    reading, writing = os.pipe()
+    child = _start(job, writing, (control.fileno(), reading))
+    for given in (writing, *job["descriptors"]):
+        os.close(given)
+    report = _watch(job, control, reading, child)
+    with contextlib.suppress(OSError):
+        control.sendall(json.dumps(report).encode() + b"\n")
+
+
+def _line(control: socket.socket) -> dict[str, Any] | None:
+    got = b""
+    while not got.endswith(b"\n"):
+        part = control.recv(1 << 16)
+        if not part:
+            return None
+        got += part
+    return json.loads(got)
+
+
+def _start(job: dict[str, Any], output: int, own: tuple[int, ...]) -> int:
+    """Start the child in a session of its own; it dies with the guard."""
+    guard = os.getpid()
+    child = os.fork()
+    if child:
+        return child
+    try:
+        linux.prctl(linux.DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != guard:
+            os._exit(1)
+        os.setsid()
+        for mine in own:
+            os.close(mine)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.close(output)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for given in job["descriptors"]:
+            os.set_inheritable(given, True)
+        os.execv(job["command"][0], job["command"])
+    finally:
+        os._exit(127)
+
+
+def _watch(job: dict[str, Any], control: socket.socket, output: int, child: int) -> dict[str, Any]:
+    """Look every few hundredths of a second until the child is gone or must go."""
+    me, printed, peak, cpu, status, reason = os.getpid(), b"", 0, 0.0, None, None
+    open_ends = {control.fileno(), output}
+    os.set_blocking(output, False)
+    while reason is None:
+        ready, _, _ = select.select(sorted(open_ends), (), (), _EVERY)
+        if output in ready:
+            part = _read(output)
+            printed = (printed + part)[-_KEPT:]
+            if not part:
+                open_ends.discard(output)
+            elif len(ready) == 1 and len(part) < 1 << 16:
+                time.sleep(_EVERY / 10)  # who prints much is not looked at more often
+        if control.fileno() in ready:
+            reason = "stopped" if control.recv(64) else "orphaned"
+        status = processes.reap_all().get(child, status)
+        if status is not None:
+            reason = reason or "ended"
+        now = processes.use(processes.below(me))
+        gone = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = max(cpu, now.cpu + gone.ru_utime + gone.ru_stime)
+        peak = max(peak, now.resident)
+        reason = reason or _passed(job, now, cpu, me)
+    left = [pid for pid in processes.below(me) if pid != child]
+    processes.end_below(me, reap=False)
+    status = processes.reap_all().get(child, status)
+    printed = (printed + _read(output))[-_KEPT:] if output in open_ends else printed
+    gone = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {
+        "reason": reason,
+        "status": status,
+        "peak_bytes": max(peak, gone.ru_maxrss * 1024),
+        "cpu_seconds": max(cpu, gone.ru_utime + gone.ru_stime),
+        "left": len(left),
+        "printed": printed.decode("utf-8", "replace"),
+    }
+
+
+def _read(output: int) -> bytes:
+    try:
+        return os.read(output, 1 << 16)
+    except BlockingIOError:
+        return b""
+
+
+def _passed(job: dict[str, Any], now: processes.Use, cpu: float, me: int) -> str | None:
+    """Name the limit that is passed, if one is."""
+    if job["cpu_seconds"] is not None and cpu > job["cpu_seconds"]:
+        return "cpu"
+    if now.count > job["processes"] or now.threads > job["threads"]:
+        return "processes"
+    allowed = job["memory_bytes"] + job["window_bytes"]
+    if now.resident > allowed:
+        exact = processes.proportional(processes.below(me))
+        if exact is None or exact > allowed:
+            return "memory"
+    return None
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))
