@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-lattice test-plugins check lint types layers bench tables attack-tables lifted-tables icl-tables clean
+.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables scaling-tables test-plugins clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -45,6 +45,10 @@ lifted-tables: $(VENV)/.test
 icl-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/icl.py > icl.part && mv icl.part docs/in-context-tables.md
 	cat docs/in-context-tables.md
+
+scaling-tables: $(VENV)/.test
+	$(BIN)/python benchmarks/scaling.py > scaling.part && mv scaling.part docs/scaling-tables.md
+	cat docs/scaling-tables.md
 
 attack-tables: $(VENV)/.lattice
 	$(BIN)/python benchmarks/attacks.py > attacks.part && mv attacks.part docs/attack-tables.md

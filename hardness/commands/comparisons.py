@@ -42,11 +42,15 @@ def compare(
     tau: Any,
     budget: Any,
 ) -> None:
-    """Run learners over a range of sizes beside the certified bounds; --out writes a folder."""
+    """Run learners over a range of sizes beside the certified bounds; --out writes a folder.
+
+    What every seed passed is fitted: how costs grow over the sizes, beside the certified numbers.
+    """
     from hardness.compare import Cut, compare, distinct, usual, values_of
     from hardness.compare.results import to_json
     from hardness.lower import Terms
     from hardness.report.demo import write_results
+    from hardness.report.scaling import scaling_words
     from hardness.report.text import comparison_table
     from instances.disk import new_folder, refuse_foreign, refuse_unwritable
     from instances.errors import ToolkitError
@@ -77,7 +81,8 @@ def compare(
             raise type(why)(f"{why}{done}") from cut
         raise click.Abort(f"interrupted{done}" if done else "") from cut
     keep(found)
-    emit(to, to_json(found), comparison_table(found), write=False)
+    text = f"{comparison_table(found)}\n\n{scaling_words(found)}"
+    emit(to, to_json(found), text, write=False)
 
 
 @click.command("map", short_help="The map of noisy parity: examples against time.")

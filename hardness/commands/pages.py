@@ -54,6 +54,7 @@ FIGURES = (
     "stages",
     "dial",
     "risks",
+    "scaling",
     "attacks",
     "training",
     "walsh",
@@ -76,8 +77,8 @@ def figure(to: SimpleNamespace, name: str, source: str) -> None:
 
     correlations, eigenvalues, sda, walsh, collapse, heads, descent: SOURCE is a SPEC. adversary: a
     transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
-    `compare` with the learner staged. risks: that of any `compare`. attacks, training: that of a
-    `compare` of an LWE-style family. map: that of `hardness map`. stress: that of
+    `compare` with the learner staged. risks, scaling: that of any `compare`. attacks, training:
+    that of a `compare` of an LWE-style family. map: that of `hardness map`. stress: that of
     `hardness stress`. icl: that of `hardness icl`.
     --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
     """

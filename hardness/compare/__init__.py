@@ -10,6 +10,7 @@ from hardness.compare.pairtest import PairTest, pair_test
 from hardness.compare.results import read_comparison, write_comparison
 from hardness.compare.risk import Risk, measure
 from hardness.compare.run import Run, learn_once, require_support, run
+from hardness.compare.scaling import Scaling, scaling
 from hardness.compare.siege import Siege, attack, attacks_on
 from hardness.compare.spectrum import Attempt, Spectra, spectra
 from hardness.compare.stress import Stress, stress
@@ -26,6 +27,7 @@ __all__ = [
     "PairTest",
     "Risk",
     "Run",
+    "Scaling",
     "Siege",
     "Spectra",
     "Stress",
@@ -44,6 +46,7 @@ __all__ = [
     "read_stress",
     "require_support",
     "run",
+    "scaling",
     "spectra",
     "stress",
     "usual",

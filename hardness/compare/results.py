@@ -1,10 +1,12 @@
-"""Comparisons on disk: one JSON file with runs and certificates."""
+"""Comparisons on disk: one JSON file with runs, certificates and fitted growth."""
 
+import math
 from pathlib import Path
 from typing import Any
 
 from hardness.compare.both import Comparison, Value, certificates, specs_over, whole
 from hardness.compare.run import JUDGED, Run, judge
+from hardness.compare.scaling import scaling
 from hardness.lower import Terms
 from instances.coded import Coded
 from instances.disk import read_json, require_format, write_json
@@ -13,6 +15,7 @@ from instances.parameters import fraction, plain
 from instances.spec import parse_stored
 
 FORMAT = "hardness-results/2"
+_ROUNDING = 1e-6  # relative: what another machine's floating point may differ by
 
 
 def to_json(comparison: Comparison) -> dict[str, Any]:
@@ -36,6 +39,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "command": comparison.command,
         "certificates": [c.to_json() for c in comparison.certificates],
         "runs": [r.to_json() for r in comparison.runs],
+        "scaling": scaling(comparison).to_json(),
     }
 
 
@@ -47,7 +51,8 @@ def write_comparison(path: Path, comparison: Comparison, force: bool = False) ->
 def read_comparison(path: Path) -> Comparison:
     """Read a comparison, or results.json in a folder; raises DamagedFile.
 
-    The certificates are made again from their specs and must equal the stored ones.
+    The certificates are made again from their specs and must equal the stored ones, as must the
+    fitted growth, where it is stored (earlier files have none).
     """
     if path.is_dir():
         path = path / "results.json"
@@ -76,7 +81,7 @@ def read_comparison(path: Path) -> Comparison:
         if [c.to_json() for c in found.certificates] != data["certificates"]:
             raise DamagedFile(f"{path} is damaged: its certificates are not those of its specs")
         f"{found.spec}{found.parameter}{found.learners}{found.command}".encode()
-        reason = _unsound(found)
+        reason = _unsound(found) or _forged(found, data)
     except DamagedFile:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
@@ -85,6 +90,32 @@ def read_comparison(path: Path) -> Comparison:
     if reason:
         raise DamagedFile(f"{path} is damaged: {reason}")
     return found
+
+
+def _forged(found: Comparison, data: dict[str, Any]) -> str | None:
+    """Say that the stored growth is not what the runs give."""
+    if "scaling" not in data or _same(scaling(found).to_json(), data["scaling"]):
+        return None
+    return "its fitted growth is not that of its runs"
+
+
+def _same(made: Any, stored: Any) -> bool:
+    """Compare JSON, floats to within what floating point may differ by."""
+    if isinstance(made, dict):
+        return (
+            isinstance(stored, dict)
+            and made.keys() == stored.keys()
+            and all(_same(made[name], stored[name]) for name in made)
+        )
+    if isinstance(made, list | tuple):
+        return (
+            isinstance(stored, list) and len(made) == len(stored) and all(map(_same, made, stored))
+        )
+    if isinstance(made, float):
+        return isinstance(stored, int | float) and math.isclose(
+            made, stored, rel_tol=_ROUNDING, abs_tol=_ROUNDING
+        )
+    return type(made) is type(stored) and bool(made == stored)
 
 
 def _value(data: Any) -> Value:

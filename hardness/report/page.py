@@ -10,6 +10,7 @@ from hardness.compare.both import Comparison
 from hardness.lower import Certificate
 from hardness.report.cost import beside_words
 from hardness.report.figure import both_sides
+from hardness.report.scaling import page_growth
 from hardness.report.summary import ASKER, bounds, cells, query_bound, short_name
 from hardness.report.text import big, credit, number, shown_risk
 from instances import parse
@@ -37,6 +38,7 @@ def page(comparison: Comparison) -> str:
         claims=[asdict(claim) for c in comparison.certificates[-1:] for claim in c.claims],
         credit=credit,
         sentences=_sentences(comparison),
+        **page_growth(comparison),
         version=version("hardness-toolkit"),
         machine=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
     )

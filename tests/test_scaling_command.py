@@ -1,0 +1,63 @@
+"""What the commands print and write of fitted growth."""
+
+import json
+from pathlib import Path
+
+COMPARE = (
+    "compare", "parity:m=2", "--over", "d=8,12,16,24,32", "--learner", "queries",
+    "--learner", "elimination", "--learner", "lowdegree:degree=1", "--seeds", "3",
+    "--jobs", "1",
+)  # fmt: skip
+
+
+def test_compare_writes_growth_beside_what_is_certified(hardness):
+    made = hardness(*COMPARE, "--out", "x")
+    assert made.code == 0, made.err
+    text = made.out.partition("growth over the sizes run, d = 8 to 32")[2]
+    lines = {tuple(line.split()[:2]): line for line in text.splitlines()}
+    assert "d^" in lines["queries", "queries"]
+    assert "×" in lines["elimination", "examples"]
+    assert any(line.startswith("lowdegree:degree=1: no fit") for line in text.splitlines())
+    for quantity in ("sq-dimension", "stat-queries", "information-floor"):
+        assert f"\n{quantity}" in text
+    assert "degree m = 2 in d" in text
+    assert "nothing of larger ones" in " ".join(text.split())
+
+    table = Path("x/report.html").read_text(encoding="utf-8").partition("How costs grow")[2]
+    assert "<td>d^" in table
+    assert "no fit: every seed passed at 0 sizes" in table
+    assert "<td>sq-dimension</td>" in table
+
+    stored = json.loads(Path("x/results.json").read_text())["scaling"]
+    printed = hardness(*COMPARE, "--json").json["scaling"]
+    kept = lambda data: [f for f in data["fits"] if f["cost"] != "seconds"]  # noqa: E731
+    assert kept(stored) == kept(printed)
+    assert stored["certified"] == printed["certified"]
+    law = next(f for f in stored["fits"] if f["cost"] == "queries")["growth"]["power"]
+    assert law["low"] < law["rate"] < law["high"]
+
+
+def test_the_figure_is_drawn_and_a_forged_exponent_refused(hardness):
+    assert hardness(*COMPARE, "--out", "x").code == 0
+    for name in ("a.svg", "b.svg", "c.png"):
+        assert hardness("figure", "scaling", "x", "--out", name).code == 0
+    assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
+    data = hardness("figure", "scaling", "x", "--json").json
+    assert {fit["cost"] for fit in data["fits"]} == {"queries", "examples", "seconds"}
+    assert set(data["certified"]) == {"stat-queries", "information-floor"}
+
+    results = json.loads(Path("x/results.json").read_text())
+    results["scaling"]["fits"][0]["growth"]["power"]["rate"] = 1.0
+    Path("x/results.json").write_text(json.dumps(results))
+    for command in ("report x --out x.html", "figure scaling x --out f.svg"):
+        found = hardness(*command.split())
+        assert found.code == 1
+        found.one_line("damaged", "fitted growth")
+
+
+def test_a_figure_needs_sizes_above_0(hardness):
+    asked = "compare parity:d=8,m=2 --over noise=0 --learner queries --seeds 1 --out y"
+    assert hardness(*asked.split()).code == 0
+    found = hardness("figure", "scaling", "y", "--out", "y.svg")
+    assert found.code == 2
+    found.one_line("noise")
