@@ -112,6 +112,7 @@ class Foreign:
         ready = process.receive(until)
         if ready.get("op") != "ready":
             raise _failed(process, ready)
+        process.know()
         return {name: value for name, value in ready.items() if name != "op"}
 
     def _converse(self, process: Process, oracle: Any, rng: np.random.Generator) -> Hypothesis:

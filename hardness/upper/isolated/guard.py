@@ -75,7 +75,7 @@ def _start(job: dict[str, Any], output: int, own: tuple[int, ...]) -> int:
         os.dup2(output, 2)
         os.close(output)
         with contextlib.suppress(OSError):
-            linux.own_shared_memory(job["memory_bytes"])
+            linux.own_shared_memory(job["memory_bytes"] + job["window_bytes"])
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for given in job["descriptors"]:
             os.set_inheritable(given, True)

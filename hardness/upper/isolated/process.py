@@ -89,7 +89,15 @@ class Process:
                 stderr=subprocess.DEVNULL,
             )
         self._ended: End | None = None
-        given_back = (control, self.channel.socket, self.window, self.folder, self.token)
+        self._known: list[int] = []
+        given_back = (
+            control,
+            self.channel.socket,
+            self.window,
+            self.folder,
+            self.token,
+            self._known,
+        )
         self._release = weakref.finalize(self, _release, self._guard, *given_back)
         control.sendall(json.dumps(job).encode() + b"\n")
 
@@ -119,10 +127,14 @@ class Process:
         except Broken as error:
             raise self.failure(Outcome.BROKE_OFF) from error
 
+    def know(self) -> None:
+        """Remember who runs: they become children of this process should their guard be killed."""
+        self._known[:] = below(self._guard.pid)
+
     def end(self) -> End:
         """End all processes, if they have not ended; how they did."""
         if self._ended is None:
-            self._ended = _end(self._guard, self._control)
+            self._ended = _end(self._guard, self._control, self._known)
         return self._ended
 
     def close(self) -> End:
@@ -191,8 +203,8 @@ def _name(number: int) -> str:
         return f"signal {number}"
 
 
-def _end(guard: "subprocess.Popen[bytes]", control: socket.socket) -> End:
-    """Have the guard end everything, and take its report."""
+def _end(guard: "subprocess.Popen[bytes]", control: socket.socket, known: list[int]) -> End:
+    """Have the guard end everything, and take its report; else end what is `known`, and it."""
     got, until = b"", time.monotonic() + _ENDING
     try:
         guard.send_signal(signal.SIGCONT)  # the learner may have stopped it
@@ -207,7 +219,8 @@ def _end(guard: "subprocess.Popen[bytes]", control: socket.socket) -> End:
         guard.wait(timeout=max(0.01, until - time.monotonic()))
         return End(**json.loads(got))
     except (OSError, ValueError, TypeError, subprocess.TimeoutExpired):
-        end(below(guard.pid))
+        known += below(guard.pid)
+        end(known)
         guard.kill()
         guard.wait()
         return _GONE
@@ -220,11 +233,12 @@ def _release(
     window: Window,
     folder: Path,
     token: str,
+    known: list[int],
 ) -> None:
     if guard.poll() is None:
-        _end(guard, control)
+        _end(guard, control, known)
     if guard.returncode != 0:
-        end_orphans(token)
+        end_orphans(token, known)
     for sock in (control, channel):
         sock.close()
     window.close()

@@ -60,7 +60,8 @@ def nothing_left() -> Iterator[None]:
     """Afterwards: no process, no zombie, no descriptor, no file that was not there before."""
     before = _there()
     yield
-    assert _there() == before
+    after = _there()
+    assert after == before, (before, after)
 
 
 def _there() -> dict[str, Any]:

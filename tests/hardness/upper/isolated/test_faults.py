@@ -1,6 +1,7 @@
 """Learners that misbehave: each ends with its own outcome, and nothing is left of it."""
 
 import dataclasses
+from multiprocessing import resource_tracker
 
 import pytest
 
@@ -136,7 +137,9 @@ TAMPERS = [
     tampers("ForgedQuery", O.RAISED, type="UsageError"),
     tampers("Evaluates", O.RAISED, type="UsageError"),
     tampers("Globals", O.LEARNED_NOTHING),
-    tampers("Patches", O.LEARNED_NOTHING, forged=True),
+    Case(
+        learner="tampers:Patches", outcome=O.LEARNED_NOTHING, says={"forged": True}, budget=PATIENT
+    ),
     tampers("Imposes", O.EXAMPLES_SPENT),
 ]
 REFUSED = {"type": "PermissionError"}
@@ -150,7 +153,7 @@ CONFINED = [
     ends(
         "Signals",
         O.LEARNED_NOTHING,
-        may={"guard": False, "driver": False, "group": False, "init": False, "all": False},
+        may={"guard": False, "driver": False, "group": False, "init": False},
     ),
     takes("SharedMemory", O.MEMORY_SPENT, PATIENT),
     takes("RemovesFolder", O.RAISED, **REFUSED),
@@ -260,6 +263,7 @@ def bare(found):
 
 
 def test_neighbours_in_a_pool_are_unharmed():
+    resource_tracker.ensure_running()  # it stays, as it does for every pool
     with nothing_left():
         beside = dict(execute(one, NEIGHBOURS, jobs=2))
     for number, case in enumerate(NEIGHBOURS):

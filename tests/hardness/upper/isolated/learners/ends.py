@@ -240,7 +240,6 @@ class Signals(Base):
             ("driver", os.kill, driver),
             ("group", os.killpg, os.getpgid(guard)),
             ("init", os.kill, 1),
-            ("all", os.kill, -1),  # 0 is sent to nobody, and asks for the same right
         ):
             try:
                 call(number, 0)
