@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables clean
+.PHONY: demo test test-lattice test-plugins check lint types layers bench tables attack-tables lifted-tables icl-tables clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -16,6 +16,9 @@ check: lint types layers test
 
 test-lattice: $(VENV)/.lattice
 	$(BIN)/python -m pytest -m lattice
+
+test-plugins: $(VENV)/.plugins
+	$(BIN)/python -m pytest -m plugins
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -61,6 +64,10 @@ $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.lattice: $(VENV)/.test
 	$(PIP) --editable '.[test,lattice]'
+	@touch $@
+
+$(VENV)/.plugins: $(VENV)/.test
+	$(PIP) --editable '.[test,sklearn,torch]'
 	@touch $@
 
 clean:

@@ -13,8 +13,9 @@ import click
 from hardness.commands.bounds import certify, check, estimate, verify
 from hardness.commands.comparisons import compare, noisy_map
 from hardness.commands.examples import generate, inspect, reduction
-from hardness.commands.families import families, learners
+from hardness.commands.families import families
 from hardness.commands.icl import icl
+from hardness.commands.learners import learners
 from hardness.commands.measures import measures
 from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum

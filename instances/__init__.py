@@ -1,5 +1,6 @@
 """What is to be learned: attention layers, token distributions, families and their instances."""
 
+from instances.arrays import dataset, make_examples, make_reduced, stream
 from instances.coded import Coded, CodedExamples
 from instances.errors import (
     AlreadyExists,
@@ -32,9 +33,13 @@ __all__ = [
     "TooLarge",
     "ToolkitError",
     "UsageError",
+    "dataset",
     "load_layer",
+    "make_examples",
+    "make_reduced",
     "parse",
     "read_folder",
     "save_layer",
+    "stream",
     "write_folder",
 ]

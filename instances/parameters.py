@@ -93,12 +93,22 @@ def build(kind: type[Any], text: str, what: str, example: str) -> Any:
 
     Raises UsageError for unknown, missing, repeated or malformed parameters.
     """
+    return kind(**arguments(kind, text, what, example))
+
+
+def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, Any]:
+    """Read what `build` makes a dataclass of: its fields that are given, by their names."""
     declared = {f.name: f for f in fields(kind)}
     given = key_values(text, what, list(declared))
     missing = [n for n, f in declared.items() if f.default is MISSING and n not in given]
     if missing:
         raise UsageError(f"{what} needs {', '.join(missing)}: write {example}")
-    return kind(**{n: _READERS[declared[n].type](v, f"{what}: {n}") for n, v in given.items()})
+    return {n: _READERS[declared[n].type](v, f"{what}: {n}") for n, v in given.items()}
+
+
+def is_readable(kind: type[Any]) -> bool:
+    """Say whether the types of all fields of a dataclass are ones that `build` reads."""
+    return all(f.type in _READERS for f in fields(kind))
 
 
 def canonical(record: Any, name: str) -> str:

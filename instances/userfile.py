@@ -70,12 +70,8 @@ def load(text: str) -> Family | Functions:
     if found is None:
         raise UsageError(f"'{text}' given: path.py:Name is needed")
     path, name = found
-    module, digest = _execute(path)
-    space = vars(module)
-    if name not in space:
-        own = [n for n in space if not n.startswith("_")]
-        raise UsageError(f"{path}: {unknown('name', name, own)}")
-    given = space[name]
+    module, digest = execute(path)
+    given = named(module, name, str(path))
     value, called = given, False
     while not isinstance(value, Family | list | tuple) and not _has_functions(value):
         if called or not callable(value):
@@ -120,7 +116,20 @@ def _paths() -> set[str]:
     return {str(module.__file__) for module in _modules.values()}
 
 
-def _execute(path: Path) -> tuple[types.ModuleType, str]:
+def named(module: types.ModuleType, name: str, where: str) -> Any:
+    """Return what a module has under a name; raises UsageError with the nearest one."""
+    space = vars(module)
+    if name not in space:
+        own = [n for n in space if not n.startswith("_")]
+        raise UsageError(f"{where}: {unknown('name', name, own)}")
+    return space[name]
+
+
+def execute(path: Path) -> tuple[types.ModuleType, str]:
+    """Execute a file, if it was not: its module and the SHA-256 of its text; raises UsageError.
+
+    What it prints goes to stderr; its folder is the last place where modules are looked for.
+    """
     try:
         there = path.is_file()
         source = path.read_bytes() if there else b""

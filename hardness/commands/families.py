@@ -1,11 +1,11 @@
-"""What there is to choose from: families, the catalog, learners."""
+"""What there is to choose from: families and the catalog."""
 
 from types import SimpleNamespace
 from typing import Any
 
 import click
 
-from hardness.commands.options import common, complete_learner, complete_spec, emit
+from hardness.commands.options import common, complete_spec, emit
 
 
 @click.command(short_help="List or show families and the catalog.")
@@ -47,40 +47,6 @@ def families(to: SimpleNamespace, action: str, name: str | None) -> None:
     named = [[c["name"], c["spec"], c["about"]] for c in data["catalog"]]
     text = table(["family", "example", "what"], rows) + "\n\n"
     return emit(to, data, text + table(["catalog", "spec", "what"], named))
-
-
-@click.command(short_help="List or show learners.")
-@click.argument("action", default="list", type=click.Choice(["list", "show", "check", "new"]))
-@click.argument("name", required=False, shell_complete=complete_learner)
-@common
-def learners(to: SimpleNamespace, action: str, name: str | None) -> None:
-    """List the learners, or show one."""
-    from hardness.report.text import table
-    from hardness.upper import LEARNERS, parse_learner
-    from instances.errors import ToolkitError
-
-    if action in ("check", "new"):
-        raise ToolkitError(f"learners {action} is not built yet: there are list and show")
-    if action == "show":
-        if not name:
-            raise click.UsageError("learners show needs the NAME of a learner")
-        learner = type(parse_learner(name))
-        data: dict[str, Any] = {
-            "name": learner.name,
-            "about": learner.about,
-            "access": learner.access,
-            "parameters": parameters(learner),
-            "revision": learner.revision,
-        }
-        text = f"{learner.name}: {learner.about}\nsees: {learner.access}\n\n"
-        return emit(to, data, text + table(*parameter_rows(data["parameters"])))
-    data = {
-        "learners": [
-            {"name": x.name, "access": x.access, "about": x.about} for x in LEARNERS.values()
-        ]
-    }
-    rows = [[x["name"], x["access"], x["about"]] for x in data["learners"]]
-    return emit(to, data, table(["learner", "sees", "what"], rows))
 
 
 def parameters(kind: Any) -> list[dict[str, str]]:

@@ -96,11 +96,13 @@ def run_words(found: Run) -> str:
     truth = found.details.get("truth")
     heads = [f"heads    {truth_words(truth)}"] if truth else []
     details = [
-        f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}"
+        f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v[:12] if k == 'sha256' else v}"
         for k, v in found.details.items()
-        if v is not None and not isinstance(v, dict) and not _is_long(v)
+        if v is not None and k != "printed" and not isinstance(v, dict) and not _is_long(v)
     ]
     own = ["details  " + ", ".join(details)]
+    if "printed" in found.details:
+        own += [textwrap.indent(str(found.details["printed"]).rstrip(), "printed  ", bool)]
     if "stages" in found.details:
         own += ["", stage_words(found.details)]
     if "expected_rank" in found.details:

@@ -20,8 +20,8 @@ from hardness.upper.learner import (
     nothing,
     only_parity,
 )
-from hardness.upper.reduced import reduce
 from instances.family import Family, require
+from instances.reduced import reduce
 
 _AT_ONCE = 1024  # examples: the clock is looked at between draws
 

@@ -139,10 +139,13 @@ class Hypothesis:
 class Learner(Protocol):
     """A learner: a frozen dataclass whose fields are its parameters."""
 
-    name: ClassVar[str]
     revision: ClassVar[int]  # raised when the output changes
     access: ClassVar[Access]
     about: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """What it is called; a ClassVar of the learners here."""
 
     def supports(self, family: Family) -> str | None:
         """Return None, or the reason why the learner cannot run on the family."""

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, nothing
-from hardness.upper.reduced import only_coded, predictor, reduce
+from hardness.upper.reduced import only_coded, predictor
 from instances.coded import require_coded
 from instances.family import Family, Secret, require
 from instances.limits import require_memory
+from instances.reduced import reduce
 from instances.symmetric import Symmetric, to_float
 
 _BLOCK = 1 << 12

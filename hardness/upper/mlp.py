@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
-from hardness.upper.reduced import only_coded, predictor, reduce
+from hardness.upper.reduced import only_coded, predictor
 from instances import tokens
 from instances.family import Family, require
 from instances.limits import require_memory
+from instances.reduced import reduce
 
 OPTIMIZERS = ("adam", "momentum", "sgd")
 _SOLVED = 1e-3  # of the loss of who knows the family alone: training stops there

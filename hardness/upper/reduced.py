@@ -1,62 +1,18 @@
-"""The reduced view of examples: z, and the unknown part of the label, where it shows.
-
-Everyone can compute it from tokens and labels: z = X_1 * X_2, and where z_0 = -1 the label is
-X[l, 0] times an unknown factor.
-"""
+"""Predictions made of a function of z, the reduced view of tokens, and who may make them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper.learner import Predict
-from instances import tokens
-from instances.coded import Coded, as_coded
+from instances.coded import Coded
 from instances.errors import UsageError
-from instances.family import Examples, Family
+from instances.family import Family
 from instances.symmetric import Symmetric
 
 _AT_ONCE = 1 << 12
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Reduced:
-    """z of the examples with z_0 = -1, packed (n, words) with coordinate 0 cleared, and codes (n,).
-
-    values: (n,) float64, the factor of the label less what everyone knows of it.
-    """
-
-    words: NDArray[np.uint64]
-    codes: NDArray[np.unsignedinteger[Any]]
-    values: NDArray[np.float64]
-    d: int
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def z(self) -> NDArray[np.float64]:
-        """Unpack z: (n, d) of +-1, coordinate 0 being +1."""
-        return tokens.unpack(self.words, self.d).astype(np.float64)
-
-
-def reduce(examples: Examples) -> Reduced:
-    """Keep the examples whose label is unknown; raises UsageError for families without such.
-
-    >>> from instances import parse
-    >>> found = reduce(parse("lwr:n=2,q=4,p=2,secret=binary").instance(0).examples(0, 100))
-    >>> found.z().shape == (len(found), 5), set(found.values.tolist())
-    (True, {1.0, -1.0})
-    """
-    packed = as_coded(examples)
-    family = packed.family
-    unknown = family.open(packed.words)
-    words, codes = packed.words[unknown], packed.codes[unknown]
-    z = words[:, 0] ^ words[:, 1]
-    z[:, 0] &= ~np.uint64(1)
-    values = family.factors[codes] - family.expected(words)
-    return Reduced(words=z, codes=codes, values=values, d=family.d)
 
 
 def predictor(
@@ -78,6 +34,14 @@ def predictor(
         return out
 
     return predict
+
+
+def known_factor(family: Family, z: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Evaluate the factor that everyone knows where z_0 = -1: (n, d), coordinate 0 any -> (n,)."""
+    x = np.ones((len(z), 2, family.d), np.int8)
+    x[:, 1] = z
+    x[:, 1, 0] = -1
+    return family.known(x)[:, 0, 0]
 
 
 def only_coded(family: Family) -> str | None:

@@ -82,7 +82,6 @@ def _foreign(text: str) -> Learner:
     from hardness.upper.plugins.names import installed, plugin
 
     found = plugin(text)
-    learner: Any = None
     if found and found.kind == "file":
         file = Path(found.place)
         parts = [str(file.absolute()), found.attribute, found.parameters]

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import SPARE, enough
 from hardness.upper.drawing import draw_open
-from hardness.upper.reduced import as_symmetric, reduce
+from hardness.upper.reduced import as_symmetric
 from instances.family import Examples, Secret
+from instances.reduced import reduce
 from instances.symmetric import Symmetric
 from instances.tokens import mask, unpack
 

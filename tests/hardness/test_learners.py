@@ -92,7 +92,7 @@ def test_low_degree_with_noise_is_measured_against_the_noiseless_mean():
 
 def test_low_degree_equals_numpys_least_squares():
     from hardness.oracles import ExampleOracle, Meter
-    from hardness.upper.reduced import reduce
+    from instances.reduced import reduce
 
     instance = parse("parity:d=8,m=2,noise=0.1").instance(0)
     oracle = ExampleOracle(instance, Meter(Budget()))

@@ -4,8 +4,9 @@ import pytest
 from hardness.compare import run
 from hardness.oracles import Budget
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.reduced import only_coded, predictor, reduce
+from hardness.upper.reduced import only_coded, predictor
 from instances import UsageError, parse
+from instances.reduced import reduce
 
 SPECS = [
     "parity:d=10,m=3,noise=0.1",

@@ -9,6 +9,7 @@ import sys
 import traceback
 from fractions import Fraction
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ LOST = 77  # see process.py
 _MOST_SECRET = 1 << 15
 _DETAILS = 1 << 16  # characters
 _DEEP = 6
+_LIBRARIES = ("sklearn", "torch", "jax", "tensorflow", "xgboost", "lightgbm")
 
 
 def main(data: int, descriptor: int, size: int) -> None:
@@ -110,7 +112,13 @@ def _predict(channel: Channel, window: Window, found: Any, file: str | None) -> 
         return {"op": "invalid", "reason": f"an outcome of type {type(found.outcome).__name__}"}
     outcome = found.outcome.name if found.outcome else None
     channel.send(
-        {"op": "learned", "secret": secret, "outcome": outcome, "details": plain(found.details)}
+        {
+            "op": "learned",
+            "secret": secret,
+            "outcome": outcome,
+            "details": plain(found.details),
+            "libraries": _libraries(),
+        }
     )
     while True:
         x = window.take(channel.receive()["arrays"])["x"]
@@ -128,6 +136,15 @@ def _predict(channel: Channel, window: Window, found: Any, file: str | None) -> 
 
 
 _WANTED = "a Hypothesis, or a function predict(x), is needed"
+
+
+def _libraries() -> dict[str, str]:
+    """Return the versions of what a learner's result may depend on, of those that are loaded."""
+    return {
+        name: str(getattr(sys.modules[name], "__version__", "unknown"))[:40]
+        for name in _LIBRARIES
+        if name in sys.modules
+    }
 
 
 def plain(details: Any) -> dict[str, Any]:
@@ -167,12 +184,12 @@ def _raised(stage: str, error: BaseException, file: str | None) -> Message:
     if isinstance(error, SystemExit):
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
         return {"op": "exited", "code": code, "stage": stage}
-    with contextlib.suppress(Exception):
-        traceback.print_exception(error)  # the end of it is kept
+    frames = traceback.extract_tb(error.__traceback__)
+    with contextlib.suppress(Exception):  # the end of what is printed is kept
+        traceback.print_exception(error.with_traceback(_from(file, error.__traceback__)))
     said = ""
     with contextlib.suppress(Exception):
         said = " ".join(str(error).split())[:500]
-    frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if f.filename == file] or frames
     where = own[-1] if own else None
     return {
@@ -184,6 +201,14 @@ def _raised(stage: str, error: BaseException, file: str | None) -> Message:
         "line": where.lineno if where else None,
         "file": Path(where.filename).name if where else None,
     }
+
+
+def _from(file: str | None, trace: TracebackType | None) -> TracebackType | None:
+    """Leave out what stands before the first line of the user's file, if there is one."""
+    start = trace
+    while start is not None and start.tb_frame.f_code.co_filename != file:
+        start = start.tb_next
+    return start or trace
 
 
 if __name__ == "__main__":

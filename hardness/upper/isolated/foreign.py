@@ -129,7 +129,9 @@ class Foreign:
         meter.peak_bytes, cpu = process.now()
         secret, outcome = _claimed(last, family), last.get("outcome")
         own = {"startup_seconds": time.monotonic() - started - meter.seconds, "cpu_seconds": cpu}
-        told = {name: ready.get(name) for name in ("sha256", "confined") if ready.get(name)}
+        told = {name: ready[name] for name in ("sha256", "confined") if ready.get(name)}
+        if isinstance(last.get("libraries"), dict) and last["libraries"]:
+            told["libraries"] = last["libraries"]
         return Hypothesis(
             predict=_Predictor(process, max(_JUDGING, meter.budget.seconds or 0.0)),
             secret=secret,

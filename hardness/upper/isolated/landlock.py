@@ -81,13 +81,15 @@ def all_but(hidden: list[Path]) -> list[Path]:
             entries = sorted(folder.iterdir())
         except OSError:
             continue
-        found += [entry for entry in entries if entry not in opened and entry not in closed]
+        others = [entry for entry in entries if entry not in opened and entry not in closed]
+        # A link is judged by what it leads to: a rule for it would be one for that.
+        found += [entry for entry in others if not entry.is_symlink()]
     return found
 
 
 def _allow(rules: int, path: Path, allowed: int) -> None:
     try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
         return  # it is gone, or not for us
     try:

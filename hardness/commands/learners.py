@@ -1,0 +1,118 @@
+"""What learners there are, and what one of one's own needs: a check and a template."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from hardness.commands.families import parameter_rows, parameters
+from hardness.commands.options import common, complete_learner, early, emit, progress
+
+_ACTIONS = ("list", "show", "check", "new")
+
+
+@click.command(short_help="List, show, check learners, or begin one.")
+@click.argument("action", default="list", type=click.Choice(_ACTIONS))
+@click.argument("name", required=False, shell_complete=complete_learner)
+@common
+def learners(to: SimpleNamespace, action: str, name: str | None) -> None:
+    """List the learners, built in and installed, or show one.
+
+    check NAME: does a learner of one's own, path.py:Name or an installed one, keep to the protocol?
+    Exits with 1 if not. new FILE: write a commented template of one.
+    """
+    if action == "list":
+        if name:
+            raise click.UsageError(f"learners list takes no NAME: try learners show {name}")
+        return _list(to)
+    if not name:
+        wanted = "FILE to write" if action == "new" else "NAME of a learner"
+        raise click.UsageError(f"learners {action} needs the {wanted}")
+    return {"show": _show, "check": _check, "new": _new}[action](to, name)
+
+
+def _list(to: SimpleNamespace) -> None:
+    from hardness.report.text import table
+    from hardness.upper import LEARNERS
+    from hardness.upper.plugins.names import installed
+
+    entries = installed()
+    data = {
+        "learners": [
+            {"name": x.name, "access": x.access, "about": x.about} for x in LEARNERS.values()
+        ],
+        "installed": [
+            {
+                "name": e.name,
+                "value": e.value,
+                "distribution": e.distribution,
+                "version": e.version,
+                "problem": e.problem,
+            }
+            for e in entries
+        ],
+    }
+    rows = [[x["name"], x["access"], x["about"]] for x in data["learners"]]
+    text = table(["learner", "sees", "what"], rows)
+    if entries:
+        found = [[e.name, f"{e.distribution} {e.version}", e.problem or e.value] for e in entries]
+        text += "\n\n" + table(["installed", "of", "where, or what is wrong"], found)
+    emit(to, data, text)
+
+
+def _show(to: SimpleNamespace, name: str) -> None:
+    from hardness.report.text import table
+    from hardness.upper import Failed, parse_learner
+    from hardness.upper.isolated import Foreign
+    from instances.errors import ToolkitError
+    from instances.spec import parse
+
+    learner = parse_learner(name)
+    if isinstance(learner, Foreign):
+        learner.supports(parse("parity-first"))  # the file is there
+        try:
+            data: dict[str, Any] = learner.describe()
+        except Failed as failed:
+            reason = failed.details.get("reason") or failed.details.get("message", "")
+            raise ToolkitError(f"{name}: {failed.outcome.value}: {reason}") from failed
+        lines = [f"{data['name']}: {data['about']}", f"sees: {data['access']}"]
+        return emit(to, data, "\n".join([*lines, f"revision: {data['revision']}"]))
+    data = {
+        "name": learner.name,
+        "about": learner.about,
+        "access": learner.access,
+        "parameters": parameters(type(learner)),
+        "revision": learner.revision,
+    }
+    text = f"{learner.name}: {learner.about}\nsees: {learner.access}\n\n"
+    return emit(to, data, text + table(*parameter_rows(data["parameters"])))
+
+
+def _check(to: SimpleNamespace, name: str) -> None:
+    from hardness.compare.conformance import SPECS, conformance
+    from hardness.report.text import table
+
+    early(to)
+    with progress(len(SPECS) + 5, "checking", to) as bar:
+        found = conformance(name, progress=bar)
+    rows = [[one.level, one.check, one.found] for one in found.findings]
+    verdict = "conforms" if found.conforms else "DOES NOT CONFORM"
+    emit(to, found.to_json(), table(["level", "check", "found"], rows) + f"\n{verdict}")
+    if not found.conforms:
+        sys.exit(1)
+
+
+def _new(to: SimpleNamespace, name: str) -> None:
+    from hardness.upper.plugins.template import template
+    from instances.disk import write_text
+
+    path = Path(name)
+    if path.suffix != ".py":
+        raise click.UsageError(f"{name} given: the name of a file that ends in .py is needed")
+    chosen = "".join(part.title() for part in path.stem.split("_"))
+    write_text(path, template(chosen, name), force=to.force)
+    data = {"file": name, "name": chosen}
+    said = f"written: {name}\ntry: hardness learn {name}:{chosen} parity:d=8,m=1"
+    emit(to, data, f"{said}\n     hardness learners check {name}:{chosen}", write=False)

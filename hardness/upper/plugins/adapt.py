@@ -1,0 +1,169 @@
+"""What a user's object may be, and how it becomes a learner."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from hardness.upper.learner import Access, Hypothesis, Learner
+from hardness.upper.plugins.estimator import Estimator, fits
+from hardness.upper.plugins.function import (
+    Function,
+    described,
+    first_line,
+    needs,
+    takes_examples,
+)
+from hardness.upper.plugins.module import Module, is_module
+from hardness.upper.plugins.views import batched
+from instances.errors import UsageError
+from instances.family import Family
+from instances.userfile import guarded
+
+ALLOWED = (
+    "a class or object with learn(self, oracle, rng); a function learn(x, y) or learn(x, y, rng); "
+    "an object with fit and predict; a torch module; or what gives one of these when called "
+    "without arguments"
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Adapted:
+    """A user's object as a learner: what it does not say of itself is filled in.
+
+    spec: the learner's text as given. digest: the SHA-256 of its file, None where it has none.
+    """
+
+    inner: Any = field(repr=False)
+    name: str
+    revision: int
+    access: Access
+    about: str
+    spec: str
+    digest: str | None = None
+
+    def supports(self, family: Family) -> str | None:
+        """Ask the object, where it says; raises UsageError for an answer that is none."""
+        ask = getattr(self.inner, "supports", None)
+        found = ask(family) if ask else None
+        if found is not None and not isinstance(found, str):
+            raise UsageError(
+                f"{self.name}: supports gave {described(found)}: None is needed, or the reason why "
+                "it cannot run on the family"
+            )
+        return found
+
+    def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
+        """Let the object learn; raises UsageError where it gives no hypothesis."""
+        found = self.inner.learn(oracle, rng)
+        if isinstance(found, Hypothesis):
+            return found
+        if not callable(found) or isinstance(found, type):
+            raise UsageError(
+                f"{self.name}: learn gave {described(found)}: a Hypothesis is needed, or a "
+                "function predict(x)"
+            )
+        return Hypothesis(predict=batched(found))
+
+
+def adapt(value: Any, where: str) -> Learner:
+    """Make a learner of a user's object; `where` names it in messages; raises UsageError.
+
+    >>> def nothing(x, y):
+    ...     return lambda x: 0.0 * x
+    >>> adapt(nothing, "mine.py: nothing").access
+    'examples'
+    """
+    if isinstance(value, Adapted):
+        return cast(Learner, value)
+    found = _known(value, where)
+    if found is None and callable(value):
+        found = _known(called(value, where), where)
+    if found is None:
+        raise UsageError(f"{where} is {described(value)}: needed is {ALLOWED}")
+    return cast(Learner, _adapted(found, where))
+
+
+def called(value: Callable[..., Any], where: str, **arguments: Any) -> Any:
+    """Call a class or function of a user; raises UsageError, for arguments that lack by name."""
+    try:
+        inspect.signature(value).bind(**arguments)
+    except TypeError as error:
+        lacking = [name for name in needs(value) if name not in arguments]
+        said = f"needs {', '.join(lacking)}" if lacking else str(error)
+        raise UsageError(
+            f"{where}, {described(value)}, {said}: give defaults, or write path.py:Name:key=value"
+        ) from error
+    except ValueError:
+        pass  # a compiled function that does not say what it takes
+    with guarded(f"{where}, called with {', '.join(arguments) or 'no arguments'},"):
+        return value(**arguments)
+
+
+def _known(value: Any, where: str) -> Any:
+    """Make an object with learn(oracle, rng) of what needs no call to be known; None else."""
+    if inspect.isclass(value):
+        if is_module(value):
+            return _module(value, where)
+        return None  # its instance is what counts
+    if is_module(value) and not hasattr(value, "learn"):
+        return _module(value, where)
+    if hasattr(value, "learn"):
+        return value
+    if fits(value):
+        return Estimator(value)
+    if callable(value) and takes_examples(value):
+        return Function(value)
+    return None
+
+
+def _module(value: Any, where: str) -> Module:
+    lacking = needs(value) if inspect.isclass(value) else []
+    if len(lacking) not in (0, 2):
+        raise UsageError(
+            f"{where}, the class {value.__name__}, needs {', '.join(lacking)}: it must be made "
+            "without arguments or of two, the numbers of inputs and outputs"
+        )
+    return Module(value)
+
+
+def _adapted(value: Any, where: str) -> Adapted:
+    """Check what an object says of itself and fill in the rest."""
+    learn = value.learn
+    if not callable(learn):
+        raise UsageError(
+            f"{where}: learn is {described(learn)}: learn(self, oracle, rng) is needed"
+        )
+    try:
+        inspect.signature(learn).bind(None, None)
+    except TypeError as error:
+        raise UsageError(
+            f"{where}: learn{inspect.signature(learn)} given: learn(self, oracle, rng) is needed"
+        ) from error
+    except ValueError:
+        pass  # compiled
+    if not callable(getattr(value, "supports", len)):
+        raise UsageError(f"{where}: supports is no function: supports(self, family) is needed")
+    name = _said(value, "name", str, type(value).__name__, where)
+    access = _said(value, "access", str, "examples", where)
+    if access not in get_args(Access):
+        raise UsageError(f"{where}: access={access!r}: one of {', '.join(get_args(Access))}")
+    return Adapted(
+        inner=value,
+        name=name,
+        revision=_said(value, "revision", int, 1, where),
+        access=access,
+        about=_said(value, "about", str, first_line(value) or "a learner of one's own", where),
+        spec=name,
+    )
+
+
+def _said(value: Any, what: str, kind: type, default: Any, where: str) -> Any:
+    found = getattr(value, what, None)
+    if found is None:
+        return default
+    if type(found) is not kind:
+        raise UsageError(f"{where}: {what} is {described(found)}: {kind.__name__} is needed")
+    return found

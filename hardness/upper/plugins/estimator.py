@@ -1,0 +1,236 @@
+"""Anything with fit and predict as a learner: regressors and classifiers of scikit-learn.
+
+A classifier learns which level the unknown part of a label has; its guess is the expected factor
+g(z) less what everyone knows of it, times one number c. Of held-out examples, c is least squares
+with one example more on which the guess is right, (sum s g + v) / (sum g^2 + v), v = mean s^2:
+a guess that is right everywhere has the same sum above and below, and c = 1 exactly; one that knows
+nothing has c near 0, so a risk of 1 and not 2; with flips it is near 1 - 2 eta, as E[Y|X] is; and
+where g is next to 0, or held-out examples are few, the added one keeps c finite and near 1.
+"""
+
+import copy
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.oracles import ExampleOracle
+from hardness.upper.learner import Access, Hypothesis, nothing
+from hardness.upper.plugins.function import described, first_line
+from hardness.upper.plugins.views import (
+    Data,
+    View,
+    checked,
+    completed,
+    gather,
+    lacks,
+    require_count,
+    require_view,
+    view_of,
+)
+from hardness.upper.reduced import known_factor
+from instances.coded import Coded, require_coded
+from instances.errors import UsageError
+from instances.family import Family
+
+Array = NDArray[Any]
+_HELD_OUT = (64, 10_000)  # examples at least, at most; a tenth of all between
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator:
+    """Learns by an object with fit and predict, or by what a function without arguments makes.
+
+    examples: how many it gets, all of the budget's by default. view: reduced where the family has
+    it, else flat. A classifier needs reduced. The object itself is never changed: a copy of it is
+    fitted, every random_state in it that is None set from the learner's generator.
+    """
+
+    access: ClassVar[Access] = "examples"
+
+    estimator: Any
+    examples: int | None = None
+    view: View | None = None
+
+    def __post_init__(self) -> None:
+        made = self.make()
+        if not fits(made):
+            raise UsageError(
+                f"Estimator: {described(made)} given: an object with fit and predict is needed, or "
+                "what makes one when called without arguments"
+            )
+        require_view(self.view, "Estimator")
+        require_count(self.examples, "Estimator")
+        if self.view == "tokens":
+            raise UsageError("Estimator: view='tokens' given: fit takes rows, so flat or reduced")
+        if self.view == "flat" and is_classifier(made):
+            raise UsageError(
+                f"Estimator: view='flat' given for {described(made)}: classifiers have the view "
+                "reduced alone, its classes being the levels of the labels"
+            )
+
+    def make(self) -> Any:
+        """Copy the object, unfitted, or make one."""
+        given = self.estimator
+        if not fits(given) or isinstance(given, type):
+            return given() if callable(given) else given
+        if _is_sklearn(given):
+            return sys.modules["sklearn.base"].clone(given)
+        return copy.deepcopy(given)
+
+    @property
+    def name(self) -> str:
+        """The class of the object, or the name of what makes it."""
+        return str(getattr(self.estimator, "__name__", type(self.estimator).__name__))
+
+    @property
+    def about(self) -> str:
+        """The first line of what the object says of itself."""
+        return first_line(self.estimator) or "an estimator with fit and predict"
+
+    def supports(self, family: Family) -> str | None:
+        """Families that have its view; classifiers need codes."""
+        return lacks("reduced" if is_classifier(self.make()) else self.view, family)
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Draw the examples, fit, complete the predictions to labels."""
+        family, estimator = oracle.family, self.make()
+        view = view_of(self.view, family)
+        data = gather(oracle, view, self.examples)
+        details: dict[str, Any] = {"view": view, "trained_on": len(data)}
+        if not len(data):
+            return nothing(family, data.outcome, **details)
+        seed(estimator, rng)
+        if is_classifier(estimator):
+            predict, details["scale"] = classify(estimator, data, require_coded(family))
+        elif view == "reduced":
+            predict = _fitted(estimator, data.x, data.y).predict
+        else:
+            predict = regress(estimator, data)
+        return Hypothesis(
+            predict=completed(family, view, predict), outcome=data.outcome, details=details
+        )
+
+
+def classify(estimator: Any, data: Data, family: Coded) -> tuple[Callable[[Array], Array], float]:
+    """Fit a classifier of levels on all but the held-out examples: its scaled guess, and c."""
+    if data.codes is None:
+        raise UsageError("a classifier needs the view reduced")
+    least, most = _HELD_OUT
+    held = min(max(len(data) // 10, least), most, len(data) // 2)
+    train = slice(0, len(data) - held)
+    factor = _factor(estimator, data.x[train], data.codes[train], family)
+
+    def guess(z: Array) -> Array:
+        return factor(z) - known_factor(family, np.column_stack([np.ones(len(z)), z]))
+
+    right = data.y[len(data) - held :]
+    scale = fitted_scale(guess(data.x[len(data) - held :]), right) if held else 1.0
+    return lambda z: scale * guess(z), scale
+
+
+def fitted_scale(guess: Array, right: Array) -> float:
+    """Compute c, at least 0, of a guess and what was right, both (n,).
+
+    >>> s = np.array([1.0, -1.0, -1.0])
+    >>> fitted_scale(s, s), fitted_scale(-s, s), fitted_scale(0 * s, s)
+    (1.0, 0.0, 1.0)
+    """
+    spread = float(right @ right) / len(right)
+    below = float(guess @ guess) + spread
+    return max(0.0, (float(guess @ right) + spread) / below) if below else 1.0
+
+
+def _factor(estimator: Any, z: Array, codes: Array, family: Coded) -> Callable[[Array], Array]:
+    """Fit on levels: the factor that is expected, by probabilities where there are any."""
+    classes = np.unique(codes)
+    if len(classes) == 1:  # which many classifiers refuse
+        return lambda z: np.full(len(z), family.factors[classes[0]])
+    fitted = _fitted(estimator, z, codes.astype(np.int64))
+    if hasattr(fitted, "predict_proba"):
+        levels = family.factors[np.asarray(getattr(fitted, "classes_", classes), np.intp)]
+
+        def expected(z: Array) -> Array:
+            return checked(fitted.predict_proba(z), (len(z), len(levels))) @ levels
+
+        return expected
+
+    def decided(z: Array) -> Array:
+        found = checked(fitted.predict(z), (len(z),)).astype(np.intp)
+        return family.factors[np.clip(found, 0, len(family.factors) - 1)]
+
+    return decided
+
+
+def regress(estimator: Any, data: Data) -> Callable[[Array], Array]:
+    """Fit labels of several columns; those that are constant are not the estimator's to learn."""
+    varies = (data.y != data.y[0]).any(axis=0)
+    constant, columns = data.y[0], data.y[:, varies]
+    if not varies.any():
+        return lambda x: np.broadcast_to(constant, (len(x), len(constant)))
+    if columns.shape[1] == 1:
+        fitted = _fitted(estimator, data.x, columns[:, 0])
+    else:
+        fitted = _fit_columns(estimator, data.x, columns)
+    shape = columns.shape[1:] if columns.shape[1] > 1 else ()
+
+    def predict(x: Array) -> Array:
+        out = np.tile(constant, (len(x), 1))
+        found = checked(fitted.predict(x), (len(x), *shape))
+        out[:, varies] = found.reshape(len(x), -1)
+        return out
+
+    return predict
+
+
+def _fitted(estimator: Any, x: Array, y: Array) -> Any:
+    """Fit; what fit gives back predicts, or the object itself where it gives nothing."""
+    found = estimator.fit(x, y)
+    return estimator if found is None else found
+
+
+def _fit_columns(estimator: Any, x: Array, y: Array) -> Any:
+    """Fit several columns at once where the estimator takes them, else one copy for each."""
+    if not _is_sklearn(estimator):
+        return _fitted(estimator, x, y)
+    # The tags of 1.9 do not say that MLPRegressor takes many, so it is asked by trying.
+    try:
+        return estimator.fit(x, y)
+    except ValueError:
+        from sklearn.multioutput import MultiOutputRegressor
+
+        return MultiOutputRegressor(sys.modules["sklearn.base"].clone(estimator)).fit(x, y)
+
+
+def seed(estimator: Any, rng: np.random.Generator) -> None:
+    """Set every random_state that is None, in pipelines too, from a generator."""
+    if not hasattr(estimator, "get_params"):
+        if getattr(estimator, "random_state", 0) is None:
+            estimator.random_state = int(rng.integers(1 << 31))
+        return
+    names = [n for n in estimator.get_params(deep=True) if n.split("__")[-1] == "random_state"]
+    for name in sorted(names):
+        if estimator.get_params(deep=True)[name] is None:
+            estimator.set_params(**{name: int(rng.integers(1 << 31))})
+
+
+def fits(value: Any) -> bool:
+    """Say whether an object has fit and predict."""
+    return all(callable(getattr(value, name, None)) for name in ("fit", "predict"))
+
+
+def is_classifier(estimator: Any) -> bool:
+    """Say whether an object sorts into classes: as scikit-learn says of its own, else by what it
+    calls itself or predict_proba."""
+    if _is_sklearn(estimator):
+        return bool(sys.modules["sklearn.base"].is_classifier(estimator))
+    kind = getattr(estimator, "_estimator_type", None)
+    return kind == "classifier" or (kind is None and hasattr(estimator, "predict_proba"))
+
+
+def _is_sklearn(estimator: Any) -> bool:
+    base = sys.modules.get("sklearn.base")  # where it is not imported, nothing is of it
+    return base is not None and isinstance(estimator, base.BaseEstimator)

@@ -1,0 +1,141 @@
+"""Names of learners that are not built in: in files, and of installed packages.
+
+Nothing here executes a file, reads one or imports a package: a name is read, and what installed
+packages say of themselves.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from importlib.metadata import Distribution, EntryPoint, distributions
+from typing import Literal
+
+from instances.errors import UsageError
+
+GROUP = "hardness.learners"
+# The shortest path that a name follows: in a.py:b/c.py:Name the first .py: belongs to a folder.
+_FILE = re.compile(r"(?P<path>.*?\.py):(?P<name>[^\W\d]\w*)(?::(?P<rest>.*))?", re.DOTALL)
+_ENTRY = re.compile(r"(?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(?P<rest>.*))?", re.DOTALL)
+_VALUE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\s*:\s*[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginName:
+    """A learner that is not built in: where it stands, under which name, with which parameters.
+
+    place: the path of a file, or the name of an entry point. attribute: the name in the file, empty
+    for an entry point. parameters: "key=value,..." as given, or empty.
+    """
+
+    kind: Literal["file", "entry"]
+    place: str
+    attribute: str
+    parameters: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A learner of an installed package, as the package names it; problem: why it cannot be used.
+
+    value: "module:attribute". distribution, version: of the package.
+    """
+
+    name: str
+    value: str
+    distribution: str
+    version: str
+    problem: str | None = None
+
+
+def plugin(text: str) -> PluginName | None:
+    """Read "path.py:Name", "entry", or either with ":key=value,..." behind it; None for neither.
+
+    Any plain word is the name of an entry point: who has names of his own looks there first.
+    Raises UsageError for a path without a name.
+
+    >>> plugin("C:\\\\my.dir\\\\mine.py:Nearest:degree=3").attribute
+    'Nearest'
+    >>> plugin("theirs:degree=3")
+    PluginName(kind='entry', place='theirs', attribute='', parameters='degree=3')
+    """
+    text = text.strip()
+    found = _FILE.fullmatch(text)
+    if found:
+        return PluginName(
+            kind="file",
+            place=found["path"],
+            attribute=found["name"],
+            parameters=(found["rest"] or "").strip(),
+        )
+    if text.endswith(".py") or ".py:" in text:
+        raise UsageError(
+            f"'{text}' given: write path.py:Name, Name being defined in the file, or "
+            "path.py:Name:key=value,..."
+        )
+    found = _ENTRY.fullmatch(text)
+    if not found:
+        return None
+    return PluginName(
+        kind="entry", place=found["name"], attribute="", parameters=(found["rest"] or "").strip()
+    )
+
+
+def installed() -> tuple[Entry, ...]:
+    """List the learners that installed packages name, sorted; none of them is imported.
+
+    What is wrong with one is its `problem`, and never hides the others.
+    """
+    from hardness.upper.registry import LEARNERS
+
+    found = sorted(_entries(), key=lambda e: (e.name, e.distribution, e.value))
+    times = Counter(entry.name for entry in found)
+    return tuple(
+        entry if entry.problem else replace(entry, problem=_problem(entry, LEARNERS, times))
+        for entry in found
+    )
+
+
+def _problem(entry: Entry, builtin: dict[str, type], times: Counter[str]) -> str | None:
+    if not _ENTRY.fullmatch(entry.name) or ":" in entry.name or entry.name.endswith(".py"):
+        return f"its name '{entry.name[:40]}' is no plain word"
+    if not _VALUE.fullmatch(entry.value):
+        return f"its value '{entry.value[:80]}' is not of the form module:attribute"
+    if entry.name in builtin:
+        return f"the name '{entry.name}' is a built-in learner's"
+    if times[entry.name] > 1:
+        return f"the name '{entry.name}' is given {times[entry.name]} times"
+    return None
+
+
+def _entries() -> Iterator[Entry]:
+    seen: set[str] = set()
+    for distribution in distributions():
+        name, version = _identity(distribution)
+        if name.lower() in seen:  # hidden by one that comes first on sys.path
+            continue
+        seen.add(name.lower())
+        try:
+            points = [p for p in distribution.entry_points if p.group == GROUP]
+        except Exception as error:  # whatever a damaged file makes the parser raise
+            if GROUP in (distribution.read_text("entry_points.txt") or ""):
+                said = " ".join(str(error).split())[:100]
+                problem = f"its entry_points.txt cannot be read: {type(error).__name__}: {said}"
+                yield _entry(EntryPoint("?", "", GROUP), name, version, problem)
+            continue
+        for point in points:
+            yield _entry(point, name, version, None)
+
+
+def _entry(point: EntryPoint, name: str, version: str, problem: str | None) -> Entry:
+    return Entry(
+        name=point.name, value=point.value, distribution=name, version=version, problem=problem
+    )
+
+
+def _identity(distribution: Distribution) -> tuple[str, str]:
+    try:
+        metadata = distribution.metadata
+        return str(metadata["Name"]), str(metadata["Version"])
+    except Exception:  # the metadata of a package of somebody else, in any state
+        return "unknown", "unknown"

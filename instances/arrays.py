@@ -1,0 +1,116 @@
+"""Examples as plain arrays, for who only wants data: what a spec and a seed give, in order.
+
+They are reproducible by who knows the seed, so the labels hide nothing from a reader of the code.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.coded import require_coded
+from instances.extras import require_extra
+from instances.family import Examples, Instance, require
+from instances.limits import require_memory
+from instances.reduced import reduce
+from instances.spec import parse
+
+_NUMBERS = 1 << 21  # in the tokens that are drawn at once
+
+Arrays = tuple[NDArray[Any], NDArray[np.float64]]
+
+
+def make_examples(spec: str, n: int, seed: int) -> Arrays:
+    """Make the first n examples of an instance: tokens and labels, both (n, k, d).
+
+    Tokens are int8 where they are -1 or +1, else float64; labels are float64. The first n of a
+    larger n are the same. Raises UsageError, TooLarge.
+
+    >>> X, y = make_examples("parity:d=8,m=3", 100, seed=0)
+    >>> X.shape, X.dtype.name, y.shape, y.dtype.name
+    ((100, 2, 8), 'int8', (100, 2, 8), 'float64')
+    """
+    instance = _instance(spec, n, seed)
+    x = np.empty((n, instance.family.k, instance.family.d), instance.examples(0, 0).x.dtype)
+    y = np.empty(x.shape)
+    _fill(instance, x, y)
+    return x, y
+
+
+def make_reduced(spec: str, n: int, seed: int) -> Arrays:
+    """Make the first n open examples of an instance in the reduced view: (n, d-1) and (n,).
+
+    z = X_1 * X_2 without coordinate 0, int8, -1 or +1; s, float64, is the factor of the label less
+    what everyone knows of it, +-1 for parities. Raises UsageError for families without such.
+
+    >>> z, s = make_reduced("parity:d=8,m=1", 100, seed=0)
+    >>> z.shape, sorted(set(s.tolist())), int((abs(z.T @ s) == 100).sum())
+    ((100, 7), [-1.0, 1.0], 1)
+    """
+    instance = _instance(spec, n, seed)
+    family = require_coded(instance.family)
+    z, s = np.empty((n, family.d - 1), np.int8), np.empty(n)
+    rows = max(1, _NUMBERS // (2 * family.d))
+    filled = start = 0
+    while filled < n:
+        count = min(rows, 2 * (n - filled) + 8)
+        found = reduce(instance.examples(start, count))
+        taken = min(len(found), n - filled)
+        z[filled : filled + taken] = found.signs()[:taken]
+        s[filled : filled + taken] = found.values[:taken]
+        filled, start = filled + taken, start + count
+    return z, s
+
+
+def stream(spec: str, batch: int, seed: int) -> Iterator[Arrays]:
+    """Give the examples of an instance in batches without end: tokens and labels, (batch, k, d).
+
+    Batch after batch they are those of `make_examples`. Raises UsageError, TooLarge.
+
+    >>> batches = stream("parity:d=8,m=3", 50, seed=0)
+    >>> X, y = next(batches)
+    >>> X.shape, bool((next(batches)[0] == make_examples("parity:d=8,m=3", 100, 0)[0][50:]).all())
+    ((50, 2, 8), True)
+    """
+    require(batch >= 1, f"batch={batch} given: at least 1 is needed")
+    return _batches(_instance(spec, batch, seed), batch)
+
+
+def dataset(spec: str, n: int, seed: int) -> Any:
+    """Make a torch TensorDataset of the first n examples: rows (x, y), both (k, d), float32.
+
+    It is held in memory: 8 k d bytes an example. For a DataLoader with any number of workers.
+    Raises UsageError, TooLarge, and ToolkitError where the extra `torch` is not installed.
+    """
+    data = require_extra("torch.utils.data", "a torch Dataset")
+    torch = require_extra("torch", "a torch Dataset")
+    instance = _instance(spec, n, seed)
+    x = np.empty((n, instance.family.k, instance.family.d), np.float32)
+    y = np.empty_like(x)
+    _fill(instance, x, y)
+    return data.TensorDataset(torch.from_numpy(x), torch.from_numpy(y))
+
+
+def _instance(spec: str, n: int, seed: int) -> Instance:
+    require(n >= 0, f"n={n} given: the number of examples, at least 0")
+    family = parse(spec)
+    require_memory(16 * n * family.k * family.d, f"{n} examples of {family.spec} as arrays")
+    return family.instance(seed)
+
+
+def _fill(instance: Instance, x: NDArray[Any], y: NDArray[Any]) -> None:
+    """Draw as many examples as there is room for, a few at a time."""
+    rows = max(1, _NUMBERS // (x.shape[1] * x.shape[2]))
+    for start in range(0, len(x), rows):
+        drawn = instance.examples(start, min(rows, len(x) - start))
+        x[start : start + len(drawn)] = drawn.x
+        y[start : start + len(drawn)] = drawn.y
+
+
+def _batches(instance: Instance, batch: int) -> Iterator[Arrays]:
+    start = 0
+    while True:
+        drawn: Examples = instance.examples(start, batch)
+        yield drawn.x, drawn.y
+        start += batch

@@ -1,0 +1,88 @@
+"""The command `learners`: list, show, check, new, with learners of one's own."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def written(hardness, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    answer = hardness("learners", "new", "first_steps.py")
+    assert answer.code == 0
+    assert "hardness learn first_steps.py:FirstSteps" in answer.out
+    return tmp_path
+
+
+def test_a_new_learner_learns_and_conforms(hardness, written):
+    shown = hardness("learners", "show", "first_steps.py:FirstSteps", "--json").json
+    assert shown["name"] == "FirstSteps"
+    assert shown["access"] == "examples"
+    run = hardness("learn", "first_steps.py:FirstSteps", "parity:d=8,m=1", "--json").json
+    assert (run["learner"], run["outcome"]) == ("first_steps.py:FirstSteps", "solved")
+    found = hardness("learners", "check", "first_steps.py:FirstSteps", "--json").json
+    assert found["conforms"] is True
+    assert sorted(p.name for p in written.iterdir()) == ["first_steps.py"]
+
+
+def test_an_existing_file_is_kept(hardness, written):
+    before = (written / "first_steps.py").read_text()
+    answer = hardness("learners", "new", "first_steps.py")
+    assert answer.code == 1
+    assert "kept" in answer.err
+    assert (written / "first_steps.py").read_text() == before
+
+
+def test_what_does_not_conform_exits_with_1(hardness, tmp_path):
+    (tmp_path / "bad.py").write_text("def bad(x, y):\n    raise ValueError('never')\n")
+    answer = hardness("learners", "check", f"{tmp_path}/bad.py:bad")
+    assert answer.code == 1
+    assert "DOES NOT CONFORM" in answer.out
+    assert "ValueError" in answer.out
+    assert not answer.err
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        (("learners", "new", "mine.txt"), 2, "ends in .py"),
+        (("learners", "new"), 2, "needs the FILE"),
+        (("learners", "check", "none.py:Mine"), 2, "no file"),
+        (("learners", "check", "elimination"), 2, "built in"),
+        (("learners", "show", "none.py:Mine"), 2, "no file"),
+        (("learners", "list", "student"), 2, "learners show student"),
+        (("learn", "none.py", "parity:d=8,m=1"), 2, "path.py:Name"),
+        (("learn", "none.py:Mine", "parity:d=8,m=1"), 2, "no file"),
+    ],
+)
+def test_bad_input(hardness, line, code, said):
+    answer = hardness(*line)
+    assert answer.code == code
+    answer.one_line(said)
+
+
+def test_a_folder_with_its_secret(hardness, written):
+    made = written / "folder"
+    assert hardness("generate", "parity:d=8,m=1", "--examples", 500, "--out", made).code == 0
+    (written / "thief.py").write_text(
+        "import json, pathlib\n"
+        "class Thief:\n"
+        "    def learn(self, oracle, rng):\n"
+        f"        told = json.loads(pathlib.Path({str(made / 'secret.json')!r}).read_text())\n"
+        "        secret = tuple(told['secret'])\n"
+        "        from hardness.upper import member\n"
+        "        return member(oracle.family, secret)\n"
+    )
+    run = hardness("learn", "thief.py:Thief", made, "--json")
+    from hardness.upper.isolated import landlock
+
+    if landlock.version():
+        assert (run.json["outcome"], run.json["secret_recovered"]) == ("raised", None)
+        assert run.json["details"]["type"] == "PermissionError"
+    else:
+        assert run.code == 1
+        run.one_line("secret.json")
+    (made / "secret.json").unlink()
+    assert json.loads(hardness("learn", "first_steps.py:FirstSteps", made, "--json").out)[
+        "outcome"
+    ] in ("examples spent", "not judged")
