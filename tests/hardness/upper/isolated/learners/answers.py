@@ -44,6 +44,9 @@ class Refuses(Base):
     def supports(self, family):
         return "it learns nothing of the kind"
 
+    def learn(self, oracle, rng):
+        raise AssertionError
+
 
 class OwnBase(BaseException):
     """Caught by no `except Exception`."""
@@ -208,50 +211,61 @@ class ChangesTokens(_Answers):
 
 
 class _Claims(Base):
-    claim = {}
+    """Gives back a good predictor, and more that `claim` says."""
 
     def learn(self, oracle, rng):
-        return Hypothesis(predict=oracle.family.known, **self.claim)
+        return Hypothesis(predict=oracle.family.known, **self.claim())
 
 
 class HugeDetails(_Claims):
-    claim = {"details": {"all": list(range(10**6))}}
+    def claim(self):
+        return {"details": {"all": list(range(10**6))}}
 
 
 class DeepDetails(_Claims):
-    claim = {"details": {}}
-    inner = claim["details"]
-    for _ in range(500):
-        inner["in"] = inner = {}
+    def claim(self):
+        details = {}
+        for _ in range(500):
+            details = {"in": details}
+        return {"details": details}
 
 
 class OddDetails(_Claims):
-    claim = {"details": {1: float("nan"), "object": object(), "big": 10**5000, "\x1b[31m": b"\xff"}}
+    def claim(self):
+        odd = {1: float("nan"), "object": object(), "big": 10**5000, "\x1b[31m": b"\xff"}
+        return {"details": odd}
 
 
 class BadDetails(_Claims):
-    claim = {"details": [1, 2]}
+    def claim(self):
+        return {"details": [1, 2]}
 
 
 class HugeSecret(_Claims):
-    claim = {"secret": tuple(range(10**6))}
+    def claim(self):
+        return {"secret": tuple(range(10**6))}
 
 
 class WrongSecret(_Claims):
-    claim = {"secret": (99, -5, 10**15)}
+    def claim(self):
+        return {"secret": (99, -5, 10**15)}
 
 
 class SecretOfTexts(_Claims):
-    claim = {"secret": ("a", "b")}
+    def claim(self):
+        return {"secret": ("a", "b")}
 
 
 class ClaimsSolved(_Claims):
-    claim = {"outcome": Outcome.SOLVED}
+    def claim(self):
+        return {"outcome": Outcome.SOLVED}
 
 
 class ClaimsCrashed(_Claims):
-    claim = {"outcome": Outcome.CRASHED}
+    def claim(self):
+        return {"outcome": Outcome.CRASHED}
 
 
 class OutcomeOfText(_Claims):
-    claim = {"outcome": "solved"}
+    def claim(self):
+        return {"outcome": "solved"}
