@@ -19,7 +19,7 @@ from hardness.upper.isolated.landlock import restrict
 from hardness.upper.isolated.linux import drop_capabilities
 from hardness.upper.isolated.proxy import ProxyOracle, Unsupported
 from hardness.upper.isolated.wire import Broken, Channel, Window
-from hardness.upper.learner import Hypothesis
+from hardness.upper.learner import Hypothesis, Outcome
 from instances.errors import ToolkitError
 from instances.spec import parse_stored
 
@@ -108,6 +108,8 @@ def _predict(channel: Channel, window: Window, found: Any, file: str | None) -> 
             return {"op": "invalid", "reason": f"a secret of type {type(found.secret).__name__}"}
         if len(secret) > _MOST_SECRET or any(abs(j) >= 2**63 for j in secret):
             return {"op": "invalid", "reason": "a secret of too many or too large numbers"}
+    if not isinstance(found.outcome, Outcome | None):
+        return {"op": "invalid", "reason": f"an outcome of type {type(found.outcome).__name__}"}
     outcome = found.outcome.name if found.outcome else None
     channel.send(
         {
@@ -169,7 +171,7 @@ def _plain(value: Any, left: list[int], deep: int) -> Any:
     if isinstance(value, bool | None):
         return value
     if isinstance(value, int):
-        return value if abs(value) < 2**63 else str(value)[:100]
+        return value if abs(value) < 2**63 else f"an integer of {value.bit_length()} bits"
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     text = str(value)[:1000]

@@ -107,10 +107,12 @@ class Foreign:
             "confine": CONFINE,
             "hidden": [str(path.absolute()) for path in private],
         }
-        process.send(job)
-        ready = process.receive(time.monotonic() + _LOADING)
+        until = time.monotonic() + _LOADING
+        process.send(job, until)
+        ready = process.receive(until)
         if ready.get("op") != "ready":
             raise _failed(process, ready)
+        process.know()
         return {name: value for name, value in ready.items() if name != "op"}
 
     def _converse(self, process: Process, oracle: Any, rng: np.random.Generator) -> Hypothesis:
@@ -153,12 +155,13 @@ class _Predictor:
         for start in range(0, len(x), each):
             part = x[start : start + each]
             asked = time.monotonic()
-            self._process.send({"op": "predict", "arrays": window.put({"x": part})})
-            reply = self._process.receive(asked + self._left)
+            until = asked + self._left
+            self._process.send({"op": "predict", "arrays": window.put({"x": part})}, until)
+            reply = self._process.receive(until)
             self._left -= time.monotonic() - asked
             if reply.get("op") != "predicted":
                 raise _failed(self._process, reply)
-            y = window.take(reply.get("arrays")).get("y")
+            y = self._process.take(reply.get("arrays")).get("y")
             if y is None or y.shape != part.shape or y.dtype != np.float64:
                 raise self._process.failure(Outcome.BROKE_OFF)
             wrong = int((~np.isfinite(y)).sum())

@@ -24,6 +24,7 @@ else:  # as a script: the packages above would import far more than is needed
     import processes
 
 _EVERY = 0.02  # seconds between two looks at what is used
+_SELDOM = 5  # looks between two at what is held in files
 _KEPT = 4096  # bytes of what is printed
 _HARMLESS = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGPIPE")
 
@@ -41,6 +42,8 @@ def main(control: socket.socket) -> None:
     for given in (writing, *job["descriptors"]):
         os.close(given)
     report = _watch(job, control, reading, child)
+    if report["reason"] == "orphaned":  # nobody else is there to tidy up
+        processes.remove(job["folder"])
     with contextlib.suppress(OSError):
         control.sendall(json.dumps(report).encode() + b"\n")
 
@@ -71,6 +74,8 @@ def _start(job: dict[str, Any], output: int, own: tuple[int, ...]) -> int:
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.close(output)
+        with contextlib.suppress(OSError):
+            linux.own_shared_memory(job["memory_bytes"] + job["window_bytes"])
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for given in job["descriptors"]:
             os.set_inheritable(given, True)
@@ -81,39 +86,44 @@ def _start(job: dict[str, Any], output: int, own: tuple[int, ...]) -> int:
 
 def _watch(job: dict[str, Any], control: socket.socket, output: int, child: int) -> dict[str, Any]:
     """Look every few hundredths of a second until the child is gone or must go."""
-    me, printed, peak, cpu, status, reason = os.getpid(), b"", 0, 0.0, None, None
+    me, printed, peak, cpu, reason = os.getpid(), b"", 0, 0.0, None
+    look, looks, files = 0.0, 0, 0
+    ended: dict[int, int] = {}
     open_ends = {control.fileno(), output}
     os.set_blocking(output, False)
     while reason is None:
-        ready, _, _ = select.select(sorted(open_ends), (), (), _EVERY)
+        pause = max(0.0, look - time.monotonic())
+        ready, _, _ = select.select(sorted(open_ends), (), (), pause)
         if output in ready:
             part = _read(output)
             printed = (printed + part)[-_KEPT:]
             if not part:
                 open_ends.discard(output)
-            elif len(ready) == 1 and len(part) < 1 << 16:
-                time.sleep(_EVERY / 10)  # who prints much is not looked at more often
         if control.fileno() in ready:
             reason = "stopped" if control.recv(64) else "orphaned"
-        status = processes.reap_all().get(child, status)
-        if status is not None:
+        elif time.monotonic() < look:  # who prints much is not looked at more often
+            continue
+        look = time.monotonic() + _EVERY
+        ended |= processes.reap_all()
+        if child in ended:
             reason = reason or "ended"
         now = processes.use(processes.below(me))
         gone = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = max(cpu, now.cpu + gone.ru_utime + gone.ru_stime)
         peak = max(peak, now.resident)
-        reason = reason or _passed(job, now, cpu, me)
-    left = [pid for pid in processes.below(me) if pid != child]
-    processes.end_below(me, reap=False)
-    status = processes.reap_all().get(child, status)
+        looks += 1
+        files = processes.in_files(me) if looks % _SELDOM == 0 else files
+        reason = reason or _passed(job, now, cpu, files)
+    left = processes.use([pid for pid in processes.below(me) if pid != child]).count
+    ended |= processes.end_below(me)
     printed = (printed + _read(output))[-_KEPT:] if output in open_ends else printed
     gone = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "reason": reason,
-        "status": status,
+        "status": ended.get(child),
         "peak_bytes": max(peak, gone.ru_maxrss * 1024),
         "cpu_seconds": max(cpu, gone.ru_utime + gone.ru_stime),
-        "left": len(left),
+        "left": left,
         "printed": printed.decode("utf-8", "replace"),
     }
 
@@ -125,15 +135,15 @@ def _read(output: int) -> bytes:
         return b""
 
 
-def _passed(job: dict[str, Any], now: processes.Use, cpu: float, me: int) -> str | None:
-    """Name the limit that is passed, if one is."""
+def _passed(job: dict[str, Any], now: processes.Use, cpu: float, files: int) -> str | None:
+    """Name the limit that is passed, if one is. files: bytes of memory that is held as files."""
     if job["cpu_seconds"] is not None and cpu > job["cpu_seconds"]:
         return "cpu"
     if now.count > job["processes"] or now.threads > job["threads"]:
         return "processes"
     allowed = job["memory_bytes"] + job["window_bytes"]
-    if now.resident > allowed:
-        exact = processes.proportional(processes.below(me))
+    if now.resident + files > allowed:
+        exact = processes.proportional(processes.below(os.getpid()), files)
         if exact is None or exact > allowed:
             return "memory"
     return None

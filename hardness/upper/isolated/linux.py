@@ -8,6 +8,8 @@ import os
 import sys
 
 DUMPABLE, SUBREAPER, DEATH_SIGNAL, NO_NEW_PRIVILEGES, DROP_BOUND = 4, 36, 1, 38, 24
+_NEW_MOUNTS, _NEW_IPC, _NEW_USERS = 1 << 17, 1 << 27, 1 << 28
+_RECURSIVE, _PRIVATE, _NO_DEVICES = 1 << 14, 1 << 18, 2 | 4
 _LAST_CAPABILITY = 63
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 
@@ -22,6 +24,28 @@ def prctl(option: int, value: int) -> bool:
 def libc() -> ctypes.CDLL:
     """Return the C library that this process has loaded."""
     return ctypes.CDLL(None, use_errno=True)
+
+
+def own_shared_memory(size: int) -> bool:
+    """Give this process and all that it starts a /dev/shm of their own; it ends with them.
+
+    size: bytes that it may hold. System V memory becomes their own too. False where the system
+    does not let this process do it: they then share what everybody has.
+    """
+    if sys.platform != "linux":
+        return False
+    user, group = os.getuid(), os.getgid()
+    if libc().unshare(_NEW_MOUNTS | _NEW_IPC) != 0:
+        if libc().unshare(_NEW_USERS | _NEW_MOUNTS | _NEW_IPC) != 0:
+            return False
+        for name, map in (("setgroups", "deny"), ("uid_map", user), ("gid_map", group)):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(map if isinstance(map, str) else f"{map} {map} 1")
+    place, options = b"/dev/shm", f"size={size},mode=1777".encode()
+    return (
+        libc().mount(b"none", b"/", None, ctypes.c_ulong(_RECURSIVE | _PRIVATE), None) == 0
+        and libc().mount(b"shm", place, b"tmpfs", ctypes.c_ulong(_NO_DEVICES), options) == 0
+    )
 
 
 def drop_capabilities() -> None:

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
@@ -12,12 +11,15 @@ import sys
 import tempfile
 import time
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from hardness.oracles.budget import Budget
-from hardness.upper.isolated.processes import below, high_water, use
+from hardness.upper.isolated.processes import below, end, high_water, remove, use
 from hardness.upper.isolated.protect import end_orphans, protect
 from hardness.upper.isolated.wire import Broken, Channel, Late, Window, shared
 from hardness.upper.learner import Failed, Outcome
@@ -68,6 +70,7 @@ class Process:
             "command": [sys.executable, "-P", "-m", "hardness.upper.isolated.child"]
             + [str(n) for n in (*given, window_bytes)],
             "descriptors": given,
+            "folder": str(self.folder),
             "cpu_seconds": budget.cpu_seconds,
             "memory_bytes": memory,
             "window_bytes": window_bytes,
@@ -86,21 +89,37 @@ class Process:
                 stderr=subprocess.DEVNULL,
             )
         self._ended: End | None = None
-        given_back = (control, self.channel.socket, self.window, self.folder, self.token)
+        self._known: list[int] = []
+        given_back = (
+            control,
+            self.channel.socket,
+            self.window,
+            self.folder,
+            self.token,
+            self._known,
+        )
         self._release = weakref.finalize(self, _release, self._guard, *given_back)
         control.sendall(json.dumps(job).encode() + b"\n")
 
-    def send(self, message: dict[str, Any]) -> None:
-        """Send a message; raises Failed where nobody is there."""
-        try:
-            self.channel.send(message)
-        except Broken as error:
-            raise self.failure(Outcome.BROKE_OFF) from error
+    def send(self, message: dict[str, Any], until: float | None = None) -> None:
+        """Send a message; raises Failed where nobody is there, or takes it in time."""
+        with self._failing():
+            self.channel.send(message, until)
 
     def receive(self, until: float | None = None) -> dict[str, Any]:
         """Wait for a message; raises Failed with what became of the process, or that it is late."""
-        try:
+        with self._failing():
             return self.channel.receive(until)
+
+    def take(self, places: Any) -> dict[str, NDArray[Any]]:
+        """Copy arrays out of the window; raises Failed where they are none."""
+        with self._failing():
+            return self.window.take(places)
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        try:
+            yield
         except Late as error:
             failed = self.failure(Outcome.SECONDS_SPENT)
             failed.details.setdefault("ended", "by the guard: it went on beyond its time")
@@ -108,10 +127,14 @@ class Process:
         except Broken as error:
             raise self.failure(Outcome.BROKE_OFF) from error
 
+    def know(self) -> None:
+        """Remember who runs: they become children of this process should their guard be killed."""
+        self._known[:] = below(self._guard.pid)
+
     def end(self) -> End:
         """End all processes, if they have not ended; how they did."""
         if self._ended is None:
-            self._ended = _end(self._guard, self._control)
+            self._ended = _end(self._guard, self._control, self._known)
         return self._ended
 
     def close(self) -> End:
@@ -180,10 +203,11 @@ def _name(number: int) -> str:
         return f"signal {number}"
 
 
-def _end(guard: "subprocess.Popen[bytes]", control: socket.socket) -> End:
-    """Have the guard end everything, and take its report."""
+def _end(guard: "subprocess.Popen[bytes]", control: socket.socket, known: list[int]) -> End:
+    """Have the guard end everything, and take its report; else end what is `known`, and it."""
     got, until = b"", time.monotonic() + _ENDING
     try:
+        guard.send_signal(signal.SIGCONT)  # the learner may have stopped it
         with contextlib.suppress(OSError):
             control.sendall(b"stop")
         while not got.endswith(b"\n"):
@@ -195,7 +219,9 @@ def _end(guard: "subprocess.Popen[bytes]", control: socket.socket) -> End:
         guard.wait(timeout=max(0.01, until - time.monotonic()))
         return End(**json.loads(got))
     except (OSError, ValueError, TypeError, subprocess.TimeoutExpired):
-        guard.kill()  # its child dies with it
+        known += below(guard.pid)
+        end(known)
+        guard.kill()
         guard.wait()
         return _GONE
 
@@ -207,12 +233,13 @@ def _release(
     window: Window,
     folder: Path,
     token: str,
+    known: list[int],
 ) -> None:
     if guard.poll() is None:
-        _end(guard, control)
+        _end(guard, control, known)
     if guard.returncode != 0:
-        end_orphans(token)
+        end_orphans(token, known)
     for sock in (control, channel):
         sock.close()
     window.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    remove(str(folder))

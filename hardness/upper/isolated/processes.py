@@ -47,16 +47,44 @@ def use(pids: list[int]) -> Use:
     return Use(resident=resident, cpu=ticks / _TICK, count=count, threads=threads)
 
 
-def proportional(pids: list[int]) -> int | None:
-    """Add up resident bytes, a page that n processes share being 1/n of each's; None if unknown."""
-    total = 0
+def proportional(pids: list[int], files: int = 0) -> int | None:
+    """Add up resident bytes, a page that n processes share being 1/n of each's; None if unknown.
+
+    files: bytes of memory that is held as files: what of it is not mapped comes on top.
+    """
+    total = mapped = 0
     for pid in pids:
         try:
             with open(f"/proc/{pid}/smaps_rollup") as lines:
-                total += sum(1024 * int(x.split()[1]) for x in lines if x.startswith("Pss:"))
+                for name, *value in map(str.split, lines):
+                    total += 1024 * int(value[0]) if name == "Pss:" else 0
+                    mapped += 1024 * int(value[0]) if name == "Pss_Shmem:" else 0
         except (OSError, ValueError):
             return None
-    return total
+    return total + max(0, files - mapped)
+
+
+def in_files(root: int) -> int:
+    """Add up the memory that descendants hold as files: nameless ones, and in a /dev/shm of theirs.
+
+    A /dev/shm that they share with this process does not count.
+    """
+    found: dict[tuple[int, int], int] = {}
+    places: dict[int, int] = {}
+    for pid in below(root):
+        with suppress(OSError):  # it is gone
+            for number in os.listdir(f"/proc/{pid}/fd"):
+                with suppress(OSError):
+                    path = f"/proc/{pid}/fd/{number}"
+                    if os.readlink(path).startswith("/memfd:"):
+                        status = os.stat(path)
+                        found[status.st_dev, status.st_ino] = 512 * status.st_blocks
+            own = f"/proc/{pid}/root/dev/shm"
+            device = os.stat(own).st_dev
+            if device not in places and device != os.stat("/dev/shm").st_dev:
+                room = os.statvfs(own)
+                places[device] = (room.f_blocks - room.f_bfree) * room.f_frsize
+    return sum(found.values()) + sum(places.values())
 
 
 def high_water(pids: list[int]) -> int:
@@ -79,20 +107,21 @@ def end(pids: list[int]) -> None:
                 os.kill(pid, name)
 
 
-def end_below(root: int, reap: bool, seconds: float = 10.0) -> int:
-    """Kill the descendants of a process until there are none; return how many were alive."""
-    killed: set[int] = set()
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if reap:
-            reap_all()
-        left = [pid for pid in below(root) if (_stat(pid) or "Z")[0] not in "ZX"]
-        if not left:
-            break
-        killed.update(left)
+def end_below(root: int, seconds: float = 10.0) -> dict[int, int]:
+    """Kill and collect this process's descendants until there are none; return wait statuses.
+
+    root: this process, who adopts what its descendants leave (SUBREAPER).
+    """
+    ended: dict[int, int] = {}
+    pause, until = 0.001, time.monotonic() + seconds
+    while left := below(root):
         end(left)
-        time.sleep(0.001)
-    return len(killed)
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+        ended |= reap_all()
+        if time.monotonic() > until:
+            break
+    return ended
 
 
 def reap_all() -> dict[int, int]:
@@ -106,6 +135,20 @@ def reap_all() -> dict[int, int]:
         if pid == 0:
             return found
         found[pid] = status
+
+
+def remove(folder: str) -> None:
+    """Remove a folder and all below it, also where its owner had locked it; or what can be."""
+    import shutil
+
+    with suppress(OSError):
+        os.chmod(folder, 0o700)
+    for path, _, _ in os.walk(folder):  # from above: unlocked before it is listed
+        with suppress(OSError):
+            for entry in os.scandir(path):
+                if entry.is_dir(follow_symlinks=False):
+                    os.chmod(entry.path, 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _children(pid: int) -> list[int]:

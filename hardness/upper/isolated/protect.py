@@ -8,10 +8,12 @@ import os
 import re
 import signal
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
 from hardness.upper.isolated.linux import DUMPABLE, SUBREAPER, prctl
+from hardness.upper.isolated.processes import below
 
 _SEED = re.compile(rb"(?<=--seed[\0=])[0-9]+")
 
@@ -40,16 +42,27 @@ def hide_seed() -> None:
                 ctypes.memset(start + found.start(), ord("x"), len(found.group()))
 
 
-def end_orphans(token: str) -> None:
-    """Kill and collect this process's children that carry a token: those of a guard that is gone.
+def end_orphans(token: str, known: list[int]) -> None:
+    """Kill and collect this process's children that a guard who is gone has left.
 
-    token: in the environment variable HARDNESS_RUN of all that a guard started.
+    token: in the environment variable HARDNESS_RUN of all that the guard started. known: processes
+    that were below it, who may have ended already.
     """
-    wanted = f"HARDNESS_RUN={token}".encode()
-    for task in Path("/proc/self/task").glob("*/children"):
-        with suppress(OSError, ValueError):
-            for pid in map(int, task.read_text().split()):
-                with suppress(OSError):
-                    if wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
-                        os.kill(pid, signal.SIGKILL)
-                        os.waitpid(pid, 0)
+    wanted, ours = f"HARDNESS_RUN={token}".encode(), set(known)
+    until = time.monotonic() + 5.0
+    while time.monotonic() < until:
+        there = set(below(os.getpid()))
+        ours |= {pid for pid in there if wanted in _environment(pid)}
+        if not ours & there:
+            return
+        for pid in ours & there:
+            with suppress(OSError):  # a grandchild becomes a child when its parent is gone
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.005)
+
+
+def _environment(pid: int) -> list[bytes]:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    return []

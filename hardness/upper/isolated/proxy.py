@@ -40,6 +40,8 @@ class ProxyOracle:
 
     def draw(self, count: int) -> Examples:
         """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
+        if count < 0:
+            raise UsageError(f"{count} examples asked for: at least 0 are allowed")
         parts: list[dict[str, Array]] = []
         counts: list[int] = []
         while True:

@@ -22,10 +22,11 @@ def serve(process: Process, oracle: Any, until: float | None) -> Message:
     """
     while True:
         message = process.receive(until)
-        if message.get("op") not in ("draw", "ask"):
+        op = message.get("op")
+        if op not in ("draw", "ask"):
             return message
         try:
-            reply = (_draw if message["op"] == "draw" else _ask)(process, oracle, message, until)
+            reply = (_draw if op == "draw" else _ask)(process, oracle, message, until)
         except Spent as spent:
             reply = {"op": "spent", "resource": spent.resource}
         except ToolkitError as error:
@@ -33,7 +34,8 @@ def serve(process: Process, oracle: Any, until: float | None) -> Message:
         except Broken as error:
             raise process.failure(Outcome.BROKE_OFF) from error
         meter = oracle.meter
-        process.send({**reply, "examples": meter.examples, "queries": meter.queries})
+        counts = {"examples": meter.examples, "queries": meter.queries}
+        process.send({**reply, **counts}, until)
 
 
 def _draw(process: Process, oracle: Any, message: Message, until: float | None) -> Message:
@@ -56,11 +58,11 @@ def _ask(process: Process, oracle: Any, message: Message, until: float | None) -
         return {"op": "unsupported", "reason": "a query was asked: this oracle has examples"}
 
     def evaluate(arrays: dict[str, NDArray[Any]], more: Message) -> NDArray[Any]:
-        process.send({"op": "evaluate", "arrays": process.window.put(arrays), **more})
+        process.send({"op": "evaluate", "arrays": process.window.put(arrays), **more}, until)
         reply = process.receive(until)
         if reply.get("op") == "failed":  # in its own code: it goes on from there
             raise ToolkitError(f"a query could not be evaluated: {str(reply.get('reason'))[:500]}")
-        return _only(process.window.take(reply.get("arrays")))
+        return _only(process.take(reply.get("arrays")))
 
     query = remote(str(message.get("kind")), message.get("data"), oracle.family, evaluate)
     return {"op": "answer", "value": float(oracle.ask(query))}

@@ -22,6 +22,7 @@ MOST = 1 << 20  # bytes of a message
 _HEADER = struct.Struct("<I")
 _ALIGN = 64
 _KINDS = "biuf"
+_AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
 
 
 class Broken(Exception):
@@ -40,21 +41,28 @@ class Channel:
         self.socket = sock
         self._got = b""
 
-    def send(self, message: dict[str, Any]) -> None:
-        """Send one message; raises Broken where nobody takes it, ValueError where it is too long.
+    def send(self, message: dict[str, Any], until: float | None = None) -> None:
+        """Send one message until a time of time.monotonic; raises Late, or Broken.
 
-        It holds finite numbers, texts, lists and objects.
+        It holds finite numbers, texts, lists and objects; raises ValueError where it is too long.
         """
         content = json.dumps(message, allow_nan=False).encode()
         if len(content) > MOST:
             raise ValueError(f"a message of {len(content)} bytes: {MOST} are allowed")
-        try:
-            self.socket.sendall(_HEADER.pack(len(content)) + content)
-        except OSError as error:
-            raise Broken(str(error)) from error
+        left = memoryview(_HEADER.pack(len(content)) + content)
+        while left:  # who does not read must not hold up who has a limit to keep
+            try:
+                self._wait(until, writing=True)
+                left = left[self.socket.send(left, _AT_ONCE) :]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise Broken(str(error)) from error
 
     def receive(self, until: float | None = None) -> dict[str, Any]:
         """Wait for one message until a time of time.monotonic; raises Late or Broken."""
+        if until is not None and time.monotonic() >= until:
+            raise Late  # whatever has come already
         length = _HEADER.unpack(self._take(_HEADER.size, until))[0]
         if length > MOST:
             raise Broken(f"a message of {length} bytes")
@@ -68,10 +76,8 @@ class Channel:
 
     def _take(self, count: int, until: float | None) -> bytes:
         while len(self._got) < count:
-            left = None if until is None else until - time.monotonic()
             try:
-                if left is not None and (left <= 0 or not self._ready(left)):
-                    raise Late
+                self._wait(until)
                 part = self.socket.recv(1 << 16)
             except OSError as error:
                 raise Broken(str(error)) from error
@@ -81,8 +87,12 @@ class Channel:
         taken, self._got = self._got[:count], self._got[count:]
         return taken
 
-    def _ready(self, seconds: float) -> bool:
-        return bool(select.select([self.socket], (), (), seconds)[0])
+    def _wait(self, until: float | None, writing: bool = False) -> None:
+        left = None if until is None else max(0.0, until - time.monotonic())
+        ends = [self.socket]
+        ready = select.select((), ends, (), left) if writing else select.select(ends, (), (), left)
+        if not any(ready):
+            raise Late
 
 
 class Window:
