@@ -26,9 +26,6 @@ LEAVES = [  # commands, and those of a group
     for part in ([(inner,) for inner in command.commands] if hasattr(command, "commands") else [()])
 ]
 NOT_BUILT = [
-    "challenge create --json",
-    "challenge submit --json",
-    "challenge score --json",
     "sweep plan FILE --json",
     "sweep run FILE --store DB --resume --engine dask --json",
     "sweep status DB --json",
@@ -36,8 +33,6 @@ NOT_BUILT = [
     "store export DB --json",
     "store query DB --json",
     "store merge DB --json",
-    "learners check path.py:Class --json",
-    "learners new my_learner.py --json",
 ]
 
 

@@ -183,6 +183,8 @@ def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage
             hypothesis = learner.learn(oracle, rng)
     except Spent as spent:
         hypothesis = nothing(oracle.family, SPENT[spent.resource])
+    except Failed as failed:
+        hypothesis = nothing(oracle.family, failed.outcome, **failed.details)
     return hypothesis, oracle.meter.usage()
 
 

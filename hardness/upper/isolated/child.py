@@ -19,7 +19,7 @@ from hardness.upper.isolated.landlock import restrict
 from hardness.upper.isolated.linux import drop_capabilities
 from hardness.upper.isolated.proxy import ProxyOracle, Unsupported
 from hardness.upper.isolated.wire import Broken, Channel, Window
-from hardness.upper.learner import Hypothesis, Outcome
+from hardness.upper.learner import Failed, Hypothesis, Outcome
 from instances.errors import ToolkitError
 from instances.spec import parse_stored
 
@@ -80,6 +80,8 @@ def converse(channel: Channel, window: Window) -> Message:
         return {"op": "spent", "resource": spent.resource}
     except Unsupported as error:
         return {"op": "unsupported", "reason": str(error)}
+    except Failed as failed:
+        return _invalid(failed)
     except BaseException as error:
         return _raised("learn", error, job["file"])
 
@@ -127,6 +129,8 @@ def _predict(channel: Channel, window: Window, found: Any, file: str | None) -> 
             if not hasattr(given, "__len__"):
                 return {"op": "invalid", "reason": f"predict gave a {type(given).__name__}"}
             y = np.asarray(given)
+        except Failed as failed:
+            return _invalid(failed)
         except BaseException as error:
             return _raised("predict", error, file)
         if y.shape != x.shape or y.dtype.kind not in "iuf":
@@ -177,6 +181,11 @@ def _plain(value: Any, left: list[int], deep: int) -> Any:
     text = str(value)[:1000]
     left[0] -= len(text)
     return text
+
+
+def _invalid(failed: Failed) -> Message:
+    """Say what an adapter found wrong with what the learner gave."""
+    return {"op": "invalid", "reason": str(failed.details.get("reason", failed))[:500]}
 
 
 def _raised(stage: str, error: BaseException, file: str | None) -> Message:

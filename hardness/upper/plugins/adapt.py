@@ -7,7 +7,7 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
-from hardness.upper.learner import Access, Hypothesis, Learner
+from hardness.upper.learner import Access, Failed, Hypothesis, Learner, Outcome
 from hardness.upper.plugins.estimator import Estimator, fits
 from hardness.upper.plugins.function import (
     Function,
@@ -56,15 +56,13 @@ class Adapted:
         return found
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
-        """Let the object learn; raises UsageError where it gives no hypothesis."""
+        """Let the object learn; raises Failed where it gives no hypothesis."""
         found = self.inner.learn(oracle, rng)
         if isinstance(found, Hypothesis):
             return found
         if not callable(found) or isinstance(found, type):
-            raise UsageError(
-                f"{self.name}: learn gave {described(found)}: a Hypothesis is needed, or a "
-                "function predict(x)"
-            )
+            said = f"learn gave {described(found)}: a Hypothesis or a function predict(x) is needed"
+            raise Failed(Outcome.INVALID, {"reason": said})
         return Hypothesis(predict=batched(found))
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from hardness.oracles import ExampleOracle
-from hardness.upper.learner import Access, Hypothesis, nothing
+from hardness.upper.learner import Access, Failed, Hypothesis, Outcome, nothing
 from hardness.upper.plugins.views import (
     View,
     completed,
@@ -74,9 +74,8 @@ class Function:
         third = (rng,) if takes_rng(self.train) else ()
         predict = self.train(data.x, data.y, *third)
         if not callable(predict):
-            raise UsageError(
-                f"{self.name} gave a {type(predict).__name__}: a function predict(x) is needed"
-            )
+            said = f"{self.name} gave a {type(predict).__name__}: a function predict(x) is needed"
+            raise Failed(Outcome.INVALID, {"reason": said})
         return Hypothesis(
             predict=completed(family, self.view, predict), outcome=data.outcome, details=details
         )

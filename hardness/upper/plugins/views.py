@@ -166,4 +166,4 @@ def checked(values: Any, shape: tuple[int, ...]) -> Array:
 
 
 def _invalid(what: str, shape: tuple[int, ...]) -> Failed:
-    return Failed(Outcome.INVALID, {"invalid": f"predict {what}: {shape} is needed"})
+    return Failed(Outcome.INVALID, {"reason": f"predict {what}: {shape} is needed"})
