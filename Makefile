@@ -42,6 +42,10 @@ lifted-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/lifted.py > lifted.part && mv lifted.part docs/lifted-tables.md
 	cat docs/lifted-tables.md
 
+ladder-tables: $(VENV)/.plugins
+	$(BIN)/python benchmarks/ladders.py > ladders.part && mv ladders.part docs/ladder-tables.md
+	cat docs/ladder-tables.md
+
 icl-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/icl.py > icl.part && mv icl.part docs/in-context-tables.md
 	cat docs/in-context-tables.md

@@ -10,11 +10,12 @@ from sklearn.svm import SVC as SupportVectors
 
 from hardness.upper.plugins import Estimator
 
-LogisticRegression = Estimator(Logistic())
+LogisticRegression = Estimator(Logistic(), examples=100_000)
 MLPRegressor = Estimator(
-    Network(hidden_layer_sizes=(128,), batch_size=64, alpha=1e-3, max_iter=100)
+    Network(hidden_layer_sizes=(128,), batch_size=64, alpha=1e-3, max_iter=100),
+    examples=100_000,
 )
-HistGradientBoosting = Estimator(HistGradientBoostingClassifier(max_iter=300))
+HistGradientBoosting = Estimator(HistGradientBoostingClassifier(max_iter=200), examples=500_000)
 SVC = Estimator(
     SupportVectors(kernel="poly", degree=4, coef0=1.0, C=10.0, max_iter=20_000),
     examples=20_000,

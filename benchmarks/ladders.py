@@ -1,0 +1,107 @@
+"""Learners of others on the ladder parity-v1, for docs/ladder-tables.md: `make ladder-tables`.
+
+Runs `hardness stress` on the examples of docs/examples, of scikit-learn and torch, with a fixed
+seed, so that the table is printed the same again; and draws docs/images/ladder.svg.
+"""
+
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+from hardness.compare.climb import Climb, Trials
+from hardness.compare.stressfile import read_stress
+from instances.ladders import ladder
+
+ROOT = Path(__file__).parent.parent
+HARDNESS = Path(sys.executable).with_name("hardness")
+SEED = 2026
+LEARNERS = (
+    "nearest.py:nearest",
+    "sklearn_learners.py:LogisticRegression",
+    "sklearn_learners.py:SVC",
+    "sklearn_learners.py:HistGradientBoosting",
+    "sklearn_learners.py:MLPRegressor",
+    "torch_mlp.py:Mlp",
+)
+
+
+def command(out: Path) -> list[str]:
+    named = [f"--learner=docs/examples/{name}" for name in LEARNERS]
+    return ["stress", "--ladder", "parity-v1", *named, "--seed", str(SEED), "--out", str(out)]
+
+
+def row(climb: Climb) -> str:
+    held, touched = climb.held, climb.touched
+    name = climb.asked.removeprefix("docs/examples/")
+    top: Trials | None = climb.rungs[held - 1] if held else None
+    shown = "-" if top is None else f"{_cost(top.cost('examples'))} | {_cost(top.cost('seconds'))}"
+    spec = ladder("parity-v1").rungs[held - 1].spec if held else "none"
+    above = climb.rungs[held] if len(climb.rungs) > held else None
+    ends = "the ladder's end" if above is None else _ends(above)
+    return f"| `{name}` | {held} | `{spec}` | {shown} | {touched} | {ends} |"
+
+
+def _ends(above: Trials) -> str:
+    said = ", ".join(f"{n} {what}" for what, n in above.failures.items())
+    return f"{above.passes}/{len(above.trials)} passed; {said}"
+
+
+def _cost(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def libraries(climbs: tuple[Climb, ...]) -> str:
+    found: dict[str, Any] = {}
+    for climb in climbs:
+        for trials in climb.rungs:
+            for run in trials.runs:
+                found |= run.details.get("libraries", {})
+    return ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
+
+
+def main() -> None:
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "stress.json"
+        subprocess.run([HARDNESS, *command(out), "--quiet"], cwd=ROOT, check=True, stdout=2)
+        found = read_stress(out)
+        picture = ROOT / "docs/images/ladder.svg"
+        drawn = ["figure", "stress", str(out), "--out", str(picture), "--force", "--quiet"]
+        subprocess.run([HARDNESS, *drawn], cwd=ROOT, check=True, stdout=2)
+    rungs = len(found.ladder.rungs)
+    print("# Learners on the ladder parity-v1\n")
+    print(
+        "Printed by `make ladder-tables`: what `hardness stress --ladder parity-v1` finds of the "
+        "learners in\n`docs/examples/` and of built-in ones, with `--seed "
+        f"{SEED}` and the ladder's own budgets.\n[What a rung means](rungs.md). "
+        f"The ladder has {rungs} rungs.\n"
+    )
+    print("*Held*: with confidence 31/32 for each learner alone it passes on more than half of the")
+    print("instances of this rung and of all below it. *Touched*: the highest rung on which any of")
+    print("five seeds passed. Costs are medians of what passed on the rung held.\n")
+    header = "| learner | held | rung | examples | seconds | touched | on the next rung |"
+    for reference, title in ((False, "Learners of others"), (True, "Built-in learners")):
+        print(f"## {title}\n\n{header}\n|---|---|---|---|---|---|---|")
+        for climb in found.climbs:
+            if climb.reference is reference:
+                print(row(climb))
+        print()
+    print("![Rung against cost](images/ladder.svg)\n")
+    print("The seconds of a rung (60) are wall time on this machine. Where *seconds spent* stands,")
+    print("a faster machine may climb higher; where *learned nothing* stands, examples bound.\n")
+    print("Certified queries are those of any statistical-query learner to STAT(1/10), where")
+    print("answers are as bad as they may be. `elimination` is no such learner.\n")
+    print(f"{platform.machine()}, Python {platform.python_version()}, {libraries(found.climbs)};")
+    print(f"{os.cpu_count()} processes; {(time.monotonic() - started) / 60:.0f} minutes in all.")
+
+
+if __name__ == "__main__":
+    main()
