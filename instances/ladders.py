@@ -180,9 +180,9 @@ LADDERS: dict[str, Ladder] = {
             rungs=_rungs(
                 60.0,
                 [
-                    ("lwr:n=4,q=4,p=2,secret=binary", 50_000, "16 secrets"),
-                    ("lwr:n=6,q=4,p=2,secret=binary", 200_000, "64 secrets"),
-                    ("lwr:n=6,q=8,p=2,secret=binary", 500_000, "a larger modulus"),
+                    ("lwr:n=4,q=4,p=2,secret=binary", 500_000, "16 secrets"),
+                    ("lwr:n=6,q=4,p=2,secret=binary", 500_000, "64 secrets"),
+                    ("lwr:n=6,q=8,p=2,secret=binary", 1_000_000, "a larger modulus"),
                     ("lwr:n=8,q=8,p=2,secret=binary", 1_000_000, "256 secrets"),
                     ("lwr:n=10,q=8,p=2,secret=binary", 1_000_000, "1024 secrets"),
                     ("lwr:n=12,q=16,p=4,secret=binary", 1_000_000, "4096 secrets"),
