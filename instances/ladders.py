@@ -205,7 +205,7 @@ LADDERS: dict[str, Ladder] = {
             about="layers of random heads, which can be learned: more heads, longer tokens",
             references=("staged", "levenberg", "student"),
             rungs=_rungs(
-                60.0,
+                30.0,
                 [
                     ("nice:m=1,k=2,d=8", 50_000, "one head"),
                     ("nice:m=2,k=2,d=8", 50_000, "two heads"),
@@ -218,7 +218,6 @@ LADDERS: dict[str, Ladder] = {
                     ("nice:m=8,k=2,d=16", 500_000, "eight heads"),
                     ("nice:m=8,k=2,d=32", 500_000, "eight heads, longer tokens"),
                     ("nice:m=16,k=2,d=32", 500_000, "sixteen heads"),
-                    ("nice:m=16,k=2,d=64", 500_000, "sixteen heads, longer tokens"),
                 ],
             ),
         ),
