@@ -180,9 +180,9 @@ LADDERS: dict[str, Ladder] = {
             rungs=_rungs(
                 60.0,
                 [
-                    ("lwr:n=4,q=4,p=2,secret=binary", 50_000, "16 secrets"),
-                    ("lwr:n=6,q=4,p=2,secret=binary", 200_000, "64 secrets"),
-                    ("lwr:n=6,q=8,p=2,secret=binary", 500_000, "a larger modulus"),
+                    ("lwr:n=4,q=4,p=2,secret=binary", 500_000, "16 secrets"),
+                    ("lwr:n=6,q=4,p=2,secret=binary", 500_000, "64 secrets"),
+                    ("lwr:n=6,q=8,p=2,secret=binary", 1_000_000, "a larger modulus"),
                     ("lwr:n=8,q=8,p=2,secret=binary", 1_000_000, "256 secrets"),
                     ("lwr:n=10,q=8,p=2,secret=binary", 1_000_000, "1024 secrets"),
                     ("lwr:n=12,q=16,p=4,secret=binary", 1_000_000, "4096 secrets"),
@@ -205,7 +205,7 @@ LADDERS: dict[str, Ladder] = {
             about="layers of random heads, which can be learned: more heads, longer tokens",
             references=("staged", "levenberg", "student"),
             rungs=_rungs(
-                60.0,
+                30.0,
                 [
                     ("nice:m=1,k=2,d=8", 50_000, "one head"),
                     ("nice:m=2,k=2,d=8", 50_000, "two heads"),
@@ -218,7 +218,6 @@ LADDERS: dict[str, Ladder] = {
                     ("nice:m=8,k=2,d=16", 500_000, "eight heads"),
                     ("nice:m=8,k=2,d=32", 500_000, "eight heads, longer tokens"),
                     ("nice:m=16,k=2,d=32", 500_000, "sixteen heads"),
-                    ("nice:m=16,k=2,d=64", 500_000, "sixteen heads, longer tokens"),
                 ],
             ),
         ),

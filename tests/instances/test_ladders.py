@@ -7,8 +7,8 @@ from instances.ladders import LADDERS, Ladder, Rung, ladder, ladder_of
 DIGESTS = {
     "parity-v1": "c7f943d190678f28b366585fccb66344316e14c782b6b8708804adca4fa65d41",
     "noisy-parity-v1": "dca153f48cf74330721c16dc7bf9b1f3e4b581ad311740f1fa100d815de94a49",
-    "lwr-v1": "65d93d0402bfdaea77e5fc73db314f2eab8d9a367aaaa111b6d59f8ee473ae2a",
-    "nice-v1": "82ba0115631a43176abce3e7ce1064b9847b9492768a7970a20ff6899352a33f",
+    "lwr-v1": "5b4e6d07bbfb3a3970459904b25926f4f7b98f727db15d707fa7caa691ea8803",
+    "nice-v1": "9b1b1b12971b4e9cd21e4c6f19a13c4faa6705ba4095773b0f27117746e3a2b2",
     "linear-v1": "417913e4c62c24a789f1d70b815fb9d9c2eb51c9c14d294902c1e762c957318b",
 }
 
