@@ -53,8 +53,8 @@ def test_messages_arrive_as_they_were(ends):
         b"{",
         b"\xff\xfe",
         b'{"a": 1} {"b": 2}',
-        b"[" * 100_000,
-        b'{"a": ' * 50_000,
+        b"[" * 20_000,
+        b'{"a": ' * 5_000,
         b'{"count": ' + b"9" * 5000 + b"}",
     ],
 )
@@ -104,7 +104,7 @@ def test_time_is_over_whatever_has_come(ends):
 def test_who_does_not_read_holds_up_nobody(ends):
     here, _ = ends
     until = time.monotonic() + 0.2
-    with pytest.raises(Late):
+    with pytest.raises(Late):  # noqa: PT012
         while True:
             here.send({"text": "x" * 10_000}, until)
     assert time.monotonic() < until + 1
