@@ -88,7 +88,8 @@ def examples(spec: str, name: str = "Draws", rounds: int = 5) -> list[str]:
             for learner in _both(name, Path(folder))
         )
     return [
-        f"| examples of {spec} through shared memory, {batch} a time | {there / here:.2f} times the time in "
+        f"| examples of {spec} through shared memory, {batch} a time | "
+        f"{there / here:.2f} times the time in "
         f"process | {there:.3f} s against {here:.3f} s |"
     ]
 

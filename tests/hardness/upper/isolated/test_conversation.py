@@ -77,7 +77,7 @@ def test_examples_in_any_pieces(spec, monkeypatch):
 @pytest.mark.parametrize("spec", [*FAMILIES[:2], FAMILIES[4], FAMILIES[6]])
 @pytest.mark.parametrize("oracle", ["samples", "exact"])
 def test_queries(spec, oracle, monkeypatch):
-    family = parse(spec.replace("d=70", "d=10").replace("d=32,m=5", "d=9,m=3"))
+    family = parse(spec.replace("d=70", "d=8").replace("d=32,m=5", "d=9,m=3"))
     if oracle == "exact" and family.d > 10:
         pytest.skip("too many tokens for an exact answer")
     here, there = pair("Asks", family.instance(3), Budget(), oracle=oracle, tau=Fraction(1, 5))
@@ -87,7 +87,7 @@ def test_queries(spec, oracle, monkeypatch):
 
 @pytest.mark.parametrize("strategy", ["adversary", "stabbing"])
 def test_games(strategy):
-    family = parse("parity:d=10,m=3")
+    family = parse("parity:d=7,m=3")
     learners = CoinsAsThere(in_process("Asks")), foreign_learner("well:Asks")
     here, there = (play(one, family, Budget(), 3, strategy=strategy) for one in learners)
     assert there.transcript.to_json() == here.transcript.to_json()

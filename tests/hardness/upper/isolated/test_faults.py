@@ -206,7 +206,7 @@ def unconfined(impatient):
 
 
 def agrees(case, found):
-    assert found.outcome is case.outcome, (found.outcome, found.details)
+    assert found.outcome is case.outcome, (found.outcome, found.usage, found.details)
     assert {name: found.details.get(name) for name in case.says} == case.says
     assert not found.secret_recovered
     assert found.risk is None or found.risk.high >= 0.99

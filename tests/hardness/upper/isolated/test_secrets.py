@@ -63,7 +63,7 @@ def confined(request, monkeypatch):
 
 
 def looked(found):
-    assert found.outcome is Outcome.LEARNED_NOTHING, (found.outcome, found.details)
+    assert found.outcome is Outcome.LEARNED_NOTHING, (found.outcome, found.usage, found.details)
     return found.details
 
 
