@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hardness.compare import run
 from hardness.compare.run import Run
 from hardness.oracles import Budget
@@ -58,10 +60,13 @@ def at_once(cases: list[Case], workers: int = 6) -> dict[Case, Run]:
 @contextmanager
 def nothing_left() -> Iterator[None]:
     """Afterwards: no process, no zombie, no descriptor, no file that was not there before."""
-    before = _there()
-    yield
-    after = _there()
-    assert after == before, (before, after)
+    with tempfile.TemporaryDirectory() as own, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", own)  # others on this machine use the common one
+        patch.setattr(tempfile, "tempdir", own)
+        before = _there()
+        yield
+        after = _there()
+        assert after == before, (before, after)
 
 
 def _there() -> dict[str, Any]:
