@@ -16,6 +16,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 from flint import fmpq, nmod_mat
+from isolation import isolation
 from kernels import one_bit, walsh
 from named import named
 from timing import best
@@ -189,6 +190,7 @@ def main() -> None:
         *named(),
         *walsh(),
         *one_bit(),
+        *isolation(),
         *start_up(),
     ]
     print("\n".join(lines))

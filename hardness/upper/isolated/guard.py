@@ -76,6 +76,7 @@ def _start(job: dict[str, Any], output: int, own: tuple[int, ...]) -> int:
         os.close(output)
         with contextlib.suppress(OSError):
             linux.own_shared_memory(job["memory_bytes"] + job["window_bytes"])
+        linux.drop_capabilities()  # before there are threads, each of which would keep its own
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for given in job["descriptors"]:
             os.set_inheritable(given, True)

@@ -79,10 +79,15 @@ def in_files(root: int) -> int:
                     if os.readlink(path).startswith("/memfd:"):
                         status = os.stat(path)
                         found[status.st_dev, status.st_ino] = 512 * status.st_blocks
-            own = f"/proc/{pid}/root/dev/shm"
-            device = os.stat(own).st_dev
-            if device not in places and device != os.stat("/dev/shm").st_dev:
-                room = os.statvfs(own)
+            place = os.open(f"/proc/{pid}/root/dev/shm", os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                # In a process that is ending it may be gone already, and a folder on disk is there.
+                device, above = os.fstat(place).st_dev, os.stat(f"/proc/{pid}/root/dev").st_dev
+                known = (above, os.stat("/").st_dev, os.stat("/dev/shm").st_dev)
+                room = os.fstatvfs(place)
+            finally:
+                os.close(place)
+            if device not in known:
                 places[device] = (room.f_blocks - room.f_bfree) * room.f_frsize
     return sum(found.values()) + sum(places.values())
 

@@ -67,7 +67,7 @@ class Channel:
         if length > MOST:
             raise Broken(f"a message of {length} bytes")
         try:
-            message = json.loads(self._take(length, until))
+            message = json.loads(self._take(length, until), parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             raise Broken("what came is no JSON") from error
         if not isinstance(message, dict):
@@ -93,6 +93,10 @@ class Channel:
         ready = select.select((), ends, (), left) if writing else select.select(ends, (), (), left)
         if not any(ready):
             raise Late
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 class Window:

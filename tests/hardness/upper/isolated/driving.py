@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hardness.compare import run
 from hardness.compare.run import Run
 from hardness.oracles import Budget
@@ -39,7 +41,7 @@ class Case:
         return self.name
 
 
-def foreign(text: str) -> Foreign:
+def foreign_learner(text: str) -> Foreign:
     """The learner `file:Class` of the folder of learners."""
     file, _, name = text.partition(":")
     path = LEARNERS / f"{file}.py"
@@ -47,7 +49,7 @@ def foreign(text: str) -> Foreign:
 
 
 def one(case: Case) -> Run:
-    return run(foreign(case.learner), parse(SPEC).instance(SEED), case.budget, 0)
+    return run(foreign_learner(case.learner), parse(SPEC).instance(SEED), case.budget, 0)
 
 
 def at_once(cases: list[Case], workers: int = 6) -> dict[Case, Run]:
@@ -58,10 +60,13 @@ def at_once(cases: list[Case], workers: int = 6) -> dict[Case, Run]:
 @contextmanager
 def nothing_left() -> Iterator[None]:
     """Afterwards: no process, no zombie, no descriptor, no file that was not there before."""
-    before = _there()
-    yield
-    after = _there()
-    assert after == before, (before, after)
+    with tempfile.TemporaryDirectory() as own, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", own)  # others on this machine use the common one
+        patch.setattr(tempfile, "tempdir", own)
+        before = _there()
+        yield
+        after = _there()
+        assert after == before, (before, after)
 
 
 def _there() -> dict[str, Any]:
@@ -72,3 +77,11 @@ def _there() -> dict[str, Any]:
         "descriptors": len(os.listdir("/proc/self/fd")),
         "files": left,
     }
+
+
+def bare(found: Run) -> dict[str, Any]:
+    """What must not depend on who else runs, nor where: all but times, memory and confinement."""
+    data = found.to_json()
+    del data["usage"]["seconds"], data["usage"]["peak_bytes"]
+    own = {"cpu_seconds", "startup_seconds", "confined", "sha256", "libraries"}
+    return data | {"details": {k: v for k, v in data["details"].items() if k not in own}}

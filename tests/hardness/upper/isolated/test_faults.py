@@ -9,7 +9,7 @@ from hardness.compare.pool import execute
 from hardness.oracles import Budget
 from hardness.upper import Outcome
 from hardness.upper.isolated import foreign, landlock
-from tests.hardness.upper.isolated.driving import BUDGET, Case, at_once, nothing_left, one
+from tests.hardness.upper.isolated.driving import BUDGET, Case, at_once, bare, nothing_left, one
 
 BY_GUARD = {"ended": "by the guard: it went on beyond its time"}
 PATIENT = dataclasses.replace(BUDGET, seconds=20.0)
@@ -206,7 +206,7 @@ def unconfined(impatient):
 
 
 def agrees(case, found):
-    assert found.outcome is case.outcome, (found.outcome, found.details)
+    assert found.outcome is case.outcome, (found.outcome, found.usage, found.details)
     assert {name: found.details.get(name) for name in case.says} == case.says
     assert not found.secret_recovered
     assert found.risk is None or found.risk.high >= 0.99
@@ -256,14 +256,6 @@ NEIGHBOURS = [
     ends("Daemon", Outcome.LEARNED_NOTHING),
     Case(learner="well:Guesses", outcome=Outcome.LEARNED_NOTHING),
 ]
-
-
-def bare(found):
-    """What must not depend on who else runs: all but times and memory."""
-    data = found.to_json()
-    del data["usage"]["seconds"], data["usage"]["peak_bytes"]
-    kept = {"cpu_seconds", "startup_seconds"}
-    return data | {"details": {k: v for k, v in data["details"].items() if k not in kept}}
 
 
 def test_neighbours_in_a_pool_are_unharmed():

@@ -1,7 +1,8 @@
-"""Learners that behave."""
+"""Learners that behave: the same in process and isolated."""
 
 import numpy as np
 
+from hardness.oracles import Character, Correlational, Factor, Pool, Query
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Hypothesis
 
@@ -11,16 +12,22 @@ class Eliminates(Elimination):
     access = "either"
 
 
-class Guesses:
-    """A predictor that depends on its coins and on every example."""
+class Base:
+    """A learner of the full protocol."""
 
-    name = "guesses"
     revision = 1
     access = "either"
-    about = "random"
+    about = "well-behaved"
+
+    def __init_subclass__(cls):
+        cls.name = cls.__name__
 
     def supports(self, family):
         return None
+
+
+class Guesses(Base):
+    """A predictor that depends on its coins and on every example."""
 
     def learn(self, oracle, rng):
         examples = oracle.draw(700)
@@ -28,3 +35,41 @@ class Guesses:
         return Hypothesis(
             predict=lambda x: weight * oracle.family.known(x), details={"weight": weight}
         )
+
+
+class Sums(Base):
+    """Examples in pieces of many sizes, and what was counted after each."""
+
+    def learn(self, oracle, rng):
+        sums, counts = [], []
+        for size in (1, 0, 7, 300, 64, 1000):
+            examples = oracle.draw(size)
+            sums.append([float(np.sum(np.cos(v))) for v in examples.tensors.values()])
+            sums.append(float(np.sum(np.sin(examples.y))))
+            counts.append([len(examples), oracle.meter.examples])
+        details = {"sums": sums, "counts": counts, "coins": rng.integers(0, 99, 5).tolist()}
+        return Hypothesis(predict=lambda x: 0.1 * x, details=details)
+
+
+class Asks(Base):
+    """Every kind of query that the family has."""
+
+    def learn(self, oracle, rng):
+        d, coded = oracle.family.d, hasattr(oracle.family, "levels")
+        asked = [Correlational(h=lambda x: np.tanh(x) / x.shape[1] / x.shape[2])]
+        if coded:
+            asked += [
+                Query(phi=lambda x, y: np.tanh(x[:, 0, 1] * y[:, 0, 0])),
+                Factor(phi=lambda z, s: np.where(z[:, 1] > 0, np.tanh(s), 0.0), d=d),
+            ]
+        if oracle.family.name == "parity":
+            asked += [Character(subset=(1, 2, 3)), Pool(sets=((1, 2, 3), (2, 3, 4)))]
+        answers = [oracle.ask(query) for query in asked]
+        details = {"answers": answers, "queries": oracle.meter.queries, "tau": str(oracle.tau)}
+        return Hypothesis(predict=oracle.family.known, details=details)
+
+
+class AsksForever(Base):
+    def learn(self, oracle, rng):
+        while True:
+            oracle.ask(Query(phi=lambda x, y: np.zeros(len(x))))

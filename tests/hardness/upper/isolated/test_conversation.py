@@ -1,0 +1,181 @@
+"""A learner in a process of its own gives what it gives in process, bit for bit."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hardness.compare import play, run
+from hardness.compare.run import attempt
+from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.upper import Outcome
+from hardness.upper.isolated import foreign, processes
+from hardness.upper.isolated.wire import Window
+from instances import parse, read_folder, write_folder
+from tests.hardness.upper.isolated.driving import LEARNERS, bare, foreign_learner, nothing_left
+
+FAMILIES = [
+    "parity:d=70,m=3,noise=0.1",
+    "profile:g=majority,d=32,m=5",
+    "nice:m=2,k=2,d=16",
+    "linear:m=4,k=3,d=6",
+    "lwr:n=8,q=16,p=2,secret=binary,h=4",
+    "lwe:n=8,q=17,sigma=1",
+    "lpn:n=32,noise=0.1",
+    "window:n=8,q=16,parts=4,secret=binary,h=4",
+    "dial:tau=0.3,m=2,k=2,d=8",
+]
+
+
+def in_process(name):
+    """The same learner as a learner of ours, under the name that its coins are drawn by."""
+    place = importlib.util.spec_from_file_location("well", LEARNERS / "well.py")
+    module = importlib.util.module_from_spec(place)
+    place.loader.exec_module(module)
+    learner = getattr(module, name)()
+    learner.spec = f"well:{name}"
+    return learner
+
+
+def pair(name, source, budget, **how):
+    return [
+        run(learner, source, budget, 3, **how)
+        for learner in (CoinsAsThere(in_process(name)), foreign_learner(f"well:{name}"))
+    ]
+
+
+class CoinsAsThere:
+    """Hands a learner the coins that its process would be given."""
+
+    def __init__(self, learner):
+        self._learner = learner
+
+    def __getattr__(self, name):
+        return getattr(self._learner, name)
+
+    def learn(self, oracle, rng):
+        key = [int(rng.integers(2**63)), int(rng.integers(2**63))]
+        coins = np.random.Generator(np.random.Philox(key=np.array(key, np.uint64)))
+        return self._learner.learn(oracle, coins)
+
+
+@pytest.mark.parametrize("spec", FAMILIES)
+def test_examples_in_any_pieces(spec, monkeypatch):
+    monkeypatch.setattr(foreign, "_WINDOW", 1 << 14)  # some pieces come in several parts
+    here, there = pair("Sums", parse(spec).instance(3), Budget(examples=900))
+    assert bare(there) == bare(here)
+    assert there.details["counts"][-1] == [528, 900]
+
+
+@pytest.mark.parametrize("spec", [*FAMILIES[:2], FAMILIES[4], FAMILIES[6]])
+@pytest.mark.parametrize("oracle", ["samples", "exact"])
+def test_queries(spec, oracle, monkeypatch):
+    family = parse(spec.replace("d=70", "d=8").replace("d=32,m=5", "d=9,m=3"))
+    if oracle == "exact" and family.d > 10:
+        pytest.skip("too many tokens for an exact answer")
+    here, there = pair("Asks", family.instance(3), Budget(), oracle=oracle, tau=Fraction(1, 5))
+    assert bare(there) == bare(here)
+    assert there.usage.queries == len(there.details["answers"]) >= 3
+
+
+@pytest.mark.parametrize("strategy", ["adversary", "stabbing"])
+def test_games(strategy):
+    family = parse("parity:d=7,m=3")
+    learners = CoinsAsThere(in_process("Asks")), foreign_learner("well:Asks")
+    here, there = (play(one, family, Budget(), 3, strategy=strategy) for one in learners)
+    assert there.transcript.to_json() == here.transcript.to_json()
+
+
+def test_a_query_shows_no_label(monkeypatch):
+    """No array but tokens is sent; which factor an example has is not among them."""
+    sent = []
+    put = Window.put
+
+    def putting(self, arrays):
+        sent.append(set(arrays))
+        return put(self, arrays)
+
+    monkeypatch.setattr(Window, "put", putting)
+    instance = parse("parity:d=10,m=3").instance(3)
+    found = run(foreign_learner("well:Asks"), instance, Budget(), 3)
+    assert found.outcome is Outcome.LEARNED_NOTHING
+    assert set().union(*sent) == {"words", "z", "x"}  # x: what is predicted on in the end
+
+
+@pytest.mark.parametrize(
+    ("name", "budget", "outcome"),
+    [
+        ("ends:Loop", Budget(seconds=0.5), Outcome.SECONDS_SPENT),
+        ("ends:Loop", Budget(cpu_seconds=0.5), Outcome.CPU_SPENT),
+        ("takes:BitByBit", Budget(memory_bytes=120 << 20), Outcome.MEMORY_SPENT),
+        ("takes:AllExamples", Budget(examples=777), Outcome.EXAMPLES_SPENT),
+        ("well:AsksForever", Budget(queries=5), Outcome.QUERIES_SPENT),
+        ("well:AsksForever", Budget(seconds=0.5), Outcome.SECONDS_SPENT),
+    ],
+)
+def test_budgets_are_held(name, budget, outcome):
+    found = run(foreign_learner(name), parse("parity:d=10,m=3").instance(3), budget, 0)
+    assert found.outcome is outcome
+    assert found.usage.examples == (budget.examples or found.usage.examples)
+    assert found.usage.queries == (budget.queries or found.usage.queries)
+
+
+def test_a_folder_without_its_secret(tmp_path):
+    instance = parse("parity:d=10,m=3").instance(3)
+    write_folder(tmp_path / "it", instance, 500)
+    (tmp_path / "it" / "secret.json").unlink()
+    folder = read_folder(tmp_path / "it")
+    here, there = pair("Eliminates", folder, Budget())
+    assert bare(there) == bare(here)
+    assert there.outcome is Outcome.UNJUDGED
+    assert tuple(there.details["claimed_secret"]) == instance.hidden.secret
+    asks = run(foreign_learner("well:AsksForever"), folder, Budget(), 0)
+    assert asks.outcome is Outcome.RAISED
+    assert "no secret part" in asks.details["message"]
+
+
+def test_an_oracle_without_queries_says_so():
+    instance = parse("parity:d=10,m=3").instance(3)
+    oracle = ExampleOracle(instance, Meter(Budget()))
+    hypothesis, _ = attempt(foreign_learner("well:AsksForever"), oracle, 0)
+    assert hypothesis.outcome is Outcome.UNSUPPORTED
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_outlives_the_command(number, tmp_path):
+    """Neither learner nor guard, nor their folder, whatever ends the command."""
+    command = [sys.executable, "-c", "import cli; cli.main()", "learn"]
+    learner = f"{LEARNERS / 'ends.py'}:DaemonThenSleep"
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    with (
+        nothing_left(),
+        subprocess.Popen(
+            [*command, learner, "parity:d=10,m=3"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        ) as started,
+    ):
+        wait_for(lambda: len(processes.below(started.pid)) >= 3)  # guard, learner, daemon
+        there = processes.below(started.pid)
+        started.send_signal(number)
+        started.wait()
+        wait_for(lambda: processes.use(there).count == 0)
+        for pid in there:  # this process adopts what the command leaves
+            with suppress(OSError):
+                os.waitpid(pid, 0)
+        wait_for(lambda: not list(tmp_path.iterdir()))
+
+
+def wait_for(true, seconds=15.0):
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until
+        time.sleep(0.02)
