@@ -5,7 +5,7 @@ slope of the line that is nearest to the expected logarithms at the sizes run, w
 law holds. Its error has two sources that are never taken for one another: how far the means lie
 off the law, of which there is one a size, and how seeds scatter within a size. An interval is the
 widest that a residual bootstrap, the first and the second source give, so it also says something
-of costs without chance in them. docs/mathematics.md has the method and its measured coverage.
+of costs without chance in them. docs/growth.md has the method, docs/scaling-tables.md its coverage.
 """
 
 from collections.abc import Iterator

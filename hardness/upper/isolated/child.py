@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 
 from hardness.oracles.budget import Budget, Spent
-from hardness.upper.isolated.landlock import restrict
-from hardness.upper.isolated.linux import drop_capabilities
 from hardness.upper.isolated.proxy import ProxyOracle, Unsupported
 from hardness.upper.isolated.wire import Broken, Channel, Window
 from hardness.upper.learner import Failed, Hypothesis, Outcome
@@ -31,11 +29,11 @@ _DEEP = 6
 _LIBRARIES = ("sklearn", "torch", "jax", "tensorflow", "xgboost", "lightgbm")
 
 
-def main(data: int, descriptor: int, size: int) -> None:
+def main(data: int, descriptor: int, size: int, confined: int) -> None:
     """Converse with the parent until it has enough; never returns."""
     channel, window = Channel(socket.socket(fileno=data)), Window(descriptor, size)
     try:
-        last = converse(channel, window)
+        last = converse(channel, window, bool(confined))
         channel.send(last)
         channel.receive()  # the parent ends this process
     except Broken:
@@ -43,13 +41,10 @@ def main(data: int, descriptor: int, size: int) -> None:
     os._exit(0)
 
 
-def converse(channel: Channel, window: Window) -> Message:
+def converse(channel: Channel, window: Window, confined: bool) -> Message:
     """Load, learn and predict; returns the last message, which says why there are no more."""
     job = channel.receive()
-    drop_capabilities()
-    writable = [Path.cwd(), Path("/dev/null"), Path("/dev/shm")]
-    confined = job["confine"] and restrict(writable, [Path(p) for p in job["hidden"]])
-    if job["hidden"] and not confined:
+    if job["closed"] and not confined:
         return {"op": "exposed"}
     family = parse_stored(job["spec"])
     rng = np.random.Generator(np.random.Philox(key=np.array(job["rng"], np.uint64)))
@@ -221,4 +216,4 @@ def _from(file: str | None, trace: TracebackType | None) -> TracebackType | None
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:4]))
+    main(*map(int, sys.argv[1:5]))

@@ -66,7 +66,8 @@ class Foreign:
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
         """Start the process, serve it until it has learned, and keep it for predictions."""
         family: Family = oracle.family
-        process = Process(oracle.meter.budget, max(_WINDOW, 64 * 16 * family.k * family.d))
+        window, hidden = max(_WINDOW, 64 * 16 * family.k * family.d), _private(oracle)
+        process = Process(oracle.meter.budget, window, CONFINE, hidden)
         try:
             return self._converse(process, oracle, rng)
         except Failed as failed:
@@ -81,9 +82,9 @@ class Foreign:
 
         name, about, access, revision; sha256 of its file; confined: whether it was.
         """
-        process = Process(Budget(), _WINDOW)
+        process = Process(Budget(), _WINDOW, CONFINE)
         try:
-            return self._loaded(process, "parity:d=8,m=1", None, Budget(), (0, 0), ())
+            return self._loaded(process, "parity:d=8,m=1", None, Budget(), (0, 0), False)
         finally:
             process.close()
 
@@ -94,7 +95,7 @@ class Foreign:
         tau: Fraction | None,
         budget: Budget,
         rng: tuple[int, int],
-        private: tuple[Path, ...],
+        closed: bool,
     ) -> Message:
         """Tell the process its job, and wait until it has loaded the learner."""
         job = {
@@ -104,8 +105,7 @@ class Foreign:
             "tau": None if tau is None else str(tau),
             "budget": asdict(budget),
             "rng": rng,
-            "confine": CONFINE,
-            "hidden": [str(path.absolute()) for path in private],
+            "closed": closed,  # there are folders that must be
         }
         until = time.monotonic() + _LOADING
         process.send(job, until)
@@ -119,8 +119,8 @@ class Foreign:
         family, meter = oracle.family, oracle.meter
         started = time.monotonic()
         coins = int(rng.integers(2**63)), int(rng.integers(2**63))
-        tau, private = getattr(oracle, "tau", None), getattr(oracle, "private", ())
-        ready = self._loaded(process, family.spec, tau, meter.budget, coins, private)
+        tau, closed = getattr(oracle, "tau", None), bool(_private(oracle))
+        ready = self._loaded(process, family.spec, tau, meter.budget, coins, closed)
         process.send({"op": "learn"})
         meter.restart()
         last = serve(process, oracle, _deadline(meter))
@@ -170,6 +170,12 @@ class _Predictor:
                 raise Failed(Outcome.INVALID, {"reason": f"{wrong} of {y.size} not finite"})
             out[start : start + each] = y
         return out
+
+
+def _private(oracle: Any) -> tuple[Path, ...]:
+    """Name the folders that hold the secret."""
+    found: tuple[Path, ...] = getattr(oracle, "private", ())
+    return found
 
 
 def _deadline(meter: Meter) -> float | None:

@@ -14,12 +14,14 @@ import signal
 import socket
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if __package__ or TYPE_CHECKING:
-    from hardness.upper.isolated import linux, processes
+    from hardness.upper.isolated import landlock, linux, processes
 else:  # as a script: the packages above would import far more than is needed
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import landlock
     import linux
     import processes
 
@@ -76,11 +78,15 @@ def _start(job: dict[str, Any], output: int, own: tuple[int, ...]) -> int:
         os.close(output)
         with contextlib.suppress(OSError):
             linux.own_shared_memory(job["memory_bytes"] + job["window_bytes"])
-        linux.drop_capabilities()  # before there are threads, each of which would keep its own
+        # Before there are threads, each of which would keep what it has.
+        linux.drop_capabilities()
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for given in job["descriptors"]:
             os.set_inheritable(given, True)
-        os.execv(job["command"][0], job["command"])
+        writable = [Path(p) for p in (job["folder"], "/dev/null", "/dev/shm")]
+        hidden = [Path(p) for p in job["hidden"]]
+        confined = job["confine"] and landlock.restrict(writable, hidden)
+        os.execv(job["command"][0], [*job["command"], str(int(confined))])
     finally:
         os._exit(127)
 

@@ -8,8 +8,12 @@ signals to nobody outside.
 import ctypes
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hardness.upper.isolated.linux import NO_NEW_PRIVILEGES, libc, prctl
+if __package__ or TYPE_CHECKING:
+    from hardness.upper.isolated.linux import NO_NEW_PRIVILEGES, libc, prctl
+else:  # of the guard, which is a script
+    from linux import NO_NEW_PRIVILEGES, libc, prctl
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _EXECUTE, _WRITE, _READ, _LIST = 1, 2, 4, 8
@@ -39,7 +43,8 @@ def version() -> int:
 def restrict(writable: list[Path], hidden: list[Path]) -> bool:
     """Let this process write below `writable` only, and read nothing below `hidden`.
 
-    False, and nothing has changed, where the system cannot do it.
+    It holds for the thread that asks and for all that this one starts. False, and nothing has
+    changed, where the system cannot do it.
     """
     there = version()
     if not there:

@@ -54,8 +54,13 @@ _GONE = End(reason="gone", status=None, peak_bytes=0, cpu_seconds=0.0, left=0, p
 class Process:
     """A child with its guard, its connection and its window; raises Failed where it has ended."""
 
-    def __init__(self, budget: Budget, window_bytes: int) -> None:
-        """Start both. They hold no secret: they are told what to do by messages alone."""
+    def __init__(
+        self, budget: Budget, window_bytes: int, confine: bool = True, hidden: tuple[Path, ...] = ()
+    ) -> None:
+        """Start both. They hold no secret: they are told what to do by messages alone.
+
+        confine: to the scratch folder, where the system can; hidden: folders that stay closed.
+        """
         protect()
         self.token = secrets.token_hex(16)
         self.folder = Path(tempfile.mkdtemp(prefix="hardness-learner-"))
@@ -71,6 +76,8 @@ class Process:
             + [str(n) for n in (*given, window_bytes)],
             "descriptors": given,
             "folder": str(self.folder),
+            "confine": confine,
+            "hidden": [str(path.absolute()) for path in hidden],
             "cpu_seconds": budget.cpu_seconds,
             "memory_bytes": memory,
             "window_bytes": window_bytes,

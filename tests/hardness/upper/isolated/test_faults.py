@@ -84,8 +84,8 @@ RAISES = [
     answers("RaisesInPredict", Outcome.RAISED, stage="predict", type="KeyError", message="'where'"),
 ]
 RETURNS = [
-    answers("NoHypothesis", Outcome.RAISED, type="UsageError"),
-    answers("AnObject", Outcome.RAISED, type="UsageError"),
+    answers("NoHypothesis", Outcome.INVALID, reason="learn gave a NoneType"),
+    answers("AnObject", Outcome.INVALID, reason="learn gave"),
     answers("NotCallable", Outcome.INVALID),
     answers("NotANumber", Outcome.INVALID, reason="262144 of 262144 not finite"),
     answers("Infinite", Outcome.INVALID, reason="1 of 262144 not finite"),

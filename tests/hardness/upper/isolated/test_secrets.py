@@ -84,7 +84,7 @@ def test_no_process_shows_the_secret(instance, spy, confined):
     window = "/memfd:hardness (deleted)"  # Python maps a copy of the descriptor
     held = ["/dev/null", window, window, "pipe", "pipe", "socket"]
     assert found["descriptors"] == held  # its input, the window, its output, the connection
-    assert len(found["arguments"]) == 3
+    assert len(found["arguments"]) == 4
     assert all(text.isdigit() and len(text) < 10 for text in found["arguments"])
 
 
