@@ -83,9 +83,10 @@ RAISES = [
     answers("Recursion", Outcome.RAISED, type="RecursionError"),
     answers("RaisesInPredict", Outcome.RAISED, stage="predict", type="KeyError", message="'where'"),
 ]
+WANTED = "a Hypothesis or a function predict(x) is needed"
 RETURNS = [
-    answers("NoHypothesis", Outcome.INVALID, reason="learn gave a NoneType"),
-    answers("AnObject", Outcome.INVALID, reason="learn gave"),
+    answers("NoHypothesis", Outcome.INVALID, reason=f"learn gave a NoneType: {WANTED}"),
+    answers("AnObject", Outcome.INVALID, reason=f"learn gave a object: {WANTED}"),
     answers("NotCallable", Outcome.INVALID),
     answers("NotANumber", Outcome.INVALID, reason="262144 of 262144 not finite"),
     answers("Infinite", Outcome.INVALID, reason="1 of 262144 not finite"),
