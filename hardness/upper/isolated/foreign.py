@@ -1,5 +1,6 @@
 """A learner of others as a learner of ours: it runs in a process of its own, and we serve it."""
 
+import os
 import time
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -59,6 +60,8 @@ class Foreign:
         """Every family that a spec names; what the learner itself says, it says when it runs."""
         if self.file is not None and not self.file.is_file():
             raise UsageError(f"{self.spec} given: there is no file {self.file}")
+        if not hasattr(os, "fork"):
+            return "it runs in a process that is forked: on Linux or macOS"
         if family.name not in FAMILIES:
             return "a family from a file has no spec that the learner's process could read"
         return None

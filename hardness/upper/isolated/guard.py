@@ -123,6 +123,10 @@ def _watch(job: dict[str, Any], control: socket.socket, output: int, child: int)
         reason = reason or _passed(job, now, cpu, files)
     left = processes.use([pid for pid in processes.below(me) if pid != child]).count
     ended |= processes.end_below(me)
+    if child not in ended:  # there is no /proc to find it in
+        with contextlib.suppress(OSError):
+            os.killpg(child, signal.SIGKILL)
+            ended[child] = os.waitpid(child, 0)[1]
     printed = (printed + _read(output))[-_KEPT:] if output in open_ends else printed
     gone = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
