@@ -38,7 +38,7 @@ def _list(to: SimpleNamespace) -> None:
     from hardness.upper import LEARNERS
     from hardness.upper.plugins.names import installed
 
-    entries = installed()
+    entries = installed(LEARNERS)
     data = {
         "learners": [
             {"name": x.name, "access": x.access, "about": x.about} for x in LEARNERS.values()

@@ -87,7 +87,7 @@ def _foreign(text: str) -> Learner:
         parts = [str(file.absolute()), found.attribute, found.parameters]
         learner = Foreign(spec=text, text=":".join(p for p in parts if p), file=file)
     else:
-        entries = installed()
+        entries = installed(LEARNERS)
         named = {entry.name: entry for entry in entries if not entry.problem}
         if not found or found.place not in named:
             broken = [e for e in entries if found and e.name == found.place]

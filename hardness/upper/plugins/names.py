@@ -6,7 +6,7 @@ packages say of themselves.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import Distribution, EntryPoint, distributions
 from typing import Literal
@@ -81,22 +81,21 @@ def plugin(text: str) -> PluginName | None:
     )
 
 
-def installed() -> tuple[Entry, ...]:
+def installed(builtin: Collection[str] = ()) -> tuple[Entry, ...]:
     """List the learners that installed packages name, sorted; none of them is imported.
 
-    What is wrong with one is its `problem`, and never hides the others.
+    What is wrong with one is its `problem`, and never hides the others. builtin: names that are
+    taken.
     """
-    from hardness.upper.registry import LEARNERS
-
     found = sorted(_entries(), key=lambda e: (e.name, e.distribution, e.value))
     times = Counter(entry.name for entry in found)
     return tuple(
-        entry if entry.problem else replace(entry, problem=_problem(entry, LEARNERS, times))
+        entry if entry.problem else replace(entry, problem=_problem(entry, builtin, times))
         for entry in found
     )
 
 
-def _problem(entry: Entry, builtin: dict[str, type], times: Counter[str]) -> str | None:
+def _problem(entry: Entry, builtin: Collection[str], times: Counter[str]) -> str | None:
     if not _ENTRY.fullmatch(entry.name) or ":" in entry.name or entry.name.endswith(".py"):
         return f"its name '{entry.name[:40]}' is no plain word"
     if not _VALUE.fullmatch(entry.value):

@@ -2,6 +2,7 @@ import sys
 
 import pytest
 
+from hardness.upper import LEARNERS
 from hardness.upper.plugins import installed, load, plugin
 from instances import UsageError
 
@@ -77,7 +78,7 @@ def packages(tmp_path, monkeypatch):
 
 
 def test_installed_learners_are_listed_and_none_is_imported(packages):
-    found = {(e.name, e.distribution): e for e in installed()}
+    found = {(e.name, e.distribution): e for e in installed(LEARNERS)}
     problems = {name: entry.problem for (name, _), entry in found.items()}
     assert problems["theirs"] is None
     assert problems["nested"] is None
