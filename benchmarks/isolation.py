@@ -34,16 +34,30 @@ class Draws(Trivial):
     count, each = 1 << 21, 1 << 17
 
     def learn(self, oracle, rng):
-        oracle.draw(self.each)
+        self.take(oracle)
         started = time.perf_counter()
         for _ in range(self.count // self.each):
-            oracle.draw(self.each)
+            self.take(oracle)
         seconds = time.perf_counter() - started
         return Hypothesis(predict=oracle.family.known, details={"seconds_of_draws": seconds})
 
 
+    def take(self, oracle):
+        oracle.draw(self.each)
+
+
 class DrawsSmall(Draws):
     count, each = 1 << 18, 1 << 12
+
+
+class Reads(Draws):
+    """Looks at tokens and labels, as learners do."""
+
+    count, each = 1 << 16, 1 << 12
+
+    def take(self, oracle):
+        examples = oracle.draw(self.each)
+        examples.x, examples.y
 
 
 class DrawsFew(Draws):
@@ -87,8 +101,9 @@ def examples(spec: str, name: str = "Draws", rounds: int = 5) -> list[str]:
             min(run(learner, instance, Budget()).details["seconds_of_draws"] for _ in range(rounds))
             for learner in _both(name, Path(folder))
         )
+    looked = ", looked at" if name == "Reads" else ""
     return [
-        f"| examples of {spec} through shared memory, {batch} a time | "
+        f"| examples of {spec} through shared memory, {batch} a time{looked} | "
         f"{there / here:.2f} times the time in "
         f"process | {there:.3f} s against {here:.3f} s |"
     ]
@@ -99,6 +114,7 @@ def isolation() -> list[str]:
         *overhead(),
         *examples("parity:d=64,m=5"),
         *examples("parity:d=64,m=5", "DrawsSmall"),
+        *examples("parity:d=64,m=5", "Reads"),
         *examples("parity:d=1000,m=10", "DrawsFew"),
         *examples("nice:m=2,k=2,d=16", "DrawsFew"),
         *examples("lwr:n=32,q=1024,p=32"),
