@@ -104,3 +104,25 @@ def test_a_folder_with_its_secret(hardness, written):
     assert json.loads(hardness("learn", "first_steps.py:FirstSteps", made, "--json").out)[
         "outcome"
     ] in ("examples spent", "not judged")
+
+
+def test_what_a_learner_says_does_not_steer_the_terminal(hardness, tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "said = chr(27) + '[2J' + chr(0) + chr(0x202e)\n"
+        "class Loud:\n"
+        "    about = said\n"
+        "    def learn(self, oracle, rng):\n"
+        "        raise ValueError(said)\n"
+        "class Broken:\n"
+        "    def __init__(self):\n"
+        "        raise ValueError(said)\n"
+    )
+    for line in (
+        ("learn", "loud.py:Loud", "parity:d=4,m=1"),
+        ("learners", "show", "loud.py:Loud"),
+        ("learners", "show", "loud.py:Broken"),
+    ):
+        answer = hardness(*line)
+        said = answer.out + answer.err
+        assert "[2J??" in said
+        assert all(c.isprintable() or c == "\n" for c in said)
