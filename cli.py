@@ -18,6 +18,7 @@ from hardness.commands.families import families
 from hardness.commands.icl import icl
 from hardness.commands.learners import learners
 from hardness.commands.measures import measures
+from hardness.commands.options import printable
 from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
 from hardness.commands.stress import stress
@@ -106,7 +107,7 @@ def _silence() -> None:
 
 
 def _complain(message: str, code: int) -> NoReturn:
-    click.echo("hardness: " + " ".join(message.split()), err=True)
+    click.echo("hardness: " + printable(" ".join(message.split())), err=True)
     sys.exit(code)
 
 

@@ -4,6 +4,7 @@ They are reproducible by who knows the seed, so the labels hide nothing from a r
 """
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def stream(spec: str, batch: int, seed: int) -> Iterator[Arrays]:
     >>> X.shape, bool((next(batches)[0] == make_examples("parity:d=8,m=3", 100, 0)[0][50:]).all())
     ((50, 2, 8), True)
     """
-    require(batch >= 1, f"batch={batch} given: at least 1 is needed")
+    _require_integer(batch, 1, "batch", "the examples of a batch")
     return _batches(_instance(spec, batch, seed), batch)
 
 
@@ -93,10 +94,17 @@ def dataset(spec: str, n: int, seed: int) -> Any:
 
 
 def _instance(spec: str, n: int, seed: int) -> Instance:
-    require(n >= 0, f"n={n} given: the number of examples, at least 0")
+    _require_integer(n, 0, "n", "the number of examples")
+    _require_integer(seed, 0, "seed", "a seed")
     family = parse(spec)
     require_memory(16 * n * family.k * family.d, f"{n} examples of {family.spec} as arrays")
     return family.instance(seed)
+
+
+def _require_integer(value: Any, least: int, name: str, what: str) -> None:
+    """Refuse what is no integer of at least so much; raises UsageError."""
+    good = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+    require(good, f"{name}={str(value)[:40]} given: {what}, an integer of at least {least}")
 
 
 def _fill(instance: Instance, x: NDArray[Any], y: NDArray[Any]) -> None:

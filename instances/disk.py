@@ -34,9 +34,13 @@ def write_tensors(
             with draft.open("wb") as out:
                 np.savez(out, hardness=np.array(text), **arrays)  # type: ignore[arg-type]
         else:
+            from safetensors import SafetensorError
             from safetensors.numpy import save_file
 
-            save_file(arrays, draft, metadata={"hardness": text})
+            try:
+                save_file(arrays, draft, metadata={"hardness": text})
+            except SafetensorError as error:  # its own for what the system refuses, a full disk
+                raise ToolkitError(f"{path} cannot be written: {error}") from error
 
 
 def read_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -15,18 +15,28 @@ from instances.errors import UsageError, unknown
 from instances.spec import parse_stored
 from instances.userfile import split
 
+_LONGEST = 1e9  # seconds, as of a Budget
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rung:
     """A family, and what a learner may use on each of its instances; None is no limit.
 
-    about: why it is harder than the rung below.
+    about: why it is harder than the rung below. Raises UsageError for a limit that is none.
     """
 
     spec: str
     examples: int | None
     seconds: float
     about: str = ""
+
+    def __post_init__(self) -> None:
+        if self.examples is not None and (type(self.examples) is not int or self.examples < 1):
+            raise UsageError(f"{self.examples!r} examples given: an integer above 0 is needed")
+        if type(self.seconds) not in (int, float) or not 0 < self.seconds <= _LONGEST:
+            raise UsageError(
+                f"{self.seconds!r} seconds given: a number above 0, at most {_LONGEST:g}, is needed"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

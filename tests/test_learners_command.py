@@ -42,16 +42,34 @@ def test_what_does_not_conform_exits_with_1(hardness, tmp_path):
     assert not answer.err
 
 
+@pytest.mark.parametrize("file", ["my-learner.py", "my learner.py", "my.learner.py"])
+def test_a_file_may_have_any_plain_name(hardness, tmp_path, file):
+    assert hardness("learners", "new", file, "--json").json == {"file": file, "name": "MyLearner"}
+    compile((tmp_path / file).read_text(), file, "exec")
+
+
+def test_an_existing_output_is_refused_before_anything_is_printed(hardness, tmp_path):
+    (tmp_path / "kept.json").write_text("mine")
+    for line in (("learners", "list"), ("learners", "show", "mlp"), ("stress", "--list")):
+        answer = hardness(*line, "--out", "kept.json")
+        assert (answer.code, answer.out) == (1, "")
+        answer.one_line("kept.json exists")
+    assert (tmp_path / "kept.json").read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     ("line", "code", "said"),
     [
         (("learners", "new", "mine.txt"), 2, "ends in .py"),
         (("learners", "new"), 2, "needs the FILE"),
+        (("learners", "new", "none.py"), 2, "a name in Python"),
+        (("learners", "new", "mine.py", "--out", "other.py"), 2, "writes mine.py alone"),
         (("learners", "check", "none.py:Mine"), 2, "no file"),
         (("learners", "check", "elimination"), 2, "built in"),
         (("learners", "show", "none.py:Mine"), 2, "no file"),
         (("learners", "list", "student"), 2, "learners show student"),
         (("learn", "none.py", "parity:d=8,m=1"), 2, "path.py:Name"),
+        (("learn", "mlp", "parity:d=8,m=1", "--budget-seconds", "inf"), 2, "leave it out"),
         (("learn", "none.py:Mine", "parity:d=8,m=1"), 2, "no file"),
     ],
 )
@@ -86,3 +104,25 @@ def test_a_folder_with_its_secret(hardness, written):
     assert json.loads(hardness("learn", "first_steps.py:FirstSteps", made, "--json").out)[
         "outcome"
     ] in ("examples spent", "not judged")
+
+
+def test_what_a_learner_says_does_not_steer_the_terminal(hardness, tmp_path):
+    (tmp_path / "loud.py").write_text(
+        "said = chr(27) + '[2J' + chr(0) + chr(0x202e)\n"
+        "class Loud:\n"
+        "    about = said\n"
+        "    def learn(self, oracle, rng):\n"
+        "        raise ValueError(said)\n"
+        "class Broken:\n"
+        "    def __init__(self):\n"
+        "        raise ValueError(said)\n"
+    )
+    for line in (
+        ("learn", "loud.py:Loud", "parity:d=4,m=1"),
+        ("learners", "show", "loud.py:Loud"),
+        ("learners", "show", "loud.py:Broken"),
+    ):
+        answer = hardness(*line)
+        said = answer.out + answer.err
+        assert "[2J??" in said
+        assert all(c.isprintable() or c == "\n" for c in said)

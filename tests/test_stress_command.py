@@ -133,3 +133,39 @@ def test_a_damaged_file_is_one_line(hardness, tmp_path):
     found = hardness("figure", "stress", "x.json", "--out", "x.svg")
     assert found.code == 1
     found.one_line("x.json is damaged")
+
+
+ODD = ("$x^$.py", "_mine.py", "日本 <b>.py")  # a formula, what legends leave out, no glyphs
+
+
+def test_odd_names_of_files_stand_in_tables_and_figures_as_they_are(hardness, tmp_path):
+    text = "def L(x, y):\n    return lambda x: 0.0 * x\n"
+    for name in ODD:
+        (tmp_path / name).write_text(text)
+    call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none", "--jobs", 1]
+    for name in ODD:
+        call += ["--learner", f"{name}:L"]
+    assert hardness(*call, "--budget-examples", 20, "--out", "x.json").code == 0
+    for kind in ("svg", "png", "pdf"):
+        drawn = hardness("figure", "stress", "x.json", "--out", f"x.{kind}")
+        assert (drawn.code, drawn.err) == (0, "")
+    for name in ODD[:2]:  # the writer of svg puts every text into a comment beside its glyphs
+        assert f"{name}:L: holds none" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["two\nlines.py:L", "byte\udcff.py:L", "x" * 1000 + ".py:L"])
+def test_names_that_no_file_of_results_could_hold_are_refused_first(hardness, name):
+    for call in (["stress", "--on", "parity:d=4,m=1"], ["compare", "parity:m=1", "--over", "d=4"]):
+        answer = hardness(*call, "--learner", name, "--out", "x")
+        assert (answer.code, answer.out) == (2, "")
+        answer.one_line("printable characters")
+
+
+def test_a_long_name_comes_back_from_its_file(hardness, tmp_path):
+    deep = "x" * 200 + "/" + "y" * 200
+    (tmp_path / deep).mkdir(parents=True)
+    (tmp_path / deep / "m.py").write_text("def L(x, y):\n    return lambda x: 0.0 * x\n")
+    call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none", "--jobs", 1]
+    call += ["--learner", f"{deep}/m.py:L", "--budget-examples", 20]
+    assert hardness(*call, "--out", "x.json").code == 0
+    assert hardness("figure", "stress", "x.json", "--json").code == 0

@@ -1,5 +1,6 @@
 """What learners there are, and what one of one's own needs: a check and a template."""
 
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +24,8 @@ def learners(to: SimpleNamespace, action: str, name: str | None) -> None:
     check NAME: does a learner of one's own, path.py:Name or an installed one, keep to the protocol?
     Exits with 1 if not. new FILE: write a commented template of one.
     """
+    if action in ("list", "show"):
+        early(to)
     if action == "list":
         if name:
             raise click.UsageError(f"learners list takes no NAME: try learners show {name}")
@@ -111,7 +114,9 @@ def _new(to: SimpleNamespace, name: str) -> None:
     path = Path(name)
     if path.suffix != ".py":
         raise click.UsageError(f"{name} given: the name of a file that ends in .py is needed")
-    chosen = "".join(part.title() for part in path.stem.split("_"))
+    if to.out:
+        raise click.UsageError(f"--out given: learners new writes {name} alone, leave it out")
+    chosen = "".join(part.title() for part in re.split(r"[-_. ]", path.stem))
     write_text(path, template(chosen, name), force=to.force)
     data = {"file": name, "name": chosen}
     said = f"written: {name}\ntry: hardness learn {name}:{chosen} parity:d=8,m=1"

@@ -43,11 +43,20 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def emit(to: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
     """Print text or JSON, and write the JSON to --out."""
-    click.echo(json.dumps(data, indent=1) if to.as_json else text)
+    click.echo(json.dumps(data, indent=1) if to.as_json else printable(text))
     if write and to.out:
         from instances.disk import write_json
 
         write_json(to.out, data, force=to.force)
+
+
+def printable(text: str) -> str:
+    """Keep what a learner or a file says from steering the terminal: ? for control characters.
+
+    >>> printable("red: \\x1b[31m" + chr(10) + "é")
+    'red: ?[31m\\né'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def early(to: SimpleNamespace) -> None:

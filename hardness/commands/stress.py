@@ -81,6 +81,7 @@ def stress(
     from instances.ladders import ladder, ladder_of
 
     if listing:
+        early(to)
         return _list(to, name)
     if not names:
         raise click.UsageError("stress needs --learner NAME, or --list")

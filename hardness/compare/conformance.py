@@ -89,6 +89,8 @@ def conformance(
         raise UsageError(
             f"'{name}' given: it is built in; a learner of one's own is checked, as path.py:Name"
         )
+    if not specs:
+        raise UsageError("no specs given: a learner is checked on at least one family")
     families = [parse_stored(spec) for spec in specs]
     learner.supports(families[0])  # the file is there
     try:

@@ -113,6 +113,8 @@ def stress(
             f"{len(learners)} learners, {seeds} seeds, {jobs} jobs given: at least one of each is "
             f"needed, and at most {_MOST_SEEDS} seeds"
         )
+    if base_seed is not None and (type(base_seed) is not int or base_seed < 0):
+        raise UsageError(f"base_seed={base_seed!r} given: an integer of at least 0 is needed")
     climbs = _starts(learners, references)
     certified = tuple(certified_of(spec) for spec in ladder.specs)
     base = secrets.randbits(BITS) if base_seed is None else base_seed

@@ -20,6 +20,7 @@ from hardness.compare.stress import (
 )
 from hardness.oracles import Budget
 from hardness.upper import LEARNERS, learner_spec, parse_learner
+from hardness.upper.registry import LONGEST_NAME
 from instances.coded import Coded
 from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
@@ -28,7 +29,6 @@ from instances.spec import parse_stored
 
 FORMAT = "hardness-stress/1"
 _DRAWN, _GIVEN = "operating system", "given"
-_LONGEST = 300  # of a learner's name
 
 
 def to_json(found: Stress) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _read_ladder(data: dict[str, Any]) -> Ladder:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST or not value.isprintable():
+    if not isinstance(value, str) or len(value) > LONGEST_NAME or not value.isprintable():
         raise ValueError(f"{str(value)[:40]!r} is no line of text")
     return value
 

@@ -8,11 +8,14 @@ from typing import Literal
 from instances.errors import UsageError
 
 Resource = Literal["examples", "queries", "seconds"]
+_LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system can hold
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """What a learner may use; None is no limit. Raises UsageError for what is not positive.
+    """What a learner may use; None is no limit. Raises UsageError for what cannot be a limit.
+
+    Every one is above 0; seconds and cpu_seconds are at most 1e9.
 
     cpu_seconds and memory_bytes (resident) are of all its processes together: they are held where
     a learner runs in a process of its own, as those from files do.
@@ -32,6 +35,13 @@ class Budget:
             given = getattr(self, name)
             if given is not None and not given > 0:
                 raise UsageError(f"a budget of {given} {name} given: it must be above 0")
+        for name in ("seconds", "cpu_seconds"):
+            given = getattr(self, name)
+            if given is not None and given > _LONGEST:
+                raise UsageError(
+                    f"a budget of {given:g} {name} given: it is at most {_LONGEST:g}; leave it out "
+                    "for no limit"
+                )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 from hardness.compare import Comparison
 from hardness.compare.distinction import implied_accuracy
 from hardness.lower import estimate
-from hardness.report.canvas import STYLES
+from hardness.report.canvas import STYLES, named
 from hardness.report.summary import cells, short_name
 from instances.errors import UsageError
 from instances.parameters import plain
@@ -58,7 +58,7 @@ def draw_attacks(figure: Any, data: Data) -> None:
     for name, found in data["measured"].items():
         colour, mark = style[_kind(name)]
         seconds = [max(cell["seconds"], 1e-3) for cell in found]
-        left.semilogy(places, seconds, color=colour, linewidth=1, label=name)
+        left.semilogy(places, seconds, color=colour, linewidth=1, label=named(name))
         for place, cell, value in zip(places, found, seconds, strict=True):
             solved = 2 * cell["solved"] > cell["runs"]
             left.semilogy(
@@ -140,13 +140,13 @@ def draw_training(figure: Any, data: Data) -> None:
     for i, curve in enumerate(data["curves"]):
         colour, _ = STYLES[i % len(STYLES)]
         for j, points in enumerate(curve["runs"]):
-            label = f"{curve['learner']}, {data['parameter']}={curve['value']}" if not j else None
+            said = f"{named(curve['learner'])}, {data['parameter']}={curve['value']}"
             axis.semilogx(
                 [p[0] for p in points],
                 [implied_accuracy(p[2]) - 0.5 for p in points],
                 color=colour,
                 linewidth=1,
-                label=label,
+                label=None if j else said,
             )
     axis.axhline(0, color="#888888", linewidth=0.8)
     axis.set_xlabel("training steps")

@@ -1,6 +1,7 @@
 """Figures as bytes: one style, and the same bytes for the same data."""
 
 import io
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -36,5 +37,19 @@ def render(size: tuple[float, float], kind: str, build: Callable[[Any], None]) -
         build(figure)
         out = io.BytesIO()
         metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        figure.savefig(out, format=kind, metadata=metadata[kind], dpi=150)
+        with warnings.catch_warnings():  # a box stands for what the font lacks, of a user's names
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
+            figure.savefig(out, format=kind, metadata=metadata[kind], dpi=150)
         return out.getvalue()
+
+
+def named(text: str) -> str:
+    """Give a name that a user chose as it stands: $ in it begins no formula.
+
+    A legend leaves out what begins with _, so a space goes before it.
+
+    >>> named("mlp"), named("_mine.py:Net"), named("$x$.py:Net")
+    ('mlp', ' _mine.py:Net', '\\\\$x\\\\$.py:Net')
+    """
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text

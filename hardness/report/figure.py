@@ -4,7 +4,7 @@ from typing import Any
 
 from hardness.compare.both import Comparison
 from hardness.compare.run import Run
-from hardness.report.canvas import STYLES, render
+from hardness.report.canvas import STYLES, named, render
 from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, query_bound, short_name
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain
@@ -34,7 +34,7 @@ def _build(figure: Any, comparison: Comparison) -> None:
     panels = COSTS if asked else ("risk", *COSTS[1:])  # where nobody asks, the risk is the news
     for axis, panel in zip(axes, panels, strict=True):
         _panel(axis, panel, comparison, every, handles)
-    shown = [short_name(comparison, name) for name in comparison.learner_names]
+    shown = [named(short_name(comparison, name)) for name in comparison.learner_names]
     handles = {k: handles[k] for k in sorted(handles, key=lambda k: k not in shown)}
     if any(c.solved < c.runs for c in every):
         from matplotlib.lines import Line2D
@@ -92,7 +92,7 @@ def _panel(
         if learner not in handles:
             from matplotlib.lines import Line2D
 
-            handles[short_name(comparison, learner)] = Line2D(
+            handles[named(short_name(comparison, learner))] = Line2D(
                 [], [], color=colour, marker=mark, markersize=5, linewidth=1.2
             )
     terms = comparison.terms

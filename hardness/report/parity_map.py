@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from hardness.compare.noisyparity import Curve, Map
-from hardness.report.canvas import STYLES
+from hardness.report.canvas import STYLES, named
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.restricted import Restricted
 from instances.parameters import brief
@@ -263,7 +263,7 @@ def _points(axis: Any, data: Data) -> None:
                 markerfacecolor=colour if point["solved"] else "white",
                 linestyle="",
                 zorder=7,
-                label=f"{name}, {sum(p['solved'] for p in of)} of {len(of)} found"
+                label=f"{named(name)}, {sum(p['solved'] for p in of)} of {len(of)} found"
                 if point is of[0]
                 else None,
             )

@@ -1,11 +1,12 @@
 """The risk of every learner against the parameter of a comparison: a dial from easy to hard."""
 
+from itertools import cycle
 from statistics import median
 from typing import Any
 
 from hardness.compare import Comparison
 from hardness.compare.run import SOLVED_BELOW
-from hardness.report.canvas import STYLES
+from hardness.report.canvas import STYLES, named
 from hardness.report.summary import short_name
 from hardness.upper import Outcome
 from instances.parameters import plain
@@ -43,11 +44,11 @@ def draw_risks(figure: Any, data: Data) -> None:
     """Draw the median risk with the range over seeds, and the examples that were spent."""
     left, right = figure.subplots(1, 2)
     places = data["places"]
-    for (name, found), (colour, mark) in zip(data["learners"].items(), STYLES, strict=False):
+    for (name, found), (colour, mark) in zip(data["learners"].items(), cycle(STYLES), strict=False):
         style: Data = {"color": colour, "marker": mark, "markersize": 4, "linewidth": 1.2}
         shown = [(x, cell["risks"]) for x, cell in zip(places, found, strict=True)]
         kept = [(x, [max(r, _FLOOR) for r in risks]) for x, risks in shown if risks]
-        left.plot([x for x, _ in kept], [median(r) for _, r in kept], label=name, **style)
+        left.plot([x for x, _ in kept], [median(r) for _, r in kept], label=named(name), **style)
         left.fill_between(
             [x for x, _ in kept],
             [min(r) for _, r in kept],

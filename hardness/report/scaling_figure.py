@@ -7,7 +7,7 @@ from hardness.compare import Comparison, scaling
 from hardness.compare.scaling import Law
 from hardness.compare.scaling.certified import numbers
 from hardness.compare.scaling.fits import COSTS, Fit
-from hardness.report.canvas import STYLES
+from hardness.report.canvas import STYLES, named
 from hardness.report.summary import short_name
 from instances.errors import UsageError
 from instances.parameters import plain
@@ -113,7 +113,7 @@ def _costs(axis: Any, fit: Data, parameter: str, colour: str, mark: str) -> None
             markerfacecolor=colour if counts else "white",
             alpha=0.7,
         )
-    law, label = fit["power"], f"{fit['learner']}: no fit"
+    law, label = fit["power"], f"{named(fit['learner'])}: no fit"
     if law:
         places = _between(fit["places"])
         middle = sum(map(math.log, fit["places"])) / len(fit["places"])
@@ -131,7 +131,8 @@ def _costs(axis: Any, fit: Data, parameter: str, colour: str, mark: str) -> None
         bent = [math.exp(other["log_constant"] + other["rate"] * x) for x in places]
         axis.plot(places, bent, color=colour, linewidth=1, linestyle=":")
         label = (
-            f"{fit['learner']}: {parameter}^{law['rate']:.2f} [{law['low']:.2f}, {law['high']:.2f}]"
+            f"{named(fit['learner'])}: {parameter}^{law['rate']:.2f} "
+            f"[{law['low']:.2f}, {law['high']:.2f}]"
         )
     axis.plot([], [], color=colour, marker=mark, markersize=4, linewidth=1.2, label=label)
 

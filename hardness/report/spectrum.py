@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hardness.compare import Spectra
-from hardness.report.canvas import render
+from hardness.report.canvas import named, render
 from hardness.report.text import table
 from hardness.upper.spectra import Spectrum
 
@@ -69,7 +69,7 @@ def _draw(figure: Any, found: Spectra) -> None:
     axis.set_xticks(degrees[:: -(-len(degrees) // 14)])
     axis.set_xlabel("degree")
     axis.set_ylabel("weight")
-    learner = f"\n{found.attempt.run.learner}" if found.attempt else ""
+    learner = f"\n{named(found.attempt.run.learner)}" if found.attempt else ""
     axis.set_title(f"{found.spec}, seed {found.seed}{learner}", fontsize=8)
     axis.grid(True, axis="y", linewidth=0.4, alpha=0.5)
     axis.set_axisbelow(True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from hardness.compare.climb import Trials
 from hardness.compare.stress import Stress
-from hardness.report.canvas import STYLES
+from hardness.report.canvas import STYLES, named
 from hardness.report.stress import short_specs
 
 Data = dict[str, Any]
@@ -125,7 +125,7 @@ def _legend(learner: Data) -> str:
     told = f"holds {learner['held']}" if learner["held"] else "holds none"
     if learner["touched"] > learner["held"]:
         told += f", touches {learner['touched']}"
-    return f"{learner['learner']}: {told}" + (" (reference)" if learner["reference"] else "")
+    return f"{named(learner['learner'])}: {told}" + (" (reference)" if learner["reference"] else "")
 
 
 def _learner(axis: Any, cost: str, learner: Data, colour: str, mark: str) -> Any:

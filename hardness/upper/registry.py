@@ -51,6 +51,8 @@ LEARNERS: dict[str, type[Any]] = {
     )
 }
 
+LONGEST_NAME = 1000  # of a learner, as it is written: it stands in tables, figures and files
+
 ATTACKS = (  # learners that look for the secret itself
     "elimination",
     "bruteforce",
@@ -69,6 +71,11 @@ def parse_learner(text: str) -> Learner:
     >>> parse_learner("lowdegree:degree=3").degree
     3
     """
+    if len(text) > LONGEST_NAME or not text.strip().isprintable():
+        raise UsageError(
+            f"{text[:100]!r} given: the name of a learner is one line of at most {LONGEST_NAME} "
+            "printable characters: rename its file, or make a link to it"
+        )
     name, _, rest = text.strip().partition(":")
     if name in LEARNERS:
         learner: Learner = build(LEARNERS[name], rest, name, name)

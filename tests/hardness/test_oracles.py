@@ -164,5 +164,10 @@ def test_budgets_and_tolerances_out_of_range_are_refused():
     for limits in ({"examples": 0}, {"queries": -1}, {"seconds": 0.0}):
         with pytest.raises(UsageError, match="above 0"):
             Budget(**limits)
+    for most in (float("inf"), 1e300, 1.1e9):  # no clock or timeout of a system holds these
+        for name in ("seconds", "cpu_seconds"):
+            with pytest.raises(UsageError, match=f"{name} given: it is at most 1e\\+09"):
+                Budget(**{name: most})
+    assert Budget(seconds=1e9).seconds == 1e9
     with pytest.raises(UsageError, match="tau"):
         ExactOracle(Parity(d=4, m=1).instance(0), Fraction(0), meter())

@@ -196,3 +196,9 @@ def test_wrong_claims_are_rare_in_simulated_climbs():
     assert wrong / games <= 1 / 32 + 5 * np.sqrt(1 / 32 / games)
     assert wrong / games >= 1 / 32 - 5 * np.sqrt(1 / 32 / games)
     assert Fraction(1, 20) == climbing.LEVEL
+
+
+@pytest.mark.parametrize("base", [-1, 1.5, True, "1"])
+def test_a_base_seed_is_an_integer(base):
+    with pytest.raises(UsageError, match="base_seed"):
+        stress(["trivial"], ladder_of(["parity:d=4,m=1"]), 1, base)

@@ -54,7 +54,7 @@ def test_none_are_none():
     [
         (lambda: make_examples("partiy:d=8", 5, 0), "did you mean 'parity'"),
         (lambda: make_examples("parity:d=8,m=3", -1, 0), "n=-1 given"),
-        (lambda: make_examples("parity:d=8,m=3", 5, -1), "seed -1"),
+        (lambda: make_examples("parity:d=8,m=3", 5, -1), "seed=-1"),
         (lambda: make_examples("parity:d=8,m=3", 1 << 50, 0), "of memory"),
         (lambda: make_reduced("nice:m=2,k=2,d=4", 5, 0), "only families whose labels are codes"),
         (lambda: stream("parity:d=8,m=3", 0, 0), "batch=0 given"),
@@ -78,3 +78,11 @@ def test_without_the_extra_the_message_names_the_command(monkeypatch):
 def test_make_reduced_needs_codes():
     with pytest.raises(UsageError):
         make_reduced("linear:m=1,k=2,d=2", 1, 0)
+
+
+@pytest.mark.parametrize("value", [1.5, "3", None, True, -1, float("nan")])
+@pytest.mark.parametrize("make", [make_examples, make_reduced, stream])
+def test_numbers_and_seeds_are_integers(make, value):
+    for arguments in ((value, 0), (3, value)):
+        with pytest.raises(UsageError, match="an integer of at least"):
+            make("parity:d=8,m=1", *arguments)

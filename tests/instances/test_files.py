@@ -301,3 +301,18 @@ def test_a_folder_with_its_layer_loads_it(tmp_path):
     folder = make(tmp_path / "x", count=0, spec="parity:d=9,m=3", with_layer=True)
     layer = load_layer(tmp_path / "x" / "secret-layer.safetensors")
     assert (layer.theta == folder.instance.layer().theta).all()
+
+
+@pytest.mark.parametrize("ending", ["safetensors", "npz"])
+def test_what_the_system_refuses_to_write_is_one_line(tmp_path, ending):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    words = np.zeros(100_000, np.uint64)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # as on a disk that is full
+    try:
+        with pytest.raises(ToolkitError, match=f"t.{ending} cannot be written: ") as refused:
+            disk.write_tensors(tmp_path / f"t.{ending}", {"words": words}, {"format": "x"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "\n" not in str(refused.value)
+    assert not list(tmp_path.iterdir())

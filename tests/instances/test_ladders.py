@@ -62,3 +62,15 @@ def test_ladders_of_ones_own():
         ladder_of(["mine.py:Family"])
     with pytest.raises(UsageError, match="at least one"):
         ladder_of([])
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        *({"examples": v} for v in (0, -1, 1.5, True, "9")),
+        *({"seconds": v} for v in (0, -1.0, float("nan"), float("inf"), 1e300, None, "9")),
+    ],
+)
+def test_rungs_refuse_limits_that_are_none(limits):
+    with pytest.raises(UsageError, match="given"):
+        ladder_of(["parity:d=8,m=1"], **limits)

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.errors import UsageError
 from instances.streams import BitStream
 
 Floats = NDArray[np.float64]
@@ -96,7 +97,7 @@ def growth(sizes: Floats, costs: Floats, stream: BitStream) -> Growth:
     sizes: (K,), above 0, K >= 4; costs: (K, S), above 0; stream: of the bootstrap.
 
     Each law is tested within the model that has both regressors, by Student's t: the J test of
-    [DM81], which is exact here for normal errors.
+    [DM81], which is exact here for normal errors. Raises UsageError for other arrays.
 
     >>> from instances.streams import key
     >>> x = np.arange(4.0, 10)
@@ -104,6 +105,7 @@ def growth(sizes: Floats, costs: Floats, stream: BitStream) -> Growth:
     >>> round(found.power.rate, 6), found.verdict
     (3.0, 'power law')
     """
+    _require(np.asarray(sizes), np.asarray(costs))
     logs = np.log(costs)
     power, exponential = (_law(u, logs, stream) for u in (np.log(sizes), sizes))
     against_power = _refused(np.log(sizes), sizes, logs)
@@ -116,6 +118,18 @@ def growth(sizes: Floats, costs: Floats, stream: BitStream) -> Growth:
         exponential_refused=against_exponential,
         bent_refused=max(_bent(sizes, logs)) if possible else None,
     )
+
+
+def _require(sizes: Floats, costs: Floats) -> None:
+    """Refuse what no law can be fitted to; raises UsageError."""
+    if sizes.ndim != 1 or costs.ndim != 2 or len(sizes) != len(costs) or not costs.shape[1]:
+        raise UsageError(
+            f"sizes {sizes.shape} and costs {costs.shape} given: (K,) and (K, S) are needed, S >= 1"
+        )
+    if len(np.unique(sizes)) < max(LEAST_SIZES, len(sizes)):
+        raise UsageError(f"{len(sizes)} sizes given: at least {LEAST_SIZES} different are needed")
+    if not all(np.isfinite(v).all() and (v > 0).all() for v in (sizes, costs)):
+        raise UsageError("sizes or costs given that are not finite and above 0: leave them out")
 
 
 def _law(u: Floats, logs: Floats, stream: BitStream) -> Law:

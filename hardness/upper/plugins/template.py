@@ -1,5 +1,7 @@
 """The file that `hardness learners new` writes: it works as it stands."""
 
+import keyword
+
 from instances.errors import UsageError
 
 _TEXT = '''"""A learner of one's own.
@@ -71,6 +73,6 @@ def template(name: str, file: str = "my_learner.py") -> str:
     >>> "def mine(z, s):" in template("mine")
     True
     """
-    if not name.isidentifier() or not name.isascii():
+    if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         raise UsageError(f"'{name}' given: a name in Python is needed, letters, digits and _")
     return _TEXT.replace("NAME", name).replace("FILE", file)

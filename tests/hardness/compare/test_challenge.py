@@ -165,6 +165,17 @@ def test_a_hypothesis_is_closed_and_its_failure_told(tmp_path, monkeypatch):
     assert len(closed) == 4
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("def M(x, y): pass\n", "not loaded"), ("def L(x, y): raise ValueError('why')\n", "raised")],
+)
+def test_what_a_broken_learner_of_ones_own_leaves_is_not_packed(tmp_path, text, word):
+    made = make(tmp_path, "parity:d=8,m=2")
+    (tmp_path / "mine.py").write_text(text)
+    with pytest.raises(ToolkitError, match=word):
+        lib.by_learner(made, "ann", parse_learner(f"{tmp_path / 'mine.py'}:L"), Budget())
+
+
 def test_what_is_drawn_comes_from_the_system(tmp_path):
     """Twice the same call: nothing hidden is the same, nor any token."""
     for name in ("a", "b"):

@@ -127,3 +127,9 @@ def test_only_learners_of_ones_own_are_checked(files):
         conformance("elimination")
     with pytest.raises(UsageError, match="no file"):
         conformance(f"{files}/none.py:Mine")
+
+
+def test_no_specs_check_nothing(tmp_path):
+    (tmp_path / "mine.py").write_text("def L(x, y): ...")
+    with pytest.raises(UsageError, match="at least one family"):
+        conformance(f"{tmp_path / 'mine.py'}:L", ())

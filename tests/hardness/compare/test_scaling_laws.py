@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from hardness.compare.scaling import growth
+from instances import UsageError
 from instances.streams import BitStream, generator, key
 
 SIZES = np.array([8.0, 11, 14, 17, 20])
@@ -159,3 +160,23 @@ def test_cutting_the_bootstrap_changes_nothing(monkeypatch):
     whole = fit(SIZES, costs)
     monkeypatch.setattr(laws, "_AT_ONCE", 1000)
     assert fit(SIZES, costs) == whole
+
+
+@pytest.mark.parametrize(
+    ("sizes", "costs", "said"),
+    [
+        (np.arange(1.0, 4), np.ones((3, 2)), "at least 4 different"),
+        (np.ones(6), np.ones((6, 2)), "at least 4 different"),
+        (np.array([1.0, 2, 3, 4, 4]), np.ones((5, 2)), "at least 4 different"),
+        (np.arange(1.0, 7), np.ones((4, 2)), "are needed"),
+        (np.arange(1.0, 7), np.ones(6), "are needed"),
+        (np.arange(1.0, 7), np.ones((6, 0)), "are needed"),
+        (np.arange(0.0, 6), np.ones((6, 2)), "above 0"),
+        (np.arange(1.0, 7), -np.ones((6, 2)), "above 0"),
+        (np.arange(1.0, 7), np.full((6, 2), np.nan), "finite"),
+        (np.arange(1.0, 7), np.full((6, 2), np.inf), "finite"),
+    ],
+)
+def test_what_no_law_can_be_fitted_to_is_refused(sizes, costs, said):
+    with pytest.raises(UsageError, match=said):
+        growth(sizes, costs, BitStream(key(0, "refused")))

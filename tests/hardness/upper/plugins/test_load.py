@@ -461,6 +461,7 @@ def test_a_decorated_function_takes_parameters(here):
         (lambda: Function(lambda x, y: x, examples=0), "at least 1"),
         (lambda: function(view="bits")(lambda x, y: x), "view='bits'"),
         (lambda: template("a b"), "a name in Python is needed"),
+        (lambda: template("None"), "a name in Python is needed"),
     ],
 )
 def test_wrappers_refuse_what_is_none(call, words):
