@@ -22,6 +22,12 @@ from instances.errors import ToolkitError, UsageError
 
 _BATCH_NUMBERS, _LONGEST_TEXT = 1 << 21, 1 << 22
 
+_BROKEN = {  # outcomes whose predictions are those of knowing the family alone, by accident
+    *(Outcome.UNSUPPORTED, Outcome.NOT_LOADED, Outcome.RAISED, Outcome.EXITED, Outcome.CRASHED),
+    *(Outcome.BROKE_OFF, Outcome.INVALID, Outcome.CPU_SPENT, Outcome.MEMORY_SPENT),
+    Outcome.TOO_MANY_PROCESSES,
+}
+
 
 def by_predictions(challenge: Challenge, name: str, path: Path) -> Submission:
     """Pack the predictions of a file; raises UsageError, DamagedFile."""
@@ -45,17 +51,20 @@ def by_learner(
 ) -> tuple[Submission, Outcome | None, Usage]:
     """Run a learner on the stored examples; pack what it predicts and the secret it claims.
 
-    Raises ToolkitError where it cannot run, or gives no valid predictions.
+    Raises ToolkitError where it cannot run, broke down, or gives no valid predictions.
     """
     require_room(challenge.family, len(challenge.fresh))
     require_shards(challenge)
     hypothesis, usage = learn_once(learner, challenge.folder, budget, seed)
     try:
+        if hypothesis.outcome in _BROKEN or "ended" in hypothesis.details:
+            raise Failed(hypothesis.outcome or Outcome.INVALID, hypothesis.details)
         predictions = _predict(challenge, hypothesis.predict, learner.name)
     except Failed as failed:
-        told = ", ".join(f"{k} {v}" for k, v in failed.details.items())
+        told = ", ".join(f"{k} {v}" for k, v in failed.details.items() if k != "printed")
         raise ToolkitError(
-            f"{learner.name}: {failed.outcome.value}: {failed.outcome.advice}; {told[:200]}"
+            f"{learner.name}: {failed.outcome.value}: {failed.outcome.advice}; "
+            f"{' '.join(told.split())[:300]}"
         ) from failed
     finally:
         hypothesis.close()
