@@ -83,7 +83,7 @@ def play(
     if not isinstance(family, Symmetric):
         raise ToolkitError(f"{family.spec} given: there is no adversary for this family")
     adversary = _adversary(family, strategy, tau, Meter(budget))
-    hypothesis, usage = attempt(learner, adversary, seed)
+    hypothesis, usage = attempt(learner, _Asked(adversary), seed)
     secret = adversary.draw(generator(seed, "adversary", learner_spec(learner)))
     drawn = family.instance(seed)
     instance = replace(drawn, hidden=replace(drawn.hidden, secret=secret))
@@ -93,6 +93,14 @@ def play(
         transcript=adversary.transcript(secret),
         bound=_bound(family, tau),
     )
+
+
+class _Asked:
+    """An adversary as a learner sees it: it answers queries, and draws no member for anybody."""
+
+    def __init__(self, adversary: Adversary) -> None:
+        self.family, self.tau, self.meter = adversary.family, adversary.tau, adversary.meter
+        self.ask = adversary.ask
 
 
 def _adversary(family: Symmetric, strategy: Strategy, tau: Fraction, meter: Meter) -> Adversary:

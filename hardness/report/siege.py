@@ -2,6 +2,7 @@
 
 from hardness.compare import Siege
 from hardness.report.text import number, table
+from hardness.upper.plugins.names import plugin
 from instances.limits import readable_bytes
 
 
@@ -16,7 +17,7 @@ def siege_words(found: list[Siege], stopped: dict[str, str] | None = None) -> st
         rate = f"{low:.2f}..{high:.2f}" if one.judged else "-"
         rows.append(
             [
-                one.learner.partition(":")[0],
+                _name(one.learner),
                 f"{one.recovered}/{one.judged}" if one.judged else "not known",
                 rate,
                 number(one.seconds),
@@ -26,9 +27,17 @@ def siege_words(found: list[Siege], stopped: dict[str, str] | None = None) -> st
         )
     header = ["attack", "found", "rate at 95%", "seconds", "examples", "peak memory"]
     lines = [found[0].spec, "", table(header, rows), ""]
-    lines += [f"{one.learner.partition(':')[0]}: {_ends(one)}" for one in found]
+    lines += [f"{_name(one.learner)}: {_ends(one)}" for one in found]
     lines += [f"{name}: did not run: {why}" for name, why in (stopped or {}).items()]
     return "\n".join(lines)
+
+
+def _name(learner: str) -> str:
+    """Leave the parameters away: not the name in a file, path.py:Name."""
+    found = plugin(learner)
+    if found and found.attribute:
+        return f"{found.place}:{found.attribute}"
+    return learner.partition(":")[0]
 
 
 def _ends(one: Siege) -> str:

@@ -177,7 +177,7 @@ def _claim(rungs: Sequence[Certified]) -> str:
         f"any {asker}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success} over "
         "a uniform member where answers are as bad as they may be (certified). It says nothing of "
         "learners that look at single examples, as elimination, exhaustive search and lattice "
-        f"attacks: {rungs[0].why}."
+        f"attacks. {_sentence(rungs[0].why)}"
     )
 
 

@@ -113,12 +113,16 @@ def _panel(axis: Any, cost: str, data: Data, handles: dict[str, Any]) -> None:
         handles.setdefault("budget of the rung", line)
     axis.set_yscale("log")
     axis.set_title("Examples" if cost == "examples" else "Seconds")
-    axis.set_ylabel("examples; certified: queries too" if cost == "examples" else "seconds")
+    axis.set_ylabel(cost)
     labels = [f"{i}: {label}" for i, label in enumerate(data["rungs"], 1)]
     axis.set_xticks(range(1, len(labels) + 1), labels, rotation=90, fontsize=7)
     axis.set_xlim(0.4, len(labels) + 0.6)
     axis.set_xlabel(f"rung: {data['family']}")
     axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
+    low, high = axis.get_ylim()
+    if high < 10 * low:  # a log axis needs a decade to be read
+        centre = (low * high) ** 0.5
+        axis.set_ylim(centre / 10**0.5, centre * 10**0.5)
 
 
 def _legend(learner: Data) -> str:
@@ -177,6 +181,7 @@ def _certified(axis: Any, data: Data, handles: dict[str, Any]) -> None:
             [i for i, _ in shown], [v for _, v in shown], color="black", linestyle="--"
         )
         handles[f"SQ learners: queries {who} needed (certified)"] = line
+        axis.set_ylabel("examples; certified: queries too")
     floor = [(i, v) for i, v in enumerate(data["information_floor"], 1) if v]
     if floor:
         (line,) = axis.plot(

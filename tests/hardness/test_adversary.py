@@ -218,6 +218,21 @@ def test_without_following_members_it_does_not_contradict_itself_either(data):
     check(json.loads(json.dumps(oracle.transcript(secret).to_json())))
 
 
+DRAWS = """
+class Draws:
+    def learn(self, oracle, rng):
+        oracle.draw(10)
+"""
+
+
+def test_a_learner_of_ones_own_draws_nothing_from_the_adversary(tmp_path):
+    (tmp_path / "draws.py").write_text(DRAWS)
+    learner = parse_learner(f"{tmp_path / 'draws.py'}:Draws")
+    game = play(learner, parse("parity:d=8,m=2"), Budget(seconds=20))
+    assert game.run.outcome is Outcome.UNSUPPORTED
+    assert "examples were asked for" in game.run.details["reason"]
+
+
 def played():
     game = play(parse_learner("pooled"), parse("parity:d=8,m=2"), Budget(queries=6))
     return json.loads(json.dumps(game.transcript.to_json()))

@@ -21,10 +21,11 @@ from hardness.upper.learner import Predict
 from instances.errors import ToolkitError, UsageError
 
 _BATCH_NUMBERS, _LONGEST_TEXT = 1 << 21, 1 << 22
-_BROKEN = (  # outcomes of a learner that is to be mended: what nobody learned is not packed
+_BROKEN = {  # outcomes of a learner that is to be mended: what nobody learned is not packed
     *(Outcome.UNSUPPORTED, Outcome.NOT_LOADED, Outcome.RAISED, Outcome.EXITED, Outcome.CRASHED),
-    *(Outcome.BROKE_OFF, Outcome.INVALID, Outcome.TOO_MANY_PROCESSES),
-)
+    *(Outcome.BROKE_OFF, Outcome.INVALID, Outcome.CPU_SPENT, Outcome.MEMORY_SPENT),
+    Outcome.TOO_MANY_PROCESSES,
+}
 
 
 def by_predictions(challenge: Challenge, name: str, path: Path) -> Submission:
@@ -55,13 +56,14 @@ def by_learner(
     require_shards(challenge)
     hypothesis, usage = learn_once(learner, challenge.folder, budget, seed)
     try:
-        if hypothesis.outcome in _BROKEN:
-            raise Failed(hypothesis.outcome, hypothesis.details)
+        if hypothesis.outcome in _BROKEN or "ended" in hypothesis.details:
+            raise Failed(hypothesis.outcome or Outcome.INVALID, hypothesis.details)
         predictions = _predict(challenge, hypothesis.predict, learner.name)
     except Failed as failed:
         told = ", ".join(f"{k} {v}" for k, v in failed.details.items() if k != "printed")
         raise ToolkitError(
-            f"{learner.name}: {failed.outcome.value}: {failed.outcome.advice}; {told[:200]}"
+            f"{learner.name}: {failed.outcome.value}: {failed.outcome.advice}; "
+            f"{' '.join(told.split())[:300]}"
         ) from failed
     finally:
         hypothesis.close()

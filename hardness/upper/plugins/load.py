@@ -62,7 +62,8 @@ def _from_entry(name: PluginName) -> tuple[Any, str, str | None]:
         value = importlib.import_module(module)
     for part in attribute.split("."):
         if not hasattr(value, part):
-            raise UsageError(f"{where}: {unknown('name', part, vars(value))}")
+            known = [name for name in vars(value) if not name.startswith("_")]
+            raise UsageError(f"{where}: {unknown('name', part, known)}")
         value = getattr(value, part)
     return value, where, None
 

@@ -5,7 +5,6 @@ packages say of themselves.
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import Distribution, EntryPoint, distributions
@@ -88,22 +87,26 @@ def installed(builtin: Collection[str] = ()) -> tuple[Entry, ...]:
     taken.
     """
     found = sorted(_entries(), key=lambda e: (e.name, e.distribution, e.value))
-    times = Counter(entry.name for entry in found)
+    givers: dict[str, list[str]] = {}
+    for entry in found:
+        givers.setdefault(entry.name, []).append(entry.distribution)
     return tuple(
-        entry if entry.problem else replace(entry, problem=_problem(entry, builtin, times))
+        entry if entry.problem else replace(entry, problem=_problem(entry, builtin, givers))
         for entry in found
     )
 
 
-def _problem(entry: Entry, builtin: Collection[str], times: Counter[str]) -> str | None:
+def _problem(entry: Entry, builtin: Collection[str], givers: dict[str, list[str]]) -> str | None:
     if not _ENTRY.fullmatch(entry.name) or ":" in entry.name or entry.name.endswith(".py"):
         return f"its name '{entry.name[:40]}' is no plain word"
     if not _VALUE.fullmatch(entry.value):
         return f"its value '{entry.value[:80]}' is not of the form module:attribute"
     if entry.name in builtin:
         return f"the name '{entry.name}' is a built-in learner's"
-    if times[entry.name] > 1:
-        return f"the name '{entry.name}' is given {times[entry.name]} times"
+    by = givers[entry.name]
+    if len(by) > 1:
+        names = ", ".join(dict.fromkeys(by))
+        return f"the name '{entry.name}' is given {len(by)} times, by {names}"
     return None
 
 

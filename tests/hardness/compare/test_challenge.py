@@ -143,6 +143,16 @@ def test_a_learner_that_needs_queries_cannot_run(tmp_path):
         lib.by_learner(made, "ann", parse_learner("queries"), Budget())
 
 
+def test_a_learner_that_broke_down_submits_nothing(tmp_path):
+    made = make(tmp_path, "parity:d=8,m=2")
+    (tmp_path / "bad.py").write_text("def bad(x, y):\n    raise KeyError('no such thing')\n")
+    for name, words in (("bad", "raised: .*KeyError.*no such thing"), ("bda", "not loaded: .*bda")):
+        learner = parse_learner(f"{tmp_path / 'bad.py'}:{name}")
+        with pytest.raises(ToolkitError, match=words) as caught:
+            lib.by_learner(made, "ann", learner, Budget(seconds=20))
+        assert "\n" not in str(caught.value)
+
+
 def test_a_hypothesis_is_closed_and_its_failure_told(tmp_path, monkeypatch):
     made, closed = make(tmp_path, "parity:d=8,m=2"), []
 
