@@ -54,6 +54,23 @@ def solve(run):
         lambda d: d["runs"][0].update(risk=9.0, risk_interval=[9.0, 9.0]),
         lambda d: d["runs"][0].pop("usage"),
         lambda d: [solve(run) for run in d["runs"] if run["learner"] == "trivial"],
+        lambda d: d["runs"][0].update(risk_confidence=0.5),
+        lambda d: d["runs"][0].update(risk_examples=d["runs"][0]["risk_examples"] + 10**6),
+        lambda d: d["runs"][0].update(risk_examples=-d["runs"][0]["risk_examples"]),
+        lambda d: d["runs"][0].update(risk_examples=float(d["runs"][0]["risk_examples"])),
+        lambda d: d["runs"][0].update(risk_interval=[0.0, d["runs"][0]["risk"] + 1e-6]),
+        lambda d: d["runs"][0].update(risk_unclipped="1"),
+        lambda d: d["runs"][0].update(risk_unclipped=float("inf")),
+        lambda d: d["runs"][0].update(seed=float(d["runs"][0]["seed"])),
+        lambda d: d["runs"][0].update(versions={"numpy": 1}),
+        lambda d: d["runs"][0].update(revisions={"family": "1"}),
+        lambda d: d["runs"][-1].update(secret_recovered=False),
+        lambda d: d["runs"][-1].update(secret_recovered=1.0),
+        lambda d: d["runs"][-1]["details"].update(claimed_secret=[1, 2, 4]),
+        lambda d: d["runs"][-1]["details"].update(claimed_secret="1, 2"),
+        lambda d: d["runs"][-1]["details"].pop("claimed_secret"),
+        lambda d: d["learners"][0].update(unsupported="it is too good for it"),
+        lambda d: d["learners"][2].update(reference=0),
         lambda d: d["not_run"].pop(),
         lambda d: d["not_run"][0].update(learner="zzz"),
         lambda d: d.update(base_seed=d["base_seed"] + 1),
@@ -84,6 +101,37 @@ def test_forged_files_are_refused(small, tmp_path, change):
     with pytest.raises(DamagedFile, match=r"x\.json") as found:
         read_stress(tmp_path / "x.json")
     assert "\n" not in str(found.value)
+
+
+def test_who_ends_a_climb_must_have_said_so(tmp_path):
+    """A learner may leave a rung out only where it does not take the family, in its own words."""
+    own = ladder_of(["parity:d=8,m=2", "parity:d=64,m=4", "parity:d=9,m=2"])
+    found = stress(["pooled", "trivial"], own, base_seed=1)
+    data = json.loads(json.dumps(to_json(found)))
+    write_stress(tmp_path / "x.json", found)
+    assert read_stress(tmp_path / "x.json") == found
+
+    def refused(change):
+        forged = json.loads(json.dumps(data))
+        change(forged["learners"])
+        (tmp_path / "y.json").write_text(json.dumps(forged))
+        with pytest.raises(DamagedFile, match="does not take rung 2 is not so"):
+            read_stress(tmp_path / "y.json")
+
+    refused(lambda learners: learners[0].update(unsupported="it has better things to do"))
+    refused(lambda learners: learners[1].update(unsupported=learners[0]["unsupported"]))
+    name = "mine.py:Best"  # whose first rung alone was kept
+
+    def mine(learners):
+        learners[0].update(learner=name, asked=name)
+        for run in forged["runs"][:5]:
+            run["learner"] = name
+
+    forged = json.loads(json.dumps(data))
+    mine(forged["learners"])
+    (tmp_path / "y.json").write_text(json.dumps(forged))
+    with pytest.raises(DamagedFile, match="does not take rung 2 is not so"):
+        read_stress(tmp_path / "y.json")
 
 
 def test_names_of_learners_in_a_file_are_text(small, tmp_path):
