@@ -196,3 +196,18 @@ def test_wrong_claims_are_rare_in_simulated_climbs():
     assert wrong / games <= 1 / 32 + 5 * np.sqrt(1 / 32 / games)
     assert wrong / games >= 1 / 32 - 5 * np.sqrt(1 / 32 / games)
     assert Fraction(1, 20) == climbing.LEVEL
+
+
+def test_one_pass_is_enough_to_go_on_and_none_is_not():
+    instance = parse("parity:d=8,m=2").instance(0)
+    right = run(parse_learner("elimination"), instance, Budget())
+    failed = run(parse_learner("trivial"), instance, Budget())
+
+    def climb(*trials):
+        one = Trials(spec=right.spec, budget=Budget(), trials=trials)
+        return Climb(learner="x", asked="x", reference=False, rungs=(one,))
+
+    assert climb(right, failed, failed, failed, failed).climbing
+    assert not climb(failed, failed, failed, failed, failed).climbing
+    assert climb(right, failed, failed, failed, failed).touched == 1
+    assert climb(right, failed, failed, failed, failed).held == 0

@@ -194,3 +194,20 @@ def test_specs_are_shortened():
 
 def test_outcomes_are_those_of_runs(small):
     assert {run.outcome for run in small.climbs[1].rungs[0].runs} == {Outcome.LEARNED_NOTHING}
+
+
+def test_what_is_said_of_a_rung_is_not_said_of_another():
+    """Elimination learns parities fast, and neither noisy ones nor learning with rounding."""
+    own = ladder_of(["parity:d=8,m=2", "parity:d=8,m=2,noise=0.1", "lwr:n=4,q=4,p=2,secret=binary"])
+    lines = certified_words(stress(["trivial"], own, 1))
+    assert [line.partition(":")[0] for line in lines] == ["rung 1", "rung 2", "rung 3"]
+    assert ["learns it fast" in line for line in lines] == [True, False, False]
+    assert "parity with noise is hard" in lines[1]
+    assert "learning with rounding is hard" in lines[2]
+
+
+def test_several_learners_are_each_said_to_hold_alone(small):
+    assert "of each learner alone" in " ".join(stress_words(small).split())
+    one = stress(["trivial"], OWN, 5, references=["elimination"])
+    assert "of each learner alone" not in " ".join(stress_words(one).split())
+    assert "1.25 times its seconds" in " ".join(stress_words(one).split())
