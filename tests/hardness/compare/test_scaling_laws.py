@@ -187,7 +187,7 @@ def test_the_bootstrap_is_what_it_is_said_to_be():
 
 
 def test_a_power_law_with_a_constant_is_no_exponential():
-    """(32 + x)^9, x in units of the least size, is bent as an exponential is: of degree below 10."""
+    """(32 + x)^9, x in units of the least size, is bent as an exponential is."""
     sizes = np.arange(8.0, 21)
     noise = 0.01 * np.random.default_rng(3).normal(size=(13, 5))
     found = fit(sizes, np.exp(9 * np.log(32 + sizes / 8)[:, None] + noise))
