@@ -211,3 +211,18 @@ def test_several_learners_are_each_said_to_hold_alone(small):
     one = stress(["trivial"], OWN, 5, references=["elimination"])
     assert "of each learner alone" not in " ".join(stress_words(one).split())
     assert "1.25 times its seconds" in " ".join(stress_words(one).split())
+
+
+def test_bounds_on_two_kinds_of_queries_are_two_lines():
+    from matplotlib.figure import Figure
+
+    from hardness.report.stress_figure import draw_stress, of_stress
+
+    own = ladder_of(["parity:d=16,m=3", "profile:g=h,d=16,m=3", "parity:d=20,m=3"])
+    data = of_stress(stress(["trivial"], own, 1))
+    assert data["asked"] == ["stat-queries", "csq-queries", "stat-queries"]
+    figure = Figure()
+    draw_stress(figure, data)
+    told = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert sum("to STAT(1/10)" in one for one in told) == 1
+    assert sum("on correlations" in one for one in told) == 1
