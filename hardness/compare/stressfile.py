@@ -28,7 +28,7 @@ from instances.spec import parse_stored
 
 FORMAT = "hardness-stress/1"
 _DRAWN, _GIVEN = "operating system", "given"
-_LONGEST = 300  # of a learner's name
+_LONGEST = 4096  # of a learner's name, which may be a path
 
 
 def to_json(found: Stress) -> dict[str, Any]:

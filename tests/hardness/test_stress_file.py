@@ -92,6 +92,8 @@ def solve(run):
         lambda d: d["ladder"]["rungs"][0].update(seconds=1.0),
         lambda d: d["ladder"]["rungs"].pop(),
         lambda d: d["ladder"].update(about="\n"),
+        lambda d: d["ladder"].update(name="p\u0430rity-v1"),  # a Cyrillic letter
+        lambda d: d["ladder"].update(name="parity-v1 "),
     ],
 )
 def test_forged_files_are_refused(small, tmp_path, change):

@@ -62,3 +62,9 @@ def test_ladders_of_ones_own():
         ladder_of(["mine.py:Family"])
     with pytest.raises(UsageError, match="at least one"):
         ladder_of([])
+
+
+@pytest.mark.parametrize("name", ["p\u0430rity-v1", "parity-v1 ", "parity\n"])
+def test_no_ladder_looks_like_a_published_one(name):
+    with pytest.raises(UsageError, match="plain ASCII"):
+        Ladder(name=name, about="", rungs=ladder("parity-v1").rungs)
