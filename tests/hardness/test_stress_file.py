@@ -59,6 +59,7 @@ def solve(run):
         lambda d: d["runs"][0].update(risk_examples=-d["runs"][0]["risk_examples"]),
         lambda d: d["runs"][0].update(risk_examples=float(d["runs"][0]["risk_examples"])),
         lambda d: d["runs"][0].update(risk_interval=[0.0, d["runs"][0]["risk"] + 1e-6]),
+        lambda d: [r.update(risk_interval=[r["risk"], r["risk_interval"][1]]) for r in d["runs"]],
         lambda d: d["runs"][0].update(risk_unclipped="1"),
         lambda d: d["runs"][0].update(risk_unclipped=float("inf")),
         lambda d: d["runs"][0].update(seed=float(d["runs"][0]["seed"])),

@@ -195,3 +195,11 @@ def test_a_power_law_with_a_constant_is_no_exponential():
     assert found.exponential_refused > 0.05
     assert found.bent_refused > 0.5
     assert found.verdict == "cannot tell"
+
+
+def test_a_noisy_exponential_is_named_where_bent_laws_are_of_high_degree():
+    """Without a cap on the degree some power law with a constant is as near as one likes."""
+    noise = 0.1 * np.random.default_rng(4).normal(size=(6, 5))
+    found = fit(WIDE, np.exp(0.05 * WIDE[:, None] + noise))
+    assert found.bent_refused < 0.05
+    assert found.verdict == "exponential", found.reason
