@@ -43,6 +43,8 @@ class Rung:
 class Ladder:
     """Rungs of growing hardness, from the bottom; raises UsageError for a spec given twice.
 
+    Its name is plain ASCII, so that none looks like a published one and is another.
+
     references: built-in learners worth drawing beside others.
     """
 
@@ -52,6 +54,8 @@ class Ladder:
     references: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if not (self.name.isascii() and self.name.isprintable() and self.name.strip() == self.name):
+            raise UsageError(f"a ladder named {self.name[:40]!a} given: plain ASCII is wanted")
         if not self.rungs:
             raise UsageError(f"{self.name} given without rungs: a ladder has at least one")
         for i, one in enumerate(self.specs):

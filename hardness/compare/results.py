@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from hardness.compare.both import Comparison, Value, certificates, specs_over, whole
-from hardness.compare.run import JUDGED, Run, judge
+from hardness.compare.run import Run
 from hardness.compare.scaling import scaling
+from hardness.compare.sound import impossible
 from hardness.lower import Terms
-from instances.coded import Coded
 from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
 from instances.parameters import fraction, plain
-from instances.spec import parse_stored
 
 FORMAT = "hardness-results/2"
 _ROUNDING = 1e-6  # relative: what another machine's floating point may differ by
@@ -145,9 +144,7 @@ def _unsound(found: Comparison) -> str | None:
     if {(r.spec, r.learner, r.seed) for r in found.runs} != wanted:
         return "its runs are not one for each size, learner and seed"
     for r in found.runs:
-        family = parse_stored(r.spec)
-        if r.risk and isinstance(family, Coded) and r.risk.high > family.risk_bound:
-            return f"a risk of {r.risk.high} is not possible"
-        if r.outcome in JUDGED and r.outcome is not judge(r.risk, known=True):
-            return f"an outcome '{r.outcome.value}' does not follow from its risk"
+        reason = impossible(r)
+        if reason:
+            return reason
     return None

@@ -80,39 +80,25 @@ class Run:
     @staticmethod
     def from_json(data: dict[str, Any]) -> "Run":
         """Read a run; raises KeyError, TypeError or ValueError for what is none."""
-        low, high = data["risk_interval"] or (0.0, 0.0)
-        high = math.inf if high is None else high
-        risk = None
-        if data["risk"] is not None:
-            risk = Risk(
-                value=float(data["risk"]),
-                low=float(low),
-                high=float(high),
-                confidence=float(data["risk_confidence"]),
-                examples=int(data["risk_examples"]),
-                unclipped=data["risk_unclipped"],
-            )
-            if not (0 <= risk.low <= risk.value <= risk.high and 0 < risk.confidence < 1):
-                raise ValueError(f"a risk of {risk.value} in [{risk.low}, {risk.high}]")
         usage = Usage(**data["usage"])
         counts = (usage.examples, usage.queries, usage.peak_bytes)
         if any(type(n) is not int or not 0 <= n < 2**63 for n in counts):
             raise ValueError(f"a usage of {counts}")
         if type(usage.seconds) is not float or not 0 <= usage.seconds < 1e9:
             raise ValueError(f"a usage of {usage.seconds} seconds")
-        if data["secret_recovered"] not in (True, False, None):
+        if not isinstance(data["secret_recovered"], bool | None):
             raise ValueError(f"secret_recovered {data['secret_recovered']!r}")
         return Run(
             spec=str(data["spec"]),
             learner=str(data["learner"]),
-            seed=int(data["seed"]),
+            seed=_seed(data["seed"]),
             outcome=Outcome(data["outcome"]),
-            risk=risk,
+            risk=Risk.from_json(data),
             usage=usage,
             secret_recovered=data["secret_recovered"],
             details=dict(data["details"]),
-            revisions=dict(data["revisions"]),
-            versions=dict(data["versions"]),
+            revisions=_typed(data["revisions"], int),
+            versions=_typed(data["versions"], str),
             machine=str(data["machine"]),
         )
 
@@ -259,6 +245,19 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _seed(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"a seed of {str(value)[:40]!r}")
+    return value
+
+
+def _typed(values: Any, kind: type) -> dict[str, Any]:
+    found = dict(values)
+    if any(type(value) is not kind for value in found.values()):
+        raise ValueError(f"{str(found)[:80]} are not {kind.__name__} by name")
+    return found
 
 
 def _oracle(

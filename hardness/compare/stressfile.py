@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hardness.compare.climb import Climb, Refusal, Trial, Trials, needed
-from hardness.compare.run import JUDGED, Run, judge
+from hardness.compare.run import Run
+from hardness.compare.sound import impossible
 from hardness.compare.stress import (
     BITS,
     TERMS,
@@ -21,7 +22,6 @@ from hardness.compare.stress import (
 from hardness.oracles import Budget
 from hardness.upper import LEARNERS, learner_spec, parse_learner
 from hardness.upper.registry import LONGEST_NAME
-from instances.coded import Coded
 from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
 from instances.ladders import LADDERS, Ladder, Rung
@@ -97,8 +97,6 @@ def _parsed(data: dict[str, Any]) -> Stress:
     drawn = {_DRAWN: True, _GIVEN: False}[data["seed_source"]]
     if drawn and base >= 1 << BITS:
         raise ValueError(f"a base seed of {base}: below 2^{BITS} are drawn")
-    if type(data["finished"]) is not bool:
-        raise ValueError(f"finished is {data['finished']!r}")
     budget = Budget(**data["budget"])
     trials = _trials(data)
     climbs = []
@@ -114,7 +112,7 @@ def _parsed(data: dict[str, Any]) -> Stress:
             Climb(
                 learner=name,
                 asked=_text(told["asked"]),
-                reference=bool(told["reference"]),
+                reference=_flag(told["reference"]),
                 rungs=tuple(rungs),
                 unsupported=told["unsupported"] and _text(told["unsupported"]),
             )
@@ -129,7 +127,7 @@ def _parsed(data: dict[str, Any]) -> Stress:
         base_seed=base,
         drawn=drawn,
         budget=budget,
-        finished=data["finished"],
+        finished=_flag(data["finished"]),
     )
 
 
@@ -164,6 +162,12 @@ def _text(value: Any) -> str:
     return value
 
 
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise ValueError(f"{str(value)[:40]!r} is neither true nor false")
+    return value
+
+
 def _unsound(found: Stress) -> str | None:
     """Say why the parts of a stress test do not belong together."""
     names = [climb.learner for climb in found.climbs]
@@ -175,6 +179,9 @@ def _unsound(found: Stress) -> str | None:
                 return f"'{climb.asked}' is not {climb.learner}"
         elif climb.asked != climb.learner:
             return f"'{climb.asked}' is not {climb.learner}"
+        reason = _foreign_to(climb, found.ladder)
+        if reason:
+            return reason
         if any(not trials.passes for trials in climb.rungs[:-1]):
             return f"{climb.learner} went on from a rung that it never passed"
         over = not climb.climbing or len(climb.rungs) == len(found.ladder.rungs)
@@ -187,13 +194,28 @@ def _unsound(found: Stress) -> str | None:
     return None
 
 
+def _foreign_to(climb: Climb, ladder: Ladder) -> str | None:
+    """Say why a climb cannot have ended, or gone on, by what its learner takes.
+
+    A learner that is not built in says it when it runs, so no climb of one ends without a trial.
+    """
+    refused: list[str | None] = [None] * len(ladder.specs)
+    if climb.asked.partition(":")[0] in LEARNERS:
+        learner = parse_learner(climb.asked)
+        refused = [learner.supports(parse_stored(spec)) for spec in ladder.specs]
+    count = len(climb.rungs)
+    if any(refused[:count]):
+        return f"{climb.learner} ran on a rung that it does not take"
+    if climb.unsupported and (count == len(refused) or climb.unsupported != refused[count]):
+        return f"that {climb.learner} does not take rung {count + 1} is not so"
+    return None
+
+
 def _bad(run: Run, budget: Budget) -> str | None:
     """Say why a run cannot have been within a budget on its family."""
-    family = parse_stored(run.spec)
-    if run.risk and isinstance(family, Coded) and run.risk.high > family.risk_bound:
-        return f"a risk of {run.risk.high} is not possible"
-    if run.outcome in JUDGED and run.outcome is not judge(run.risk, known=True):
-        return f"an outcome '{run.outcome.value}' does not follow from its risk"
+    reason = impossible(run)
+    if reason:
+        return reason
     for name in ("examples", "queries"):
         most = getattr(budget, name)
         if most is not None and getattr(run.usage, name) > most:

@@ -32,7 +32,7 @@ def scaling_words(comparison: Comparison) -> str:
     missing = left_out(comparison, found)
     lines += ["", *missing] if missing else []
     if found.certified:
-        lines += ["", "certified numbers over the same sizes", "", _certified_table(found)]
+        lines += ["", "certified numbers over all sizes run", "", _certified_table(found)]
         theory = [one.theory for one in found.certified[:1] if one.theory]
         lines += ["", *theory] if theory else []
     if found.certified or rows:

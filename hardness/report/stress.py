@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from hardness.compare.climb import Climb, Trials, needed
+from hardness.compare.climb import OVERTIME, Climb, Trials, needed
 from hardness.compare.stress import TERMS, Certified, Stress
 from hardness.report.text import big, number, table
 from hardness.report.words import wrap
@@ -157,8 +157,8 @@ def certified_words(found: Stress) -> list[str]:
     return lines
 
 
-def _kind(one: Certified) -> tuple[str, str | None]:
-    return (one.evidence, one.asked if one.queries else None)
+def _kind(one: Certified) -> tuple[str, str | None, str]:
+    return (one.evidence, one.asked if one.queries else None, one.why)
 
 
 def _claim(rungs: Sequence[Certified]) -> str:
@@ -190,10 +190,13 @@ def _terms(found: Stress) -> list[str]:
     least = needed(found.seeds)
     passing = (
         "Passed: the whole 95 % interval of the relative risk on fresh examples lies below 0.05, "
-        "within the examples and seconds of the rung."
+        f"learned within the examples of the rung and at most {OVERTIME} times its seconds; the "
+        "time to predict is not counted."
     )
     if least is not None:
         passing += f" Held: {least} of {found.seeds} seeds passed on it and on every rung below."
+        if sum(not climb.reference for climb in found.climbs) > 1:
+            passing += " The confidence is that of each learner alone, not of all at once."
     if found.drawn:
         seed = (
             f"Base seed {found.base_seed}, drawn from the operating system: whoever knows it knows "

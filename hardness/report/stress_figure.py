@@ -10,6 +10,10 @@ from hardness.report.stress import short_specs
 
 Data = dict[str, Any]
 _GREYS = ("0.35", "0.5", "0.62", "0.72")
+_ASKED = {
+    "stat-queries": ("to STAT(1/10)", "--"),
+    "csq-queries": ("on correlations, within 1/10,", "-."),
+}
 _HIGHEST = 1e13  # certified queries that are drawn
 
 
@@ -36,7 +40,7 @@ def of_stress(found: Stress) -> Data:
         "budget_examples": [b[0] for b in budgets],
         "budget_seconds": [b[1] for b in budgets],
         "certified_queries": [_number(one.queries) for one in found.certified],
-        "asked": next((one.asked for one in found.certified if one.asked), None),
+        "asked": [one.asked for one in found.certified],
         "information_floor": [_number(one.floor) for one in found.certified],
     }
 
@@ -172,16 +176,20 @@ def _learner(axis: Any, cost: str, learner: Data, colour: str, mark: str) -> Any
 
 def _certified(axis: Any, data: Data, handles: dict[str, Any]) -> None:
     """Draw the certified queries and the information floor beside examples."""
-    shown = [(i, v) for i, v in enumerate(data["certified_queries"], 1) if v is not None and v >= 1]
-    if shown:
-        who = "to STAT(1/10)"
-        if data["asked"] == "csq-queries":
-            who = "on correlations, within 1/10,"
-        (line,) = axis.plot(
-            [i for i, _ in shown], [v for _, v in shown], color="black", linestyle="--"
-        )
-        handles[f"SQ learners: queries {who} needed (certified)"] = line
-        axis.set_ylabel("examples; certified: queries too")
+    for asked, (who, style) in _ASKED.items():
+        shown = [
+            (i, v)
+            for i, (v, kind) in enumerate(
+                zip(data["certified_queries"], data["asked"], strict=True), 1
+            )
+            if kind == asked and v is not None and v >= 1
+        ]
+        if shown:
+            (line,) = axis.plot(
+                [i for i, _ in shown], [v for _, v in shown], color="black", linestyle=style
+            )
+            handles[f"SQ learners: queries {who} needed (certified, worst answers)"] = line
+            axis.set_ylabel("examples; certified: queries too")
     floor = [(i, v) for i, v in enumerate(data["information_floor"], 1) if v]
     if floor:
         (line,) = axis.plot(

@@ -202,3 +202,18 @@ def test_wrong_claims_are_rare_in_simulated_climbs():
 def test_a_base_seed_is_an_integer(base):
     with pytest.raises(UsageError, match="base_seed"):
         stress(["trivial"], ladder_of(["parity:d=4,m=1"]), 1, base)
+
+
+def test_one_pass_is_enough_to_go_on_and_none_is_not():
+    instance = parse("parity:d=8,m=2").instance(0)
+    right = run(parse_learner("elimination"), instance, Budget())
+    failed = run(parse_learner("trivial"), instance, Budget())
+
+    def climb(*trials):
+        one = Trials(spec=right.spec, budget=Budget(), trials=trials)
+        return Climb(learner="x", asked="x", reference=False, rungs=(one,))
+
+    assert climb(right, failed, failed, failed, failed).climbing
+    assert not climb(failed, failed, failed, failed, failed).climbing
+    assert climb(right, failed, failed, failed, failed).touched == 1
+    assert climb(right, failed, failed, failed, failed).held == 0

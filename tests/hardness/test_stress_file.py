@@ -54,6 +54,24 @@ def solve(run):
         lambda d: d["runs"][0].update(risk=9.0, risk_interval=[9.0, 9.0]),
         lambda d: d["runs"][0].pop("usage"),
         lambda d: [solve(run) for run in d["runs"] if run["learner"] == "trivial"],
+        lambda d: d["runs"][0].update(risk_confidence=0.5),
+        lambda d: d["runs"][0].update(risk_examples=d["runs"][0]["risk_examples"] + 10**6),
+        lambda d: d["runs"][0].update(risk_examples=-d["runs"][0]["risk_examples"]),
+        lambda d: d["runs"][0].update(risk_examples=float(d["runs"][0]["risk_examples"])),
+        lambda d: d["runs"][0].update(risk_interval=[0.0, d["runs"][0]["risk"] + 1e-6]),
+        lambda d: [r.update(risk_interval=[r["risk"], r["risk_interval"][1]]) for r in d["runs"]],
+        lambda d: d["runs"][0].update(risk_unclipped="1"),
+        lambda d: d["runs"][0].update(risk_unclipped=float("inf")),
+        lambda d: d["runs"][0].update(seed=float(d["runs"][0]["seed"])),
+        lambda d: d["runs"][0].update(versions={"numpy": 1}),
+        lambda d: d["runs"][0].update(revisions={"family": "1"}),
+        lambda d: d["runs"][-1].update(secret_recovered=False),
+        lambda d: d["runs"][-1].update(secret_recovered=1.0),
+        lambda d: d["runs"][-1]["details"].update(claimed_secret=[1, 2, 4]),
+        lambda d: d["runs"][-1]["details"].update(claimed_secret="1, 2"),
+        lambda d: d["runs"][-1]["details"].pop("claimed_secret"),
+        lambda d: d["learners"][0].update(unsupported="it is too good for it"),
+        lambda d: d["learners"][2].update(reference=0),
         lambda d: d["not_run"].pop(),
         lambda d: d["not_run"][0].update(learner="zzz"),
         lambda d: d.update(base_seed=d["base_seed"] + 1),
@@ -75,6 +93,8 @@ def solve(run):
         lambda d: d["ladder"]["rungs"][0].update(seconds=1.0),
         lambda d: d["ladder"]["rungs"].pop(),
         lambda d: d["ladder"].update(about="\n"),
+        lambda d: d["ladder"].update(name="p\u0430rity-v1"),  # a Cyrillic letter
+        lambda d: d["ladder"].update(name="parity-v1 "),
     ],
 )
 def test_forged_files_are_refused(small, tmp_path, change):
@@ -84,6 +104,37 @@ def test_forged_files_are_refused(small, tmp_path, change):
     with pytest.raises(DamagedFile, match=r"x\.json") as found:
         read_stress(tmp_path / "x.json")
     assert "\n" not in str(found.value)
+
+
+def test_who_ends_a_climb_must_have_said_so(tmp_path):
+    """A learner may leave a rung out only where it does not take the family, in its own words."""
+    own = ladder_of(["parity:d=8,m=2", "parity:d=64,m=4", "parity:d=9,m=2"])
+    found = stress(["pooled", "trivial"], own, base_seed=1)
+    data = json.loads(json.dumps(to_json(found)))
+    write_stress(tmp_path / "x.json", found)
+    assert read_stress(tmp_path / "x.json") == found
+
+    def refused(change):
+        forged = json.loads(json.dumps(data))
+        change(forged["learners"])
+        (tmp_path / "y.json").write_text(json.dumps(forged))
+        with pytest.raises(DamagedFile, match="does not take rung 2 is not so"):
+            read_stress(tmp_path / "y.json")
+
+    refused(lambda learners: learners[0].update(unsupported="it has better things to do"))
+    refused(lambda learners: learners[1].update(unsupported=learners[0]["unsupported"]))
+    name = "mine.py:Best"  # whose first rung alone was kept
+
+    def mine(learners):
+        learners[0].update(learner=name, asked=name)
+        for run in forged["runs"][:5]:
+            run["learner"] = name
+
+    forged = json.loads(json.dumps(data))
+    mine(forged["learners"])
+    (tmp_path / "y.json").write_text(json.dumps(forged))
+    with pytest.raises(DamagedFile, match="does not take rung 2 is not so"):
+        read_stress(tmp_path / "y.json")
 
 
 def test_names_of_learners_in_a_file_are_text(small, tmp_path):
@@ -146,3 +197,35 @@ def test_specs_are_shortened():
 
 def test_outcomes_are_those_of_runs(small):
     assert {run.outcome for run in small.climbs[1].rungs[0].runs} == {Outcome.LEARNED_NOTHING}
+
+
+def test_what_is_said_of_a_rung_is_not_said_of_another():
+    """Elimination learns parities fast, and neither noisy ones nor learning with rounding."""
+    own = ladder_of(["parity:d=8,m=2", "parity:d=8,m=2,noise=0.1", "lwr:n=4,q=4,p=2,secret=binary"])
+    lines = certified_words(stress(["trivial"], own, 1))
+    assert [line.partition(":")[0] for line in lines] == ["rung 1", "rung 2", "rung 3"]
+    assert ["learns it fast" in line for line in lines] == [True, False, False]
+    assert "parity with noise is hard" in lines[1]
+    assert "learning with rounding is hard" in lines[2]
+
+
+def test_several_learners_are_each_said_to_hold_alone(small):
+    assert "of each learner alone" in " ".join(stress_words(small).split())
+    one = stress(["trivial"], OWN, 5, references=["elimination"])
+    assert "of each learner alone" not in " ".join(stress_words(one).split())
+    assert "1.25 times its seconds" in " ".join(stress_words(one).split())
+
+
+def test_bounds_on_two_kinds_of_queries_are_two_lines():
+    from matplotlib.figure import Figure
+
+    from hardness.report.stress_figure import draw_stress, of_stress
+
+    own = ladder_of(["parity:d=16,m=3", "profile:g=h,d=16,m=3", "parity:d=20,m=3"])
+    data = of_stress(stress(["trivial"], own, 1))
+    assert data["asked"] == ["stat-queries", "csq-queries", "stat-queries"]
+    figure = Figure()
+    draw_stress(figure, data)
+    told = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert sum("to STAT(1/10)" in one for one in told) == 1
+    assert sum("on correlations" in one for one in told) == 1

@@ -74,3 +74,9 @@ def test_ladders_of_ones_own():
 def test_rungs_refuse_limits_that_are_none(limits):
     with pytest.raises(UsageError, match="given"):
         ladder_of(["parity:d=8,m=1"], **limits)
+
+
+@pytest.mark.parametrize("name", ["p\u0430rity-v1", "parity-v1 ", "parity\n"])
+def test_no_ladder_looks_like_a_published_one(name):
+    with pytest.raises(UsageError, match="plain ASCII"):
+        Ladder(name=name, about="", rungs=ladder("parity-v1").rungs)

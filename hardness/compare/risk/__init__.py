@@ -6,7 +6,7 @@ lies in, which never raises the risk and bounds the loss; the interval is the em
 bound [MP09]. How the scale is known, and how far a loss may go, is a matter of the family's kind.
 """
 
-from hardness.compare.risk.codes import of_codes
+from hardness.compare.risk.codes import fits_codes, of_codes
 from hardness.compare.risk.cubic import of_cubic
 from hardness.compare.risk.numbers import of_numbers
 from hardness.compare.risk.record import Risk, bernstein
@@ -14,14 +14,18 @@ from hardness.upper.learner import Predict
 from instances.coded import Coded
 from instances.dense import Dense
 from instances.errors import ToolkitError
-from instances.family import Instance
+from instances.family import Family, Instance
 from instances.linear import Linear
 
-__all__ = ["Risk", "bernstein", "measure"]
+__all__ = ["CONFIDENCE", "Risk", "bernstein", "measure", "possible"]
+CONFIDENCE = 0.95
 
 
 def measure(
-    instance: Instance, predict: Predict, examples: int | None = None, confidence: float = 0.95
+    instance: Instance,
+    predict: Predict,
+    examples: int | None = None,
+    confidence: float = CONFIDENCE,
 ) -> Risk | None:
     """Measure a prediction function on fresh examples; None if it gives invalid values.
 
@@ -44,3 +48,18 @@ def measure(
     if isinstance(family, Dense):
         return of_numbers(instance, family, predict, examples, confidence)
     raise ToolkitError(f"{family.name} is neither a Coded nor a Dense family: no risk is defined")
+
+
+def possible(family: Family, risk: Risk) -> bool:
+    """Say whether a risk may have been measured on a family as `measure` does by default.
+
+    Of labels that are codes the least interval is known that a number of examples can give; of
+    others it depends on the instance, and nothing is held against them.
+
+    >>> from instances import parse
+    >>> family = parse("parity:d=8,m=3")
+    >>> risk = Risk(value=0, low=0, high=1e-9, confidence=0.95, examples=8000, unclipped=0)
+    >>> possible(family, risk)
+    False
+    """
+    return fits_codes(family, risk) if isinstance(family, Coded) else risk.examples > 1

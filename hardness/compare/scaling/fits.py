@@ -126,7 +126,7 @@ def _no_fit(kept: dict[Value, list[float]]) -> str | None:
     """Say why there is nothing to fit, if there is not."""
     costs = {cost for found in kept.values() for cost in found}
     if len(kept) < LEAST_SIZES:
-        return f"every seed passed at {len(kept)} sizes, {LEAST_SIZES} are needed"
+        return f"{len(kept)} sizes count, {LEAST_SIZES} are needed, each with every seed passed"
     if len(costs) == 1:
         return f"the same {costs.pop():g} at every size: the learner or its budget fixes it"
     return None

@@ -78,12 +78,14 @@ def test_there_is_no_fit_of_few_sizes_or_of_one_cost(ran):
         few = failed(few, value, 0)
     fit = of(few)
     assert (fit.growth, len(fit.values)) == (None, 3)
-    assert "at 3 sizes, 4 are needed" in fit.no_fit
-    assert "3 sizes, 4 are needed" in scaling_words(few)
+    assert fit.no_fit.startswith("3 sizes count, 4 are needed")
+    assert "3 sizes count, 4 are needed" in scaling_words(few)
     same = of(priced(ran, lambda d, seed: 77))
     assert same.growth is None
     assert "the same 77 at every size" in same.no_fit
-    assert of(ran, "lowdegree", "examples").no_fit == "every seed passed at 0 sizes, 4 are needed"
+    assert of(ran, "lowdegree", "examples").no_fit == (
+        "0 sizes count, 4 are needed, each with every seed passed"
+    )
 
 
 def test_one_size_alone_is_written_without_a_fit():

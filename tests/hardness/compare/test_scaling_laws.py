@@ -180,3 +180,47 @@ def test_cutting_the_bootstrap_changes_nothing(monkeypatch):
 def test_what_no_law_can_be_fitted_to_is_refused(sizes, costs, said):
     with pytest.raises(UsageError, match=said):
         growth(sizes, costs, BitStream(key(0, "refused")))
+
+
+def test_the_bootstrap_is_what_it_is_said_to_be():
+    """Resample by resample with numpy's own least squares, from the same random words."""
+    sizes, rng = np.arange(4.0, 10), np.random.default_rng(5)
+    costs = np.exp(2 * np.log(sizes)[:, None] + 0.3 * rng.exponential(size=(6, 3)))
+    stream = BitStream(key(1, "bootstrap"))
+    found = growth(sizes, costs, stream).power
+    u, logs = np.log(sizes), np.log(costs)
+    rate, constant = np.polyfit(u, logs.mean(axis=1), 1)
+    leverage = 1 / 6 + (u - u.mean()) ** 2 / ((u - u.mean()) ** 2).sum()
+    pool = ((logs - (constant + rate * u)[:, None]) / np.sqrt(1 - leverage)[:, None]).ravel()
+    pool -= pool.mean()
+
+    def fit(means):
+        slope, start = np.polyfit(u, means, 1)
+        rest = means - start - slope * u
+        return slope, np.sqrt(rest @ rest / 4 / ((u - u.mean()) ** 2).sum())
+
+    words = stream.words(0, 999 * 18).reshape(999, 6, 3) % np.uint64(18)
+    ratios = [slope / error for slope, error in (fit(pool[w].mean(axis=1)) for w in words)]
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    error = fit(logs.mean(axis=1))[1]
+    assert found.bootstrap == pytest.approx((rate - high * error, rate - low * error), rel=1e-9)
+    assert found.low <= found.bootstrap[0] < found.bootstrap[1] <= found.high
+
+
+def test_a_power_law_with_a_constant_is_no_exponential():
+    """(32 + x)^9, x in units of the least size, is bent as an exponential is."""
+    sizes = np.arange(8.0, 21)
+    noise = 0.01 * np.random.default_rng(3).normal(size=(13, 5))
+    found = fit(sizes, np.exp(9 * np.log(32 + sizes / 8)[:, None] + noise))
+    assert found.power_refused < 0.01
+    assert found.exponential_refused > 0.05
+    assert found.bent_refused > 0.5
+    assert found.verdict == "cannot tell"
+
+
+def test_a_noisy_exponential_is_named_where_bent_laws_are_of_high_degree():
+    """Without a cap on the degree some power law with a constant is as near as one likes."""
+    noise = 0.1 * np.random.default_rng(4).normal(size=(6, 5))
+    found = fit(WIDE, np.exp(0.05 * WIDE[:, None] + noise))
+    assert found.bent_refused < 0.05
+    assert found.verdict == "exponential", found.reason
