@@ -164,8 +164,14 @@ def passed(run: Run) -> bool:
 
 
 def late(run: Run, budget: Budget) -> bool:
-    """Say whether a run took clearly longer than it might: over 1.25 times its seconds."""
-    return budget.seconds is not None and run.usage.seconds > OVERTIME * budget.seconds
+    """Say whether a run took clearly longer than it might: over 1.25 times its seconds.
+
+    Of a learner of one's own the time that its predictions took counts too: it could learn there.
+    """
+    predicting = run.details.get("predict_seconds", 0.0)
+    if not isinstance(predicting, int | float) or not predicting >= 0:
+        return True
+    return budget.seconds is not None and run.usage.seconds + predicting > OVERTIME * budget.seconds
 
 
 def bound_by(run: Run, budget: Budget) -> Bound:

@@ -190,8 +190,8 @@ def _terms(found: Stress) -> list[str]:
     least = needed(found.seeds)
     passing = (
         "Passed: the whole 95 % interval of the relative risk on fresh examples lies below 0.05, "
-        f"learned within the examples of the rung and at most {OVERTIME} times its seconds; the "
-        "time to predict is not counted."
+        f"learned within the examples of the rung and at most {OVERTIME} times its seconds, what a "
+        "learner of one's own takes to predict included."
     )
     if least is not None:
         passing += f" Held: {least} of {found.seeds} seeds passed on it and on every rung below."

@@ -103,6 +103,7 @@ def _foreign(text: str) -> Learner:
                     f"'{text}' given: of {broken[0].distribution}: {broken[0].problem}"
                 )
             raise unknown("learner", text.partition(":")[0], [*LEARNERS, *named])
-        learner = Foreign(spec=text, text=text)
+        entry = named[found.place]
+        learner = Foreign(spec=text, text=text, package=f"{entry.distribution} {entry.version}")
     protect()  # from here on this process may come to know what such a learner must not
     return learner

@@ -40,7 +40,7 @@ Message = dict[str, Any]
 class Foreign:
     """The learner that a user names: `spec` as given, `text` what the child is to load.
 
-    file: where it stands, None for an installed one.
+    file: where it stands, None for an installed one. package: what it was installed with.
     """
 
     access: ClassVar[Access] = "either"
@@ -50,6 +50,7 @@ class Foreign:
     spec: str
     text: str
     file: Path | None = None
+    package: str | None = None
 
     @property
     def name(self) -> str:
@@ -75,7 +76,7 @@ class Foreign:
             return self._converse(process, oracle, rng)
         except Failed as failed:
             oracle.meter.peak_bytes = process.close().peak_bytes
-            return nothing(family, failed.outcome, **failed.details)
+            return nothing(family, failed.outcome, **(failed.details | process.told))
         except BaseException:
             process.close()
             raise
@@ -116,6 +117,8 @@ class Foreign:
         if ready.get("op") != "ready":
             raise _failed(process, ready)
         process.know()
+        process.told |= {n: ready[n] for n in ("sha256", "confined") if ready.get(n)}
+        process.told |= {"package": self.package} if self.package else {}
         return {name: value for name, value in ready.items() if name != "op"}
 
     def _converse(self, process: Process, oracle: Any, rng: np.random.Generator) -> Hypothesis:
@@ -123,7 +126,7 @@ class Foreign:
         started = time.monotonic()
         coins = int(rng.integers(2**63)), int(rng.integers(2**63))
         tau, closed = getattr(oracle, "tau", None), bool(_private(oracle))
-        ready = self._loaded(process, family.spec, tau, meter.budget, coins, closed)
+        self._loaded(process, family.spec, tau, meter.budget, coins, closed)
         process.send({"op": "learn"})
         meter.restart()
         last = serve(process, oracle, _deadline(meter))
@@ -132,23 +135,27 @@ class Foreign:
         meter.peak_bytes, cpu = process.now()
         secret, outcome = _claimed(last, family), last.get("outcome")
         own = {"startup_seconds": time.monotonic() - started - meter.seconds, "cpu_seconds": cpu}
-        told = {name: ready[name] for name in ("sha256", "confined") if ready.get(name)}
+        told = dict(process.told)
         if isinstance(last.get("libraries"), dict) and last["libraries"]:
             told["libraries"] = last["libraries"]
+        predict = _Predictor(process, max(_JUDGING, meter.budget.seconds or 0.0))
         return Hypothesis(
-            predict=_Predictor(process, max(_JUDGING, meter.budget.seconds or 0.0)),
+            predict=predict,
             secret=secret,
             outcome=Outcome[outcome] if outcome in {o.name for o in _OWN} else None,
             details={**_texts(last.get("details")), **told, **own},
-            close=lambda: _last(process.close()),
+            close=lambda: _last(process.close()) | {"predict_seconds": predict.spent},
         )
 
 
 class _Predictor:
-    """Predictions by the learner's process: (n, k, d) -> (n, k, d); raises Failed."""
+    """Predictions by the learner's process: (n, k, d) -> (n, k, d); raises Failed.
+
+    spent: the seconds that they took.
+    """
 
     def __init__(self, process: Process, seconds: float) -> None:
-        self._process, self._left = process, seconds
+        self._process, self._seconds, self.spent = process, seconds, 0.0
 
     def __call__(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Hand tokens over, a part at a time, and take the predictions."""
@@ -158,10 +165,10 @@ class _Predictor:
         for start in range(0, len(x), each):
             part = x[start : start + each]
             asked = time.monotonic()
-            until = asked + self._left
+            until = asked + self._seconds - self.spent
             self._process.send({"op": "predict", "arrays": window.put({"x": part})}, until)
             reply = self._process.receive(until)
-            self._left -= time.monotonic() - asked
+            self.spent += time.monotonic() - asked
             if reply.get("op") != "predicted":
                 raise _failed(self._process, reply)
             y = self._process.take(reply.get("arrays")).get("y")
@@ -201,6 +208,8 @@ def _failed(process: Process, message: Message) -> Failed:
     if op == "raised":
         kept = {k: message.get(k) for k in ("stage", "type", "message", "line", "file")}
         outcome = Outcome.MEMORY_SPENT if message.get("memory") else Outcome.RAISED
+        if kept["type"] == "PermissionError" and process.told.get("confined"):
+            kept["reason"] = "it may write in its working folder alone, which is removed at the end"
         return Failed(outcome, {k: v for k, v in kept.items() if v is not None} | told)
     if op == "exited":
         return Failed(Outcome.EXITED, {"exit_code": message.get("code")} | told)

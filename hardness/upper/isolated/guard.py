@@ -51,13 +51,10 @@ def main(control: socket.socket) -> None:
 
 
 def _line(control: socket.socket) -> dict[str, Any] | None:
-    got = b""
-    while not got.endswith(b"\n"):
-        part = control.recv(1 << 16)
-        if not part:
-            return None
-        got += part
-    return json.loads(got)
+    """Take the first line alone: what follows it is for later."""
+    with control.makefile("rb", buffering=0) as lines:
+        got = lines.readline()
+    return json.loads(got) if got.endswith(b"\n") else None
 
 
 def _start(job: dict[str, Any], output: int, own: tuple[int, ...]) -> int:

@@ -63,6 +63,7 @@ class Process:
         """
         protect()
         self.token = secrets.token_hex(16)
+        self.told: dict[str, Any] = {}  # what is known of the learner once it is loaded
         self.folder = Path(tempfile.mkdtemp(prefix="hardness-learner-"))
         ours, theirs = socket.socketpair()
         control, guards = socket.socketpair()
@@ -176,6 +177,8 @@ class Process:
             "PYTHONUNBUFFERED": "1",
             "TMPDIR": scratch,
             "MPLCONFIGDIR": scratch,
+            "NUMBA_CACHE_DIR": scratch,
+            "XDG_CACHE_HOME": scratch,
         }
 
 

@@ -167,7 +167,7 @@ class Module:
         net.load_state_dict(kept)
         diverged = not np.isfinite(best) and outcome is None
         held_out = best if np.isfinite(best) else None
-        return outcome, {"steps": step, "held_out_loss": held_out, "diverged": diverged}
+        return outcome, {"steps": step, "held_out_error": held_out, "diverged": diverged}
 
 
 def _loss(torch: Any, net: Any, x: Any, y: Any) -> float:

@@ -83,5 +83,5 @@ def bare(found: Run) -> dict[str, Any]:
     """What must not depend on who else runs, nor where: all but times, memory and confinement."""
     data = found.to_json()
     del data["usage"]["seconds"], data["usage"]["peak_bytes"]
-    own = {"cpu_seconds", "startup_seconds", "confined", "sha256", "libraries"}
+    own = {"cpu_seconds", "startup_seconds", "confined", "sha256", "libraries", "predict_seconds"}
     return data | {"details": {k: v for k, v in data["details"].items() if k not in own}}
