@@ -9,7 +9,9 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-_PAGE, _TICK = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
+_PAGE, _TICK = 4096, 100
+if hasattr(os, "sysconf"):  # not on Windows, where nobody asks
+    _PAGE, _TICK = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
