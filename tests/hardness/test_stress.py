@@ -1,6 +1,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,6 +56,15 @@ def test_all_learners_get_the_same_instances(small):
     seeds = {tuple(r.seed for r in climb.rungs[0].runs) for climb in small.climbs}
     assert seeds == {instance_seeds(3, SMALL.specs[0], 5)}
     assert len({r.seed for r in small.runs}) == 15
+
+
+def test_a_learner_from_a_file_climbs_the_same_on_two_workers_and_beside_others():
+    file = Path(__file__).parent.parent.parent / "docs/examples/nearest.py"
+    rungs = ladder_of(["parity:d=8,m=2", "parity:d=20,m=2"], examples=1500)
+    alone = stress([f"{file}:nearest"], rungs, 2, base_seed=5)
+    beside = stress(["elimination", f"{file}:nearest"], rungs, 2, base_seed=5, jobs=2)
+    assert outcomes(alone)[f"{file}:nearest"] == outcomes(beside)[f"{file}:nearest"]
+    assert (alone.climbs[0].touched, len(alone.climbs[0].rungs)) == (1, 2)
 
 
 def test_the_same_on_two_workers_and_in_any_order(small):
