@@ -62,7 +62,7 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "training": (_SMALL, attack_figures.draw_training),
     "map": ((10.0, 6.2), parity_map.draw_map),
     "descent": (_WIDE, descent.draw_descent),
-    "stress": ((10.0, 5.6), stress_figure.draw_stress),
+    "stress": ((10.0, 6.4), stress_figure.draw_stress),
 }
 
 

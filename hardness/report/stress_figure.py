@@ -1,5 +1,6 @@
 """The figure of a stress test: rung against cost, drawn from its JSON numbers alone."""
 
+import re
 from statistics import median
 from typing import Any
 
@@ -15,12 +16,15 @@ _ASKED = {
     "csq-queries": ("on correlations, within 1/10,", "-."),
 }
 _HIGHEST = 1e13  # certified queries that are drawn
+_THREE_COLUMNS = 48  # characters of a line of the legend, of which three stand beside each other
 
 
 def of_stress(found: Stress) -> Data:
     """Take the numbers of the figure: each learner's cost by rung, budgets, what is certified."""
     common, labels = short_specs(found.ladder)
     budgets = [trials_budget(found, i) for i in range(len(labels))]
+    climbs = sorted(found.climbs, key=lambda climb: climb.reference)
+    names = _labels([climb.asked for climb in climbs])
     return {
         "spec": found.ladder.name,
         "family": common,
@@ -29,13 +33,14 @@ def of_stress(found: Stress) -> Data:
         "learners": [
             {
                 "learner": climb.asked,
+                "label": name,
                 "reference": climb.reference,
                 "held": climb.held,
                 "touched": climb.touched,
                 "points": [_point(trials) for trials in climb.rungs],
                 "stopped": bool(climb.rungs) and not climb.climbing and not climb.unsupported,
             }
-            for climb in sorted(found.climbs, key=lambda climb: climb.reference)
+            for climb, name in zip(climbs, names, strict=True)
         ],
         "budget_examples": [b[0] for b in budgets],
         "budget_seconds": [b[1] for b in budgets],
@@ -61,7 +66,8 @@ def draw_stress(figure: Any, data: Data) -> None:
         list(handles.values()),
         list(handles),
         loc="outside lower center",
-        ncols=3,
+        ncols=3 if max(map(len, handles)) <= _THREE_COLUMNS else 2,
+        fontsize=8,
         frameon=False,
     )
 
@@ -133,7 +139,17 @@ def _legend(learner: Data) -> str:
     told = f"holds {learner['held']}" if learner["held"] else "holds none"
     if learner["touched"] > learner["held"]:
         told += f", touches {learner['touched']}"
-    return f"{named(learner['learner'])}: {told}" + (" (reference)" if learner["reference"] else "")
+    return f"{named(learner['label'])}: {told}" + (" (reference)" if learner["reference"] else "")
+
+
+def _labels(names: list[str]) -> list[str]:
+    """Leave out the folders of learners from files, where the rest tells them apart.
+
+    >>> _labels(["a/mine.py:One", "queries"]), _labels(["a/x.py:One", "b/x.py:One"])
+    (['mine.py:One', 'queries'], ['a/x.py:One', 'b/x.py:One'])
+    """
+    short = [re.sub(r"^.*/(?=[^/]*\.py:)", "", name) for name in names]
+    return short if len(set(short)) == len(set(names)) else names
 
 
 def _learner(axis: Any, cost: str, learner: Data, colour: str, mark: str) -> Any:
