@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hardness.oracles.budget import Budget
 from hardness.upper.isolated.processes import below, end, high_water, remove, use
-from hardness.upper.isolated.protect import end_orphans, protect
+from hardness.upper.isolated.protect import adopt, end_orphans, protect
 from hardness.upper.isolated.wire import Broken, Channel, Late, Window, shared
 from hardness.upper.learner import Failed, Outcome
 
@@ -62,6 +62,7 @@ class Process:
         confine: to the scratch folder, where the system can; hidden: folders that stay closed.
         """
         protect()
+        adopt(1)
         self.token = secrets.token_hex(16)
         self.told: dict[str, Any] = {}  # what is known of the learner once it is loaded
         self.folder = Path(tempfile.mkdtemp(prefix="hardness-learner-"))
@@ -253,3 +254,4 @@ def _release(
         sock.close()
     window.close()
     remove(str(folder))
+    adopt(-1)

@@ -11,15 +11,17 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 from hardness.upper.isolated.linux import DUMPABLE, SUBREAPER, prctl
 from hardness.upper.isolated.processes import below
 
+_guards, _counting = 0, Lock()
 _SEED = re.compile(rb"(?<=--seed[\0=])[0-9]+")
 
 
 def protect() -> None:
-    """Close this process to others of its user, hide its --seed, and adopt what children leave.
+    """Close this process to others of its user, and hide its --seed.
 
     On Linux; elsewhere nothing changes. It lasts until the process ends: it also leaves no core
     file, and no debugger of the same user attaches to it.
@@ -28,7 +30,17 @@ def protect() -> None:
         return
     hide_seed()
     prctl(DUMPABLE, 0)
-    prctl(SUBREAPER, 1)
+
+
+def adopt(more: int) -> None:
+    """Count the guards that run, one more or less: while any does, adopt what one might leave.
+
+    Not for longer: who adopts orphans must collect them when they end.
+    """
+    global _guards
+    with _counting:
+        _guards += more
+        prctl(SUBREAPER, int(_guards > 0))
 
 
 def hide_seed() -> None:
