@@ -181,7 +181,8 @@ OPEN = [  # what holds where the system confines nobody
     tampers("Closes", Outcome.BROKE_OFF),
 ]
 EVERYWHERE = NEVER + EARLY + LEAVES + RAISES + RETURNS + TAKES + TAMPERS
-needs_landlock = pytest.mark.skipif(landlock.version() < 6, reason="the system confines nobody")
+NO_LANDLOCK = "needs a Linux with Landlock 6: elsewhere learners are not confined"
+needs_landlock = pytest.mark.skipif(landlock.version() < 6, reason=NO_LANDLOCK)
 
 
 @pytest.fixture(scope="module")

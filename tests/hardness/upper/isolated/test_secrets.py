@@ -18,7 +18,8 @@ from instances import parse, read_folder, write_folder
 from tests.hardness.upper.isolated.driving import LEARNERS, nothing_left
 
 SPEC, SEED = "parity:d=1000,m=21", 3_141_592_653_589_793_238
-needs_landlock = pytest.mark.skipif(landlock.version() < 6, reason="the system confines nobody")
+NO_LANDLOCK = "needs a Linux with Landlock 6: elsewhere learners are not confined"
+needs_landlock = pytest.mark.skipif(landlock.version() < 6, reason=NO_LANDLOCK)
 
 
 def needles(instance):
@@ -57,7 +58,7 @@ def spy(instance, tmp_path):
 @pytest.fixture(params=[True, False], ids=["confined", "unconfined"])
 def confined(request, monkeypatch):
     if request.param and landlock.version() < 6:
-        pytest.skip("the system confines nobody")
+        pytest.skip(NO_LANDLOCK)
     monkeypatch.setattr(foreign, "CONFINE", request.param)
     return request.param
 
@@ -135,7 +136,7 @@ def spied(task):
 def test_who_hands_out_the_tasks_shows_none_of_them(instance, spy, confined):
     parse_learner(spy)  # as every command does before it starts workers
     if not confined:
-        pytest.skip("the setting does not reach a worker")
+        pytest.skip("workers are spawned: what is patched here does not reach them")
     for _, found in execute(spied, [(spy, SEED), (spy, SEED + 1)], jobs=2):
         details = looked(found)
         assert details["processes"] == 3  # the guard, the worker, this one
