@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables scaling-tables test-plugins ladder-tables clean
+.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables scaling-tables test-plugins test-cluster ladder-tables clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -19,6 +19,9 @@ test-lattice: $(VENV)/.lattice
 
 test-plugins: $(VENV)/.plugins
 	$(BIN)/python -m pytest -m plugins
+
+test-cluster: $(VENV)/.cluster
+	$(BIN)/python -m pytest -m cluster
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -76,6 +79,10 @@ $(VENV)/.lattice: $(VENV)/.test
 
 $(VENV)/.plugins: $(VENV)/.test
 	$(PIP) --editable '.[test,sklearn,torch]'
+	@touch $@
+
+$(VENV)/.cluster: $(VENV)/.test
+	$(PIP) --editable '.[test,cluster,parquet]'
 	@touch $@
 
 clean:

@@ -5,7 +5,13 @@ from typing import Any
 
 from instances.errors import ToolkitError
 
-EXTRAS = {"sklearn": "sklearn", "torch": "torch", "fpylll": "lattice"}  # by what is imported
+EXTRAS = {  # by what is imported
+    "sklearn": "sklearn",
+    "torch": "torch",
+    "fpylll": "lattice",
+    "distributed": "cluster",
+    "pyarrow": "parquet",
+}
 
 
 def advice(module: str) -> str | None:

@@ -1,0 +1,24 @@
+"""The jobs that a sweep is made of."""
+
+from typing import Any
+
+from hardness.compare.jobs.certificates import CertificateJob
+from hardness.compare.jobs.job import Job, content_key
+from hardness.compare.jobs.runs import RunJob, run_job
+
+KINDS: dict[str, Any] = {kind.kind: kind for kind in (RunJob, CertificateJob)}
+
+__all__ = ["KINDS", "CertificateJob", "Job", "RunJob", "content_key", "read_job", "run_job"]
+
+
+def read_job(data: dict[str, Any]) -> Job:
+    """Read a job with its kind, {"kind": ..., ...}; raises KeyError for what is none.
+
+    >>> from hardness.lower import Terms
+    >>> job = CertificateJob(spec="parity:d=8,m=2,noise=0,rho=2", terms=Terms(), revision=1)
+    >>> read_job({"kind": job.kind, **job.to_json()}) == job
+    True
+    """
+    given = dict(data)
+    job: Job = KINDS[given.pop("kind")].from_json(given)
+    return job

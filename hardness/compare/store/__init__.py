@@ -1,0 +1,1 @@
+"""The store: runs, certificates and data of figures in one SQLite file."""
