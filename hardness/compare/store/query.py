@@ -57,7 +57,8 @@ def _authorize(action: int, one: str | None, two: str | None, *_: Any) -> int:
 
 
 def _rows(cursor: sqlite3.Cursor, most: int) -> list[tuple[Any, ...]]:
-    rows, size = [], 0
+    rows: list[tuple[Any, ...]] = []
+    size = 0
     for row in cursor:
         size += sum(len(v) if isinstance(v, str | bytes) else 8 for v in row)
         if len(rows) == most or size > _MOST_BYTES:

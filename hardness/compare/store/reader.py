@@ -3,7 +3,7 @@
 import sqlite3
 from array import array
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -182,7 +182,5 @@ class Reader:
         try:
             yield
         finally:
-            try:
+            with suppress(sqlite3.ProgrammingError):  # closed before the end of the iteration
                 self._connection.execute("ROLLBACK")
-            except sqlite3.ProgrammingError:  # closed before the end of the iteration
-                pass

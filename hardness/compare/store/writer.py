@@ -35,8 +35,8 @@ _WAIT_SECONDS = 30.0
 _MOST_NAMES = 1 << 17  # remembered at once, of each kind
 _LONGEST = 1_000_000_000 - 4096  # bytes of a record, SQLite's own limit
 _INSERT = {
-    table: f"INSERT INTO {table} ({','.join(names[1:])}) VALUES ({','.join('?' * (len(names) - 1))}) "
-    "ON CONFLICT DO NOTHING"
+    table: f"INSERT INTO {table} ({','.join(names[1:])}) "
+    f"VALUES ({','.join('?' * (len(names) - 1))}) ON CONFLICT DO NOTHING"
     for table, names in COLUMNS.items()
 }
 _REFERENCES = {
@@ -154,7 +154,8 @@ class Writer:
     def failed(self) -> set[str]:
         """Return the keys of the runs that `FAILED`: the machine's doing, or a learner's fault."""
         marks = ",".join("?" * len(FAILED))
-        sql = f"SELECT key FROM run WHERE ending IN (SELECT id FROM ending WHERE outcome IN ({marks}))"
+        ended = f"SELECT id FROM ending WHERE outcome IN ({marks})"
+        sql = f"SELECT key FROM run WHERE ending IN ({ended})"
         with told(self.path):
             return {key.hex() for (key,) in self.connection.execute(sql, sorted(FAILED))}
 
