@@ -13,13 +13,19 @@ class Conflict(ToolkitError):
     """Two reproducible results of one key differ."""
 
 
-def keeps(old: RunRow, failed: Collection[str]) -> bool:
-    """Say whether a run stands against a later one of its key.
+def decide(old: RunRow, new: RunRow, failed: Collection[str]) -> bool:
+    """Say whether a run takes the place of an earlier one of its key; raises Conflict.
 
     One that is not reproducible gives way, and so does one that ended in a fault, which may have
-    been mended since.
+    been mended since. failed: the outcomes that are faults.
     """
-    return old.reproducible and old.run.outcome.value not in failed
+    if not old.reproducible or old.run.outcome.value in failed:
+        return new.reproducible or not old.reproducible
+    if new.reproducible and new.run.outcome.value not in failed:
+        reason = difference(old, new)
+        if reason:
+            raise Conflict(f"run {new.key} has two results: {reason}")
+    return False
 
 
 def difference(old: RunRow, new: RunRow) -> str | None:

@@ -9,6 +9,27 @@ from hardness.compare.store.rows import RunRow
 from hardness.compare.store.seal import compact
 from hardness.compare.store.timeless import timeless
 
+_KINDS = {
+    "key spec family parameters learner learner_name learner_parameters seed": "text",
+    "budget_examples budget_queries": "int",
+    "budget_seconds budget_cpu_seconds": "float",
+    "budget_memory_bytes": "int",
+    "outcome": "text",
+    "passed reproducible": "bool",
+    "bound": "text",
+    "risk risk_low risk_high risk_confidence": "float",
+    "risk_examples": "int",
+    "risk_unclipped": "float",
+    "examples queries": "int",
+    "secret_recovered": "bool",
+    "details": "text",
+    "family_revision learner_revision": "int",
+    "seconds": "float",
+    "peak_bytes attempts": "int",
+    "machine versions": "text",
+}
+# What a column holds, in order; a seed may have any number of digits.
+COLUMNS = {name: kind for names, kind in _KINDS.items() for name in names.split()}
 # Columns that differ from one execution of a run to the next.
 PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
 

@@ -20,6 +20,7 @@ from hardness.compare.store.rows import (
     SweepRow,
     WholeRow,
 )
+from instances.errors import UsageError
 
 _WAIT_SECONDS = 10.0
 
@@ -125,14 +126,18 @@ class Reader:
         """Yield the jobs put together, by spec in natural order, then key, one at a time."""
         yield from self._by_spec("whole", self._whole)
 
-    def whole(self, key: str) -> WholeRow | None:
-        """Return a job put together by its key, or by how that begins where one does."""
-        sql = "SELECT id FROM whole WHERE lower(hex(key)) LIKE ? || '%' ESCAPE '!'"
+    def whole(self, key: str) -> WholeRow:
+        """Return a job put together by its key, or by how the key begins; raises UsageError."""
+        sql = "SELECT id, lower(hex(key)) AS k FROM whole WHERE substr(k, 1, ?) = ? ORDER BY k"
         with told(self.path):
-            found = self._connection.execute(sql, (key.lower().replace("!", ""),)).fetchall()
-            if len(found) != 1:
-                return None
-            return self._whole(next(self._records.where("whole", "id", found[0][0])))
+            found = self._connection.execute(sql, (len(key), key.lower())).fetchall()
+            if len(found) == 1:
+                return self._whole(next(self._records.where("whole", "id", found[0][0])))
+        said = f"{len(found)} begin so" if found else "none begins so"
+        raise UsageError(
+            f"key '{key[:40]}' given: of the jobs put together in {self.path} {said}: "
+            f"`hardness store query {self.path} 'SELECT key, kind, spec FROM wholes'` lists them"
+        )
 
     def parts(self) -> Iterator[PartRow]:
         """Yield the parts of jobs that are not put together yet."""

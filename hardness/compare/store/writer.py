@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from hardness.compare.store import codec
 from hardness.compare.store.check import Damage, check_connection
-from hardness.compare.store.conflict import Conflict, difference, keeps
+from hardness.compare.store.conflict import decide
 from hardness.compare.store.connect import DiskFull, connect, recover_with, told, version_of
 from hardness.compare.store.names import derived
 from hardness.compare.store.place import Lock, Reserve, refuse_network
@@ -146,6 +146,11 @@ class Writer:
                 for table in ("run", "certificate", "part", "whole")
             )
 
+    def count(self, table: str) -> int:
+        """Count the records of a table."""
+        with told(self.path):
+            return int(self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
     def keys(self, kind: Kind) -> set[str]:
         """Return the keys of all that is finished of a kind."""
         with told(self.path):
@@ -223,12 +228,18 @@ class Writer:
             self._lock = None  # type: ignore[assignment]
 
     def _commit(self, rows: Sequence[Row], sweep: SweepRow | None) -> None:
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
+        with self.transaction():
             for row in rows:
                 self._write(row)
             if sweep is not None:
-                self._replace("sweep", codec.of_sweep(sweep))
+                self.replace("sweep", codec.of_sweep(sweep))
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all that is written within this, or nothing of it."""
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
             self.connection.execute("COMMIT")
         except BaseException:
             self._names.clear()  # some may have been written in what is rolled back
@@ -242,9 +253,9 @@ class Writer:
         elif isinstance(row, PartRow):
             sql = "SELECT 1 FROM whole WHERE key = ?"
             if not self.connection.execute(sql, (bytes.fromhex(row.whole),)).fetchone():
-                self._replace("part", codec.of_part(row), keys=2)
+                self.replace("part", codec.of_part(row), keys=2)
         elif isinstance(row, CertificateRow):
-            self._replace("certificate", codec.of_certificate(row))
+            self.replace("certificate", codec.of_certificate(row))
         elif isinstance(row, WholeRow):
             self._write_whole(row)
         else:
@@ -252,29 +263,36 @@ class Writer:
 
     def write_figure(self, row: FigureRow, written: float) -> None:
         """Write the data of a figure with its time, within a transaction."""
-        self._replace("figure", codec.of_figure(row, written))
+        self.replace("figure", codec.of_figure(row, written))
 
     def _write_run(self, row: RunRow) -> None:
         if self._insert("run", codec.of_run(row)):
             return
         (old,) = map(codec.to_run, self._records.where("run", "key", row.key))
-        if keeps(old, FAILED):
-            reason = difference(old, row)
-            if reason and row.reproducible:
-                raise Conflict(f"{self.path} holds run {row.key} already, and another: {reason}")
-            return
-        self._replace("run", codec.of_run(row))
+        if decide(old, row, FAILED):
+            self.replace("run", codec.of_run(row))
 
     def _write_whole(self, row: WholeRow) -> None:
         key = bytes.fromhex(row.key)
         for table in ("part", "array"):
             self.connection.execute(f"DELETE FROM {table} WHERE whole = ?", (key,))
-        self._replace("whole", codec.of_whole(row))
+        self.replace("whole", codec.of_whole(row))
         for name, content in sorted(row.arrays.items()):
             self._insert("array", (key, name, content))
 
-    def _replace(self, table: str, values: tuple[Any, ...], keys: int = 1) -> None:
-        """Insert a record, in place of one of the same key: of its first columns."""
+    def array_names(self, key: bytes) -> set[str]:
+        """Return the names of the arrays of a whole, which may not be there itself."""
+        sql = "SELECT name FROM array WHERE whole = ?"
+        return {name for (name,) in self.connection.execute(sql, (key,))}
+
+    def drop_orphans(self) -> None:
+        """Delete arrays without their whole, and parts of what is whole, within a transaction."""
+        for table, word in (("array", "NOT IN"), ("part", "IN")):
+            sql = f"DELETE FROM {table} WHERE whole {word} (SELECT key FROM whole)"
+            self.connection.execute(sql)
+
+    def replace(self, table: str, values: tuple[Any, ...], keys: int = 1) -> None:
+        """Write a record in place of one of the same key: of its first columns."""
         names = codec.columns(table)[:keys]
         where = " AND ".join(f"{name} = ?" for name in names)
         self.connection.execute(f"DELETE FROM {table} WHERE {where}", values[:keys])
