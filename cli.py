@@ -21,6 +21,7 @@ from hardness.commands.measures import measures
 from hardness.commands.options import printable
 from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
+from hardness.commands.store import store
 from hardness.commands.stress import stress
 
 COMMANDS = (
@@ -44,14 +45,12 @@ COMMANDS = (
     noisy_map,
     stress,
     challenge,
+    store,
     icl,
     report,
     figure,
 )
-NOT_BUILT = (
-    "sweep",
-    "store",
-)
+NOT_BUILT = ("sweep",)
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

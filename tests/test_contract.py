@@ -29,10 +29,6 @@ NOT_BUILT = [
     "sweep plan FILE --json",
     "sweep run FILE --store DB --resume --engine dask --json",
     "sweep status DB --json",
-    "store show DB --json",
-    "store export DB --json",
-    "store query DB --json",
-    "store merge DB --json",
 ]
 
 
