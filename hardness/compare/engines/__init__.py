@@ -3,8 +3,8 @@
 driver --attempt(payloads)--> thread of an executor, here or of a dask worker
                                owns a slot --lines of JSON--> its child process, which does the jobs
 
-The owner of a child holds its limits, counts its attempts and ends it: deaths, hangs and memory have
-the same outcomes on every engine. A child ends when its owner is gone.
+The owner of a child holds its limits, counts its attempts and ends it: deaths, hangs and memory
+have the same outcomes on every engine. A child ends when its owner is gone.
 """
 
 from hardness.compare.engines.attempt import abort, attempt

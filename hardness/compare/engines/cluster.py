@@ -49,7 +49,8 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
 
 class _Dask(Engine):
     def __init__(self, client: Any, name: str) -> None:
-        super().__init__(name, client.get_executor(), 0, BATCH)
+        # Not pure: the same job may be asked for twice, and is then done twice.
+        super().__init__(name, client.get_executor(pure=False), 0, BATCH)
         self._client = client
         self._require_workers()
 

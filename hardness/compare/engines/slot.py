@@ -86,7 +86,7 @@ class Slot:
     @property
     def pid(self) -> int | None:
         """The number of the child, where there is one."""
-        return self._child and self._child.pid
+        return None if self._child is None else self._child.pid
 
     def abort(self) -> None:
         """End what runs, from any thread: its `do` raises Aborted."""
@@ -193,11 +193,10 @@ def _read(line: bytes) -> dict[str, Any]:
     """Read an answer; what is none is a process that went wrong."""
     try:
         found = json.loads(line)
-        if isinstance(found, dict) and isinstance(found.get("result", found), dict):
-            if found.keys() & {"result", "failure"}:
-                return found
     except ValueError:
-        pass
+        found = None
+    if isinstance(found, dict) and (isinstance(found.get("result"), dict) or "failure" in found):
+        return found
     raise _Ended("died", "its process answered what cannot be read", 0.0)
 
 

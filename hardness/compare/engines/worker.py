@@ -10,7 +10,6 @@ import json
 import os
 import select
 import signal
-import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -118,4 +117,4 @@ def _write(path: str, data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
