@@ -22,10 +22,15 @@ _PLAIN = re.compile(r"[^,\]}#\n]++")  # a number, a date, true or false
 
 @dataclass(frozen=True)
 class Lines:
-    """The line of every key, from 1. last: the key that was being read where the reading ended."""
+    """The line of every key, from 1, of its first place.
+
+    last: the key or table that was being read where the reading ended. pair: the last key that was
+    given a value outside of any value, and the line where it was.
+    """
 
     at: dict[Path, int] = field(default_factory=dict)
     last: Path = ()
+    pair: tuple[Path, int] = ((), 1)
 
     def of(self, path: Path) -> int:
         """Return the line of a key; that of what it stands in where it has none of its own.
@@ -49,7 +54,7 @@ def locate(text: str) -> Lines:
     scanner = _Scanner(text)
     with suppress(_Unreadable):  # what tomllib refused: it says why, this says where
         scanner.document()
-    return Lines(scanner.at, scanner.last)
+    return Lines(scanner.at, scanner.last, scanner.pair)
 
 
 class _Unreadable(Exception):
@@ -63,6 +68,7 @@ class _Scanner:
         self.text, self.place, self.line, self.counted = text, 0, 1, 0
         self.at: dict[Path, int] = {}
         self.last: Path = ()
+        self.pair: tuple[Path, int] = ((), 1)
         self.indices: dict[Path, int] = {}  # of arrays of tables: the table that is open
 
     def document(self) -> None:
@@ -80,13 +86,17 @@ class _Scanner:
                 table = self._open(self._key("]"))
                 self._note(table)
             else:
-                self._pair(table)
+                path = self._named(table)
+                self.pair = path, self.line
+                self._value(path)
+                self.last = table
             self._take(_BLANK)
 
-    def _pair(self, table: Path) -> None:
+    def _named(self, table: Path) -> Path:
+        """Read the key of a pair up to its value."""
         path = table + self._key("=")
         self._note(path, len(table))
-        self._value(path)
+        return path
 
     def _value(self, path: Path) -> None:
         """Read a value with all that stands in it; one call a level, as deep as tomllib goes."""
@@ -105,7 +115,7 @@ class _Scanner:
                 self._take(_BLANK)
                 if self._next("}"):
                     return
-                self._pair(path)
+                self._value(self._named(path))
                 self._take(_BLANK)
                 self._next(",")
         elif self.text.startswith(('"', "'"), self.place):

@@ -64,7 +64,11 @@ class Writer:
             self.text += str(value).lower()
 
     def string(self, value):
-        ways = [quoted(value), f'"""{quoted(value)[1:-1]}"""', f'"""\n{quoted(value)[1:-1]}\\\n  """']
+        ways = [
+            quoted(value),
+            f'"""{quoted(value)[1:-1]}"""',
+            f'"""\n{quoted(value)[1:-1]}\\\n  """',
+        ]
         if "'" not in value:
             ways += [f"'{value}'", f"'''\n{value}'''"]
         self.text += self.draw(st.sampled_from(ways))
