@@ -13,7 +13,7 @@ SLICE = 512  # words of a row at a time: they and the digits of a count lie in t
 def transpose(words: Any, out: Any) -> None:
     """Turn samples (n, width) into the first d coordinates: out (d, ceil(n/64)), replaced.
 
-    Squares of 64 by 64 bits, halved six times. [Warren13, section 7-3]
+    Squares of 64 by 64 bits, halved six times. [War12, section 7-3]
     """
     n, width = words.shape
     d, columns = out.shape

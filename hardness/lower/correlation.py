@@ -158,7 +158,7 @@ def feed(
 
 
 def deviation(add: Adder, members: int, used: int, confidence: float) -> float:
-    """Bound by how much every mean of `used` products is off, all at once. [Hoeffding63]"""
+    """Bound by how much every mean of `used` products is off, all at once. [Hoe63]"""
     entries = members * (members + 1) / 2
     return add.bound * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / used) + add.rounding
 

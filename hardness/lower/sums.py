@@ -23,6 +23,8 @@ Parts = dict[str, NDArray[Any]]  # sums by name, int64 or float64
 CHUNK = 1 << 13
 _CHUNK_WORDS = 1 << 19
 _PLANES = 1 << 26
+_NUMBERS = 1 << 24  # values at once: 128 MiB
+_BITS = 1 << 29  # of members, over all tokens: half of them are used
 _OFF = 1e-9
 
 
@@ -88,7 +90,8 @@ class Values:
         self._table = table
         self._masks = np.stack([tokens.mask(s, family.d) for s in members])
         self._sums = np.zeros((rows, len(members)))
-        self.chunk = max(64, min(CHUNK, _CHUNK_WORDS // self._masks.shape[1]))
+        fitting = min(_CHUNK_WORDS // self._masks.shape[1], _NUMBERS // len(members))
+        self.chunk = max(64, min(CHUNK, fitting))
 
     @property
     def bound(self) -> float:
@@ -131,7 +134,7 @@ class Signs:
         self._distances = np.zeros((rows, len(members)), np.int64)
         self._ones = np.zeros(len(members), np.int64)
         self._used = 0
-        self.chunk = max(64, min(1 << 17, _PLANES // family.d))
+        self.chunk = max(64, min(1 << 17, _PLANES // family.d, _BITS // len(members)))
 
     @property
     def bound(self) -> float:
