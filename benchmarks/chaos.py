@@ -137,14 +137,27 @@ def end(pid: int) -> bool:
     return True
 
 
+def workers(driver: int, cluster: Cluster | None) -> dict[int, str]:
+    """Find what is below the driver, or the nannies, with the command lines."""
+    roots = [nanny.pid for nanny in cluster.nannies] if cluster else [driver]
+    return {pid: line for root in roots for pid, line in tree(root).items()}
+
+
+def await_workers(driver: subprocess.Popen[str], cluster: Cluster | None) -> None:
+    """Wait until jobs are being done, at most twenty seconds."""
+    for _ in range(200):
+        below = workers(driver.pid, cluster)
+        if driver.poll() is not None or any("engines.worker" in line for line in below.values()):
+            return
+        time.sleep(0.1)
+
+
 def victim(rng: random.Random, driver: int, cluster: Cluster | None) -> tuple[str, int] | None:
     """Choose a kind of process at random, then one of them."""
     kinds: dict[str, list[int]] = {"driver": [driver]}
-    roots = [driver]
     if cluster:
-        roots = [nanny.pid for nanny in cluster.nannies]
-        kinds["nanny"] = list(roots)
-    below = {pid: line for root in roots for pid, line in tree(root).items()}
+        kinds["nanny"] = [nanny.pid for nanny in cluster.nannies]
+    below = workers(driver, cluster)
     kinds["worker"] = [pid for pid, line in below.items() if "engines.worker" in line]
     if cluster:
         kinds["dask worker"] = [pid for pid, line in below.items() if "spawn_main" in line]
@@ -182,6 +195,8 @@ def disturbed(
             env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         alive = True
+        if rng.random() < 0.8:  # else it may be hit while it begins
+            await_workers(driver, cluster)
         while alive and sum(record.kills.values()) < wanted:
             try:
                 driver.wait(rng.uniform(0.2, pause))

@@ -22,22 +22,8 @@ RUN_FIELDS = {
 LEAVES = [  # commands, and those of a group
     (name, *part)
     for name, command in cli.cli.commands.items()
-    if name in cli.BUILT
     for part in ([(inner,) for inner in command.commands] if hasattr(command, "commands") else [()])
 ]
-NOT_BUILT = [
-    "sweep plan FILE --json",
-    "sweep run FILE --store DB --resume --engine dask --json",
-    "sweep status DB --json",
-]
-
-
-@pytest.mark.parametrize("line", NOT_BUILT)
-def test_what_is_not_built_says_so_in_one_line(hardness, line):
-    found = hardness(*line.split())
-    assert found.code == 1
-    assert found.out == ""
-    found.one_line("not built yet")
 
 
 def test_families_and_learners(hardness):

@@ -1,6 +1,10 @@
-"""The progress of a sweep in words: one line for terminals and logs."""
+"""The progress of a sweep: one line for terminals and logs, one for machines."""
+
+from typing import Any
 
 from hardness.compare.sweep.tally import Progress
+
+_SHOWN = 4
 
 
 def duration(seconds: float) -> str:
@@ -16,20 +20,36 @@ def duration(seconds: float) -> str:
     return f"{whole // 60} min {whole % 60} s" if whole >= 60 else f"{whole} s"
 
 
+def progress_json(at: Progress) -> dict[str, Any]:
+    """Write how far a sweep is."""
+    return {
+        "event": "progress",
+        "finished": at.finished,
+        "total": at.total,
+        "planned": at.planned,
+        "done": at.done,
+        "failed": at.failed,
+        "elapsed_seconds": round(at.elapsed, 3),
+        "remaining_seconds": None if at.remaining is None else round(at.remaining, 3),
+    }
+
+
 def progress_line(at: Progress) -> str:
-    """Say how far a sweep is.
+    """Say how far a sweep is, of labels those that are not done, at most four.
 
     >>> progress_line(Progress(planned={"a": 8, "b": 2}, done={"a": 3, "b": 2}, failed={"a": 1},
     ...                        elapsed=60.0, remaining=75.0))
-    '5 of 10 (50 %), 1 failed; a 3/8, b 2/2; 1 min 0 s so far, about 1 min 15 s left'
+    '5 of 10 (50 %), 1 failed; a 3/8; 1 min 0 s so far, about 1 min 15 s left'
     """
     share = f" ({100 * at.finished // at.total} %)" if at.total else ""
     failed = sum(at.failed.values())
-    parts = ", ".join(
-        f"{name.partition(':')[0]} {at.done.get(name, 0)}/{n}" for name, n in at.planned.items()
-    )
+    open_ = [(name, n) for name, n in at.planned.items() if at.done.get(name, 0) < n]
+    parts = [f"{name.partition(':')[0]} {at.done.get(name, 0)}/{n}" for name, n in open_[:_SHOWN]]
+    if len(open_) > _SHOWN:
+        parts.append(f"{len(open_) - _SHOWN} more")
+    of = f"; {', '.join(parts)}" if parts else ""
     left = "" if at.remaining is None else f", about {duration(at.remaining)} left"
     return (
         f"{at.finished} of {at.total}{share}{f', {failed} failed' if failed else ''}"
-        f"; {parts}; {duration(at.elapsed)} so far{left}"
+        f"{of}; {duration(at.elapsed)} so far{left}"
     )

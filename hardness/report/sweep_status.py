@@ -8,7 +8,7 @@ from typing import Any
 
 from hardness.compare.store.rows import SweepRow
 from hardness.compare.sweep.tally import Progress
-from hardness.report.progress import duration
+from hardness.report.progress import duration, progress_json
 from hardness.report.text import table
 from hardness.upper import LEARNERS, parse_learner
 from instances.parameters import brief
@@ -103,6 +103,13 @@ def ended_words(store: Path, at: Progress, counts: Counts, missing: Sequence[str
         lines.append(f"{failed} failed: `--resume --retry failed` tries them again")
     lines.append(f"{at.finished} of {at.total} jobs are done, in {duration(at.elapsed)}: {store}")
     return "\n".join(lines)
+
+
+def ended_json(at: Progress, counts: Counts, missing: Sequence[str]) -> dict[str, Any]:
+    """Write what a sweep came to, in the last of the lines of JSON."""
+    outcomes = {learner: dict(found) for learner, found in counts.items()}
+    said = {"event": "finished", "missing": list(missing), "outcomes": outcomes}
+    return {**progress_json(at), **said}
 
 
 def go_on(file: Path, store: Path, engine: str) -> str:

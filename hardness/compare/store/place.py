@@ -91,6 +91,21 @@ class Lock:
         os.close(self._handle)
 
 
+def held(store: Path) -> bool:
+    """Say whether a process writes a store now."""
+    try:
+        handle = os.open(beside(store, "lock"), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # none was made, or it is nobody's business but the writer's
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 class Reserve:
     """Some MiB of the disk, to be given up when it is full."""
 

@@ -1,1 +1,21 @@
 """Sweeps: a file of specs, learners, seeds and budgets, done on an engine into a store."""
+
+from hardness.compare.sweep.drive import Ended, Interrupted
+from hardness.compare.sweep.file import read_sweep, read_text, require_count
+from hardness.compare.sweep.record import Climb, Gram, Runs, Sweep
+from hardness.compare.sweep.run import run_sweep
+from hardness.compare.sweep.tally import Progress
+
+__all__ = [
+    "Climb",
+    "Ended",
+    "Gram",
+    "Interrupted",
+    "Progress",
+    "Runs",
+    "Sweep",
+    "read_sweep",
+    "read_text",
+    "require_count",
+    "run_sweep",
+]

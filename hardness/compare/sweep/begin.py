@@ -6,9 +6,9 @@ import time
 from dataclasses import replace
 
 from hardness.compare.engines import Engine, Limits
-from hardness.compare.jobs import CertificateJob, cut_search
+from hardness.compare.jobs import CertificateJob, gram_cut
 from hardness.compare.jobs.cells import Cell, cells
-from hardness.compare.jobs.gram import GramCut
+from hardness.compare.jobs.search import cut_search
 from hardness.compare.store.rows import SweepRow
 from hardness.compare.store.writer import Writer
 from hardness.compare.stress import BITS
@@ -40,7 +40,7 @@ def begin(
     for climb in sweep.climbs:
         strands.append(ClimbStrand(climb, ledger.sweep.base_seeds[climb.title], known, tally))
     for gram in sweep.grams:
-        cut = GramCut.of(gram.spec, gram.members, gram.samples, gram.confidence, gram.seed)
+        cut = gram_cut(gram.spec, gram.members, gram.samples, gram.confidence, gram.seed)
         strands.append(CutStrand(cut, known, tally, writer))
     return strands, tally, ledger
 
@@ -85,8 +85,8 @@ def certificates(group: Runs) -> list[CertificateJob]:
 
 
 def hard_limits(limits: Limits, engine: Engine) -> Limits:
-    """Fill in the limit of memory: a fair part of what is free, where workers are here."""
-    if limits.memory_bytes is not None or not engine.here:
+    """Fill in the limit of memory: a fair part of what is free, where the workers are here."""
+    if limits.memory_bytes is not None or ":" in engine.name:
         return limits
     return replace(limits, memory_bytes=int(0.8 * available_memory() / engine.slots))
 
@@ -96,9 +96,12 @@ def _runs(group: Runs, known: Known, tally: Tally, writer: Writer) -> list[Stran
     whole: list[Cell] = []
     strands: list[Strand] = []
     for cell in cells(group):
-        if cut_search(cell.job(group.seeds[0])) is None:
+        job = cell.job(group.seeds[0])
+        if cut_search(job) is None:
             whole.append(cell)
             continue
-        for seed in group.seeds:
-            strands.append(CutStrand(cut_search(cell.job(seed)), known, tally, writer))
+        for job in map(cell.job, group.seeds):
+            cut = cut_search(job)
+            assert cut is not None  # the seed has no say in how large a search is
+            strands.append(CutStrand(cut, known, tally, writer, job))
     return [RunStrand(whole, group.seeds, known, tally), *strands]

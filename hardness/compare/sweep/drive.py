@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from hardness.compare.engines import Engine, Finished, Limits
-from hardness.compare.jobs import Job
+from hardness.compare.engines import Engine, Limits
 from hardness.compare.sweep.flight import Flight, Sent
 from hardness.compare.sweep.ledger import PACE, Ledger
 from hardness.compare.sweep.strands import Strand
@@ -54,30 +53,37 @@ def drive(
     def progress() -> Progress:
         return tally.at(time.monotonic() - start)
 
-    def land(ended: Sequence[tuple[Strand, Job, Finished]]) -> None:
-        for strand, job, finished in ended:
+    def take() -> bool:
+        """Take what came back, one after the other: none is lost if this is interrupted."""
+        some = bool(flight.landed)
+        while flight.landed:
+            strand, job, finished = flight.landed[0]
             rows = strand.take(job, finished)
-            tally.add(job.label, finished.seconds, failed=finished.failure is not None)
+            ledger.add(rows)
             if finished.failure and not rows:
                 missing.append(f"{job.label}: {finished.failure}: {finished.why}")
-            ledger.add(rows)
+            tally.add(job.label, finished.seconds, failed=finished.failure is not None)
+            flight.landed.popleft()
+        return some
 
     try:
         ledger.write(progress())
         while True:
             sent = _fill(flight, strands, tally, engine.batch)
-            land(flight.back(PACE))
+            flight.land(PACE)
+            landed = take()
             if ledger.due or not flight.tasks:
                 ledger.write(progress())
                 more = [row for strand in strands for row in strand.last()]
                 ledger.add(more)
-                if not (sent or more or flight.tasks):
+                if not (sent or landed or more or flight.tasks):
                     break
             report(progress())
         ledger.write(progress(), "finished")
     except BaseException as error:
         engine.abort()
-        land(_landed(flight))
+        flight.rescue()
+        take()
         if not ledger.broken:
             cut = isinstance(error, KeyboardInterrupt)
             ledger.write(progress(), "interrupted" if cut else "failed")
@@ -113,16 +119,3 @@ def _several(strands: Sequence[Strand], tally: Tally, batch: int) -> list[Sent]:
             sent.append((strand, job))
         return sent
     return []
-
-
-def _landed(flight: Flight) -> list[tuple[Strand, Job, Finished]]:
-    """What has come back by now; what was lost with an engine is done again another time."""
-    ended: list[tuple[Strand, Job, Finished]] = []
-    while True:
-        try:
-            more = flight.back(0.0)
-        except ToolkitError:
-            continue  # one task that is lost: others may have come back
-        if not more:
-            return [(s, j, f) for s, j, f in ended if f.failure not in ("died", "overdue")]
-        ended += more

@@ -1,20 +1,20 @@
 """Jobs in the air: handed to an engine in tasks of one or several, and what comes back."""
 
 import json
+import time
+from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import CancelledError, Future
-from dataclasses import asdict
 from queue import Empty, SimpleQueue
-from typing import Any
 
-from hardness.compare.engines import Engine, Finished, Limits, attempt
+from hardness.compare.engines import Batch, Engine, Finished, Limits
 from hardness.compare.jobs import Job
 from hardness.compare.sweep.strands import Strand
-from instances.errors import ToolkitError
 
 _AHEAD = 2  # tasks for each slot: one at work, one waiting
+_ASKED = 5.0  # seconds after which an engine is asked again how many slots it has
 
 Sent = tuple[Strand, Job]
+Landed = tuple[Strand, Job, Finished]
 
 
 class Flight:
@@ -22,51 +22,52 @@ class Flight:
 
     def __init__(self, engine: Engine, limits: Limits) -> None:
         """Begin with none."""
-        self._engine, self._limits = engine, asdict(limits)
-        self._back: SimpleQueue[tuple[Sequence[Sent], Future[Any]]] = SimpleQueue()
+        self._engine, self._limits = engine, limits
+        self._back: SimpleQueue[tuple[Sequence[Sent], Sequence[str], Batch]] = SimpleQueue()
+        self._slots, self._asked = engine.slots, time.monotonic()
         self.tasks = 0
+        self.landed: deque[Landed] = deque()  # come back, and not taken by the driver yet
 
     @property
     def room(self) -> bool:
         """Whether the engine should have more."""
-        return self.tasks < _AHEAD * self._engine.slots
+        if time.monotonic() - self._asked > _ASKED:  # workers of a cluster come and go
+            self._slots, self._asked = self._engine.slots, time.monotonic()
+        return self.tasks < _AHEAD * max(1, self._slots)
 
     def send(self, jobs: Sequence[Sent]) -> None:
         """Hand jobs over as one task; raises ToolkitError where the engine takes none."""
         payloads = [json.dumps({"kind": job.kind, **job.to_json()}) for _, job in jobs]
-        try:
-            future = self._engine.executor.submit(attempt, payloads, self._limits)
-        except (RuntimeError, OSError) as error:
-            raise gone(self._engine.name, error) from error
+        future = self._engine.submit(payloads, self._limits)
         self.tasks += 1
-        future.add_done_callback(lambda done: self._back.put((jobs, done)))
+        future.add_done_callback(lambda done: self._back.put((jobs, payloads, done)))
 
-    def back(self, timeout: float) -> list[tuple[Strand, Job, Finished]]:
-        """Wait for tasks to end, at most `timeout` seconds, and return all that have.
+    def land(self, timeout: float) -> None:
+        """Wait for tasks to end, at most `timeout` seconds; all that have are in `landed`.
 
         Raises ToolkitError where the engine has lost them.
         """
-        ended: list[tuple[Strand, Job, Finished]] = []
         wait = timeout
         while self.tasks:
             try:
-                jobs, future = self._back.get(timeout=wait) if wait else self._back.get_nowait()
+                jobs, payloads, future = self._back.get(block=wait > 0, timeout=wait or None)
+            except Empty:
+                break
+            wait = 0.0
+            self.tasks -= 1
+            self._take(jobs, self._engine.collect(future, payloads))
+
+    def rescue(self) -> None:
+        """Take what has ended by now, after the engine was told to stop or has failed."""
+        while self.tasks:
+            try:
+                jobs, payloads, future = self._back.get_nowait()
             except Empty:
                 break
             self.tasks -= 1
-            wait = 0.0
-            try:
-                results = future.result()
-            except (CancelledError, Exception) as error:
-                raise gone(self._engine.name, error) from error
-            ended += [
-                (strand, job, Finished.from_json(result))
-                for (strand, job), result in zip(jobs, results, strict=True)
-            ]
-        return ended
+            # Else it is neither done nor a failure: it is done again another time.
+            if not future.cancelled() and future.exception() is None:
+                self._take(jobs, self._engine.collect(future, payloads))
 
-
-def gone(name: str, error: BaseException) -> ToolkitError:
-    """Say that an engine has failed."""
-    said = " ".join(str(error).split())[:200]
-    return ToolkitError(f"the engine {name} was lost: {type(error).__name__} {said}".rstrip())
+    def _take(self, jobs: Sequence[Sent], results: Sequence[Finished]) -> None:
+        self.landed += [(s, j, f) for (s, j), f in zip(jobs, results, strict=True)]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hardness.compare.engines import engine_of
-from hardness.compare.store import Writer, create, reopen
+from hardness.compare.store import Writer, create, read, reopen
 from hardness.compare.sweep.begin import begin, hard_limits
 from hardness.compare.sweep.drive import Ended, Report, drive
 from hardness.compare.sweep.figures import phase
@@ -26,10 +26,12 @@ def run_sweep(
     AlreadyExists for such a store without it, ToolkitError where the store or the engine cannot be
     used, and Interrupted, with all that was finished in the store.
     """
-    with open_store(store, resume) as writer, engine_of(engine, jobs) as at:
+    with engine_of(engine, jobs) as at, open_store(store, resume) as writer:
         strands, tally, ledger = begin(sweep, writer, at, retry)
         ended = drive(strands, tally, ledger, at, hard_limits(sweep.limits, at), report)
-        writer.write([phase(writer.runs(), writer.certificates())], ledger.sweep)
+        with read(store) as found:
+            figure = phase(found.runs(), found.certificates())
+        writer.write([figure], ledger.sweep)
     return ended
 
 

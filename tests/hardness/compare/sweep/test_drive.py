@@ -1,0 +1,250 @@
+"""Sweeps from end to end: whatever the engine, the order and the accidents, one table."""
+
+import json
+from concurrent.futures import BrokenExecutor
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from hardness.compare.engines import Aborted
+from hardness.compare.store import read
+from hardness.compare.store.connect import DiskFull
+from hardness.compare.store.export import export
+from hardness.compare.store.writer import Writer
+from hardness.compare.stress import stress
+from hardness.compare.sweep import Interrupted, read_text
+from hardness.lower.verify import verify
+from hardness.upper import Outcome
+from instances import parse
+from instances.errors import AlreadyExists
+from instances.ladders import ladder_of
+from tests.hardness.compare.sweep.here import Here, sweep_here
+
+SMALL = """
+format = "hardness-sweep/1"
+name = "small"
+seeds = 3
+[[runs]]
+spec = "parity:m=2"
+over = { d = [8, 10] }
+learners = ["elimination", "lowdegree"]
+budget = { examples = [60, 3000] }
+"""
+
+
+def exported(store):
+    out = store.with_suffix(".csv")
+    with read(store) as found:
+        done = export(found, out, "csv", True, True)
+    return out.read_bytes(), done
+
+
+def test_every_run_stands_in_the_table_once(monkeypatch, tmp_path):
+    ended, done = sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
+    assert ended.progress.total == ended.progress.finished == len(done) == len(set(done)) == 26
+    assert ended.progress.planned["certificates"] == 2
+    with read(tmp_path / "a.db") as found:
+        assert sum(sum(n.values()) for n in found.counts().values()) == 24
+        (row,) = found.sweeps()
+        assert (row.state, row.name) == ("finished", "small")
+        assert row.planned == row.done
+
+
+@pytest.mark.parametrize("batch", [1, 7])
+def test_what_is_finished_is_never_run_again(monkeypatch, tmp_path, batch):
+    whole = tmp_path / "whole.db"
+    sweep_here(monkeypatch, SMALL, whole)
+    rng, store, all_done = Random(batch), tmp_path / "cut.db", []
+    for _ in range(40):
+        stop = KeyboardInterrupt() if rng.random() < 0.5 else BrokenExecutor("gone")
+        engine = Here(stop=rng.randint(1, 6), error=stop)
+        try:
+            _, done = sweep_here(
+                monkeypatch, SMALL, store, engine, batch, resume=True, jobs=rng.randint(1, 3)
+            )
+        except Interrupted:
+            all_done += engine.done
+            continue
+        all_done += done
+        break
+    assert len(all_done) == len(set(all_done)) == 26
+    assert exported(store)[0] == exported(whole)[0]
+
+
+def test_a_store_with_runs_wants_resume(monkeypatch, tmp_path):
+    sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
+    with pytest.raises(AlreadyExists, match="--resume"):
+        sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
+    _, done = sweep_here(monkeypatch, SMALL, tmp_path / "a.db", resume=True)
+    assert done == []
+
+
+def test_a_sweep_that_grew_does_what_is_new(monkeypatch, tmp_path):
+    sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
+    more = SMALL.replace("seeds = 3", "seeds = 4").replace("[8, 10]", "[8, 10, 12]")
+    _, done = sweep_here(monkeypatch, more, tmp_path / "a.db", resume=True)
+    assert len(done) == 3 * 2 * 2 * 4 - 24 + 1  # and one more certificate
+
+
+def test_groups_that_overlap_are_counted_once(monkeypatch, tmp_path):
+    twice = SMALL + SMALL[SMALL.index("[[runs]]") :].replace("[8, 10]", "[10, 12]")
+    ended, done = sweep_here(monkeypatch, twice, tmp_path / "a.db")
+    assert ended.progress.total == ended.progress.finished == len(done) == 36 + 3
+    assert len(set(done)) == len(done)
+
+
+def test_what_fails_has_an_outcome_and_is_tried_again_when_asked(monkeypatch, tmp_path):
+    ends = {0: "died", 1: "memory", 2: "overdue"}
+
+    def failing(job):
+        return ends.get(getattr(job, "seed", 9)) if "elim" in job.label else None
+
+    store = tmp_path / "a.db"
+    ended, _ = sweep_here(monkeypatch, SMALL, store, Here(failing=failing))
+    assert ended.progress.failed == {"elimination:checks=32": 12}
+    with read(store) as found:
+        counts = found.counts()["elimination:checks=32"]
+        rows = [r for r in found.runs() if r.run.learner.startswith("elim")]
+    names = {o.value for o in (Outcome.CRASHED, Outcome.MEMORY_SPENT, Outcome.OVERDUE)}
+    assert counts == dict.fromkeys(names, 4)
+    assert all(not r.reproducible and r.attempts == 3 and r.run.details["why"] for r in rows)
+    _, done = exported(store)
+    assert (done.runs, done.left_out) == (12, 12)
+    _, again = sweep_here(monkeypatch, SMALL, store, resume=True)
+    assert again == []
+    _, again = sweep_here(monkeypatch, SMALL, store, resume=True, retry=True)
+    assert len(again) == 12
+    sweep_here(monkeypatch, SMALL, tmp_path / "b.db")
+    assert exported(store)[0] == exported(tmp_path / "b.db")[0]
+
+
+def test_a_certificate_that_fails_is_said_and_tried_again(monkeypatch, tmp_path):
+    def failing(job):
+        return "refused" if job.kind == "certificate" else None
+
+    ended, _ = sweep_here(monkeypatch, SMALL, tmp_path / "a.db", Here(failing=failing))
+    assert ended.missing == ("certificates: refused: as asked for",) * 2
+    ended, done = sweep_here(monkeypatch, SMALL, tmp_path / "a.db", resume=True)
+    assert (ended.missing, len(done)) == ((), 2)
+
+
+def test_an_engine_that_is_told_to_stop_leaves_no_failures(monkeypatch, tmp_path):
+    with pytest.raises(Interrupted):
+        sweep_here(monkeypatch, SMALL, tmp_path / "a.db", Here(stop=5, error=Aborted("stop")))
+    with read(tmp_path / "a.db") as found:
+        assert found.sweeps()[0].state == "failed"
+        assert found.sweeps()[0].failed == {}
+
+
+def test_a_full_disk_ends_the_sweep_with_what_was_finished(monkeypatch, tmp_path):
+    real, calls = Writer.write, []
+
+    def write(self, rows, sweep=None):
+        calls.append(len(rows))
+        real(self, rows, sweep)
+        if len(calls) == 3:
+            raise DiskFull("the disk is full")
+
+    monkeypatch.setattr(Writer, "write", write)
+    monkeypatch.setattr("hardness.compare.sweep.ledger.PACE", 0.0)
+    with pytest.raises(Interrupted) as cut:
+        sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
+    assert isinstance(cut.value.__cause__, DiskFull)
+    assert len(calls) == 3
+    monkeypatch.setattr(Writer, "write", real)
+    _, done = sweep_here(monkeypatch, SMALL, tmp_path / "a.db", resume=True)
+    assert len(done) == 26 - sum(calls)
+
+
+CLIMB = """
+format = "hardness-sweep/1"
+name = "climb"
+learners = ["lowdegree", "elimination"]
+[[climbs]]
+rungs = ["parity:d=8,m=2", "parity:d=10,m=3", "parity:d=12,m=3"]
+seed = 7
+budget = { examples = 3000 }
+"""
+
+
+def test_a_climb_is_that_of_stress(monkeypatch, tmp_path):
+    specs = ("parity:d=8,m=2", "parity:d=10,m=3", "parity:d=12,m=3")
+    sweep = read_text(CLIMB, "test")
+    budget = sweep.climbs[0].budget
+    ladder = replace(ladder_of(specs), name=sweep.climbs[0].ladder.name)
+    wanted = stress(["lowdegree", "elimination"], ladder, base_seed=7, budget=budget)
+    sweep_here(monkeypatch, CLIMB, tmp_path / "a.db", jobs=3)
+    with read(tmp_path / "a.db") as found:
+        climbed = next(f.data for f in found.figures() if f.name.startswith("climb"))
+        keys = {r.key for r in found.runs()}
+
+    left = ("median_seconds", "asked")
+
+    def timeless(climbs):
+        return json.loads(
+            json.dumps(climbs), object_hook=lambda d: {k: v for k, v in d.items() if k not in left}
+        )
+
+    assert timeless(climbed["climbs"]) == timeless([c.to_json() for c in wanted.climbs])
+    assert len(keys) == len(wanted.runs)
+
+
+def test_a_base_seed_that_is_drawn_is_kept(monkeypatch, tmp_path):
+    drawn = CLIMB.replace("seed = 7\n", "")
+    stop = Here(stop=4, error=KeyboardInterrupt())
+    with pytest.raises(Interrupted):
+        sweep_here(monkeypatch, drawn, tmp_path / "a.db", stop)
+    with read(tmp_path / "a.db") as found:
+        before = found.sweeps()[0].base_seeds
+    _, done = sweep_here(monkeypatch, drawn, tmp_path / "a.db", resume=True)
+    with read(tmp_path / "a.db") as found:
+        assert found.sweeps()[0].base_seeds == before
+    assert not set(done) & set(stop.done)
+    sweep_here(monkeypatch, drawn, tmp_path / "b.db")
+    with read(tmp_path / "b.db") as found:
+        assert found.sweeps()[0].base_seeds != before
+
+
+def test_climbs_and_runs_share_what_they_both_ask_for(monkeypatch, tmp_path):
+    alone, done = sweep_here(monkeypatch, CLIMB, tmp_path / "a.db")
+    with read(tmp_path / "a.db") as found:
+        seeds = [r.run.seed for r in found.runs() if r.run.spec.startswith("parity:d=8")][:5]
+    both = (
+        CLIMB
+        + f"""
+[[runs]]
+spec = "parity:d=8,m=2"
+seeds = {seeds}
+certify = false
+budget = {{ examples = 3000, seconds = 60.0 }}
+"""
+    )
+    for jobs in (1, 3):
+        ended, again = sweep_here(monkeypatch, both, tmp_path / f"{jobs}.db", jobs=jobs)
+        assert sorted(again) == sorted(done)
+        assert ended.progress.total == alone.progress.total
+
+
+GRAM = """
+format = "hardness-sweep/1"
+name = "gram"
+[[grams]]
+spec = "parity:d=16,m=3"
+members = 40
+samples = 20000
+confidence = 0.99
+seed = 3
+"""
+
+
+def test_a_sampled_matrix_says_what_verify_says(monkeypatch, tmp_path):
+    sweep_here(monkeypatch, GRAM, tmp_path / "a.db")
+    wanted = verify(parse("parity:d=16,m=3"), members=40, samples=20000, confidence=0.99, seed=3)
+    with read(tmp_path / "a.db") as found:
+        (whole,) = found.wholes()
+        assert list(found.parts()) == []
+    for name in ("agrees", "radius", "largest_deviation", "samples_used", "disagreements"):
+        assert whole.content[name] == wanted.to_json()[name]
+    _, done = sweep_here(monkeypatch, GRAM, tmp_path / "a.db", resume=True)
+    assert done == []
