@@ -22,6 +22,7 @@ from hardness.commands.options import printable
 from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
 from hardness.commands.stress import stress
+from hardness.commands.sweep import sweep
 
 COMMANDS = (
     demo,
@@ -43,15 +44,13 @@ COMMANDS = (
     compare,
     noisy_map,
     stress,
+    sweep,
     challenge,
     icl,
     report,
     figure,
 )
-NOT_BUILT = (
-    "sweep",
-    "store",
-)
+NOT_BUILT = ("store",)
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
