@@ -132,7 +132,7 @@ def plan(
         parts=tuple(parts),
         blocks=tuple(map(blocks, sweep.grams)),
         jobs=jobs,
-        probes=sum(map(len, places)),
+        probes=sum(map(len, probes)),
         probe_seconds=probe,
     )
 

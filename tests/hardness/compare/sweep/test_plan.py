@@ -166,19 +166,19 @@ def test_runs_of_a_store_are_taken_where_they_are_of_the_same_cell():
     assert made.peak_bytes == 10**8
 
 
-def test_probes_are_real_runs_that_are_cut():
-    learner = parse_learner("queries")
-    jobs = [
-        run_job("parity:d=8,m=2", learner, 0, Budget()),
-        run_job("parity:d=1000,m=3", learner, 0, Budget()),
-        run_job("lwe:n=512,q=3329,sigma=3", parse_learner("elimination"), 0, Budget()),
-    ]
-    quick, slow, refused = probe(jobs, 0.5)
+def test_probes_are_real_runs_that_are_cut(monkeypatch):
+    monkeypatch.setattr("hardness.compare.sweep.probe._LOADING", 60.0)
+    learner, other = parse_learner("queries"), parse_learner("elimination")
+    small, large = (run_job(f"parity:d={d},m=3", learner, 0, Budget()) for d in (8, 1000))
+    quick, slow = probe([small, large, large], 0.5)  # none after one that was cut
     assert 0 < quick.seconds < 0.5
     assert not quick.cut
     assert quick.peak_bytes > 10**7
     assert (slow.seconds, slow.cut, slow.peak_bytes) == (0.5, True, None)
-    assert "cannot run on" in refused.why
+    refused = run_job("lwe:n=8,q=17,sigma=1", other, 0, Budget())
+    assert "cannot run on" in probe([refused], 5)[0].why
+    monkeypatch.setattr("hardness.compare.sweep.probe._LOADING", 0.0)
+    assert probe([large, large], 0.1) == [replace(slow, seconds=0.1)]
 
 
 def test_a_plan_with_probes():
