@@ -21,6 +21,7 @@ from hardness.commands.measures import measures
 from hardness.commands.options import printable
 from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
+from hardness.commands.store import store
 from hardness.commands.stress import stress
 from hardness.commands.sweep import sweep
 
@@ -46,11 +47,12 @@ COMMANDS = (
     stress,
     sweep,
     challenge,
+    store,
     icl,
     report,
     figure,
 )
-NOT_BUILT = ("store",)
+NOT_BUILT: tuple[str, ...] = ()
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

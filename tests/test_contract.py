@@ -25,12 +25,7 @@ LEAVES = [  # commands, and those of a group
     if name in cli.BUILT
     for part in ([(inner,) for inner in command.commands] if hasattr(command, "commands") else [()])
 ]
-NOT_BUILT = [
-    "store show DB --json",
-    "store export DB --json",
-    "store query DB --json",
-    "store merge DB --json",
-]
+NOT_BUILT: list[str] = []
 
 
 @pytest.mark.parametrize("line", NOT_BUILT)

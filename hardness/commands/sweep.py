@@ -43,9 +43,9 @@ def plan_command(
     require_count(found, yes)
     rows = None
     if store:
-        from importlib import import_module
+        from hardness.compare.store.reader import read
 
-        rows = import_module("hardness.compare.store.reader").read(store).runs()
+        rows = read(store).runs()
     with progress(MOST_PROBES, "probing", to) as bar:
         made = plan(found, rows, probe, to.jobs, bar)
     emit(to, made.to_json(), plan_words(made))

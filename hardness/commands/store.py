@@ -1,0 +1,195 @@
+"""Stores: what they hold, as tables, put together, checked and recovered."""
+
+import csv
+import io
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import click
+
+from hardness.commands.options import common, early, emit, printable
+
+_DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
+
+
+@click.group(invoke_without_command=True, short_help="Show, export, query, merge, recover stores.")
+@click.pass_context
+def store(context: click.Context) -> None:
+    """Stores: SQLite files of runs, certificates and data of figures, as sweeps write them.
+
+    Any tool that reads SQLite reads the views runs, certificates, wholes, figures and sweeps.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@store.command(short_help="What a store holds.")
+@_DB
+@common
+def show(to: SimpleNamespace, db: Path) -> None:
+    """Count what a store holds, by learner and outcome; also while a sweep writes it."""
+    from dataclasses import asdict
+
+    from hardness.compare.store.reader import read
+    from hardness.report.store import store_words
+
+    early(to)
+    with read(db) as found:
+        summary, sweeps = found.summary(), found.sweeps()
+    data = {**summary, "sweeps": [asdict(sweep) for sweep in sweeps]}
+    emit(to, data, store_words(str(db), summary, sweeps))
+
+
+@store.command(short_help="The runs as CSV, JSON or Parquet.")
+@_DB
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "json", "parquet"]),
+    default="csv",
+    show_default=True,
+)
+@click.option(
+    "--comparable",
+    is_flag=True,
+    help="Without times, memory and machine, and without runs that these ended.",
+)
+@common
+def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
+    """Write the runs of a store to --out in an order that depends on them alone.
+
+    With --comparable the files of two stores with equal results are equal byte for byte. In CSV a
+    text that a spreadsheet would take for a formula begins with an apostrophe.
+    """
+    from hardness.compare.store.export import export as write
+    from hardness.compare.store.reader import read
+    from hardness.report.text import count
+
+    if not to.out:
+        raise click.UsageError("store export needs --out FILE")
+    early(to)
+    with read(db) as found:
+        done = write(found, to.out, form, comparable, to.force)
+    data = {"runs": done.runs, "left_out": done.left_out, "format": form, "out": str(to.out)}
+    left = f", {done.left_out} not reproducible left out" if done.left_out else ""
+    emit(to, data, f"written: {to.out}: {count(done.runs, 'run')}{left}", write=False)
+
+
+@store.command(short_help="Ask in SQL; nothing can be changed.")
+@_DB
+@click.argument("sql", metavar="SELECT")
+@click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
+@common
+def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
+    """Answer one SELECT over the views runs, certificates, wholes, figures and sweeps."""
+    from hardness.compare.store.export import cell
+    from hardness.compare.store.reader import read
+    from hardness.report.store import answer_lines, answer_table, shown
+
+    if as_csv and to.as_json:
+        raise click.UsageError("store query takes --csv or --json, one of the two")
+    early(to)
+    with read(db) as found:
+        names, rows = found.query(sql)
+    if not as_csv:
+        return emit(to, answer_lines(names, rows), answer_table(names, rows))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([shown(v) if isinstance(v, bytes) else cell(v) for v in row])
+    click.echo(printable(text.getvalue()), nl=False)
+    if to.out:
+        from instances.disk import write_text
+
+        write_text(to.out, text.getvalue(), force=to.force)
+    return None
+
+
+@store.command(short_help="Put stores together to a new one.")
+@_DB
+@click.argument("others", metavar="[DB]...", nargs=-1, type=click.Path(path_type=Path))
+@common
+def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
+    """Write all that stores hold to the new store --out; contradictions are refused.
+
+    With one store alone it is a copy of it, of this version.
+    """
+    from hardness.compare.store.merge import merge as write
+    from hardness.compare.store.reader import read
+    from hardness.report.store import store_words
+
+    out = _new(to, "merge")
+    write(db, others, out)
+    with read(out) as found:
+        summary, sweeps = found.summary(), found.sweeps()
+    emit(to, summary, "written: " + store_words(str(out), summary, sweeps), write=False)
+
+
+@store.command(short_help="Check every page and every row.")
+@_DB
+@common
+@click.pass_context
+def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
+    """Check a store; exits 1 where it is damaged or was edited."""
+    from hardness.compare.store.check import check as look
+    from hardness.compare.store.connect import recover_with
+
+    early(to)
+    found = look(db)
+    data = {
+        "damaged": found is not None,
+        "records": found.records if found else {},
+        "pages": list(found.pages) if found else [],
+    }
+    said = f"{db} is damaged: {found}; {recover_with(db)}" if found else f"{db}: all is well"
+    emit(to, data, said)
+    context.exit(1 if found else 0)
+
+
+@store.command(short_help="Recover a damaged store to a new one.")
+@_DB
+@common
+def recover(to: SimpleNamespace, db: Path) -> None:
+    """Write every row of a damaged store that is what was written to the new store --out."""
+    from hardness.compare.store.recover import recover as write
+    from hardness.report.store import recovered_words
+
+    out = _new(to, "recover")
+    found = write(db, out)
+    emit(to, found.to_json(), recovered_words(found, str(out)), write=False)
+
+
+@store.command(short_help="The arrays of a job that was cut.")
+@_DB
+@click.argument("key")
+@common
+def whole(to: SimpleNamespace, db: Path, key: str) -> None:
+    """Write the arrays of a job that was cut, such as a Gram matrix, to --out FILE.npz.
+
+    KEY: of the view wholes, or how it begins.
+    """
+    from hardness.compare.store.reader import read
+    from hardness.compare.store.wholes import write_arrays
+
+    if not to.out:
+        raise click.UsageError("store whole needs --out FILE.npz")
+    early(to)
+    with read(db) as found:
+        one = found.whole(key)
+    shapes = write_arrays(to.out, one, to.force)
+    data = {"key": one.key, "kind": one.kind, "spec": one.spec, "content": one.content}
+    said = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.items())
+    emit(to, {**data, "arrays": shapes}, f"written: {to.out}: {said}", write=False)
+
+
+def _new(to: SimpleNamespace, name: str) -> Path:
+    """Take --out as the name of a new store, which takes no other's place."""
+    if not to.out:
+        raise click.UsageError(f"store {name} needs --out NEW.db")
+    if to.force:
+        raise click.UsageError(f"store {name} never replaces a store: leave out --force")
+    early(to)
+    out: Path = to.out
+    return out

@@ -1,0 +1,73 @@
+"""The full check of a store: its pages, and every record by its digest."""
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from hardness.compare.store.connect import connect, told, version_of
+from hardness.compare.store.records import SELECT, sealed
+from hardness.compare.store.schema import COLUMNS
+
+_MOST = 5  # complaints of SQLite that are kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage:
+    """What is wrong with a store: what SQLite says, and records of each table that were changed."""
+
+    pages: tuple[str, ...]
+    records: dict[str, int]
+
+    def __str__(self) -> str:
+        """Say it in one line.
+
+        >>> print(Damage(pages=(), records={"run": 2, "part": 1}))
+        2 of run and 1 of part are not what was written
+        """
+        changed = " and ".join(f"{n} of {table}" for table, n in self.records.items())
+        said = [f"{changed} are not what was written"] if changed else []
+        return "; ".join([*said, *self.pages[:1]])
+
+
+def check(path: Path) -> Damage | None:
+    """Check a store without writing; raises DamagedFile for what cannot be opened as one."""
+    connection = connect(path, "ro", 10.0)
+    try:
+        version_of(connection, path)
+        with told(path):
+            return check_connection(connection)
+    finally:
+        connection.close()
+
+
+def check_connection(connection: sqlite3.Connection) -> Damage | None:
+    """Check an open store; None where all is well."""
+    pages: list[str] = []
+    try:
+        found = connection.execute(f"PRAGMA quick_check({_MOST})").fetchall()
+        pages += [" ".join(line.split())[:120] for (line,) in found if line != "ok"]
+    except sqlite3.DatabaseError as error:
+        pages.append(str(error))
+    changed: dict[str, int] = {}
+    for table in COLUMNS:
+        try:
+            rows = connection.execute(SELECT[table])
+            bad = sum(not sealed(table, row[2], (row[1], *row[3:])) for row in rows)
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            pages.append(f"{table} cannot be read to its end: {error}")
+            continue
+        if bad:
+            changed[table] = bad
+    if not pages:
+        pages += _missing(connection)
+    return Damage(pages=tuple(pages), records=changed) if pages or changed else None
+
+
+def _missing(connection: sqlite3.Connection) -> list[str]:
+    """Say which wholes lack arrays."""
+    sql = (
+        "SELECT count(*) FROM whole WHERE json_array_length(arrays) != "
+        "(SELECT count(*) FROM array WHERE array.whole = whole.key)"
+    )
+    (lacking,) = connection.execute(sql).fetchone()
+    return [f"{lacking} of whole lack arrays"] if lacking else []

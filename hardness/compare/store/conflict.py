@@ -1,0 +1,38 @@
+"""Two results of one key: which stands, and what makes them contradict each other."""
+
+from collections.abc import Collection
+
+from hardness.compare.store.flat import comparable
+from hardness.compare.store.rows import RunRow
+from instances.errors import ToolkitError
+
+_SHOWN = 60
+
+
+class Conflict(ToolkitError):
+    """Two reproducible results of one key differ."""
+
+
+def decide(old: RunRow, new: RunRow, failed: Collection[str]) -> bool:
+    """Say whether a run takes the place of an earlier one of its key; raises Conflict.
+
+    One that is not reproducible gives way, and so does one that ended in a fault, which may have
+    been mended since. failed: the outcomes that are faults.
+    """
+    if not old.reproducible or old.run.outcome.value in failed:
+        return new.reproducible or not old.reproducible
+    if new.reproducible and new.run.outcome.value not in failed:
+        reason = difference(old, new)
+        if reason:
+            raise Conflict(f"run {new.key} has two results: {reason}")
+    return False
+
+
+def difference(old: RunRow, new: RunRow) -> str | None:
+    """Say in what two runs differ, times and memory apart; None where they do not."""
+    one, other = comparable(old), comparable(new)
+    names = [name for name in one if one[name] != other[name]]
+    if not names:
+        return None
+    name = names[0]
+    return f"{name} is {str(one[name])[:_SHOWN]!r} and {str(other[name])[:_SHOWN]!r}"

@@ -1,0 +1,129 @@
+"""What a store holds, in words."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from hardness.compare.store.recover import Recovered
+from hardness.compare.store.rows import SweepRow
+from hardness.report.text import count, table
+from instances.limits import readable_bytes
+
+_WIDTH = 80
+_WIDEST = 32  # of a name in a table
+_LEAST = 6
+
+
+def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) -> str:
+    """Say what a store holds, how its runs ended and how its sweeps stand."""
+    size = readable_bytes(found["bytes"])
+    lines = [f"{name}: {count(found['runs'], 'run')}, {size}, version {found['version']}"]
+    others = [
+        count(found[kind], kind[:-1])
+        for kind in ("certificates", "wholes", "parts", "figures")
+        if found[kind]
+    ]
+    lines += [f"beside them {', '.join(others)}"] if others else []
+    if found["not_reproducible"]:
+        some = count(found["not_reproducible"], "run")
+        lines += [f"{some} ended by time, memory or the machine: left out of comparable exports"]
+    if found["outcomes"]:
+        lines += ["", outcomes_table(found["outcomes"])]
+    for sweep in sweeps:
+        lines += ["", sweep_line(sweep)]
+    return "\n".join(lines)
+
+
+def outcomes_table(outcomes: dict[str, dict[str, int]]) -> str:
+    """Lay out runs by learner and outcome.
+
+    >>> print(outcomes_table({"trivial": {"learned nothing": 3}}))
+    learner  outcome          runs
+    trivial  learned nothing     3
+    """
+    rows = [
+        [cut(learner, 50), outcome, str(number)]
+        for learner, found in outcomes.items()
+        for outcome, number in found.items()
+    ]
+    return table(["learner", "outcome", "runs"], rows)
+
+
+def sweep_line(sweep: SweepRow) -> str:
+    """Say how a sweep stands."""
+    done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
+    when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(sweep.updated))
+    failed = sum(sweep.failed.values())
+    some = f", {failed} failed" if failed else ""
+    return f"sweep {cut(sweep.name, 40)}: {sweep.state}, {done} of {planned}{some}, {when} UTC"
+
+
+def answer_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Lay out an answer: within 80 columns as far as cut cells allow.
+
+    >>> print(answer_table(["n", "name"], [(1, "a"), (None, "b")]))
+    n  name
+    1  a
+    -  b
+    """
+    if not rows:
+        return f"no rows ({', '.join(names)})"
+    for width in range(_WIDEST, _LEAST - 1, -1):
+        cells = [[cut(shown(value), width) for value in row] for row in rows]
+        text = table([cut(name, width) for name in names], cells)
+        if max(map(len, text.split("\n"))) <= _WIDTH:
+            break
+    return text
+
+
+def shown(value: Any) -> str:
+    """Write a value of an answer.
+
+    >>> shown(None), shown(0.1 + 0.2), shown(bytes(4)), shown(7)
+    ('-', '0.3', '4 bytes', '7')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    return f"{value:.6g}" if isinstance(value, float) else " ".join(str(value).split())
+
+
+def cut(text: str, width: int) -> str:
+    """Cut a text to a width.
+
+    >>> cut("parity:d=8,m=2", 10)
+    'parity:...'
+    """
+    return text if len(text) <= width else f"{text[: width - 3]}..."
+
+
+def plain_value(value: Any) -> Any:
+    """Write a value of an answer as JSON takes it: bytes as hexadecimal digits.
+
+    >>> plain_value(b"ab"), plain_value(1.5)
+    ('6162', 1.5)
+    """
+    if isinstance(value, bytes):
+        return value.hex()
+    return None if isinstance(value, float) and abs(value) == float("inf") else value
+
+
+def recovered_words(found: Recovered, out: str) -> str:
+    """Say what was recovered."""
+    kept = ", ".join(f"{n} {name}" for name, n in found.kept.items() if n) or "nothing"
+    if not found.damaged:
+        return f"nothing is wrong with it; copied to {out}: {kept}"
+    rejected = ", ".join(f"{n} of {name}" for name, n in found.rejected.items())
+    lost = f"rejected, for they are not what was written: {rejected}" if rejected else ""
+    lost = lost or "no row was rejected; what lies on pages that are gone is in no count"
+    return f"recovered to {out}: {kept}\n{lost}"
+
+
+def answer_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:
+    """Write an answer as JSON objects.
+
+    >>> json.dumps(answer_lines(["n"], [(1,)]))
+    '[{"n": 1}]'
+    """
+    return [dict(zip(names, map(plain_value, row), strict=True)) for row in rows]
