@@ -150,6 +150,11 @@ def _how(plan: Plan) -> str:
             f"{plan.probe_seconds:g} s, of one seed each: a range of half to twice it. Between: "
             "interpolated in log seconds over log2 of the members, a quarter to 4 times."
         )
+    if any("measured" in part.basis for part in plan.parts):
+        said.append(
+            "Times from the store are those of learning alone, without drawing the instance and "
+            "measuring the risk, some milliseconds or more."
+        )
     said.append(
         "Bound: above by a budget of seconds, which is looked at between draws, or by the limit "
         "of an attempt; below by a probe that was cut or one of a smaller size. Times are those "

@@ -164,6 +164,7 @@ def test_runs_of_a_store_are_taken_where_they_are_of_the_same_cell():
     assert part.basis == {"measured": 1, "at least": 1}
     assert part.path == (2.0 / 1.5, 3600.0)
     assert made.peak_bytes == 10**8
+    assert "learning alone" in plan_words(made).replace("\n", " ")
 
 
 def test_probes_are_real_runs_that_are_cut(monkeypatch):
