@@ -23,6 +23,7 @@ from hardness.commands.pages import demo, figure, report
 from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
 from hardness.commands.store import store
 from hardness.commands.stress import stress
+from hardness.commands.sweep import sweep
 
 COMMANDS = (
     demo,
@@ -44,13 +45,13 @@ COMMANDS = (
     compare,
     noisy_map,
     stress,
+    sweep,
     challenge,
     store,
     icl,
     report,
     figure,
 )
-NOT_BUILT = ("sweep",)
 
 
 @click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -110,27 +111,8 @@ def _complain(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def not_built(name: str) -> click.Command:
-    """Make the command of something that is planned: it takes anything and exits 1."""
-
-    @click.command(
-        name,
-        help="Not built yet.",
-        context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-        hidden=True,
-    )
-    @click.argument("rest", nargs=-1, type=click.UNPROCESSED)
-    def command(rest: tuple[str, ...]) -> NoReturn:
-        raise click.ClickException(f"{name} is not built yet: there are {', '.join(BUILT)}")
-
-    return command
-
-
 for _command in COMMANDS:
     cli.add_command(_command)
-BUILT = sorted(cli.commands)
-for _name in NOT_BUILT:
-    cli.add_command(not_built(_name))
 
 if __name__ == "__main__":
     main()

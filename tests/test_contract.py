@@ -210,6 +210,26 @@ def test_map_and_its_figure(hardness):
         assert again.read() == kept.read()
 
 
+def test_sweep_plan(hardness):
+    with open("s.toml", "w") as file:
+        file.write(
+            'format = "hardness-sweep/1"\nname = "few"\nseeds = 2\nlearners = ["queries", "mlp"]\n'
+            '[[runs]]\nspec = ["parity:d=8,m=2", "nice:m=1,k=3,d=4", "lwr:n=4,q=4,p=2"]\n'
+        )
+    found = hardness("sweep", "plan", "s.toml", "--probe", 0, "--json", "--out", "p.json")
+    assert found.code == 0
+    assert {"format", "name", "runs", "certificates", "parts", "grams", "left_out", "limits",
+            "jobs", "job_seconds", "wall_seconds", "peak_bytes", "store_bytes", "probes",
+            "probe_seconds"} == set(found.json)  # fmt: skip
+    assert (found.json["runs"], found.json["certificates"]) == (6, 2)
+    assert {"group", "learner", "specs", "reasons", "why"} == set(found.json["left_out"][0])
+    with open("p.json") as file:
+        assert json.load(file) == found.json
+    text = hardness("sweep", "plan", "s.toml", "--probe", 0).out
+    assert max(map(len, text.splitlines())) <= 80
+    hardness("sweep", "plan", "no.toml").one_line("no such file")
+
+
 def test_help_and_version(hardness):
     assert hardness("--version").out == f"hardness, version {__version__}\n"
     assert "certify" in hardness("-h").out

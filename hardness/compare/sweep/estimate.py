@@ -27,7 +27,10 @@ MOST_PROBES = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """What a run of one cell took, in seconds; at least, where it was `cut`."""
+    """What a run of one cell took, in seconds; at least, where it was `cut`.
+
+    measured: of learning alone, which is what runs keep; probed: of the whole job.
+    """
 
     seconds: float
     basis: Literal["measured", "probed"]

@@ -19,6 +19,8 @@ from hardness.compare.jobs import Job, read_job
 from hardness.oracles.budget import peak_bytes
 from instances.errors import ToolkitError
 
+_LOADING = 4.0  # seconds, once in a process
+
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
@@ -34,27 +36,26 @@ class Probe:
 
 
 def probe(jobs: Sequence[Job], seconds: float) -> list[Probe]:
-    """Do jobs one after another, each cut at so many seconds; the first one twice if it is quick.
+    """Do jobs in growing size, each cut at so many seconds, up to the first that is cut.
 
-    The first time includes what is loaded and compiled once in a process; the second does not.
+    The first one is done twice, with 4 seconds more for the first time: that includes what is
+    loaded and compiled once in a process.
     """
-    child: _Child | None = None
-    found = []
+    if not jobs:
+        return []
+    child, found = _Child(), list[Probe]()
     try:
-        for job in jobs:
-            fresh = child is None
-            child = child or _Child()
+        warm = child.timed(jobs[0], seconds + _LOADING)
+        for job in jobs if warm and not warm.cut else ():
             one = child.timed(job, seconds)
-            if fresh and one and not one.cut and one.seconds < seconds / 2:
-                one = child.timed(job, seconds)
             found.append(one or Probe(seconds=0.0, why="its process died"))
             if one is None or one.cut:
-                child.end()
-                child = None
+                break
     finally:
-        if child:
-            child.end()
-    return found
+        child.end()
+    if warm is None:
+        return [Probe(seconds=0.0, why="its process died")]
+    return found or [Probe(seconds=seconds, cut=True)]
 
 
 class _Child:

@@ -40,10 +40,7 @@ def test_cells_are_the_jobs_that_run_job_makes():
     pairs = (
         ("parity:d=8,m=2,noise=0,rho=3", "queries"),
         ("parity:d=8,m=2,noise=0,rho=3", "elimination:checks=32"),
-        (
-            "lwe:" + run_job("lwe:n=4,q=5,sigma=1", parse_learner("mlp"), 0, Budget()).spec[4:],
-            "mlp",
-        ),
+        ("nice:coherence=0,d=4,k=2,m=1,noise=0", "trivial"),
     )
     group = Runs(
         title="runs 1", pairs=pairs, seeds=range(3), budgets=budgets, oracle="exact",

@@ -3,6 +3,8 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hardness.compare.sweep.file import read_sweep, read_text, require_count
 from hardness.oracles import Budget
@@ -247,6 +249,38 @@ def test_a_byte_order_mark_and_windows_lines(tmp_path):
     path = tmp_path / "s.toml"
     path.write_bytes(b"\xef\xbb\xbf" + (HEAD + RUN).replace("\n", "\r\n").encode())
     assert read_sweep(path).count == 1
+
+
+PIECES = [
+    "",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    ",",
+    "..",
+    '"',
+    "'",
+    "\n",
+    "1e9",
+    "nan",
+    "true",
+    "\x00",
+    "[[runs]]",
+]
+
+
+@given(st.integers(0, len(FULL)), st.sampled_from([0, 1, 5]), st.sampled_from(PIECES))
+def test_whatever_is_mangled_is_read_or_refused_in_a_line(start, cut, put):
+    text = FULL[:start] + put + FULL[start + cut :]
+    try:
+        assert read_text(text, "x").count
+    except UsageError as error:
+        said = str(error)
+        line = int(said.removeprefix("x: line ").partition(":")[0])
+        assert 1 <= line <= text.count("\n") + 1
+        assert "\n" not in said
 
 
 def test_over_ten_million_runs_are_for_who_says_yes():

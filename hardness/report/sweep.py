@@ -1,0 +1,166 @@
+"""Sweeps in words, within 80 columns."""
+
+import math
+from itertools import groupby
+from textwrap import fill
+
+from hardness.compare.sweep.parts import Part, Range
+from hardness.compare.sweep.plan import Plan
+from hardness.report.text import count, table
+from hardness.upper import LEARNERS, parse_learner
+from instances.limits import readable_bytes
+from instances.parameters import brief
+
+_WIDTH = 79
+_LEARNER = 21  # columns of a learner's name
+_UNITS = (("s", 1.0, 120.0), ("min", 60.0, 7200.0), ("h", 3600.0, 48 * 3600.0))
+_SHOWN = 5  # of what is left out, and of notes
+
+
+def plan_words(plan: Plan) -> str:
+    """Write what a sweep would do and what it may take."""
+    sweep = plan.sweep
+    least = "at most " if sweep.climbs else ""
+    blocks = [f"{sweep.name}: {least}{count(sweep.count, 'run')}"]
+    blocks[0] += f", {count(plan.certificates, 'certificate')}" if plan.certificates else ""
+    if sweep.grams:
+        matrices = len(sweep.grams)
+        blocks[0] += ", 1 Gram matrix" if matrices == 1 else f", {matrices} Gram matrices"
+    blocks[0] = fill(blocks[0], _WIDTH)
+    if plan.parts:
+        blocks.append(_table(plan.parts))
+    blocks += filter(None, (_grams(plan), _left_out(plan), _notes(plan), _costs(plan), _how(plan)))
+    return "\n\n".join(blocks)
+
+
+def span(seconds: Range) -> str:
+    """Write a range of seconds.
+
+    >>> span((2, 80)), span((30, 9000)), span((0, 90)), span((5, math.inf)), span((0, math.inf))
+    ('2-80 s', '30 s-2.5 h', '< 90 s', '> 5 s', 'not known')
+    """
+    low, high = seconds
+    if high == math.inf:
+        return f"> {_time(low)}" if low > 0 else "not known"
+    if low <= 0:
+        return f"< {_time(high)}"
+    one, other = _time(low), _time(high)
+    if one == other:
+        return one
+    return f"{one.split()[0]}-{other}" if one.split()[1] == other.split()[1] else f"{one}-{other}"
+
+
+def _time(seconds: float) -> str:
+    """Two digits with a unit that fits."""
+    for unit, size, most in _UNITS:
+        if seconds < most:
+            return f"{_digits(seconds / size)} {unit}"
+    return f"{_digits(seconds / 86400)} d"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.0f}" if 10 <= value < 1e6 else f"{value:.2g}"
+
+
+def short(learner: str) -> str:
+    """Write a learner's name without its defaults, cut to what a table holds.
+
+    >>> short("lowdegree:degree=3,oversample=8")
+    'lowdegree:degree=3'
+    """
+    name = learner
+    if learner.partition(":")[0] in LEARNERS:
+        made = parse_learner(learner)
+        name = brief(made, made.name)
+    return name if len(name) <= _LEARNER else name[: _LEARNER - 2] + ".."
+
+
+def _table(parts: tuple[Part, ...]) -> str:
+    rows = []
+    for title, group in groupby(parts, key=lambda part: part.group):
+        for i, part in enumerate(group):
+            known = part.basis
+            rows.append(
+                [
+                    title if i == 0 else "",
+                    short(part.learner),
+                    f"{'<= ' if part.at_most else ''}{part.runs}",
+                    span(part.seconds),
+                    str(known.get("measured", 0) + known.get("probed", 0)),
+                    str(known.get("interpolated", 0)),
+                    str(known.get("at least", 0) + known.get("at most", 0)),
+                ]
+            )
+    return table(["group", "learner", "runs", "time of all", "seen", "between", "bound"], rows)
+
+
+def _grams(plan: Plan) -> str:
+    lines = []
+    for gram, blocks in zip(plan.sweep.grams, plan.blocks, strict=True):
+        size = f"{gram.members} members x {gram.samples:.4g} samples of {gram.spec}"
+        cut = count(blocks, "block") if blocks else "blocks not counted"
+        lines.append(fill(f"{gram.title}: {size}: {cut}, cost not estimated", _WIDTH))
+    return "\n".join(lines)
+
+
+def _left_out(plan: Plan) -> str:
+    rows = plan.to_json()["left_out"]
+    lines = []
+    for row in rows[:_SHOWN]:
+        more = f" (and {row['reasons'] - 1} more reasons)" if row["reasons"] > 1 else ""
+        text = f"{row['group']}: {short(row['learner'])} on {count(row['specs'], 'spec')}: "
+        lines.append(fill(f"left out of {text}{row['why']}{more}", _WIDTH, subsequent_indent="  "))
+    if len(rows) > _SHOWN:
+        lines.append(f"and {len(rows) - _SHOWN} more learners: see --json")
+    return "\n".join(lines)
+
+
+def _notes(plan: Plan) -> str:
+    notes = [f"{short(p.learner)}: {note}" for p in plan.parts for note in p.notes]
+    return "\n".join(
+        fill(f"a probe of {n}", _WIDTH, subsequent_indent="  ") for n in notes[:_SHOWN]
+    )
+
+
+def _costs(plan: Plan) -> str:
+    limits, seen = plan.sweep.limits, plan.peak_bytes
+    held = (
+        readable_bytes(limits.memory_bytes)
+        if limits.memory_bytes
+        else f"0.8 of what is free / {plan.jobs}"
+    )
+    peak = readable_bytes(seen) if seen is not None else "not known"
+    ended = "never" if limits.seconds is None else f"after {_time(limits.seconds)}"
+    rows = [
+        ["one after another", span(plan.seconds)],
+        [f"on {count(plan.jobs, 'slot')}", span(plan.wall)],
+        ["memory of a worker", f"{peak} at most seen; ended above {held}"],
+        ["attempts", f"ended {ended}, {limits.retries} retries"],
+        ["store", f"about {readable_bytes(plan.store_bytes)}"],
+    ]
+    return "\n".join(f"{name:<20}{text}" for name, text in rows)
+
+
+def _how(plan: Plan) -> str:
+    """Say what the numbers rest on."""
+    said = []
+    if plan.probes:
+        said.append(
+            f"Seen: in the store, or one of {count(plan.probes, 'probe')} of at most "
+            f"{plan.probe_seconds:g} s, of one seed each: a range of half to twice it. Between: "
+            "interpolated in log seconds over log2 of the members, a quarter to 4 times."
+        )
+    if any("measured" in part.basis for part in plan.parts):
+        said.append(
+            "Times from the store are those of learning alone, without drawing the instance and "
+            "measuring the risk, some milliseconds or more."
+        )
+    said.append(
+        "Bound: above by a budget of seconds, which is looked at between draws, or by the limit "
+        "of an attempt; below by a probe that was cut or one of a smaller size. Times are those "
+        "of this machine, as busy as it is. Retries, Gram matrices and what the engine takes are "
+        "not counted."
+    )
+    if plan.sweep.climbs:
+        said.append("A climb ends where a learner passes on no seed of a rung.")
+    return fill(" ".join(said), _WIDTH)
