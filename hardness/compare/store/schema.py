@@ -104,7 +104,6 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {  # by the version they start from
 def make(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty file, in one transaction."""
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-    connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     for name, columns in COLUMNS.items():
         rest = ", ".join(f"{c}{_kind(name, c)}" for c in columns[1:])
