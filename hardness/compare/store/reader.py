@@ -41,6 +41,7 @@ class Reader:
             self.version = version_of(self._connection, path)
             with reading(path):
                 self._connection.execute("PRAGMA query_only = ON")
+                self._connection.execute("PRAGMA cache_size = -65536")
         except BaseException:
             self._connection.close()
             raise
