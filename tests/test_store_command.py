@@ -19,7 +19,7 @@ def db(tmp_path):
     np.save(held, np.eye(3))
     gram = WholeRow(key=key("g"), kind="gram", spec=SPEC, content={}, arrays={"g": held.getvalue()})
     with create(tmp_path / "runs.db") as writer:
-        writer.write([*rows(20)[:-2], gram], sweep())
+        writer.write([*rows(20), gram], sweep())
     return tmp_path / "runs.db"
 
 

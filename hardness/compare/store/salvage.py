@@ -58,7 +58,7 @@ def salvage(path: Path, rejected: dict[str, int]) -> Iterator[Found]:
     with Image(path) as image:
         names = _names(image)
         for number, values in image.records():
-            if number is None:
+            if number is None or _is_name(names, number, values):
                 continue
             tables = [t for t in _BY_LENGTH.get(len(values), ()) if t not in NAMES]
             tables = [t for t in tables if _shaped(t, values)]
@@ -109,6 +109,11 @@ def _whole(table: str, values: list[Any], names: Names) -> tuple[Any, ...] | Non
         if sealed(table, values[2], content):
             return tuple(content)
     return None
+
+
+def _is_name(names: Names, number: int, values: list[Any]) -> bool:
+    tables = [t for t in _BY_LENGTH.get(len(values), ()) if t in NAMES]
+    return any(values[1] in names.texts[t].get(number, ()) for t in tables)
 
 
 def _shaped(table: str, values: list[Any]) -> bool:
