@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# One process of tests a core, eight at most: each takes 0.5 GB. Who is done takes from the others.
+CORES ?= logical
+TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
 
 .PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables scaling-tables test-plugins test-cluster ladder-tables clean
 
@@ -10,7 +13,7 @@ demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(TESTS)
 
 check: lint types layers test
 

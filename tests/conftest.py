@@ -2,6 +2,9 @@
 
 import json
 import os
+import shutil
+import signal
+import tempfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +22,17 @@ import cli  # noqa: E402
 # A busy machine is no failure; in CI the examples are the same in every run.
 settings.register_profile("here", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("here")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One process of several has a temporary folder of its own, as have those that it starts.
+
+    Some tests look there for what was left behind: nothing of a neighbour's may lie in it.
+    """
+    if hasattr(config, "workerinput"):
+        own = tempfile.mkdtemp(prefix="hardness-tests-")
+        tempfile.tempdir = os.environ["TMPDIR"] = own
+        config.add_cleanup(lambda: shutil.rmtree(own, ignore_errors=True))
 
 
 @dataclass
@@ -52,6 +66,14 @@ def hardness(capfd, monkeypatch, tmp_path):
         return Answer(left.value.code, found.out, found.err)
 
     return call
+
+
+@pytest.fixture
+def interruptible():
+    """Commands heed an interrupt even where these tests do not, being started by a shell's &."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def every_token(d: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -304,44 +305,42 @@ def test_interruption_exits_130_and_leaves_nothing(hardness, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")
-def test_ctrl_c_during_a_comparison_ends_the_workers_too(tmp_path):
+def test_ctrl_c_during_a_comparison_ends_the_workers_too(tmp_path, interruptible):
     command = [
         sys.executable, "-m", "cli", "compare", "parity:m=3", "--over", "d=16..30", "--learner",
         "student:steps=1000000", "--jobs", "2", "--out", str(tmp_path / "c"),
     ]  # fmt: skip
-    started = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    deadline = time.monotonic() + 30
-    while len(family := children(started.pid)) < 3 and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(1)
-    started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=30)
+    with session(command, stdout=subprocess.PIPE) as started:
+        deadline = time.monotonic() + 30
+        while len(family := children(started.pid)) < 3 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(1)
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=30)
+        gone = time.monotonic() + 5
+        while any(Path(f"/proc/{pid}").exists() for pid in family) and time.monotonic() < gone:
+            time.sleep(0.1)
+        assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
     assert started.returncode == 130
     assert err.strip() == "hardness: interrupted: nothing was left half-written"
     assert out == ""
     assert not list(tmp_path.iterdir())
     assert len(family) >= 3
-    gone = time.monotonic() + 5
-    while any(Path(f"/proc/{pid}").exists() for pid in family) and time.monotonic() < gone:
-        time.sleep(0.1)
-    assert not [pid for pid in family if Path(f"/proc/{pid}").exists()]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_keeps_the_sizes_that_were_finished(tmp_path, jobs):
+def test_ctrl_c_keeps_the_sizes_that_were_finished(tmp_path, jobs, interruptible):
     command = [
         sys.executable, "-m", "cli", "compare", "parity:m=6", "--over", "d=8,9,45", "--learner",
         "queries", "--seeds", "1", "--jobs", str(jobs), "--out", str(tmp_path / "c"),
     ]  # fmt: skip
     # The small sizes take milliseconds, the last one minutes; a busy machine starts slowly.
     for pause in (5, 15, 45):
-        started = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        time.sleep(pause)
-        started.send_signal(signal.SIGINT)
-        _, err = started.communicate(timeout=60)
+        with session(command) as started:
+            time.sleep(pause)
+            started.send_signal(signal.SIGINT)
+            _, err = started.communicate(timeout=60)
         if "2 of 3 sizes" in err:
             break
         shutil.rmtree(tmp_path / "c", ignore_errors=True)
@@ -352,6 +351,19 @@ def test_ctrl_c_keeps_the_sizes_that_were_finished(tmp_path, jobs):
     assert data["values"] == [8, 9]
     assert len(data["runs"]) == 2
     assert (tmp_path / "c" / "report.html").exists()
+
+
+@contextlib.contextmanager
+def session(command, **more):
+    """A command in a session of its own; nobody of it goes on beside the tests that follow."""
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, start_new_session=True, **more
+    ) as started:
+        try:
+            yield started
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGKILL)
 
 
 def children(pid: int) -> list[int]:

@@ -1,11 +1,11 @@
 """Both sides: learners and certified bounds over a range of one parameter."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from hardness.compare.pool import execute
+from hardness.compare.ranges import Value, numbers
 from hardness.compare.run import Run, run
 from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
@@ -15,13 +15,12 @@ from instances.dial import Dial
 from instances.errors import ToolkitError, UsageError
 from instances.linear import Linear
 from instances.modular import Modular
-from instances.parameters import fraction, key_values, plain
+from instances.parameters import key_values, plain
 from instances.parity import Parity
 from instances.spec import FAMILIES
 from instances.spec import parse_stored as parse
 from instances.userfile import split
 
-Value = int | Fraction  # of a parameter
 _MAX_RUNS = 100_000
 _HIDDEN_SETS = ("queries", "elimination", "lowdegree", "student")
 _NOISY = ("queries", "restricted", "lowdegree", "student")
@@ -108,33 +107,13 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
     >>> values_of("d=8..20..4")
     ('d', (8, 12, 16, 20))
     """
-    found: list[Value]
     name, equals, rest = (part.strip() for part in text.partition("="))
-    number = r"[0-9]{1,9}"
-    decimal = rf"{number}([./]{number})?"
-    if equals and name and re.fullmatch(rf"{decimal}(,{decimal})*", rest):
-        found = [whole(fraction(v, f"--over {name}")) for v in rest.split(",")]
-    elif equals and name and re.fullmatch(rf"{number}\.\.{number}(\.\.{number})?", rest):
-        low, high, *step = (int(v) for v in rest.split(".."))
-        if step == [0]:
-            raise UsageError(f"--over {text} given: the step must be at least 1")
-        found = list(range(low, min(high, low + _MAX_RUNS * (step or [1])[0]) + 1, *step))
-    else:
+    found = numbers(rest, f"--over {name}") if equals and name else None
+    if found is None:
         raise UsageError(
             f"--over {text} given: write numbers as d=8..20, d=8..20..4, d=8,12,16 or trace=0,0.5"
         )
-    if not found:
-        raise UsageError(f"--over {text} given: the range is empty")
-    return name, tuple(sorted(set(found)))
-
-
-def whole(value: Fraction) -> Value:
-    """Write a whole number as an int.
-
-    >>> whole(Fraction(4, 2)), whole(Fraction(1, 2))
-    (2, Fraction(1, 2))
-    """
-    return int(value) if value.denominator == 1 else value
+    return name, tuple(found[: _MAX_RUNS + 1])
 
 
 def certificates(specs: tuple[str, ...], terms: Terms) -> tuple[Certificate, ...]:

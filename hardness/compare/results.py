@@ -4,7 +4,8 @@ import math
 from pathlib import Path
 from typing import Any
 
-from hardness.compare.both import Comparison, Value, certificates, specs_over, whole
+from hardness.compare.both import Comparison, certificates, specs_over
+from hardness.compare.ranges import Value, whole
 from hardness.compare.run import Run
 from hardness.compare.scaling import scaling
 from hardness.compare.sound import impossible

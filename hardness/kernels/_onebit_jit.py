@@ -79,17 +79,26 @@ def fill(body: Any, rest: Any, samples: int, out: Any, start: int, stop: int) ->
 
     The words are those of body (M, words) up to a multiple of eight, then those of rest (M, 8).
     """
-    members, words = body.shape
-    whole = words - words % LANES
-    for first in range(0, whole, SLICE):
-        _add_distances(body, first, min(first + SLICE, whole), out, start, stop)
-    if whole < words:
-        _add_distances(rest, 0, LANES, out, start, stop)
+    members = len(body)
+    add(body, rest, out, start, stop)
     for near in range(start, members, LANES):  # eight columns at a time: a line of the cache
         far = min(near + LANES, members)
         for i in range(start, min(stop, far)):
             for j in range(max(i, near), far):
                 out[i, j] = out[j, i] = samples - 2 * out[i, j]
+
+
+@compiled
+def add(body: Any, rest: Any, out: Any, start: int, stop: int) -> None:
+    """Add to out[i, j] by how many bits rows i and j differ, for i <= j, i in start .. stop-1.
+
+    Some entries with i > j are added to as well.
+    """
+    whole = body.shape[1] - body.shape[1] % LANES
+    for first in range(0, whole, SLICE):
+        _add_distances(body, first, min(first + SLICE, whole), out, start, stop)
+    if whole < body.shape[1]:
+        _add_distances(rest, 0, LANES, out, start, stop)
 
 
 @compiled

@@ -50,8 +50,43 @@ def gram_parallel(bits: NDArray[np.uint64], samples: int) -> NDArray[np.int64]:
     return out
 
 
+def add_distances(bits: NDArray[np.uint64], samples: int, out: NDArray[np.int64]) -> None:
+    """Add in how many samples the first members differ from all: out (rows, M), rows <= M.
+
+    Entries below the diagonal are left as they were or are added to: they mean nothing. Where out
+    was 0, samples - 2 out is the upper triangle of `gram`. Raises UsageError as `gram` does.
+
+    >>> out = np.zeros((1, 3), np.int64)
+    >>> add_distances(np.array([[0b00], [0b01], [0b11]], np.uint64), 2, out)
+    >>> out.tolist()
+    [[0, 1, 2]]
+    """
+    if out.dtype != np.int64 or out.ndim != 2 or not len(out) <= out.shape[1] == len(bits):
+        raise UsageError(
+            f"distances of {len(bits)} members in {out.dtype} {out.shape}: int64 (rows, M) with at "
+            "most M rows"
+        )
+    body, rest = _layout(bits, samples)
+    from hardness.kernels import _onebit_jit as compiled
+
+    for i in range(0, len(out), _STRIP):
+        compiled.add(body, rest, out, i, min(len(out), i + _STRIP))
+
+
 def _tasks(bits: NDArray[Any], samples: int) -> tuple[NDArray[np.int64], list[_Task]]:
     """A matrix of zeros and the tasks, in any order, that fill it."""
+    members = len(bits)
+    require_memory(8 * members * (members + 8), f"a Gram matrix of {members} members")
+    body, rest = _layout(bits, samples)
+    from hardness.kernels import _onebit_jit as compiled
+
+    out = np.zeros((members, members), np.int64)
+    strips = [(i, min(members, i + _STRIP)) for i in range(0, members, _STRIP)]
+    return out, [partial(compiled.fill, body, rest, samples, out, i, j) for i, j in strips]
+
+
+def _layout(bits: NDArray[Any], samples: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The bits as the compiled loop takes them: words in eights, the last few in a table apart."""
     if samples < 1:
         raise UsageError(f"one-bit Gram matrix over {samples} samples: at least 1")
     words = words_per_token(samples)
@@ -62,16 +97,11 @@ def _tasks(bits: NDArray[Any], samples: int) -> tuple[NDArray[np.int64], list[_T
         )
     if samples % 64 and (bits[:, -1] >> np.uint64(samples % 64)).any():
         raise UsageError(f"one-bit Gram matrix over {samples} samples: bits beyond them are not 0")
-    members = len(bits)
     copied = 0 if bits.flags.c_contiguous else bits.nbytes
-    require_memory(8 * members * (members + 8) + copied, f"a Gram matrix of {members} members")
+    require_memory(64 * len(bits) + copied, f"the bits of {len(bits)} members")
     from hardness.kernels import _onebit_jit as compiled
 
-    # The compiled loop takes words in eights: the last few go in a table of their own.
     whole = words - words % compiled.LANES
-    rest = np.zeros((members, compiled.LANES), np.uint64)
+    rest = np.zeros((len(bits), compiled.LANES), np.uint64)
     rest[:, : words - whole] = bits[:, whole:]
-    body = np.ascontiguousarray(bits)
-    out = np.zeros((members, members), np.int64)
-    strips = [(i, min(members, i + _STRIP)) for i in range(0, members, _STRIP)]
-    return out, [partial(compiled.fill, body, rest, samples, out, i, j) for i, j in strips]
+    return np.ascontiguousarray(bits), rest

@@ -4,14 +4,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.kernels import counts, onebit
-from hardness.kernels.planes import planes, where_count
+from hardness.kernels import counts
 from hardness.lower.johnson import Johnson
+from hardness.lower.sums import CHUNK, Adder, Draw, adder
 from instances import tokens
 from instances.coded import Coded
 from instances.errors import UsageError
@@ -19,11 +19,6 @@ from instances.family import Secret
 from instances.limits import require_memory
 from instances.symmetric import Symmetric, to_float
 from instances.tokens import words_per_token
-
-_CHUNK = 1 << 13
-_CHUNK_WORDS = 1 << 19
-_PLANES = 1 << 26
-_OFF = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +52,12 @@ def exact(family: Symmetric, first: Secret, second: Secret) -> Correlation:
     return Correlation(value=Fraction(int(value.p), int(value.q)), radius=0.0, method="exact")
 
 
-def exact_gram(family: Symmetric, members: tuple[Secret, ...]) -> NDArray[np.float64]:
+def exact_gram(
+    family: Symmetric, members: tuple[Secret, ...], rows: int | None = None
+) -> NDArray[np.float64]:
     """Compute E[g(h_S) g(h_S')] of all pairs of members exactly: (M, M), not centred.
+
+    With `rows`, of the first members and all: (rows, M).
 
     >>> from instances import parse
     >>> exact_gram(parse("parity:d=8,m=2"), ((1, 2), (1, 3))).tolist()
@@ -70,7 +69,7 @@ def exact_gram(family: Symmetric, members: tuple[Secret, ...]) -> NDArray[np.flo
     table = np.array([to_float(family.fourier[0] ** 2 + c) for c in scheme.correlations])
     size, width = len(members), words_per_token(family.d)
     masks = np.concatenate([tokens.mask(s, family.d) for s in members]).reshape(size, width)
-    return np.asarray(table[counts(masks, masks)])
+    return np.asarray(table[counts(masks[:rows], masks)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,13 +92,13 @@ class SampledGram:
 
 def require_gram(size: int) -> None:
     """Refuse a Gram matrix that does not fit in memory; raises TooLarge."""
-    require_memory(40 * size**2 + 16 * size * _CHUNK, f"a Gram matrix of {size} members")
+    require_memory(40 * size**2 + 16 * size * CHUNK, f"a Gram matrix of {size} members")
 
 
 def sampled(
     family: Symmetric,
     members: tuple[Secret, ...],
-    draw: Callable[[int, int], NDArray[np.uint64]],
+    draw: Draw,
     samples: int,
     confidence: float,
     progress: Callable[[int], None] = lambda done: None,
@@ -110,113 +109,67 @@ def sampled(
     TooLarge where the matrix does not fit.
     """
     require_gram(len(members))
-    table = family.response()
-    # Bits will do only where the heads as they are have the two values of the profile.
-    off = float(np.abs(table - [float(v) for v in family.values]).max())
-    signs = family.two_valued and off < _OFF
-    add: Adder = _Signs(family, members, off) if signs else _Values(family, members, table)
-    bound = float(np.abs(table).max()) ** 2
-    return gather(family, members, add, bound, draw, samples, confidence, progress)
-
-
-class Adder(Protocol):
-    """Adds up products of the values of members; `rounding` is what their mean is off by."""
-
-    chunk: int  # samples at once
-    rounding: float
-
-    def samples(self, z: NDArray[np.uint64]) -> None:
-        """Add packed z (n, words)."""
-
-    def total(self) -> NDArray[np.float64]:
-        """The sums so far: (M, M)."""
+    return gather(family, members, adder(family, members), draw, samples, confidence, progress)
 
 
 def gather(
     family: Coded,
     members: tuple[Secret, ...],
     add: Adder,
-    bound: float,
-    draw: Callable[[int, int], NDArray[np.uint64]],
+    draw: Draw,
     samples: int,
     confidence: float,
     progress: Callable[[int], None],
 ) -> SampledGram:
-    """Let an adder see the tokens with z_0 = -1; no product may be above `bound` in size.
-
-    Raises UsageError as `sampled` does.
-    """
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
-    size, used = len(members), 0
-    for start in range(0, samples, add.chunk):
-        count = min(add.chunk, samples - start)
-        words = draw(start, count)
-        words = words[family.open(words)]
-        if len(words):
-            add.samples(words[:, 0] ^ words[:, 1])
-        used += len(words)
-        progress(count)
-    if not used:
-        raise UsageError(f"none of {samples} tokens has z_0 = -1: raise --samples")
-    entries = size * (size + 1) / 2
-    radius = bound * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / used)
+    """Let an adder of all members see `samples` tokens; raises UsageError as `sampled` does."""
+    require_confidence(confidence)
+    used = feed(family, add, draw, 0, samples, progress)
+    require_used(used, samples)
+    gram = add.value(add.parts(), used) / used
     return SampledGram(
         members=members,
-        gram=add.total() / used,
-        radius=radius + add.rounding,
+        gram=np.triu(gram) + np.triu(gram, 1).T,
+        radius=deviation(add, len(members), used, confidence),
         confidence=confidence,
         samples=samples,
         used=used,
     )
 
 
-class _Values:
-    """Adds up products of the heads' values, whatever they are."""
+def feed(
+    family: Coded,
+    add: Adder,
+    draw: Draw,
+    start: int,
+    count: int,
+    progress: Callable[[int], None] = lambda done: None,
+) -> int:
+    """Let an adder see those of the tokens start .. start+count-1 with z_0 = -1: how many."""
+    used = 0
+    for first in range(start, start + count, add.chunk):
+        few = min(add.chunk, start + count - first)
+        words = draw(first, few)
+        words = words[family.open(words)]
+        if len(words):
+            add.samples(words[:, 0] ^ words[:, 1])
+        used += len(words)
+        progress(few)
+    return used
 
-    rounding = 0.0
 
-    def __init__(
-        self, family: Symmetric, members: tuple[Secret, ...], table: NDArray[np.float64]
-    ) -> None:
-        self._table = table
-        self._masks = np.stack([tokens.mask(s, family.d) for s in members])
-        self._gram = np.zeros((len(members), len(members)))
-        self.chunk = max(64, min(_CHUNK, _CHUNK_WORDS // self._masks.shape[1]))
-
-    def samples(self, z: NDArray[np.uint64]) -> None:
-        values = self._table[counts(self._masks, z)]
-        self._gram += values @ values.T
-
-    def total(self) -> NDArray[np.float64]:
-        return self._gram
+def deviation(add: Adder, members: int, used: int, confidence: float) -> float:
+    """Bound by how much every mean of `used` products is off, all at once. [Hoe63]"""
+    entries = members * (members + 1) / 2
+    return add.bound * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / used) + add.rounding
 
 
-class _Signs:
-    """Adds up products of heads that have two values, as bits: B = middle + half s, s = +-1."""
+def require_confidence(confidence: float) -> None:
+    """Refuse what is no confidence; raises UsageError."""
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
 
-    def __init__(self, family: Symmetric, members: tuple[Secret, ...], off: float) -> None:
-        self._d, self._members = family.d, members
-        self._low = np.array([v == min(family.values) for v in family.values])
-        low, high = (float(end(family.values)) for end in (min, max))
-        self._middle, self._half = (high + low) / 2, (high - low) / 2
-        # The heads in float64 are this far from the two values; products by as much again.
-        self.rounding = off * (2 * max(abs(low), abs(high)) + off)
-        self._products = np.zeros((len(members), len(members)), np.int64)
-        self._sums = np.zeros(len(members), np.int64)
-        self._used = 0
-        self.chunk = max(64, min(1 << 16, _PLANES // family.d))
 
-    def samples(self, z: NDArray[np.uint64]) -> None:
-        rows, n = planes(z, self._d), len(z)
-        bits = np.stack([where_count(rows, s, self._low) for s in self._members])
-        if n % 64:
-            bits[:, -1] &= np.uint64((1 << n % 64) - 1)
-        self._products += onebit.gram(bits, n)
-        self._sums += n - 2 * np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
-        self._used += n
-
-    def total(self) -> NDArray[np.float64]:
-        cross = self._sums[:, None] + self._sums[None, :]
-        middle, half = self._middle, self._half
-        return middle**2 * self._used + middle * half * cross + half**2 * self._products
+def require_used(used: int, samples: int) -> None:
+    """Refuse to divide by no samples; raises UsageError."""
+    if not used:
+        raise UsageError(f"none of {samples} tokens has z_0 = -1: raise --samples")

@@ -1,13 +1,13 @@
 """The real layer, and stored labels, against the label formula."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.lower.residues import error_rate, misses
+from hardness.lower.sums import Draw
 from instances import tokens
 from instances.coded import Coded, as_coded, require_coded
 from instances.family import Secret
@@ -15,7 +15,6 @@ from instances.files import Folder
 from instances.modular import Modular
 from instances.symmetric import Symmetric
 
-Draw = Callable[[int, int], NDArray[np.uint64]]
 _LAYERS = 4
 _LAYER_BYTES = 1 << 28
 _FLOPS = 5e9
@@ -35,6 +34,17 @@ class LayerCheck:
     def agrees(self) -> bool:
         """Whether the layer computes the formula to rounding."""
         return self.error <= self.tolerance
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the check."""
+        return {
+            "members": self.members,
+            "tokens": self.tokens,
+            "error": self.error,
+            "tolerance": self.tolerance,
+            "worst_member": list(self.worst),
+            "agrees": self.agrees,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Sampling members of LWE-style families: which, their correlations, how far layers are off."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +43,12 @@ def choose_independent(
     return tuple(found.values())[:members]
 
 
-def certified_gram(family: Modular, members: tuple[Secret, ...]) -> NDArray[np.float64]:
-    """Build the Gram matrix of independent members where a is uniform: (M, M)."""
-    return float(family.response.var()) * np.eye(len(members))
+def certified_gram(
+    family: Modular, members: tuple[Secret, ...], rows: int | None = None
+) -> NDArray[np.float64]:
+    """Build the Gram matrix of independent members where a is uniform: (M, M), or some rows."""
+    size = len(members)
+    return float(family.response.var()) * np.eye(size if rows is None else rows, size)
 
 
 def uneven(family: Modular) -> float:
@@ -57,17 +61,18 @@ class Responses:
     """Adds up products of members' responses to <a, s> mod q, less their mean."""
 
     rounding = 0.0
+    whole = False
 
-    def __init__(self, family: Modular, members: tuple[Secret, ...]) -> None:
-        """Take members of a family whose Z_q can be tabulated."""
+    def __init__(self, family: Modular, members: tuple[Secret, ...], rows: int) -> None:
+        """Take members of a family whose Z_q can be tabulated; rows: as in `sums`."""
         self._family = family
         self._table = family.response - family.centre
         self._weights = np.stack([family.weights(s) for s in members], axis=1).astype(np.float64)
-        self._gram = np.zeros((len(members), len(members)))
+        self._sums = np.zeros((rows, len(members)))
         self.chunk = max(64, _NUMBERS // max(family.d, len(members)))
 
     @property
-    def largest(self) -> float:
+    def bound(self) -> float:
         """A bound on a product."""
         return float(np.abs(self._table).max()) ** 2
 
@@ -76,11 +81,15 @@ class Responses:
         bits = (tokens.unpack(z, self._family.d)[:, 1:] < 0).astype(np.float64)
         t = (bits @ self._weights).astype(np.int64)  # sums stay below 2^53
         values = self._table[t % self._family.q]
-        self._gram += values.T @ values
+        self._sums += values[:, : len(self._sums)].T @ values
 
-    def total(self) -> NDArray[np.float64]:
-        """The sums of products so far: (M, M)."""
-        return self._gram
+    def parts(self) -> dict[str, NDArray[Any]]:
+        """The products (rows, M), 0 below the diagonal."""
+        return {"products": np.triu(self._sums)}
+
+    def value(self, parts: dict[str, NDArray[Any]], used: int) -> NDArray[np.float64]:
+        """The products as they are."""
+        return np.asarray(parts["products"], np.float64)
 
 
 def misses(family: Modular, layer: AttentionLayer) -> float:

@@ -11,21 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.correlation import SampledGram, exact_gram, gather, require_gram, sampled
+from hardness.lower.correlation import SampledGram, exact_gram, gather, require_gram
 from hardness.lower.formula import (
-    Draw,
     LayerCheck,
     StoredCheck,
     check_layer,
     check_stored,
     noise_rate,
 )
-from hardness.lower.residues import (
-    Responses,
-    certified_gram,
-    choose_independent,
-    uneven,
-)
+from hardness.lower.residues import certified_gram, choose_independent, uneven
+from hardness.lower.sums import Draw, adder
 from instances import tokens
 from instances.coded import Coded, as_coded
 from instances.errors import Refuted, UsageError
@@ -47,6 +42,20 @@ class Pair:
     second: Secret
     certified: float
     sampled: float
+
+    @property
+    def deviation(self) -> float:
+        """How far they are apart."""
+        return abs(self.sampled - self.certified)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the pair."""
+        return {
+            "first": list(self.first),
+            "second": list(self.second),
+            "certified": self.certified,
+            "sampled": self.sampled,
+        }
 
     def __str__(self) -> str:
         return (
@@ -91,23 +100,8 @@ class Verification:
             "radius": gram.radius,
             "largest_deviation": self.worst,
             "disagreements": self.disagreements,
-            "disagreeing_pairs": [
-                {
-                    "first": list(p.first),
-                    "second": list(p.second),
-                    "certified": p.certified,
-                    "sampled": p.sampled,
-                }
-                for p in self.disagreeing
-            ],
-            "layer": {
-                "members": layer.members,
-                "tokens": layer.tokens,
-                "error": layer.error,
-                "tolerance": layer.tolerance,
-                "worst_member": list(layer.worst),
-                "agrees": layer.agrees,
-            },
+            "disagreeing_pairs": [pair.to_json() for pair in self.disagreeing],
+            "layer": layer.to_json(),
             "stored_unchecked": self.unchecked,
             "stored": stored
             and {
@@ -160,44 +154,85 @@ def verify(
     layer = check_layer(family, chosen, draw, samples)
     # Two statements in one verdict: each gets half of what may go wrong.
     each = 1 - (1 - confidence) / 2 if own and noise_rate(family) else confidence
-    if isinstance(family, Modular):
-        add = Responses(family, chosen)
-        gram = gather(family, chosen, add, add.largest, draw, samples, each, progress)
-        gram = replace(gram, radius=gram.radius + uneven(family))
-        certified = certified_gram(family, chosen)
-    else:
-        gram = sampled(family, chosen, draw, samples, each, progress)
-        certified = exact_gram(family, chosen)
-    deviation = np.triu(np.abs(gram.gram - certified))
-    wrong = np.argwhere(deviation > gram.radius)
-    order = np.argsort(-deviation[tuple(wrong.T)])[:_SHOWN]
+    add = adder(family, chosen)
+    gram = gather(family, chosen, add, draw, samples, each, progress)
+    gram = replace(gram, radius=gram.radius + bias(family))
+    found = compare(gram.gram, certified(family, chosen), gram.radius, chosen)
     return Verification(
         spec=family.spec,
         confidence=confidence,
         gram=gram,
         pairs=len(chosen) * (len(chosen) + 1) // 2,
-        worst=float(deviation.max()),
-        disagreeing=tuple(
-            Pair(
-                first=chosen[i],
-                second=chosen[j],
-                certified=float(certified[i, j]),
-                sampled=float(gram.gram[i, j]),
-            )
-            for i, j in wrong[order]
-        ),
-        disagreements=len(wrong),
+        worst=found.worst,
+        disagreeing=found.pairs,
+        disagreements=found.disagreements,
         layer=layer,
         stored=check_stored(folder, own, each) if folder and own else None,
         unchecked=folder.count if folder and not own else 0,
     )
 
 
+def certified(
+    family: Symmetric | Modular, members: tuple[Secret, ...], rows: int | None = None
+) -> NDArray[np.float64]:
+    """Compute the certified correlations of the first `rows` members, or of all, with all."""
+    if isinstance(family, Modular):
+        return certified_gram(family, members, rows)
+    return exact_gram(family, members, rows)
+
+
+def bias(family: Symmetric | Modular) -> float:
+    """Bound what the tokens of a family add to an entry, where they are not quite uniform."""
+    return uneven(family) if isinstance(family, Modular) else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """How far sampled correlations of a strip are from the certified ones."""
+
+    worst: float  # largest |sampled - certified|
+    disagreements: int
+    pairs: tuple[Pair, ...]  # the worst few that disagree, the worst first
+
+    def __add__(self, other: "Comparison") -> "Comparison":
+        """Put two strips together."""
+        both = sorted((*self.pairs, *other.pairs), key=lambda p: -p.deviation)
+        return Comparison(
+            worst=max(self.worst, other.worst),
+            disagreements=self.disagreements + other.disagreements,
+            pairs=tuple(both[:_SHOWN]),
+        )
+
+
+def compare(
+    found: NDArray[np.float64],
+    wanted: NDArray[np.float64],
+    radius: float,
+    members: tuple[Secret, ...],
+) -> Comparison:
+    """Compare the upper triangles of correlations of the first members with all: (rows, M)."""
+    off = np.triu(np.abs(found - wanted))
+    wrong = np.argwhere(off > radius)
+    order = np.argsort(-off[tuple(wrong.T)], kind="stable")[:_SHOWN]
+    return Comparison(
+        worst=float(off.max()),
+        disagreements=len(wrong),
+        pairs=tuple(
+            Pair(
+                first=members[i],
+                second=members[j],
+                certified=float(wanted[i, j]),
+                sampled=float(found[i, j]),
+            )
+            for i, j in wrong[order]
+        ),
+    )
+
+
 def _tokens(family: Coded, samples: int, seed: int, folder: Folder | None) -> tuple[Draw, int]:
     """The tokens to sample on, and how many: those of a folder if it has any, else fresh ones."""
     if folder is None or not folder.count:
-        stream = BitStream(key(seed, "tokens", "verify"))
-        return lambda start, count: tokens.boolean(stream, start, count, 2, family.d), samples
+        return fresh(family, seed), samples
     # Shards are read in long runs: the sampling asks for short ones, in order.
     stored, first, held = folder, 0, as_coded(folder.examples(0, min(samples, _READ)))
 
@@ -208,6 +243,12 @@ def _tokens(family: Coded, samples: int, seed: int, folder: Folder | None) -> tu
         return np.asarray(held.words[start - first : start - first + count])
 
     return draw, min(samples, folder.count)
+
+
+def fresh(family: Coded, seed: int) -> Draw:
+    """The tokens of a seed to sample on."""
+    stream = BitStream(key(seed, "tokens", "verify"))
+    return lambda start, count: tokens.boolean(stream, start, count, 2, family.d)
 
 
 def choose_members(

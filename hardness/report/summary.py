@@ -7,7 +7,8 @@ from fractions import Fraction
 from statistics import median
 from typing import Literal
 
-from hardness.compare.both import Comparison, Value
+from hardness.compare.both import Comparison
+from hardness.compare.ranges import Value
 from hardness.upper import Outcome
 
 Cost = Literal["queries", "examples", "seconds"]

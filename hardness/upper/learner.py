@@ -45,6 +45,8 @@ class Outcome(Enum):
     CPU_SPENT = "cpu seconds spent"
     MEMORY_SPENT = "memory spent"
     TOO_MANY_PROCESSES = "too many processes"
+    OVERDUE = "overdue"
+    REFUSED = "could not run"
 
     @property
     def advice(self) -> str:
@@ -98,6 +100,10 @@ _ADVICE = {
     "report it as not learned within it",
     Outcome.TOO_MANY_PROCESSES: "the learner started more processes than it may: have it use "
     "fewer workers",
+    Outcome.OVERDUE: "the run was ended from outside at its hard limit of seconds: give it a "
+    "budget of seconds, or a larger limit",
+    Outcome.REFUSED: "the run could not be done here: the details say why, often that it does not "
+    "fit in memory",
 }
 
 

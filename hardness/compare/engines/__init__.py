@@ -1,5 +1,31 @@
-"""Engines: jobs on executors of `concurrent.futures`, here or on a cluster."""
+"""Engines: jobs on executors of `concurrent.futures`, here or on a cluster.
 
-from hardness.compare.engines.finished import Failure, Finished, Limits
+driver --attempt(payloads)--> thread of an executor, here or of a dask worker
+                               owns a slot --lines of JSON--> its child process, which does the jobs
 
-__all__ = ["Failure", "Finished", "Limits"]
+The owner of a child holds its limits, counts its attempts and ends it: deaths, hangs and memory
+have the same outcomes on every engine. A child ends when its owner is gone.
+"""
+
+from hardness.compare.engines.attempt import abort, attempt
+from hardness.compare.engines.choose import engine_of
+from hardness.compare.engines.cluster import dask
+from hardness.compare.engines.engine import Batch, Engine
+from hardness.compare.engines.finished import Aborted, Failure, Finished, Limits
+from hardness.compare.engines.local import local
+from hardness.compare.engines.slot import Slot
+
+__all__ = [
+    "Aborted",
+    "Batch",
+    "Engine",
+    "Failure",
+    "Finished",
+    "Limits",
+    "Slot",
+    "abort",
+    "attempt",
+    "dask",
+    "engine_of",
+    "local",
+]

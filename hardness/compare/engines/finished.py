@@ -1,14 +1,20 @@
 """What became of a job: its result, or what went wrong after all attempts."""
 
+import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from instances.errors import UsageError
+from hardness.compare.jobs.job import content_key
+from instances.errors import ToolkitError, UsageError
 
 # died: its process ended, by a signal or by itself. overdue: over its hard limit of seconds.
 # memory: over its hard limit. raised: an exception that is a fault. refused: a ToolkitError, such
 # as a size that does not fit here.
 Failure = Literal["died", "overdue", "memory", "raised", "refused"]
+
+
+class Aborted(ToolkitError):
+    """An engine was told to stop: what ran is neither done nor a failure, and may be done again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,3 +62,18 @@ class Finished:
     def from_json(data: dict[str, Any]) -> "Finished":
         """Read it."""
         return Finished(**data)
+
+
+def died(payload: str, why: str) -> Finished:
+    """Write down that the process which had a job is gone, and nobody saw how.
+
+    >>> died('{"kind": "none"}', "its worker was killed").failure
+    'died'
+    """
+    return Finished(key=key_of(payload), failure="died", why=why)
+
+
+def key_of(payload: str) -> str:
+    """Return the content key of the job of a payload, {"kind": ..., **job.to_json()} as text."""
+    given = json.loads(payload)
+    return content_key(given.pop("kind"), given)

@@ -3,12 +3,26 @@
 from typing import Any
 
 from hardness.compare.jobs.certificates import CertificateJob
+from hardness.compare.jobs.cut import Cut, settled
+from hardness.compare.jobs.gram import BlockPart, GramCut, LayerPart, gram_cut
 from hardness.compare.jobs.job import Job, content_key
 from hardness.compare.jobs.runs import RunJob, run_job
 
-KINDS: dict[str, Any] = {kind.kind: kind for kind in (RunJob, CertificateJob)}
+KINDS: dict[str, Any] = {kind.kind: kind for kind in (RunJob, CertificateJob, LayerPart, BlockPart)}
 
-__all__ = ["KINDS", "CertificateJob", "Job", "RunJob", "content_key", "read_job", "run_job"]
+__all__ = [
+    "KINDS",
+    "CertificateJob",
+    "Cut",
+    "GramCut",
+    "Job",
+    "RunJob",
+    "content_key",
+    "gram_cut",
+    "read_job",
+    "run_job",
+    "settled",
+]
 
 
 def read_job(data: dict[str, Any]) -> Job:

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from hardness.compare.both import Comparison, Value
+from hardness.compare.both import Comparison
+from hardness.compare.ranges import Value
 from instances.parity import Parity
 from instances.spec import parse_stored
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hardness.compare.both import Comparison, Value
+from hardness.compare.both import Comparison
+from hardness.compare.ranges import Value
 from hardness.compare.run import Run, judge
 from hardness.compare.scaling.certified import Certified, certified, numbers, quantities, slope
 from hardness.compare.scaling.laws import CONFIDENCE, LEAST_SIZES, Growth, growth

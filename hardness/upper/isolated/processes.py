@@ -49,6 +49,15 @@ def use(pids: list[int]) -> Use:
     return Use(resident=resident, cpu=ticks / _TICK, count=count, threads=threads)
 
 
+def born(pids: list[int]) -> dict[int, int]:
+    """Say when processes that run were started, in ticks since the system was: no other's number.
+
+    Zombies are left out.
+    """
+    found = {pid: _stat(pid) for pid in pids}
+    return {pid: int(f[19]) for pid, f in found.items() if f is not None and f[0] not in "ZX"}
+
+
 def proportional(pids: list[int], files: int = 0) -> int | None:
     """Add up resident bytes, a page that n processes share being 1/n of each's; None if unknown.
 

@@ -453,13 +453,14 @@ def test_predictions_of_another_challenge_are_refused(here, tmp_path):
         score(here, "c")
 
 
-def test_altered_predictions_are_refused(here):
-    path = here / "b.safetensors"
+def test_altered_predictions_are_refused(here, monkeypatch):
+    monkeypatch.chdir(here)  # short names: a message ends after 200 characters
+    path = Path("b.safetensors")
     changed = np.zeros(SHAPE)
     changed[0, 0, 0] = 1e-300
     repack(path, lambda m: None, {"predictions": changed})
     with pytest.raises(DamagedFile, match="does not have its digest"):
-        score(here, "b")
+        score(Path(), "b")
     for array in (
         np.zeros((61, 2, 16)),
         np.zeros(SHAPE, np.float32),
@@ -468,10 +469,10 @@ def test_altered_predictions_are_refused(here):
     ):
         repack(path, lambda m: None, {"predictions": array})
         with pytest.raises(ToolkitError, match=r"finite|numbers in float64"):
-            score(here, "b")
+            score(Path(), "b")
     repack(path, lambda m: None, {"predictions": np.zeros(SHAPE), "more": np.zeros(3)})
     with pytest.raises(DamagedFile, match="holds an array"):
-        score(here, "b")
+        score(Path(), "b")
 
 
 def test_oversized_submissions_are_refused_unread(here):

@@ -149,7 +149,7 @@ def test_an_oracle_without_queries_says_so():
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_nothing_outlives_the_command(number, tmp_path):
+def test_nothing_outlives_the_command(number, tmp_path, interruptible):
     """Neither learner nor guard, nor their folder, whatever ends the command."""
     command = [sys.executable, "-c", "import cli; cli.main()", "learn"]
     learner = f"{LEARNERS / 'ends.py'}:DaemonThenSleep"

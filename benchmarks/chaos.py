@@ -1,0 +1,258 @@
+"""Kill drivers, workers and nannies of sweeps at random, and look at what becomes of the runs.
+
+`python benchmarks/chaos.py --kills 50` does a sweep on an engine, once undisturbed and then again
+and again while SIGKILL hits a process of it at random moments, until there were so many kills. It
+checks after every kill that the store opens and has lost nothing that it held, and at the end of
+every sweep that its export is, byte for byte, the one of the sweep that was left alone. Exits with
+1 where that does not hold. Linux only: it finds processes by /proc.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SWEEP = """
+format = "hardness-sweep/1"
+name = "chaos"
+seeds = {seeds}
+certify = true
+[limits]
+retries = 100
+[[runs]]
+spec = "parity:m=2"
+over = {{ d = "10..18..4" }}
+learners = ["elimination", "lowdegree", "queries", "student:steps=300"]
+budget = {{ examples = [500, 4000] }}
+[[climbs]]
+rungs = ["parity:d=8,m=2", "parity:d=10,m=3"]
+learners = ["lowdegree", "elimination"]
+seeds = 5
+seed = 7
+budget = {{ examples = 5000 }}
+"""
+COMMAND = [sys.executable, "-m", "cli"]
+ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+
+
+@dataclass
+class Record:
+    """What happened so far."""
+
+    kills: Counter[str] = field(default_factory=Counter)
+    finished: int = 0  # sweeps
+    different: int = 0
+    lost: int = 0  # rows
+    refused: int = 0  # stores that did not open
+    problems: list[str] = field(default_factory=list)
+
+
+def hardness(*arguments: object, **how: object) -> subprocess.CompletedProcess[str]:
+    """Run a command of the toolkit to its end."""
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)], env=ENVIRONMENT, text=True, capture_output=True, **how
+    )
+
+
+def tree(root: int) -> dict[int, str]:
+    """Find the descendants of a process, with their command lines."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    found, fresh = {root}, {root}
+    while fresh:
+        fresh = {pid for pid, parent in parents.items() if parent in fresh} - found
+        found |= fresh
+    named = {}
+    for pid in found - {root}:
+        try:
+            named[pid] = (Path("/proc") / str(pid) / "cmdline").read_text().replace("\0", " ")
+        except OSError:
+            continue
+    return named
+
+
+class Cluster:
+    """A scheduler of dask and workers with nannies, each a process of the system."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        """Start them."""
+        self.folder, self.count = folder, workers
+        self.file = folder / "scheduler.json"
+        self.scheduler = self._start(
+            "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", self.file
+        )
+        while not self.file.exists():
+            time.sleep(0.1)
+        self.address = json.loads(self.file.read_text())["address"]
+        self.nannies: list[subprocess.Popen[bytes]] = []
+        self.mend()
+
+    def _start(self, *arguments: object) -> subprocess.Popen[bytes]:
+        quiet = subprocess.DEVNULL
+        command = [sys.executable, "-m", "distributed.cli.dask_" + str(arguments[0])]
+        return subprocess.Popen(
+            [*command, *map(str, arguments[1:])], env=ENVIRONMENT, stdout=quiet, stderr=quiet
+        )
+
+    def mend(self) -> None:
+        """Start nannies in the place of those that are dead."""
+        self.nannies = [nanny for nanny in self.nannies if nanny.poll() is None]
+        while len(self.nannies) < self.count:
+            self.nannies.append(
+                self._start(
+                    "worker", self.address, "--nthreads", "1", "--no-dashboard",
+                    "--local-directory", self.folder,
+                )
+            )  # fmt: skip
+
+    def close(self) -> None:
+        """End everything."""
+        for process in [*self.nannies, self.scheduler]:
+            for pid in [*tree(process.pid), process.pid]:
+                end(pid)
+            process.wait()
+
+
+def end(pid: int) -> bool:
+    """Kill a process, if it is still there."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def victim(rng: random.Random, driver: int, cluster: Cluster | None) -> tuple[str, int] | None:
+    """Choose a kind of process at random, then one of them."""
+    kinds: dict[str, list[int]] = {"driver": [driver]}
+    roots = [driver]
+    if cluster:
+        roots = [nanny.pid for nanny in cluster.nannies]
+        kinds["nanny"] = list(roots)
+    below = {pid: line for root in roots for pid, line in tree(root).items()}
+    kinds["worker"] = [pid for pid, line in below.items() if "engines.worker" in line]
+    if cluster:
+        kinds["dask worker"] = [pid for pid, line in below.items() if "spawn_main" in line]
+    there = {kind: pids for kind, pids in kinds.items() if pids}
+    kind = rng.choice(sorted(there))
+    return kind, rng.choice(sorted(there[kind]))
+
+
+def held(store: Path) -> set[str]:
+    """Read the keys of the runs that a store holds, each of which must stand there once."""
+    with sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=20) as base:
+        keys = [key for (key,) in base.execute("SELECT key FROM runs")]
+    if len(keys) != len(set(keys)):
+        raise ValueError("a run stands in the store twice")
+    return set(keys)
+
+
+def exported(store: Path, to: Path) -> bytes:
+    """Export what is comparable."""
+    done = hardness("store", "export", store, "--comparable", "--out", to, "--force")
+    if done.returncode:
+        raise ValueError(done.stderr)
+    return to.read_bytes()
+
+
+def disturbed(
+    file: Path, store: Path, engine: list[str], cluster: Cluster | None, wanted: int,
+    rng: random.Random, record: Record, whole: bytes, pause: float,
+) -> None:  # fmt: skip
+    """Do a sweep while it is being killed, until it ends."""
+    before: set[str] = set()
+    while True:
+        driver = subprocess.Popen(
+            [*COMMAND, "sweep", "run", str(file), "--store", str(store), "--resume", *engine],
+            env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        alive = True
+        while alive and sum(record.kills.values()) < wanted:
+            try:
+                driver.wait(rng.uniform(0.2, pause))
+                break
+            except subprocess.TimeoutExpired:
+                pass
+            found = victim(rng, driver.pid, cluster)
+            if found and end(found[1]):
+                record.kills[found[0]] += 1
+                alive = found[0] != "driver"
+            if cluster:
+                cluster.mend()
+            if store.exists():
+                now = held(store)
+                record.lost += len(before - now)
+                before |= now
+        said = driver.communicate()[1] if alive else (driver.wait(), driver.stderr.read())[1]
+        if alive and driver.returncode == 0:
+            break
+        if alive and driver.returncode != 0:
+            record.problems.append(f"exit {driver.returncode}: {said[-300:]}")
+            if len(record.problems) > 20:
+                return
+    record.finished += 1
+    record.different += exported(store, store.with_suffix(".csv")) != whole
+
+
+def chaos(kills: int, engine: str, seed: int, seeds: int, pause: float) -> Record:
+    """Kill until it is enough; every sweep that was begun is also ended."""
+    rng, record = random.Random(seed), Record()
+    with tempfile.TemporaryDirectory(prefix="hardness-chaos-") as name:
+        folder = Path(name)
+        file = folder / "chaos.toml"
+        file.write_text(SWEEP.format(seeds=seeds))
+        alone = hardness("sweep", "run", file, "--store", folder / "alone.db", "--jobs", 2)
+        if alone.returncode:
+            raise SystemExit(alone.stderr)
+        whole = exported(folder / "alone.db", folder / "alone.csv")
+        cluster = Cluster(folder, 3) if engine == "dask" else None
+        where = ["--engine", f"dask:{cluster.address}"] if cluster else ["--jobs", "2"]
+        try:
+            while sum(record.kills.values()) < kills and not record.problems:
+                store = folder / f"{record.finished}.db"
+                disturbed(file, store, where, cluster, kills, rng, record, whole, pause)
+        finally:
+            if cluster:
+                cluster.close()
+    return record
+
+
+def main() -> None:
+    """Print what happened as a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--engine", choices=["local", "dask"], default="local")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=12, help="of every cell of the sweep")
+    parser.add_argument("--pause", type=float, default=2.0, help="longest, between kills")
+    given = parser.parse_args()
+    found = chaos(given.kills, given.engine, given.seed, given.seeds, given.pause)
+    print("| engine | kills | sweeps ended | exports that differ | finished runs lost |")
+    print("|---|---|---|---|---|")
+    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(found.kills.items()))
+    print(
+        f"| {given.engine} | {sum(found.kills.values())}: {kinds} | {found.finished} | "
+        f"{found.different} | {found.lost} |"
+    )
+    for problem in found.problems:
+        print(problem, file=sys.stderr)
+    sys.exit(1 if found.different or found.lost or found.problems else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,327 @@
+"""A sampled Gram matrix in blocks of members x samples, with the numbers of `hardness verify`.
+
+Part 0 compares the layers of a few members with the label formula. Every other part is one strip
+of members against all members from the strip on, over one run of the samples; strip by strip, and
+for each the samples in turn.
+"""
+
+import base64
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.compare.jobs.arrays import npy, pack, unpack
+from hardness.compare.jobs.cut import in_order
+from hardness.compare.jobs.job import Job, content_key
+from hardness.compare.store.rows import PartRow, WholeRow
+from hardness.lower.correlation import (
+    SampledGram,
+    deviation,
+    feed,
+    require_confidence,
+    require_used,
+)
+from hardness.lower.formula import check_layer
+from hardness.lower.sums import adder
+from hardness.lower.verify import Comparison, bias, certified, choose_members, compare, fresh
+from instances.errors import ToolkitError, UsageError
+from instances.family import Secret
+from instances.modular import Modular
+from instances.spec import parse_stored
+from instances.symmetric import Symmetric
+
+# A part takes some ten seconds: products of bits are a hundred times as fast as of floats.
+_BITS = (1 << 22, 1 << 24)  # products in a strip, tokens in a run
+_FLOATS = (1 << 20, 1 << 21)
+_STEP = 64  # rows of a strip are a multiple of it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """What is sampled: `members` members of a family (fewer where there are fewer), by a seed."""
+
+    spec: str
+    members: int
+    seed: int
+    revision: int  # of the family
+
+    @property
+    def family(self) -> Symmetric | Modular:
+        """The family; raises ToolkitError where it is not of the revision that was planned."""
+        family = _certified_family(self.spec)
+        if family.revision != self.revision:
+            raise ToolkitError(
+                f"{self.spec} has revision {family.revision} here and {self.revision} where the "
+                "sweep was planned: install the same version everywhere"
+            )
+        return family
+
+    @property
+    def chosen(self) -> tuple[Secret, ...]:
+        """The members, those of `verify`."""
+        return _members(self.spec, self.members, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayerPart:
+    """The real layers of the first few members against the label formula."""
+
+    kind: ClassVar[str] = "gram-layer"
+    label: ClassVar[str] = "gram"
+
+    of: Sampling
+    samples: int
+
+    @property
+    def key(self) -> str:
+        """The content key of the part."""
+        return content_key(self.kind, self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the part."""
+        return {**asdict(self.of), "samples": self.samples}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> "LayerPart":
+        """Read a part."""
+        samples, of = _split(data, "samples")
+        return LayerPart(of=Sampling(**of), **samples)
+
+    def do(self) -> dict[str, Any]:
+        """Compare: {"content": base64 of JSON}."""
+        family = self.of.family
+        found = check_layer(family, self.of.chosen, fresh(family, self.of.seed), self.samples)
+        return _text(json.dumps(found.to_json(), sort_keys=True).encode())
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockPart:
+    """Sums of products of members row .. stop-1 with all from `row` on, over a run of tokens."""
+
+    kind: ClassVar[str] = "gram-block"
+    label: ClassVar[str] = "gram"
+
+    of: Sampling
+    row: int
+    stop: int
+    start: int  # the first token
+    count: int
+
+    @property
+    def key(self) -> str:
+        """The content key of the part."""
+        return content_key(self.kind, self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the part."""
+        place = {"row": self.row, "stop": self.stop, "start": self.start, "count": self.count}
+        return {**asdict(self.of), **place}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> "BlockPart":
+        """Read a part."""
+        place, of = _split(data, "row", "stop", "start", "count")
+        return BlockPart(of=Sampling(**of), **place)
+
+    def do(self) -> dict[str, Any]:
+        """Add up: {"content": base64 of .npz}, the sums and how many tokens were used."""
+        family, chosen = self.of.family, self.of.chosen
+        add = adder(family, chosen[self.row :], self.stop - self.row)
+        used = feed(family, add, fresh(family, self.of.seed), self.start, self.count)
+        return _text(pack({"used": np.array(used), **add.parts()}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GramCut:
+    """A sampled Gram matrix, cut: strips of `rows` members, runs of `run` tokens."""
+
+    kind: ClassVar[str] = "gram"
+    label: ClassVar[str] = "gram"
+
+    of: Sampling
+    samples: int
+    confidence: float
+    rows: int
+    run: int
+
+    @property
+    def spec(self) -> str:
+        """The family."""
+        return self.of.spec
+
+    @property
+    def key(self) -> str:
+        """The content key of the matrix."""
+        return content_key(self.kind, self.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """Write what the matrix depends on."""
+        return {
+            **asdict(self.of),
+            "samples": self.samples,
+            "confidence": self.confidence,
+            "rows": self.rows,
+            "run": self.run,
+        }
+
+    @property
+    def strips(self) -> range:
+        """The first members of the strips."""
+        return range(0, len(self.of.chosen), self.rows)
+
+    @property
+    def runs(self) -> range:
+        """The first tokens of the runs."""
+        return range(0, self.samples, self.run)
+
+    @property
+    def parts(self) -> int:
+        """How many parts there are."""
+        return 1 + len(self.strips) * len(self.runs)
+
+    def part(self, index: int) -> Job:
+        """Make a part: the check of layers, then strip by strip."""
+        if not index:
+            return LayerPart(of=self.of, samples=self.samples)
+        strip, run = divmod(index - 1, len(self.runs))
+        row, start = self.strips[strip], self.runs[run]
+        return BlockPart(
+            of=self.of,
+            row=row,
+            stop=min(row + self.rows, len(self.of.chosen)),
+            start=start,
+            count=min(self.run, self.samples - start),
+        )
+
+    def content(self, result: dict[str, Any]) -> bytes:
+        """Keep the bytes that a part gave."""
+        return base64.b64decode(result["content"], validate=True)
+
+    def ends(self, content: bytes) -> bool:
+        """Every part counts."""
+        return False
+
+    def assemble(self, parts: Iterator[PartRow]) -> WholeRow:
+        """Add up the runs of each strip in turn, and compare it with the certified correlations.
+
+        Raises ToolkitError where a part is missing or damaged, UsageError where no token was used.
+        """
+        contents = in_order(parts, self.key)
+        layer = json.loads(next(contents))
+        arrays = {"members": npy(np.array(self.of.chosen, np.int64))}
+        used: int | None = None
+        found = Comparison(worst=0.0, disagreements=0, pairs=())
+        radius = 0.0
+        for row in self.strips:
+            sums, there = self._strip(contents)
+            if used not in (None, there):
+                raise ToolkitError(f"parts of {self.key} do not belong together")
+            used = there
+            compared, radius = self._compare(row, sums, used)
+            found += compared
+            arrays |= {f"{name}_{row}": npy(values) for name, values in sums.items()}
+        return WholeRow(
+            key=self.key,
+            kind=self.kind,
+            spec=self.spec,
+            content=self._record(layer, used or 0, radius, found),
+            arrays=arrays,
+        )
+
+    def _strip(self, contents: Iterator[bytes]) -> tuple[dict[str, NDArray[Any]], int]:
+        """Add up the runs of a strip, in their order: sums, and the tokens used."""
+        sums: dict[str, NDArray[Any]] = {}
+        used = 0
+        for _ in self.runs:
+            given = unpack(next(contents))
+            used += int(given.pop("used"))
+            for name, values in given.items():
+                if name in sums:
+                    sums[name] += values
+                else:
+                    sums[name] = values.astype(np.result_type(values, np.int64))
+        return sums, used
+
+    def _compare(
+        self, row: int, sums: dict[str, NDArray[Any]], used: int
+    ) -> tuple[Comparison, float]:
+        """Compare a strip that begins at a member; with the radius."""
+        require_used(used, self.samples)
+        family, chosen = self.of.family, self.of.chosen
+        rows = len(sums["products"])
+        add = adder(family, chosen[row:], rows)
+        radius = deviation(add, len(chosen), used, self.confidence) + bias(family)
+        gram = add.value(sums, used) / used
+        wanted = certified(family, chosen[row:], rows)
+        return compare(gram, wanted, radius, chosen[row:]), radius
+
+    def _record(
+        self, layer: dict[str, Any], used: int, radius: float, found: Comparison
+    ) -> dict[str, Any]:
+        """Write what `verify` writes, with where the matrix stands."""
+        size = len(self.of.chosen)
+        return {
+            "spec": self.spec,
+            "agrees": not found.disagreements and layer["agrees"],
+            "members": size,
+            "pairs": size * (size + 1) // 2,
+            "samples": self.samples,
+            "samples_used": used,
+            "confidence": self.confidence,
+            "inequality": SampledGram.inequality,
+            "radius": radius,
+            "largest_deviation": found.worst,
+            "disagreements": found.disagreements,
+            "disagreeing_pairs": [pair.to_json() for pair in found.pairs],
+            "layer": layer,
+            "seed": self.of.seed,
+            "strips": list(self.strips),
+            "arrays": "products_I (rows, M - I): sums over the samples used, members I.. against "
+            "members I.., entries below the diagonal left 0; sums_I (M - I) of each member alone, "
+            "where products are of signs +-1: B = middle + half s",
+        }
+
+
+def gram_cut(
+    spec: str, members: int, samples: int, confidence: float = 0.99, seed: int = 0
+) -> GramCut:
+    """Cut a sampled Gram matrix; raises UsageError for what `verify` refuses.
+
+    >>> cut = gram_cut("parity:d=64,m=8", members=4096, samples=10**8)
+    >>> cut.parts, cut.rows, cut.run == 2**24
+    (25, 1024, True)
+    """
+    family = _certified_family(parse_stored(spec).spec)
+    require_confidence(confidence)
+    if samples < 1:
+        raise UsageError(f"samples={samples} given: at least 1 is needed")
+    of = Sampling(spec=family.spec, members=members, seed=seed, revision=family.revision)
+    size = len(of.chosen)
+    products, run = _BITS if adder(family, of.chosen[:1]).whole else _FLOATS
+    rows = max(1, min(products // size, size + _STEP - 1) // _STEP) * _STEP
+    return GramCut(of=of, samples=samples, confidence=confidence, rows=rows, run=run)
+
+
+def _certified_family(spec: str) -> Symmetric | Modular:
+    family = parse_stored(spec)
+    if not isinstance(family, Symmetric | Modular):
+        raise UsageError(f"{family.name} given: there is nothing certified to verify yet")
+    return family
+
+
+@lru_cache(maxsize=4)
+def _members(spec: str, members: int, seed: int) -> tuple[Secret, ...]:
+    return choose_members(_certified_family(spec), members, seed)
+
+
+def _split(data: dict[str, Any], *names: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    return {n: data[n] for n in names}, {n: v for n, v in data.items() if n not in names}
+
+
+def _text(content: bytes) -> dict[str, Any]:
+    return {"content": base64.b64encode(content).decode()}

@@ -1,0 +1,128 @@
+"""Driving a sweep: jobs go to an engine, what they give goes to the store, whatever happens.
+
+The driver is the only process that writes. It keeps the engine a few jobs ahead, writes what is
+done several times a second, each time in one transaction with the state of the sweep, and nothing
+else. So whatever is killed, the store holds what was finished, and who starts again does the rest.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hardness.compare.engines import Engine, Finished, Limits
+from hardness.compare.jobs import Job
+from hardness.compare.sweep.flight import Flight, Sent
+from hardness.compare.sweep.ledger import PACE, Ledger
+from hardness.compare.sweep.strands import Strand
+from hardness.compare.sweep.tally import Progress, Tally
+from instances.errors import ToolkitError
+
+_TASK = 0.5  # seconds that a task of several short jobs takes
+_SHOWN = 20  # of what is missing
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a sweep ended; missing: what could not be done and has no row, the first few in words."""
+
+    progress: Progress
+    missing: tuple[str, ...]
+
+
+class Interrupted(Exception):
+    """A sweep was cut, by Ctrl-C or by what could not be done: its cause says which."""
+
+    def __init__(self, progress: Progress) -> None:
+        super().__init__(f"{progress.finished} of {progress.total} jobs are done")
+        self.progress = progress
+
+
+def drive(
+    strands: Sequence[Strand],
+    tally: Tally,
+    ledger: Ledger,
+    engine: Engine,
+    limits: Limits,
+    report: Report = lambda progress: None,
+) -> Ended:
+    """Do all jobs of all strands; raises Interrupted, with all that was finished being written."""
+    flight, start = Flight(engine, limits), time.monotonic()
+    missing: list[str] = []
+
+    def progress() -> Progress:
+        return tally.at(time.monotonic() - start)
+
+    def land(ended: Sequence[tuple[Strand, Job, Finished]]) -> None:
+        for strand, job, finished in ended:
+            rows = strand.take(job, finished)
+            tally.add(job.label, finished.seconds, failed=finished.failure is not None)
+            if finished.failure and not rows:
+                missing.append(f"{job.label}: {finished.failure}: {finished.why}")
+            ledger.add(rows)
+
+    try:
+        ledger.write(progress())
+        while True:
+            sent = _fill(flight, strands, tally, engine.batch)
+            land(flight.back(PACE))
+            if ledger.due or not flight.tasks:
+                ledger.write(progress())
+                more = [row for strand in strands for row in strand.last()]
+                ledger.add(more)
+                if not (sent or more or flight.tasks):
+                    break
+            report(progress())
+        ledger.write(progress(), "finished")
+    except BaseException as error:
+        engine.abort()
+        land(_landed(flight))
+        if not ledger.broken:
+            cut = isinstance(error, KeyboardInterrupt)
+            ledger.write(progress(), "interrupted" if cut else "failed")
+        if isinstance(error, KeyboardInterrupt | ToolkitError):
+            raise Interrupted(progress()) from error
+        raise
+    report(progress())
+    return Ended(progress=progress(), missing=tuple(missing[:_SHOWN]))
+
+
+def _fill(flight: Flight, strands: Sequence[Strand], tally: Tally, batch: int) -> bool:
+    """Hand over what there is room for; say whether there was anything."""
+    any_sent = False
+    while flight.room:
+        sent = _several(strands, tally, batch)
+        if not sent:
+            break
+        flight.send(sent)
+        any_sent = True
+    return any_sent
+
+
+def _several(strands: Sequence[Strand], tally: Tally, batch: int) -> list[Sent]:
+    """Take the next job, and more of its strand where they are short."""
+    for strand in strands:
+        job = strand.next()
+        if job is None:
+            continue
+        mean = tally.mean(job.label) if batch > 1 else None
+        most = max(1, min(batch, int(_TASK / mean))) if mean else 1
+        sent: list[Sent] = [(strand, job)]
+        while len(sent) < most and (job := strand.next()):
+            sent.append((strand, job))
+        return sent
+    return []
+
+
+def _landed(flight: Flight) -> list[tuple[Strand, Job, Finished]]:
+    """What has come back by now; what was lost with an engine is done again another time."""
+    ended: list[tuple[Strand, Job, Finished]] = []
+    while True:
+        try:
+            more = flight.back(0.0)
+        except ToolkitError:
+            continue  # one task that is lost: others may have come back
+        if not more:
+            return [(s, j, f) for s, j, f in ended if f.failure not in ("died", "overdue")]
+        ended += more

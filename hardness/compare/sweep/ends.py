@@ -1,0 +1,67 @@
+"""How a finished job becomes a row: the run that it was, or the run that could not be."""
+
+import platform
+from importlib.metadata import version
+
+import numpy as np
+
+from hardness.compare.climb import bound_by
+from hardness.compare.engines import Failure, Finished
+from hardness.compare.jobs import RunJob
+from hardness.compare.run import Run
+from hardness.compare.store.rows import Bound, RunRow
+from hardness.oracles import Usage
+from hardness.upper import Outcome
+
+_OUTCOMES: dict[Failure, Outcome] = {
+    "died": Outcome.CRASHED,
+    "overdue": Outcome.OVERDUE,
+    "memory": Outcome.MEMORY_SPENT,
+    "raised": Outcome.RAISED,
+    "refused": Outcome.REFUSED,
+}
+
+
+def run_row(job: RunJob, finished: Finished) -> RunRow:
+    """Make the row of a run, also of one that its worker did not live to end.
+
+    >>> from fractions import Fraction
+    >>> from hardness.oracles import Budget
+    >>> job = RunJob(spec="parity:d=8,m=2,noise=0,rho=2", learner="trivial", seed=0,
+    ...              budget=Budget(), revisions=(1, 1))
+    >>> row = run_row(job, Finished(key=job.key, failure="overdue", why="60 s", attempts=3))
+    >>> row.run.outcome.value, row.bound, row.reproducible
+    ('overdue', 'machine', False)
+    """
+    if finished.result is None:
+        run, bound = _failed(job, finished), _bound(finished)
+    else:
+        run = Run.from_json(finished.result)
+        bound = bound_by(run, job.budget)
+    return RunRow(key=job.key, run=run, budget=job.budget, bound=bound, attempts=finished.attempts)
+
+
+def _bound(finished: Finished) -> Bound:
+    # What raises does so again; all else is this machine's doing.
+    return "none" if finished.failure == "raised" else "machine"
+
+
+def _failed(job: RunJob, finished: Finished) -> Run:
+    family, learner = job.revisions
+    return Run(
+        spec=job.spec,
+        learner=job.learner,
+        seed=job.seed,
+        outcome=_OUTCOMES[finished.failure or "died"],
+        risk=None,
+        usage=Usage(examples=0, queries=0, seconds=float(finished.seconds), peak_bytes=0),
+        secret_recovered=None,
+        details={"why": finished.why},
+        revisions={"family": family, "learner": learner},
+        versions={
+            "hardness": version("hardness-toolkit"),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
+        machine=f"{platform.system()} {platform.machine()}",
+    )

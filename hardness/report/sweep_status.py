@@ -1,0 +1,111 @@
+"""How sweeps stand, in words: for `sweep status`, and at the end of `sweep run`."""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from hardness.compare.store.rows import SweepRow
+from hardness.compare.sweep.tally import Progress
+from hardness.report.progress import duration
+from hardness.report.text import table
+from hardness.upper import LEARNERS, parse_learner
+from instances.parameters import brief
+
+Counts = Mapping[str, Mapping[str, int]]  # runs by learner and outcome
+
+
+def status_json(sweeps: Sequence[SweepRow], counts: Counts, writing: bool) -> dict[str, Any]:
+    """Write how the sweeps of a store stand."""
+    return {
+        "writing": writing,
+        "sweeps": [
+            {
+                "name": one.name,
+                "sha256": one.sha256,
+                "state": state(one, writing),
+                "engine": one.engine,
+                "slots": one.slots,
+                "planned": one.planned,
+                "done": one.done,
+                "failed": one.failed,
+                "started": one.started,
+                "updated": one.updated,
+                "remaining_seconds": one.remaining_seconds,
+                "base_seeds": one.base_seeds,
+            }
+            for one in sweeps
+        ],
+        "outcomes": {learner: dict(found) for learner, found in counts.items()},
+    }
+
+
+def state(sweep: SweepRow, writing: bool) -> str:
+    """Say how a sweep stands; one that says it is running, and that nobody writes, was killed."""
+    return "killed" if sweep.state == "running" and not writing else sweep.state
+
+
+def status_words(store: Path, sweeps: Sequence[SweepRow], counts: Counts, writing: bool) -> str:
+    """Say how the sweeps of a store stand."""
+    if not sweeps:
+        return f"{store} holds no sweep"
+    parts = [_sweep(one, writing) for one in sweeps]
+    parts.append(outcomes_table(counts))
+    return "\n\n".join(parts)
+
+
+def short_name(label: str) -> str:
+    """Write a learner without the parameters that are as usual.
+
+    >>> short_name("lowdegree:degree=3,oversample=8"), short_name("certificates")
+    ('lowdegree:degree=3', 'certificates')
+    """
+    name = label.partition(":")[0]
+    return brief(parse_learner(label), name) if name in LEARNERS else label
+
+
+def outcomes_table(counts: Counts) -> str:
+    """Say how the runs of every learner ended."""
+    rows = [
+        [short_name(learner), str(sum(found.values())), ", ".join(_ends(found))]
+        for learner, found in counts.items()
+    ]
+    return table(["learner", "runs", "ended with"], rows) if rows else "no runs yet"
+
+
+def _ends(found: Mapping[str, int]) -> list[str]:
+    return [f"{n} {outcome}" for outcome, n in sorted(found.items(), key=lambda kv: -kv[1])]
+
+
+def _sweep(one: SweepRow, writing: bool) -> str:
+    ago = duration(max(0.0, time.time() - one.updated))
+    how = state(one, writing)
+    left = one.remaining_seconds
+    when = f"about {duration(left)} left" if how == "running" and left is not None else ""
+    first = (
+        f"{one.name}: {how}, {sum(one.done.values())} of {sum(one.planned.values())} jobs done"
+        f"{f', {when}' if when else ''}; engine {one.engine}, written {ago} ago"
+    )
+    rows = [
+        [short_name(label), str(n), str(one.done.get(label, 0)), str(one.failed.get(label, 0))]
+        for label, n in one.planned.items()
+    ]
+    return f"{first}\n\n{table(['jobs', 'planned', 'done', 'failed'], rows)}" if rows else first
+
+
+def ended_words(store: Path, at: Progress, counts: Counts, missing: Sequence[str]) -> str:
+    """Say what a sweep came to."""
+    lines = [outcomes_table(counts), ""]
+    lines += [f"not done: {one}" for one in missing]
+    failed = sum(at.failed.values())
+    if failed:
+        lines.append(f"{failed} failed: `--resume --retry failed` tries them again")
+    lines.append(f"{at.finished} of {at.total} jobs are done, in {duration(at.elapsed)}: {store}")
+    return "\n".join(lines)
+
+
+def go_on(file: Path, store: Path, engine: str) -> str:
+    """Write the command that goes on with a sweep."""
+    at = "" if engine == "local" else f" --engine {quote(engine)}"
+    return f"hardness sweep run {quote(str(file))} --store {quote(str(store))} --resume{at}"
