@@ -4,7 +4,7 @@ import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
-from hardness.compare.store.connect import connect, told, version_of
+from hardness.compare.store.connect import connect, reading, version_of
 from hardness.compare.store.records import SELECT, sealed
 from hardness.compare.store.schema import COLUMNS
 
@@ -34,7 +34,7 @@ def check(path: Path) -> Damage | None:
     connection = connect(path, "ro", 10.0)
     try:
         version_of(connection, path)
-        with told(path):
+        with reading(path):
             return check_connection(connection)
     finally:
         connection.close()

@@ -77,7 +77,7 @@ def recover_with(path: Path) -> str:
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Turn what SQLite and broken records raise into one line with the name of the store."""
+    """Turn what SQLite raises into one line with the name of the store."""
     try:
         yield
     except sqlite3.Error as error:
@@ -92,6 +92,14 @@ def told(path: Path) -> Iterator[None]:
         if code in _DAMAGED or "no such" in said:
             raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
         raise ToolkitError(f"{path} cannot be used: {said}") from error
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what SQLite and records that are not ours raise into one line."""
+    try:
+        with told(path):
+            yield
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         said = " ".join(f"{type(error).__name__} {error}".split())[:160]
         raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error

@@ -3,12 +3,14 @@
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from hardness.compare.store.connect import MAGIC
 from hardness.compare.store.pages import Page, records
 from hardness.compare.store.schema import PAGE_BYTES
 from instances.errors import DamagedFile
 
+Record = tuple[int | None, list[Any]]  # its row number, None in an index, and its columns
 _LOG_HEADER, _FRAME_HEADER = 32, 24
 
 
@@ -26,7 +28,7 @@ class Image:
         self.page_bytes = _page_bytes(start)
         self._pages = -(-path.stat().st_size // self.page_bytes)
         self._frames = list(self._log())
-        self._latest = {number: at for number, at in self._frames}
+        self._latest = dict(self._frames)
 
     def __enter__(self) -> "Image":
         return self
@@ -34,7 +36,7 @@ class Image:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def records(self) -> Iterator[tuple[int | None, list[object]]]:
+    def records(self) -> Iterator[Record]:
         """Yield all records of all leaf pages: those of the log first, the latest ones first."""
         log = self._log_path
         if self._frames:
@@ -49,9 +51,7 @@ class Image:
                 if self._latest:  # its chains may have been others before the log was written
                     yield from self._of(number, page, self._stored)
 
-    def _of(
-        self, number: int, page: bytes, fetch: Page
-    ) -> Iterator[tuple[int | None, list[object]]]:
+    def _of(self, number: int, page: bytes, fetch: Page) -> Iterator[Record]:
         if len(page) == self.page_bytes:
             yield from records(page, 100 if number == 1 else 0, fetch)
 

@@ -28,9 +28,7 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
                 try:
                     _copy(store, writer)
                 except Conflict as conflict:
-                    raise Conflict(
-                        f"{path} does not fit the stores before it: {conflict}"
-                    ) from None
+                    raise Conflict(f"{path} contradicts those before it: {conflict}") from None
                 for figure, written in store.dated_figures():
                     if figure.name not in figures or figures[figure.name][1] <= written:
                         figures[figure.name] = figure, written
@@ -44,7 +42,7 @@ def latest(
     writer: Writer, figures: Iterable[tuple[FigureRow, float]], sweeps: Iterable[SweepRow]
 ) -> None:
     """Write figures with their times, and sweeps."""
-    with writer.transaction():
+    with writer.tables.transaction():
         for figure, written in figures:
             writer.write_figure(figure, written)
     for sweep in sweeps:
@@ -52,11 +50,14 @@ def latest(
 
 
 def _copy(store: Reader, writer: Writer) -> None:
-    for rows in (store.runs(), store.certificates()):
-        for batch in batches(rows, _BATCH):
-            writer.write(batch)
-    for rows in (store.wholes(), store.parts()):
-        for batch in batches(rows, 1):
+    every: tuple[tuple[Iterator[Row], int], ...] = (
+        (store.runs(), _BATCH),
+        (store.certificates(), _BATCH),
+        (store.wholes(), 1),
+        (store.parts(), 1),
+    )
+    for rows, size in every:
+        for batch in batches(rows, size):
             writer.write(batch)
 
 

@@ -7,7 +7,7 @@ import re
 import socket
 from pathlib import Path
 
-from instances.errors import ToolkitError
+from instances.errors import AlreadyExists, ToolkitError
 
 RESERVE_BYTES = 8 << 20  # what a full log and the last rows take
 _NETWORK = re.compile(
@@ -36,6 +36,18 @@ def refuse_network(path: Path, mounts: str | None = None) -> None:
         raise ToolkitError(
             f"{path} lies on {kind} ({point}), a network file system, where a store may be "
             "damaged: give --store a path on a disk of this machine, and copy the file when done"
+        )
+
+
+def refuse_log(path: Path) -> None:
+    """Refuse a name beside which the log of a store that is gone lies; raises AlreadyExists.
+
+    SQLite would take it for the log of the new one.
+    """
+    log = beside(path, "wal")
+    if log.exists() and not path.exists():
+        raise AlreadyExists(
+            f"{log} is the log of a store that is not there: remove it, or give another name"
         )
 
 

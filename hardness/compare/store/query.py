@@ -75,7 +75,7 @@ def _short(sql: str) -> str:
 
 
 def _advice(said: str) -> str:
-    if "not authorized" in said or "prohibited" in said or "readonly" in said:
+    if "authoriz" in said or "prohibited" in said or "readonly" in said:
         return ": a store is read here, by SELECT alone"
     if "no such" in said:
         return ": there are the views runs, certificates, wholes, figures and sweeps"

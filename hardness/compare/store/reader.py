@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hardness.compare.store import codec
-from hardness.compare.store.connect import connect, told, version_of
+from hardness.compare.store.connect import connect, reading, version_of
 from hardness.compare.store.natural import natural
 from hardness.compare.store.query import answer
 from hardness.compare.store.records import Records
@@ -39,8 +39,9 @@ class Reader:
         self._connection = connect(path, "ro", _WAIT_SECONDS)
         try:
             self.version = version_of(self._connection, path)
-            with told(path):
+            with reading(path):
                 self._connection.execute("PRAGMA query_only = ON")
+                self._connection.execute("PRAGMA cache_size = -65536")
         except BaseException:
             self._connection.close()
             raise
@@ -58,7 +59,7 @@ class Reader:
 
     def sweeps(self) -> list[SweepRow]:
         """Return the sweeps, the latest last."""
-        with told(self.path):
+        with reading(self.path):
             return [codec.to_sweep(r) for r in self._records.every("sweep", "updated")]
 
     def counts(self) -> dict[str, dict[str, int]]:
@@ -69,7 +70,7 @@ class Reader:
             "JOIN learner ON learner.id = l JOIN ending ON ending.id = e GROUP BY 1, 2"
         )
         found: dict[str, dict[str, int]] = {}
-        with told(self.path):
+        with reading(self.path):
             rows = self._connection.execute(sql).fetchall()
             for name, outcome, number in sorted(rows, key=lambda r: (natural(r[0]), r[1])):
                 found.setdefault(name, {})[outcome] = number
@@ -87,7 +88,7 @@ class Reader:
             "SELECT coalesce(sum(number), 0) FROM (SELECT ending AS e, count(*) AS number FROM run "
             "GROUP BY learner, ending) JOIN ending ON ending.id = e WHERE NOT reproducible"
         )
-        with told(self.path):
+        with reading(self.path):
             one = {
                 name: self._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
                 for name, table in counted.items()
@@ -107,7 +108,7 @@ class Reader:
         By spec, learner and budget in natural order, then seed (those of 2^63 and more as texts,
         last), then key. Their numbers are in memory, 8 bytes each; the runs are not.
         """
-        with told(self.path), self._moment():
+        with reading(self.path), self._moment():
             for name in ("spec", "learner", "budget"):
                 self._rank(name)
             sql = (
@@ -129,7 +130,7 @@ class Reader:
     def whole(self, key: str) -> WholeRow:
         """Return a job put together by its key, or by how the key begins; raises UsageError."""
         sql = "SELECT id, lower(hex(key)) AS k FROM whole WHERE substr(k, 1, ?) = ? ORDER BY k"
-        with told(self.path):
+        with reading(self.path):
             found = self._connection.execute(sql, (len(key), key.lower())).fetchall()
             if len(found) == 1:
                 return self._whole(next(self._records.where("whole", "id", found[0][0])))
@@ -141,7 +142,7 @@ class Reader:
 
     def parts(self) -> Iterator[PartRow]:
         """Yield the parts of jobs that are not put together yet."""
-        with told(self.path), self._moment():
+        with reading(self.path), self._moment():
             yield from map(codec.to_part, self._records.every("part"))
 
     def figures(self) -> list[FigureRow]:
@@ -150,7 +151,7 @@ class Reader:
 
     def dated_figures(self) -> list[tuple[FigureRow, float]]:
         """Return the data of figures with the times of writing, seconds since 1970."""
-        with told(self.path):
+        with reading(self.path):
             found = [(codec.to_figure(r), r["written"]) for r in self._records.every("figure")]
         return sorted(found, key=lambda pair: natural(pair[0].name))
 
@@ -163,7 +164,7 @@ class Reader:
         return codec.to_whole(record, {r["name"]: bytes(r["content"]) for r in found})
 
     def _by_spec(self, table: str, make: Any) -> Iterator[Any]:
-        with told(self.path), self._moment():
+        with reading(self.path), self._moment():
             self._rank("spec")
             sql = f"SELECT id FROM {table} ORDER BY rank_spec(spec), key"
             numbers = [number for (number,) in self._connection.execute(sql)]

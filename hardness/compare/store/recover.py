@@ -14,19 +14,11 @@ from hardness.compare.store.draft import new_store
 from hardness.compare.store.merge import latest, merge
 from hardness.compare.store.reader import read
 from hardness.compare.store.rows import FigureRow, RunRow, SweepRow
-from hardness.compare.store.salvage import Found, salvage
+from hardness.compare.store.salvage import SHOWN, Found, salvage
 from hardness.compare.store.writer import Writer
 from instances.disk import refuse_existing
 from instances.errors import DamagedFile, ToolkitError
 
-SHOWN = {  # tables by what they are called outside
-    "run": "runs",
-    "certificate": "certificates",
-    "whole": "wholes",
-    "part": "parts",
-    "figure": "figures",
-    "sweep": "sweeps",
-}
 _BATCH = 2000
 
 
@@ -59,19 +51,10 @@ def recover(path: Path, out: Path) -> Recovered:
     rejected: dict[str, int] = {}
     with new_store(out) as writer:
         _Rows(writer).take(path, rejected)
-        if all(writer.count(table) == 0 for table in SHOWN):
+        if all(writer.tables.count(table) == 0 for table in SHOWN):
             raise DamagedFile(f"{path} holds nothing of a store: no row of it is what was written")
     named = {SHOWN.get(table, table): n for table, n in sorted(rejected.items())}
     return Recovered(damaged=True, kept=_counted(out), rejected=named)
-
-
-def survey(path: Path) -> dict[str, int]:
-    """Count what `recover` would keep, by kind."""
-    keys: dict[str, set[Any]] = {table: set() for table in SHOWN}
-    for found in salvage(path, {}):
-        if found.table in keys:
-            keys[found.table].add(found.content[: 2 if found.table == "part" else 1])
-    return {SHOWN[table]: len(found) for table, found in keys.items()}
 
 
 def _sound(path: Path) -> bool:
@@ -108,9 +91,9 @@ class _Rows:
         for found in salvage(path, rejected):
             take.get(found.table, self._plain)(found)
         self._flush()
-        with self.writer.transaction():
+        with self.writer.tables.transaction():
             lost = Counter(not self._put(key, whole) for key, whole in self.wholes.items())
-            self.writer.drop_orphans()
+            self.writer.tables.drop_orphans()
         if lost[True]:
             rejected["whole"] = rejected.get("whole", 0) + lost[True]
         latest(self.writer, self.figures.values(), self.sweeps.values())
@@ -139,16 +122,16 @@ class _Rows:
 
     def _put(self, key: bytes, whole: tuple[Any, ...]) -> bool:
         names = json.loads(whole[codec.columns("whole").index("arrays")])
-        there = self.writer.array_names(key)
+        there = self.writer.tables.array_names(key)
         if not set(names) <= there:
             return False
-        self.writer.replace("whole", whole)
+        self.writer.tables.replace("whole", whole)
         return True
 
     def _plain(self, found: Found) -> None:
         keys = 2 if found.table in ("part", "array") else 1
-        with self.writer.transaction():
-            self.writer.replace(found.table, found.content, keys)
+        with self.writer.tables.transaction():
+            self.writer.tables.replace(found.table, found.content, keys)
 
     def _figure(self, found: Found) -> None:
         written = found.record["written"]

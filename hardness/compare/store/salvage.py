@@ -16,6 +16,14 @@ from hardness.compare.store.schema import COLUMNS, NAMES
 _BY_LENGTH: dict[int, list[str]] = {}
 for _table, _columns in COLUMNS.items():
     _BY_LENGTH.setdefault(len(_columns), []).append(_table)
+SHOWN = {  # tables by what they are called outside
+    "run": "runs",
+    "certificate": "certificates",
+    "whole": "wholes",
+    "part": "parts",
+    "figure": "figures",
+    "sweep": "sweeps",
+}
 _MOST_WAYS = 64  # of giving names to a record whose numbers stand for several
 _KEY_BYTES = 16
 
@@ -50,7 +58,7 @@ def salvage(path: Path, rejected: dict[str, int]) -> Iterator[Found]:
     with Image(path) as image:
         names = _names(image)
         for number, values in image.records():
-            if number is None:
+            if number is None or _is_name(names, number, values):
                 continue
             tables = [t for t in _BY_LENGTH.get(len(values), ()) if t not in NAMES]
             tables = [t for t in tables if _shaped(t, values)]
@@ -69,9 +77,8 @@ def _names(image: Image) -> Names:
     found = Names()
     for number, values in image.records():
         if number is None and len(values) == 3 and isinstance(values[2], int):
-            text, digest, number = values
             for table in NAMES:
-                _keep(found, table, number, text, digest)
+                _keep(found, table, values[2], values[0], values[1])
         elif number is not None:
             for table in _BY_LENGTH.get(len(values), ()):
                 if table in NAMES:
@@ -104,6 +111,11 @@ def _whole(table: str, values: list[Any], names: Names) -> tuple[Any, ...] | Non
     return None
 
 
+def _is_name(names: Names, number: int, values: list[Any]) -> bool:
+    tables = [t for t in _BY_LENGTH.get(len(values), ()) if t in NAMES]
+    return any(values[1] in names.texts[t].get(number, ()) for t in tables)
+
+
 def _shaped(table: str, values: list[Any]) -> bool:
     """Say whether a record looks like one of a table: its first column and its digest."""
     first, digest = values[1], values[2]
@@ -112,3 +124,12 @@ def _shaped(table: str, values: list[Any]) -> bool:
     if COLUMNS[table][1] in ("key", "whole"):
         return isinstance(first, bytes) and len(first) == _KEY_BYTES
     return isinstance(first, str)
+
+
+def survey(path: Path) -> dict[str, int]:
+    """Count what `recover` would keep, by kind."""
+    keys: dict[str, set[Any]] = {table: set() for table in SHOWN}
+    for found in salvage(path, {}):
+        if found.table in keys:
+            keys[found.table].add(found.content[: 2 if found.table == "part" else 1])
+    return {SHOWN[table]: len(found) for table, found in keys.items()}

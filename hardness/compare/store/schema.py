@@ -104,12 +104,13 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {  # by the version they start from
 def make(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty file, in one transaction."""
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
-    connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     for name, columns in COLUMNS.items():
         rest = ", ".join(f"{c}{_kind(name, c)}" for c in columns[1:])
         connection.execute(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, {rest})")
-        connection.execute(f"CREATE UNIQUE INDEX {name}_unique ON {name} ({_UNIQUE[name]})")
+    # After all tables: the two copies of names then lie apart, and no one blow takes both.
+    for name, unique in _UNIQUE.items():
+        connection.execute(f"CREATE UNIQUE INDEX {name}_unique ON {name} ({unique})")
     for view in VIEWS.values():
         connection.execute(view)
     for start in sorted(MIGRATIONS):

@@ -1,0 +1,88 @@
+"""The commands of stores: what they print, write and refuse."""
+
+import csv
+import io
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+from hardness.compare.store.rows import WholeRow
+from hardness.compare.store.writer import create
+from tests.hardness.compare.store.making import SPEC, key, rows, sweep
+
+
+@pytest.fixture
+def db(tmp_path):
+    held = io.BytesIO()
+    np.save(held, np.eye(3))
+    gram = WholeRow(key=key("g"), kind="gram", spec=SPEC, content={}, arrays={"g": held.getvalue()})
+    with create(tmp_path / "runs.db") as writer:
+        writer.write([*rows(20), gram], sweep())
+    return tmp_path / "runs.db"
+
+
+def test_show(hardness, db):
+    shown = hardness("store", "show", db, "--json").json
+    assert (shown["runs"], shown["not_reproducible"], shown["version"]) == (20, 2, 2)
+    assert shown["outcomes"]["trivial"]["learned nothing"] > 0
+    assert shown["sweeps"][0]["state"] == "running"
+    text = hardness("store", "show", db).out
+    assert "20 runs" in text
+    assert "sweep small: running, 1 of 3" in text
+    assert max(map(len, text.split("\n"))) <= max(80, len(str(db)) + 40)
+
+
+def test_export(hardness, db):
+    done = hardness("store", "export", db, "--out", "a.csv", "--json").json
+    assert done == {"runs": 20, "left_out": 0, "format": "csv", "out": "a.csv"}
+    done = hardness("store", "export", db, "--out", "b.json", "--format", "json", "--comparable")
+    assert "18 runs, 2 not reproducible left out" in done.out
+    hardness("store", "export", db, "--out", "b.json").one_line("exists")
+    hardness("store", "export", db).one_line("--out")
+
+
+def test_query(hardness, db):
+    sql = "SELECT learner_name, count(*) AS n FROM runs GROUP BY 1 ORDER BY 1"
+    found = hardness("store", "query", db, sql, "--json").json
+    assert [row["learner_name"] for row in found] == ["elimination", "lowdegree", "trivial"]
+    table = list(csv.DictReader(io.StringIO(hardness("store", "query", db, sql, "--csv").out)))
+    assert [int(row["n"]) for row in table] == [row["n"] for row in found]
+    wide = hardness("store", "query", db, "SELECT key, spec, learner, details FROM runs").out
+    assert max(map(len, wide.split("\n"))) <= 80
+    refused = hardness("store", "query", db, "DROP TABLE run")
+    refused.one_line("SELECT alone")
+    assert refused.code == 2
+    hardness("store", "query", db, "SELECT 1", "--csv", "--json").one_line("one of the two")
+
+
+def test_merge_check_and_recover(hardness, db):
+    assert hardness("store", "merge", db, db, "--out", "c.db", "--json").json["runs"] == 20
+    hardness("store", "merge", db, "--out", "c.db").one_line("exists")
+    hardness("store", "merge", db).one_line("--out")
+    hardness("store", "merge", db, "--out", "c.db", "--force").one_line("never replaces")
+    assert hardness("store", "check", "c.db").out == "c.db: all is well\n"
+    assert hardness("store", "recover", "c.db", "--out", "d.db", "--json").json["damaged"] is False
+    connection = sqlite3.connect("c.db")
+    connection.execute("UPDATE run SET seed = 99 WHERE id = 3")
+    connection.commit()
+    connection.close()
+    checked = hardness("store", "check", "c.db", "--json")
+    assert (checked.code, checked.json["records"]) == (1, {"run": 1})
+    assert "hardness store recover c.db --out NEW.db" in hardness("store", "check", "c.db").out
+    found = hardness("store", "recover", "c.db", "--out", "e.db", "--json").json
+    assert (found["kept"]["runs"], found["rejected"]) == (19, {"runs": 1})
+    assert "rejected" in hardness("store", "recover", "c.db", "--out", "f.db").out
+    hardness("store", "show", "none.db").one_line("none.db does not exist")
+
+
+def test_whole(hardness, db):
+    done = hardness("store", "whole", db, key("g")[:8], "--out", "g.npz", "--json").json
+    assert done["arrays"] == {"g": [3, 3]}
+    with np.load("g.npz") as found:
+        assert np.array_equal(found["g"], np.eye(3))
+    hardness("store", "whole", db, "zz", "--out", "h.npz").one_line("none begins so")
+    hardness("store", "whole", db, "", "--out", "h.npz").one_line("begin so")
+    hardness("store", "whole", db, key("g"), "--out", "g.txt").one_line(".npz")
+    assert json.dumps(done)
