@@ -221,7 +221,7 @@ def test_arrays_are_what_they_were():
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads VmHWM, Linux only")
 def test_memory_of_a_large_block_is_bounded():
-    part = replace(gram_cut("parity:d=64,m=8", 4096, 10**8).part(1), count=1 << 18)
+    part = replace(gram_cut("parity:d=64,m=8", 4096, 10**8).part(1), count=1 << 17)
     assert isinstance(part, BlockPart)
     code = (
         "import json, sys\n"
