@@ -1,7 +1,7 @@
 """Brute force: all secrets in turn, each given up as soon as a few samples speak against it."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -63,29 +63,100 @@ class BruteForce:
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Go through the weights, and for each through the heads, until a secret is believed."""
-        family = oracle.family
-        linear = as_linear(family)
-        found = gather(oracle, self.samples or needed(linear))
-        search = enumeration(found)
+        search = Search.prepare(oracle, self.samples)
+        end = search.run(self.start, search.heads, oracle.meter.has_time)
+        if end.stopped is not None:
+            there = {"start": end.stopped, "steps": search.heads, "tried": end.tried}
+            return nothing(oracle.family, Outcome.SECONDS_SPENT, **search.details, **there)
+        return search.conclude(oracle.family, end)
+
+
+@dataclass(frozen=True, kw_only=True)
+class End:
+    """What a search through some heads came to.
+
+    best: the best secret by its evidence, the first of those, with it. stopped: the head that was
+    not reached, where the time was over.
+    """
+
+    tried: int = 0
+    best: tuple[float, Secret] | None = None
+    stopped: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Search:
+    """The search through all secrets on given samples: any heads of it, alone or in turn.
+
+    slow: how many times as long as usual a candidate takes.
+    """
+
+    family: Modular
+    found: Samples
+    enumeration: Enumeration
+    slow: int
+
+    @staticmethod
+    def prepare(oracle: ExampleOracle, count: int) -> "Search":
+        """Draw `count` samples (0: as many as it takes); raises Spent as `gather` does."""
+        linear = as_linear(oracle.family)
+        found = gather(oracle, count or needed(linear))
         # Parities look at 64 samples at once.
         slow = max(1, patience(costs(found)) // (512 if linear.q == 2 else 8))
-        tried = 0
-        best: tuple[float, Secret] | None = None
-        details: dict[str, Any] = {"candidates": linear.size, "samples": len(found)}
-        for index, weight, first, count in steps(linear, search.values, self.start, slow):
-            if not oracle.meter.has_time():
-                details |= {
-                    "start": index,
-                    "steps": sum(heads(linear.n, w, search.values) for w in weights(linear)),
-                    "tried": tried,
-                }
-                return nothing(family, Outcome.SECONDS_SPENT, **details)
-            more, met = search.run(weight, first, count)
-            tried += more
-            best = better(best, found, vector(linear, met) if met else None)
-            if best and best[0] >= wanted(linear):
+        return Search(family=linear, found=found, enumeration=enumeration(found), slow=slow)
+
+    @property
+    def heads(self) -> int:
+        """How many heads there are, of all weights."""
+        values = self.enumeration.values
+        return sum(heads(self.family.n, w, values) for w in weights(self.family))
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What is said about every search."""
+        return {"candidates": self.family.size, "samples": len(self.found)}
+
+    def parts(self, size: int) -> Iterator[tuple[int, int]]:
+        """Cut the search into parts of `size` whole steps: heads start .. stop-1 of each."""
+        return parts(self.family, self.enumeration.values, self.slow, size)
+
+    def run(self, start: int, stop: int, has_time: Callable[[], bool] = lambda: True) -> End:
+        """Try all secrets with heads start .. stop-1, in steps, until one is believed.
+
+        start and stop are the ends of steps, or of the search.
+        """
+        tried, best = 0, None
+        for index, weight, first, count in steps(
+            self.family, self.enumeration.values, start, self.slow
+        ):
+            if index >= stop:
                 break
-        return conclude(family, found, best and best[1], tried=tried, **details)
+            if not has_time():
+                return End(tried=tried, best=best, stopped=index)
+            more, met = self.enumeration.run(weight, first, count)
+            tried += more
+            best = better(best, self.found, vector(self.family, met) if met else None)
+            if self.believes(best):
+                break
+        return End(tried=tried, best=best)
+
+    def believes(self, best: tuple[float, Secret] | None) -> bool:
+        """Say whether a search may end with the best secret so far."""
+        return best is not None and best[0] >= wanted(self.family)
+
+    def add(self, end: End, tried: int, met: Secret | None) -> End:
+        """Go on from the end of some heads with that of those that follow: the best secret there.
+
+        Where `end` has a secret that is believed, nothing later counts.
+        """
+        if self.believes(end.best):
+            return end
+        return End(tried=end.tried + tried, best=better(end.best, self.found, met))
+
+    def conclude(self, family: Family, end: End) -> Hypothesis:
+        """Judge the end of the whole search of a family."""
+        secret = end.best and end.best[1]
+        return conclude(family, self.found, secret, tried=end.tried, **self.details)
 
 
 def steps(
@@ -102,10 +173,39 @@ def steps(
     index = 0
     for weight in weights(family):
         count = heads(family.n, weight, values)
-        step = max(1, _STEP * weight // (family.n * values * slow))
+        step = _heads(family, weight, values, slow)
         for first in range(max(0, start - index), count, step):
             yield index + first, weight, first, min(step, count - first)
         index += count
+
+
+def parts(family: Modular, values: int, slow: int, size: int) -> Iterator[tuple[int, int]]:
+    """Cut the search into parts of `size` whole steps, the last shorter: heads start .. stop-1.
+
+    >>> from instances import parse
+    >>> list(parts(parse("lpn:n=4,noise=0.1"), 1, 1, 3))
+    [(0, 7), (7, 8)]
+    """
+    start = index = 0
+    room = size
+    for weight in weights(family):
+        count, first = heads(family.n, weight, values), 0
+        step = _heads(family, weight, values, slow)
+        while first < count:
+            taken = min(room, -(-(count - first) // step))
+            first = min(count, first + taken * step)
+            room -= taken
+            if not room:
+                yield start, index + first
+                start, room = index + first, size
+        index += count
+    if start < index:
+        yield start, index
+
+
+def _heads(family: Modular, weight: int, values: int, slow: int) -> int:
+    """Count the heads of a step."""
+    return max(1, _STEP * weight // (family.n * values * slow))
 
 
 def weights(family: Modular) -> Sequence[int]:

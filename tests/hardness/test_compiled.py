@@ -233,3 +233,21 @@ def test_kernels_run_where_no_cache_can_be_written():
     env = {**os.environ, "NUMBA_CACHE_DIR": "/dev/null/none"}
     found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert found.stdout.strip() == "[1.0, 1.0, 1.0, 1.0] [[2, -2], [-2, 2]]", found.stderr
+
+
+@pytest.mark.parametrize("rows", [0, 1, 4, 63, 64, 70, 131])
+@pytest.mark.parametrize("samples", [1, 64, 1000])
+def test_distances_of_a_strip_add_up(rows, samples):
+    values = signs(131, 2 * samples)
+    out = np.zeros((rows, 131), np.int64)
+    for part in (values[:, :samples], values[:, samples:]):
+        onebit.add_distances(tokens.pack(part), samples, out)
+    assert (np.triu(2 * samples - 2 * out) == np.triu(product(values)[:rows])).all()
+
+
+@pytest.mark.parametrize(
+    "out", [np.zeros((3, 2), np.int64), np.zeros((2, 2)), np.zeros((1, 3), np.int64)]
+)
+def test_distances_refuse_what_is_no_strip(out):
+    with pytest.raises(UsageError, match="at most M rows"):
+        onebit.add_distances(np.zeros((2, 1), np.uint64), 64, out)

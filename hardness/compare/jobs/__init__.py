@@ -2,13 +2,17 @@
 
 from typing import Any
 
+from hardness.compare.jobs.blocks import BlockPart, LayerPart
 from hardness.compare.jobs.certificates import CertificateJob
 from hardness.compare.jobs.cut import Cut, settled
-from hardness.compare.jobs.gram import BlockPart, GramCut, LayerPart, gram_cut
+from hardness.compare.jobs.gram import GramCut, gram_cut
 from hardness.compare.jobs.job import Job, content_key
 from hardness.compare.jobs.runs import RunJob, run_job
+from hardness.compare.jobs.search import SearchCut, SearchPart, cut_search
 
-KINDS: dict[str, Any] = {kind.kind: kind for kind in (RunJob, CertificateJob, LayerPart, BlockPart)}
+KINDS: dict[str, Any] = {
+    kind.kind: kind for kind in (RunJob, CertificateJob, LayerPart, BlockPart, SearchPart)
+}
 
 __all__ = [
     "KINDS",
@@ -17,7 +21,9 @@ __all__ = [
     "GramCut",
     "Job",
     "RunJob",
+    "SearchCut",
     "content_key",
+    "cut_search",
     "gram_cut",
     "read_job",
     "run_job",

@@ -11,6 +11,7 @@ from hardness.oracles import Budget
 from hardness.upper import Learner, learner_spec, parse_learner
 from hardness.upper.isolated import Foreign
 from instances.errors import ToolkitError, UsageError
+from instances.family import Family
 from instances.spec import parse_stored
 
 
@@ -74,14 +75,7 @@ class RunJob:
 
     def do(self) -> dict[str, Any]:
         """Run the learner: a Run as JSON; raises ToolkitError where it cannot run here."""
-        learner = parse_learner(self.learner)
-        family = parse_stored(self.spec)
-        found = (family.revision, learner.revision)
-        if found != self.revisions:
-            raise ToolkitError(
-                f"{self.learner} on {self.spec} has revisions {found} here and {self.revisions} "
-                "where the sweep was planned: install the same version everywhere"
-            )
+        learner, family = self.resolve()
         done = run(
             learner,
             family.instance(self.seed),
@@ -94,6 +88,18 @@ class RunJob:
         if self.origin and any(said) and self.origin not in said:
             raise ToolkitError(f"{self.learner} is not the one that the sweep was planned with")
         return done.to_json()
+
+    def resolve(self) -> tuple[Learner, Family]:
+        """Find learner and family; raises ToolkitError for revisions that were not planned."""
+        learner = parse_learner(self.learner)
+        family = parse_stored(self.spec)
+        found = (family.revision, learner.revision)
+        if found != self.revisions:
+            raise ToolkitError(
+                f"{self.learner} on {self.spec} has revisions {found} here and {self.revisions} "
+                "where the sweep was planned: install the same version everywhere"
+            )
+        return learner, family
 
 
 def run_job(
