@@ -61,6 +61,7 @@ class _Dask(Engine):
 
     def abort(self) -> None:
         """Cancel what waits and end what runs, on workers that answer within seconds."""
+        self._stopped = True
         asking = Thread(target=self._abort, daemon=True)
         asking.start()
         asking.join(_ENDING)
