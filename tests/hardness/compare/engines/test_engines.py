@@ -155,7 +155,7 @@ def driver():
         while len(found := below(process.pid)) < processes and time.monotonic() < until:
             time.sleep(0.05)
         assert len(found) == processes
-        time.sleep(0.3)
+        time.sleep(1.0)  # until they are at it
         return process, below(process.pid)
 
     yield start
