@@ -216,7 +216,7 @@ def test_a_scheduler_that_is_not_there_is_one_line():
 
 def test_what_is_no_scheduler_is_one_line():
     with listener(b"HTTP/1.0 400 Bad\r\n\r\n") as address:
-        refused(address, "is no dask scheduler")
+        refused(address, "no dask scheduler: give the address")
     with listener(b"") as address:
         refused(address, "no dask scheduler at", "timed out")
 
