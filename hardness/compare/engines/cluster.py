@@ -19,7 +19,8 @@ from instances.errors import ToolkitError, UsageError
 from instances.extras import require_extra
 
 BATCH = 32  # jobs in a task: what a task costs is then below what a slot costs for each of them
-_PATIENCE = 5.0  # seconds for a scheduler to answer, and for a first worker to be there
+_PATIENCE = 5.0  # seconds for a scheduler to answer
+_ARRIVING = 15.0  # seconds for a first worker to be there
 _ENDING = 3.0  # seconds for workers to end what they run
 _QUIET = ("distributed", "tornado", "bokeh", "asyncio")
 
@@ -61,6 +62,7 @@ class _Dask(Engine):
 
     def abort(self) -> None:
         """Cancel what waits and end what runs, on workers that answer within seconds."""
+        self._stopped = True
         asking = Thread(target=self._abort, daemon=True)
         asking.start()
         asking.join(_ENDING)
@@ -73,7 +75,7 @@ class _Dask(Engine):
     def _require_workers(self) -> None:
         distributed = require_extra("distributed", "the engine dask")
         try:
-            self._client.wait_for_workers(1, timeout=_PATIENCE)
+            self._client.wait_for_workers(1, timeout=_ARRIVING)
         except distributed.TimeoutError as error:
             raise ToolkitError(
                 f"{self.name} has no workers: start some with `dask worker ADDRESS`"
@@ -146,7 +148,7 @@ def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address=":0",  # with none it asks for a port of its own choice
             memory_limit=0,  # slots hold their own
             silence_logs=logging.CRITICAL,
         )

@@ -1,7 +1,7 @@
 """An engine: an executor of `concurrent.futures`, and what is known of it."""
 
 from collections.abc import Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import asdict
 from typing import Any
 
@@ -22,7 +22,7 @@ class Engine:
     def __init__(self, name: str, executor: Executor, slots: int, batch: int = 1) -> None:
         """slots: how many jobs it does at once."""
         self.name, self.executor, self.batch = name, executor, batch
-        self._slots = slots
+        self._slots, self._stopped = slots, False
 
     @property
     def slots(self) -> int:
@@ -46,13 +46,14 @@ class Engine:
         """
         try:
             return [Finished.from_json(one) for one in future.result()]
-        except Aborted:
-            raise
-        except (Exception, CancelledError) as error:
+        except Exception as error:  # a task that was cancelled too
+            if self._stopped or isinstance(error, Aborted):
+                raise Aborted(f"{self.name} was told to stop") from error
             return self._died(error, payloads)
 
     def abort(self) -> None:
         """Drop what waits and end what runs; nothing can be submitted after it."""
+        self._stopped = True
         self.executor.shutdown(wait=False, cancel_futures=True)
 
     def _died(self, error: BaseException, payloads: Sequence[str]) -> list[Finished]:

@@ -4,10 +4,12 @@ A client waits for a listener of another kind for minutes, or takes its greeting
 message and asks for exbibytes.
 """
 
+import asyncio
 import socket
 import time
 
 from instances.errors import ToolkitError
+from instances.extras import require_extra
 
 _GREETING = 1 << 20  # bytes: a dask server's first message is below a thousand
 
@@ -36,8 +38,25 @@ def require_scheduler(address: str, patience: float) -> None:
                     "leave the address out for a cluster here"
                 ) from error
             time.sleep(0.5)  # it may be starting
-    if not 0 < int.from_bytes(greeting, "little") < _GREETING:
-        raise ToolkitError(f"what listens at {address} is no dask scheduler: give its address")
+    kind = "of another kind"
+    if 0 < int.from_bytes(greeting, "little") < _GREETING:
+        kind = asyncio.run(_kind(address, patience))
+    if kind != "Scheduler":
+        raise ToolkitError(
+            f"what listens at {address} is {kind}, no dask scheduler: give the address that "
+            "`dask scheduler` shows"
+        )
+
+
+async def _kind(address: str, patience: float) -> str:
+    """Ask a dask server what it is: Scheduler, Worker, Nanny."""
+    distributed = require_extra("distributed", "the engine dask")
+    try:
+        async with distributed.rpc(address) as server:
+            return str((await asyncio.wait_for(server.identity(), patience))["type"])
+    except Exception as error:  # anything may be at the other end
+        said = " ".join(str(error).split())[:200]
+        return f"what answers with {type(error).__name__} ({said})"
 
 
 def _first(connection: socket.socket, count: int) -> bytes:

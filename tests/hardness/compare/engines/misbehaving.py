@@ -73,6 +73,15 @@ def _leaves(code):
     sys.exit(code)
 
 
+def _first_waits(file):
+    """Wait for ever the first time, and write down who waits and who is the owner."""
+    if not Path(file).exists():
+        Path(f"{file}.part").write_text(f"{os.getpid()} {os.getppid()}")
+        os.rename(f"{file}.part", file)
+        time.sleep(1000)
+    return {"there": True}
+
+
 def _hangs(_):
     time.sleep(1000)
 
