@@ -5,15 +5,9 @@ should run on the machine.
 """
 
 import os
-import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -21,11 +15,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import json
 
-from engines import overhead
-from gram_blocks import rows as gram_rows
-
 from hardness.compare.engines import Engine
-from hardness.compare.jobs import read_job
 from hardness.compare.jobs.cells import cells
 from hardness.compare.store import create, read
 from hardness.compare.sweep import read_text, run_sweep

@@ -1,12 +1,20 @@
-"""Sweeps: many runs named by a file."""
+"""Sweeps: many runs named by a file, done into a store."""
 
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import click
 
-from hardness.commands.options import common, early, emit, progress
-from hardness.commands.sweeping import run, status
+from hardness.commands.options import common, early, emit, printable, progress
+
+_LOGGED = 30.0  # seconds between lines where stderr is no terminal
 
 
 @click.group(short_help="Many runs, named by a file.")
@@ -34,6 +42,7 @@ def plan_command(
     to: SimpleNamespace, file: Path, store: Path | None, probe: float, yes: bool
 ) -> None:
     """Count the runs of a sweep file, and estimate their cost and memory before any starts."""
+    from hardness.compare.store import read
     from hardness.compare.sweep.estimate import MOST_PROBES
     from hardness.compare.sweep.file import read_sweep, require_count
     from hardness.compare.sweep.plan import plan
@@ -42,15 +51,134 @@ def plan_command(
     early(to)
     found = read_sweep(file)
     require_count(found, yes)
-    rows = None
-    if store:
-        from hardness.compare.store.reader import read
-
-        rows = read(store).runs()
-    with progress(MOST_PROBES, "probing", to) as bar:
+    with ExitStack() as opened, progress(MOST_PROBES, "probing", to) as bar:
+        rows = opened.enter_context(read(store)).runs() if store else None
         made = plan(found, rows, probe, to.jobs, bar)
     emit(to, made.to_json(), plan_words(made))
 
 
-sweep.add_command(run)
-sweep.add_command(status)
+@sweep.command(short_help="Do what a store does not hold yet.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--store", type=click.Path(path_type=Path), required=True, help="An SQLite file, made if new."
+)
+@click.option("--resume", is_flag=True, help="Go on in a store that holds runs.")
+@click.option(
+    "--retry",
+    type=click.Choice(["failed"]),
+    help="Run again what failed: by the machine's doing, or by an error of a learner of one's own.",
+)
+@click.option(
+    "--engine",
+    default="local",
+    show_default=True,
+    help="local; dask, processes here; dask:tcp://HOST:PORT, a scheduler that is there.",
+)
+@click.option("--yes", is_flag=True, help="More than 10 million runs, too.")
+@common
+def run(
+    to: SimpleNamespace,
+    file: Path,
+    store: Path,
+    resume: bool,
+    retry: str | None,
+    engine: str,
+    yes: bool,
+) -> None:
+    """Do the runs of a sweep file that a store does not hold yet.
+
+    Progress goes to stderr, with --json in lines of JSON to stdout. Ctrl-C or SIGTERM writes what
+    is finished and says how to go on.
+    """
+    from hardness.compare.store import read
+    from hardness.compare.sweep import Interrupted, read_sweep, require_count, run_sweep
+    from hardness.report.sweep_status import ended_json, ended_words, go_on
+    from instances.errors import ToolkitError
+
+    if to.out:
+        raise click.UsageError("sweep run writes to --store: leave out --out")
+    wanted = read_sweep(file)
+    require_count(wanted, yes)
+    again = bool(retry)
+    try:
+        with _terminated(), _watching(to) as report:
+            ended = run_sweep(wanted, store, engine, to.jobs, resume or again, again, report)
+    except Interrupted as cut:
+        why = cut.__cause__
+        said = f"{cut} and kept; go on with: {go_on(file, store, engine)}"
+        if isinstance(why, ToolkitError):
+            raise type(why)(f"{why}; {said}") from cut
+        raise click.Abort(f"interrupted: {said}") from cut
+    with read(store) as found:
+        counts = found.counts()
+    if to.as_json:
+        click.echo(json.dumps(ended_json(ended.progress, counts, ended.missing)))
+    else:
+        click.echo(printable(ended_words(store, ended.progress, counts, ended.missing)))
+    if ended.missing:
+        sys.exit(1)
+
+
+@sweep.command(short_help="How sweeps stand, also while they run.")
+@click.argument("store", metavar="DB", type=click.Path(path_type=Path))
+@common
+def status(to: SimpleNamespace, store: Path) -> None:
+    """Say how the sweeps of a store stand; a sweep that runs is not disturbed."""
+    from hardness.compare.store import read
+    from hardness.compare.store.place import held
+    from hardness.report.sweep_status import status_json, status_words
+
+    early(to)
+    with read(store) as found:
+        sweeps, counts = found.sweeps(), found.counts()
+    writing = held(store)
+    data = status_json(sweeps, counts, writing)
+    emit(to, data, status_words(store, sweeps, counts, writing))
+
+
+@contextmanager
+def _terminated() -> Iterator[None]:
+    """Take SIGTERM, by which schedulers of clusters end a job, for Ctrl-C."""
+
+    def interrupt(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _watching(to: SimpleNamespace) -> Iterator[Callable[[Any], None]]:
+    """Report progress: one line that changes, or one line now and then; JSON once a second."""
+    from hardness.report.progress import progress_json, progress_line
+
+    terminal = sys.stderr.isatty()
+    last = said = time.monotonic()
+    width = 0
+
+    def report(at: Any) -> None:
+        nonlocal last, said, width
+        now = time.monotonic()
+        if now - last < 1 or (to.quiet and not to.as_json):
+            return
+        last = now
+        if to.as_json:
+            click.echo(json.dumps(progress_json(at)))
+        if to.quiet or not (terminal or now - said >= _LOGGED):
+            return
+        said = now
+        line = printable(progress_line(at))
+        if terminal:
+            click.echo("\r" + line.ljust(width), nl=False, err=True)
+            width = len(line)
+        else:
+            click.echo(line, err=True)
+
+    try:
+        yield report
+    finally:
+        if terminal and width:
+            click.echo(f"\r{' ' * width}\r", nl=False, err=True)
