@@ -27,7 +27,22 @@ def connect(path: Path, mode: str, wait_seconds: float) -> sqlite3.Connection:
             f"file:{name}?mode={mode}", uri=True, timeout=wait_seconds, isolation_level=None
         )
         found.execute("PRAGMA trusted_schema = OFF")
+        _settle(found, name)
     return found
+
+
+def _settle(connection: sqlite3.Connection, name: str) -> None:
+    """Look at the file; take back what a writer was killed in when it closed the store.
+
+    That is all that ever is written to read a store: no row is in it.
+    """
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
+            raise
+        with contextlib.closing(sqlite3.connect(f"file:{name}?mode=rw", uri=True)) as writer:
+            writer.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
 
 
 def require_file(path: Path) -> None:
