@@ -51,7 +51,7 @@ def main() -> None:
 def answer(line: bytes) -> bytes:
     """Do the job of a line: the line that answers it.
 
-    >>> answer(b'{"kind": "none"}')[:58]
+    >>> answer(b'{"kind": "none"}')[:57]
     b'{"failure": "raised", "why": "KeyError: \\'none\\' (__init__.'
     """
     start = time.perf_counter()

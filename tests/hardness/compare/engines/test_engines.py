@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
@@ -190,10 +189,10 @@ def test_an_interrupt_of_the_driver_leaves_nothing(driver):
     assert gone(found, within=0.5)
 
 
-def test_a_learner_from_a_file_ends_with_its_slot():
+def test_a_learner_from_a_file_ends_with_its_slot(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     limits = Limits(seconds=1.5, retries=0)
     with nothing_left(), local(1) as engine:
-        folders = set(Path(tempfile.gettempdir()).glob("hardness-learner-*"))
         found = done(engine, [from_file("Sleep")], limits)
         assert found[0].failure == "overdue"
-        assert not set(Path(tempfile.gettempdir()).glob("hardness-learner-*")) - folders
+        assert list(tmp_path.iterdir()) == []
