@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
-# One process of tests a core, eight at most: each takes 0.5 GB. Who is done takes from the others.
+# One process of tests a core, eight at most: each takes 0.6 GB. Who is done takes from the others.
 CORES ?= logical
 TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
