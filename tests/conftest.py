@@ -13,6 +13,10 @@ from typing import Any
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+# One core is the share of each of several processes: commands start no more workers untold.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.cpu_count = lambda: 1
+
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402

@@ -30,7 +30,7 @@ SPECS = [
     "linear:m=5,k=2,d=3,tokens=boolean,noise=0.1",
     "lwr:n=3,q=8,p=2,secret=binary",
     "lwr:n=4,q=16,p=4,secret=ternary,h=2,labels=layer",
-    "lwe:n=3,q=17,sigma=1,bits=7",
+    "lwe:n=3,q=7,sigma=1,bits=5",
     "lpn:n=10,h=3,noise=0.1",
     "window:n=3,q=8,parts=4",
 ]

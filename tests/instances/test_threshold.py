@@ -59,7 +59,7 @@ def test_parity_heads_are_exact_up_to_60(rho):
         assert sum((k.a for k in heads), fmpq(0)) != 0
 
 
-@pytest.mark.parametrize("m", [1, 2, 5, 16, 60, 150])
+@pytest.mark.parametrize("m", [1, 2, 5, 16, 60, 100])
 def test_float64_in_the_log_domain_agrees_with_the_exact_solve(m):
     x, u = geometric(m, Fraction(3))
     a, c0 = solve([fmpq((-1) ** h) for h in range(m + 1)], x, u)

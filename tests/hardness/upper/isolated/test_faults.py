@@ -15,20 +15,26 @@ BY_GUARD = {"ended": "by the guard: it went on beyond its time"}
 PATIENT = dataclasses.replace(BUDGET, seconds=20.0)
 
 
-def ends(name, outcome, budget=BUDGET, **says):
-    return Case(learner=f"ends:{name}", outcome=outcome, says=says, budget=budget)
+def case(learner, outcome, budget, says):
+    """Who ends by itself has time for it: only who never ends is given little."""
+    little = BUDGET if outcome is Outcome.SECONDS_SPENT else PATIENT
+    return Case(learner=learner, outcome=outcome, says=says, budget=budget or little)
+
+
+def ends(name, outcome, budget=None, **says):
+    return case(f"ends:{name}", outcome, budget, says)
 
 
 def answers(name, outcome, **says):
-    return Case(learner=f"answers:{name}", outcome=outcome, says=says)
+    return case(f"answers:{name}", outcome, None, says)
 
 
-def takes(name, outcome, budget=BUDGET, **says):
-    return Case(learner=f"takes:{name}", outcome=outcome, says=says, budget=budget)
+def takes(name, outcome, **says):
+    return case(f"takes:{name}", outcome, None, says)
 
 
-def tampers(name, outcome, budget=BUDGET, **says):
-    return Case(learner=f"tampers:{name}", outcome=outcome, says=says, budget=budget)
+def tampers(name, outcome, **says):
+    return case(f"tampers:{name}", outcome, None, says)
 
 
 def wrong(dtype, shape="(16384, 2, 8)"):
@@ -67,10 +73,10 @@ EARLY = [
 LEAVES = [
     ends("Daemon", Outcome.LEARNED_NOTHING, processes_left=1),
     ends("Fifty", Outcome.LEARNED_NOTHING, dataclasses.replace(PATIENT, memory_bytes=None)),
-    ends("Zombies", Outcome.LEARNED_NOTHING, PATIENT, processes_left=None),
+    ends("Zombies", Outcome.LEARNED_NOTHING, processes_left=None),
     ends("Threads", Outcome.LEARNED_NOTHING),
-    ends("ForkBomb", Outcome.TOO_MANY_PROCESSES, PATIENT),
-    ends("ThreadBomb", Outcome.TOO_MANY_PROCESSES, PATIENT),
+    ends("ForkBomb", Outcome.TOO_MANY_PROCESSES),
+    ends("ThreadBomb", Outcome.TOO_MANY_PROCESSES),
 ]
 RAISES = [
     answers("Raises", Outcome.RAISED, stage="learn", type="ValueError", message="no way", line=27),
@@ -111,11 +117,11 @@ RETURNS = [
     answers("OutcomeOfText", Outcome.INVALID, reason="an outcome of type str"),
 ]
 TAKES = [
-    takes("AtOnce", Outcome.MEMORY_SPENT, PATIENT),
-    takes("BitByBit", Outcome.MEMORY_SPENT, PATIENT),
-    takes("ByChildren", Outcome.MEMORY_SPENT, PATIENT),
-    takes("MemoryFile", Outcome.MEMORY_SPENT, PATIENT),
-    takes("Mapped", Outcome.MEMORY_SPENT, PATIENT),
+    takes("AtOnce", Outcome.MEMORY_SPENT),
+    takes("BitByBit", Outcome.MEMORY_SPENT),
+    takes("ByChildren", Outcome.MEMORY_SPENT),
+    takes("MemoryFile", Outcome.MEMORY_SPENT),
+    takes("Mapped", Outcome.MEMORY_SPENT),
     takes("Files", Outcome.RAISED, type="OSError"),
     takes("Limits", Outcome.RAISED, type="OSError"),
     takes("AllExamples", Outcome.EXAMPLES_SPENT),
@@ -123,7 +129,7 @@ TAKES = [
     takes("NegativeExamples", Outcome.RAISED, type="UsageError"),
     takes("HalfAnExample", Outcome.RAISED, type="TypeError"),
     takes("Prints", Outcome.LEARNED_NOTHING, printed="hello ?[31mred?[0m ? and this\nalso here\n"),
-    takes("Floods", Outcome.LEARNED_NOTHING, PATIENT),
+    takes("Floods", Outcome.LEARNED_NOTHING),
     takes("LocksFolder", Outcome.LEARNED_NOTHING),
 ]
 TAMPERS = [
@@ -137,12 +143,7 @@ TAMPERS = [
     tampers("ForgedQuery", Outcome.RAISED, type="UsageError"),
     tampers("Evaluates", Outcome.RAISED, type="UsageError"),
     tampers("Globals", Outcome.LEARNED_NOTHING),
-    Case(
-        learner="tampers:Patches",
-        outcome=Outcome.LEARNED_NOTHING,
-        says={"forged": True},
-        budget=PATIENT,
-    ),
+    tampers("Patches", Outcome.LEARNED_NOTHING, forged=True),
     tampers("Imposes", Outcome.EXAMPLES_SPENT),
 ]
 REFUSED = {"type": "PermissionError"}
@@ -158,7 +159,7 @@ CONFINED = [
         Outcome.LEARNED_NOTHING,
         may={"guard": False, "driver": False, "group": False, "init": False},
     ),
-    takes("SharedMemory", Outcome.MEMORY_SPENT, PATIENT),
+    takes("SharedMemory", Outcome.MEMORY_SPENT),
     takes("RemovesFolder", Outcome.RAISED, **REFUSED),
     takes(
         "WritesFiles", Outcome.LEARNED_NOTHING, wrote={"own": True, "tmp": False, "beside": False}
@@ -175,8 +176,8 @@ OPEN = [  # what holds where the system confines nobody
     ends("Segfault", Outcome.CRASHED, signal="SIGSEGV"),
     ends("Loop", Outcome.SECONDS_SPENT, **BY_GUARD),
     ends("Daemon", Outcome.LEARNED_NOTHING, processes_left=1),
-    ends("ForkBomb", Outcome.TOO_MANY_PROCESSES, PATIENT),
-    takes("BitByBit", Outcome.MEMORY_SPENT, PATIENT),
+    ends("ForkBomb", Outcome.TOO_MANY_PROCESSES),
+    takes("BitByBit", Outcome.MEMORY_SPENT),
     takes("RemovesFolder", Outcome.LEARNED_NOTHING),
     tampers("Closes", Outcome.BROKE_OFF),
 ]
@@ -186,25 +187,26 @@ needs_landlock = pytest.mark.skipif(landlock.version() < 6, reason=NO_LANDLOCK)
 
 
 @pytest.fixture(scope="module")
-def impatient():
-    """Short graces: nobody waits for what never ends."""
+def confined():
+    with nothing_left():
+        return ended(EVERYWHERE + (CONFINED if landlock.version() >= 6 else []))
+
+
+@pytest.fixture(scope="module")
+def unconfined():
+    with pytest.MonkeyPatch.context() as patch, nothing_left():
+        patch.setattr(foreign, "CONFINE", False)
+        return ended(OPEN)
+
+
+def ended(cases):
+    """Short graces for those that never end: nobody waits for them."""
+    never = [case for case in cases if case.outcome is Outcome.SECONDS_SPENT]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(foreign, "_GRACE", 0.3)
         patch.setattr(foreign, "_JUDGING", 2.0)
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def confined(impatient):
-    with nothing_left():
-        return at_once(EVERYWHERE + (CONFINED if landlock.version() >= 6 else []))
-
-
-@pytest.fixture(scope="module")
-def unconfined(impatient):
-    with pytest.MonkeyPatch.context() as patch, nothing_left():
-        patch.setattr(foreign, "CONFINE", False)
-        return at_once(OPEN)
+        found = at_once(never)
+    return found | at_once([case for case in cases if case not in never])
 
 
 def agrees(case, found):
