@@ -1,70 +1,108 @@
-"""A sampled Gram matrix in blocks: killed half-way, resumed by block, put together, compared.
+"""A sampled Gram matrix in blocks: a sweep that is killed half-way and resumed by block.
 
-Run on its own, `gram_blocks.py MEMBERS SAMPLES` prints the rows. The parts lie in a folder, a file
-each, as a store would keep them. Peaks are those of the system (VmHWM), so it runs on Linux only.
+Run on its own, `gram_blocks.py MEMBERS SAMPLES` prints the rows. Peaks are those of the system
+(VmHWM), looked at while it runs, so it runs on Linux only.
 """
 
-import json
 import os
-import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 from pathlib import Path
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import numpy as np
+from chaos import COMMAND, ENVIRONMENT, end, tree
 
-from hardness.compare.jobs import GramCut, gram_cut, read_job
-from hardness.compare.store.rows import PartRow
+from hardness.compare.jobs import gram_cut
+from hardness.compare.store import read
 from hardness.kernels import onebit
 from hardness.kernels.planes import planes, where_counts
 from hardness.lower.verify import fresh
 
 SPEC = "parity:d=64,m=8"
 WORKERS = 2
-_GIVE_UP = 3600  # seconds
-_LOOK = 0.2
+SWEEP = """
+format = "hardness-sweep/1"
+name = "a sampled Gram matrix"
+[[grams]]
+spec = "{spec}"
+members = {members}
+samples = {samples}
+confidence = 0.99
+"""
+_LOOK = 0.25  # seconds
 _CHUNK = 1 << 17  # tokens
 
 
 def rows(members: int, samples: int) -> list[str]:
     """Measure it all: time, memory, what was done twice, and what the matrix says."""
-    with tempfile.TemporaryDirectory() as folder:
-        parts = gram_cut(SPEC, members, samples).parts
-        work = [sys.executable, __file__, str(members), str(samples), folder]
-        start = time.perf_counter()
-        killed = _kill_at(work, Path(folder), parts // 2)
-        kept = len(list(Path(folder).glob("*.part")))
-        first = time.perf_counter() - start
-        done = subprocess.run(work, stdout=subprocess.PIPE, text=True, check=True)
-        seconds = time.perf_counter() - start
-        found = json.loads(done.stdout)
-        worker = max(float(f.read_text()) for f in Path(folder).glob("*.peak"))
-        kilobytes = sum(f.stat().st_size for f in Path(folder).glob("*.part")) / 1000
-    size = f"{members} members, {samples:.0e} samples"
+    parts = gram_cut(SPEC, members, samples).parts
+    with tempfile.TemporaryDirectory() as name:
+        file, store = Path(name) / "gram.toml", Path(name) / "gram.db"
+        file.write_text(SWEEP.format(spec=SPEC, members=members, samples=samples))
+        first, worker, driver = watched(file, store, parts // 2)
+        kept = len(indices(store))
+        size = store.stat().st_size / 1e6
+        second, *peaks = watched(file, store, parts + 1)
+        with read(store) as found:
+            (whole,) = found.wholes()
+    worker, driver = max(worker, peaks[0]), max(driver, peaks[1])
+    said = whole.content
     stages = shares(members)
     total = sum(stages.values())
     return [
-        f"| sampled Gram matrix, {size}, {parts} blocks, {WORKERS} processes | {seconds:.0f} s | "
-        f"killed after {first:.0f} s ({'' if killed else 'not '}by SIGKILL) with {kept} blocks "
-        f"kept; resumed: {found['done']} blocks, {kept + found['done'] - parts} twice |",
-        f"| its memory | {worker:.0f} MB a worker at most | {found['driver_peak']:.0f} MB to put "
-        f"it together ({found['assembly_seconds']:.1f} s); blocks of {kilobytes / parts:.0f} kB "
-        f"on average, {kilobytes / 1000:.0f} MB in all |",
-        f"| its agreement | largest deviation {found['largest_deviation']:.2e} | radius "
-        f"{found['radius']:.2e} at confidence {found['confidence']}, {found['samples_used']} "
-        f"samples used, {found['disagreements']} of {found['pairs']} correlations disagree |",
-        f"| one block's stages, first strip | {100 * stages['kernel'] / total:.0f} % in the "
-        "one-bit kernel | "
+        f"| sampled Gram matrix, {members} members, {samples:.0e} samples, {parts} blocks, "
+        f"{WORKERS} workers | {first + second:.0f} s: {first:.0f} s until the driver was killed "
+        f"(SIGKILL) with {kept} blocks kept ({size:.0f} MB), {second:.0f} s for the others |",
+        f"| its memory, at most | {worker:.0f} MB a worker, {driver:.0f} MB the driver, which puts "
+        "it together |",
+        f"| what it says | largest deviation {said['largest_deviation']:.2e}, radius "
+        f"{said['radius']:.2e} at confidence {said['confidence']}, {said['samples_used']} samples "
+        f"used, {said['disagreements']} of {said['pairs']} correlations disagree |",
+        f"| a block of its first strip | {100 * stages['kernel'] / total:.0f} % in the one-bit "
+        f"kernel, {rate(members, stages):.0f} Gop/s; "
         + ", ".join(f"{name} {100 * s / total:.1f} %" for name, s in stages.items())
-        + f"; {rate(members, stages):.0f} Gop/s in the kernel |",
+        + " |",
     ]
+
+
+def watched(file: Path, store: Path, wanted: int) -> tuple[float, float, float]:
+    """Go on with a sweep, and kill its driver when so many parts are kept.
+
+    Returns seconds, and the peaks in MB of a worker and of the driver.
+    """
+    start, peaks = time.monotonic(), [0.0, 0.0]
+    command = [*COMMAND, "sweep", "run", str(file), "--store", str(store), "--resume"]
+    process = subprocess.Popen([*command, "--jobs", str(WORKERS)], env=ENVIRONMENT)
+    while process.poll() is None:
+        time.sleep(_LOOK)
+        below = [pid for pid, line in tree(process.pid).items() if "engines.worker" in line]
+        peaks[0] = max(peaks[0], *map(megabytes, below), 0.0)
+        peaks[1] = max(peaks[1], megabytes(process.pid))
+        if store.exists() and len(indices(store)) >= wanted:
+            end(process.pid)
+    process.wait()
+    return time.monotonic() - start, *peaks
+
+
+def indices(store: Path) -> set[int]:
+    """Say which parts a store holds; the sweep may be writing it."""
+    with sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=20) as base:
+        return {number for (number,) in base.execute("SELECT number FROM part")}
+
+
+def megabytes(pid: int) -> float:
+    """The peak resident memory of a process; 0 for one that is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return max((int(v.split()[1]) * 1024 / 1e6 for v in lines if v.startswith("VmHWM")), default=0)
 
 
 def shares(members: int) -> dict[str, float]:
@@ -102,76 +140,5 @@ def rate(members: int, stages: dict[str, float]) -> float:
     return pairs * _CHUNK / 2 / stages["kernel"] / 1e9
 
 
-def resume(members: int, samples: int, folder: Path) -> dict[str, object]:
-    """Do the parts that are missing, and put all of them together."""
-    cut = gram_cut(SPEC, members, samples)
-    missing = [i for i in range(cut.parts) if not _file(folder, i).exists()]
-    with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
-        jobs = {}
-        for i in missing:
-            job = cut.part(i)
-            jobs[pool.submit(attempt, json.dumps({"kind": job.kind, **job.to_json()}))] = i
-        for done, future in enumerate(as_completed(jobs), 1):
-            result, peak = future.result()
-            (folder / f"{jobs[future]}.peak").write_text(str(peak))
-            beside = folder / "new"
-            beside.write_bytes(cut.content(result))
-            beside.replace(_file(folder, jobs[future]))
-            print(f"{done} of {len(missing)} blocks", file=sys.stderr, flush=True)
-    start = time.perf_counter()
-    content = assembled(cut, folder)
-    return {
-        **content,
-        "done": len(missing),
-        "assembly_seconds": time.perf_counter() - start,
-        "driver_peak": peak_megabytes(),
-    }
-
-
-def assembled(cut: GramCut, folder: Path) -> dict[str, object]:
-    """Put the parts of a folder together, one in memory at a time."""
-    kept = (
-        PartRow(whole=cut.key, index=i, content=_file(folder, i).read_bytes())
-        for i in range(cut.parts)
-    )
-    return cut.assemble(kept).content
-
-
-def attempt(payload: str) -> tuple[dict[str, object], float]:
-    """Do a job in a worker: its result, and the peak of the process so far."""
-    return read_job(json.loads(payload)).do(), peak_megabytes()
-
-
-def peak_megabytes() -> float:
-    """The peak resident memory of this process alone."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM"))
-
-
-def _kill_at(work: list[str], folder: Path, wanted: int) -> bool:
-    """Start the work, and kill it with all its processes when so many parts are there."""
-    process = subprocess.Popen(
-        work, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    start = time.monotonic()
-    while len(list(folder.glob("*.part"))) < wanted and process.poll() is None:
-        if time.monotonic() - start > _GIVE_UP:
-            break
-        time.sleep(_LOOK)
-    running = process.poll() is None
-    if running:
-        os.killpg(process.pid, signal.SIGKILL)  # the session that was started here
-    process.wait()
-    return running
-
-
-def _file(folder: Path, index: int) -> Path:
-    return folder / f"{index}.part"
-
-
 if __name__ == "__main__":
-    _members, _samples = int(sys.argv[1]), int(float(sys.argv[2]))
-    if len(sys.argv) > 3:
-        print(json.dumps(resume(_members, _samples, Path(sys.argv[3]))))
-    else:
-        print("\n".join(rows(_members, _samples)))
+    print("\n".join(rows(int(sys.argv[1]), int(float(sys.argv[2])))))

@@ -1,133 +1,256 @@
-"""What sweeps cost beyond their runs, and what would stop a larger one; prints docs/scale-tables.md.
+"""What sweeps cost beyond their runs, and what stops a larger one; prints docs/scale-tables.md.
 
 Every number is measured in this run, or computed from such numbers as its row says. Nothing else
-should run on the machine.
+should run on the machine. It takes about a quarter of an hour.
 """
 
+import json
 import os
+import platform
+import sys
+import tempfile
 import time
+from collections import Counter
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import json
+from chaos import chaos
+from engines import of_dask, of_slots
+from gram_blocks import rows as gram_rows
 
-from hardness.compare.engines import Engine
+from hardness.compare.engines import Engine, Finished
 from hardness.compare.jobs.cells import cells
-from hardness.compare.store import create, read
+from hardness.compare.store import create, read, reopen
+from hardness.compare.store.export import export
 from hardness.compare.sweep import read_text, run_sweep
 from hardness.compare.sweep.begin import begin
 from hardness.compare.sweep.drive import drive
+from hardness.compare.sweep.ends import run_row
 
 SMALL = """
 format = "hardness-sweep/1"
-name = "1000 small runs"
-seeds = 250
+name = "small runs"
+seeds = {seeds}
 certify = false
 [[runs]]
 spec = "parity:m=3"
-over = { d = [16, 24] }
+over = {{ d = [16, 24] }}
 learners = ["elimination", "lowdegree"]
-budget = { examples = 20_000 }
+budget = {{ examples = 20_000 }}
 """
-MANY = """
-format = "hardness-sweep/1"
-name = "a million"
-seeds = 250_000
-certify = false
-[[runs]]
-spec = "parity:m=3"
-over = { d = [16, 24] }
-learners = ["elimination", "lowdegree"]
-budget = { examples = 20_000 }
-"""
+CORES, RUNS = 1000, 10**6  # of the arithmetic
 
 
 def small_runs(folder: Path) -> tuple[list[str], float]:
-    """Time the same 1000 runs in a loop here, on one worker and on two."""
-    sweep = read_text(SMALL, "small")
-    jobs = [cell.job(seed) for cell in cells(sweep.runs[0]) for seed in sweep.runs[0].seeds]
-    jobs[0].do()  # imports
-    start = time.perf_counter()
-    for job in jobs:
+    """Time the same 1000 runs in a loop here, on one worker and on two; seconds of one."""
+    sweep = read_text(SMALL.format(seeds=250), "small")
+    group = sweep.runs[0]
+    jobs = [cell.job(seed) for seed in group.seeds for cell in cells(group)]
+    for job in jobs[:8]:  # imports and compiled loops
         job.do()
+    start = time.perf_counter()
+    each: Counter[tuple[str, str]] = Counter()
+    for job in jobs:
+        before = time.perf_counter()
+        job.do()
+        each[job.spec, job.learner] += time.perf_counter() - before
     bare = time.perf_counter() - start
-    times = {}
+    took = {}
     for workers in (1, 2):
-        store = folder / f"small-{workers}.db"
         start = time.perf_counter()
-        run_sweep(sweep, store, jobs=workers)
-        times[workers] = time.perf_counter() - start
+        run_sweep(sweep, folder / f"small-{workers}.db", jobs=workers)
+        took[workers] = time.perf_counter() - start
     count = len(jobs)
-    each = bare / count
+    lines = [
+        f"| one run: {learner} on {spec} | {1e3 * seconds / len(group.seeds):.1f} ms |"
+        for (spec, learner), seconds in each.items()
+    ]
     return [
-        f"| {count} small runs in a loop, no sweep | {bare:.1f} s, {1e3 * each:.1f} ms a run |",
-        f"| the same as a sweep, 1 worker | {times[1]:.1f} s |",
-        f"| the same as a sweep, 2 workers | {times[2]:.1f} s |",
-        f"| efficiency of 2 workers against 1 | {times[1] / (2 * times[2]):.2f} |",
-        f"| overhead a run, 1 worker, its start with it | {1e3 * (times[1] - bare) / count:.2f} ms |",
-    ], each
+        *lines,
+        f"| {count} such runs, one after the other in one process | {bare:.1f} s |",
+        f"| the same as a sweep on 1 worker, its start with it | {took[1]:.1f} s |",
+        f"| the same as a sweep on 2 workers | {took[2]:.1f} s |",
+        f"| efficiency of 2 workers against 1 | {took[1] / (2 * took[2]):.2f} |",
+        f"| overhead a run on 1 worker | {1e3 * (took[1] - bare) / count:.2f} ms |",
+    ], bare / count
 
 
 class Echo(Executor):
-    """An executor that does nothing: it answers with a run that was done before."""
+    """An executor that does nothing: it answers every job with a run that was done before."""
 
-    def __init__(self, result: dict[str, Any]) -> None:
-        """result: a run as JSON."""
-        self._result = result
+    def __init__(self, done: dict[str, Any]) -> None:
+        """done: a run as JSON."""
+        self._done = done
 
     def submit(self, work: Any, /, payloads: list[str], limits: Any) -> Future[Any]:  # type: ignore[override]
         """Answer at once."""
         future: Future[Any] = Future()
-        out = []
-        for payload in payloads:
-            job = json.loads(payload)
-            result = {**self._result, "spec": job["spec"], "learner": job["learner"]}
-            out.append({"key": "", "result": {**result, "seed": job["seed"]}, "seconds": 0.001})
-        future.set_result(out)
+        future.set_result([self._answer(json.loads(payload)) for payload in payloads])
         return future
 
+    def _answer(self, job: dict[str, Any]) -> dict[str, Any]:
+        same = {name: job[name] for name in ("spec", "learner", "seed")}
+        return Finished(key="", result={**self._done, **same}, seconds=0.001).to_json()
 
-def a_million(folder: Path) -> list[str]:
-    """Put a million runs that take no time through the driver into a store, and read it."""
-    sweep = read_text(MANY, "many")
-    job = next(iter(cells(sweep.runs[0]))).job(0)
-    store = folder / "many.db"
+
+def a_million(folder: Path) -> tuple[list[str], float, float]:
+    """Put a million runs that take no time through the driver into a store, and read it.
+
+    Returns runs a second and bytes a run with the rows.
+    """
+    sweep = read_text(SMALL.format(seeds=RUNS // 4), "a million")
+    store = folder / "million.db"
     start = time.perf_counter()
     with create(store) as writer:
-        engine = Engine(name="echo", executor=Echo(job.do()), slots=2, batch=1, abort=lambda: None)
+        done = next(iter(cells(sweep.runs[0]))).job(0).do()
+        engine = Engine("echo", Echo(done), slots=64)
         strands, tally, ledger = begin(sweep, writer, engine)
         planned = time.perf_counter() - start
         drive(strands, tally, ledger, engine, sweep.limits)
-    whole = time.perf_counter() - start
-    size = store.stat().st_size
+    rate = RUNS / (time.perf_counter() - start - planned)
+    size = store.stat().st_size / RUNS
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        with read(store) as found:
+            sweeps, counts = found.sweeps(), found.counts()
+        times.append(time.perf_counter() - start)
+    assert sum(sum(n.values()) for n in counts.values()) == RUNS, sweeps
     start = time.perf_counter()
-    with read(store) as reader:
-        reader.sweeps()
-        counts = reader.counts()
-    status = time.perf_counter() - start
-    count = sum(n for found in counts.values() for n in found.values())
-    return [
-        f"| {count} runs through the driver into a store | {count / (whole - planned):.0f} runs/s |",
-        f"| planning them: keys, and which are there | {planned:.1f} s |",
-        f"| the store | {size / 1e6:.0f} MB, {size / count:.0f} bytes a run |",
-        f"| `sweep status` of it, opened and read | {status:.2f} s |",
-    ]
+    with reopen(store) as writer:
+        checked = time.perf_counter() - start
+        engine = Engine("echo", Echo(done), slots=64)
+        begin(sweep, writer, engine)
+        resumed = time.perf_counter() - start - checked
+    start = time.perf_counter()
+    with read(store) as found:
+        export(found, folder / "million.csv", "csv", True)
+    exported = time.perf_counter() - start
+    return (
+        [
+            f"| {RUNS:.0e} runs: planned, their keys made | {planned:.1f} s |",
+            f"| through the driver into a store, by one process | {rate:.0f} runs/s |",
+            f"| the store | {size * RUNS / 1e6:.0f} MB, {size:.0f} bytes a run |",
+            f"| `sweep status` of it: opened and read, worst of 3 | {max(times):.2f} s |",
+            f"| opened to go on: every page and every row checked | {checked:.1f} s |",
+            f"| what is missing found, nothing being so | {resumed:.1f} s |",
+            f"| `store export --comparable` to CSV | {exported:.1f} s |",
+        ],
+        rate,
+        size,
+    )
 
 
 def store_alone(folder: Path) -> list[str]:
     """Write runs into a store in transactions of one, twenty and a thousand."""
+    job = next(iter(cells(read_text(SMALL.format(seeds=1), "small").runs[0]))).job(0)
+    row = run_row(job, Finished(key=job.key, result=job.do()))
     lines = []
-    with create(folder / "warm.db") as writer:
-        pass
-    job = next(iter(cells(read_text(MANY, "many").runs[0]))).job(0)
-    finished = Finished(key=job.key, result=job.do())
-    for size, count in ((1, 2_000), (20, 40_000), (1000, 200_000)):
-        rows = [
-            replace(run_row(job, finished), key=f"{i:032x}", run=replace(RUN, seed=i))
-            for i in range(count)
-        ]
+    for size, count in ((1, 1000), (20, 20_000), (1000, 200_000)):
+        rows = [replace(row, key=f"{i:032x}", run=replace(row.run, seed=i)) for i in range(count)]
+        with create(folder / f"by-{size}.db") as writer:
+            start = time.perf_counter()
+            for first in range(0, count, size):
+                writer.write(rows[first : first + size])
+            rate = count / (time.perf_counter() - start)
+        lines.append(f"| the store alone, {size} finished runs a transaction | {rate:.0f} runs/s |")
     return lines
+
+
+def arithmetic(each: float, rate: float, size: float, dask: list[str]) -> list[str]:
+    """Compute what 1000 cores and a million runs would ask of one driver."""
+    single, batched, tasks = (float(row.split("|")[2].split()[0].replace(",", "")) for row in dask)
+    wanted = CORES / each
+    least = CORES / rate
+    scheduler = CORES / tasks
+    return [
+        f"| runs a second that {CORES} cores end, of {1e3 * each:.0f} ms each | {wanted:.0f} |",
+        f"| of them that one driver takes | {rate:.0f}: {CORES} cores are busy from "
+        f"{1e3 * least:.0f} ms a run on |",
+        f"| tasks a second that the scheduler of dask takes | {tasks:.0f}: from "
+        f"{1e3 * scheduler:.0f} ms a task on, which holds several short runs |",
+        f"| a run on dask, alone in its task, in a task of 32 | {single:.1f} ms, {batched:.2f} ms "
+        f"of the driver: {CORES} cores are busy from {CORES * single / 1e3:.1f} s, "
+        f"{CORES * batched / 1e3:.2f} s a run on |",
+        f"| a store of {RUNS:.0e} such runs | {size * RUNS / 1e6:.0f} MB |",
+        f"| {RUNS:.0e} runs of 10 s on {CORES} cores | {RUNS * 10 / CORES / 3600:.1f} h; the "
+        f"driver takes {CORES / 10:.0f} runs a second, {100 * CORES / 10 / rate:.1f} % of what it can |",
+    ]
+
+
+def kills(engine: str, count: int) -> str:
+    """Kill processes of sweeps at random."""
+    found = chaos(count, engine, 0, 8, 2.0)
+    kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(found.kills.items()))
+    return (
+        f"| {engine} | {sum(found.kills.values())}: {kinds} | {found.finished} | "
+        f"{found.different} | {found.lost} | {len(found.problems)} |"
+    )
+
+
+def main() -> None:
+    """Print the page."""
+    tasks = int(float(sys.argv[1])) if len(sys.argv) > 1 else 100_000
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        small, each = small_runs(folder)
+        alone = store_alone(folder)
+        million, rate, size = a_million(folder)
+    slots, dask = of_slots(), of_dask(tasks)
+    table = "\n".join
+    print(
+        f"""# Sweeps in numbers
+
+Printed by `make scale-tables` on {os.cpu_count()} cores of {platform.machine()}, Python
+{platform.python_version()}. What they mean stands in [past this machine](scale.md).
+
+## Runs, and what a sweep adds
+
+| what | measured |
+|---|---|
+{table(small)}
+
+## The store
+
+| what | measured |
+|---|---|
+{table([*alone, *million])}
+
+## Engines
+
+| what | measured |
+|---|---|
+{table([*slots, *dask])}
+
+## {CORES} cores and {RUNS:.0e} runs, by arithmetic
+
+Each line follows from those above.
+
+| what | computed |
+|---|---|
+{table(arithmetic(each, rate, size, [dask[1], dask[2], dask[-1]]))}
+
+## A large job in blocks
+
+| what | measured |
+|---|---|
+{table(gram_rows(4096, 10**8))}
+
+## Killed at random
+
+A sweep of some hundred runs and a climb, again and again, while SIGKILL hits a process of it.
+
+| engine | kills | sweeps ended | exports that differ | finished runs lost | other trouble |
+|---|---|---|---|---|---|
+{kills("local", 50)}
+{kills("dask", 50)}"""
+    )
+
+
+if __name__ == "__main__":
+    main()
