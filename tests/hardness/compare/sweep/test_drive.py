@@ -3,11 +3,13 @@
 import json
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace
+from functools import partial
 from random import Random
 
 import pytest
 
 from hardness.compare.engines import Aborted
+from hardness.compare.jobs.search import cut_search
 from hardness.compare.store import read
 from hardness.compare.store.connect import DiskFull
 from hardness.compare.store.export import export
@@ -248,3 +250,34 @@ def test_a_sampled_matrix_says_what_verify_says(monkeypatch, tmp_path):
         assert whole.content[name] == wanted.to_json()[name]
     _, done = sweep_here(monkeypatch, GRAM, tmp_path / "a.db", resume=True)
     assert done == []
+
+
+SEARCH = """
+format = "hardness-sweep/1"
+name = "search"
+seeds = 3
+certify = false
+[[runs]]
+spec = ["lpn:n=16,noise=0.1", "parity:d=14,m=3"]
+learners = ["bruteforce"]
+budget = { examples = 2000 }
+"""
+
+
+@pytest.mark.parametrize("stop", [None, 5])
+def test_a_search_in_ranges_is_the_run_in_one_piece(monkeypatch, tmp_path, stop):
+    monkeypatch.setattr("hardness.upper.bruteforce._STEP", 1 << 10)
+    sweep_here(monkeypatch, SEARCH, tmp_path / "whole.db")
+    cut = partial(cut_search, whole=100, steps=1)
+    monkeypatch.setattr("hardness.compare.sweep.begin.cut_search", cut)
+    done = []
+    if stop:
+        engine = Here(stop=stop, error=KeyboardInterrupt())
+        with pytest.raises(Interrupted):
+            sweep_here(monkeypatch, SEARCH, tmp_path / "cut.db", engine)
+        done = engine.done
+    ended, more = sweep_here(monkeypatch, SEARCH, tmp_path / "cut.db", resume=True)
+    assert not set(done) & set(more)
+    assert ended.progress.total == ended.progress.finished > 6
+    assert exported(tmp_path / "cut.db")[0] == exported(tmp_path / "whole.db")[0]
+    assert len(done + more) > 6

@@ -1,0 +1,181 @@
+"""`hardness sweep` on the command line: output for people and machines, how each command ends."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+SMALL = """\
+format = "hardness-sweep/1"
+name = "small"
+seeds = 2
+[budget]
+examples = 2000
+[[runs]]
+spec = "parity:m=2"
+over = { d = [8, 10] }
+learners = ["elimination", "lowdegree"]
+[[climbs]]
+rungs = ["parity:d=8,m=2", "parity:d=10,m=3"]
+learners = ["elimination"]
+seeds = 5
+seed = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A store of the small sweep, and what the command printed in lines of JSON."""
+    folder = tmp_path_factory.mktemp("sweep")
+    (folder / "small.toml").write_text(SMALL)
+    command = [sys.executable, "-m", "cli", "sweep", "run", "small.toml", "--store", "runs.db"]
+    ended = subprocess.run(
+        [*command, "--jobs", "2", "--json"],
+        cwd=folder, env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return folder, ended
+
+
+def test_lines_of_json_end_with_what_came_of_it(done):
+    folder, ended = done
+    lines = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [line["event"] for line in lines[:-1]] == ["progress"] * (len(lines) - 1)
+    last = lines[-1]
+    assert last["event"] == "finished"
+    assert last["finished"] == last["total"] == 8 + 10 + 2
+    assert last["planned"] == last["done"]
+    assert last["missing"] == []
+    assert ended.stderr == ""
+    assert sorted(p.name for p in folder.iterdir()) == ["runs.db", "small.toml"]
+
+
+def test_status_says_how_it_stands(done, hardness):
+    found = hardness("sweep", "status", done[0] / "runs.db", "--json").json
+    (one,) = found["sweeps"]
+    assert found["writing"] is False
+    assert (one["name"], one["state"]) == ("small", "finished")
+    assert one["planned"] == one["done"]
+    assert one["planned"]["elimination:checks=32"] == 4 + 10
+    shown = hardness("sweep", "status", done[0] / "runs.db").out
+    assert shown.startswith("small: finished, 20 of 20 jobs done")
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_a_store_that_holds_runs_wants_resume(done, hardness):
+    line = ("sweep", "run", done[0] / "small.toml", "--store", done[0] / "runs.db")
+    found = hardness(*line)
+    assert found.code == 1
+    found.one_line("runs.db holds runs", "--resume")
+    found = hardness(*line, "--resume", "--quiet")
+    assert (found.code, found.err) == (0, "")
+    assert "20 of 20 jobs are done" in found.out
+
+
+def test_certificates_of_a_store_are_accepted(done, hardness):
+    with sqlite3.connect(done[0] / "runs.db") as base:
+        rows = base.execute("SELECT certificate FROM certificates").fetchall()
+    assert len(rows) == 2
+    for (text,) in rows:
+        Path("c.json").write_text(text)
+        assert hardness("check", "c.json").code == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_sweep_says_how_to_go_on(tmp_path, hardness, number):
+    slow = SMALL.replace("seeds = 2", "seeds = 2000")
+    Path("slow.toml").write_text(slow)
+    command = [sys.executable, "-m", "cli", "sweep", "run", "slow.toml", "--store", "runs.db"]
+    root = str(Path(__file__).parent.parent)
+    started = subprocess.Popen(
+        [*command, "--jobs", "1", "--quiet"],
+        env=os.environ | {"PYTHONPATH": root}, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        found = hardness("sweep", "status", "runs.db", "--json")
+        if found.code == 0 and found.json["outcomes"]:
+            break
+        time.sleep(0.1)
+    assert found.json["writing"] is True
+    started.send_signal(number)
+    said = started.communicate(timeout=60)[1]
+    assert started.returncode == 130
+    assert said.count("\n") == 1
+    assert said.startswith("hardness: interrupted: ")
+    assert "hardness sweep run slow.toml --store runs.db --resume" in said
+    (one,) = hardness("sweep", "status", "runs.db", "--json").json["sweeps"]
+    assert one["state"] == "interrupted"
+    assert hardness("store", "check", "runs.db").code == 0
+
+
+WRONG = [
+    (SMALL.replace("seeds = 2", "seeds = = 2", 1), "line 3", ""),
+    (SMALL.replace("examples = 2000", "exmples = 2000"), "line 5", "examples"),
+    (SMALL.replace("d = [8, 10]", 'd = "10..8"'), "line 8", "over"),
+    (SMALL.replace("d = [8, 10]", "d = []"), "line 8", "over"),
+    (SMALL.replace("parity:m=2", "partiy:m=2"), "line 7", "parity"),
+    (SMALL.replace('"lowdegree"', '"lowdegre"'), "line 9", "lowdegree"),
+    (SMALL.replace("d = [8, 10]", 'd = "8..1000000000"'), "line 8", "1000000 pairs"),
+    (SMALL.replace("seeds = 2", "seeds = 10_000_000", 1), "runs", "--yes"),
+    (SMALL.replace("seed = 1", "sead = 1"), "line 14", "seed"),
+    ("name = 3", "format", "hardness-sweep/1"),
+]
+
+
+@pytest.mark.parametrize(("text", "where", "what"), WRONG)
+def test_a_mistake_in_the_file_is_one_line_with_its_place(hardness, text, where, what):
+    Path("wrong.toml").write_text(text)
+    for line in ("plan wrong.toml --probe 0", "run wrong.toml --store runs.db"):
+        found = hardness("sweep", *line.split())
+        assert found.code == 2, found.err
+        assert found.out == ""
+        found.one_line("wrong.toml" if what != "--yes" else "", where, what)
+    assert not Path("runs.db").exists()
+
+
+def test_engines_that_are_not_there(hardness):
+    Path("small.toml").write_text(SMALL)
+    line = ("sweep", "run", "small.toml", "--store", "runs.db", "--engine")
+    for engine, code in (("slurm", 2), ("dask:nonsense", 2), ("dask:tcp://127.0.0.1:1", 1)):
+        found = hardness(*line, engine)
+        installed = find_spec("distributed") is not None
+        assert found.code == (code if installed or engine == "slurm" else found.code)
+        assert found.code in (1, 2)
+        found.one_line("" if installed or engine == "slurm" else "[cluster]")
+        assert not Path("runs.db").exists()
+
+
+def test_a_store_that_is_none_is_refused(hardness, done):
+    Path("small.toml").write_text(SMALL)
+    text = Path("text.db")
+    text.write_text("no store")
+    newer = Path("newer.db")
+    newer.write_bytes((done[0] / "runs.db").read_bytes())
+    with sqlite3.connect(newer) as base:
+        base.execute("PRAGMA user_version = 99")
+    damaged = Path("damaged.db")
+    whole = bytearray((done[0] / "runs.db").read_bytes())
+    whole[40_000:44_000] = bytes(4000)
+    damaged.write_bytes(whole)
+    for store, words in ((text, ["text.db"]), (newer, ["99"]), (damaged, ["recover", "whole:"])):
+        before = store.read_bytes()
+        found = hardness("sweep", "run", "small.toml", "--store", store, "--resume")
+        assert found.code == 1
+        found.one_line(*words)
+        assert store.read_bytes() == before
+    assert hardness("store", "recover", "damaged.db", "--out", "new.db").code == 0
+    found = hardness("sweep", "run", "small.toml", "--store", "new.db", "--resume", "--quiet")
+    assert "20 of 20 jobs are done" in found.out
+    for name in ("a", "b"):
+        store = {"a": done[0] / "runs.db", "b": "new.db"}[name]
+        assert hardness("store", "export", store, "--comparable", "--out", f"{name}.csv").code == 0
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
