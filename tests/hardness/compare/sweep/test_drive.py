@@ -16,6 +16,7 @@ from hardness.compare.store.export import export
 from hardness.compare.store.writer import Writer
 from hardness.compare.stress import stress
 from hardness.compare.sweep import Interrupted, read_text
+from hardness.compare.sweep.figures import phase
 from hardness.lower.verify import verify
 from hardness.upper import Outcome
 from instances import parse
@@ -281,3 +282,24 @@ def test_a_search_in_ranges_is_the_run_in_one_piece(monkeypatch, tmp_path, stop)
     assert ended.progress.total == ended.progress.finished > 6
     assert exported(tmp_path / "cut.db")[0] == exported(tmp_path / "whole.db")[0]
     assert len(done + more) > 6
+
+
+def test_what_the_clock_cut_is_no_success_and_what_the_machine_ended_is_no_run(
+    monkeypatch, tmp_path
+):
+    def failing(job):
+        return {0: "died"}.get(getattr(job, "seed", 9))
+
+    sweep_here(monkeypatch, SMALL, tmp_path / "a.db", Here(failing=failing))
+    with read(tmp_path / "a.db") as found:
+        (figure,) = found.figures()
+        rows = list(found.runs())
+    cells = {
+        (c["spec"][:10], c["learner"][:4], c["budget"]["examples"]): c for c in figure.data["cells"]
+    }
+    one = cells["parity:d=8", "elim", 3000]
+    assert (one["runs"], one["solved"], one["not_run"], one["timed"]) == (2, 2, 1, 0)
+    assert one["interval"] == pytest.approx([0.1581, 1.0], abs=1e-4)
+    timed = [replace(r, bound="seconds") for r in rows if r.run.seed]
+    again = phase([replace(r, run=replace(r.run, risk=None)) for r in timed], []).data["cells"]
+    assert all((c["runs"], c["solved"], c["timed"]) == (2, 0, 2) for c in again)
