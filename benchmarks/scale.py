@@ -24,11 +24,11 @@ from engines import of_dask, of_slots
 from gram_blocks import rows as gram_rows
 
 from hardness.compare.engines import Engine, Finished
-from hardness.compare.jobs.cells import cells
 from hardness.compare.store import create, read, reopen
 from hardness.compare.store.export import export
 from hardness.compare.sweep import read_text, run_sweep
 from hardness.compare.sweep.begin import begin
+from hardness.compare.sweep.cells import cells
 from hardness.compare.sweep.drive import drive
 from hardness.compare.sweep.ends import run_row
 

@@ -20,7 +20,6 @@ _ROUNDING = 1e-6  # relative: what another machine's floating point may differ b
 
 def to_json(comparison: Comparison) -> dict[str, Any]:
     """Write a comparison as JSON."""
-    terms = comparison.terms
     return {
         "format": FORMAT,
         "spec": comparison.spec,
@@ -29,13 +28,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "specs": list(comparison.specs),
         "learners": list(comparison.learners),
         "seeds": comparison.seeds,
-        "terms": {
-            "tau": str(terms.tau),
-            "vstat": terms.vstat,
-            "risk": str(terms.risk),
-            "success": str(terms.success),
-            "gamma": str(terms.gamma),
-        },
+        "terms": comparison.terms.to_json(),
         "command": comparison.command,
         "certificates": [c.to_json() for c in comparison.certificates],
         "runs": [r.to_json() for r in comparison.runs],
@@ -59,13 +52,7 @@ def read_comparison(path: Path) -> Comparison:
     data = read_json(path)
     require_format(data, FORMAT, path)
     try:
-        terms = Terms(
-            tau=fraction(data["terms"]["tau"], "tau"),
-            vstat=int(data["terms"]["vstat"]),
-            risk=fraction(data["terms"]["risk"], "risk"),
-            success=fraction(data["terms"]["success"], "success"),
-            gamma=fraction(data["terms"]["gamma"], "gamma"),
-        )
+        terms = Terms.from_json(data["terms"])
         found = Comparison(
             spec=str(data["spec"]),
             parameter=str(data["parameter"]),

@@ -11,8 +11,10 @@ hypothesis can be right about. docs/mathematics.md has the proofs.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from instances.family import require
+from instances.parameters import fraction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +56,26 @@ class Terms:
         K ((1 - risk + H)/2)^2 <= H for a hypothesis of squared norm H, so K <= 1/(1 - risk).
         """
         return math.floor(1 / (1 - self.risk))
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the terms: rationals as strings."""
+        exact = {name: str(getattr(self, name)) for name in ("tau", "risk", "success", "gamma")}
+        return {**exact, "vstat": self.vstat}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> "Terms":
+        """Read terms; raises KeyError, TypeError, ValueError or UsageError for what are none.
+
+        >>> Terms.from_json(Terms(tau=Fraction(1, 7)).to_json()).tau
+        Fraction(1, 7)
+        """
+        return Terms(
+            tau=fraction(data["tau"], "tau"),
+            vstat=int(data["vstat"]),
+            risk=fraction(data["risk"], "risk"),
+            success=fraction(data["success"], "success"),
+            gamma=fraction(data["gamma"], "gamma"),
+        )
 
 
 def stat_queries(size: int, noise: Fraction, terms: Terms) -> int:

@@ -1,7 +1,6 @@
 """A certificate as a job."""
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar
 
 from hardness.compare.jobs.job import content_key
@@ -27,29 +26,13 @@ class CertificateJob:
 
     def to_json(self) -> dict[str, Any]:
         """Write the job."""
-        terms = self.terms
-        return {
-            "spec": self.spec,
-            "terms": {
-                "tau": str(terms.tau),
-                "vstat": terms.vstat,
-                "risk": str(terms.risk),
-                "success": str(terms.success),
-                "gamma": str(terms.gamma),
-            },
-            "revision": self.revision,
-        }
+        return {"spec": self.spec, "terms": self.terms.to_json(), "revision": self.revision}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> "CertificateJob":
         """Read a job."""
-        given = data["terms"]
-        exact = {n: Fraction(given[n]) for n in ("tau", "risk", "success", "gamma")}
-        return CertificateJob(
-            spec=data["spec"],
-            terms=Terms(vstat=given["vstat"], **exact),
-            revision=data["revision"],
-        )
+        terms = Terms.from_json(data["terms"])
+        return CertificateJob(spec=data["spec"], terms=terms, revision=data["revision"])
 
     def do(self) -> dict[str, Any]:
         """Certify: a certificate as JSON."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from hardness.compare.engines import Engine, Limits
 from hardness.compare.jobs import CertificateJob, gram_cut
-from hardness.compare.jobs.cells import Cell, cells
 from hardness.compare.jobs.search import cut_search
 from hardness.compare.store.rows import SweepRow
 from hardness.compare.store.writer import Writer
 from hardness.compare.stress import BITS
+from hardness.compare.sweep.cells import Cell, cells
 from hardness.compare.sweep.climbing import ClimbStrand
 from hardness.compare.sweep.cutting import CutStrand
 from hardness.compare.sweep.ledger import Ledger

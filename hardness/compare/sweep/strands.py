@@ -6,8 +6,8 @@ from typing import Protocol
 
 from hardness.compare.engines import Finished
 from hardness.compare.jobs import CertificateJob, Job, RunJob
-from hardness.compare.jobs.cells import Cell
 from hardness.compare.store.rows import CertificateRow, Row, RunRow
+from hardness.compare.sweep.cells import Cell
 from hardness.compare.sweep.ends import run_row
 from hardness.compare.sweep.tally import Tally
 

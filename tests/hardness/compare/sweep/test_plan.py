@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardness.compare.jobs import RunJob, run_job
-from hardness.compare.jobs.cells import cells
 from hardness.compare.run import Run
 from hardness.compare.store.rows import RunRow
+from hardness.compare.sweep.cells import cells
 from hardness.compare.sweep.estimate import Line, Point, chosen, costs, size
 from hardness.compare.sweep.file import read_sweep, read_text
 from hardness.compare.sweep.plan import plan

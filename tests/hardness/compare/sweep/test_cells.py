@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardness.compare.jobs import RunJob, run_job
-from hardness.compare.jobs.cells import Cell, cells
+from hardness.compare.sweep.cells import Cell, cells
 from hardness.compare.sweep.record import Runs
 from hardness.oracles import Budget
 from hardness.upper import parse_learner
