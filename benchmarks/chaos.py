@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -168,7 +169,7 @@ def victim(rng: random.Random, driver: int, cluster: Cluster | None) -> tuple[st
 
 def held(store: Path) -> set[str]:
     """Read the keys of the runs that a store holds, each of which must stand there once."""
-    with sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=20) as base:
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=20)) as base:
         keys = [key for (key,) in base.execute("SELECT key FROM runs")]
     if len(keys) != len(set(keys)):
         raise ValueError("a run stands in the store twice")

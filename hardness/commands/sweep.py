@@ -1,6 +1,7 @@
 """Sweeps: many runs named by a file, done into a store."""
 
 import json
+import math
 import signal
 import sys
 import time
@@ -15,6 +16,7 @@ import click
 from hardness.commands.options import common, early, emit, printable, progress
 
 _LOGGED = 30.0  # seconds between lines where stderr is no terminal
+_WRITING = 10.0  # seconds to write what is finished, in which another Ctrl-C does nothing
 
 
 @click.group(short_help="Many runs, named by a file.")
@@ -91,9 +93,10 @@ def run(
     is finished and says how to go on.
     """
     from hardness.compare.store import read
+    from hardness.compare.store.connect import StoreGone
     from hardness.compare.sweep import Interrupted, read_sweep, require_count, run_sweep
     from hardness.report.sweep_status import ended_json, ended_words, go_on
-    from instances.errors import ToolkitError
+    from instances.errors import DamagedFile, ToolkitError
 
     if to.out:
         raise click.UsageError("sweep run writes to --store: leave out --out")
@@ -105,6 +108,8 @@ def run(
             ended = run_sweep(wanted, store, engine, to.jobs, resume or again, again, report)
     except Interrupted as cut:
         why = cut.__cause__
+        if isinstance(why, DamagedFile | StoreGone):  # which says itself what is kept
+            raise why from cut
         said = f"{cut} and kept; go on with: {go_on(file, store, engine)}"
         if isinstance(why, ToolkitError):
             raise type(why)(f"{why}; {said}") from cut
@@ -138,16 +143,31 @@ def status(to: SimpleNamespace, store: Path) -> None:
 
 @contextmanager
 def _terminated() -> Iterator[None]:
-    """Take SIGTERM, by which schedulers of clusters end a job, for Ctrl-C."""
+    """Take SIGTERM, by which schedulers of clusters end a job, for Ctrl-C; each ends it once.
+
+    Who presses Ctrl-C again while what is finished is being written does not stop that for some
+    seconds, nor does whatever follows until the process has ended.
+    """
+    last = -math.inf
 
     def interrupt(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
+        nonlocal last
+        now = time.monotonic()
+        if now - last > _WRITING:
+            last = now
+            raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.getsignal(number) for number in numbers]
+    for number, handler in zip(numbers, before, strict=True):
+        if handler is not signal.SIG_IGN:  # as nohup and shells in the background ask for
+            signal.signal(number, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if last == -math.inf:
+            for number, handler in zip(numbers, before, strict=True):
+                signal.signal(number, handler)
 
 
 @contextmanager

@@ -18,6 +18,10 @@ class DiskFull(ToolkitError):
     """The disk is full: the message says what of it was written."""
 
 
+class StoreGone(ToolkitError):
+    """The file that is open to be written has no longer the name by which it was opened."""
+
+
 def connect(path: Path, mode: str, wait_seconds: float) -> sqlite3.Connection:
     """Open the SQLite file of a store, "ro" or "rw", its version unseen; raises DamagedFile."""
     require_file(path)

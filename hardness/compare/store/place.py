@@ -152,10 +152,15 @@ def beside(store: Path, what: str) -> Path:
     return store.with_name(f"{store.name}-{what}")
 
 
-def _is(path: Path, handle: int) -> bool:
+def identity(path: Path) -> tuple[int, int] | None:
+    """Return what a file is whatever its name: device and number; None where there is none."""
     try:
-        there = path.stat()
-    except FileNotFoundError:
-        return False
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _is(path: Path, handle: int) -> bool:
     mine = os.fstat(handle)
-    return (there.st_dev, there.st_ino) == (mine.st_dev, mine.st_ino)
+    return identity(path) == (mine.st_dev, mine.st_ino)

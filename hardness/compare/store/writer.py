@@ -13,6 +13,7 @@ from hardness.compare.store.check import check
 from hardness.compare.store.conflict import FAILED, decide
 from hardness.compare.store.connect import (
     DiskFull,
+    StoreGone,
     connect,
     reading,
     recover_with,
@@ -20,7 +21,7 @@ from hardness.compare.store.connect import (
     told,
     version_of,
 )
-from hardness.compare.store.place import Lock, Reserve, refuse_log, refuse_network
+from hardness.compare.store.place import Lock, Reserve, identity, refuse_log, refuse_network
 from hardness.compare.store.records import Records
 from hardness.compare.store.rows import (
     CertificateRow,
@@ -117,6 +118,7 @@ class Writer:
         try:
             self._reserve = Reserve(path)
             self.connection = _connect(path)
+            self._file = identity(path)
         except BaseException:
             self._let_go()
             raise
@@ -181,7 +183,8 @@ class Writer:
         A whole takes the place of its parts. A run takes the place of one of its key that was not
         reproducible or failed; raises Conflict where both are and differ, and then writes nothing.
         Raises DiskFull where the disk is full: the first time after all was written nevertheless,
-        in the space reserved for it.
+        in the space reserved for it. Raises StoreGone where the file was moved, removed or replaced
+        by another, to which nothing is written.
         """
         try:
             with told(self.path):
@@ -196,6 +199,12 @@ class Writer:
                 f"the disk of {self.path} is full: all that was finished is written; free some of "
                 "it and go on with --resume"
             ) from full
+        # SQLite goes on in a file that has lost its name, where nobody finds it.
+        if identity(self.path) != self._file:
+            raise StoreGone(
+                f"{self.path} was moved, removed or replaced while it was written: what is "
+                "finished is in the file that was there before; put it back and go on with --resume"
+            )
 
     def close(self) -> None:
         """Leave one file, which any reader may open, and let others write it."""
