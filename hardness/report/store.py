@@ -66,7 +66,7 @@ def answer_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     n  name
     1  a
     -  b
-    >>> print(answer_table(["a_long_name"] * 20, [range(20)])[:33])
+    >>> print(answer_table(["a_long_name"] * 20, [range(20)])[:29])
     a_long_name  0
     a_long_name  1
     """

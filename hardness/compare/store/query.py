@@ -77,8 +77,7 @@ def _short(sql: str) -> str:
 def _advice(said: str) -> str:
     if any(word in said for word in ("authoriz", "prohibited", "readonly", "cannot modify")):
         return ": a store is read here, by SELECT alone"
-    if "no such column" in said:
-        return ": parameters of a spec are parameters->>'d'; SELECT * ... LIMIT 1 shows the columns"
     if "no such" in said:
-        return ": there are the views runs, certificates, wholes, figures and sweeps"
+        views = ": there are the views runs, certificates, wholes, figures and sweeps"
+        return f"{views}; a parameter of a spec is parameters->>'d'" if "column" in said else views
     return ""
