@@ -179,7 +179,8 @@ def arithmetic(each: float, rate: float, size: float, dask: list[str]) -> list[s
         f"{CORES * batched / 1e3:.2f} s a run on |",
         f"| a store of {RUNS:.0e} such runs | {size * RUNS / 1e6:.0f} MB |",
         f"| {RUNS:.0e} runs of 10 s on {CORES} cores | {RUNS * 10 / CORES / 3600:.1f} h; the "
-        f"driver takes {CORES / 10:.0f} runs a second, {100 * CORES / 10 / rate:.1f} % of what it can |",
+        f"driver takes {CORES / 10:.0f} runs a second, {100 * CORES / 10 / rate:.1f} % of its "
+        "rate |",
     ]
 
 

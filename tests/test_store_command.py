@@ -86,3 +86,18 @@ def test_whole(hardness, db):
     hardness("store", "whole", db, "", "--out", "h.npz").one_line("begin so")
     hardness("store", "whole", db, key("g"), "--out", "g.txt").one_line(".npz")
     assert json.dumps(done)
+
+
+def test_export_takes_the_format_from_the_name(hardness, db):
+    assert hardness("store", "export", db, "--out", "c.json", "--json").json["format"] == "json"
+    assert hardness("store", "export", db, "--out", "c.txt", "--json").json["format"] == "csv"
+    asked = hardness("store", "export", db, "--out", "d.json", "--format", "csv", "--json")
+    assert asked.json["format"] == "csv"
+
+
+def test_query_says_where_parameters_stand_and_fits_a_terminal(hardness, db):
+    hardness("store", "query", db, "SELECT d FROM runs").one_line("parameters->>'d'")
+    hardness("store", "query", db, "DELETE FROM runs").one_line("SELECT alone")
+    wide = hardness("store", "query", db, "SELECT * FROM runs LIMIT 2").out
+    assert max(map(len, wide.splitlines())) <= 80
+    assert sum(line.startswith("learner_parameters ") for line in wide.splitlines()) == 2

@@ -47,8 +47,7 @@ def show(to: SimpleNamespace, db: Path) -> None:
     "--format",
     "form",
     type=click.Choice(["csv", "json", "parquet"]),
-    default="csv",
-    show_default=True,
+    help="As the name of --out ends; CSV where that says nothing.",
 )
 @click.option(
     "--comparable",
@@ -68,6 +67,8 @@ def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
 
     if not to.out:
         raise click.UsageError("store export needs --out FILE")
+    ending = to.out.suffix.lower().removeprefix(".")
+    form = form or (ending if ending in ("json", "parquet") else "csv")
     early(to)
     with read(db) as found:
         done = write(found, to.out, form, comparable, to.force)
@@ -82,7 +83,11 @@ def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
 @common
 def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
-    """Answer one SELECT over the views runs, certificates, wholes, figures and sweeps."""
+    """Answer one SELECT over the views runs, certificates, wholes, figures and sweeps.
+
+    Parameters of specs are read as parameters->>'d', those of learners as
+    learner_parameters->>'degree': SELECT parameters->>'d' AS d, sum(passed) FROM runs GROUP BY d
+    """
     from hardness.compare.store.export import cell
     from hardness.compare.store.reader import read
     from hardness.report.store import answer_lines, answer_table, shown

@@ -1,20 +1,25 @@
 """Both sides together: runs of learners, their risks, and bounds over a range of sizes."""
 
-from hardness.compare.both import Comparison, Cut, compare, distinct, usual, values_of
-from hardness.compare.climb import Climb
-from hardness.compare.descent import DescentStudy, descent_sizes, descent_study
-from hardness.compare.distinction import Distinction
-from hardness.compare.distinguish import distinguish
-from hardness.compare.game import Game, play
-from hardness.compare.pairtest import PairTest, pair_test
-from hardness.compare.results import read_comparison, write_comparison
-from hardness.compare.risk import Risk, measure
-from hardness.compare.run import Run, learn_once, require_support, run
-from hardness.compare.scaling import Scaling, scaling
-from hardness.compare.siege import Siege, attack, attacks_on
-from hardness.compare.spectrum import Attempt, Spectra, spectra
-from hardness.compare.stress import Stress, stress
-from hardness.compare.stressfile import read_stress, write_stress
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.compare.both import Comparison, Cut, compare, distinct, usual, values_of
+    from hardness.compare.climb import Climb
+    from hardness.compare.descent import DescentStudy, descent_sizes, descent_study
+    from hardness.compare.distinction import Distinction
+    from hardness.compare.distinguish import distinguish
+    from hardness.compare.game import Game, play
+    from hardness.compare.pairtest import PairTest, pair_test
+    from hardness.compare.results import read_comparison, write_comparison
+    from hardness.compare.risk import Risk, measure
+    from hardness.compare.run import Run, learn_once, require_support, run
+    from hardness.compare.scaling import Scaling, scaling
+    from hardness.compare.siege import Siege, attack, attacks_on
+    from hardness.compare.spectrum import Attempt, Spectra, spectra
+    from hardness.compare.stress import Stress, stress
+    from hardness.compare.stressfile import read_stress, write_stress
 
 __all__ = [
     "Attempt",
@@ -54,3 +59,24 @@ __all__ = [
     "write_comparison",
     "write_stress",
 ]
+
+lazily(
+    __name__,
+    {
+        "both": "Comparison Cut compare distinct usual values_of",
+        "climb": "Climb",
+        "descent": "DescentStudy descent_sizes descent_study",
+        "distinction": "Distinction",
+        "distinguish": "distinguish",
+        "game": "Game play",
+        "pairtest": "PairTest pair_test",
+        "results": "read_comparison write_comparison",
+        "risk": "Risk measure",
+        "run": "Run learn_once require_support run",
+        "scaling": "Scaling scaling",
+        "siege": "Siege attack attacks_on",
+        "spectrum": "Attempt Spectra spectra",
+        "stress": "Stress stress",
+        "stressfile": "read_stress write_stress",
+    },
+)

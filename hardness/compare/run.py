@@ -60,7 +60,7 @@ class Run:
             "outcome": self.outcome.value,
             "advice": self.outcome.advice,
             "risk": self.risk and self.risk.value,
-            "risk_interval": [self.risk.low, _finite(self.risk.high)] if self.risk else None,
+            "risk_interval": [self.risk.low, finite(self.risk.high)] if self.risk else None,
             "risk_confidence": self.risk and self.risk.confidence,
             "risk_examples": self.risk and self.risk.examples,
             "risk_unclipped": self.risk and self.risk.unclipped,
@@ -71,7 +71,7 @@ class Run:
                 "peak_bytes": self.usage.peak_bytes,
             },
             "secret_recovered": self.secret_recovered,
-            "details": {k: _finite(v) for k, v in self.details.items()},
+            "details": {k: finite(v) for k, v in self.details.items()},
             "revisions": self.revisions,
             "versions": self.versions,
             "machine": self.machine,
@@ -238,12 +238,12 @@ def judge(risk: Risk | None, known: bool) -> Outcome:
     return Outcome.LEARNED_NOTHING if risk.high >= 1 else Outcome.PARTIAL
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """JSON has no infinity: put None in its place, at any depth."""
     if isinstance(value, dict):
-        return {name: _finite(part) for name, part in value.items()}
+        return {name: finite(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
+        return [finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

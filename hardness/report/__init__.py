@@ -1,7 +1,21 @@
 """What people look at: tables, the figure with both sides, the page."""
 
-from hardness.report.figure import both_sides
-from hardness.report.page import page
-from hardness.report.text import comparison_table, table
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.report.figure import both_sides
+    from hardness.report.page import page
+    from hardness.report.text import comparison_table, table
 
 __all__ = ["both_sides", "comparison_table", "page", "table"]
+
+lazily(
+    __name__,
+    {
+        "figure": "both_sides",
+        "page": "page",
+        "text": "comparison_table table",
+    },
+)

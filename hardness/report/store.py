@@ -6,6 +6,7 @@ from typing import Any
 
 from hardness.compare.store.recover import Recovered
 from hardness.compare.store.rows import SweepRow
+from hardness.compare.store.salvage import listed
 from hardness.report.text import count, table
 from instances.limits import readable_bytes
 
@@ -59,12 +60,15 @@ def sweep_line(sweep: SweepRow) -> str:
 
 
 def answer_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """Lay out an answer: within 80 columns as far as cut cells allow.
+    """Lay out an answer within 80 columns: cells cut, or a line a value where that is not enough.
 
     >>> print(answer_table(["n", "name"], [(1, "a"), (None, "b")]))
     n  name
     1  a
     -  b
+    >>> print(answer_table(["a_long_name"] * 20, [range(20)])[:29])
+    a_long_name  0
+    a_long_name  1
     """
     if not rows:
         return f"no rows ({', '.join(names)})"
@@ -72,8 +76,10 @@ def answer_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
         cells = [[cut(shown(value), width) for value in row] for row in rows]
         text = table([cut(name, width) for name in names], cells)
         if max(map(len, text.split("\n"))) <= _WIDTH:
-            break
-    return text
+            return text
+    most = max(map(len, names))
+    blocks = [[f"{n:{most}}  {shown(v)}" for n, v in zip(names, row, strict=True)] for row in rows]
+    return "\n\n".join("\n".join(cut(line, _WIDTH) for line in block) for block in blocks)
 
 
 def shown(value: Any) -> str:
@@ -111,7 +117,7 @@ def plain_value(value: Any) -> Any:
 
 def recovered_words(found: Recovered, out: str) -> str:
     """Say what was recovered."""
-    kept = ", ".join(f"{n} {name}" for name, n in found.kept.items() if n) or "nothing"
+    kept = listed(found.kept)
     if not found.damaged:
         return f"nothing is wrong with it; copied to {out}: {kept}"
     rejected = ", ".join(f"{n} of {name}" for name, n in found.rejected.items())

@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from hardness.compare.both import Comparison
 from hardness.compare.ranges import Value
 from hardness.upper import Outcome
+
+if TYPE_CHECKING:
+    from hardness.compare.both import Comparison
 
 Cost = Literal["queries", "examples", "seconds"]
 COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")
@@ -38,7 +40,7 @@ class Cell:
         return float(getattr(self, name) or 0.0)
 
 
-def cells(comparison: Comparison) -> list[Cell]:
+def cells(comparison: "Comparison") -> list[Cell]:
     """Summarise every learner at every size, learners in the order asked."""
     out, success = [], comparison.terms.success
     for learner in comparison.learner_names:
@@ -72,7 +74,7 @@ def enough(costs: Iterable[float], fraction: Fraction) -> float:
     return ordered[math.ceil(fraction * len(ordered)) - 1]
 
 
-def short_name(comparison: Comparison, learner: str) -> str:
+def short_name(comparison: "Comparison", learner: str) -> str:
     """Shorten a learner's canonical name to what was asked for, as "student" or "student:rate=1".
 
     The canonical name stays in the results.
@@ -80,12 +82,12 @@ def short_name(comparison: Comparison, learner: str) -> str:
     return dict(zip(comparison.learner_names, comparison.learners, strict=True))[learner]
 
 
-def bounds(comparison: Comparison, quantity: str) -> list[int]:
+def bounds(comparison: "Comparison", quantity: str) -> list[int]:
     """Return a certified value at every size; empty where no bound is claimed."""
     return [int(c.value(quantity)) for c in comparison.certificates]
 
 
-def query_bound(comparison: Comparison) -> str:
+def query_bound(comparison: "Comparison") -> str:
     """Name the query bound of a comparison: on correlational queries where there is no other."""
     every = [{claim.quantity for claim in c.claims} for c in comparison.certificates]
     return "stat-queries" if all("stat-queries" in c for c in every) else "csq-queries"

@@ -129,12 +129,12 @@ def _costs(plan: Plan) -> str:
         if limits.memory_bytes
         else f"0.8 of what is free / {plan.jobs}"
     )
-    peak = readable_bytes(seen) if seen is not None else "not known"
+    peak = f"{readable_bytes(seen)} at most seen" if seen is not None else "not known"
     ended = "never" if limits.seconds is None else f"after {_time(limits.seconds)}"
     rows = [
         ["one after another", span(plan.seconds)],
         [f"on {count(plan.jobs, 'slot')}", span(plan.wall)],
-        ["memory of a worker", f"{peak} at most seen; ended above {held}"],
+        ["memory of a worker", f"{peak}; ended above {held}"],
         ["attempts", f"ended {ended}, {limits.retries} retries"],
         ["store", f"about {readable_bytes(plan.store_bytes)}"],
     ]

@@ -1,10 +1,13 @@
 """Tables for the terminal: plain, aligned, within 80 columns where the content allows."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from hardness.compare.both import Comparison
 from hardness.report.summary import bounds, cells, query_bound, short_name
 from instances.parameters import plain
+
+if TYPE_CHECKING:
+    from hardness.compare.both import Comparison
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -77,7 +80,7 @@ def shown_risk(value: float) -> str:
     return f"{value:.0e}" if 0 < value < 0.005 else f"{value:.2f}"
 
 
-def comparison_table(comparison: Comparison) -> str:
+def comparison_table(comparison: "Comparison") -> str:
     """Write learners and certified bounds, size by size."""
     rows = []
     every = cells(comparison)

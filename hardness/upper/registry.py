@@ -1,55 +1,38 @@
 """Names of learners, and "name:key=value" <-> learner."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hardness.upper.arorage import AroraGe
-from hardness.upper.bkw import Bkw
-from hardness.upper.bruteforce import BruteForce
-from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Learner
-from hardness.upper.levenberg import Levenberg
-from hardness.upper.lifted import Lifted
-from hardness.upper.linear import Linear
-from hardness.upper.lowdegree import LowDegree
-from hardness.upper.mitm import MeetInTheMiddle
-from hardness.upper.mlp import Mlp
-from hardness.upper.modlinear import ModLinear
-from hardness.upper.pairs import Pairs
-from hardness.upper.pooled import Pooled
-from hardness.upper.primal import Primal
-from hardness.upper.queries import Queries
-from hardness.upper.restricted import Restricted
-from hardness.upper.staged.learner import Staged
-from hardness.upper.student import Student
-from hardness.upper.trivial import Trivial
 from instances.errors import UsageError, unknown
+from instances.lazy import Imported
 from instances.parameters import build
 
-LEARNERS: dict[str, type[Any]] = {
-    kind.name: kind
-    for kind in (
-        Queries,
-        Elimination,
-        LowDegree,
-        Student,
-        Mlp,
-        Pooled,
-        Staged,
-        Levenberg,
-        Linear,
-        Lifted,
-        BruteForce,
-        MeetInTheMiddle,
-        Restricted,
-        Bkw,
-        ModLinear,
-        AroraGe,
-        Primal,
-        Trivial,
-        Pairs,
-    )
-}
+LEARNERS: Mapping[str, type[Any]] = Imported(
+    "hardness.upper",
+    {
+        "queries": "queries.Queries",
+        "elimination": "elimination.Elimination",
+        "lowdegree": "lowdegree.LowDegree",
+        "student": "student.Student",
+        "mlp": "mlp.Mlp",
+        "pooled": "pooled.Pooled",
+        "staged": "staged.learner.Staged",
+        "levenberg": "levenberg.Levenberg",
+        "linear": "linear.Linear",
+        "lifted": "lifted.Lifted",
+        "bruteforce": "bruteforce.BruteForce",
+        "mitm": "mitm.MeetInTheMiddle",
+        "restricted": "restricted.Restricted",
+        "bkw": "bkw.Bkw",
+        "modlinear": "modlinear.ModLinear",
+        "arora-ge": "arorage.AroraGe",
+        "primal": "primal.Primal",
+        "trivial": "trivial.Trivial",
+        "pairs": "pairs.Pairs",
+    },
+)
 
 LONGEST_NAME = 1000  # of a learner, as it is written: it stands in tables, figures and files
 

@@ -7,13 +7,18 @@ The owner of a child holds its limits, counts its attempts and ends it: deaths, 
 have the same outcomes on every engine. A child ends when its owner is gone.
 """
 
-from hardness.compare.engines.attempt import abort, attempt
-from hardness.compare.engines.choose import engine_of
-from hardness.compare.engines.cluster import dask
-from hardness.compare.engines.engine import Batch, Engine
-from hardness.compare.engines.finished import Aborted, Failure, Finished, Limits
-from hardness.compare.engines.local import local
-from hardness.compare.engines.slot import Slot
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.compare.engines.attempt import abort, attempt
+    from hardness.compare.engines.choose import engine_of
+    from hardness.compare.engines.cluster import dask
+    from hardness.compare.engines.engine import Batch, Engine
+    from hardness.compare.engines.finished import Aborted, Failure, Finished, Limits
+    from hardness.compare.engines.local import local
+    from hardness.compare.engines.slot import Slot
 
 __all__ = [
     "Aborted",
@@ -29,3 +34,16 @@ __all__ = [
     "engine_of",
     "local",
 ]
+
+lazily(
+    __name__,
+    {
+        "attempt": "abort attempt",
+        "choose": "engine_of",
+        "cluster": "dask",
+        "engine": "Batch Engine",
+        "finished": "Aborted Failure Finished Limits",
+        "local": "local",
+        "slot": "Slot",
+    },
+)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future
-from dataclasses import asdict
 from typing import Any
 
 from hardness.compare.engines.attempt import attempt
@@ -35,7 +34,7 @@ class Engine:
         payloads: {"kind": ..., **job.to_json()} as texts.
         """
         try:
-            return self.executor.submit(attempt, list(payloads), asdict(limits))
+            return self.executor.submit(attempt, list(payloads), dict(vars(limits)))
         except Exception as error:
             raise self._lost(error) from error
 

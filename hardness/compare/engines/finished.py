@@ -1,7 +1,7 @@
 """What became of a job: its result, or what went wrong after all attempts."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from hardness.compare.jobs.job import content_key
@@ -56,7 +56,7 @@ class Finished:
 
     def to_json(self) -> dict[str, Any]:
         """Write it."""
-        return asdict(self)
+        return dict(vars(self))  # not asdict: it would copy the result, at any depth
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> "Finished":

@@ -51,8 +51,8 @@ def main() -> None:
 def answer(line: bytes) -> bytes:
     """Do the job of a line: the line that answers it.
 
-    >>> answer(b'{"kind": "none"}')[:57]
-    b'{"failure": "raised", "why": "KeyError: \\'none\\' (__init__.'
+    >>> answer(b'{"kind": "none"}')[:40]
+    b'{"failure": "raised", "why": "KeyError: '
     """
     start = time.perf_counter()
     try:

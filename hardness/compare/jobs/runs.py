@@ -1,7 +1,7 @@
 """A run of a learner as a job: its key is the content of everything the run depends on."""
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -51,7 +51,7 @@ class RunJob:
             "spec": self.spec,
             "learner": self.learner,
             "seed": self.seed,
-            "budget": {k: v for k, v in asdict(self.budget).items() if v is not None},
+            "budget": {k: v for k, v in vars(self.budget).items() if v is not None},
             "oracle": self.oracle,
             "tau": None if self.tau is None else str(self.tau),
             "revisions": list(self.revisions),

@@ -1,6 +1,19 @@
 """The store: runs, certificates and data of figures in one SQLite file."""
 
-from hardness.compare.store.reader import Reader, read
-from hardness.compare.store.writer import Writer, create, reopen
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.compare.store.reader import Reader, read
+    from hardness.compare.store.writer import Writer, create, reopen
 
 __all__ = ["Reader", "Writer", "create", "read", "reopen"]
+
+lazily(
+    __name__,
+    {
+        "reader": "Reader read",
+        "writer": "Writer create reopen",
+    },
+)

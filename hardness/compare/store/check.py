@@ -45,7 +45,8 @@ def check_connection(connection: sqlite3.Connection) -> Damage | None:
     pages: list[str] = []
     try:
         found = connection.execute(f"PRAGMA quick_check({_MOST})").fetchall()
-        pages += [" ".join(line.split())[:120] for (line,) in found if line != "ok"]
+        said = [line for (text,) in found for line in text.splitlines()]
+        pages += [line[:120] for line in said if line != "ok" and not line.startswith("***")]
     except sqlite3.DatabaseError as error:
         pages.append(str(error))
     changed: dict[str, int] = {}

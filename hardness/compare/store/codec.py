@@ -7,6 +7,7 @@ the table holds their numbers.
 import json
 import math
 from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Any
 
 from hardness.compare.climb import passed
@@ -26,6 +27,7 @@ from hardness.oracles import Budget
 Record = dict[str, Any]  # columns by name, names as texts
 
 
+@cache
 def columns(table: str) -> tuple[str, ...]:
     """Return the columns whose values a record is made of, in order.
 
@@ -75,8 +77,7 @@ def of_run(row: RunRow) -> tuple[Any, ...]:
 
 def to_run(record: Record) -> RunRow:
     """Read a run; raises LookupError, TypeError or ValueError for what is none."""
-    context = json.loads(record["context"])
-    outcome, bound = json.loads(record["ending"])
+    outcome, bound = _named(record["ending"])
     recovered = record["secret_recovered"]
     run = Run.from_json(
         {
@@ -92,16 +93,27 @@ def to_run(record: Record) -> RunRow:
             "usage": {n: record[n] for n in ("examples", "queries", "seconds", "peak_bytes")},
             "secret_recovered": None if recovered is None else bool(recovered),
             "details": json.loads(record["details"]),
-            **context,
+            **_named(record["context"]),
         }
     )
     return RunRow(
         key=record["key"].hex(),
         run=run,
-        budget=Budget(**json.loads(record["budget"])),
+        budget=_budget(record["budget"]),
         bound=bound,
         attempts=record["attempts"],
     )
+
+
+@lru_cache(1024)
+def _named(text: str) -> Any:
+    """Read a text that many runs refer to: whoever is given it takes copies."""
+    return json.loads(text)
+
+
+@lru_cache(1024)
+def _budget(text: str) -> Budget:
+    return Budget(**json.loads(text))
 
 
 def of_certificate(row: CertificateRow) -> tuple[Any, ...]:

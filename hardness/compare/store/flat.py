@@ -1,10 +1,12 @@
 """A run as one flat row, with the columns of the view `runs`."""
 
 import math
+from functools import lru_cache
 from typing import Any
 
 from hardness.compare.climb import passed
-from hardness.compare.store.names import derived
+from hardness.compare.run import finite
+from hardness.compare.store import names
 from hardness.compare.store.rows import RunRow
 from hardness.compare.store.seal import compact
 from hardness.compare.store.timeless import timeless
@@ -34,11 +36,25 @@ COLUMNS = {name: kind for names, kind in _KINDS.items() for name in names.split(
 PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
 
 
+_derived = lru_cache(1024)(names.derived)  # runs come in the order of their specs
+
+
 def flat(row: RunRow) -> dict[str, Any]:
     """Lay a run out: texts, numbers, bools and None; JSON where a column holds more."""
+    return {**_columns(row), "details": compact(finite(row.run.details))}
+
+
+def comparable(row: RunRow) -> dict[str, Any]:
+    """Lay out what of a run is the same wherever and whenever it is executed."""
+    found = {name: value for name, value in _columns(row).items() if name not in PASSING}
+    return {**found, "details": compact(timeless(finite(row.run.details)))}
+
+
+def _columns(row: RunRow) -> dict[str, Any]:
+    """Lay out all but the details."""
     run, risk, budget = row.run, row.run.risk, row.budget
-    family, parameters = derived("spec", run.spec)
-    name, learner_parameters = derived("learner", run.learner)
+    family, parameters = _derived("spec", run.spec)
+    name, learner_parameters = _derived("learner", run.learner)
     return {
         "key": row.key,
         "spec": run.spec,
@@ -66,7 +82,7 @@ def flat(row: RunRow) -> dict[str, Any]:
         "examples": run.usage.examples,
         "queries": run.usage.queries,
         "secret_recovered": run.secret_recovered,
-        "details": compact(run.to_json()["details"]),
+        "details": None,  # takes its place in the order
         "family_revision": run.revisions.get("family"),
         "learner_revision": run.revisions.get("learner"),
         "seconds": run.usage.seconds,
@@ -75,10 +91,3 @@ def flat(row: RunRow) -> dict[str, Any]:
         "machine": run.machine,
         "versions": compact(run.versions),
     }
-
-
-def comparable(row: RunRow) -> dict[str, Any]:
-    """Lay out what of a run is the same wherever and whenever it is executed."""
-    found = {name: value for name, value in flat(row).items() if name not in PASSING}
-    found["details"] = compact(timeless(row.run.to_json()["details"]))
-    return found

@@ -75,8 +75,9 @@ def _short(sql: str) -> str:
 
 
 def _advice(said: str) -> str:
-    if "authoriz" in said or "prohibited" in said or "readonly" in said:
+    if any(word in said for word in ("authoriz", "prohibited", "readonly", "cannot modify")):
         return ": a store is read here, by SELECT alone"
     if "no such" in said:
-        return ": there are the views runs, certificates, wholes, figures and sweeps"
+        views = ": there are the views runs, certificates, wholes, figures and sweeps"
+        return f"{views}; a parameter of a spec is parameters->>'d'" if "column" in said else views
     return ""

@@ -8,6 +8,7 @@ from hardness.compare.store.codec import Record, columns, references
 from hardness.compare.store.schema import COLUMNS
 from hardness.compare.store.seal import seal
 
+_AT_ONCE = 100  # records of a query
 _KEYS = ("key", "whole")  # columns of keys: 16 bytes, hexadecimal elsewhere
 
 
@@ -43,16 +44,22 @@ class Records:
 
     def numbered(self, table: str, numbers: Sequence[int]) -> Iterator[Record]:
         """Yield the records with these numbers, in their order."""
-        for number in numbers:
-            yield from self.where(table, "id", number)
+        for start in range(0, len(numbers), _AT_ONCE):
+            some = numbers[start : start + _AT_ONCE]
+            sql = f"{SELECT[table]} WHERE {table}.id IN ({','.join('?' * len(some))})"
+            found = {row[0]: row for row in self.connection.execute(sql, tuple(some))}
+            for number in some:
+                yield self._record(table, found.pop(number))
 
     def _read(self, table: str, sql: str, given: Sequence[Any] = ()) -> Iterator[Record]:
-        names = columns(table)
         for row in self.connection.execute(sql, given):
-            values = (row[1], *row[3:])
-            if not sealed(table, row[2], values):
-                raise ValueError(f"row {row[0]} of {table} is not what was written")
-            yield dict(zip(names, values, strict=True))
+            yield self._record(table, row)
+
+    def _record(self, table: str, row: Sequence[Any]) -> Record:
+        values = (row[1], *row[3:])
+        if not sealed(table, row[2], values):
+            raise ValueError(f"row {row[0]} of {table} is not what was written")
+        return dict(zip(columns(table), values, strict=True))
 
 
 def sealed(table: str, digest: Any, values: Sequence[Any]) -> bool:

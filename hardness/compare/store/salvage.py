@@ -126,6 +126,16 @@ def _shaped(table: str, values: list[Any]) -> bool:
     return isinstance(first, str)
 
 
+def listed(kept: dict[str, int]) -> str:
+    """Write what was kept.
+
+    >>> listed({"runs": 2, "wholes": 1, "parts": 0}), listed({})
+    ('2 runs, 1 whole', 'nothing')
+    """
+    some = [f"{n} {name if n > 1 else name[:-1]}" for name, n in kept.items() if n]
+    return ", ".join(some) or "nothing"
+
+
 def survey(path: Path) -> dict[str, int]:
     """Count what `recover` would keep, by kind."""
     keys: dict[str, set[Any]] = {table: set() for table in SHOWN}

@@ -1,12 +1,25 @@
 """What finds a damaged or edited row: a digest of its content, kept in the row."""
 
 import hashlib
-import json
-from collections.abc import Sequence
+import json.encoder
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _SHORT = 64
-_write = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+
+
+def _encoder() -> Callable[[Any], str]:
+    """Make the encoder of all rows once: that of the standard library is made at each call."""
+    usual = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:  # an interpreter without it
+        return usual.encode
+    quote = json.encoder.encode_basestring_ascii
+    encode = make(None, usual.default, quote, None, ":", ",", True, False, False)
+    return lambda value: "".join(encode(value, 0))
+
+
+_write = _encoder()
 
 
 def compact(value: Any) -> str:

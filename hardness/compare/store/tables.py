@@ -73,7 +73,7 @@ class Tables:
 
     def insert(self, table: str, values: tuple[Any, ...]) -> bool:
         """Insert a record with its digest; False where one of its key is there."""
-        if any(isinstance(v, bytes | str) and len(v) > _LONGEST for v in values):
+        if max([len(v) for v in values if isinstance(v, bytes | str)]) > _LONGEST:
             raise TooLarge(f"a record of {table} has 1 GB or more, which a store does not hold")
         stored = list(values)
         for i, name in _REFERENCES[table]:

@@ -32,7 +32,7 @@ from hardness.compare.store.rows import (
     SweepRow,
     WholeRow,
 )
-from hardness.compare.store.salvage import survey
+from hardness.compare.store.salvage import listed, survey
 from hardness.compare.store.schema import VERSION, make, migrate
 from hardness.compare.store.tables import Tables
 from instances.disk import refuse_existing, refuse_unwritable, written
@@ -78,8 +78,8 @@ def reopen(path: Path) -> "Writer":
     try:
         found = check(path)
         if found:
-            kept = ", ".join(f"{n} {name}" for name, n in survey(path).items() if n) or "nothing"
-            raise DamagedFile(f"{path} is damaged: {found}; whole: {kept}; {recover_with(path)}")
+            whole = listed(survey(path))
+            raise DamagedFile(f"{path} is damaged: {found}; whole: {whole}; {recover_with(path)}")
     except BaseException:
         lock.free()
         raise

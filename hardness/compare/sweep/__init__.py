@@ -1,10 +1,15 @@
 """Sweeps: a file of specs, learners, seeds and budgets, done on an engine into a store."""
 
-from hardness.compare.sweep.drive import Ended, Interrupted
-from hardness.compare.sweep.file import read_sweep, read_text, require_count
-from hardness.compare.sweep.record import Climb, Gram, Runs, Sweep
-from hardness.compare.sweep.run import run_sweep
-from hardness.compare.sweep.tally import Progress
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.compare.sweep.drive import Ended, Interrupted
+    from hardness.compare.sweep.file import read_sweep, read_text, require_count
+    from hardness.compare.sweep.record import Climb, Gram, Runs, Sweep
+    from hardness.compare.sweep.run import run_sweep
+    from hardness.compare.sweep.tally import Progress
 
 __all__ = [
     "Climb",
@@ -19,3 +24,14 @@ __all__ = [
     "require_count",
     "run_sweep",
 ]
+
+lazily(
+    __name__,
+    {
+        "drive": "Ended Interrupted",
+        "file": "read_sweep read_text require_count",
+        "record": "Climb Gram Runs Sweep",
+        "run": "run_sweep",
+        "tally": "Progress",
+    },
+)

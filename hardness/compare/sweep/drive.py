@@ -49,13 +49,17 @@ def drive(
     """Do all jobs of all strands; raises Interrupted, with all that was finished being written."""
     flight, start = Flight(engine, limits), time.monotonic()
     missing: list[str] = []
+    last = start  # when a job came back
 
     def progress() -> Progress:
-        return tally.at(time.monotonic() - start)
+        now = time.monotonic()
+        return tally.at(now - start, now - last)
 
     def take() -> bool:
         """Take what came back, one after the other: none is lost if this is interrupted."""
+        nonlocal last
         some = bool(flight.landed)
+        last = time.monotonic() if some else last
         while flight.landed:
             strand, job, finished = flight.landed[0]
             rows = strand.take(job, finished)

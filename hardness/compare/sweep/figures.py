@@ -4,7 +4,6 @@ Nothing in them is measured anew, and no time is among them: equal runs give equ
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from itertools import groupby
 from statistics import median
 from typing import Any
@@ -43,7 +42,7 @@ def phase(runs: Iterable[RunRow], certificates: Iterable[CertificateRow]) -> Fig
 
 
 def _cell_of(row: RunRow) -> tuple[str, str, tuple[tuple[str, Any], ...]]:
-    given = tuple((k, v) for k, v in asdict(row.budget).items() if v is not None)
+    given = tuple((k, v) for k, v in vars(row.budget).items() if v is not None)
     return row.run.spec, row.run.learner, given
 
 

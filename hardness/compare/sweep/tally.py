@@ -3,6 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
+_PATIENCE = 2.0  # seconds that an estimate may be late
+
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
@@ -63,16 +65,23 @@ class Tally:
         total = sum(self._timed.values())
         return sum(self._seconds.values()) / total if total else None
 
-    def at(self, elapsed: float) -> Progress:
-        """Sum up."""
+    def at(self, elapsed: float, quiet: float = 0.0) -> Progress:
+        """Sum up. quiet: seconds since a job ended; more than is left means that means mislead.
+
+        >>> tally = Tally(slots=1)
+        >>> tally.plan("gram", 2); tally.add("gram", 0.5)
+        >>> tally.at(1.0, quiet=0.1).remaining, tally.at(9.0, quiet=8.5).remaining
+        (0.5, None)
+        """
         missing = {label: n - self._done[label] for label, n in self._planned.items()}
         each = {label: self.mean(label) for label, n in missing.items() if n > 0}
         left = sum(missing[label] * mean for label, mean in each.items() if mean is not None)
-        known = None not in each.values()
+        left /= self.slots
+        known = None not in each.values() and (not each or quiet <= left + _PATIENCE)
         return Progress(
             planned=dict(self._planned),
             done={label: self._done[label] for label in self._planned},
             failed={label: n for label, n in self._failed.items() if n},
             elapsed=elapsed,
-            remaining=left / self.slots if known else None,
+            remaining=left if known else None,
         )

@@ -1,0 +1,66 @@
+"""Packages that import their names on demand: what they offer, what a reader of stores needs."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hardness.compare.jobs.kinds import KINDS
+from hardness.upper import LEARNERS
+
+PACKAGES = (
+    "hardness.compare",
+    "hardness.compare.engines",
+    "hardness.compare.jobs",
+    "hardness.compare.store",
+    "hardness.compare.sweep",
+    "hardness.report",
+)
+HEAVY = ("scipy", "numba", "hardness.lower", "hardness.upper.levenberg", "hardness.compare.both")
+
+
+def imported_here(package: str) -> dict[str, str]:
+    """Return what a package imports for type checkers: modules by name."""
+    tree = ast.parse(Path(importlib.import_module(package).__file__ or "").read_text())
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {
+        name.name: f"{node.module}"
+        for node in found
+        for name in node.names
+        if (node.module or "").startswith(package)
+    }
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_names_are_those_that_type_checkers_see(package):
+    module = importlib.import_module(package)
+    said = imported_here(package)
+    assert set(said) == set(module.__all__)
+    for name, where in said.items():
+        assert getattr(module, name) is getattr(importlib.import_module(where), name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        module.nothing  # noqa: B018
+
+
+def test_tables_call_things_as_they_call_themselves():
+    assert {name: kind.name for name, kind in LEARNERS.items()} == {n: n for n in LEARNERS}
+    assert {name: kind.kind for name, kind in KINDS.items()} == {n: n for n in KINDS}
+
+
+def test_a_function_is_not_hidden_by_its_module():
+    code = "import hardness.compare.stress, hardness.compare as c; print(callable(c.stress))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+@pytest.mark.parametrize(
+    "module", ["hardness.report.store", "hardness.report.sweep_status", "hardness.compare.store"]
+)
+def test_reading_a_store_imports_little(module):
+    code = f"import sys, {module} as m; m.__dict__.get('read') or getattr(m, 'read', 0); "
+    code += f"print([n for n in {HEAVY} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
