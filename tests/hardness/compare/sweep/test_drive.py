@@ -179,6 +179,7 @@ def test_a_climb_is_that_of_stress(monkeypatch, tmp_path):
         climbed = next(f.data for f in found.figures() if f.name.startswith("climb"))
         keys = {r.key for r in found.runs()}
 
+    assert "median_seconds" not in json.dumps(climbed)
     left = ("median_seconds", "asked")
 
     def timeless(climbs):
