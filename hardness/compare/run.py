@@ -127,8 +127,8 @@ def run(
 def answered(
     learner: Learner, oracle: OracleName = "samples", tau: Fraction = Fraction(1, 10)
 ) -> dict[str, str]:
-    """Write down how a learner's queries were answered, if it asks any."""
-    return {"tau": str(tau), "oracle": oracle} if learner.access == "queries" else {}
+    """Write down how a learner's queries were answered, if it asks any or might have."""
+    return {"tau": str(tau), "oracle": oracle} if learner.access != "examples" else {}
 
 
 def learn_once(

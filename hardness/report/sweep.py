@@ -132,13 +132,20 @@ def _costs(plan: Plan) -> str:
     peak = f"{readable_bytes(seen)} at most seen" if seen is not None else "not known"
     ended = "never" if limits.seconds is None else f"after {_time(limits.seconds)}"
     rows = [
-        ["one after another", span(plan.seconds)],
-        [f"on {count(plan.jobs, 'slot')}", span(plan.wall)],
+        ["one after another", _span(plan, plan.seconds)],
+        [f"on {count(plan.jobs, 'slot')}", _span(plan, plan.wall)],
         ["memory of a worker", f"{peak}; ended above {held}"],
         ["attempts", f"ended {ended}, {limits.retries} retries"],
         ["store", f"about {readable_bytes(plan.store_bytes)}"],
     ]
     return "\n".join(f"{name:<20}{text}" for name, text in rows)
+
+
+def _span(plan: Plan, seconds: Range) -> str:
+    """Write a range of seconds, and what it leaves out."""
+    if not plan.sweep.grams:
+        return span(seconds)
+    return f"{span(seconds)}, and Gram matrices" if plan.parts else "not estimated"
 
 
 def _how(plan: Plan) -> str:

@@ -51,7 +51,7 @@ class RunJob:
             "spec": self.spec,
             "learner": self.learner,
             "seed": self.seed,
-            "budget": {k: v for k, v in vars(self.budget).items() if v is not None},
+            "budget": _written(self.budget),
             "oracle": self.oracle,
             "tau": None if self.tau is None else str(self.tau),
             "revisions": list(self.revisions),
@@ -140,3 +140,9 @@ def origin(learner: Learner) -> str | None:
         return hashlib.sha256(learner.file.read_bytes()).hexdigest()
     except OSError as error:
         raise UsageError(f"{learner.spec} cannot be read: {error.strerror}") from error
+
+
+def _written(budget: Budget) -> dict[str, float]:
+    """Write a budget in one form: 60 seconds and 60.0 are equal, and so must be their keys."""
+    given = {k: v for k, v in vars(budget).items() if v is not None}
+    return {k: float(v) if k.endswith("seconds") else v for k, v in given.items()}

@@ -5,13 +5,15 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.compare.jobs.runs import RunJob, origin
-from hardness.compare.sweep.record import Runs
 from hardness.oracles import Budget
 from hardness.upper import parse_learner
 from instances.spec import FAMILIES
+
+if TYPE_CHECKING:  # sweeps import this module
+    from hardness.compare.sweep.record import Runs
 
 _SEED = '"seed":0,'  # quotes inside of JSON strings are escaped: it stands there once
 
@@ -64,7 +66,7 @@ class Cell:
         return hashlib.sha256((before + _SEED[:-2]).encode()), ("," + after).encode()
 
 
-def cells(runs: Runs) -> Iterator[Cell]:
+def cells(runs: "Runs") -> Iterator[Cell]:
     """List the cells of a group: pairs in their order, within a pair the budgets in theirs.
 
     No spec is read again: they are canonical. Raises UsageError for a learner's file that is gone.

@@ -1,6 +1,7 @@
 """Climbs of a sweep: each learner goes on to a rung when it passed on some seed of the last."""
 
 from dataclasses import replace
+from typing import Any
 
 from hardness.compare.climb import Climb as Climbed
 from hardness.compare.climb import Trials
@@ -113,7 +114,13 @@ class ClimbStrand:
                     "rungs": list(group.ladder.specs),
                     "seeds": group.seeds,
                     "base_seed": self._base,
-                    "climbs": [climber.climbed.to_json() for climber in self._climbers],
+                    "climbs": [_timeless(climber.climbed.to_json()) for climber in self._climbers],
                 },
             )
         ]
+
+
+def _timeless(climb: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the medians of times: equal runs give equal data."""
+    rungs = [{k: v for k, v in rung.items() if k != "median_seconds"} for rung in climb["rungs"]]
+    return climb | {"rungs": rungs}

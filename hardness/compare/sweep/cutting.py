@@ -29,6 +29,7 @@ class CutStrand:
         self._count = cut.parts
         self._ends: dict[int, bool] = {}
         self._sent: dict[str, int] = {}
+        self._failed = False
         self._over = not known.begin(run.key if run else cut.key)
         if not self._over:
             self._ends = {p.index: cut.ends(p.content) for p in kept.parts(cut.key)}
@@ -38,7 +39,7 @@ class CutStrand:
 
     def next(self) -> Job | None:
         """Return the next part that is not there."""
-        while not self._over and self._next < self._count and not self._settled:
+        while not (self._over or self._failed) and self._next < self._count and not self._settled:
             index, self._next = self._next, self._next + 1
             if index not in self._ends:
                 part = self._cut.part(index)
@@ -47,11 +48,19 @@ class CutStrand:
         return None
 
     def take(self, job: Job, finished: Finished) -> list[Row]:
-        """Keep what a part gave; a part that could not be done ends the run, or waits."""
+        """Keep what a part gave; after one that could not be done no more are sent.
+
+        That one may lie behind the part that ends the job: the run that others make then takes the
+        place of the failure.
+        """
         index = self._sent[job.key]
+        if self._over:  # and so planned no more
+            self._tally.plan(self._cut.label, 1)
         if finished.result is None:
-            self._over = True
+            self._failed = True
             return [run_row(self._run, finished)] if self._run else []
+        if self._over:
+            return []
         content = self._cut.content(finished.result)
         self._ends[index] = self._cut.ends(content)
         return [PartRow(whole=self._cut.key, index=index, content=content)]

@@ -13,6 +13,14 @@ from hardness.compare.store.rows import Bound, RunRow
 from hardness.oracles import Usage
 from hardness.upper import Outcome
 
+# Ends of a learner's own process that a signal, a library which is not there or another load on the
+# machine can make as well as the learner itself.
+_PASSING = (
+    Outcome.CRASHED,
+    Outcome.BROKE_OFF,
+    Outcome.NOT_LOADED,
+    Outcome.TOO_MANY_PROCESSES,
+)
 _OUTCOMES: dict[Failure, Outcome] = {
     "died": Outcome.CRASHED,
     "overdue": Outcome.OVERDUE,
@@ -33,11 +41,12 @@ def run_row(job: RunJob, finished: Finished) -> RunRow:
     >>> row.run.outcome.value, row.bound, row.reproducible
     ('overdue', 'machine', False)
     """
+    bound: Bound
     if finished.result is None:
         run, bound = _failed(job, finished), _bound(finished)
     else:
         run = Run.from_json(finished.result)
-        bound = bound_by(run, job.budget)
+        bound = "machine" if run.outcome in _PASSING else bound_by(run, job.budget)
     return RunRow(key=job.key, run=run, budget=job.budget, bound=bound, attempts=finished.attempts)
 
 
@@ -48,6 +57,7 @@ def _bound(finished: Finished) -> Bound:
 
 def _failed(job: RunJob, finished: Finished) -> Run:
     family, learner = job.revisions
+    how = {} if job.oracle is None else {"tau": str(job.tau), "oracle": job.oracle}
     return Run(
         spec=job.spec,
         learner=job.learner,
@@ -56,7 +66,7 @@ def _failed(job: RunJob, finished: Finished) -> Run:
         risk=None,
         usage=Usage(examples=0, queries=0, seconds=float(finished.seconds), peak_bytes=0),
         secret_recovered=None,
-        details={"why": finished.why},
+        details={"why": finished.why, **how},
         revisions={"family": family, "learner": learner},
         versions={
             "hardness": version("hardness-toolkit"),

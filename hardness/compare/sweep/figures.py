@@ -8,24 +8,29 @@ from itertools import groupby
 from statistics import median
 from typing import Any
 
-from hardness.compare.climb import passed
+from hardness.compare.climb import late, passed
 from hardness.compare.store.rows import CertificateRow, FigureRow, RunRow
+from hardness.compare.store.seal import compact
 
 PHASE = "phase"
+_HOW = ("oracle", "tau", "sha256", "package")  # of details: what else a run depends on
 _SHOWN = ("value", "kind", "parameters", "assumptions", "source")  # of a claim
 
 
 def phase(runs: Iterable[RunRow], certificates: Iterable[CertificateRow]) -> FigureRow:
     """Say how many runs of every spec, learner and budget solved it, beside what is certified.
 
-    runs: those of a spec, learner and budget one after another, as a store gives them. What was cut
-    by its budget of seconds or memory did not solve it within that; `timed` counts such runs, for
-    another machine may do otherwise. What the machine ended says nothing, and is counted apart. An
-    interval is that of Clopper and Pearson, at 95 %. [CP34]
+    runs: those of a spec, learner and budget one after another, as a store gives them; answers to
+    queries, revisions and files of a learner that differ make cells of their own. What was cut by
+    its budget of seconds or memory did not solve it within that; `timed` counts such runs, for
+    another machine may do otherwise. What the machine ended (`not_run`) says nothing. [low, high]
+    is of Clopper and Pearson, at 95 %, for the chance that a run solves it within its budget: low
+    as if none of those had, high as if all had. [CP34]
     """
     cells = [
-        _cell(spec, learner, dict(budget), list(rows))
+        _cell(spec, learner, dict(budget), how, kept)
         for (spec, learner, budget), rows in groupby(runs, _cell_of)
+        for how, kept in _split(rows)
     ]
     certified = [
         {
@@ -46,24 +51,36 @@ def _cell_of(row: RunRow) -> tuple[str, str, tuple[tuple[str, Any], ...]]:
     return row.run.spec, row.run.learner, given
 
 
-def _cell(spec: str, learner: str, budget: dict[str, Any], rows: list[RunRow]) -> dict[str, Any]:
+def _split(rows: Iterable[RunRow]) -> list[tuple[dict[str, Any], list[RunRow]]]:
+    """Part the runs of a cell by what else their keys hold, in the order of that."""
+    found: dict[str, tuple[dict[str, Any], list[RunRow]]] = {}
+    for row in rows:
+        said = {name: row.run.details[name] for name in _HOW if name in row.run.details}
+        how = {**said, "revisions": row.run.revisions}
+        found.setdefault(compact(how), (how, []))[1].append(row)
+    return [found[text] for text in sorted(found)]
+
+
+def _cell(
+    spec: str, learner: str, budget: dict[str, Any], how: dict[str, Any], rows: list[RunRow]
+) -> dict[str, Any]:
     from scipy.stats import binomtest
 
     kept = [row.run for row in rows if row.bound != "machine"]
-    solved = [run for run in kept if passed(run)]
-    interval = None
-    if kept:
-        found = binomtest(len(solved), len(kept)).proportion_ci(0.95, "exact")
-        interval = [float(found.low), float(found.high)]
+    solved = [run for run in kept if passed(run) and not late(run, rows[0].budget)]
+    lost = len(rows) - len(kept)
+    low = binomtest(len(solved), len(rows)).proportion_ci(0.95, "exact").low
+    high = binomtest(len(solved) + lost, len(rows)).proportion_ci(0.95, "exact").high
     return {
         "spec": spec,
         "learner": learner,
         "budget": budget,
+        **how,
         "runs": len(kept),
         "solved": len(solved),
-        "interval": interval,
+        "interval": [float(low), float(high)],
         "timed": sum(row.bound in ("seconds", "memory") for row in rows),
-        "not_run": len(rows) - len(kept),
+        "not_run": lost,
         "median_examples": median(r.usage.examples for r in solved) if solved else None,
         "median_queries": median(r.usage.queries for r in solved) if solved else None,
     }

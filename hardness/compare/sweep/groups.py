@@ -28,6 +28,7 @@ GROUPS = ("runs", "climbs", "grams")
 MOST_PAIRS = 10**6  # of a spec and a learner: they are listed
 _MOST_BUDGETS = 1000
 _MOST_TRIALS = 1000  # of a rung
+_MOST_MEMBERS = 1 << 16  # the half of a matrix that is put together takes 9 GB then
 _RUNS = ("spec", "over", *SHARED)
 _CLIMB = ("ladder", "rungs", "learners", "seeds", "seed", "budget")
 _GRAM = ("spec", "members", "samples", "confidence", "seed")
@@ -130,7 +131,7 @@ def gram(group: Node) -> Gram:
     found = next(families(axes(own["spec"], own["spec"].text("a spec"), None)))
     if not isinstance(found, Symmetric | Modular):
         raise own["spec"].complaint(f"{found.name} given: there are no certified correlations")
-    members = own["members"].whole(2)
+    members = own["members"].whole(2, _MOST_MEMBERS)
     if found.size is not None and members > found.size:
         raise own["members"].refuse(f"at most the {found.size} members of {found.spec[:80]}")
     confidence = float(own["confidence"].exact("a number")) if "confidence" in own else 0.99

@@ -138,7 +138,7 @@ def _line(
 ) -> Line:
     """Make the line of a learner's cells in one family within one budget."""
     chosen = parse_learner(learner)
-    asks = chosen.access == "queries"
+    asks = chosen.access != "examples"
     how = (group.oracle, str(group.tau)) if asks else (None, None)
     points = {}
     for i, spec in enumerate(specs):

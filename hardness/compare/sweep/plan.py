@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
+from hardness.compare.jobs import gram_cut
 from hardness.compare.store.rows import RunRow
 from hardness.compare.sweep.estimate import Line, chosen
 from hardness.compare.sweep.parts import (
@@ -31,7 +32,7 @@ _RUN_BYTES, _CERTIFICATE_BYTES = 300, 5000  # in a store, about
 class Plan:
     """What a sweep would do on `jobs` slots; its seconds are those of jobs alone, without retries.
 
-    blocks: parts of each Gram matrix, 0 where they are not counted yet.
+    blocks: parts of each Gram matrix.
     """
 
     sweep: Sweep
@@ -102,13 +103,19 @@ class Plan:
         }
 
 
+def _blocks(gram: Gram) -> int:
+    """Count the parts that a Gram matrix is cut into."""
+    cut = gram_cut(gram.spec, gram.members, gram.samples, gram.confidence, gram.seed)
+    return cut.parts
+
+
 def plan(
     sweep: Sweep,
     store: Iterable[RunRow] | None = None,
     probe: float = 1.0,
     jobs: int = 1,
     progress: Callable[[int], None] = lambda done: None,
-    blocks: Callable[[Gram], int] = lambda gram: 0,
+    blocks: Callable[[Gram], int] = _blocks,
 ) -> Plan:
     """Count what a sweep would do, and estimate its cost from a store's runs, probes and budgets.
 

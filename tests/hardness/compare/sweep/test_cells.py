@@ -1,5 +1,7 @@
 """Cells: keys without jobs equal the jobs' own."""
 
+import subprocess
+import sys
 from fractions import Fraction
 
 from hypothesis import given
@@ -65,3 +67,8 @@ def test_a_learner_from_a_file_is_known_by_its_text(tmp_path, monkeypatch):
         group = Runs(title="runs 1", pairs=pairs, seeds=range(1), budgets=(Budget(),))
         keys += list(next(cells(group)).keys(group.seeds))
     assert keys[0] != keys[1]
+
+
+def test_the_module_can_be_the_first_that_is_imported():
+    done = subprocess.run([sys.executable, "-c", "import hardness.compare.sweep.cells"], check=False)
+    assert done.returncode == 0

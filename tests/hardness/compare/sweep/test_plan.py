@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from hardness.compare.sweep.probe import probe
 from hardness.oracles import Budget
 from hardness.report.sweep import plan_words
 from hardness.upper import parse_learner
+from instances.errors import UsageError
 from instances.spec import parse
 
 HEAD = 'format = "hardness-sweep/1"\nname = "x"\n'
@@ -200,3 +202,24 @@ def test_a_climb_is_bounded_by_its_rungs():
     assert made.seconds == (0.0, 2 * 60.0 * rungs)
     assert made.wall == (0.0, 60.0 * rungs + 30.0 * rungs)
     assert made.parts[0].at_most
+
+
+def test_grams_are_counted_in_parts_and_no_time_is_said_of_them():
+    text = """
+format = "hardness-sweep/1"
+name = "g"
+[[grams]]
+spec = "parity:d=64,m=8"
+members = 4096
+samples = 100_000_000
+"""
+    made = plan(read_text(text, "test"), probe=0)
+    assert made.blocks == (25,)
+    said = plan_words(made)
+    assert "25\nblocks" in said or "25 blocks" in said
+    assert "< 0 s" not in said
+    assert said.count("not estimated") == 3
+    runs = '[[runs]]\nspec = "parity:d=8,m=2"\nlearners = ["trivial"]\nbudget = { seconds = 5 }\n'
+    assert plan_words(plan(read_text(text + runs, "test"), probe=0)).count("and Gram matrices") == 2
+    with pytest.raises(UsageError, match="members"):
+        read_text(text.replace("4096", "70_000"), "test")
