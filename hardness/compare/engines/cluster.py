@@ -18,7 +18,7 @@ from hardness.compare.engines.scheduler import require_scheduler
 from instances.errors import ToolkitError, UsageError
 from instances.extras import require_extra
 
-BATCH = 32  # jobs in a task: what a task costs is then below what a slot costs for each of them
+BATCH = 256  # jobs in a task: of 50 ms each, they keep a core of 1000 busy for some 10 seconds
 _PATIENCE = 5.0  # seconds for a scheduler to answer
 _ARRIVING = 15.0  # seconds for a first worker to be there
 _ENDING = 3.0  # seconds for workers to end what they run

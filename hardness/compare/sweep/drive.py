@@ -17,6 +17,7 @@ from hardness.compare.sweep.tally import Progress, Tally
 from instances.errors import ToolkitError
 
 _TASK = 0.5  # seconds that a task of several short jobs takes
+_RATE = 200  # tasks a second, no more of which a scheduler is asked for
 _SHOWN = 20  # of what is missing
 
 Report = Callable[[Progress], None]
@@ -102,7 +103,7 @@ def _fill(flight: Flight, strands: Sequence[Strand], tally: Tally, batch: int) -
     """Hand over what there is room for; say whether there was anything."""
     any_sent = False
     while flight.room:
-        sent = _several(strands, tally, batch)
+        sent = _several(strands, tally, batch, max(_TASK, flight.slots / _RATE))
         if not sent:
             break
         flight.send(sent)
@@ -110,14 +111,14 @@ def _fill(flight: Flight, strands: Sequence[Strand], tally: Tally, batch: int) -
     return any_sent
 
 
-def _several(strands: Sequence[Strand], tally: Tally, batch: int) -> list[Sent]:
-    """Take the next job, and more of its strand where they are short."""
+def _several(strands: Sequence[Strand], tally: Tally, batch: int, seconds: float) -> list[Sent]:
+    """Take the next job, and where jobs are short more of its strand, of so many seconds in all."""
     for strand in strands:
         job = strand.next()
         if job is None:
             continue
         mean = tally.mean(job.label) if batch > 1 else None
-        most = max(1, min(batch, int(_TASK / mean))) if mean else 1
+        most = max(1, min(batch, int(seconds / mean))) if mean else 1
         sent: list[Sent] = [(strand, job)]
         while len(sent) < most and (job := strand.next()):
             sent.append((strand, job))

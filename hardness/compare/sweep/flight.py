@@ -18,13 +18,17 @@ Landed = tuple[Strand, Job, Finished]
 
 
 class Flight:
-    """Tasks that an engine has; whatever becomes of one comes back through one queue."""
+    """Tasks that an engine has; whatever becomes of one comes back through one queue.
+
+    slots: how many jobs the engine did at once when it was last asked, at least 1. tasks: in the
+    air.
+    """
 
     def __init__(self, engine: Engine, limits: Limits) -> None:
         """Begin with none."""
         self._engine, self._limits = engine, limits
         self._back: SimpleQueue[tuple[Sequence[Sent], Sequence[str], Batch]] = SimpleQueue()
-        self._slots, self._asked = engine.slots, time.monotonic()
+        self.slots, self._asked = max(1, engine.slots), time.monotonic()
         self.tasks = 0
         self.landed: deque[Landed] = deque()  # come back, and not taken by the driver yet
 
@@ -32,8 +36,8 @@ class Flight:
     def room(self) -> bool:
         """Whether the engine should have more."""
         if time.monotonic() - self._asked > _ASKED:  # workers of a cluster come and go
-            self._slots, self._asked = self._engine.slots, time.monotonic()
-        return self.tasks < _AHEAD * max(1, self._slots)
+            self.slots, self._asked = max(1, self._engine.slots), time.monotonic()
+        return self.tasks < _AHEAD * self.slots
 
     def send(self, jobs: Sequence[Sent]) -> None:
         """Hand jobs over as one task; raises ToolkitError where the engine takes none."""

@@ -70,5 +70,7 @@ def test_a_learner_from_a_file_is_known_by_its_text(tmp_path, monkeypatch):
 
 
 def test_the_module_can_be_the_first_that_is_imported():
-    done = subprocess.run([sys.executable, "-c", "import hardness.compare.sweep.cells"], check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", "import hardness.compare.sweep.cells"], check=False
+    )
     assert done.returncode == 0
