@@ -14,6 +14,7 @@ class Here(Executor):
 
     def __init__(self, stop=None, error=None, failing=None):
         self.done, self.stop, self.error = [], stop, error
+        self.sizes = []  # jobs of each task
         self.failing = failing or (lambda job: None)
 
     def submit(self, work, payloads, limits):
@@ -23,6 +24,7 @@ class Here(Executor):
                 raise self.error
             future.set_exception(self.error)
             return future
+        self.sizes.append(len(payloads))
         results = []
         for payload in payloads:
             job = read_job(json.loads(payload))

@@ -304,3 +304,13 @@ def test_what_the_clock_cut_is_no_success_and_what_the_machine_ended_is_no_run(
     timed = [replace(r, bound="seconds") for r in rows if r.run.seed]
     again = phase([replace(r, run=replace(r.run, risk=None)) for r in timed], []).data["cells"]
     assert all((c["runs"], c["solved"], c["timed"]) == (2, 0, 2) for c in again)
+
+
+@pytest.mark.parametrize(("slots", "batch", "most"), [(1, 1, 1), (1, 99, 50), (20, 99, 99)])
+def test_short_jobs_share_tasks_as_a_scheduler_needs(monkeypatch, tmp_path, slots, batch, most):
+    many = SMALL.replace("seeds = 3", "seeds = 60").replace("[60, 3000]", "[60]")
+    engine = Here()  # says that each job took 0.01 s
+    monkeypatch.setattr("hardness.compare.sweep.drive._RATE", 2)
+    sweep_here(monkeypatch, many, tmp_path / "a.db", engine, batch, jobs=slots)
+    assert sum(engine.sizes) == 2 * 2 * 60 + 2
+    assert max(engine.sizes) == most
