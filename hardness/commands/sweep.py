@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from shutil import get_terminal_size
 from types import SimpleNamespace
 from typing import Any
 
@@ -190,12 +191,12 @@ def _watching(to: SimpleNamespace) -> Iterator[Callable[[Any], None]]:
         if to.quiet or not (terminal or now - said >= _LOGGED):
             return
         said = now
-        line = printable(progress_line(at))
         if terminal:
+            line = printable(progress_line(at, get_terminal_size().columns - 1))
             click.echo("\r" + line.ljust(width), nl=False, err=True)
             width = len(line)
         else:
-            click.echo(line, err=True)
+            click.echo(printable(progress_line(at)), err=True)
 
     try:
         yield report

@@ -9,10 +9,12 @@ from typing import Any
 from hardness.compare.store.rows import SweepRow
 from hardness.compare.sweep.tally import Progress
 from hardness.report.progress import duration, progress_json
+from hardness.report.store import cut
 from hardness.report.text import table
 from hardness.upper import LEARNERS, parse_learner
 from instances.parameters import brief
 
+_NAME = 44  # columns of a learner
 Counts = Mapping[str, Mapping[str, int]]  # runs by learner and outcome
 
 
@@ -68,7 +70,7 @@ def short_name(label: str) -> str:
 def outcomes_table(counts: Counts) -> str:
     """Say how the runs of every learner ended."""
     rows = [
-        [short_name(learner), str(sum(found.values())), ", ".join(_ends(found))]
+        [cut(short_name(learner), _NAME), str(sum(found.values())), ", ".join(_ends(found))]
         for learner, found in counts.items()
     ]
     return table(["learner", "runs", "ended with"], rows) if rows else "no runs yet"
@@ -88,7 +90,12 @@ def _sweep(one: SweepRow, writing: bool) -> str:
         f"{f', {when}' if when else ''}; engine {one.engine}, written {ago} ago"
     )
     rows = [
-        [short_name(label), str(n), str(one.done.get(label, 0)), str(one.failed.get(label, 0))]
+        [
+            cut(short_name(label), _NAME),
+            str(n),
+            str(one.done.get(label, 0)),
+            str(one.failed.get(label, 0)),
+        ]
         for label, n in one.planned.items()
     ]
     return f"{first}\n\n{table(['jobs', 'planned', 'done', 'failed'], rows)}" if rows else first

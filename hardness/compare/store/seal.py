@@ -8,9 +8,12 @@ from typing import Any
 _SHORT = 64
 
 
-def _encoder() -> Callable[[Any], str]:
-    """Make the encoder of all rows once: that of the standard library is made at each call."""
-    usual = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True)
+def _encoder(other: Callable[[Any], Any] | None = None) -> Callable[[Any], str]:
+    """Make the encoder of all rows once: that of the standard library is made at each call.
+
+    other: writes what JSON does not hold.
+    """
+    usual = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True, default=other)
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:  # an interpreter without it
         return usual.encode
@@ -19,7 +22,15 @@ def _encoder() -> Callable[[Any], str]:
     return lambda value: "".join(encode(value, 0))
 
 
-_write = _encoder()
+def _shown(value: Any) -> str:
+    if not isinstance(value, bytes):
+        raise TypeError(f"a record holds {type(value).__name__}")
+    return (
+        value.hex() if len(value) <= _SHORT else hashlib.blake2b(value, digest_size=32).hexdigest()
+    )
+
+
+_write, _content = _encoder(), _encoder(_shown)
 
 
 def compact(value: Any) -> str:
@@ -37,11 +48,4 @@ def seal(table: str, values: Sequence[Any]) -> bytes:
     >>> seal("figure", ["a", "{}", 0.0]) != seal("figure", ["a", "{}", 1.0])
     True
     """
-    content = [_shown(v) if isinstance(v, bytes) else v for v in values]
-    return hashlib.blake2b(_write([table, content]).encode(), digest_size=8).digest()
-
-
-def _shown(value: bytes) -> str:
-    if len(value) <= _SHORT:
-        return value.hex()
-    return hashlib.blake2b(value, digest_size=32).hexdigest()
+    return hashlib.blake2b(_content([table, values]).encode(), digest_size=8).digest()

@@ -122,8 +122,8 @@ def learners(found: Axes) -> Iterator[str]:
             raise found.node.about(error) from error
     for chosen in found.filled():
         text = ",".join(f"{key}={value}" for key, value in {**fixed, **chosen}.items())
-        whole = f"{name}:{text}" if name in LEARNERS else _more(found.base, text)
         try:
+            whole = f"{name}:{text}" if name in LEARNERS else _more(found.base, text)
             learner = parse_learner(whole if text else found.base)
         except UsageError as error:
             raise _blamed(found, error) from error

@@ -36,3 +36,4 @@ def test_what_is_no_json_is_refused(value):
 
 def test_the_digest_of_stores_that_exist():
     assert seal("figure", ["a", "{}", 0.5]).hex() == "1778897f3a5a0046"
+    assert seal("part", [b"ab", 1, bytes(999)]).hex() == "6fdf03f9bf78d347"

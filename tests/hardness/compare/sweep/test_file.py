@@ -153,6 +153,8 @@ MISTAKES = [  # what stands after the head (from line 3), the line, the key, wor
      "runs[1].learners[2]", "did you mean 'elimination'"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = ['no.py:L']\n", 5, "runs[1].learners[1]",
      "there is no file"),
+    ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = ['no.py:']\n", 5, "runs[1].learners[1]",
+     "write path.py:Name"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [5]\n", 5, "runs[1].learners[1]", "5 given"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [{learner = 'mlp', over = {wdth = [1]}}]\n",
      5, "runs[1].learners[1].over.wdth", "did you mean 'width'"),
