@@ -3,11 +3,13 @@
 import logging
 import platform
 import re
+import signal
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
+from multiprocessing import resource_tracker
 from threading import Thread
 from typing import Any
 
@@ -143,15 +145,16 @@ def _require_address(address: str) -> None:
 def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
     """Start a scheduler and `jobs` worker processes of one thread; ends them."""
     try:
-        cluster = distributed.LocalCluster(
-            n_workers=jobs,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=":0",  # with none it asks for a port of its own choice
-            memory_limit=0,  # slots hold their own
-            silence_logs=logging.CRITICAL,
-        )
+        with _uninterrupted():
+            cluster = distributed.LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=":0",  # with none it asks for a port of its own choice
+                memory_limit=0,  # slots hold their own
+                silence_logs=logging.CRITICAL,
+            )
     except (OSError, RuntimeError) as error:
         said = " ".join(str(error).split())[:300]
         raise ToolkitError(f"no dask cluster could be started here: {said}") from error
@@ -160,6 +163,20 @@ def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
     finally:
         with suppress(OSError, TimeoutError):
             cluster.close()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keep Ctrl-C from the processes of a cluster: it is the driver's, which ends them.
+
+    The thread that is made here, and starts all of them, also later, hands down what it blocks.
+    """
+    resource_tracker.ensure_running()  # which takes the block from the thread that starts it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

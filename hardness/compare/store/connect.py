@@ -1,6 +1,7 @@
 """Opening a store: what is no store, a damaged one or one of another version is one line."""
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,7 @@ class StoreGone(ToolkitError):
 def connect(path: Path, mode: str, wait_seconds: float) -> sqlite3.Connection:
     """Open the SQLite file of a store, "ro" or "rw", its version unseen; raises DamagedFile."""
     require_file(path)
-    name = quote(str(path.absolute()))
+    name = quote(os.fsencode(path.absolute()))  # any bytes: a name need not be text
     with told(path):
         found = sqlite3.connect(
             f"file:{name}?mode={mode}", uri=True, timeout=wait_seconds, isolation_level=None
@@ -111,6 +112,8 @@ def told(path: Path) -> Iterator[None]:
         if code in _DAMAGED or "no such" in said:
             raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
         raise ToolkitError(f"{path} cannot be used: {said}") from error
+    except UnicodeDecodeError as error:  # what SQLite says shows bytes of the file
+        raise DamagedFile(f"{path} is damaged: {recover_with(path)}") from error
 
 
 @contextlib.contextmanager

@@ -9,9 +9,11 @@ from queue import Empty, SimpleQueue
 from hardness.compare.engines import Batch, Engine, Finished, Limits
 from hardness.compare.jobs import Job
 from hardness.compare.sweep.strands import Strand
+from instances.errors import ToolkitError
 
 _AHEAD = 2  # tasks for each slot: one at work, one waiting
 _ASKED = 5.0  # seconds after which an engine is asked again how many slots it has
+_ALONE = 600.0  # seconds without any, after which nobody is waited for
 
 Sent = tuple[Strand, Job]
 Landed = tuple[Strand, Job, Finished]
@@ -28,15 +30,24 @@ class Flight:
         """Begin with none."""
         self._engine, self._limits = engine, limits
         self._back: SimpleQueue[tuple[Sequence[Sent], Sequence[str], Batch]] = SimpleQueue()
-        self.slots, self._asked = max(1, engine.slots), time.monotonic()
+        self.slots = max(1, engine.slots)
+        self._asked = self._seen = time.monotonic()
         self.tasks = 0
         self.landed: deque[Landed] = deque()  # come back, and not taken by the driver yet
 
     @property
     def room(self) -> bool:
-        """Whether the engine should have more."""
+        """Whether the engine should have more; raises ToolkitError where it lost all its slots."""
         if time.monotonic() - self._asked > _ASKED:  # workers of a cluster come and go
-            self.slots, self._asked = max(1, self._engine.slots), time.monotonic()
+            there, self._asked = self._engine.slots, time.monotonic()
+            self.slots = max(1, there)
+            if there:
+                self._seen = self._asked
+            elif self._asked - self._seen > _ALONE:
+                raise ToolkitError(
+                    f"{self._engine.name} has had no workers for {_ALONE / 60:.0f} minutes: start "
+                    "some and resume"
+                )
         return self.tasks < _AHEAD * self.slots
 
     def send(self, jobs: Sequence[Sent]) -> None:

@@ -213,3 +213,15 @@ def test_what_is_no_store_at_all(tmp_path, content):
     with pytest.raises(DamagedFile, match="nothing of a store"):
         recover(path, tmp_path / "new.db")
     assert os.listdir(tmp_path) == ["other"]
+
+
+def test_damage_that_sqlite_cannot_say_in_letters_is_one_line(damaged, tmp_path):
+    content = damaged.read_bytes()
+    damaged.write_bytes(
+        content.replace(b"CREATE TABLE spec (", b"CREATE \xdf\xfe\xff\xdf\xdf spec (", 1)
+    )
+    with pytest.raises(DamagedFile, match="is damaged"):
+        read(damaged)
+    with pytest.raises(DamagedFile, match="is damaged"):
+        reopen(damaged)
+    recovered(damaged, tmp_path / "new.db")

@@ -289,3 +289,11 @@ def test_queries_read_and_nothing_else(db):
             assert "\n" not in str(caught.value)
         assert len(list(store.runs())) == 30
     assert os.listdir(db.parent) == ["runs.db"]
+
+
+def test_a_name_need_not_be_text(tmp_path):
+    path = tmp_path / os.fsdecode(b"r\xff%20?#.db")
+    with create(path) as writer:
+        writer.write(rows(0))
+    with read(path) as found:
+        assert found.summary()["wholes"] == 1

@@ -8,19 +8,19 @@ from random import Random
 
 import pytest
 
-from hardness.compare.engines import Aborted
+from hardness.compare.engines import Aborted, Engine, Limits
 from hardness.compare.jobs.search import cut_search
 from hardness.compare.store import read
 from hardness.compare.store.connect import DiskFull
 from hardness.compare.store.export import export
 from hardness.compare.store.writer import Writer
 from hardness.compare.stress import stress
-from hardness.compare.sweep import Interrupted, read_text
+from hardness.compare.sweep import Interrupted, flight, read_text
 from hardness.compare.sweep.figures import phase
 from hardness.lower.verify import verify
 from hardness.upper import Outcome
 from instances import parse
-from instances.errors import AlreadyExists
+from instances.errors import AlreadyExists, ToolkitError
 from instances.ladders import ladder_of
 from tests.hardness.compare.sweep.here import Here, sweep_here
 
@@ -138,6 +138,18 @@ def test_an_engine_that_is_told_to_stop_leaves_no_failures(monkeypatch, tmp_path
     with read(tmp_path / "a.db") as found:
         assert found.sweeps()[0].state == "failed"
         assert found.sweeps()[0].failed == {}
+
+
+def test_an_engine_that_has_lost_all_workers_is_not_waited_for_for_ever(monkeypatch):
+    class Empty(Engine):
+        slots = 0
+
+    monkeypatch.setattr(flight, "_ASKED", -1.0)
+    found = flight.Flight(Empty("dask:tcp://there", Here(), 0), Limits())
+    assert found.room
+    monkeypatch.setattr(flight, "_ALONE", -1.0)
+    with pytest.raises(ToolkitError, match="dask:tcp://there has had no workers for"):
+        assert found.room
 
 
 def test_a_full_disk_ends_the_sweep_with_what_was_finished(monkeypatch, tmp_path):
