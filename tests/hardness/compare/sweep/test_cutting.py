@@ -63,7 +63,7 @@ def test_parts_make_the_row_of_a_run(monkeypatch, tmp_path, wanted, engine, jobs
 
 def test_parts_that_are_kept_are_not_done_again(monkeypatch, tmp_path, wanted):
     monkeypatch.setattr("hardness.compare.sweep.ledger.PACE", 0.0)
-    stop, every = Here(stop=2, error=KeyboardInterrupt()), []
+    stop = Here(stop=2, error=KeyboardInterrupt())
     for _ in range(100):
         stop.stop = len(stop.done) + 2
         try:
@@ -80,7 +80,7 @@ def test_a_part_that_fails_ends_a_run_that_needs_it(monkeypatch, tmp_path, wante
     def failing(job):
         return "died" if job.start == 0 else None
 
-    _, done = sweep_here(monkeypatch, SEARCH, tmp_path / "a.db", Here(failing=failing))
+    sweep_here(monkeypatch, SEARCH, tmp_path / "a.db", Here(failing=failing))
     with read(tmp_path / "a.db") as found:
         assert {r.run.outcome for r in found.runs()} == {Outcome.CRASHED}
     _, again = sweep_here(monkeypatch, SEARCH, tmp_path / "a.db", resume=True, retry=True)
@@ -99,9 +99,6 @@ def test_a_part_that_fails_behind_the_one_that_ends_the_search(monkeypatch, tmp_
     def failing(job):  # all candidates of the parts before were tried
         return "died" if job.start >= believed[job.run.seed] else None
 
-    monkeypatch.setattr(
-        "hardness.compare.sweep.begin.cut_search", partial(cut_search, whole=500, steps=1)
-    )
     for engine in (Here, Late):
         store = tmp_path / f"{engine.__name__}.db"
         ended, _ = sweep_here(monkeypatch, SEARCH, store, engine(failing=failing), jobs=4)
