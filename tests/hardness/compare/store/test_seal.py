@@ -1,13 +1,17 @@
 """What digests see, and what a spreadsheet must not."""
 
+import sqlite3
+
 import pytest
 
+from hardness.compare.store.check import check
 from hardness.compare.store.export import cell
 from hardness.compare.store.merge import merge
 from hardness.compare.store.reader import read
 from hardness.compare.store.rows import FigureRow
 from hardness.compare.store.seal import seal
-from hardness.compare.store.writer import create
+from hardness.compare.store.writer import create, reopen
+from instances.errors import DamagedFile
 
 
 @pytest.mark.parametrize("place", [0, 63, 64, 1000, 99_999])
@@ -33,3 +37,14 @@ def test_the_latest_figure_stands_whatever_the_order(tmp_path):
         merge(first, [other], out)
         with read(out) as found:
             assert [f.data for f in found.figures()] == [{"is": "new"}]
+
+
+def test_a_store_with_a_trigger_is_not_opened_to_be_written(tmp_path):
+    store = tmp_path / "a.db"
+    create(store).close()
+    assert check(store) is None
+    connection = sqlite3.connect(store)
+    connection.execute("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END")
+    connection.close()
+    with pytest.raises(DamagedFile, match="trigger"):
+        reopen(store)
