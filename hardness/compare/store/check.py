@@ -65,10 +65,13 @@ def check_connection(connection: sqlite3.Connection) -> Damage | None:
 
 
 def _missing(connection: sqlite3.Connection) -> list[str]:
-    """Say which wholes lack arrays."""
+    """Say which wholes lack arrays, and whether there is a trigger, which no store has."""
     sql = (
         "SELECT count(*) FROM whole WHERE json_array_length(arrays) != "
         "(SELECT count(*) FROM array WHERE array.whole = whole.key)"
     )
     (lacking,) = connection.execute(sql).fetchone()
-    return [f"{lacking} of whole lack arrays"] if lacking else []
+    found = [f"{lacking} of whole lack arrays"] if lacking else []
+    own = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"
+    (triggers,) = connection.execute(own).fetchone()
+    return [*found, f"{triggers} triggers are none of a store's"] if triggers else found

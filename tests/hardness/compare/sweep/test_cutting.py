@@ -63,7 +63,7 @@ def test_parts_make_the_row_of_a_run(monkeypatch, tmp_path, wanted, engine, jobs
 
 def test_parts_that_are_kept_are_not_done_again(monkeypatch, tmp_path, wanted):
     monkeypatch.setattr("hardness.compare.sweep.ledger.PACE", 0.0)
-    stop, every = Here(stop=2, error=KeyboardInterrupt()), []
+    stop = Here(stop=2, error=KeyboardInterrupt())
     for _ in range(100):
         stop.stop = len(stop.done) + 2
         try:
@@ -99,9 +99,6 @@ def test_a_part_that_fails_behind_the_one_that_ends_the_search(monkeypatch, tmp_
     def failing(job):  # all candidates of the parts before were tried
         return "died" if job.start >= believed[job.run.seed] else None
 
-    monkeypatch.setattr(
-        "hardness.compare.sweep.begin.cut_search", partial(cut_search, whole=500, steps=1)
-    )
     for engine in (Here, Late):
         store = tmp_path / f"{engine.__name__}.db"
         ended, _ = sweep_here(monkeypatch, SEARCH, store, engine(failing=failing), jobs=4)

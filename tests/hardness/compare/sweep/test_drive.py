@@ -79,8 +79,11 @@ def test_a_store_with_runs_wants_resume(monkeypatch, tmp_path):
     sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
     with pytest.raises(AlreadyExists, match="--resume"):
         sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
-    _, done = sweep_here(monkeypatch, SMALL, tmp_path / "a.db", resume=True)
-    assert done == []
+    ended, done = sweep_here(monkeypatch, SMALL, tmp_path / "a.db", resume=True)
+    assert (done, ended.progress.finished, ended.progress.total) == ([], 26, 26)
+    with read(tmp_path / "a.db") as found:
+        (figure,) = found.figures()
+    assert (figure.name, len(figure.data["cells"])) == ("phase", 8)
 
 
 def test_a_sweep_that_grew_does_what_is_new(monkeypatch, tmp_path):
