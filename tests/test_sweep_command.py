@@ -111,7 +111,7 @@ def test_an_interrupted_sweep_says_how_to_go_on(tmp_path, hardness, number):
     assert started.returncode == 130
     assert said.count("\n") == 1
     assert said.startswith("hardness: interrupted: ")
-    assert "hardness sweep run slow.toml --store runs.db --resume" in said
+    assert "hardness sweep run slow.toml --store runs.db --resume --jobs 1 --quiet" in said
     (one,) = hardness("sweep", "status", "runs.db", "--json").json["sweeps"]
     assert one["state"] == "interrupted"
     assert hardness("store", "check", "runs.db").code == 0

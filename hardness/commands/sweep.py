@@ -79,7 +79,9 @@ def plan_command(
 )
 @click.option("--yes", is_flag=True, help="More than 10 million runs, too.")
 @common
+@click.pass_context
 def run(
+    context: click.Context,
     to: SimpleNamespace,
     file: Path,
     store: Path,
@@ -111,7 +113,7 @@ def run(
         why = cut.__cause__
         if isinstance(why, DamagedFile | StoreGone):  # which says itself what is kept
             raise why from cut
-        said = f"{cut} and kept; go on with: {go_on(file, store, engine)}"
+        said = f"{cut} and kept; go on with: {go_on(file, store, *_given(context, to))}"
         if isinstance(why, ToolkitError):
             raise type(why)(f"{why}; {said}") from cut
         raise click.Abort(f"interrupted: {said}") from cut
@@ -142,9 +144,19 @@ def status(to: SimpleNamespace, store: Path) -> None:
     emit(to, data, status_words(store, sweeps, counts, writing))
 
 
+def _given(context: click.Context, to: SimpleNamespace) -> list[str]:
+    """The options of a sweep that were given and that who goes on with it wants again."""
+    given = {"engine": "--engine", "jobs": "--jobs", "retry": "--retry"}
+    said = {**context.params, **vars(to)}
+    default = click.core.ParameterSource.DEFAULT
+    asked = {n: o for n, o in given.items() if context.get_parameter_source(n) is not default}
+    pairs = [text for name, option in asked.items() for text in (option, str(said[name]))]
+    return pairs + [f"--{n}" for n in ("yes", "quiet") if said[n]]
+
+
 @contextmanager
 def _terminated() -> Iterator[None]:
-    """Take SIGTERM, by which schedulers of clusters end a job, for Ctrl-C; each ends it once.
+    """Take SIGTERM, by which clusters end a job, and SIGHUP for Ctrl-C; each ends it once.
 
     Who presses Ctrl-C again while what is finished is being written does not stop that for some
     seconds, nor does whatever follows until the process has ended.
@@ -158,7 +170,7 @@ def _terminated() -> Iterator[None]:
             last = now
             raise KeyboardInterrupt
 
-    numbers = (signal.SIGTERM, signal.SIGINT)
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
     for number, handler in zip(numbers, before, strict=True):
         if handler is not signal.SIG_IGN:  # as nohup and shells in the background ask for

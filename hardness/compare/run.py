@@ -1,14 +1,13 @@
 """One run: a learner on an instance within a budget, and what came of it."""
 
 import math
-import platform
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.metadata import version
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from hardness.compare.machine import machine, versions
 from hardness.compare.risk import Risk, measure
 from hardness.oracles import (
     Budget,
@@ -209,12 +208,8 @@ def judged(
         secret_recovered=recovered,
         details=details | how,
         revisions={"family": family.revision, "learner": learner.revision},
-        versions={
-            "hardness": version("hardness-toolkit"),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
-        machine=f"{platform.system()} {platform.machine()}",
+        versions=versions(),
+        machine=machine(),
     )
 
 

@@ -1,16 +1,17 @@
 """How sweeps stand, in words: for `sweep status`, and at the end of `sweep run`."""
 
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
+from hardness.compare.store.conflict import FAILED
 from hardness.compare.store.rows import SweepRow
 from hardness.compare.sweep.tally import Progress
 from hardness.report.progress import duration, progress_json
 from hardness.report.store import cut
-from hardness.report.text import table
+from hardness.report.text import count, table
 from hardness.upper import LEARNERS, parse_learner
 from instances.parameters import brief
 
@@ -105,9 +106,9 @@ def ended_words(store: Path, at: Progress, counts: Counts, missing: Sequence[str
     """Say what a sweep came to."""
     lines = [outcomes_table(counts), ""]
     lines += [f"not done: {one}" for one in missing]
-    failed = sum(at.failed.values())
+    failed = sum(n for ends in counts.values() for end, n in ends.items() if end in FAILED)
     if failed:
-        lines.append(f"{failed} failed: `--resume --retry failed` tries them again")
+        lines.append(f"{count(failed, 'run')} failed: `--retry failed` does them again")
     lines.append(f"{at.finished} of {at.total} jobs are done, in {duration(at.elapsed)}: {store}")
     return "\n".join(lines)
 
@@ -119,7 +120,11 @@ def ended_json(at: Progress, counts: Counts, missing: Sequence[str]) -> dict[str
     return {**progress_json(at), **said}
 
 
-def go_on(file: Path, store: Path, engine: str) -> str:
-    """Write the command that goes on with a sweep."""
-    at = "" if engine == "local" else f" --engine {quote(engine)}"
-    return f"hardness sweep run {quote(str(file))} --store {quote(str(store))} --resume{at}"
+def go_on(file: Path, store: Path, *options: str) -> str:
+    """Write the command that goes on with a sweep, with the options that it had.
+
+    >>> go_on(Path("a.toml"), Path("a.db"), "--jobs", "2")
+    'hardness sweep run a.toml --store a.db --resume --jobs 2'
+    """
+    command = ["hardness", "sweep", "run", str(file), "--store", str(store), "--resume", *options]
+    return shlex.join(command)

@@ -43,4 +43,6 @@ def difference(old: RunRow, new: RunRow) -> str | None:
     if not names:
         return None
     name = names[0]
-    return f"{name} is {str(one[name])[:_SHOWN]!r} and {str(other[name])[:_SHOWN]!r}"
+    said = f"{name} is {str(one[name])[:_SHOWN]!r} and {str(other[name])[:_SHOWN]!r}"
+    by, to = f"{old.run.machine} {old.run.versions}", f"{new.run.machine} {new.run.versions}"
+    return said if by == to else f"{said}; done by {by} and by {to}"

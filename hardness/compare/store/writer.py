@@ -29,6 +29,7 @@ from hardness.compare.store.rows import (
     PartRow,
     Row,
     RunRow,
+    SpentRow,
     SweepRow,
     WholeRow,
 )
@@ -196,8 +197,7 @@ class Writer:
             with told(self.path):
                 self._commit(rows, sweep)
             raise DiskFull(
-                f"the disk of {self.path} is full: all that was finished is written; free some of "
-                "it and go on with --resume"
+                f"the disk of {self.path} is full: all that was finished is written; free some"
             ) from full
         # SQLite goes on in a file that has lost its name, where nobody finds it.
         if identity(self.path) != self._file:
@@ -241,6 +241,8 @@ class Writer:
                 self.tables.replace("part", codec.of_part(row), keys=2)
         elif isinstance(row, CertificateRow):
             self.tables.replace("certificate", codec.of_certificate(row))
+        elif isinstance(row, SpentRow):
+            self.tables.delete("part", "whole", bytes.fromhex(row.whole))
         elif isinstance(row, WholeRow):
             self._write_whole(row)
         else:

@@ -1,6 +1,5 @@
 """The strands of a sweep on a store: what is to be done, less what is done."""
 
-import hashlib
 import secrets
 import time
 from dataclasses import replace
@@ -47,8 +46,7 @@ def begin(
 
 def row(sweep: Sweep, writer: Writer, engine: Engine) -> SweepRow:
     """Write down a sweep before it begins: base seeds are drawn once, and kept."""
-    digest = hashlib.sha256(sweep.text.encode()).hexdigest()
-    earlier = writer.sweep(digest)
+    earlier = writer.sweep(sweep.sha256)
     drawn = earlier.base_seeds if earlier else {}
     seeds = {
         climb.title: drawn.get(climb.title, secrets.randbits(BITS))
@@ -59,7 +57,7 @@ def row(sweep: Sweep, writer: Writer, engine: Engine) -> SweepRow:
     now = time.time()
     return SweepRow(
         name=sweep.name,
-        sha256=digest,
+        sha256=sweep.sha256,
         text=sweep.text,
         engine=engine.name,
         slots=engine.slots,

@@ -41,7 +41,7 @@ class Climber:
     def next(self) -> RunJob | None:
         """Return a run of this rung, or of one that follows where all of it was done before."""
         while not self.over:
-            if not self._jobs and not self._enter():
+            if not self._jobs and not self.enter():
                 return None
             for key, job in self._jobs.items():
                 row = None if key in self._runs else self._known.look(key)
@@ -54,7 +54,7 @@ class Climber:
             self._leave()
         return None
 
-    def _enter(self) -> bool:
+    def enter(self) -> bool:
         """Prepare the runs of the next rung, unless its family is not taken."""
         at = len(self.climbed.rungs)
         rung, spec = self._group.ladder.rungs[at], self._group.ladder.specs[at]
@@ -85,6 +85,8 @@ class ClimbStrand:
         """Let every learner stand before the first rung."""
         self._group, self._base = group, base_seed
         self._climbers = [Climber(group, base_seed, name, known, tally) for name in group.learners]
+        for climber in self._climbers:
+            climber.enter()  # so that its runs are counted
         self._written = False
 
     def next(self) -> Job | None:
@@ -108,7 +110,7 @@ class ClimbStrand:
         group = self._group
         return [
             FigureRow(
-                name=f"climb {group.title}",
+                name=group.title,
                 data={
                     "ladder": group.ladder.name,
                     "rungs": list(group.ladder.specs),

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from hardness.compare.engines import Finished
 from hardness.compare.jobs import Cut, Job, RunJob
-from hardness.compare.store.rows import PartRow, Row, WholeRow
+from hardness.compare.store.rows import PartRow, Row, SpentRow, WholeRow
 from hardness.compare.sweep.ends import run_row
 from hardness.compare.sweep.strands import Known
 from hardness.compare.sweep.tally import Tally
@@ -75,7 +75,8 @@ class CutStrand:
         if isinstance(found, WholeRow):
             return [found]
         assert self._run is not None
-        return [run_row(self._run, Finished(key=self._run.key, result=found))]
+        row = run_row(self._run, Finished(key=self._run.key, result=found))
+        return [row, SpentRow(whole=self._cut.key)]
 
     @property
     def _settled(self) -> bool:

@@ -7,9 +7,12 @@ else. So whatever is killed, the store holds what was finished, and who starts a
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hardness.compare.engines import Engine, Limits
+from hardness.compare.store.connect import DiskFull
+from hardness.compare.store.rows import Row
 from hardness.compare.sweep.flight import Flight, Sent
 from hardness.compare.sweep.ledger import PACE, Ledger
 from hardness.compare.sweep.strands import Strand
@@ -46,8 +49,12 @@ def drive(
     engine: Engine,
     limits: Limits,
     report: Report = lambda progress: None,
+    closing: Callable[[], Sequence[Row]] = tuple,
 ) -> Ended:
-    """Do all jobs of all strands; raises Interrupted, with all that was finished being written."""
+    """Do all jobs of all strands; raises Interrupted, with all that was finished being written.
+
+    closing: gives what is to be written at the end, when all jobs are.
+    """
     flight, start = Flight(engine, limits), time.monotonic()
     missing: list[str] = []
     last = start  # when a job came back
@@ -84,6 +91,7 @@ def drive(
                 if not (sent or landed or more or flight.tasks):
                     break
             report(progress())
+        ledger.add(closing())
         ledger.write(progress(), "finished")
     except BaseException as error:
         engine.abort()
@@ -91,7 +99,8 @@ def drive(
         take()
         if not ledger.broken:
             cut = isinstance(error, KeyboardInterrupt)
-            ledger.write(progress(), "interrupted" if cut else "failed")
+            with suppress(DiskFull):  # said before, and all that was finished then is written
+                ledger.write(progress(), "interrupted" if cut else "failed")
         if isinstance(error, KeyboardInterrupt | ToolkitError):
             raise Interrupted(progress()) from error
         raise

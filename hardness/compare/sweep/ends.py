@@ -1,13 +1,9 @@
 """How a finished job becomes a row: the run that it was, or the run that could not be."""
 
-import platform
-from importlib.metadata import version
-
-import numpy as np
-
 from hardness.compare.climb import bound_by
 from hardness.compare.engines import Failure, Finished
 from hardness.compare.jobs import RunJob
+from hardness.compare.machine import machine, versions
 from hardness.compare.run import Run
 from hardness.compare.store.rows import Bound, RunRow
 from hardness.oracles import Usage
@@ -68,10 +64,6 @@ def _failed(job: RunJob, finished: Finished) -> Run:
         secret_recovered=None,
         details={"why": finished.why, **how},
         revisions={"family": family, "learner": learner},
-        versions={
-            "hardness": version("hardness-toolkit"),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        },
-        machine=f"{platform.system()} {platform.machine()}",
+        versions=versions(),
+        machine=machine(),
     )

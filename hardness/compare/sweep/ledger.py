@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
+from hardness.compare.store.connect import DiskFull
 from hardness.compare.store.rows import Row, RunRow, SweepRow
 from hardness.compare.store.writer import Writer
 from hardness.compare.sweep.tally import Progress
@@ -24,6 +25,7 @@ class Ledger:
         self._runs: dict[str, RunRow] = {}
         self._last = time.monotonic()
         self.broken = False  # a writing went wrong: the store takes no more
+        self.wrote = False  # something that was not there
 
     def add(self, rows: Iterable[Row]) -> None:
         """Take rows to be written."""
@@ -42,11 +44,6 @@ class Ledger:
         """Whether it is time to write."""
         return time.monotonic() - self._last >= PACE
 
-    @property
-    def waiting(self) -> int:
-        """How many rows are not written."""
-        return len(self._rows)
-
     def write(
         self,
         progress: Progress,
@@ -64,8 +61,12 @@ class Ledger:
         )
         try:
             self._writer.write(self._rows, self.sweep)
+        except DiskFull:  # all is written, in the space that was kept for it
+            self._rows, self._runs = [], {}
+            raise
         except ToolkitError:
             self.broken = True
             raise
+        self.wrote |= bool(self._rows)
         self._rows, self._runs = [], {}
         self._last = time.monotonic()

@@ -1,5 +1,6 @@
 """A sweep as its file says it, read and checked; nothing is enumerated yet."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -87,6 +88,11 @@ class Sweep:
     climbs: tuple[Climb, ...] = ()
     grams: tuple[Gram, ...] = ()
     limits: Limits = field(default_factory=Limits)
+
+    @property
+    def sha256(self) -> str:
+        """What a store knows the sweep by: the hash of its file's text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def count(self) -> int:

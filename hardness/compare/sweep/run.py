@@ -4,6 +4,7 @@ from pathlib import Path
 
 from hardness.compare.engines import engine_of
 from hardness.compare.store import Writer, create, read, reopen
+from hardness.compare.store.rows import Row
 from hardness.compare.sweep.begin import begin, hard_limits
 from hardness.compare.sweep.drive import Ended, Report, drive
 from hardness.compare.sweep.figures import phase
@@ -27,12 +28,17 @@ def run_sweep(
     used, and Interrupted, with all that was finished in the store.
     """
     with engine_of(engine, jobs) as at, open_store(store, resume) as writer:
+        earlier = writer.sweep(sweep.sha256)
         strands, tally, ledger = begin(sweep, writer, at, retry)
-        ended = drive(strands, tally, ledger, at, hard_limits(sweep.limits, at), report)
-        with read(store) as found:
-            figure = phase(found.runs(), found.certificates())
-        writer.write([figure], ledger.sweep)
-    return ended
+
+        def closing() -> list[Row]:
+            if earlier and earlier.state == "finished" and not ledger.wrote:
+                return []  # its figure is that of these runs
+            with read(store) as found:
+                return [phase(found.runs(), found.certificates())]
+
+        limits = hard_limits(sweep.limits, at)
+        return drive(strands, tally, ledger, at, limits, report, closing)
 
 
 def open_store(path: Path, resume: bool) -> Writer:

@@ -1,5 +1,6 @@
 """Sweeps from end to end: whatever the engine, the order and the accidents, one table."""
 
+import base64
 import json
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace
@@ -9,6 +10,7 @@ from random import Random
 import pytest
 
 from hardness.compare.engines import Aborted, Engine, Limits
+from hardness.compare.jobs.gram import LayerPart
 from hardness.compare.jobs.search import cut_search
 from hardness.compare.store import read
 from hardness.compare.store.connect import DiskFull
@@ -18,6 +20,7 @@ from hardness.compare.stress import stress
 from hardness.compare.sweep import Interrupted, flight, read_text
 from hardness.compare.sweep.figures import phase
 from hardness.lower.verify import verify
+from hardness.oracles import Budget
 from hardness.upper import Outcome
 from instances import parse
 from instances.errors import AlreadyExists, ToolkitError
@@ -169,12 +172,15 @@ def test_a_full_disk_ends_the_sweep_with_what_was_finished(monkeypatch, tmp_path
     with pytest.raises(Interrupted) as cut:
         sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
     assert isinstance(cut.value.__cause__, DiskFull)
-    assert len(calls) == 3
+    assert calls[3:] == [0]  # how it stands, and no more
+    with read(tmp_path / "a.db") as found:
+        assert found.sweeps()[0].state == "failed"
     monkeypatch.setattr(Writer, "write", real)
     _, done = sweep_here(monkeypatch, SMALL, tmp_path / "a.db", resume=True)
     assert len(done) == 26 - sum(calls)
 
 
+SPECS = ("parity:d=8,m=2", "parity:d=10,m=3", "parity:d=12,m=3")
 CLIMB = """
 format = "hardness-sweep/1"
 name = "climb"
@@ -187,14 +193,13 @@ budget = { examples = 3000 }
 
 
 def test_a_climb_is_that_of_stress(monkeypatch, tmp_path):
-    specs = ("parity:d=8,m=2", "parity:d=10,m=3", "parity:d=12,m=3")
     sweep = read_text(CLIMB, "test")
     budget = sweep.climbs[0].budget
-    ladder = replace(ladder_of(specs), name=sweep.climbs[0].ladder.name)
+    ladder = replace(ladder_of(SPECS), name=sweep.climbs[0].ladder.name)
     wanted = stress(["lowdegree", "elimination"], ladder, base_seed=7, budget=budget)
     sweep_here(monkeypatch, CLIMB, tmp_path / "a.db", jobs=3)
     with read(tmp_path / "a.db") as found:
-        climbed = next(f.data for f in found.figures() if f.name.startswith("climb"))
+        climbed = next(f.data for f in found.figures() if f.name == "climbs 1")
         keys = {r.key for r in found.runs()}
 
     assert "median_seconds" not in json.dumps(climbed)
@@ -329,3 +334,84 @@ def test_short_jobs_share_tasks_as_a_scheduler_needs(monkeypatch, tmp_path, slot
     sweep_here(monkeypatch, many, tmp_path / "a.db", engine, batch, jobs=slots)
     assert sum(engine.sizes) == 2 * 2 * 60 + 2
     assert max(engine.sizes) == most
+
+
+def test_a_climb_asks_queries_as_stress_does(monkeypatch, tmp_path):
+    text = CLIMB.replace('"lowdegree", "elimination"', '"queries"').replace("3000", "400_000")
+    wanted = stress(["queries"], ladder_of(SPECS), base_seed=7, budget=Budget(examples=400_000))
+    sweep_here(monkeypatch, text, tmp_path / "a.db")
+    with read(tmp_path / "a.db") as found:
+        ours = sorted((r.run.spec, r.run.seed, r.run.usage.queries) for r in found.runs())
+    assert ours == sorted((r.spec, r.seed, r.usage.queries) for r in wanted.runs)
+    assert any(queries for *_, queries in ours)
+
+
+def test_a_climb_goes_on_from_what_is_retried(monkeypatch, tmp_path):
+    store = tmp_path / "a.db"
+
+    def failing(job):
+        return "died" if "elim" in job.label else None
+
+    sweep_here(monkeypatch, CLIMB, store, Here(failing=failing))
+    with read(store) as found:
+        assert found.counts()["elimination:checks=32"] == {"crashed": 5}
+    _, done = sweep_here(monkeypatch, CLIMB, store, resume=True)
+    assert done == []
+    sweep_here(monkeypatch, CLIMB, store, resume=True, retry=True)
+    sweep_here(monkeypatch, CLIMB, tmp_path / "b.db")
+    assert exported(store)[0] == exported(tmp_path / "b.db")[0]
+    with read(store) as one, read(tmp_path / "b.db") as other:
+        assert [f.data for f in one.figures()] == [f.data for f in other.figures()]
+
+
+def test_a_matrix_of_residues_has_the_radius_of_verify(monkeypatch, tmp_path):
+    spec = "lwe:n=4,q=7,sigma=1,secret=ternary,bits=5"
+    text = GRAM.replace("parity:d=16,m=3", spec).replace("members = 40", "members = 12")
+    sweep_here(monkeypatch, text, tmp_path / "a.db")
+    wanted = verify(parse(spec), members=12, samples=20000, confidence=0.99, seed=3).to_json()
+    with read(tmp_path / "a.db") as found:
+        (whole,) = found.wholes()
+    assert whole.content["radius"] == wanted["radius"]
+    assert whole.content["agrees"] is wanted["agrees"] is True
+
+
+def test_a_layer_that_differs_is_no_agreement(monkeypatch, tmp_path):
+    real = LayerPart.do
+
+    def wrong(self):
+        given = json.loads(base64.b64decode(real(self)["content"]))
+        told = json.dumps({**given, "agrees": False, "error": 1.0})
+        return {"content": base64.b64encode(told.encode()).decode()}
+
+    monkeypatch.setattr(LayerPart, "do", wrong)
+    sweep_here(monkeypatch, GRAM, tmp_path / "a.db")
+    with read(tmp_path / "a.db") as found:
+        (whole,) = found.wholes()
+    assert whole.content["agrees"] is False
+    assert whole.content["disagreements"] == 0
+
+
+def test_parts_of_a_search_are_gone_when_its_run_is_there(monkeypatch, tmp_path):
+    monkeypatch.setattr("hardness.upper.bruteforce._STEP", 1 << 10)
+    cut = partial(cut_search, whole=100, steps=1)
+    monkeypatch.setattr("hardness.compare.sweep.begin.cut_search", cut)
+    ended, _ = sweep_here(monkeypatch, SEARCH, tmp_path / "a.db")
+    assert ended.progress.total > 6
+    with read(tmp_path / "a.db") as found:
+        assert list(found.parts()) == []
+        assert len(list(found.runs())) == 6
+
+
+def test_a_sweep_with_nothing_to_do_leaves_its_figure(monkeypatch, tmp_path):
+    def dated():
+        with read(tmp_path / "a.db") as found:
+            return found.dated_figures()
+
+    sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
+    before = dated()
+    monkeypatch.setattr("hardness.compare.sweep.run.phase", lambda *_: 1 / 0)
+    sweep_here(monkeypatch, SMALL, tmp_path / "a.db", resume=True)
+    assert dated() == before
+    more = SMALL.replace("seeds = 3", "seeds = 4")
+    with pytest.raises(ZeroDivisionError):
+        sweep_here(monkeypatch, more, tmp_path / "a.db", resume=True)
