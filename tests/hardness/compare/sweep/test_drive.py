@@ -365,7 +365,7 @@ def test_a_climb_goes_on_from_what_is_retried(monkeypatch, tmp_path):
 
 
 def test_a_matrix_of_residues_has_the_radius_of_verify(monkeypatch, tmp_path):
-    spec = "lwe:n=4,q=7,sigma=1,secret=ternary,bits=5"
+    spec = "lwe:n=4,q=7,sigma=1,secret=ternary,bits=6"
     text = GRAM.replace("parity:d=16,m=3", spec).replace("members = 40", "members = 12")
     sweep_here(monkeypatch, text, tmp_path / "a.db")
     wanted = verify(parse(spec), members=12, samples=20000, confidence=0.99, seed=3).to_json()
