@@ -179,3 +179,20 @@ def test_a_store_that_is_none_is_refused(hardness, done):
         store = {"a": done[0] / "runs.db", "b": "new.db"}[name]
         assert hardness("store", "export", store, "--comparable", "--out", f"{name}.csv").code == 0
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
+
+
+@pytest.mark.cluster
+@pytest.mark.skipif(find_spec("distributed") is None, reason="needs the extra `cluster`")
+def test_the_same_table_on_one_worker_and_on_a_cluster_of_three(done, hardness):
+    root = str(Path(__file__).parent.parent)
+    for name, options in (("one", ["--jobs", "1"]), ("dask", ["--engine", "dask", "--jobs", "3"])):
+        command = [sys.executable, "-m", "cli", "sweep", "run", str(done[0] / "small.toml")]
+        subprocess.run(
+            [*command, "--store", f"{name}.db", "--quiet", *options],
+            env=os.environ | {"PYTHONPATH": root}, capture_output=True, check=True,
+        )  # fmt: skip
+    stores = {"two": done[0] / "runs.db", "one": "one.db", "dask": "dask.db"}
+    for name, store in stores.items():
+        found = hardness("store", "export", store, "--comparable", "--out", f"{name}.csv", "--json")
+        assert found.json == {"runs": 18, "left_out": 0, "format": "csv", "out": f"{name}.csv"}
+    assert len({Path(f"{name}.csv").read_bytes() for name in stores}) == 1

@@ -1,12 +1,13 @@
 """The full check of a store: its pages, and every record by its digest."""
 
+import contextlib
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
 from hardness.compare.store.connect import connect, reading, version_of
 from hardness.compare.store.records import SELECT, sealed
-from hardness.compare.store.schema import COLUMNS
+from hardness.compare.store.schema import COLUMNS, VERSION, make
 
 _MOST = 5  # complaints of SQLite that are kept
 
@@ -65,13 +66,29 @@ def check_connection(connection: sqlite3.Connection) -> Damage | None:
 
 
 def _missing(connection: sqlite3.Connection) -> list[str]:
-    """Say which wholes lack arrays, and whether there is a trigger, which no store has."""
+    """Say which wholes lack arrays, and which tables, views or triggers are none of a store's."""
     sql = (
         "SELECT count(*) FROM whole WHERE json_array_length(arrays) != "
         "(SELECT count(*) FROM array WHERE array.whole = whole.key)"
     )
     (lacking,) = connection.execute(sql).fetchone()
     found = [f"{lacking} of whole lack arrays"] if lacking else []
-    own = "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'"
-    (triggers,) = connection.execute(own).fetchone()
-    return [*found, f"{triggers} triggers are none of a store's"] if triggers else found
+    there, own = _schema(connection), _own_schema()
+    odd = sorted(there - own)
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version == VERSION:  # an older one lacks what a migration brings
+        odd += sorted(own - there)
+    names = ", ".join(dict.fromkeys(f"{kind} {name}" for kind, name, _ in odd))
+    return [*found, f"not as a store's: {names[:200]}"] if odd else found
+
+
+def _schema(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    sql = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL"
+    return set(connection.execute(sql).fetchall())
+
+
+def _own_schema() -> set[tuple[str, str, str]]:
+    """The tables, indices and views that a new store has."""
+    with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
+        make(new)
+        return _schema(new)

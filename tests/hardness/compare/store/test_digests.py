@@ -39,12 +39,22 @@ def test_the_latest_figure_stands_whatever_the_order(tmp_path):
             assert [f.data for f in found.figures()] == [{"is": "new"}]
 
 
-def test_a_store_with_a_trigger_is_not_opened_to_be_written(tmp_path):
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END",
+        "DROP VIEW runs; CREATE VIEW runs AS SELECT 1 AS passed",
+        "DROP VIEW figures",
+        "DROP INDEX run_status",
+        "CREATE TABLE mine (x)",
+    ],
+)
+def test_a_store_with_other_tables_or_views_is_not_opened_to_be_written(tmp_path, change):
     store = tmp_path / "a.db"
     create(store).close()
     assert check(store) is None
     connection = sqlite3.connect(store)
-    connection.execute("CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM run; END")
+    connection.executescript(change)
     connection.close()
-    with pytest.raises(DamagedFile, match="trigger"):
+    with pytest.raises(DamagedFile, match="not as a store's"):
         reopen(store)
