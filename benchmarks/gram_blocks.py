@@ -78,7 +78,9 @@ def watched(file: Path, store: Path, wanted: int) -> tuple[float, float, float]:
     """
     start, peaks = time.monotonic(), [0.0, 0.0]
     command = [*COMMAND, "sweep", "run", str(file), "--store", str(store), "--resume"]
-    process = subprocess.Popen([*command, "--jobs", str(WORKERS)], env=ENVIRONMENT)
+    process = subprocess.Popen(
+        [*command, "--jobs", str(WORKERS)], env=ENVIRONMENT, stdout=subprocess.DEVNULL
+    )
     while process.poll() is None:
         time.sleep(_LOOK)
         below = [pid for pid, line in tree(process.pid).items() if "engines.worker" in line]

@@ -158,7 +158,9 @@ def store_alone(folder: Path) -> list[str]:
             for first in range(0, count, size):
                 writer.write(rows[first : first + size])
             rate = count / (time.perf_counter() - start)
-        lines.append(f"| the store alone, {size} finished runs a transaction | {rate:.0f} runs/s |")
+        lines.append(
+            f"| the store alone, transactions of {size} finished runs | {rate:.0f} runs/s |"
+        )
     return lines
 
 
@@ -174,7 +176,7 @@ def arithmetic(each: float, rate: float, size: float, dask: list[str]) -> list[s
         f"{1e3 * least:.0f} ms a run on |",
         f"| tasks a second that the scheduler of dask takes | {tasks:.0f}: from "
         f"{1e3 * scheduler:.0f} ms a task on, which holds several short runs |",
-        f"| a run on dask, alone in its task, in a task of 32 | {single:.1f} ms, {batched:.2f} ms "
+        f"| a run on dask, alone in its task, in a full one | {single:.1f} ms, {batched:.2f} ms "
         f"of the driver: {CORES} cores are busy from {CORES * single / 1e3:.1f} s, "
         f"{CORES * batched / 1e3:.2f} s a run on |",
         f"| a store of {RUNS:.0e} such runs | {size * RUNS / 1e6:.0f} MB |",
