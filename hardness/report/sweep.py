@@ -91,7 +91,9 @@ def _table(parts: tuple[Part, ...]) -> str:
                     str(known.get("at least", 0) + known.get("at most", 0)),
                 ]
             )
-    return table(["group", "learner", "runs", "time of all", "seen", "between", "bound"], rows)
+    return table(
+        ["group", "learner", "runs", "time of all", "cells: seen", "between", "bound"], rows
+    )
 
 
 def _grams(plan: Plan) -> str:

@@ -55,57 +55,66 @@ def drive(
 
     closing: gives what is to be written at the end, when all jobs are.
     """
-    flight, start = Flight(engine, limits), time.monotonic()
-    missing: list[str] = []
-    last = start  # when a job came back
-
-    def progress() -> Progress:
-        now = time.monotonic()
-        return tally.at(now - start, now - last)
-
-    def take() -> bool:
-        """Take what came back, one after the other: none is lost if this is interrupted."""
-        nonlocal last
-        some = bool(flight.landed)
-        last = time.monotonic() if some else last
-        while flight.landed:
-            strand, job, finished = flight.landed[0]
-            rows = strand.take(job, finished)
-            ledger.add(rows)
-            if finished.failure and not rows:
-                missing.append(f"{job.label}: {finished.failure}: {finished.why}")
-            tally.add(job.label, finished.seconds, failed=finished.failure is not None)
-            flight.landed.popleft()
-        return some
-
+    flight = Flight(engine, limits)
+    desk = _Desk(flight, tally, ledger)
     try:
-        ledger.write(progress())
+        ledger.write(desk.progress())
         while True:
             sent = _fill(flight, strands, tally, engine.batch)
             flight.land(PACE)
-            landed = take()
+            landed = desk.take()
             if ledger.due or not flight.tasks:
-                ledger.write(progress())
+                ledger.write(desk.progress())
                 more = [row for strand in strands for row in strand.last()]
                 ledger.add(more)
                 if not (sent or landed or more or flight.tasks):
                     break
-            report(progress())
+            report(desk.progress())
         ledger.add(closing())
-        ledger.write(progress(), "finished")
+        ledger.write(desk.progress(), "finished")
     except BaseException as error:
         engine.abort()
         flight.rescue()
-        take()
+        desk.take()
         if not ledger.broken:
             cut = isinstance(error, KeyboardInterrupt)
             with suppress(DiskFull):  # said before, and all that was finished then is written
-                ledger.write(progress(), "interrupted" if cut else "failed")
+                ledger.write(desk.progress(), "interrupted" if cut else "failed")
         if isinstance(error, KeyboardInterrupt | ToolkitError):
-            raise Interrupted(progress()) from error
+            raise Interrupted(desk.progress()) from error
         raise
-    report(progress())
-    return Ended(progress=progress(), missing=tuple(missing[:_SHOWN]))
+    report(desk.progress())
+    return Ended(progress=desk.progress(), missing=tuple(desk.missing[:_SHOWN]))
+
+
+class _Desk:
+    """Where what came back is taken and counted."""
+
+    def __init__(self, flight: Flight, tally: Tally, ledger: Ledger) -> None:
+        self._flight, self._tally, self._ledger = flight, tally, ledger
+        self._start = self._last = time.monotonic()  # last: when a job came back
+        self.missing: list[str] = []
+
+    def progress(self) -> Progress:
+        """Sum up."""
+        now = time.monotonic()
+        return self._tally.at(now - self._start, now - self._last)
+
+    def take(self) -> bool:
+        """Take what came back, one after the other: none is lost if this is interrupted."""
+        landed = self._flight.landed
+        if not landed:
+            return False
+        self._last = time.monotonic()
+        while landed:
+            strand, job, finished = landed[0]
+            rows = strand.take(job, finished)
+            self._ledger.add(rows)
+            if finished.failure and not rows:
+                self.missing.append(f"{job.label}: {finished.failure}: {finished.why}")
+            self._tally.add(job.label, finished.seconds, failed=finished.failure is not None)
+            landed.popleft()
+        return True
 
 
 def _fill(flight: Flight, strands: Sequence[Strand], tally: Tally, batch: int) -> bool:
