@@ -89,6 +89,20 @@ def test_a_store_with_runs_wants_resume(monkeypatch, tmp_path):
     assert (figure.name, len(figure.data["cells"])) == ("phase", 8)
 
 
+def test_a_sweep_gone_on_with_keeps_when_it_began(monkeypatch, tmp_path):
+    stop = Here(stop=3, error=KeyboardInterrupt())
+    with pytest.raises(Interrupted):
+        sweep_here(monkeypatch, SMALL, tmp_path / "a.db", stop)
+    with read(tmp_path / "a.db") as found:
+        (before,) = found.sweeps()
+    sweep_here(monkeypatch, SMALL, tmp_path / "a.db", resume=True)
+    with read(tmp_path / "a.db") as found:
+        (after,) = found.sweeps()
+    assert before.state == "interrupted"
+    assert (after.started, after.state) == (before.started, "finished")
+    assert after.updated > before.updated
+
+
 def test_a_sweep_that_grew_does_what_is_new(monkeypatch, tmp_path):
     sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
     more = SMALL.replace("seeds = 3", "seeds = 4").replace("[8, 10]", "[8, 10, 12]")
@@ -112,6 +126,7 @@ def test_what_fails_has_an_outcome_and_is_tried_again_when_asked(monkeypatch, tm
     store = tmp_path / "a.db"
     ended, _ = sweep_here(monkeypatch, SMALL, store, Here(failing=failing))
     assert ended.progress.failed == {"elimination:checks=32": 12}
+    assert ended.missing == ()  # each has its row
     with read(store) as found:
         counts = found.counts()["elimination:checks=32"]
         rows = [r for r in found.runs() if r.run.learner.startswith("elim")]
