@@ -7,10 +7,14 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from hardness.compare.store import read
+from hardness.report.sweep_status import status_words
 
 SMALL = """\
 format = "hardness-sweep/1"
@@ -66,6 +70,15 @@ def test_status_says_how_it_stands(done, hardness):
     assert one["planned"]["elimination:checks=32"] == 4 + 10
     shown = hardness("sweep", "status", done[0] / "runs.db").out
     assert shown.startswith("small: finished, 20 of 20 jobs done")
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_status_stays_within_80_columns_a_while_later(done):
+    with read(done[0] / "runs.db") as found:
+        (one,) = found.sweeps()
+    old = replace(one, name="a name of some length, as sweeps have", updated=one.updated - 4000)
+    shown = status_words(done[0] / "runs.db", [old], {}, writing=False)
+    assert "jobs done" in shown
     assert max(map(len, shown.splitlines())) <= 80
 
 

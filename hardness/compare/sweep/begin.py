@@ -25,10 +25,11 @@ def begin(
     sweep: Sweep, writer: Writer, engine: Engine, retry: bool = False
 ) -> tuple[list[Strand], Tally, Ledger]:
     """Lay out what is left of a sweep; retry: runs that failed are run again."""
-    again = writer.failed() if retry else set()
+    failed = writer.failed()
+    again = failed if retry else set()
     begun = writer.keys("run") | writer.keys("certificate") | writer.keys("whole")
     ledger = Ledger(writer, row(sweep, writer, engine), again)
-    known = Known(begun=begun - again, look=ledger.look)
+    known = Known(begun=begun - again, failed=failed, look=ledger.look)
     tally = Tally(engine.slots)
     strands: list[Strand] = []
     for group in sweep.runs:

@@ -11,8 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from hardness.compare.engines import Engine, Limits
+from hardness.compare.store.conflict import FAILED
 from hardness.compare.store.connect import DiskFull
-from hardness.compare.store.rows import Row
+from hardness.compare.store.rows import Row, RunRow
 from hardness.compare.sweep.flight import Flight, Sent
 from hardness.compare.sweep.ledger import PACE, Ledger
 from hardness.compare.sweep.strands import Strand
@@ -112,7 +113,10 @@ class _Desk:
             self._ledger.add(rows)
             if finished.failure and not rows:
                 self.missing.append(f"{job.label}: {finished.failure}: {finished.why}")
-            self._tally.add(job.label, finished.seconds, failed=finished.failure is not None)
+            failed = finished.failure is not None or any(
+                isinstance(row, RunRow) and row.run.outcome.value in FAILED for row in rows
+            )
+            self._tally.add(job.label, finished.seconds, failed=failed)
             landed.popleft()
         return True
 

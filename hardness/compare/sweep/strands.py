@@ -16,10 +16,12 @@ from hardness.compare.sweep.tally import Tally
 class Known:
     """What strands know of one another: a job is counted once and begun once, whoever asks for it.
 
-    begun: keys of jobs that are done or being done. look: finds the row of a run that is done.
+    begun: keys of jobs that are done or being done. failed: keys of runs that failed before. look:
+    finds the row of a run that is done.
     """
 
     begun: set[str] = field(default_factory=set)
+    failed: set[str] = field(default_factory=set)
     counted: set[str] = field(default_factory=set)
     look: Callable[[str], RunRow | None] = lambda key: None
 
@@ -34,7 +36,9 @@ class Known:
         """Plan jobs that nobody has counted yet, and note those that are done."""
         new = [key for key in keys if key not in self.counted]
         self.counted.update(new)
-        tally.plan(label, len(new), done=sum(key in self.begun for key in new))
+        done = [key for key in new if key in self.begun]
+        failed = sum(key in self.failed for key in done)
+        tally.plan(label, len(new), done=len(done), failed=failed)
 
 
 class Strand(Protocol):

@@ -45,10 +45,14 @@ class Tally:
         self._seconds: Counter[str] = Counter()
         self._timed: Counter[str] = Counter()
 
-    def plan(self, label: str, count: int, done: int = 0) -> None:
-        """Count jobs that are planned, and those of them that were done before; below 0: undo."""
+    def plan(self, label: str, count: int, done: int = 0, failed: int = 0) -> None:
+        """Count jobs that are planned, those of them done before, and those that failed then.
+
+        Below 0: undo.
+        """
         self._planned[label] += count
         self._done[label] += done
+        self._failed[label] += failed
 
     def add(self, label: str, seconds: float, failed: bool = False) -> None:
         """Count a job that was done now."""

@@ -135,8 +135,9 @@ def test_what_fails_has_an_outcome_and_is_tried_again_when_asked(monkeypatch, tm
     assert all(not r.reproducible and r.attempts == 3 and r.run.details["why"] for r in rows)
     _, done = exported(store)
     assert (done.runs, done.left_out) == (12, 12)
-    _, again = sweep_here(monkeypatch, SMALL, store, resume=True)
+    left, again = sweep_here(monkeypatch, SMALL, store, resume=True)
     assert again == []
+    assert left.progress.failed == {"elimination:checks=32": 12}  # those of before, still
     _, again = sweep_here(monkeypatch, SMALL, store, resume=True, retry=True)
     assert len(again) == 12
     sweep_here(monkeypatch, SMALL, tmp_path / "b.db")
