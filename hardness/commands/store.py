@@ -121,12 +121,12 @@ def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
 
     With one store alone it is a copy of it, of this version.
     """
-    from hardness.compare.store.merge import merge as write
     from hardness.compare.store.reader import read
+    from hardness.compare.sweep.merging import merge_stores
     from hardness.report.store import store_words
 
     out = _new(to, "merge")
-    write(db, others, out)
+    merge_stores(db, others, out)
     with read(out) as found:
         summary, sweeps = found.summary(), found.sweeps()
     emit(to, summary, "written: " + store_words(str(out), summary, sweeps), write=False)

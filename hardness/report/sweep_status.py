@@ -1,6 +1,7 @@
 """How sweeps stand, in words: for `sweep status`, and at the end of `sweep run`."""
 
 import shlex
+import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,6 @@ from hardness.compare.sweep.tally import Progress
 from hardness.report.progress import duration, progress_json
 from hardness.report.store import cut
 from hardness.report.text import count, table
-from hardness.report.words import wrap
 from hardness.upper import LEARNERS, parse_learner
 from instances.parameters import brief
 
@@ -91,7 +91,7 @@ def _sweep(one: SweepRow, writing: bool) -> str:
         f"{one.name}: {how}, {sum(one.done.values())} of {sum(one.planned.values())} jobs done"
         f"{f', {when}' if when else ''}; engine {one.engine}, written {ago} ago"
     )
-    first = wrap(first)
+    first = textwrap.fill(first, 80)
     rows = [
         [
             cut(short_name(label), _NAME),

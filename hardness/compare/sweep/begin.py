@@ -38,7 +38,8 @@ def begin(
     for group in sweep.runs:
         strands += _runs(group, known, tally, writer)
     for climb in sweep.climbs:
-        strands.append(ClimbStrand(climb, ledger.sweep.base_seeds[climb.title], known, tally))
+        base = ledger.sweep.base_seeds[climb.title]
+        strands.append(ClimbStrand(climb, base, known, tally, sweep.sha256))
     for gram in sweep.grams:
         cut = gram_cut(gram.spec, gram.members, gram.samples, gram.confidence, gram.seed)
         strands.append(CutStrand(cut, known, tally, writer))

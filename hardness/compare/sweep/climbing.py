@@ -81,9 +81,11 @@ class Climber:
 class ClimbStrand:
     """All learners of a group, each on its own: jobs are counted as rungs are reached."""
 
-    def __init__(self, group: Climb, base_seed: int, known: Known, tally: Tally) -> None:
-        """Let every learner stand before the first rung."""
-        self._group, self._base = group, base_seed
+    def __init__(
+        self, group: Climb, base_seed: int, known: Known, tally: Tally, sweep: str
+    ) -> None:
+        """Let every learner stand before the first rung; sweep: the SHA-256 of its file."""
+        self._group, self._base, self._sweep = group, base_seed, sweep
         self._climbers = [Climber(group, base_seed, name, known, tally) for name in group.learners]
         for climber in self._climbers:
             climber.enter()  # so that its runs are counted
@@ -110,7 +112,7 @@ class ClimbStrand:
         group = self._group
         return [
             FigureRow(
-                name=group.title,
+                name=f"{group.title} of {self._sweep[:8]}",
                 data={
                     "ladder": group.ladder.name,
                     "rungs": list(group.ladder.specs),

@@ -38,7 +38,7 @@ def phase(runs: Iterable[RunRow], certificates: Iterable[CertificateRow]) -> Fig
             "terms": row.terms,
             "claims": {
                 claim["quantity"]: {name: claim[name] for name in _SHOWN}
-                for claim in row.certificate["claims"]
+                for claim in row.certificate.get("claims", ())
             },
         }
         for row in certificates

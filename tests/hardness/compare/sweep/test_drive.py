@@ -19,6 +19,7 @@ from hardness.compare.store.writer import Writer
 from hardness.compare.stress import stress
 from hardness.compare.sweep import Interrupted, flight, read_text
 from hardness.compare.sweep.figures import phase
+from hardness.compare.sweep.merging import merge_stores
 from hardness.lower.verify import verify
 from hardness.oracles import Budget
 from hardness.upper import Outcome
@@ -215,7 +216,7 @@ def test_a_climb_is_that_of_stress(monkeypatch, tmp_path):
     wanted = stress(["lowdegree", "elimination"], ladder, base_seed=7, budget=budget)
     sweep_here(monkeypatch, CLIMB, tmp_path / "a.db", jobs=3)
     with read(tmp_path / "a.db") as found:
-        climbed = next(f.data for f in found.figures() if f.name == "climbs 1")
+        climbed = next(f.data for f in found.figures() if f.name.startswith("climbs 1 of "))
         keys = {r.key for r in found.runs()}
 
     assert "median_seconds" not in json.dumps(climbed)
@@ -431,3 +432,24 @@ def test_a_sweep_with_nothing_to_do_leaves_its_figure(monkeypatch, tmp_path):
     more = SMALL.replace("seeds = 3", "seeds = 4")
     with pytest.raises(ZeroDivisionError):
         sweep_here(monkeypatch, more, tmp_path / "a.db", resume=True)
+
+
+LEARNERS = 'learners = ["lowdegree", "elimination"]\n'
+
+
+def test_stores_put_together_have_the_figure_of_all_runs_and_both_climbs(monkeypatch, tmp_path):
+    other = CLIMB.replace("seed = 7", "seed = 8")
+    sweep_here(
+        monkeypatch,
+        SMALL + CLIMB[CLIMB.index("[[climbs]]") :].replace("rungs", LEARNERS + "rungs"),
+        tmp_path / "a.db",
+    )
+    sweep_here(monkeypatch, other, tmp_path / "b.db")
+    merge_stores(tmp_path / "a.db", [tmp_path / "b.db"], tmp_path / "c.db")
+    with read(tmp_path / "c.db") as found:
+        figures = {f.name: f.data for f in found.figures()}
+        runs = list(found.runs())
+    assert sum(name.startswith("climbs 1 of ") for name in figures) == 2
+    cells = {(r.run.spec, r.run.learner, str(r.budget)) for r in runs}
+    assert len(figures["phase"]["cells"]) == len(cells)
+    assert sum(cell["runs"] for cell in figures["phase"]["cells"]) == len(runs)
