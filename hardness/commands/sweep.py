@@ -178,9 +178,9 @@ def _terminated() -> Iterator[None]:
     try:
         yield
     finally:
-        if last == -math.inf:
-            for number, handler in zip(numbers, before, strict=True):
-                signal.signal(number, handler)
+        ending = last != -math.inf  # Python leaves alone what is ignored, until the very end
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, signal.SIG_IGN if ending else handler)
 
 
 @contextmanager
