@@ -20,7 +20,7 @@ from hardness.report import (
     stress_figure,
     walsh,
 )
-from hardness.report.canvas import render
+from hardness.report.canvas import Panel, panels, render
 from instances.disk import read_json
 from instances.family import Family
 
@@ -80,3 +80,9 @@ def draw(name: str, data: Data, kind: str = "svg") -> bytes:
         return icl.picture(data, kind)
     size, build = DRAWINGS[name]
     return render(size, kind, lambda figure: build(figure, data))
+
+
+def screen(name: str, data: Data, key: str) -> tuple[Panel, ...]:
+    """Draw one figure for a page: each of its axes apart, themed, with what can be hovered."""
+    size, build = DRAWINGS[name]
+    return panels(size, lambda figure: build(figure, data), key)
