@@ -9,7 +9,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster ladder-tables clean
+.PHONY: demo test test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster ladder-tables clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -57,6 +57,10 @@ ladder-tables: $(VENV)/.plugins
 icl-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/icl.py > icl.part && mv icl.part docs/in-context-tables.md
 	cat docs/in-context-tables.md
+
+results: $(VENV)/.core
+	$(BIN)/python benchmarks/results.py > results.part && mv results.part docs/results.md
+	cat docs/results.md
 
 scaling-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/scaling.py > scaling.part && mv scaling.part docs/scaling-tables.md
