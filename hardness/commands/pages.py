@@ -131,6 +131,6 @@ def _kind(out: Path | None, asked: str | None) -> str:
         )
     if ending not in KINDS and asked is None:
         raise click.UsageError(
-            f"--out {out} given: a name that ends in .svg, .pdf or .png, or add --format"
+            f"--out {out} given: a name that ends in .svg, .png or .pdf, or add --format"
         )
     return asked or ending
