@@ -48,6 +48,7 @@ def report(to: SimpleNamespace, source: Path) -> None:
 
 FIGURES = (
     "both-sides",
+    "phase",
     "correlations",
     "eigenvalues",
     "sda",
@@ -72,14 +73,16 @@ OF_A_SPEC = ("correlations", "eigenvalues", "sda", "walsh", "collapse", "heads",
 @click.command(short_help=f"Draw one of {', '.join(FIGURES)}.")
 @click.argument("name", type=click.Choice(FIGURES))
 @click.argument("source", shell_complete=complete_spec)
+@click.option("--slice", "choice", help="Which part of a store, as m=3,noise=0.")
 @common
-def figure(to: SimpleNamespace, name: str, source: str) -> None:
+def figure(to: SimpleNamespace, name: str, source: str, choice: str | None) -> None:
     """Draw a figure of a SPEC, or of a file.
 
     correlations, eigenvalues, sda, walsh, collapse, heads, descent: SOURCE is a SPEC. adversary: a
     transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
-    `compare` with the learner staged. both-sides, risks, scaling: that of any
-    `compare`. attacks, training: that of a `compare` of an LWE-style family. map: that of
+    `compare` with the learner staged. both-sides, phase, risks, scaling: that of any
+    `compare`. attacks, training: that of a `compare` of an LWE-style family. For what is of a
+    `compare`, SOURCE may be a store of `hardness sweep run` with --slice. map: that of
     `hardness map`. stress: that of `hardness stress`. icl: that of `hardness icl`.
     --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
     """
@@ -92,7 +95,7 @@ def figure(to: SimpleNamespace, name: str, source: str) -> None:
     if kind not in ("svg", "png", "pdf"):
         raise click.UsageError(f"--out {to.out} given: a name that ends in .svg, .png or .pdf")
     early(to)
-    data = numbers(name, target(source)[0] if name in OF_A_SPEC else Path(source))
+    data = numbers(name, target(source)[0] if name in OF_A_SPEC else Path(source), choice)
     if to.out:
         write_bytes(to.out, draw(name, data, kind), force=to.force)
     emit(to, data, f"{to.out}: {name} of {data.get('spec', source)}", write=False)

@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from hardness.compare import Comparison
 from hardness.compare.certified import Certifier, terms_of
+from hardness.compare.choices import choices
 from hardness.compare.climb import late, passed
 from hardness.compare.planes import Plane, planes
 from hardness.compare.slices import brief_spec, short
@@ -87,6 +89,21 @@ def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
             for name in kept
         ],
     }
+
+
+def diagrams(every: Sequence[Plane]) -> list[tuple[Plane, int]]:
+    """List the diagrams of planes: one for each few learners, told apart by their choices."""
+    found = []
+    for plane in every:
+        parts = -(-len(plane.learners) // PANELS)
+        for part in range(1, parts + 1):
+            own = (("part", str(part)),) if parts > 1 else ()
+            found.append((replace(plane, fixed=(*plane.fixed, *own)), part))
+    named_apart = choices([plane.fixed for plane, _ in found])
+    return [
+        (replace(plane, choice=choice), part)
+        for (plane, part), choice in zip(found, named_apart, strict=True)
+    ]
 
 
 def asks(learner: str) -> bool:
@@ -178,7 +195,7 @@ def draw_phase(figure: Any, data: Data) -> None:
             axis.set_axis_off()
     figure.suptitle(_title(data), fontsize=9)
     handles = _legend(data)
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
 
 
 def _title(data: Data) -> str:
@@ -222,6 +239,7 @@ def _panel(axis: Any, data: Data, learner: Data) -> None:
 def _certify(axis: Any, data: Data, i: int, j: int, asks_queries: bool) -> None:
     """Hatch a cell, or draw those of its sides beyond which the region ends."""
     from matplotlib.patches import Rectangle
+    from matplotlib.patheffects import withStroke
 
     if asks_queries and data["quantity"] == "stat-queries":
         axis.add_patch(
@@ -249,6 +267,7 @@ def _certify(axis: Any, data: Data, i: int, j: int, asks_queries: bool) -> None:
                 linestyle="--",
                 linewidth=1.4,
                 zorder=5,
+                path_effects=[withStroke(linewidth=3.4, foreground="white")],
             )
 
 
@@ -281,7 +300,7 @@ def _legend(data: Data) -> list[Any]:
                     facecolor="white",
                     edgecolor=_BOUND,
                     hatch="////",
-                    label="certified: more queries than the budget are needed, worst answers",
+                    label="certified: needs more queries than the budget, worst answers",
                 )
             )
         found.append(
@@ -290,7 +309,7 @@ def _legend(data: Data) -> list[Any]:
                 [],
                 color=_BOUND,
                 linestyle="--",
-                label=f"the edge of that region for {kind}-query learners: not about this learner",
+                label=f"edge of that region for {kind}-query learners; no bound for this learner",
             )
         )
     return found
