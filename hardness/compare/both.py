@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from hardness.compare.pool import execute
 from hardness.compare.ranges import Value, numbers
@@ -44,16 +45,23 @@ class Comparison:
     runs: tuple[Run, ...]
     certificates: tuple[Certificate, ...]  # one a value, none where no bound is claimed
     command: str = ""
+    canonical: tuple[str, ...] = ()  # names of the learners, where a store says them
 
     def of(self, learner: str, value: Value) -> list[Run]:
         """Return the runs of a learner at a value of the parameter."""
-        spec = self.specs[self.values.index(value)]
-        return [r for r in self.runs if r.learner == learner and r.spec == spec]
+        return list(self._cells.get((learner, self.specs[self.values.index(value)]), ()))
 
-    @property
+    @cached_property
+    def _cells(self) -> dict[tuple[str, str], list[Run]]:
+        found: dict[tuple[str, str], list[Run]] = {}
+        for one in self.runs:
+            found.setdefault((one.learner, one.spec), []).append(one)
+        return found
+
+    @cached_property
     def learner_names(self) -> list[str]:
         """Canonical names of the learners, in the order asked."""
-        return [learner_spec(parse_learner(name)) for name in self.learners]
+        return list(self.canonical) or [learner_spec(parse_learner(one)) for one in self.learners]
 
 
 class Cut(Exception):

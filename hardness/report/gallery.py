@@ -32,6 +32,11 @@ GALLERY: dict[str, Entry] = {
         source="FILE",
         made=_COMPARE,
     ),
+    "phase": Entry(
+        shows="where learners solve, over two parameters, beside bounds",
+        source="FILE",
+        made=_COMPARE,
+    ),
     "risks": Entry(
         shows="relative risk and examples, over a parameter",
         source="FILE",

@@ -89,9 +89,11 @@ def scaling(comparison: Comparison) -> Scaling:
 def _fit(comparison: Comparison, learner: str, cost: Cost) -> Fit:
     kept: dict[Value, list[float]] = {}
     left_out: list[tuple[Value, str]] = []
-    for value in comparison.values:
-        runs = comparison.of(learner, value)
-        reason = _out(runs, value, cost)
+    every = {value: comparison.of(learner, value) for value in comparison.values}
+    numbers_of_runs = [len(runs) for runs in every.values() if runs]
+    seeds = max(numbers_of_runs, key=numbers_of_runs.count)  # of a store's slice they may differ
+    for value, runs in every.items():
+        reason = _out(runs, value, cost, seeds)
         if reason:
             left_out.append((value, reason))
         else:
@@ -111,8 +113,10 @@ def _fit(comparison: Comparison, learner: str, cost: Cost) -> Fit:
     )
 
 
-def _out(runs: list[Run], value: Value, cost: Cost) -> str | None:
-    """Say why a size does not count, if it does not."""
+def _out(runs: list[Run], value: Value, cost: Cost, seeds: int) -> str | None:
+    """Say why a size does not count, if it does not; seeds: runs at the other sizes."""
+    if not runs:
+        return "no run"
     passed = sum(judge(run.risk, known=True) is Outcome.SOLVED for run in runs)
     if passed < len(runs):
         return f"{passed} of {len(runs)} seeds passed"
@@ -120,6 +124,8 @@ def _out(runs: list[Run], value: Value, cost: Cost) -> str | None:
         return "a power law needs a value above 0"
     if any(getattr(run.usage, cost) <= 0 for run in runs):
         return f"it took no {cost}"
+    if len(runs) != seeds:
+        return f"{len(runs)} seeds, and {seeds} at other sizes"
     return None
 
 

@@ -1,0 +1,65 @@
+"""Where a report or a figure of a comparison comes from: a folder, results.json, or a store."""
+
+from pathlib import Path
+
+from hardness.compare import Comparison, read_comparison
+from hardness.compare.certified import Certifier
+from hardness.compare.choices import choose
+from hardness.compare.planes import planes
+from hardness.compare.slices import Slice, chosen, slices
+from hardness.compare.store import read
+from hardness.compare.store.connect import MAGIC
+from hardness.report.phase import Data, diagrams, of_phase, plane_of
+from instances.errors import UsageError
+
+
+def is_store(path: Path) -> bool:
+    """Say whether a path is an SQLite file, and so no results.json.
+
+    >>> is_store(Path("no-such-file"))
+    False
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:  # a folder, or nothing: the reader of comparisons says so
+        return False
+
+
+def slices_of(path: Path) -> tuple[Slice, ...]:
+    """Read the slices of a store; raises DamagedFile."""
+    with read(path) as store:
+        return slices(store.runs(), store.certificates())
+
+
+def comparison_of(path: Path, choice: str | None = None) -> Comparison:
+    """Read a comparison: the folder of `compare`, its results.json, or a slice of a store.
+
+    choice: which slice, as "m=3,noise=0". Raises DamagedFile, and UsageError where the store has
+    several slices and none is chosen, with their choices.
+    """
+    if is_store(path):
+        return chosen(slices_of(path), choice, str(path)).comparison
+    if choice is not None:
+        raise UsageError(
+            f"--slice '{choice[:100]}' given: {path} is no store: leave --slice out, for a "
+            "comparison is one slice"
+        )
+    return read_comparison(path)
+
+
+def phase_of(path: Path, choice: str | None = None) -> Data:
+    """Collect a phase diagram of a comparison, or of the plane of a store that is chosen.
+
+    A choice may name parameters that are axes of the plane; "part=2" chooses the second few
+    learners where there are many. Raises DamagedFile, and UsageError as `comparison_of`.
+    """
+    if not is_store(path):
+        comparison = comparison_of(path, choice)
+        return of_phase(plane_of(comparison), Certifier(()))
+    with read(path) as store:
+        certifier = Certifier(store.certificates())
+        found = diagrams(planes(store.runs()))
+    axes = [(plane.x, plane.y) for plane, _ in found]
+    plane, part = found[choose([plane.fixed for plane, _ in found], choice, str(path), axes)]
+    return of_phase(plane, certifier, part)
