@@ -47,6 +47,7 @@ def report(to: SimpleNamespace, source: Path) -> None:
 
 
 FIGURES = (
+    "both-sides",
     "correlations",
     "eigenvalues",
     "sda",
@@ -77,9 +78,9 @@ def figure(to: SimpleNamespace, name: str, source: str) -> None:
 
     correlations, eigenvalues, sda, walsh, collapse, heads, descent: SOURCE is a SPEC. adversary: a
     transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
-    `compare` with the learner staged. risks, scaling: that of any `compare`. attacks, training:
-    that of a `compare` of an LWE-style family. map: that of `hardness map`. stress: that of
-    `hardness stress`. icl: that of `hardness icl`.
+    `compare` with the learner staged. both-sides, risks, scaling: that of any
+    `compare`. attacks, training: that of a `compare` of an LWE-style family. map: that of
+    `hardness map`. stress: that of `hardness stress`. icl: that of `hardness icl`.
     --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
     """
     from hardness.report.figures import draw, numbers

@@ -26,6 +26,7 @@ _SETTINGS: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
+_SERIES = "series "
 _INK = "#010203"  # stands for the reader's own colour of text
 _INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
 
@@ -117,12 +118,20 @@ def render(size: tuple[float, float], kind: str, build: Callable[[Any], None]) -
         figure = Figure(figsize=size, layout="constrained")
         FigureCanvasAgg(figure)
         build(figure)
+        for artist in figure.findobj(lambda artist: artist.get_gid() is not None):
+            artist.set_gid(None)
         out = io.BytesIO()
         metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
         with warnings.catch_warnings():  # a box stands for what the font lacks, of a user's names
             warnings.filterwarnings("ignore", "Glyph .* missing from font")
             figure.savefig(out, format=kind, metadata=metadata[kind], dpi=150)
         return out.getvalue()
+
+
+def belongs(series: str, *artists: Any) -> None:
+    """Say that artists are part of a series, which a page can hide as a whole."""
+    for artist in artists:
+        artist.set_gid(f"{_SERIES}{series}")
 
 
 def named(text: str) -> str:

@@ -1,0 +1,82 @@
+"""Charts of a page: their panels as inline SVG, and what is downloaded, packed."""
+
+import base64
+import gzip
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup
+
+from hardness.report.canvas import Panel
+from hardness.report.figures import draw, screen
+from hardness.report.html.swatches import swatch
+from hardness.report.html.text import csv_of, harmless
+from hardness.report.parts.records import Chart
+from hardness.report.styles import styles_of
+
+_NOTES = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>]*>", re.DOTALL)
+_FRACTION = re.compile(r"(\d\.\d\d)\d+")
+_DRAWN = re.compile(r' (?:d|transform|x|y|points|viewBox)="[^"]*"', re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A chart with its axes drawn for the page, and what the script is told of them.
+
+    series: every name that can be toggled, once, in order, with its swatch.
+    """
+
+    chart: Chart
+    pictures: tuple[Markup, ...] = field(repr=False)
+    panels: tuple[Panel, ...]
+    series: tuple[tuple[str, Markup], ...]
+    told: dict[str, Any] = field(repr=False)
+
+
+def drawn(chart: Chart) -> Drawn:
+    """Draw a chart for the page, and pack the figure of a paper and the data beside it."""
+    panels = screen(chart.name, chart.data, chart.key)
+    names = tuple(dict.fromkeys(name for panel in panels for name in panel.series))
+    styles = styles_of(_learners(chart.data))
+    paper = draw(chart.name, chart.data, "svg").decode()
+    return Drawn(
+        chart=chart,
+        pictures=tuple(slim(panel.svg) for panel in panels),
+        panels=panels,
+        series=tuple((name, swatch(styles.get(name))) for name in names),
+        told={
+            "key": chart.key,
+            "panels": [_told(panel) for panel in panels],
+            "packed": packed({"svg": paper, "csv": csv_of(chart.table)}),
+        },
+    )
+
+
+def _learners(data: dict[str, Any]) -> list[str]:
+    """Name the learners of a figure; its other series are what is certified, or a signal."""
+    found = data.get("learners", ())
+    return [one["learner"] if isinstance(one, dict) else str(one) for one in found]
+
+
+def _told(panel: Panel) -> dict[str, Any]:
+    points = [[p.series, round(p.x, 1), round(p.y, 1), harmless(p.text)] for p in panel.points]
+    return {"width": panel.width, "series": panel.series, "points": points}
+
+
+def packed(data: Any) -> str:
+    """Pack JSON with gzip, in base64: the same text for the same data."""
+    text = json.dumps(data, allow_nan=False).encode()
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()
+
+
+def slim(svg: str) -> Markup:
+    """Leave out of matplotlib's SVG what no screen shows: notes, line ends, a third decimal.
+
+    >>> slim('<svg><!-- a --><path d="M 1.2345 2\\\\nL 3 4"/></svg>'.replace("\\\\n", chr(10)))
+    Markup('<svg><path d="M 1.23 2 L 3 4"/></svg>')
+    """
+    svg = _NOTES.sub("", svg)
+    svg = _DRAWN.sub(lambda found: _FRACTION.sub(r"\1", found[0]), svg)
+    return Markup(re.sub(r"\s*\n\s*", " ", svg).replace("> <", "><"))
