@@ -12,12 +12,14 @@ from markupsafe import Markup
 from hardness.report.canvas import Panel
 from hardness.report.figures import draw, screen
 from hardness.report.html.swatches import swatch
-from hardness.report.html.text import csv_of, harmless
+from hardness.report.html.text import csv_of, harmless, short
 from hardness.report.parts.records import Chart
 from hardness.report.styles import styles_of
 
 _NOTES = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>]*>", re.DOTALL)
 _FRACTION = re.compile(r"(\d\.\d\d)\d+")
+_NUMBER = re.compile(r"[-+./\de]*")
+_LONGEST = 200  # characters that a legend has room for
 _DRAWN = re.compile(r' (?:d|transform|x|y|points|viewBox)="[^"]*"', re.DOTALL)
 
 
@@ -37,10 +39,11 @@ class Drawn:
 
 def drawn(chart: Chart) -> Drawn:
     """Draw a chart for the page, and pack the figure of a paper and the data beside it."""
-    panels = screen(chart.name, chart.data, chart.key)
+    data = drawable(chart.data)
+    panels = screen(chart.name, data, chart.key)
     names = tuple(dict.fromkeys(name for panel in panels for name in panel.series))
-    styles = styles_of(_learners(chart.data))
-    paper = draw(chart.name, chart.data, "svg").decode()
+    styles = styles_of(_learners(data))
+    paper = draw(chart.name, data, "svg").decode()
     return Drawn(
         chart=chart,
         pictures=tuple(slim(panel.svg) for panel in panels),
@@ -52,6 +55,22 @@ def drawn(chart: Chart) -> Drawn:
             "packed": packed({"svg": paper, "csv": csv_of(chart.table)}),
         },
     )
+
+
+def drawable(data: Any) -> Any:
+    """Spell out in a figure's data what no font draws, and shorten names that leave it no room.
+
+    >>> drawable({"a\\x00": [1, "9" * 400, "W" * 400]})["a‹U+0000›"][2]
+    'WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW… (400 characters)'
+    """
+    if isinstance(data, dict):
+        return {drawable(key): drawable(one) for key, one in data.items()}
+    if isinstance(data, list | tuple):
+        return [drawable(one) for one in data]
+    if not isinstance(data, str):
+        return data
+    is_name = len(data) > _LONGEST and not _NUMBER.fullmatch(data)
+    return short(data, 40) if is_name else harmless(data)
 
 
 def _learners(data: dict[str, Any]) -> list[str]:

@@ -217,10 +217,10 @@
   // The table of all runs: made from the data, a row when it is first shown.
   function held(root, columns) {
     const values = columns.map((c) => (c.texts ? c.places.map((place) => c.texts[place]) : c.values));
-    const cell = (value) => {
-      if (value === null) return make("td", {}, "–");
-      if (typeof value === "number") return make("td", { class: "n" }, figures(value));
-      return make("td", {}, named(value));
+    const right = all("th", root).map((head) => head.classList.contains("n"));
+    const cell = (value, column) => {
+      const content = value === null ? "–" : typeof value === "number" ? figures(value) : named(value);
+      return make("td", right[column] ? { class: "n" } : {}, content);
     };
     const rows = Array.from({ length: values[0].length }, (_, place) => {
       const row = { values: values.map((column) => column[place]) };

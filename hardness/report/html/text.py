@@ -92,6 +92,15 @@ def figures(given: float) -> str:
     return f"{int(given):,}" if abs(given) >= 10_000 else str(int(given))
 
 
+def numeric(table: Table) -> list[bool]:
+    """Say of each column whether it holds numbers and no text: those stand to the right."""
+    return [
+        all(one is None or isinstance(one, int | float) for one in found)
+        and any(one is not None for one in found)
+        for found in _turned(table)
+    ]
+
+
 def csv_of(table: Table) -> str:
     """Write a table as CSV; a text that a spreadsheet takes for a formula begins with '.
 
@@ -119,8 +128,11 @@ def embedded(data: Any) -> Markup:
 
 def columns(table: Table) -> list[dict[str, Any]]:
     """Lay a table out by columns for the script: texts by their number in a list of them."""
-    turned = zip(*table.rows, strict=True) if table.rows else [()] * len(table.header)
-    return [_column(name, list(found)) for name, found in zip(table.header, turned, strict=True)]
+    return [_column(*one) for one in zip(table.header, _turned(table), strict=True)]
+
+
+def _turned(table: Table) -> list[tuple[Cell, ...]]:
+    return list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.header)
 
 
 def _column(head: str, found: Sequence[Cell]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -29,7 +30,12 @@ def write(report: Report) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(
-        name=text.name, head=text.head, prose=text.prose, short=text.short, value=text.value
+        name=text.name,
+        head=text.head,
+        prose=text.prose,
+        short=text.short,
+        value=text.value,
+        numeric=text.numeric,
     )
     charts = [drawn(chart) for chart in report.charts]
     styles = styles_of(row.learner for row in report.learners)
@@ -39,7 +45,7 @@ def write(report: Report) -> str:
         sections=_sections(charts),
         family=family,
         swatches={name: swatch(style) for name, style in styles.items()},
-        first=FIRST,
+        begin=replace(report.runs, rows=report.runs.rows[:FIRST]),
         style=Markup(_asset("page.css")),
         script=Markup(script),
         sha256=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
