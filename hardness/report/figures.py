@@ -21,7 +21,8 @@ from hardness.report import (
     stress_figure,
     walsh,
 )
-from hardness.report.canvas import Panel, panels, render
+from hardness.report.canvas import Look, render
+from hardness.report.panels import Panel, panels
 from instances.disk import read_json
 from instances.family import Family
 
@@ -77,15 +78,18 @@ def numbers(name: str, source: Family | Path) -> Data:
     return _NUMBERS[name](source)
 
 
-def draw(name: str, data: Data, kind: str = "svg") -> bytes:
-    """Draw one figure from its numbers, as svg, png or pdf: the same bytes for the same numbers."""
+def draw(name: str, data: Data, kind: str = "svg", look: Look = "paper") -> bytes:
+    """Draw one figure from its numbers, as svg, png or pdf: the same bytes for the same numbers.
+
+    look: "paper", or "talk" for a slide. Raises DamagedFile for a study with numbers missing.
+    """
     if name == "icl":
-        return icl.picture(data, kind)
+        return icl.picture(data, kind, look)
     size, build = DRAWINGS[name]
-    return render(size, kind, lambda figure: build(figure, data))
+    return render(size, kind, lambda figure: build(figure, data), look)
 
 
 def screen(name: str, data: Data, key: str) -> tuple[Panel, ...]:
     """Draw one figure for a page: each of its axes apart, themed, with what can be hovered."""
-    size, build = DRAWINGS[name]
+    size, build = icl.drawing_of(data) if name == "icl" else DRAWINGS[name]
     return panels(size, lambda figure: build(figure, data), key)

@@ -22,7 +22,7 @@ class Style:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#B9609B", "#9A7500", "#767676")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
 # Of a learner's second, third, .. parameters in one figure; no learner has these marks as its own.
-_VARIANTS = (("<", "--"), ("p", "-."), ("h", ":"), (">", "--"), ("*", "-."), ("d", ":"))
+_VARIANTS = (("*", "--"), (">", "-."), ("p", ":"), ("<", "--"), ("h", "-."), ("d", ":"))
 
 
 def style_of(learner: str) -> Style:
