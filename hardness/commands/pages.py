@@ -71,9 +71,15 @@ def report(to: SimpleNamespace, source: Path) -> None:
     show_default=True,
     help="talk: 16:9, larger letters and lines.",
 )
+@click.option("--slice", "choice", help="Which part of a store, as m=3,noise=0.")
 @common
 def figure(
-    to: SimpleNamespace, name: str | None, source: str | None, kind: str | None, look: Any
+    to: SimpleNamespace,
+    name: str | None,
+    source: str | None,
+    kind: str | None,
+    look: Any,
+    choice: str | None,
 ) -> None:
     """Draw the figure NAME of SOURCE: a SPEC, or the file or folder that a command wrote.
 
@@ -98,7 +104,7 @@ def figure(
     from instances.disk import write_bytes
 
     early(to)
-    data = numbers(name, target(source)[0] if entry.source == "SPEC" else Path(source))
+    data = numbers(name, target(source)[0] if entry.source == "SPEC" else Path(source), choice)
     if to.out:
         write_bytes(to.out, draw(name, data, kind, look), force=to.force)
     emit(to, data, f"{to.out}: {name} of {data.get('spec', source)}", write=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hardness.compare.ranges import Value, whole
 from instances.errors import UsageError
-from instances.parameters import fraction, split_list
+from instances.parameters import fraction, plain, split_list
 
 _FIRST = ("d", "n")  # where the ranges of two parameters are equally long
 
@@ -39,9 +39,11 @@ def point_of(spec: str) -> Point:
     numbers: dict[str, Value] = {}
     for key, value in texts.items():
         try:
-            numbers[key] = whole(fraction(value, key))
+            number = whole(fraction(value, key))
         except (UsageError, ZeroDivisionError):
             continue  # a word, as secret=binary
+        if plain(number) == value:  # as canonical specs write it: equal numbers are equal texts
+            numbers[key] = number
     return Point(spec=spec, name=name, texts=texts, numbers=numbers or {"size": 1})
 
 
@@ -56,7 +58,7 @@ def lines(points: Sequence[Point]) -> list[tuple[str, tuple[Point, ...]]]:
     [('d', 3), ('d', 3)]
     """
     found: list[tuple[str, tuple[Point, ...]]] = []
-    for together in _components(points):
+    for together in components(points):
         parameter, cut = _longest(together)
         alone = [line[0] for line in cut if len(line) == 1]
         if len(alone) == len(together):
@@ -69,9 +71,8 @@ def lines(points: Sequence[Point]) -> list[tuple[str, tuple[Point, ...]]]:
 
 def _longest(points: Sequence[Point]) -> tuple[str, list[tuple[Point, ...]]]:
     names = dict.fromkeys(name for point in points for name in point.numbers)
-    cuts = {
-        name: _along(points, name) for name in names if all(name in p.numbers for p in points)
-    } or {next(iter(points[0].numbers)): [(point,) for point in points]}
+    cuts = {name: _along(points, name) for name in names if all(name in p.numbers for p in points)}
+    cuts = cuts or {next(iter(points[0].numbers)): [(point,) for point in points]}
 
     def rank(name: str) -> tuple[int, bool, int]:
         longest = max(len(line) for line in cuts[name])
@@ -95,7 +96,7 @@ def _without(point: Point, name: str) -> tuple[tuple[str, str], ...]:
     return kept if name in point.texts else (*kept, ("", point.spec))
 
 
-def _components(points: Sequence[Point]) -> list[list[Point]]:
+def components(points: Sequence[Point]) -> list[list[Point]]:
     """Part points so that neighbours, which differ in one number, are together."""
     owner = list(range(len(points)))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hardness.compare import read_comparison
+from hardness.compare import Comparison
 from hardness.compare.noisyparity import read_map
 from hardness.compare.stressfile import read_stress
 from hardness.report import (
@@ -15,6 +15,7 @@ from hardness.report import (
     icl,
     lower_figures,
     parity_map,
+    phase,
     risks,
     scaling_figure,
     stages,
@@ -23,7 +24,9 @@ from hardness.report import (
 )
 from hardness.report.canvas import Look, render
 from hardness.report.panels import Panel, panels
+from hardness.report.parts.source import comparison_of, phase_of
 from instances.disk import read_json
+from instances.errors import UsageError
 from instances.family import Family
 
 Data = dict[str, Any]
@@ -36,17 +39,19 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "collapse": collapse.collapse_numbers,
     "heads": collapse.heads_numbers,
     "adversary": lambda path: lower_figures.adversary(read_json(path)),
-    "both-sides": lambda path: figure.of_both_sides(read_comparison(path)),
     "stages": lambda path: stages.of_run(read_json(path)),
-    "dial": lambda path: stages.of_dial(read_comparison(path)),
-    "risks": lambda path: risks.of_risks(read_comparison(path)),
-    "scaling": lambda path: scaling_figure.of_scaling(read_comparison(path)),
-    "attacks": lambda path: attack_figures.of_attacks(read_comparison(path)),
-    "training": lambda path: attack_figures.of_training(read_comparison(path)),
     "map": lambda path: parity_map.of_map(read_map(path)),
     "descent": descent.descent_numbers,
     "stress": lambda path: stress_figure.of_stress(read_stress(path)),
     "icl": icl.read_study,
+}
+_OF_COMPARISON: dict[str, Callable[[Comparison], Data]] = {
+    "both-sides": figure.of_both_sides,
+    "dial": stages.of_dial,
+    "risks": risks.of_risks,
+    "scaling": scaling_figure.of_scaling,
+    "attacks": attack_figures.of_attacks,
+    "training": attack_figures.of_training,
 }
 _SMALL, _WIDE = (6.0, 3.8), (10.0, 3.8)
 DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
@@ -58,6 +63,7 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "heads": (_WIDE, collapse.draw_heads),
     "adversary": (_SMALL, lower_figures.draw_adversary),
     "both-sides": (figure.SIZE, figure.draw_both_sides),
+    "phase": (phase.SIZE, phase.draw_phase),
     "stages": (_WIDE, stages.draw_run),
     "dial": (_WIDE, stages.draw_dial),
     "risks": (_WIDE, risks.draw_risks),
@@ -70,12 +76,24 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
 }
 
 
-def numbers(name: str, source: Family | Path) -> Data:
+def numbers(name: str, source: Family | Path, choice: str | None = None) -> Data:
     """Collect the numbers of a figure from a family, or from a file or folder.
 
-    Raises UsageError or DamagedFile for a source that does not have them.
+    choice: which part of a store is drawn, as "m=3,noise=0". Raises UsageError or DamagedFile for a
+    source that does not have them.
     """
+    if isinstance(source, Path) and name in _OF_COMPARISON:
+        return _OF_COMPARISON[name](comparison_of(source, choice))
+    if isinstance(source, Path) and name == "phase":
+        return phase_of(source, choice)
+    if choice is not None:
+        raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
     return _NUMBERS[name](source)
+
+
+def numbers_of(name: str, comparison: Comparison) -> Data:
+    """Collect the numbers of a figure of a comparison; raises UsageError."""
+    return _OF_COMPARISON[name](comparison)
 
 
 def draw(name: str, data: Data, kind: str = "svg", look: Look = "paper") -> bytes:

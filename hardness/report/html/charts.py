@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from hardness.report.canvas import Panel
+from hardness.report.panels import Panel
 from hardness.report.figures import draw, screen
 from hardness.report.html.swatches import swatch
 from hardness.report.html.text import csv_of, harmless, short

@@ -3,9 +3,13 @@
 from pathlib import Path
 
 from hardness.compare import Comparison, read_comparison
+from hardness.compare.certified import Certifier
+from hardness.compare.choices import choose
+from hardness.compare.planes import planes
 from hardness.compare.slices import Slice, chosen, slices
 from hardness.compare.store import read
 from hardness.compare.store.connect import MAGIC
+from hardness.report.phase import Data, diagrams, of_phase, plane_of
 from instances.errors import UsageError
 
 
@@ -42,3 +46,20 @@ def comparison_of(path: Path, choice: str | None = None) -> Comparison:
             "comparison is one slice"
         )
     return read_comparison(path)
+
+
+def phase_of(path: Path, choice: str | None = None) -> Data:
+    """Collect a phase diagram of a comparison, or of the plane of a store that is chosen.
+
+    A choice may name parameters that are axes of the plane; "part=2" chooses the second few
+    learners where there are many. Raises DamagedFile, and UsageError as `comparison_of`.
+    """
+    if not is_store(path):
+        comparison = comparison_of(path, choice)
+        return of_phase(plane_of(comparison), Certifier(()))
+    with read(path) as store:
+        certifier = Certifier(store.certificates())
+        found = diagrams(planes(store.runs()))
+    axes = [(plane.x, plane.y) for plane, _ in found]
+    plane, part = found[choose([plane.fixed for plane, _ in found], choice, str(path), axes)]
+    return of_phase(plane, certifier, part)
