@@ -11,10 +11,10 @@ from markupsafe import Markup
 
 from hardness.report.panels import Panel
 from hardness.report.figures import draw, screen
+from hardness.report.html import planes
 from hardness.report.html.swatches import swatch
 from hardness.report.html.text import csv_of, harmless, short
 from hardness.report.parts.records import Chart
-from hardness.report.styles import styles_of
 
 _NOTES = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>]*>", re.DOTALL)
 _FRACTION = re.compile(r"(\d\.\d\d)\d+")
@@ -27,7 +27,7 @@ _DRAWN = re.compile(r' (?:d|transform|x|y|points|viewBox)="[^"]*"', re.DOTALL)
 class Drawn:
     """A chart with its axes drawn for the page, and what the script is told of them.
 
-    series: every name that can be toggled, once, in order, with its swatch.
+    series: every name that can be toggled, with its swatch.
     """
 
     chart: Chart
@@ -41,17 +41,16 @@ def drawn(chart: Chart) -> Drawn:
     """Draw a chart for the page, and pack the figure of a paper and the data beside it."""
     data = drawable(chart.data)
     panels = screen(chart.name, data, chart.key)
-    names = tuple(dict.fromkeys(name for panel in panels for name in panel.series))
-    styles = styles_of(_learners(data))
     paper = draw(chart.name, data, "svg").decode()
     return Drawn(
         chart=chart,
         pictures=tuple(slim(panel.svg) for panel in panels),
         panels=panels,
-        series=tuple((name, swatch(styles.get(name))) for name in names),
+        series=tuple((one.name, swatch(one.colour, one.mark, one.line)) for one in panels[0].series),
         told={
             "key": chart.key,
             "panels": [_told(panel) for panel in panels],
+            "plane": planes.told(data, panels) if chart.name == "phase" else None,
             "packed": packed({"svg": paper, "csv": csv_of(chart.table)}),
         },
     )
@@ -73,15 +72,9 @@ def drawable(data: Any) -> Any:
     return short(data, 40) if is_name else harmless(data)
 
 
-def _learners(data: dict[str, Any]) -> list[str]:
-    """Name the learners of a figure; its other series are what is certified, or a signal."""
-    found = data.get("learners", ())
-    return [one["learner"] if isinstance(one, dict) else str(one) for one in found]
-
-
 def _told(panel: Panel) -> dict[str, Any]:
     points = [[p.series, round(p.x, 1), round(p.y, 1), harmless(p.text)] for p in panel.points]
-    return {"width": panel.width, "series": panel.series, "points": points}
+    return {"points": points}
 
 
 def packed(data: Any) -> str:

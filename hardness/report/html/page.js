@@ -240,17 +240,18 @@
 
   // The marks of one pair of axes: the nearest one is read by pointer, each one by arrow keys.
   class Panel {
-    constructor(element, told, chart) {
-      Object.assign(this, { element, told, chart, place: -1 });
+    constructor(element, told, chart, place) {
+      Object.assign(this, { element, told, chart });
       this.svg = element.querySelector("svg");
       this.hidden = new Set();
-      if (!told.points.length) return;
+      const points = chart.told.plane?.points[place] ?? told.points;
+      if (!points.length) return;
       this.tip = make("div", { class: "tip", hidden: "" });
       this.cursor = document.createElementNS(SVG, "circle");
       this.cursor.setAttribute("class", "cursor");
       this.cursor.setAttribute("r", "5.5");
       element.append(this.tip);
-      this.points = told.points
+      this.points = points
         .map(([series, x, y, text]) => ({ series, x, y, text }))
         .sort((a, b) => a.series - b.series || a.x - b.x || b.y - a.y);
       element.setAttribute("tabindex", "0");
@@ -334,15 +335,12 @@
       this.tip.hidden = true;
     }
 
-    toggle(name, on) {
-      this.told.series.forEach((series, place) => {
-        if (series !== name) return;
-        if (on) this.hidden.delete(place);
-        else this.hidden.add(place);
-        for (const group of all(`.series[data-series="${place}"]`, this.svg)) {
-          group.classList.toggle("off", !on);
-        }
-      });
+    toggle(series, on) {
+      if (on) this.hidden.delete(series);
+      else this.hidden.add(series);
+      for (const group of all(`.series[data-series="${series}"]`, this.svg)) {
+        group.classList.toggle("off", !on);
+      }
     }
   }
 
@@ -352,26 +350,91 @@
       this.figure = document.getElementById(`figure-${told.key}`);
       this.reading = this.figure.querySelector(".reading");
       const elements = all(".panel", this.figure);
-      this.panels = elements.map((element, place) => new Panel(element, told.panels[place], this));
+      this.panels = elements.map((element, place) => new Panel(element, told.panels[place], this, place));
       this.toggles();
       this.downloads();
+      if (told.plane) this.budget(told.plane);
     }
 
     toggles() {
       const legend = this.figure.querySelector(".legend");
       if (!legend) return;
       legend.classList.add("toggles");
-      const names = [...new Set(this.told.panels.flatMap((panel) => panel.series))];
-      all("li", legend).forEach((item, place) => {
+      all("li", legend).forEach((item, place) => { // in the order of the series
         const toggle = button("", () => {
           const on = toggle.getAttribute("aria-pressed") !== "true";
           toggle.setAttribute("aria-pressed", String(on));
-          this.panels.forEach((panel) => panel.toggle(names[place], on));
+          this.panels.forEach((panel) => panel.toggle(place, on));
         });
         toggle.setAttribute("aria-pressed", "true");
         toggle.append(...item.childNodes);
         item.append(toggle);
       });
+    }
+
+    // What is certified infeasible, at another budget of queries than that of the figure.
+    budget(plane) {
+      const input = make("input", { inputmode: "numeric", size: "14", value: plane.budget });
+      const say = make("span", { class: "count", role: "status" });
+      const label = make("label", {}, "Budget of queries", input);
+      this.figure.querySelector(".panels").before(make("p", { class: "budget" }, label, " ", say));
+      const known = plane.certified.flat().filter((value) => value !== null).map(BigInt);
+      label.parentElement.hidden = !known.length;
+      const own = () => all(`.series[data-series="${plane.series}"]`, this.figure);
+      input.addEventListener("input", () => {
+        const text = input.value.replace(/[\s,_]/g, "").replace(/^(\d+)e(\d{1,3})$/i, (_, a, b) => a + "0".repeat(b));
+        const valid = /^\d+$/.test(text);
+        input.setAttribute("aria-invalid", String(!valid));
+        if (!valid) {
+          say.textContent = "a whole number, as 1000000 or 1e6";
+          return;
+        }
+        const budget = BigInt(text);
+        for (const group of own()) group.remove();
+        this.panels.forEach((panel, place) => this.mark(panel.svg, plane, place, budget));
+        const number = known.filter((value) => value > budget).length;
+        say.textContent = `${number} of ${known.length} problems need more, certified`;
+      });
+    }
+
+    // Hatch the cells above the budget, or draw the edge of their region, dashed.
+    mark(svg, plane, place, budget) {
+      const frame = plane.frames[place] ?? [];
+      if (!frame.length) return;
+      const [left, top, width, height] = frame;
+      const [rows, columns] = [plane.certified.length, plane.certified[0].length];
+      const [w, h] = [width / columns, height / rows];
+      const above = (i, j) => plane.certified[i]?.[j] != null && BigInt(plane.certified[i][j]) > budget;
+      const inside = (i, j) => i >= 0 && i < rows && j >= 0 && j < columns;
+      let path = "";
+      for (let i = 0; i < rows; i += 1) {
+        for (let j = 0; j < columns; j += 1) {
+          if (!above(i, j)) continue;
+          const [x, y] = [left + j * w, top + height - (i + 1) * h];
+          if (plane.hatched[place]) {
+            for (const part of [0.25, 0.5, 0.75]) {
+              path += `M${x} ${y + part * h}L${x + part * w} ${y}`;
+              path += `M${x + part * w} ${y + h}L${x + w} ${y + part * h}`;
+            }
+            path += `M${x} ${y + h}L${x + w} ${y}`;
+            continue;
+          }
+          const sides = [
+            [0, 1, `M${x + w} ${y}v${h}`],
+            [0, -1, `M${x} ${y}v${h}`],
+            [1, 0, `M${x} ${y}h${w}`],
+            [-1, 0, `M${x} ${y + h}h${w}`],
+          ];
+          for (const [di, dj, side] of sides) {
+            if (inside(i + di, j + dj) && !above(i + di, j + dj)) path += side;
+          }
+        }
+      }
+      const drawn = document.createElementNS(SVG, "path");
+      drawn.setAttribute("d", path);
+      drawn.setAttribute("class", plane.hatched[place] ? "series bound" : "series bound edge");
+      drawn.setAttribute("data-series", plane.series);
+      svg.append(drawn);
     }
 
     downloads() {

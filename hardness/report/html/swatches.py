@@ -21,11 +21,35 @@ _MARKS = {
     "h": '<path d="M6 1 10.4 3.5v5L6 11 1.6 8.5v-5Z"/>',
     "*": '<path d="M6 .8 7.3 4.6 11.3 4.6 8.1 7 9.3 10.8 6 8.5 2.7 10.8 3.9 7 .7 4.6 4.7 4.6Z"/>',
 }
-_LINE = '<path d="M0 6h12" fill="none" stroke="currentColor" stroke-width="2" stroke-dasharray="3 2"/>'
+_DASHES = {"-": "none", "--": "4 2", "-.": "5 2 1 2", ":": "1.5 2"}
 
 
-def swatch(style: Style | None) -> Markup:
-    """Draw the mark of a style in its colour; without one, the line of what is no learner."""
-    fill, inner = (style.colour, _MARKS[style.mark]) if style else ("currentColor", _LINE)
-    picture = '<svg class="swatch" viewBox="0 0 12 12" aria-hidden="true" fill="{}">{}</svg>'
-    return Markup(picture).format(fill, Markup(inner))
+def swatch(colour: str, mark: str, line: str) -> Markup:
+    """Draw a legend's line and mark, as matplotlib names them; both empty stand for an area.
+
+    >>> swatch("#0072B2", "o", "").count("circle"), swatch("#0072B2", "", "").count("rect")
+    (1, 1)
+    """
+    drawn = Markup()
+    if line in _DASHES:
+        drawn += Markup(
+            '<path d="M0 6h24" fill="none" stroke="{}" stroke-width="1.8" stroke-dasharray="{}"/>'
+        ).format(colour, _DASHES[line])
+    if mark:
+        shape = Markup(_MARKS.get(mark, _MARKS["o"]))
+        drawn += Markup('<g transform="translate(6)" fill="{}">{}</g>').format(colour, shape)
+    if not drawn and colour == "currentColor":
+        drawn = Markup('<path d="M3 11 9 1M9 11 15 1M15 11 21 1" stroke="#B0590A" stroke-width="2"/>')
+    elif not drawn:
+        area = '<rect x="3" y="1" width="18" height="10" fill="{}" stroke="currentColor"/>'
+        drawn = Markup(area).format(colour)
+    return Markup('<svg class="swatch" viewBox="0 0 24 12" aria-hidden="true">{}</svg>').format(
+        drawn
+    )
+
+
+def mark_of(style: Style) -> Markup:
+    """Draw the mark of a learner alone, for a table."""
+    return Markup(
+        '<svg class="swatch mark" viewBox="0 0 12 12" aria-hidden="true" fill="{}">{}</svg>'
+    ).format(style.colour, Markup(_MARKS[style.mark]))

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from hardness.report.html import text
 from hardness.report.html.charts import Drawn, drawn
-from hardness.report.html.swatches import swatch
+from hardness.report.html.swatches import mark_of
 from hardness.report.parts.records import LearnerRow, Report
 from hardness.report.styles import styles_of
 
@@ -44,7 +44,7 @@ def write(report: Report) -> str:
         report=report,
         sections=_sections(charts),
         family=family,
-        swatches={name: swatch(style) for name, style in styles.items()},
+        swatches={name: mark_of(style) for name, style in styles.items()},
         begin=replace(report.runs, rows=report.runs.rows[:FIRST]),
         style=Markup(_asset("page.css")),
         script=Markup(script),
