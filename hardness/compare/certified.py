@@ -32,9 +32,9 @@ class Certifier:
         self._made: dict[tuple[str, Terms], Certificate | str] = {}
 
     @property
-    def specs(self) -> tuple[str, ...]:
-        """The specs that the store has certificates of, in its order."""
-        return tuple(self._stored)
+    def pairs(self) -> tuple[tuple[str, Terms], ...]:
+        """The specs and terms that the store has certificates of, in its order."""
+        return tuple((spec, terms) for spec, found in self._stored.items() for terms, _ in found)
 
     def terms(self, specs: Iterable[str], wanted: Terms) -> Terms:
         """The terms that the store certified all of the specs for; `wanted` where there are none.

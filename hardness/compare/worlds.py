@@ -28,13 +28,13 @@ def worlds(runs: Iterable[RunRow]) -> list[tuple[Fixed, list[RunRow]]]:
             learner = row.run.learner
             place = versions[learner].index(_version(row))
             apart = () if not place else (("of", f"{learner} {_said(_version(row))}"),)
-            asked = _answers(row) or usual
+            asked = answers(row) or usual
             parts.setdefault((*key, *asked, *apart), []).append(row)
         found += list(parts.items())
     return found
 
 
-def _answers(row: RunRow) -> Fixed:
+def answers(row: RunRow) -> Fixed:
     """How queries of a run were answered; empty where its learner asks none."""
     details = row.run.details
     said = {name: details[name] for name in ("oracle", "tau") if name in details}
@@ -42,7 +42,7 @@ def _answers(row: RunRow) -> Fixed:
 
 
 def _usual_answers(rows: list[RunRow]) -> Fixed:
-    counted = Counter(filter(None, map(_answers, rows)))
+    counted = Counter(filter(None, map(answers, rows)))
     return min(counted, key=lambda answers: (-counted[answers], answers)) if counted else ()
 
 

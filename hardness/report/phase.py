@@ -121,7 +121,12 @@ def asks(learner: str) -> bool:
 
 def plane_of(comparison: Comparison) -> Plane:
     """Take the runs of a comparison as a plane; its budget is not known."""
-    rows = [
+    return max(planes(rows_of(comparison)), key=lambda plane: len(plane.rows))
+
+
+def rows_of(comparison: Comparison) -> list[RunRow]:
+    """Take the runs of a comparison as rows of a store; their budgets are not known."""
+    return [
         RunRow(
             key="",
             run=run,
@@ -130,7 +135,6 @@ def plane_of(comparison: Comparison) -> Plane:
         )
         for run in comparison.runs
     ]
-    return max(planes(rows), key=lambda plane: len(plane.rows))
 
 
 def label(plane: Plane) -> str:

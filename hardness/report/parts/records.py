@@ -80,6 +80,7 @@ class Card:
     not_means: tuple[str, ...]
     assumptions: tuple[str, ...]
     command: str  # certifies it again and checks it
+    others: Table = Table(header=(), rows=())  # certificates of its smaller sizes, a row each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +110,15 @@ class Growth:
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction:
-    """A command that makes something of the report again, and what it makes."""
+    """A command that makes something of the report again, and what it makes.
+
+    file, text: of a file that the command needs, as the source holds it; empty where it needs none.
+    """
 
     makes: str
     command: str
+    file: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,82 @@
+"""A report from a comparison or a store: all that is said, and nothing laid out."""
+
+from pathlib import Path
+
+from hardness.compare import Comparison, scaling
+from hardness.report.parts.cards import cards
+from hardness.report.parts.charts import charts
+from hardness.report.parts.growth import growth
+from hardness.report.parts.material import Material, of_comparison, of_results, of_store
+from hardness.report.parts.provenance import provenance, reproduction
+from hardness.report.parts.records import Report
+from hardness.report.parts.source import is_store
+from hardness.report.parts.staged import diagnoses
+from hardness.report.parts.summary import SCOPE, summary
+from hardness.report.parts.tables import learner_rows, runs_table
+
+
+def report_of(path: Path) -> Report:
+    """Make the report of a comparison's folder or file, or of a store; raises DamagedFile."""
+    return report_of_store(path) if is_store(path) else report(of_results(path))
+
+
+def report_of_comparison(comparison: Comparison, source: str) -> Report:
+    """Make the report of a comparison; source: where it lies, for the commands.
+
+    >>> from hardness.compare import compare
+    >>> found = compare("parity:m=2", "d=6..8", ("elimination", "trivial"), seeds=2)
+    >>> made = report_of_comparison(found, "out")
+    >>> made.title, len(made.runs.rows), [chart.name for chart in made.charts]
+    ('Both sides of parity:m=2', 12, ['both-sides', 'phase'])
+    """
+    return report(of_comparison(comparison, source))
+
+
+def report_of_store(path: Path) -> Report:
+    """Make the report of a store, also of one that is written meanwhile; raises DamagedFile."""
+    return report(of_store(path))
+
+
+def report(material: Material) -> Report:
+    """Say all that follows from the material."""
+    ordered = sorted(material.slices, key=lambda one: (len(one.comparison.values) < 2,))
+    grown = [(one, scaling(one.comparison)) for one in ordered]
+    drawn, not_drawn = charts(material, grown)
+    shown, not_shown = cards(material)
+    fitted = [growth(one, found) for one, found in grown]
+    parts = [f"{material.parts} parts of jobs that are not put together yet"]
+    return Report(
+        title=_title(material),
+        source=material.source,
+        about=_about(material),
+        summary=summary(material, grown),
+        scope=SCOPE,
+        charts=tuple(drawn),
+        learners=learner_rows(material.rows, budgets=material.store),
+        runs=runs_table(material.rows, budgets=material.store),
+        cards=tuple(shown),
+        diagnoses=diagnoses(material.rows),
+        growth=tuple(one for one in fitted if one),
+        reproduce=reproduction(material, drawn, shown),
+        provenance=provenance(material),
+        left_out=(*not_drawn, *not_shown, *(parts if material.parts else [])),
+    )
+
+
+def _title(material: Material) -> str:
+    if not material.store:
+        return f"Both sides of {material.slices[0].comparison.spec}"
+    names = list(dict.fromkeys(sweep.name for sweep in material.sweeps))
+    return ", ".join(names) or Path(material.source).name
+
+
+def _about(material: Material) -> str:
+    """Say in a line what this is the report of."""
+    if not material.store:
+        one = material.slices[0].comparison
+        return f"A comparison over {one.parameter}: what learners did, beside what is certified."
+    parts = len(material.slices)
+    return (
+        f"A store of {len(material.rows)} runs in {parts} slices, each over one parameter: what "
+        "learners did, beside what is certified."
+    )

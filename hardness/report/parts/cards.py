@@ -1,0 +1,139 @@
+"""Certificates as cards: what each claims, what that means and what it does not mean."""
+
+import shlex
+
+from hardness.compare.lines import lines, point_of
+from hardness.lower import Certificate, Terms
+from hardness.report.cost import beside_words
+from hardness.report.parts.material import Material
+from hardness.report.parts.records import Card, Cell, Claimed, Table
+from hardness.report.text import big
+from hardness.report.words import shown_value
+from instances.modular import Modular
+from instances.spec import parse_stored
+
+MOST = 12  # cards of a report
+_SHOWN = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
+_QUERIES = ("stat-queries", "vstat-queries", "csq-queries")
+
+
+def certified(material: Material) -> list[tuple[str, Terms, Certificate]]:
+    """List every certificate of the runs' specs and of the store, each once."""
+    found: dict[tuple[str, Terms], Certificate] = {}
+    for one in material.slices:
+        comparison = one.comparison
+        for certificate in comparison.certificates:
+            found.setdefault((certificate.spec, comparison.terms), certificate)
+    for spec, terms in material.certifier.pairs:
+        made = material.certifier.one(spec, terms)
+        if isinstance(made, Certificate):
+            found.setdefault((made.spec, terms), made)
+    return [(spec, terms, one) for (spec, terms), one in found.items()]
+
+
+def cards(material: Material) -> tuple[list[Card], list[str]]:
+    """Make a card of each family with its parameters, at its largest size; and say what is left.
+
+    The other sizes stand in its table.
+    """
+    by_terms: dict[Terms, dict[str, Certificate]] = {}
+    for spec, terms, one in certified(material):
+        by_terms.setdefault(terms, {})[spec] = one
+    found: list[Card] = []
+    for terms, every in by_terms.items():
+        families: dict[str, list[str]] = {}
+        for spec in every:
+            families.setdefault(spec.partition(":")[0], []).append(spec)
+        for specs in families.values():
+            for _, line in lines([point_of(spec) for spec in specs]):
+                found.append(card([every[point.spec] for point in line], terms))
+    return found[:MOST], [f"{one.spec}: {one.command}" for one in found[MOST:]]
+
+
+def card(line: list[Certificate], terms: Terms) -> Card:
+    """Make the card of the last of certificates that differ in size; the others are its table."""
+    one = line[-1]
+    asked = [] if terms.tau == Terms().tau else ["--tau", str(terms.tau)]
+    for name in ("vstat", "risk", "success", "gamma"):
+        if getattr(terms, name) != getattr(Terms(), name):
+            asked += [f"--{name}", str(getattr(terms, name))]
+    command = shlex.join(["hardness", "certify", one.spec, *asked, "--out", "certificate.json"])
+    assumptions = dict.fromkeys(a for claim in one.claims for a in claim.assumptions)
+    return Card(
+        spec=one.spec,
+        about=parse_stored(one.spec).about,
+        claims=tuple(
+            Claimed(
+                quantity=claim.quantity,
+                value=shown_value(claim),
+                kind=claim.kind,
+                meaning=_meaning(claim.meaning, claim.parameters),
+                source=claim.source,
+            )
+            for claim in one.claims
+        ),
+        means=tuple(_means(one, terms)),
+        not_means=tuple(_not_means(one)),
+        assumptions=tuple(assumptions),
+        command=f"{command} && hardness check certificate.json",
+        others=_others(line[:-1]),
+    )
+
+
+def _meaning(meaning: str, parameters: dict[str, str]) -> str:
+    given = ", ".join(f"{k} {v}" for k, v in parameters.items() if k != "upper" and len(v) < 80)
+    return f"{meaning} ({given})" if given else meaning
+
+
+def _means(one: Certificate, terms: Terms) -> list[str]:
+    """Say what the bounds are about, in the words of the claims themselves."""
+    found = [
+        f"{claim.quantity} is at least {shown_value(claim)}: {claim.meaning}."
+        for claim in one.claims
+        if claim.quantity in _QUERIES[:1] + _QUERIES[2:]
+    ]
+    vacuous = [c.quantity for c in one.claims if c.quantity in _QUERIES and c.value == "0"]
+    if vacuous:
+        found.append(f"{' and '.join(vacuous)} 0: vacuous here, the bound says nothing.")
+    kinds = {claim.kind for claim in one.claims}
+    found.append(
+        "Every number follows from the evidence in the certificate by exact arithmetic"
+        + ("; where a claim is an interval, the true number lies in it." if len(kinds) > 1 else ".")
+    )
+    found.append("`hardness check` derives them again from that evidence by a second way.")
+    if terms.tau:
+        found.append(
+            f"Terms: tolerance {terms.tau}, relative risk {terms.risk}, success probability "
+            f"{terms.success} over a uniformly drawn member and the learner's coins."
+        )
+    return found
+
+
+def _not_means(one: Certificate) -> list[str]:
+    """Say what nobody may read into it."""
+    family = parse_stored(one.spec)
+    found = [one.scope, "It does not mean that nobody can learn such a layer."]
+    beside = beside_words(one.spec)
+    if beside:
+        found.append(beside)
+    if isinstance(family, Modular):
+        found.append("It is no level of security.")
+    return [
+        *found,
+        "It does not bound gradient descent that sees single examples: where such a learner fails "
+        "in a picture, that is a measurement.",
+        "It is about worst answers within the tolerance and a uniformly drawn member: honest "
+        "answers, as runs here have, may let a learner end with fewer queries.",
+    ]
+
+
+def _others(line: list[Certificate]) -> Table:
+    header = [name for name in _SHOWN if all(name in _names(one) for one in line)] if line else []
+    rows: list[tuple[Cell, ...]] = [
+        (one.spec, *(big(int(one.value(name))) for name in header)) for one in line
+    ]
+    return Table(header=("spec", *header), rows=tuple(rows))
+
+
+def _names(one: Certificate) -> set[str]:
+    return {claim.quantity for claim in one.claims}

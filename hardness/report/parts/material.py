@@ -1,0 +1,92 @@
+"""What a report is made of: runs with their slices and diagrams, certificates, states of sweeps."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hardness.compare import Comparison, read_comparison
+from hardness.compare.certified import Certifier
+from hardness.compare.planes import Plane, planes
+from hardness.compare.slices import Slice, slices
+from hardness.compare.store import read
+from hardness.compare.store.check import check
+from hardness.compare.store.rows import FigureRow, RunRow, SweepRow
+from hardness.oracles import Budget
+from hardness.report.phase import diagrams, rows_of
+from instances.errors import DamagedFile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """All that a report says follows from this. budgets: whether those of the runs are known.
+
+    wholes: kinds and specs of jobs put together, as Gram matrices. parts: of those that are not.
+    """
+
+    source: str
+    sha256: str
+    rows: tuple[RunRow, ...] = field(repr=False)
+    slices: tuple[Slice, ...] = field(repr=False)
+    diagrams: tuple[tuple[Plane, int], ...] = field(repr=False)
+    certifier: Certifier = field(repr=False)
+    store: bool
+    sweeps: tuple[SweepRow, ...] = ()
+    climbs: tuple[FigureRow, ...] = ()
+    wholes: tuple[tuple[str, str, str], ...] = ()  # key, kind, spec
+    parts: int = 0
+    command: str = ""  # that made a comparison
+
+
+def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Material:
+    """Take a comparison; its runs may have had budgets, which it does not say."""
+    rows = tuple(rows_of(comparison))
+    own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
+    one = Slice(comparison=comparison, fixed=own, budget=Budget(), rows=rows)
+    return Material(
+        source=source,
+        sha256=sha256,
+        rows=rows,
+        slices=(one,),
+        diagrams=tuple(diagrams(planes(rows))),
+        certifier=Certifier(()),
+        store=False,
+        command=comparison.command,
+    )
+
+
+def of_results(path: Path) -> Material:
+    """Read a comparison's folder or results.json; raises DamagedFile."""
+    found = read_comparison(path)
+    file = path / "results.json" if path.is_dir() else path
+    return of_comparison(found, str(path), hashlib.sha256(file.read_bytes()).hexdigest())
+
+
+def of_store(path: Path) -> Material:
+    """Read a store, every record of it checked; raises DamagedFile."""
+    damage = check(path)
+    if damage:
+        raise DamagedFile(
+            f"{path} is damaged: {damage}; `hardness store recover {path} --out NEW` reads what is "
+            "whole"
+        )
+    with read(path) as store:
+        rows = tuple(store.runs())
+        certificates = tuple(store.certificates())
+        sweeps, figures = tuple(store.sweeps()), store.figures()
+        _, wholes = store.query("SELECT key, kind, spec FROM wholes ORDER BY spec, key")
+        parts = store.summary()["parts"]
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return Material(
+        source=str(path),
+        sha256=sha256,
+        rows=rows,
+        slices=slices(rows, certificates),
+        diagrams=tuple(diagrams(planes(rows))),
+        certifier=Certifier(certificates),
+        store=True,
+        sweeps=sweeps,
+        climbs=tuple(one for one in figures if "climbs" in one.data),
+        wholes=tuple((str(k), str(kind), str(spec)) for k, kind, spec in wholes),
+        parts=parts,
+    )

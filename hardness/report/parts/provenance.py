@@ -1,0 +1,96 @@
+"""Where a report comes from, and the commands that make it again."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable
+from importlib.metadata import version
+
+from hardness.report.parts.material import Material
+from hardness.report.parts.records import Card, Chart, Reproduction
+from hardness.report.text import count
+
+
+def provenance(material: Material) -> tuple[tuple[str, str], ...]:
+    """Name the package, the source with its SHA-256, machines, versions and seeds, and sweeps."""
+    rows = material.rows
+    found = [
+        ("made with", f"hardness {version('hardness-toolkit')}"),
+        ("source", material.source),
+    ]
+    found += [("SHA-256 of the source", material.sha256)] if material.sha256 else []
+    found += [("machine", said) for said in _counted(row.run.machine for row in rows)]
+    names = sorted({name for row in rows for name in row.run.versions})
+    found += [
+        (f"version of {name}", said)
+        for name in names
+        for said in _counted(row.run.versions.get(name, "not known") for row in rows)
+    ]
+    found += [("seeds", _seeds({row.run.seed for row in rows}))] if rows else []
+    learners = sorted({(r.run.learner, str(r.run.details.get("sha256"))) for r in rows})
+    found += [(f"SHA-256 of {name}", said) for name, said in learners if said != "None"]
+    ended = Counter(row.bound for row in rows)
+    if material.store:
+        found += [("runs ended by", f"{bound}: {n}") for bound, n in sorted(ended.items())]
+    for sweep in material.sweeps:
+        done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
+        failed = sum(sweep.failed.values())
+        state = f"{sweep.name}: {sweep.state}, {done} of {planned} jobs done, {failed} failed"
+        found.append(("sweep", f"{state}; SHA-256 of its file {sweep.sha256}"))
+    return tuple(found)
+
+
+def reproduction(
+    material: Material, charts: Iterable[Chart], cards: Iterable[Card]
+) -> tuple[Reproduction, ...]:
+    """List the commands that make the runs, figures, tables and certificates again."""
+    found = []
+    for place, sweep in enumerate(material.sweeps, 1):
+        file = "sweep.toml" if len(material.sweeps) == 1 else f"sweep-{place}.toml"
+        run = shlex.join(["hardness", "sweep", "run", file, "--store", "runs.db"])
+        found.append(
+            Reproduction(makes=f"the runs of {sweep.name}", command=run, file=file, text=sweep.text)
+        )
+    if material.command:
+        found.append(Reproduction(makes="the runs", command=material.command))
+    if material.store:
+        export = ["hardness", "store", "export", material.source, "--out", "runs.csv"]
+        found.append(Reproduction(makes="the table of runs", command=shlex.join(export)))
+    found += [Reproduction(makes=f"{one.title}{_of(one)}", command=one.command) for one in charts]
+    found += [Reproduction(makes=f"the certificate of {c.spec}", command=c.command) for c in cards]
+    found += [
+        Reproduction(
+            makes=f"the {kind} of {spec}",
+            command=shlex.join(
+                ["hardness", "store", "whole", material.source, key, "--out", "whole.npz"]
+            ),
+        )
+        for key, kind, spec in material.wholes
+    ]
+    return tuple(found)
+
+
+def _of(one: Chart) -> str:
+    return f" ({one.choice})" if one.choice else ""
+
+
+def _counted(texts: Iterable[str]) -> list[str]:
+    """Write each text with how many runs it is of, the most frequent first."""
+    found = Counter(texts)
+    return [f"{text} ({count(n, 'run')})" for text, n in found.most_common()]
+
+
+def _seeds(seeds: set[int]) -> str:
+    """Write seeds as ranges.
+
+    >>> _seeds({0, 1, 2, 7})
+    '0 to 2, 7'
+    """
+    ranges: list[list[int]] = []
+    for seed in sorted(seeds):
+        if ranges and seed == ranges[-1][1] + 1:
+            ranges[-1][1] = seed
+        else:
+            ranges.append([seed, seed])
+    shown = [str(a) if a == b else f"{a} to {b}" for a, b in ranges[:20]]
+    more = [f"and {len(ranges) - 20} more ranges"] if len(ranges) > 20 else []
+    return ", ".join([*shown, *more])

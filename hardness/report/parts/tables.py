@@ -1,0 +1,142 @@
+"""The runs of a report as rows: one a learner, spec and budget, and one a run."""
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from statistics import median
+
+from hardness.compare.climb import late, passed
+from hardness.compare.store.rows import RunRow
+from hardness.compare.worlds import answers
+from hardness.oracles import Budget
+from hardness.report.parts.records import Cell, LearnerRow, Table
+from hardness.report.text import number
+from instances.parameters import plain
+
+CONFIDENCE = 0.95
+_UNITS = {
+    "examples": "examples",
+    "queries": "queries",
+    "seconds": "s",
+    "cpu_seconds": "s of CPU",
+    "memory_bytes": "bytes",
+}
+_OF_RUN = ("spec", "learner", "seed", "outcome", "passed", "risk", "risk, low", "risk, high")
+_SPENT = ("examples", "queries", "time (s)", "peak memory (bytes)", "budget", "answers", "ended by")
+
+
+def succeeded(row: RunRow) -> bool:
+    """Say whether a run passed in time, and was not ended by the machine."""
+    return row.bound != "machine" and passed(row.run) and not late(row.run, row.budget)
+
+
+def budget_words(budget: Budget) -> str:
+    """Write a budget.
+
+    >>> budget_words(Budget(examples=5_000_000, seconds=10)), budget_words(Budget())
+    ('5 000 000 examples, 10 s', 'not limited')
+    """
+    found = [
+        f"{plain(value) if value % 1 else f'{int(value):,}'.replace(',', ' ')} {_UNITS[name]}"
+        for name, value in vars(budget).items()
+        if value is not None
+    ]
+    return ", ".join(found) or "not limited"
+
+
+def answers_words(row: RunRow) -> str:
+    """Write how queries of a run were answered; empty where its learner asks none."""
+    said = dict(answers(row))
+    shown = [f"{said['oracle']} answers"] if "oracle" in said else []
+    return ", ".join(shown + ([f"tau {said['tau']}"] if "tau" in said else []))
+
+
+def learner_rows(rows: Iterable[RunRow], budgets: bool) -> tuple[LearnerRow, ...]:
+    """Put the runs of each learner, spec, budget and way of asking in one row.
+
+    The interval is of Clopper and Pearson: its low end as if none of the runs that the machine
+    ended had passed, its high end as if all had. budgets: whether they are known. [CP34]
+    """
+    groups: dict[tuple[str, str, str, str], list[RunRow]] = {}
+    for row in rows:
+        shown = budget_words(row.budget) if budgets else "as in its command"
+        revision = row.run.revisions.get("learner", "?")
+        asked = answers_words(row)
+        key = (row.run.learner, row.run.spec, shown, asked)
+        groups.setdefault((*key[:3], f"{key[3]}\0{revision}"), []).append(row)
+    revisions = Counter((a, b, c, asked.partition("\0")[0]) for a, b, c, asked in groups)
+    found = []
+    for (learner, spec, shown, asked), kept in groups.items():
+        said, _, revision = asked.partition("\0")
+        if revisions[learner, spec, shown, said] > 1:
+            said = ", ".join(filter(None, (said, f"revision {revision}")))
+        found.append(_learner_row(learner, spec, shown, said, kept))
+    return tuple(found)
+
+
+def _learner_row(
+    learner: str, spec: str, budget: str, asked: str, rows: list[RunRow]
+) -> LearnerRow:
+    solved = [row.run for row in rows if succeeded(row)]
+    lost = sum(row.bound == "machine" for row in rows)
+    risks = [row.run.risk.value for row in rows if row.run.risk]
+    outcomes = [row.run.outcome.value for row in rows]
+    return LearnerRow(
+        learner=learner,
+        spec=spec,
+        budget=budget,
+        asked=asked,
+        runs=len(rows),
+        passed=len(solved),
+        low=interval(len(solved), len(rows))[0],
+        high=interval(len(solved) + lost, len(rows))[1],
+        examples=float(median(r.usage.examples for r in solved)) if solved else None,
+        queries=float(median(r.usage.queries for r in solved)) if solved else None,
+        seconds=float(median(r.usage.seconds for r in solved)) if solved else None,
+        risk=float(median(risks)) if risks else None,
+        outcome=max(outcomes, key=outcomes.count),
+    )
+
+
+@lru_cache(4096)
+def interval(passes: int, runs: int) -> tuple[float, float]:
+    """Bound the chance of passing at 95 %, after Clopper and Pearson. [CP34]
+
+    >>> [round(end, 3) for end in interval(3, 3)]
+    [0.292, 1.0]
+    """
+    from scipy.stats import binomtest
+
+    found = binomtest(passes, runs).proportion_ci(CONFIDENCE, "exact")
+    return float(found.low), float(found.high)
+
+
+def runs_table(rows: Iterable[RunRow], budgets: bool) -> Table:
+    """Lay out every run; seeds beyond 2^53 as texts, which a page keeps exactly."""
+    return Table(header=(*_OF_RUN, *_SPENT), rows=tuple(_run(row, budgets) for row in rows))
+
+
+def _run(row: RunRow, budgets: bool) -> tuple[Cell, ...]:
+    run, risk = row.run, row.run.risk
+    seed: Cell = run.seed if run.seed < 2**53 else str(run.seed)
+    high = None if risk is None or risk.high == float("inf") else risk.high
+    ended = row.bound if budgets or row.bound == "machine" else "not known"
+    return (
+        *(run.spec, run.learner, seed, run.outcome.value, "yes" if succeeded(row) else "no"),
+        *(risk.value if risk else None, risk.low if risk else None, high),
+        *(run.usage.examples, run.usage.queries, run.usage.seconds, run.usage.peak_bytes),
+        *(budget_words(row.budget) if budgets else "as in its command", answers_words(row), ended),
+    )
+
+
+def costs(row: LearnerRow) -> str:
+    """Write the median costs of the runs that passed.
+
+    >>> costs(LearnerRow(learner="", spec="", budget="", asked="", runs=1, passed=1, low=0, high=1,
+    ...     examples=12.0, queries=0.0, seconds=0.5, risk=0.0, outcome="solved"))
+    '12 examples, 0.5 s'
+    """
+    if row.examples is None or row.queries is None or row.seconds is None:
+        return "no cost"
+    asked = f"{number(row.queries)} queries, " if row.queries else ""
+    return f"{asked}{number(row.examples)} examples, {number(row.seconds)} s"
