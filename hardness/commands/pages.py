@@ -39,22 +39,35 @@ def demo(to: SimpleNamespace) -> None:
     emit(to, data, f"{demo_words(made)}\nwritten: {', '.join(files)}", write=False)
 
 
-@click.command(short_help="Write the page of a comparison.")
+@click.command(short_help="Write the page of a comparison or a store.")
 @click.argument("source", type=click.Path(path_type=Path))
 @common
 def report(to: SimpleNamespace, source: Path) -> None:
-    """Write the page of a comparison: SOURCE is the folder of `compare` or its results.json."""
-    from hardness.compare import read_comparison
-    from hardness.report import page
+    """Write one HTML file of all runs: both sides, phase diagram, learners, certificates, growth.
+
+    SOURCE is the folder of `compare`, its results.json, or a store of `sweep run`. The file works
+    offline, and opens in any browser.
+    """
+    from hardness.report.html.write import write
+    from hardness.report.parts.build import report_of
     from instances.disk import write_text
 
     if to.out is None:
-        raise click.UsageError("report needs --out FILE")
+        raise click.UsageError("report needs --out FILE.html")
     early(to)
-    found = read_comparison(source)
-    write_text(to.out, page(found), force=to.force)
-    data = {"source": str(source), "report": str(to.out), "runs": len(found.runs)}
-    emit(to, data, f"{to.out}: {len(found.runs)} runs", write=False)
+    made = report_of(source)
+    html = write(made)
+    write_text(to.out, html, force=to.force)
+    data = {
+        "source": str(source),
+        "report": str(to.out),
+        "title": made.title,
+        "runs": len(made.runs.rows),
+        "charts": [chart.key for chart in made.charts],
+        "certificates": len(made.cards),
+        "bytes": len(html.encode()),
+    }
+    emit(to, data, f"{to.out}: {len(made.runs.rows)} runs", write=False)
 
 
 @click.command(short_help="Draw a figure, as svg, pdf or png.")

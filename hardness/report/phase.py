@@ -15,7 +15,7 @@ from hardness.compare.slices import brief_spec, short
 from hardness.compare.store.rows import RunRow
 from hardness.lower import Certificate
 from hardness.oracles import Budget
-from hardness.report.canvas import named
+from hardness.report.canvas import belongs, named
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain
 
@@ -32,11 +32,14 @@ _UNABLE = (
     Outcome.OVERDUE,
 )
 _BOUND = "#B0590A"
-_LOOKS = {  # face, ink and mark of a state; the marks tell them apart without colour
-    "solved": ("#0B559F", "#FFFFFF", "●"),
-    "partly": ("#9BC8E8", "#101010", "◐"),
-    "not solved": ("#F4F1EA", "#101010", "○"),
-    "could not run": ("#DDDDDD", "#101010", "×"),
+INFEASIBLE = "certified infeasible"
+# Face, ink and mark of a state; the marks tell them apart without colour. No ink is a grey or white
+# that a page would turn with its theme, for the faces stay.
+_LOOKS = {
+    "solved": ("#0B559F", "#FCFEFF", "●"),
+    "partly": ("#9BC8E8", "#0F1012", "◐"),
+    "not solved": ("#F4F1EA", "#0F1012", "○"),
+    "could not run": ("#DCDDDF", "#0F1012", "×"),
 }
 
 
@@ -221,9 +224,10 @@ def _panel(axis: Any, data: Data, learner: Data) -> None:
         for j, cell in enumerate(line):
             if cell is not None:
                 face, ink, mark = _LOOKS[cell["state"]]
-                axis.add_patch(
-                    Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=face, edgecolor="#8A8A8A", lw=0.5)
+                square = Rectangle(
+                    (j - 0.5, i - 0.5), 1, 1, facecolor=face, edgecolor="#8A8A8A", lw=0.5
                 )
+                belongs(cell["state"], axis.add_patch(square))
                 text = f"{cell['passed']}/{cell['runs']}"
                 shown = text if room and cell["state"] != "could not run" else mark
                 axis.text(j, i, shown, color=ink, ha="center", va="center", fontsize=8, zorder=4)
@@ -246,25 +250,17 @@ def _certify(axis: Any, data: Data, i: int, j: int, asks_queries: bool) -> None:
     from matplotlib.patheffects import withStroke
 
     if asks_queries and data["quantity"] == "stat-queries":
-        axis.add_patch(
-            Rectangle(
-                (j - 0.5, i - 0.5),
-                1,
-                1,
-                fill=False,
-                hatch="////",
-                edgecolor=_BOUND,
-                lw=0,
-                zorder=3,
-            )
+        hatched = Rectangle(
+            (j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", edgecolor=_BOUND, lw=0, zorder=3
         )
+        belongs(INFEASIBLE, axis.add_patch(hatched))
         return
     rows, columns = len(data["ys"]), len(data["xs"])
     for di, dj in ((0, 1), (0, -1), (1, 0), (-1, 0)):
         a, b = i + di, j + dj
         if 0 <= a < rows and 0 <= b < columns and not infeasible(data, a, b):
             centre, half = (j + dj / 2, i + di / 2), (di / 2, dj / 2)
-            axis.plot(
+            drawn = axis.plot(
                 [centre[0] - half[0], centre[0] + half[0]],
                 [centre[1] - half[1], centre[1] + half[1]],
                 color=_BOUND,
@@ -273,6 +269,7 @@ def _certify(axis: Any, data: Data, i: int, j: int, asks_queries: bool) -> None:
                 zorder=5,
                 path_effects=[withStroke(linewidth=3.4, foreground="white")],
             )
+            belongs(INFEASIBLE, *drawn)
 
 
 def _cut(name: str, width: int = 34) -> str:

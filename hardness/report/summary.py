@@ -41,12 +41,12 @@ class Cell:
 
 
 def cells(comparison: "Comparison") -> list[Cell]:
-    """Summarise every learner at every size, learners in the order asked."""
+    """Summarise every learner at every size where it ran, learners in the order asked."""
     out, success = [], comparison.terms.success
     for learner in comparison.learner_names:
         for value in comparison.values:
             runs = comparison.of(learner, value)
-            if not runs:  # of a store: not every learner ran on every size
+            if not runs:  # of a slice of a store, where not every learner ran at every size
                 continue
             risks = [r.risk.value for r in runs if r.risk is not None]
             names = [r.outcome.value for r in runs]

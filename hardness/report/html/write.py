@@ -1,0 +1,85 @@
+"""The page of a report: one HTML file with its style and script inside, and nothing outside."""
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
+
+from hardness.report.html import text
+from hardness.report.html.charts import Drawn, drawn
+from hardness.report.html.swatches import mark_of
+from hardness.report.parts.records import LearnerRow, Report
+from hardness.report.styles import styles_of
+
+FIRST = 100  # rows of a long table that stand in the page without its script
+
+
+def write(report: Report) -> str:
+    """Lay a report out as one HTML file that works offline, and without its script.
+
+    All that the report says is escaped; no text in it can end an element or run. The same report
+    gives the same bytes.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(
+        name=text.name,
+        head=text.head,
+        prose=text.prose,
+        short=text.short,
+        value=text.value,
+        numeric=text.numeric,
+    )
+    charts = [drawn(chart) for chart in report.charts]
+    styles = styles_of(row.learner for row in report.learners)
+    script = _asset("page.js")
+    return environment.from_string(_asset("page.html")).render(
+        report=report,
+        sections=_sections(charts),
+        family=family,
+        swatches={name: mark_of(style) for name, style in styles.items()},
+        begin=replace(report.runs, rows=report.runs.rows[:FIRST]),
+        style=Markup(_asset("page.css")),
+        script=Markup(script),
+        sha256=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        data=text.embedded(_told(report, charts)),
+        interval=_interval,
+    )
+
+
+def family(spec: str) -> str:
+    """Name the family of a spec.
+
+    >>> family("parity:d=8,m=3"), family("mine.py:Hard")
+    ('parity', 'mine.py:Hard')
+    """
+    return spec if ".py:" in spec else spec.partition(":")[0]
+
+
+def _asset(name: str) -> str:
+    return (files("hardness.report.html") / name).read_text(encoding="utf-8")
+
+
+def _told(report: Report, charts: Iterable[Drawn]) -> dict[str, Any]:
+    """Collect what the script works on: all runs by columns, and the points of the charts."""
+    return {"runs": text.columns(report.runs), "charts": [one.told for one in charts]}
+
+
+def _sections(charts: Iterable[Drawn]) -> dict[str, list[Drawn]]:
+    found: dict[str, list[Drawn]] = {"both-sides": [], "phase": [], "scaling": [], "stages": []}
+    for one in charts:
+        found.setdefault(one.chart.section, []).append(one)
+    return found
+
+
+def _interval(row: LearnerRow) -> str:
+    return f"{row.low:.2f}–{row.high:.2f}"
+
+

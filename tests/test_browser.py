@@ -1,0 +1,401 @@
+"""The page of a report in headless Chromium: what is seen, pressed, typed and downloaded."""
+
+import base64
+import csv
+import io
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from hardness.report.html.text import csv_of
+from hardness.report.html.write import write
+from tests.reports import HOSTILE, hostile, paper, report
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+WIDTHS = (360, 800, 1400)
+
+
+class Browser:
+    """Chromium with what these tests ask of it: pages, sizes, themes, numbers from a script."""
+
+    def __init__(self, folder: Path) -> None:
+        webdriver = pytest.importorskip("selenium.webdriver", reason="needs the extra `browser`")
+        if not (CHROMIUM and DRIVER):
+            pytest.skip("needs Debian's chromium and chromium-driver")
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        service = webdriver.ChromeService(executable_path=DRIVER)
+        self.driver = webdriver.Chrome(options=options, service=service)
+        self.folder = folder
+        self.saved = folder / "saved"
+        self.saved.mkdir()
+        self.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.saved))
+
+    def cdp(self, command, **arguments):
+        return self.driver.execute_cdp_cmd(command, arguments)
+
+    def js(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def open(self, name, html):
+        path = self.folder / f"{name}.html"
+        path.write_text(html, encoding="utf-8")
+        self.driver.get(path.as_uri())
+        return self
+
+    def size(self, width, height=900):
+        self.cdp(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 500,
+        )
+
+    def theme(self, name, media=""):
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.cdp("Emulation.setEmulatedMedia", media=media, features=features)
+
+    def errors(self):
+        return [line["message"] for line in self.driver.get_log("browser")]
+
+    def press(self, selector, text):
+        """Click the button with a text within a part of the page."""
+        self.js(
+            "[...document.querySelectorAll(arguments[0] + ' button')]"
+            ".find((b) => b.textContent.trim() === arguments[1]).click()",
+            selector,
+            text,
+        )
+
+    def type(self, selector, text):
+        self.js(
+            "const e = document.querySelector(arguments[0]); e.value = arguments[1];"
+            "e.dispatchEvent(new Event('input'))",
+            selector,
+            text,
+        )
+
+    def column(self, grid, number):
+        """The texts of a column of the rows that are shown."""
+        return self.js(
+            "return [...document.querySelectorAll(`[data-grid=${arguments[0]}] tbody tr`)]"
+            ".map((row) => row.cells[arguments[1]].textContent.trim())",
+            grid,
+            number,
+        )
+
+    def download(self, key, label, name):
+        self.press(f"#figure-{key} .downloads" if key else "[data-grid=runs]", label)
+        path = self.saved / name
+        for _ in range(200):
+            if path.exists() and path.stat().st_size:
+                break
+            time.sleep(0.05)
+        content = path.read_bytes()
+        path.unlink()
+        return content
+
+    def shot(self, name):
+        """Keep a picture of the whole page where the reader asked for pictures."""
+        kept = os.environ.get("HARDNESS_SCREENSHOTS")
+        folder = Path(kept) if kept else self.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        width, height = self.js("const e = document.documentElement; return [innerWidth, e.scrollHeight]")
+        clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}
+        taken = self.cdp("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+        path = folder / f"{name}.png"
+        path.write_bytes(base64.b64decode(taken["data"]))
+        return path
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    started = Browser(tmp_path_factory.mktemp("browser"))
+    yield started
+    started.driver.quit()
+
+
+@pytest.fixture(scope="module")
+def made():
+    return report()
+
+
+@pytest.fixture(scope="module")
+def html(made):
+    return write(made)
+
+
+@pytest.fixture(scope="module")
+def bad():
+    return write(hostile())
+
+
+@pytest.fixture
+def opened(browser, html):
+    browser.size(1400)
+    browser.theme("light")
+    browser.open("report", html)
+    yield browser
+    assert browser.errors() == []
+
+
+def test_runs_are_sorted_by_number_and_by_text_and_what_is_missing_comes_last(opened, made):
+    risks = [row[4] for row in made.runs.rows]
+    opened.press("[data-grid=runs] thead", "risk")
+    opened.press("[data-grid=runs]", "Show all")
+    shown = opened.column("runs", 4)
+    known = sorted(r for r in risks if r is not None)
+    assert [float(text) for text in shown[: len(known)]] == pytest.approx(known, rel=1e-3)
+    assert shown[len(known) :] == ["–"] * (len(risks) - len(known))
+    opened.press("[data-grid=runs] thead", "risk")
+    shown = opened.column("runs", 4)
+    assert [float(t) for t in shown[: len(known)]] == pytest.approx(known[::-1], rel=1e-3)
+    assert shown[-1] == "–"
+    assert opened.js(
+        "return [...document.querySelectorAll('[data-grid=runs] th[aria-sort]')]"
+        ".map((h) => h.getAttribute('aria-sort'))"
+    ) == ["descending"]
+    opened.press("[data-grid=runs] thead", "spec")
+    specs = opened.column("runs", 0)
+    assert specs[0] == "parity:d=8,m=2"
+    assert specs[-1] == "parity:d=12,m=2"  # as a number, not as a text
+
+
+def test_filters_hide_what_does_not_match_and_count_the_rest(opened, made):
+    opened.type("[data-grid=learners] input", "profile QUERIES d=9")
+    assert opened.column("learners", 2) == ["profile:d=9,m=2"]
+    assert opened.js("return document.querySelector('[data-grid=learners] .count').textContent") == (
+        "1 of 30 rows"
+    )
+    opened.type("[data-grid=learners] input", "")
+    values = opened.js(
+        "return [...document.querySelectorAll('[data-grid=learners] select')]"
+        ".map((s) => [s.parentElement.firstChild.data, [...s.options].map((o) => o.text)])"
+    )
+    assert values == [
+        ["family", ["any", "parity", "profile"]],
+        ["learner", ["any", "lowdegree:degree=2", "mine.py:Net", "queries"]],
+    ]
+    opened.type("[data-grid=learners] select", "1")
+    assert set(opened.column("learners", 0)) == {"profile"}
+    opened.press("[data-grid=learners] thead", "examples")
+    shown = [int(t.replace(",", "")) for t in opened.column("learners", 8) if t != "–"]
+    wanted = [r.examples for r in made.learners if r.spec.startswith("profile") and r.examples]
+    assert shown == sorted(wanted)
+    opened.type("[data-grid=runs] input", "no such run")
+    assert opened.column("runs", 0) == []
+
+
+def test_headings_sort_by_keyboard(opened):
+    keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+    head = opened.driver.find_element("css selector", "[data-grid=runs] th:nth-child(3) button")
+    head.send_keys(keys.ENTER)
+    assert opened.column("runs", 2)[:3] == ["0", "1", "2"]
+    head.send_keys(keys.SPACE)
+    assert opened.column("runs", 2)[:3] == ["249", "248", "247"]
+
+
+def test_the_downloaded_table_is_the_one_that_is_shown(opened, made):
+    opened.type("[data-grid=runs] input", "solved lowdegree")
+    found = opened.download("", "CSV of these rows", "runs.csv").decode()
+    rows = list(csv.reader(io.StringIO(found)))
+    wanted = [r for r in made.runs.rows if r[1] == "lowdegree:degree=2" and r[3] == "solved"]
+    assert rows[0] == list(made.runs.header)
+    assert [row[:4] for row in rows[1:]] == [[str(one) for one in r[:4]] for r in wanted]
+    assert [float(row[4]) for row in rows[1:] if row[4]] == [r[4] for r in wanted if r[4]]
+
+
+def test_figures_have_axes_with_numbers_and_marks(opened):
+    for panel in opened.js(
+        "return [...document.querySelectorAll('figure.chart:not([hidden]) .panel')].map((p) => {"
+        "const svg = p.querySelector('svg'); const box = svg.getBoundingClientRect();"
+        "const of = (s) => [...svg.querySelectorAll(s)];"
+        "return {w: box.width, h: box.height, label: p.getAttribute('aria-label'),"
+        " ticks: of('text').filter((t) => /\\d/.test(t.textContent)).length,"
+        " seen: of('text').every((t) => t.getBoundingClientRect().width > 0),"
+        " marks: of('use, path').filter((t) => t.getBoundingClientRect().width > 2).length}})"
+    ):
+        assert panel["w"] > 200
+        assert panel["h"] > 100
+        assert panel["ticks"] >= 4
+        assert panel["seen"]
+        assert panel["marks"] > 5
+        assert panel["label"]
+
+
+def test_one_slice_is_shown_at_a_time(opened):
+    shown = (
+        "return [...document.querySelectorAll('figure.chart')].filter((f) => f.offsetHeight)"
+        ".map((f) => f.dataset.key)"
+    )
+    assert opened.js(shown) == ["both-sides-1"]
+    opened.type(".chooser select", "both-sides-2")
+    assert opened.js(shown) == ["both-sides-2"]
+
+
+def test_downloads_are_the_figure_of_a_paper_and_its_data(opened, made):
+    chart = made.charts[0]
+    assert opened.download(chart.key, "SVG", f"{chart.key}.svg").decode() == paper(chart)
+    assert opened.download(chart.key, "CSV", f"{chart.key}.csv").decode() == csv_of(chart.table)
+    png = opened.download(chart.key, "PNG", f"{chart.key}.png")
+    from PIL import Image
+
+    picture = Image.open(io.BytesIO(png)).convert("L")
+    assert picture.width > 2000
+    dark = sum(picture.histogram()[:100])
+    assert 0.001 < dark / (picture.width * picture.height) < 0.5
+    assert picture.getpixel((2, 2)) == 255
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("which", ["html", "bad"])
+def test_the_page_does_not_scroll_sideways(browser, request, which, width):
+    browser.size(width)
+    browser.theme("light")
+    browser.open(which, request.getfixturevalue(which))
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+    wide = browser.js(
+        "return [...document.querySelectorAll('main *')].filter((e) => !e.closest('.scroll, svg, .long, .reading, pre')"
+        " && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 200))"
+    )
+    assert wide == []
+    browser.shot(f"{which}-{width}")
+    assert browser.errors() == []
+
+
+def test_hostile_names_are_text_and_nothing_runs(browser, bad):
+    browser.size(1000)
+    browser.theme("light")
+    browser.open("bad", bad)
+    browser.press("[data-grid=runs]", "Show all")
+    browser.js("for (const d of document.querySelectorAll('details')) d.open = true")
+    assert browser.js("return window.__hacked") is None
+    assert browser.js("return document.querySelectorAll('img, iframe, object').length") == 0
+    assert browser.js("return document.querySelectorAll('script').length") == 2
+    text = browser.js("return document.body.innerText")
+    for name in HOSTILE[:5]:
+        assert name in text
+    for seen in ("‹U+202E›", "‹U+200B›", "‹U+0000›", "‹U+DCFF›", "__proto__", "constructor"):
+        assert seen in text
+    assert not set("\u202e\u2066\u200b\x00") & set(text)
+    assert "W" * 10_000 in text
+    assert browser.errors() == []
+
+
+def test_the_page_is_whole_without_its_script(browser, html):
+    browser.size(1000)
+    browser.theme("light")
+    browser.cdp("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.open("still", html)
+        root = browser.cdp("DOM.getDocument", depth=0)["root"]["nodeId"]
+
+        def found(selector):
+            return browser.cdp("DOM.querySelectorAll", nodeId=root, selector=selector)["nodeIds"]
+
+        assert len(found("figure.chart:not([hidden]) svg")) >= 4
+        assert len(found("[data-grid=learners] tbody tr")) == 30
+        assert len(found("[data-grid=runs] tbody tr")) == 100
+        assert not found("button")
+        box = browser.cdp("DOM.getBoxModel", nodeId=found("figure.chart svg")[-1])["model"]
+        assert box["width"] > 100
+    finally:
+        browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
+
+
+CONTRAST = """
+const probe = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+const rgb = (colour) => { probe.clearRect(0, 0, 1, 1); probe.fillStyle = colour;
+  probe.fillRect(0, 0, 1, 1); return [...probe.getImageData(0, 0, 1, 1).data]; };
+const light = ([r, g, b]) => { const f = (v) => { v /= 255;
+  return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; };
+  return 0.2126 * f(r) + 0.7152 * f(g) + 0.0722 * f(b); };
+const behind = (e) => { for (; e; e = e.parentElement) {
+  const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; }
+  return rgb(getComputedStyle(document.documentElement).getPropertyValue("background-color")); };
+const ratio = (a, b) => { const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
+  return (x + 0.05) / (y + 0.05); };
+const low = [];
+for (const e of document.querySelectorAll("body *")) {
+  if (e.closest("svg, script, .off") || !e.offsetWidth) continue;
+  if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim())) continue;
+  const r = ratio(rgb(getComputedStyle(e).color), behind(e));
+  if (r < 4.5) low.push([e.outerHTML.slice(0, 100), r]);
+}
+for (const e of document.querySelectorAll("svg.swatch[fill^='#']")) {
+  const r = ratio(rgb(e.getAttribute("fill")), behind(e.parentElement));
+  if (e.getBoundingClientRect().width && r < 3) low.push([e.outerHTML.slice(0, 100), r]);
+}
+for (const e of document.querySelectorAll(".panel svg text")) {
+  const r = ratio(rgb(getComputedStyle(e).fill), behind(e.closest(".panel")));
+  if (e.getBoundingClientRect().width && r < 4.5) low.push([e.textContent, r]);
+}
+return low;
+"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_and_marks_have_contrast(opened, theme):
+    opened.theme(theme)
+    opened.js("for (const d of document.querySelectorAll('details')) d.open = true")
+    paper = opened.js("return getComputedStyle(document.body).backgroundColor")
+    assert paper == {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 24, 27)"}[theme]
+    assert opened.js(CONTRAST) == []
+    opened.shot(f"report-{theme}")
+
+
+def test_the_theme_is_the_readers(opened):
+    colour = "return getComputedStyle(document.body).backgroundColor"
+    before = opened.js(colour)
+    opened.press("body", "Dark page")
+    assert opened.js(colour) != before
+    opened.press("body", "Light page")
+    assert opened.js(colour) == before
+
+
+def test_controls_have_names_and_headings_are_in_order(opened):
+    unnamed = opened.js(
+        "return [...document.querySelectorAll('button, input, select, [tabindex=\"0\"]')]"
+        ".filter((e) => !(e.textContent.trim() || e.getAttribute('aria-label')"
+        " || e.closest('label')?.textContent.trim())).map((e) => e.outerHTML)"
+    )
+    assert unnamed == []
+    levels = opened.js(
+        "return [...document.querySelectorAll('h1, h2, h3, h4')].map((h) => Number(h.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False))
+    ids = opened.js("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_it_prints_on_paper(opened):
+    printed = opened.cdp("Page.printToPDF", preferCSSPageSize=True, printBackground=True)["data"]
+    assert base64.b64decode(printed)[:5] == b"%PDF-"
+    if kept := os.environ.get("HARDNESS_SCREENSHOTS"):
+        (Path(kept) / "report.pdf").write_bytes(base64.b64decode(printed))
+    opened.theme("light", media="print")
+    for gone in ("nav", ".controls", ".downloads", ".theme", ".command button"):
+        assert opened.js("return document.querySelector(arguments[0]).offsetHeight", gone) == 0
