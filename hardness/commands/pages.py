@@ -5,11 +5,19 @@ from types import SimpleNamespace
 
 import click
 
-from hardness.commands.options import common, complete_spec, early, emit, progress, target
+from hardness.commands.options import (
+    common,
+    complete_spec,
+    early,
+    emit,
+    progress,
+    shared,
+    target,
+)
 
 
 @click.command(short_help="The main job on small sizes: certify to picture.")
-@common
+@shared("seed", "jobs", "force", "quiet", out="Folder to write.  [default: out]")
 def demo(to: SimpleNamespace) -> None:
     """Do the main job on small sizes: certify, verify, learn, compare, draw."""
     from hardness.report.demo import demo, runs
