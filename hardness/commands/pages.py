@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import common, complete_spec, early, emit, progress, target
+from hardness.commands.options import (
+    common,
+    complete_spec,
+    early,
+    emit,
+    progress,
+    shared,
+    target,
+)
 
 KINDS = ("svg", "pdf", "png")
 LOOKS = ("paper", "talk")
@@ -20,7 +28,7 @@ def complete_figure(context: click.Context, parameter: click.Parameter, text: st
 
 
 @click.command(short_help="The main job on small sizes: certify to picture.")
-@common
+@shared("seed", "jobs", "force", "quiet", out="Folder to write.  [default: out]")
 def demo(to: SimpleNamespace) -> None:
     """Do the main job on small sizes: certify, verify, learn, compare, draw."""
     from hardness.report.demo import demo, runs

@@ -21,11 +21,17 @@ def certificate_words(certificate: Certificate) -> str:
     lines = [certificate.spec, ""]
     for claim in certificate.claims:
         given = ", ".join(f"{k} {_whole(v)}" for k, v in claim.parameters.items())
-        value = shown_value(claim)
-        lines += [f"{claim.quantity} = {value}   ({claim.kind}; {credit(claim.source)})"]
+        lines += [claim_line(claim)]
         lines += [wrap(claim.meaning, "  "), wrap(given, "  ")]
     beside = beside_words(certificate.spec)
     return "\n".join([*lines, "", wrap(certificate.scope), *(["", wrap(beside)] if beside else [])])
+
+
+def claim_line(claim: Claim) -> str:
+    """Write what is claimed and how it is known, on two lines where one is too long."""
+    value, known = shown_value(claim), f"({claim.kind}; {credit(claim.source)})"
+    line = f"{claim.quantity} = {value}   {known}"
+    return line if len(line) <= 80 else f"{claim.quantity} = {value}\n  {known}"
 
 
 def shown_value(claim: Claim) -> str:
