@@ -29,7 +29,7 @@ test-cluster: $(VENV)/.cluster
 	$(call MARKED,cluster)
 
 docs: $(VENV)/.docs
-	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --nitpicky --fresh-env --quiet docs build/docs
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs build/docs
 	@echo build/docs/index.html
 
 test-docs: $(VENV)/.docs

@@ -1,12 +1,14 @@
 """The manual: `make docs`. Pages are plain markdown, which reads as well where it is stored.
 
 What is here beyond settings: the navigation follows the links of index.md, formulas need no
-network, and anchors may be written as HTML.
+network, anchors may be written as HTML, and keys such as [CL24] lead to the references. Docstrings
+are plain text with `code` and doctest blocks; fields of records are explained by their comments.
 """
 
 import importlib.util
 import re
 import shutil
+from importlib import import_module
 from importlib.metadata import version as installed
 from pathlib import Path
 
@@ -39,7 +41,8 @@ html_copy_source = False
 html_show_sourcelink = False
 mathjax_path = "mathjax.js"
 
-# Of records the fields come as they are written; what is inherited is on the page of its class.
+# What is public is what a package lists; its classes show what they define themselves.
+autodoc_default_options = {"members": True, "undoc-members": True, "special-members": "__call__"}
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
@@ -49,6 +52,8 @@ python_maximum_signature_line_length = 88
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 
+KEYS = set(re.findall(r"</a>\*\*(\w+)\*\*", (HERE / "references.md").read_text()))
+_KEYS = re.compile(rf"(?<=[\[ ])({'|'.join(KEYS)})(?=[\],])")
 _ANCHOR = re.compile(r'<a id="([^"]+)">')
 _BULLET = re.compile(r"^- .*(?:\n  .*)*", re.M)
 _LINK = re.compile(r"\[([^\]]+)\]\(([\w./-]+)\.(?:md|ipynb)\)")
@@ -92,6 +97,54 @@ def _anchors(app, document):
             slugs[name] = (raw.line or 0, name, "")
 
 
+def _keys(app, document):
+    """Let [CL24] lead to its reference."""
+    for text in list(document.findall(nodes.Text)):
+        if isinstance(text.parent, nodes.reference | nodes.literal | nodes.literal_block):
+            continue
+        parts = _KEYS.split(text.astext())
+        if len(parts) > 1:
+            text.parent.replace(text, [_linked(app, part) for part in parts if part])
+
+
+def _linked(app, part):
+    if part not in KEYS:
+        return nodes.Text(part)
+    page = app.builder.get_relative_uri(app.env.docname, "references")
+    return nodes.reference("", part, internal=True, refuri=f"{page}#{part.lower()}")
+
+
+def _prose(app, what, name, thing, options, lines):
+    """Make reStructuredText of a docstring: plain text, `code`, indented blocks, doctests."""
+    lines[:] = rst(lines)
+
+
+def rst(lines):
+    """Escape what reStructuredText would read into plain text.
+
+    >>> rst(["x_ is `f(*a)`, |y| <= 1:", "", "  kept as it is"])
+    ['x\\\\_ is ``f(*a)``, \\\\|y\\\\| <= 1:', '', '::', '', '  kept as it is']
+    """
+    made, shown = [], False
+    for line in lines:
+        if line.startswith(">>>"):
+            shown = True
+        elif not line.strip():
+            shown = False
+        indented = line.startswith(" ") and not shown
+        if indented and not (made and made[-1].startswith(" ")):
+            made += ["", "::", ""] if made and made[-1] else ["::", ""]
+        made.append(line if shown or indented else _escaped(line))
+    return made
+
+
+def _escaped(line):
+    pieces = line.split("`")
+    words = [re.sub(r"([\\*|_])", r"\\\1", piece) for piece in pieces[::2]]
+    code = [f"``{piece}``" for piece in pieces[1::2]]
+    return "".join(a + b for a, b in zip(words, [*code, ""], strict=True))
+
+
 def _formulas(app, error):
     """Put MathJax, one script, beside the pages: a manual opens without a network."""
     if error is None and app.builder.format == "html":
@@ -101,8 +154,13 @@ def _formulas(app, error):
 
 
 def setup(app):
-    """Connect what is written here."""
+    """Connect what is written here, and find the names that packages import when asked."""
+    for page in (HERE / "api").glob("*.md"):
+        package = import_module(page.read_text(encoding="utf-8").partition("\n")[0][2:])
+        vars(package).update({name: getattr(package, name) for name in package.__all__})
     app.connect("source-read", _navigation)
     app.connect("doctree-read", _anchors)
+    app.connect("doctree-read", _keys)
+    app.connect("autodoc-process-docstring", _prose)
     app.connect("build-finished", _formulas)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
