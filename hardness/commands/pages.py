@@ -58,6 +58,7 @@ FIGURES = (
     "attacks",
     "training",
     "walsh",
+    "portrait",
     "collapse",
     "heads",
     "map",
@@ -65,7 +66,16 @@ FIGURES = (
     "stress",
     "icl",
 )
-OF_A_SPEC = ("correlations", "eigenvalues", "sda", "walsh", "collapse", "heads", "descent")
+OF_A_SPEC = (
+    "correlations",
+    "eigenvalues",
+    "sda",
+    "walsh",
+    "portrait",
+    "collapse",
+    "heads",
+    "descent",
+)
 
 
 @click.command(short_help=f"Draw one of {', '.join(FIGURES)}.")
@@ -75,8 +85,8 @@ OF_A_SPEC = ("correlations", "eigenvalues", "sda", "walsh", "collapse", "heads",
 def figure(to: SimpleNamespace, name: str, source: str) -> None:
     """Draw a figure of a SPEC, or of a file.
 
-    correlations, eigenvalues, sda, walsh, collapse, heads, descent: SOURCE is a SPEC. adversary: a
-    transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
+    correlations, eigenvalues, sda, walsh, portrait, collapse, heads, descent: SOURCE is a SPEC.
+    adversary: a transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
     `compare` with the learner staged. risks, scaling: that of any `compare`. attacks, training:
     that of a `compare` of an LWE-style family. map: that of `hardness map`. stress: that of
     `hardness stress`. icl: that of `hardness icl`.
