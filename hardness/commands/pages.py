@@ -86,10 +86,10 @@ def figure(to: SimpleNamespace, name: str, source: str) -> None:
     """Draw a figure of a SPEC, or of a file.
 
     correlations, eigenvalues, sda, walsh, portrait, collapse, heads, descent: SOURCE is a SPEC.
-    adversary: a transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
-    `compare` with the learner staged. risks, scaling: that of any `compare`. attacks, training:
-    that of a `compare` of an LWE-style family. map: that of `hardness map`. stress: that of
-    `hardness stress`. icl: that of `hardness icl`.
+    adversary: a transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the
+    folder of a `compare` with the learner staged. risks, scaling: that of any `compare`. attacks,
+    training: that of a `compare` of an LWE-style family. map: that of `hardness map`. stress: that
+    of `hardness stress`. icl: that of `hardness icl`.
     --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
     """
     from hardness.report.figures import draw, numbers

@@ -168,7 +168,7 @@ def _weights(layer: AttentionLayer, x: Array) -> Data:
     edges: of bins of equal width. low, middle, high: the 5, 50 and 95 % points of the weights in a
     bin, None where it has none. first: the first order, (1 + logit)/k.
     """
-    n, k, d = x.shape
+    k, d = x.shape[1:]
     logits = []
     for theta in layer.theta:
         logits.append(pair_products((x.reshape(-1, d) @ theta).reshape(x.shape), x))

@@ -1,5 +1,6 @@
 """The drawing of a family's portrait: two panels, from its numbers alone."""
 
+from itertools import pairwise
 from typing import Any
 
 from hardness.report.canvas import STYLES, named
@@ -89,8 +90,8 @@ def _residues(left: Any, right: Any, data: Data) -> None:
     right.step(data["t"], data["steps"], where="mid", color=_ORANGE, lw=1.2, label="sum of heads")
     right.plot(data["t"], data["wanted"], color=_BLUE, marker="o", ms=3, mfc="none", ls="")
     for number, centre in enumerate(data["centres"]):
-        label = f"{len(data['centres'])} heads that step" if number == 0 else None
-        right.axvline(centre, color=_GREEN, lw=0.6, alpha=0.5, label=label)
+        many = f"{len(data['centres'])} heads that step" if number == 0 else None
+        right.axvline(centre, color=_GREEN, lw=0.6, alpha=0.5, label=many)
     right.set_xlabel("t, the integer that is ⟨a, s⟩ mod q")
     right.set_ylabel("mean label / own token")
     right.set_title("Heads as steps in t")
@@ -135,7 +136,7 @@ def _singular(axis: Any, data: Data) -> None:
 def _heads(left: Any, right: Any, data: Data) -> None:
     _singular(left, data)
     edges = data["edges"]
-    places = [(a + b) / 2 for a, b in zip(edges, edges[1:], strict=False)]
+    places = [(a + b) / 2 for a, b in pairwise(edges)]
     below = _beneath(right, max(data["share"]), "share of logits (bars)")
     below.stairs(data["share"], edges, fill=True, color="0.85")
     shown = [i for i, v in enumerate(data["middle"]) if v is not None]
