@@ -85,29 +85,32 @@ def _residues(left: Any, right: Any, data: Data) -> None:
     left.set_xlabel(f"⟨a, s⟩ mod {q}")
     left.set_ylabel("label / own token")
     left.set_title("The label, where $z_0 = -1$")
-    below = _beneath(right, max(data["share"]), "share of examples (bars)")
-    below.bar(data["t"], data["share"], width=0.9, color="0.85", lw=0)
     right.step(data["t"], data["steps"], where="mid", color=_ORANGE, lw=1.2, label="sum of heads")
     right.plot(data["t"], data["wanted"], color=_BLUE, marker="o", ms=3, mfc="none", ls="")
     for number, centre in enumerate(data["centres"]):
         many = f"{len(data['centres'])} heads that step" if number == 0 else None
         right.axvline(centre, color=_GREEN, lw=0.6, alpha=0.5, label=many)
+    edges = [t - 0.5 for t in [*data["t"], data["t"][-1] + 1]]
+    _bars(right, edges, data["share"], "examples")
     right.set_xlabel("t, the integer that is ⟨a, s⟩ mod q")
     right.set_ylabel("mean label / own token")
     right.set_title("Heads as steps in t")
     _finish(left, right)
 
 
-def _beneath(axis: Any, most: float, label: str) -> Any:
-    """Add axes behind others, whose bars reach a quarter of the height."""
-    below = axis.twinx()
-    below.set_ylim(0, 4 * most)
-    below.set_yticks([0, most], ["0", f"{most:.2g}"], color="0.4")
-    below.set_ylabel(label, color="0.4", loc="bottom")
-    below.spines["right"].set_visible(False)
-    axis.set_zorder(below.get_zorder() + 1)
-    axis.patch.set_visible(False)
-    return below
+def _bars(axis: Any, edges: list[float], share: list[float], what: str) -> None:
+    """Draw shares as bars at the foot of a panel, the tallest a quarter of its height."""
+    most = max(share)
+    axis.fill_between(
+        edges,
+        [0.25 * v / most for v in [*share, share[-1]]],
+        step="post",
+        transform=axis.get_xaxis_transform(),
+        color="0.85",
+        linewidth=0,
+        zorder=0,
+        label=f"share of {what}, up to {most:.2g}",
+    )
 
 
 def _singular(axis: Any, data: Data) -> None:
@@ -137,14 +140,13 @@ def _heads(left: Any, right: Any, data: Data) -> None:
     _singular(left, data)
     edges = data["edges"]
     places = [(a + b) / 2 for a, b in pairwise(edges)]
-    below = _beneath(right, max(data["share"]), "share of logits (bars)")
-    below.stairs(data["share"], edges, fill=True, color="0.85")
     shown = [i for i, v in enumerate(data["middle"]) if v is not None]
     at = [places[i] for i in shown]
     low, middle, high = ([data[n][i] for i in shown] for n in ("low", "middle", "high"))
     right.fill_between(at, low, high, color=_BLUE, alpha=0.2, lw=0, label="5 to 95 %")
     right.plot(at, middle, color=_BLUE, marker="o", ms=3, lw=1, label="attention weight, median")
     right.plot(places, data["first"], color=_ORANGE, ls="--", lw=1.2, label="its first order")
+    _bars(right, edges, data["share"], "logits")
     right.set_ylim(-0.05, 1.05)
     right.set_xlabel("logit less the mean of its row")
     right.set_ylabel("attention weight")
