@@ -32,7 +32,7 @@ def complete_figure(context: click.Context, parameter: click.Parameter, text: st
 def demo(to: SimpleNamespace) -> None:
     """Do the main job on small sizes: certify, verify, learn, compare, draw."""
     from hardness.report.demo import demo, runs
-    from hardness.report.words import demo_words
+    from hardness.report.demo_words import demo_words
 
     out = to.out or Path("out")
     with progress(runs(), "running learners", to) as bar:
