@@ -204,12 +204,12 @@ def draw_phase(figure: Any, data: Data) -> None:
 
 def _title(data: Data) -> str:
     """Name the family, and the budget that the hatching is about."""
-    shown = f"{data['spec']}: solved is at least {data['share']} of the runs passed"
+    shown = f"{named(data['spec'], 80)}: solved is at least {data['share']} of the runs passed"
     if any(infeasible(data, i, j) for i in range(len(data["ys"])) for j in range(len(data["xs"]))):
         whose = "that of the runs" if data["budget_given"] else "assumed, the runs had none"
         shown += f"\nbudget of queries {data['query_budget']:,}".replace(",", " ")
         shown += f" ({whose}); worst answers within {data['tau']}"
-    return named(shown)
+    return shown
 
 
 def _panel(axis: Any, data: Data, learner: Data) -> None:
@@ -237,7 +237,7 @@ def _panel(axis: Any, data: Data, learner: Data) -> None:
     axis.set_xlabel(data["x"])
     axis.set_ylabel(data["y"])
     axis.tick_params(length=0)
-    axis.set_title(named(_cut(learner["learner"])) + (", asks queries" if learner["asks"] else ""))
+    axis.set_title(named(learner["learner"]) + (", asks queries" if learner["asks"] else ""))
 
 
 def _certify(axis: Any, data: Data, i: int, j: int, asks_queries: bool) -> None:
@@ -273,10 +273,6 @@ def _certify(axis: Any, data: Data, i: int, j: int, asks_queries: bool) -> None:
                 zorder=5,
                 path_effects=[withStroke(linewidth=3.4, foreground="white")],
             )
-
-
-def _cut(name: str, width: int = 34) -> str:
-    return name if len(name) <= width else f"…{name[1 - width :]}"
 
 
 def _legend(data: Data) -> list[Any]:

@@ -125,8 +125,8 @@ def _certified(queries: int, spec: str, terms: Terms, one: Certificate, quantity
     more = f" Any learner must be allowed {big(int(floor[0]))} examples." if floor else ""
     return (
         f"Certified, for {brief_spec(spec)}: {ASKER[quantity]} must be allowed at least "
-        f"{big(queries)} queries to reach relative risk {terms.risk} with probability {terms.success} over the members, "
-        f"when answers may be any within {terms.tau}.{more}"
+        f"{big(queries)} queries to reach relative risk {terms.risk} with probability "
+        f"{terms.success} over the members, when answers may be any within {terms.tau}.{more}"
     )
 
 
