@@ -196,7 +196,7 @@ def draw_phase(figure: Any, data: Data) -> None:
         if place < len(data["learners"]):
             _panel(axis, data, data["learners"][place])
         else:
-            axis.set_axis_off()
+            axis.remove()
     figure.suptitle(_title(data), fontsize=9)
     handles = _legend(data)
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
@@ -237,6 +237,7 @@ def _panel(axis: Any, data: Data, learner: Data) -> None:
     axis.set_xlabel(data["x"])
     axis.set_ylabel(data["y"])
     axis.tick_params(length=0)
+    axis.set_box_aspect(min(1.0, max(0.3, len(ys) / len(xs))))
     axis.set_title(named(learner["learner"]) + (", asks queries" if learner["asks"] else ""))
 
 

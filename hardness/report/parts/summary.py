@@ -153,10 +153,17 @@ def _did(row: LearnerRow) -> str:
 
 
 def _nothing(material: Material) -> list[str]:
-    """Name the learners of which no run passed."""
+    """Name the learners of which no run passed, with how most of their runs ended."""
     runs: Counter[str] = Counter(row.run.learner for row in material.rows)
     passed: Counter[str] = Counter(row.run.learner for row in material.rows if succeeded(row))
-    none = [f"{short(name)} (0 of {runs[name]})" for name in runs if not passed[name]]
+    ends: dict[str, Counter[str]] = {}
+    for row in material.rows:
+        ends.setdefault(row.run.learner, Counter())[row.run.outcome.value] += 1
+    none = [
+        f"{short(name)} (0 of {runs[name]}: {ends[name].most_common(1)[0][0]})"
+        for name in runs
+        if not passed[name]
+    ]
     return [f"No run passed of {_names(none)}."] if none else []
 
 
