@@ -54,14 +54,12 @@ def _climb(
 ) -> Climb:
     rungs = []
     for said in one["rungs"]:
-        keys = [
-            (one["learner"], said["spec"], s) for s in instance_seeds(base, said["spec"], seeds)
-        ]
+        spec, passes = said["spec"], said["passes"]
+        keys = [(one["learner"], spec, seed) for seed in instance_seeds(base, spec, seeds)]
         budgets = [[row.budget for row in found[key]] for key in keys]
         common = [b for b in budgets[0] if all(b in other for other in budgets)]
-        fitting = [
-            t for b in common if (t := _trials(said, b, keys, found)).passes == said["passes"]
-        ]
+        every = [_trials(spec, budget, keys, found) for budget in common]
+        fitting = [trials for trials in every if trials.passes == passes]
         if not fitting:
             raise ValueError(f"its {passes} passes on {spec} are not of its runs")
         rungs.append(fitting[0])
