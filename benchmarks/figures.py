@@ -45,6 +45,7 @@ class Source:
 
     @property
     def missing(self) -> list[str]:
+        """The modules it needs that are not installed."""
         return [name for name in self.needs if importlib.util.find_spec(name) is None]
 
 
@@ -64,11 +65,12 @@ class Picture:
         return read_json(path) if self.source.keep else numbers(self.name, path)
 
     def drawn(self) -> bytes:
+        """Draw the picture from what is kept."""
         return draw(self.name, self.data, Path(self.image).suffix[1:], self.style)
 
 
 def listed(path: Path = DOCS / "figures.toml") -> list[Picture]:
-    """Read the pictures; raises UsageError for one whose source is not listed, and for unused ones."""
+    """Read the pictures; raises UsageError for a source that is not listed, or not used."""
     with path.open("rb") as file:
         found = tomllib.load(file)
     sources = {one["file"]: source(one) for one in found["source"]}
@@ -79,7 +81,7 @@ def listed(path: Path = DOCS / "figures.toml") -> list[Picture]:
             if GALLERY[one["name"]].source != "SPEC":
                 raise UsageError(f"{one['image']}: {one['name']} is no figure of a spec")
             own = Source(
-                file=f"data/{Path(one['image']).stem}.json",
+                file=f"data/{Path(one['image']).relative_to('images').with_suffix('.json')}",
                 command=f"hardness figure {one['name']} {shlex.quote(spec)} --json",
                 takes="stdout",
                 keep=one["name"],
