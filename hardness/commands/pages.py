@@ -2,10 +2,21 @@
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import click
 
 from hardness.commands.options import common, complete_spec, early, emit, progress, target
+
+KINDS = ("svg", "pdf", "png")
+LOOKS = ("paper", "talk")
+
+
+def complete_figure(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    """Complete names of figures."""
+    from hardness.report.gallery import GALLERY
+
+    return [name for name in GALLERY if name.startswith(text)]
 
 
 @click.command(short_help="The main job on small sizes: certify to picture.")
@@ -46,52 +57,80 @@ def report(to: SimpleNamespace, source: Path) -> None:
     emit(to, data, f"{to.out}: {len(found.runs)} runs", write=False)
 
 
-FIGURES = (
-    "correlations",
-    "eigenvalues",
-    "sda",
-    "adversary",
-    "stages",
-    "dial",
-    "risks",
-    "scaling",
-    "attacks",
-    "training",
-    "walsh",
-    "collapse",
-    "heads",
-    "map",
-    "descent",
-    "stress",
-    "icl",
+@click.command(short_help="Draw a figure, as svg, pdf or png.")
+@click.argument("name", required=False, shell_complete=complete_figure)
+@click.argument("source", required=False, shell_complete=complete_spec)
+@click.option(
+    "--format", "kind", type=click.Choice(KINDS), help="Where the name of --out does not say it."
 )
-OF_A_SPEC = ("correlations", "eigenvalues", "sda", "walsh", "collapse", "heads", "descent")
-
-
-@click.command(short_help=f"Draw one of {', '.join(FIGURES)}.")
-@click.argument("name", type=click.Choice(FIGURES))
-@click.argument("source", shell_complete=complete_spec)
+@click.option(
+    "--style",
+    "look",
+    type=click.Choice(LOOKS),
+    default="paper",
+    show_default=True,
+    help="talk: 16:9, larger letters and lines.",
+)
 @common
-def figure(to: SimpleNamespace, name: str, source: str) -> None:
-    """Draw a figure of a SPEC, or of a file.
+def figure(
+    to: SimpleNamespace, name: str | None, source: str | None, kind: str | None, look: Any
+) -> None:
+    """Draw the figure NAME of SOURCE: a SPEC, or the file or folder that a command wrote.
 
-    correlations, eigenvalues, sda, walsh, collapse, heads, descent: SOURCE is a SPEC. adversary: a
-    transcript. stages: the file of `hardness learn staged SPEC --out FILE`. dial: the folder of a
-    `compare` with the learner staged. risks, scaling: that of any `compare`. attacks, training:
-    that of a `compare` of an LWE-style family. map: that of `hardness map`. stress: that of
-    `hardness stress`. icl: that of `hardness icl`.
-    --out FILE.svg, .png or .pdf holds the picture; --json prints the numbers in it.
+    Without NAME: list the figures, with what each shows and what it is drawn from. --out FILE.svg,
+    .pdf or .png holds the picture; --json prints the numbers in it.
     """
+    from hardness.report.gallery import GALLERY
+    from instances.errors import unknown
+
+    if name is None:
+        listed = {key: {"shows": e.shows, "source": e.takes} for key, e in GALLERY.items()}
+        return emit(to, {"figures": listed}, _listed(), write=False)
+    entry = GALLERY.get(name)
+    if entry is None:
+        raise unknown("figure", name, list(GALLERY))
+    if source is None:
+        raise click.UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
+    if to.out is None and not to.as_json:
+        raise click.UsageError("figure needs --out FILE.svg, .pdf or .png, or --json")
+    kind = _kind(to.out, kind)
     from hardness.report.figures import draw, numbers
     from instances.disk import write_bytes
 
-    if to.out is None and not to.as_json:
-        raise click.UsageError("figure needs --out FILE.svg, .png or .pdf, or --json")
-    kind = to.out.suffix.lstrip(".").lower() if to.out else "svg"
-    if kind not in ("svg", "png", "pdf"):
-        raise click.UsageError(f"--out {to.out} given: a name that ends in .svg, .png or .pdf")
     early(to)
-    data = numbers(name, target(source)[0] if name in OF_A_SPEC else Path(source))
+    data = numbers(name, target(source)[0] if entry.source == "SPEC" else Path(source))
     if to.out:
-        write_bytes(to.out, draw(name, data, kind), force=to.force)
+        write_bytes(to.out, draw(name, data, kind, look), force=to.force)
     emit(to, data, f"{to.out}: {name} of {data.get('spec', source)}", write=False)
+
+
+def _listed() -> str:
+    from hardness.report.gallery import GALLERY
+
+    lines = ["hardness figure NAME SOURCE --out FILE.svg, .pdf or .png", ""]
+    heads = {"SPEC": "a SPEC", "FILE": "the file or folder that a command wrote"}
+    for source, head in heads.items():
+        chosen = {name: e for name, e in GALLERY.items() if e.source == source}
+        lines.append(f"SOURCE is {head}:")
+        for made in dict.fromkeys(e.made for e in chosen.values()):
+            lines += [f"  `hardness {made}`"] if made else []
+            lines += [f"    {name:13} {e.shows}" for name, e in chosen.items() if e.made == made]
+        lines.append("")
+    return "\n".join(lines).rstrip()
+
+
+def _kind(out: Path | None, asked: str | None) -> str:
+    """Take the format from the ending of --out, or from --format where that says none."""
+    if out is None:
+        return asked or "svg"
+    ending = out.suffix.lstrip(".").lower()
+    if ending in KINDS and asked not in (None, ending):
+        raise click.UsageError(
+            f"--out {out} ends in .{ending}, and --format says {asked}: leave --format out, or "
+            f"give a name that ends in .{asked}"
+        )
+    if ending not in KINDS and asked is None:
+        raise click.UsageError(
+            f"--out {out} given: a name that ends in .svg, .png or .pdf, or add --format"
+        )
+    return asked or ending

@@ -2,23 +2,22 @@
 
 import io
 import re
+import textwrap
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
 
-# Okabe and Ito's palette: told apart with any colour vision; marks differ too.
-STYLES = [
-    ("#0072B2", "o"),
-    ("#D55E00", "s"),
-    ("#009E73", "^"),
-    ("#CC79A7", "D"),
-    ("#E69F00", "v"),
-    ("#56B4E9", "P"),
-    ("#000000", "X"),
-]
+from hardness.report.styles import COLOURS, MARKS
 
+STYLES = list(zip((*COLOURS, "#000000"), MARKS, strict=True))  # of lines that are no learners
 
+Kind = Literal["svg", "pdf", "png"]
+Look = Literal["paper", "talk"]
+KINDS: tuple[Kind, ...] = ("svg", "pdf", "png")
+LOOKS: tuple[Look, ...] = ("paper", "talk")
+
+SERIES = "series "  # begins the gid of what belongs to a series
 _SETTINGS: Any = {
     "svg.hashsalt": "hardness",
     "svg.fonttype": "path",
@@ -26,112 +25,117 @@ _SETTINGS: Any = {
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
-_INK = "#010203"  # stands for the reader's own colour of text
-_INKED = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+# A talk is 16:9, and is shown on the whole screen: what is drawn on less room looks larger there.
+_SHRUNK = 0.72
+_TICKS = 5
+_METADATA: dict[str, Any] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+}
+_LONGEST = 40  # characters of a name in a figure
+_FULL_HD = 1920  # dots across, of a talk as png
 
 
-@dataclass(frozen=True, kw_only=True)
-class Point:
-    """A mark of a panel: where it stands in the units of its viewBox, and its values in words."""
+def render(
+    size: tuple[float, float], kind: str, build: Callable[[Any], None], look: Look = "paper"
+) -> bytes:
+    """Let `build` draw on a figure of a size in inches, and write it as svg, png or pdf.
 
-    series: int
-    x: float
-    y: float
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Panel:
-    """One pair of axes for a page: inline SVG whose ink is currentColor, and what can be hovered.
-
-    title: of the axes. series: the names that can be toggled; what belongs to number i stands in
-    groups of class "series" with data-series="i". width, height: of the viewBox.
+    look: "paper" keeps the size; "talk" is 16:9 with letters and lines about 1.8 times as large
+    beside the figure, and fewer ticks.
     """
-
-    title: str
-    svg: str = field(repr=False)
-    width: float
-    height: float
-    series: tuple[str, ...]
-    points: tuple[Point, ...] = field(repr=False)
-
-
-def panels(size: tuple[float, float], build: Callable[[Any], None], key: str) -> tuple[Panel, ...]:
-    """Let `build` draw on a figure, and give each of its axes apart, for a page.
-
-    key: begins every id in the SVG, so that several stand in one page.
-    """
-    import matplotlib
-
-    ink = dict.fromkeys(_INKED, _INK)
-    settings: Any = {**_SETTINGS, **ink, "svg.hashsalt": key, "svg.fonttype": "none"}
-    with matplotlib.rc_context(settings):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasAgg(figure)
-        build(figure)
-        figure.canvas.draw()
-        figure.set_layout_engine("none")
-        found = []
-        for number, axis in enumerate(figure.axes):
-            for other in figure.axes:
-                other.set_visible(other is axis)
-            tight: Any = axis.get_tightbbox()
-            box = tight.transformed(figure.dpi_scale_trans.inverted()).padded(0.05)
-            out = io.BytesIO()
-            figure.savefig(
-                out, format="svg", transparent=True, bbox_inches=box, metadata={"Date": None}
-            )
-            svg = out.getvalue().decode()
-            svg = _themed(svg[svg.index("<svg") :], f"{key}-{number}-")
-            found.append(
-                Panel(
-                    title=axis.get_title(),
-                    svg=svg,
-                    width=float(box.width) * 72,
-                    height=float(box.height) * 72,
-                    series=(),
-                    points=(),
-                )
-            )
-    return tuple(found)
-
-
-def _themed(svg: str, prefix: str) -> str:
-    """Let the page colour the ink, and keep ids from meeting those of other pictures."""
-    svg = svg.replace(_INK, "currentColor")
-    svg = re.sub(r'\bid="', f'id="{prefix}', svg)
-    return re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{prefix}", svg)
-
-
-def render(size: tuple[float, float], kind: str, build: Callable[[Any], None]) -> bytes:
-    """Let `build` draw on a figure of a size in inches, and write it as svg, png or pdf."""
-    import matplotlib
-
-    with matplotlib.rc_context(_SETTINGS):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=size, layout="constrained")
-        FigureCanvasAgg(figure)
-        build(figure)
+    if look == "talk":
+        width = _SHRUNK * max(size[0], 8.0)
+        size = (width, width * 9 / 16)
+    dots = _FULL_HD / size[0] if look == "talk" else 150
+    with drawing(size, build) as figure:
+        for artist in figure.findobj(lambda artist: artist.get_gid() is not None):
+            artist.set_gid(None)
+        if look == "talk":
+            _fewer_ticks(figure)
+        _fit(figure)
         out = io.BytesIO()
-        metadata = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-        with warnings.catch_warnings():  # a box stands for what the font lacks, of a user's names
-            warnings.filterwarnings("ignore", "Glyph .* missing from font")
-            figure.savefig(out, format=kind, metadata=metadata[kind], dpi=150)
+        figure.savefig(out, format=kind, metadata=_METADATA[kind], dpi=dots)
         return out.getvalue()
 
 
-def named(text: str) -> str:
-    """Give a name that a user chose as it stands: $ in it begins no formula.
+@contextmanager
+def drawing(
+    size: tuple[float, float], build: Callable[[Any], None], layout: Any = "constrained", **rc: Any
+) -> Iterator[Any]:
+    """Give a figure that `build` has drawn on, within the settings that hold for all figures."""
+    import matplotlib
 
-    A legend leaves out what begins with _, so a space goes before it.
+    settings: Any = {**_SETTINGS, **rc}
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        # A box stands for what the font lacks, of a user's names.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure = Figure(figsize=size, layout=layout)
+        FigureCanvasAgg(figure)
+        build(figure)
+        yield figure
+
+
+def _fewer_ticks(figure: Any, most: int = _TICKS) -> None:
+    """Keep at most so many ticks on an axis: of those that were set, every second, third, .."""
+    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
+
+    for axis in (one for axes in figure.axes for one in (axes.xaxis, axes.yaxis)):
+        locator = axis.get_major_locator()
+        if isinstance(locator, FixedLocator):
+            places, names = axis.get_ticklocs(), [t.get_text() for t in axis.get_ticklabels()]
+            step = -(-len(places) // (most + 2))
+            if step > 1:
+                axis.set_ticks(places[::step], names[::step])
+        elif isinstance(locator, LogLocator):
+            locator.set_params(numticks=most)
+        elif isinstance(locator, MaxNLocator):
+            locator.set_params(nbins=most)
+
+
+def _fit(figure: Any) -> None:
+    """Break titles and names of axes into lines where they are wider than their room."""
+    said = [figure._suptitle] if getattr(figure, "_suptitle", None) else []
+    told: list[tuple[Any, float]] = [(text, 0.98) for text in said]
+    wide = figure.bbox.width
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        room = axes.get_window_extent()
+        share = 1.12 * room.width / wide
+        told += [(axes.title, share), (axes._left_title, share), (axes.xaxis.label, share)]
+        told += [(axes.yaxis.label, 1.12 * room.height / wide)]
+    for text, share in told:
+        words, box = text.get_text(), text.get_window_extent()
+        length = max(box.width, box.height) / wide
+        lines = max(words.count("\n") + 1, 1)
+        if not words or lines > 1 or "$" in words.replace(r"\$", "") or length <= share:
+            continue
+        text.set_text(textwrap.fill(words, max(int(len(words) * share / length), 12)))
+
+
+def belongs(series: str, *artists: Any) -> None:
+    """Say that artists are part of a series, which a page can hide as a whole."""
+    for artist in artists:
+        artist.set_gid(f"{SERIES}{series}")
+
+
+def named(text: str, longest: int = _LONGEST) -> str:
+    """Give a name that a user chose so that a figure can show it: in one line, not too long.
+
+    $ in it begins no formula. A legend leaves out what begins with _, so a space goes before it.
 
     >>> named("mlp"), named("_mine.py:Net"), named("$x$.py:Net")
     ('mlp', ' _mine.py:Net', '\\\\$x\\\\$.py:Net')
+    >>> named("a" * 30 + "b" * 30)
+    'aaaaaaaaaaaaaaaaaaaa…bbbbbbbbbbbbbbbbbbb'
+    >>> named("a" + chr(10) + chr(0x202E) + "b")
+    'a??b'
     """
-    text = text.replace("$", r"\$")
+    if len(text) > longest:
+        text = f"{text[: longest // 2]}…{text[-((longest - 1) // 2) :]}"
+    text = re.sub(r"\$", r"\\$", "".join(c if c.isprintable() else "?" for c in text))
     return f" {text}" if text.startswith("_") else text

@@ -4,17 +4,28 @@ from typing import Any
 
 from hardness.compare.both import Comparison
 from hardness.compare.run import Run
-from hardness.report.canvas import STYLES, named, render
+from hardness.report.canvas import belongs, named, render
+from hardness.report.styles import Style, styles_of
 from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, query_bound, short_name
-from hardness.upper import LEARNERS, Outcome
+from hardness.upper import Outcome
 from instances.parameters import plain
 
+Data = dict[str, Any]
+SIZE = (10.0, 4.1)
 _TITLES = {
     "queries": "Statistical queries",
     "examples": "Examples",
-    "seconds": "Seconds",
+    "seconds": "Time",
     "risk": "Risk (1 = nothing learned)",
 }
+_UNITS = {
+    "queries": "number of queries",
+    "examples": "number of examples",
+    "seconds": "time (s)",
+    "risk": "relative risk",
+}
+_HIGHEST = 10**300  # what is certified above that is not drawn
+_TICKS = 8
 
 
 def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
@@ -23,107 +34,81 @@ def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
     Filled marks are runs that solved the instance, hollow ones are runs that did not: their cost is
     what they spent, no measure of what is needed.
     """
-    return render((10, 4.1), kind, lambda figure: _build(figure, comparison))
+    data = of_both_sides(comparison)
+    return render(SIZE, kind, lambda figure: draw_both_sides(figure, data))
 
 
-def _build(figure: Any, comparison: Comparison) -> None:
-    axes: Any = figure.subplots(1, 3)
+def of_both_sides(comparison: Comparison) -> Data:
+    """Collect what every run spent, the summary of each learner at each size, what is certified.
+
+    Runs may be missing: a learner may lack some sizes, and have other numbers of seeds than others.
+    """
     every = cells(comparison)
-    handles: dict[str, Any] = {}
+    # Where nobody asks queries, the risk is the news.
     asked = bool(comparison.certificates) or any(run.usage.queries for run in comparison.runs)
-    panels = COSTS if asked else ("risk", *COSTS[1:])  # where nobody asks, the risk is the news
-    for axis, panel in zip(axes, panels, strict=True):
-        _panel(axis, panel, comparison, every, handles)
-    shown = [named(short_name(comparison, name)) for name in comparison.learner_names]
-    handles = {k: handles[k] for k in sorted(handles, key=lambda k: k not in shown)}
-    if any(c.solved < c.runs for c in every):
-        from matplotlib.lines import Line2D
-
-        hollow: Any = {
-            "color": "0.4",
-            "marker": "o",
-            "markersize": 5,
-            "markerfacecolor": "white",
-        }
-        handles["hollow: did not solve"] = Line2D([], [], linestyle="none", **hollow)
-    # The long lines of what is certified stand in one column, or they would not fit.
-    order = sorted(handles, key=lambda name: "certified" not in name)
-    figure.legend(
-        [handles[name] for name in order],
-        order,
-        loc="outside lower center",
-        ncols=2,
-        frameon=False,
-    )
+    return {
+        "spec": comparison.spec,
+        "parameter": comparison.parameter,
+        "values": [plain(v) for v in comparison.values],
+        "places": [float(v) for v in comparison.values],
+        "seeds": comparison.seeds,
+        "costs": list(COSTS) if asked else ["risk", *COSTS[1:]],
+        "learners": [
+            {
+                "learner": short_name(comparison, name),
+                "name": name,
+                "runs": [
+                    _spent(float(value), run)
+                    for value in comparison.values
+                    for run in comparison.of(name, value)
+                ],
+                "cells": [_summary(cell) for cell in every if cell.learner == name],
+            }
+            for name in comparison.learner_names
+        ],
+        "certified": _certified(comparison),
+    }
 
 
-def _panel(
-    axis: Any, cost: str, comparison: Comparison, every: list[Cell], handles: dict[str, Any]
-) -> None:
-    values = [float(value) for value in comparison.values]
-    for learner, (colour, mark) in _styles(comparison.learner_names).items():
-        mine = [c for c in every if c.learner == learner]
-        points = [
-            (float(value), spent(run, cost), run.outcome is Outcome.SOLVED)
-            for value in comparison.values
-            for run in comparison.of(learner, value)
-        ]
-        points = [p for p in points if p[1] > _least(cost)]
-        if not points:
-            continue
-        line = [c for c in mine if c.solved == c.runs]
-        axis.plot(
-            [float(c.value) for c in line],
-            [c.cost(cost) for c in line],
-            color=colour,
-            linewidth=1.2,
-        )
-        for solved in (True, False):
-            chosen = [p for p in points if p[2] is solved]
-            axis.plot(
-                [p[0] for p in chosen],
-                [p[1] for p in chosen],
-                linestyle="none",
-                marker=mark,
-                markersize=5,
-                color=colour,
-                markerfacecolor=colour if solved else "white",
-            )
-        if learner not in handles:
-            from matplotlib.lines import Line2D
+def _spent(place: float, run: Run) -> Data:
+    return {
+        "place": place,
+        "seed": run.seed,
+        "solved": run.outcome is Outcome.SOLVED,
+        **{cost: spent(run, cost) for cost in COSTS},
+        "risk": run.risk.value if run.risk else None,
+    }
 
-            handles[named(short_name(comparison, learner))] = Line2D(
-                [], [], color=colour, marker=mark, markersize=5, linewidth=1.2
-            )
+
+def _summary(cell: Cell) -> Data:
+    return {
+        "place": float(cell.value),
+        "solved": cell.solved,
+        "runs": cell.runs,
+        **{cost: cell.cost(cost) for cost in COSTS},
+        "risk": cell.risk,
+    }
+
+
+def _certified(comparison: Comparison) -> Data:
+    """The certified numbers as text, for they may be of any size, by the cost they bound."""
+    if len(comparison.certificates) != len(comparison.values):
+        return {}
+    bound = query_bound(comparison)
     terms = comparison.terms
-    if cost == "queries":
-        bound = query_bound(comparison)
-        label = (
-            f"queries {ASKER[bound]} must be allowed, worst answers within {float(terms.tau):g} "
-            f"(certified: risk {terms.risk}, success {terms.success})"
-        )
-        _bound(axis, comparison, bound, label, handles, "--")
-    elif cost == "examples":
-        _bound(
-            axis,
-            comparison,
-            "information-floor",
-            "examples that any learner must be allowed (certified: same terms)",
-            handles,
-            ":",
-        )
-    axis.set_yscale("log")
-    seen = [y for line in axis.get_lines() for y in line.get_ydata() if y > _least(cost)]
-    if seen:
-        axis.set_ylim(min(seen) / 3, max(seen) * 3)
-    axis.set_title(_TITLES[cost])
-    axis.set_xlabel(f"{comparison.parameter} ({comparison.spec})")
-    axis.set_ylabel("relative risk" if cost == "risk" else cost)
-    axis.set_xticks(
-        values if len(values) <= 8 else values[:: -(-len(values) // 8)],
-        [plain(v) for v in comparison.values][:: 1 if len(values) <= 8 else -(-len(values) // 8)],
-    )
-    axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
+    return {
+        "queries": {
+            "quantity": bound,
+            "label": f"queries {ASKER[bound]} must be allowed, worst answers within "
+            f"{float(terms.tau):g} (certified: risk {terms.risk}, success {terms.success})",
+            "values": [str(v) for v in bounds(comparison, bound)],
+        },
+        "examples": {
+            "quantity": "information-floor",
+            "label": "examples that any learner must be allowed (certified: same terms)",
+            "values": [str(v) for v in bounds(comparison, "information-floor")],
+        },
+    }
 
 
 def spent(run: Run, cost: str) -> float:
@@ -133,47 +118,99 @@ def spent(run: Run, cost: str) -> float:
     return float(getattr(run.usage, cost))
 
 
+def draw_both_sides(figure: Any, data: Data) -> None:
+    """Draw a panel a cost: a mark a run, a line through the sizes that all runs solved, bounds."""
+    from matplotlib.lines import Line2D
+
+    handles: dict[str, Any] = {}
+    styles = styles_of(one["learner"] for one in data["learners"])
+    axes = figure.subplots(1, len(data["costs"]), squeeze=False)[0]
+    for axis, cost in zip(axes, data["costs"], strict=True):
+        for one in data["learners"]:
+            _learner(axis, cost, one, styles[one["learner"]])
+        _bound(axis, cost, data, handles)
+        _finish(axis, cost, data)
+    learners = {
+        named(one["learner"]): _handle(styles[one["learner"]])
+        for one in data["learners"]
+        if any(r[cost] and r[cost] > _least(cost) for cost in data["costs"] for r in one["runs"])
+    }
+    if any(cell["solved"] < cell["runs"] for one in data["learners"] for cell in one["cells"]):
+        hollow: Any = {"color": "0.4", "marker": "o", "markersize": 5, "markerfacecolor": "white"}
+        learners["hollow: did not solve"] = Line2D([], [], linestyle="none", **hollow)
+    handles |= learners  # the long lines of what is certified stand in the first column
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=2,
+        frameon=False,
+    )
+
+
+def _handle(style: Style) -> Any:
+    from matplotlib.lines import Line2D
+
+    look: Any = {"color": style.colour, "marker": style.mark, "linestyle": style.line}
+    return Line2D([], [], markersize=5, linewidth=1.2, **look)
+
+
+def _learner(axis: Any, cost: str, one: Data, style: Style) -> None:
+    line = [c for c in one["cells"] if c["solved"] == c["runs"] and c[cost]]
+    drawn = axis.plot(
+        [c["place"] for c in line],
+        [c[cost] for c in line],
+        color=style.colour,
+        linestyle=style.line,
+        linewidth=1.2,
+    )
+    for solved in (True, False):
+        chosen = [
+            r for r in one["runs"] if r["solved"] is solved and r[cost] and r[cost] > _least(cost)
+        ]
+        drawn += axis.plot(
+            [r["place"] for r in chosen],
+            [r[cost] for r in chosen],
+            linestyle="none",
+            marker=style.mark,
+            markersize=5,
+            color=style.colour,
+            markerfacecolor=style.colour if solved else "white",
+        )
+    belongs(one["learner"], *drawn)
+
+
 def _least(cost: str) -> float:
     """Leave out what a log scale cannot show."""
     return 0.0 if cost == "risk" else 1e-9
 
 
-def _bound(
-    axis: Any,
-    comparison: Comparison,
-    quantity: str,
-    label: str,
-    handles: dict[str, Any],
-    style: str,
-) -> None:
-    certified = bounds(comparison, quantity)
-    found = [
-        (float(comparison.values[i]), float(b)) for i, b in enumerate(certified) if 0 < b < 10**300
-    ]
+def _bound(axis: Any, cost: str, data: Data, handles: dict[str, Any]) -> None:
+    certified = data["certified"].get(cost)
+    if not certified:
+        return
+    pairs = zip(data["places"], map(int, certified["values"]), strict=True)
+    found = [(place, float(value)) for place, value in pairs if 0 < value < _HIGHEST]
     if not found:
         return
-    (line,) = axis.plot(
-        [v for v, _ in found], [b for _, b in found], color="black", linestyle=style, linewidth=1.8
-    )
-    axis.fill_between(
-        [v for v, _ in found],
-        [b for _, b in found],
-        [1e-9] * len(found),
-        color="black",
-        alpha=0.08,
-        linewidth=0,
-    )
-    handles[label] = line
+    places, values = [p for p, _ in found], [v for _, v in found]
+    style = "--" if cost == "queries" else ":"
+    marker = {"marker": "_", "markersize": 5} if len(found) == 1 else {}
+    (line,) = axis.plot(places, values, color="black", linestyle=style, linewidth=1.8, **marker)
+    least = [1e-9] * len(found)
+    shade = axis.fill_between(places, values, least, color="black", alpha=0.08, linewidth=0)
+    belongs("certified", line, shade)
+    handles[certified["label"]] = line
 
 
-def _styles(learners: list[str]) -> dict[str, tuple[str, str]]:
-    """Give a learner the same colour and mark in every figure, whoever stands beside it."""
-    names = list(LEARNERS)
-    taken: dict[int, str] = {}
-    for learner in learners:
-        base = learner.partition(":")[0]
-        place = names.index(base) if base in names else len(names)
-        while place in taken:
-            place += 1
-        taken[place] = learner
-    return {learner: STYLES[place % len(STYLES)] for place, learner in taken.items()}
+def _finish(axis: Any, cost: str, data: Data) -> None:
+    axis.set_yscale("log")
+    seen = [y for line in axis.get_lines() for y in line.get_ydata() if y > _least(cost)]
+    if seen:
+        axis.set_ylim(min(seen) / 3, max(seen) * 3)
+    axis.set_title(_TITLES[cost])
+    axis.set_xlabel(f"{data['parameter']} ({named(data['spec'])})")
+    axis.set_ylabel(_UNITS[cost])
+    step = -(-len(data["places"]) // _TICKS)
+    axis.set_xticks(data["places"][::step], data["values"][::step])
+    axis.grid(True, which="major", linewidth=0.4, alpha=0.5)

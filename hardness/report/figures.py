@@ -11,16 +11,19 @@ from hardness.report import (
     attack_figures,
     collapse,
     descent,
+    figure,
     icl,
     lower_figures,
     parity_map,
+    portrait,
     risks,
     scaling_figure,
     stages,
     stress_figure,
     walsh,
 )
-from hardness.report.canvas import Panel, panels, render
+from hardness.report.canvas import Look, render
+from hardness.report.panels import Panel, panels
 from instances.disk import read_json
 from instances.family import Family
 
@@ -31,9 +34,11 @@ _NUMBERS: dict[str, Callable[[Any], Data]] = {
     "eigenvalues": lower_figures.eigenvalues,
     "sda": lower_figures.sda,
     "walsh": walsh.weights,
+    "portrait": portrait.of_portrait,
     "collapse": collapse.collapse_numbers,
     "heads": collapse.heads_numbers,
     "adversary": lambda path: lower_figures.adversary(read_json(path)),
+    "both-sides": lambda path: figure.of_both_sides(read_comparison(path)),
     "stages": lambda path: stages.of_run(read_json(path)),
     "dial": lambda path: stages.of_dial(read_comparison(path)),
     "risks": lambda path: risks.of_risks(read_comparison(path)),
@@ -51,9 +56,11 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
     "eigenvalues": (_SMALL, lower_figures.draw_eigenvalues),
     "sda": (_SMALL, lower_figures.draw_sda),
     "walsh": (_SMALL, walsh.draw_weights),
+    "portrait": (_WIDE, portrait.draw_portrait),
     "collapse": (_WIDE, collapse.draw_collapse),
     "heads": (_WIDE, collapse.draw_heads),
     "adversary": (_SMALL, lower_figures.draw_adversary),
+    "both-sides": (figure.SIZE, figure.draw_both_sides),
     "stages": (_WIDE, stages.draw_run),
     "dial": (_WIDE, stages.draw_dial),
     "risks": (_WIDE, risks.draw_risks),
@@ -74,15 +81,18 @@ def numbers(name: str, source: Family | Path) -> Data:
     return _NUMBERS[name](source)
 
 
-def draw(name: str, data: Data, kind: str = "svg") -> bytes:
-    """Draw one figure from its numbers, as svg, png or pdf: the same bytes for the same numbers."""
+def draw(name: str, data: Data, kind: str = "svg", look: Look = "paper") -> bytes:
+    """Draw one figure from its numbers, as svg, png or pdf: the same bytes for the same numbers.
+
+    look: "paper", or "talk" for a slide. Raises DamagedFile for a study with numbers missing.
+    """
     if name == "icl":
-        return icl.picture(data, kind)
+        return icl.picture(data, kind, look)
     size, build = DRAWINGS[name]
-    return render(size, kind, lambda figure: build(figure, data))
+    return render(size, kind, lambda figure: build(figure, data), look)
 
 
 def screen(name: str, data: Data, key: str) -> tuple[Panel, ...]:
     """Draw one figure for a page: each of its axes apart, themed, with what can be hovered."""
-    size, build = DRAWINGS[name]
+    size, build = icl.drawing_of(data) if name == "icl" else DRAWINGS[name]
     return panels(size, lambda figure: build(figure, data), key)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hardness.report.canvas import render
+from hardness.report.canvas import Look, render
 from hardness.report.icl_curves import curves_words, draw_curves
 from hardness.report.icl_optimizers import draw_optimizers, optimizers_words
 from hardness.report.icl_optimum import draw_optimum, optimum_words
@@ -35,14 +35,19 @@ def words(data: Data) -> str:
     return _KINDS[data["kind"]][0](data)
 
 
-def picture(data: Data, kind: str = "svg") -> bytes:
+def drawing_of(data: Data) -> tuple[tuple[float, float], Callable[[Any, Data], None]]:
+    """Give the size of a study's figure, in inches, and what draws it."""
+    return _KINDS[data["kind"]][1:]
+
+
+def picture(data: Data, kind: str = "svg", look: Look = "paper") -> bytes:
     """Draw the figure of a study as svg, png or pdf: the same bytes for the same numbers.
 
     Raises DamagedFile for data with numbers missing.
     """
-    _, size, build = _KINDS[data["kind"]]
+    size, build = drawing_of(data)
     try:
-        return render(size, kind, lambda figure: build(figure, data))
+        return render(size, kind, lambda figure: build(figure, data), look)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         raise DamagedFile(
             f"this results.json is no whole study ({type(error).__name__} {error}): make it again "

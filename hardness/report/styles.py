@@ -1,7 +1,11 @@
 """One colour and one mark a learner, the same in every figure, whoever stands beside it."""
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePath
+
+from instances.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +21,8 @@ class Style:
 # after Okabe and Ito's palette.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#B9609B", "#9A7500", "#767676")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+# Of a learner's second, third, .. parameters in one figure; no learner has these marks as its own.
+_VARIANTS = (("*", "--"), (">", "-."), ("p", ":"), ("<", "--"), ("h", "-."), ("d", ":"))
 
 
 def style_of(learner: str) -> Style:
@@ -25,12 +31,74 @@ def style_of(learner: str) -> Style:
     >>> style_of("queries") == style_of("queries:batch=3"), style_of("a.py:B").mark in MARKS
     (True, True)
     """
+    return series_style(_place(_base(learner)))
+
+
+def styles_of(learners: Iterable[str]) -> dict[str, Style]:
+    """Return the styles of learners that stand in one figure, no two of them equal.
+
+    A learner has its own style. Where it stands there with several parameters, the first of these
+    in order of their text has it, the others have its colour with marks and lines of their own.
+    Where a learner from a file meets the colour and mark of another, it moves on to free ones.
+
+    >>> found = styles_of(["lowdegree:degree=2", "lowdegree:degree=1", "queries"])
+    >>> found["queries"] == style_of("queries"), found["lowdegree:degree=2"].line
+    (True, '--')
+    """
     from hardness.upper import LEARNERS
 
-    name = learner if ".py:" in learner else learner.partition(":")[0]
+    groups: dict[str, list[str]] = {}
+    names = list(dict.fromkeys(learners))
+    for learner in names:
+        groups.setdefault(_base(learner), []).append(learner)
+    taken: set[Style] = set()
+    found: dict[str, Style] = {}
+    for base in sorted(groups, key=lambda name: (name not in LEARNERS, name)):
+        place = _place(base)
+        for _ in range(len(COLOURS) * len(MARKS)):
+            if series_style(place) not in taken:
+                break
+            place += 1
+        own = series_style(place)
+        taken.add(own)
+        for i, learner in enumerate(sorted(groups[base], key=lambda text: (len(text), text))):
+            found[learner] = _variant(own, i)
+    return {learner: found[learner] for learner in names}
+
+
+def series_style(number: int) -> Style:
+    """Return the style of the number-th line of a figure whose lines are no learners."""
+    return Style(colour=COLOURS[number % len(COLOURS)], mark=MARKS[number % len(MARKS)])
+
+
+def _variant(own: Style, number: int) -> Style:
+    if not number:
+        return own
+    mark, line = _VARIANTS[(number - 1) % len(_VARIANTS)]
+    return Style(colour=own.colour, mark=mark, line=line)
+
+
+def _base(learner: str) -> str:
+    """The name without its parameters; of a file, without the folders it stands in.
+
+    >>> _base("lowdegree:degree=2"), _base("a/b.py:Net:width=3")
+    ('lowdegree', 'b.py:Net')
+    """
+    from hardness.upper.plugins.names import plugin
+
+    try:
+        found = plugin(learner)
+    except UsageError:  # a figure may hold any text
+        return learner
+    if found is None or found.kind == "entry":
+        return learner.partition(":")[0]
+    return f"{PurePath(found.place).name}:{found.attribute}"
+
+
+def _place(name: str) -> int:
+    from hardness.upper import LEARNERS
+
     names = list(LEARNERS)
     if name in names:
-        place = names.index(name)
-    else:
-        place = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4])
-    return Style(colour=COLOURS[place % len(COLOURS)], mark=MARKS[place % len(MARKS)])
+        return names.index(name)
+    return int.from_bytes(hashlib.sha256(name.encode(errors="replace")).digest()[:4])

@@ -46,6 +46,8 @@ def cells(comparison: "Comparison") -> list[Cell]:
     for learner in comparison.learner_names:
         for value in comparison.values:
             runs = comparison.of(learner, value)
+            if not runs:  # of a store: not every learner ran on every size
+                continue
             risks = [r.risk.value for r in runs if r.risk is not None]
             names = [r.outcome.value for r in runs]
             out.append(

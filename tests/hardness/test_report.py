@@ -76,16 +76,6 @@ def test_the_table_shows_both_sides(small):
     assert "learned nothing" in comparison_table(small)
 
 
-def test_a_learner_keeps_its_colour_whoever_stands_beside_it():
-    from hardness.report.figure import _styles
-
-    first, second = _styles(["queries", "student"]), _styles(["student", "elimination", "queries"])
-    assert first["student"] == second["student"]
-    assert first["queries"] == second["queries"]
-    both = _styles(["lowdegree:degree=1,oversample=8", "lowdegree:degree=2,oversample=8"])
-    assert len(set(both.values())) == 2
-
-
 def test_the_page_of_a_profile_does_not_speak_of_parities():
     learners = ("lowdegree:degree=1",)
     html = page(compare("profile:g=majority,m=3", "d=8,9", learners, seeds=1))

@@ -1,0 +1,217 @@
+"""Figures for a page: each of the axes as inline SVG, with what can be hidden and hovered."""
+
+import io
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from hardness.report.canvas import SERIES, drawing
+from hardness.report.marks import marks
+from hardness.report.svg import Box, parts
+
+_MINOR = 300.0  # ends of a log axis, one over the other, from which it has no minor ticks
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """What can be hidden as a whole, as a legend shows it.
+
+    colour: #rrggbb or currentColor. mark: of matplotlib, empty for none. line: "-", "--", "-.",
+    ":" or empty for none. Both are empty for an area.
+    """
+
+    name: str
+    colour: str
+    mark: str
+    line: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A mark of a panel: where it stands in the units of its viewBox, and its values in words.
+
+    series: its number, -1 for none. x, y: from the upper left corner.
+    """
+
+    series: int
+    x: float
+    y: float
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One pair of axes for a page: inline SVG whose ink is currentColor, and what can be hovered.
+
+    title: of the axes. series: of the whole figure, the same for each of its panels; what belongs
+    to number i stands in groups of class "series" with data-series="i". There is no legend in the
+    SVG: who shows it makes one of the series. What is white on paper is var(--paper, #fff).
+    width, height: of the viewBox, which begins at 0 0.
+    """
+
+    title: str
+    svg: str = field(repr=False)
+    width: float
+    height: float
+    series: tuple[Series, ...]
+    points: tuple[Point, ...] = field(repr=False)
+
+
+def panels(size: tuple[float, float], build: Callable[[Any], None], key: str) -> tuple[Panel, ...]:
+    """Let `build` draw on a figure, and give each of its axes apart, for a page.
+
+    key: begins every id in the SVG, so that several stand in one page.
+    """
+    settings = {"svg.hashsalt": key, "svg.fonttype": "none", "figure.dpi": 72}
+    with drawing(size, build, layout=None, **settings) as figure:
+        figure.subplots_adjust(left=0.05, right=0.97, bottom=0.08, top=0.92)
+        groups = _groups(figure)
+        for i, group in enumerate(groups):
+            for axes in group:
+                if axes.get_legend():
+                    axes.get_legend().remove()
+                axes.set_gid(f"panel {i}")
+                _plain_powers(axes)
+        found = _series(figure.axes)
+        numbers = {series.name: i for i, series in enumerate(found)}
+        out = io.BytesIO()
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+        frames = {f"panel {i}": _frame(figure, group) for i, group in enumerate(groups)}
+        names = {f"{SERIES}{name}": i for name, i in numbers.items()}
+        every = parts(out.getvalue(), frames, key, names)
+        return tuple(
+            Panel(
+                title=group[0].get_title() or group[0].get_title(loc="left"),
+                svg=svg,
+                width=round(box.width, 2),
+                height=round(box.height, 2),
+                series=found,
+                points=tuple(
+                    Point(
+                        series=numbers.get(mark.series, -1),
+                        x=round(mark.x - box.left, 2),
+                        y=round(mark.y - box.top, 2),
+                        text=mark.text,
+                    )
+                    for axes in group
+                    for mark in marks(axes, figure.bbox.height)
+                ),
+            )
+            for group, (box, svg) in zip(groups, every, strict=True)
+        )
+
+
+def _groups(figure: Any) -> list[list[Any]]:
+    """Put axes together that make one picture: twins, and scales of colours with their maps."""
+    groups: list[list[Any]] = []
+    homes: dict[int, list[Any]] = {}
+    for axes in figure.axes:
+        bar = getattr(axes, "_colorbar", None)
+        beside = [bar.mappable.axes] if bar else axes._twinned_axes.get_siblings(axes)
+        home = next((homes[id(one)] for one in beside if id(one) in homes), None)
+        if home is None:
+            home = []
+            groups.append(home)
+        home.append(axes)
+        homes[id(axes)] = home
+    return groups
+
+
+def _plain_powers(axes: Any) -> None:
+    """Write 10^-2 as text: a formula is slow, and stands in letters that are not the page's."""
+    from matplotlib.ticker import LogFormatterSciNotation, NullLocator
+
+    class Powers(LogFormatterSciNotation):
+        def __call__(self, x: float, pos: Any = None) -> str:
+            return power(x) if super().__call__(x, pos) else ""
+
+    for axis in (axes.xaxis, axes.yaxis):
+        if not isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
+            continue
+        axis.set_major_formatter(Powers())
+        low, high = axis.get_view_interval()
+        if high > _MINOR * low:
+            axis.set_minor_locator(NullLocator())
+        elif isinstance(axis.get_minor_formatter(), LogFormatterSciNotation):
+            axis.set_minor_formatter(
+                Powers(minor_thresholds=axis.get_minor_formatter().minor_thresholds)
+            )
+
+
+def power(value: float) -> str:
+    """Write a number as a multiple of a power of ten.
+
+    >>> power(1e-12), power(200.0), power(1.0)
+    ('10⁻¹²', '2×10²', '10⁰')
+    """
+    if not value > 0:
+        return ""
+    exponent = math.floor(math.log10(value) + 1e-9)
+    front = f"{value / 10.0**exponent:g}"
+    raised = f"10{str(exponent).translate(_RAISED)}"
+    return raised if front == "1" else f"{front}×{raised}"
+
+
+def _frame(figure: Any, group: list[Any]) -> Box:
+    """What the axes take, names and numbers aside."""
+    from matplotlib.transforms import Bbox
+
+    found = Bbox.union([axes.bbox for axes in group])
+    return Box(
+        left=float(found.x0),
+        top=float(figure.bbox.height - found.y1),
+        width=float(found.width),
+        height=float(found.height),
+    )
+
+
+def _series(every: list[Any]) -> tuple[Series, ...]:
+    """Collect the series in the order drawn; what has a label of its own is one."""
+    found: dict[str, list[Any]] = {}
+    for axes in every:
+        for container in axes.containers:
+            _adopt(container.get_label(), list(_flat(container)))
+        for artist in (*axes.lines, *axes.collections, *axes.patches):
+            _adopt(artist.get_label(), [artist])
+            gid = artist.get_gid()
+            if gid and gid.startswith(SERIES):
+                found.setdefault(gid.removeprefix(SERIES), []).append(artist)
+    return tuple(_shown(name, artists) for name, artists in found.items())
+
+
+def _flat(parts: Any) -> Iterator[Any]:
+    for part in parts:
+        if isinstance(part, tuple | list):
+            yield from _flat(part)
+        elif part is not None:
+            yield part
+
+
+def _adopt(label: Any, artists: list[Any]) -> None:
+    if not isinstance(label, str) or not label or label.startswith("_"):
+        return
+    for artist in artists:
+        if not artist.get_gid():
+            artist.set_gid(f"{SERIES}{label.strip()}".replace(r"\$", "$"))
+
+
+def _shown(name: str, artists: list[Any]) -> Series:
+    from matplotlib.colors import to_hex
+    from matplotlib.lines import Line2D
+
+    lines = [artist for artist in artists if isinstance(artist, Line2D)]
+    kinds = [str(line.get_marker()) for line in lines]
+    styles = [str(line.get_linestyle()) for line in lines]
+    if lines:
+        colour = to_hex(lines[0].get_color())
+    else:
+        faces = artists[0].get_facecolor()
+        colour = to_hex(faces if len(faces) == 4 and not hasattr(faces[0], "__len__") else faces[0])
+    return Series(
+        name=name,
+        colour="currentColor" if colour == "#000000" else colour,
+        mark=next((mark for mark in kinds if mark not in ("None", "none", "", " ")), ""),
+        line=next((style for style in styles if style not in ("None", "none", "", " ")), ""),
+    )
