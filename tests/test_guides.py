@@ -1,0 +1,162 @@
+"""The guides' code runs: what a page adds goes through the properties of what is built in."""
+
+import hashlib
+import json
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from hardness.check import certificate as checker
+from hardness.check import check
+from hardness.check.symmetric import SymmetricEvidence
+from hardness.claims.symmetric import QUANTITIES
+from hardness.lower import certify
+from hardness.lower import symmetric as maker
+from hardness.lower.johnson import Johnson
+from hardness.lower.record import claim
+from hardness.upper import registry
+from instances import parse
+from instances.errors import Refuted
+from instances.spec import FAMILIES
+from tests import test_matrix as matrix
+
+DOCS = Path(__file__).parent.parent / "docs"
+BLOCK = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.M | re.S)
+
+
+def code(page: str) -> dict[str, str]:
+    """The files that a guide writes, by the name in the first line of each."""
+    found = BLOCK.findall((DOCS / "guides" / page).read_text(encoding="utf-8"))
+    assert len(found) == len({name for name, _ in found}) > 1
+    return dict(found)
+
+
+def written(page, monkeypatch, *shared):
+    """Execute a guide's files in their order, each a module; its tests see what is `shared`."""
+    modules, common = {}, {}
+    for name, text in code(page).items():
+        module = ModuleType("guide_" + re.sub(r"\W", "_", name))
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        module.__dict__.update(common)
+        exec(compile(text, f"{page}: {name}", "exec"), module.__dict__)
+        common |= {word: module.__dict__[word] for word in shared if word in module.__dict__}
+        modules[name] = module
+    return modules
+
+
+def digested(data):
+    """The same with a digest that fits, as a careful forger would have it."""
+    body = {key: value for key, value in data.items() if key != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
+@pytest.fixture
+def conjunction(monkeypatch):
+    """The family of the guide, registered as its page says."""
+    found = written("add-a-family.md", monkeypatch)
+    monkeypatch.setitem(FAMILIES, "conjunction", found["instances/conjunction.py"].Conjunction)
+    evidence = found["hardness/check/conjunction.py"].ConjunctionEvidence
+    monkeypatch.setitem(checker._KINDS, "conjunction", evidence)
+    return found
+
+
+FAMILY_SPECS = ["conjunction:d=9,m=2", "conjunction:d=10,m=3,noise=0.1"]
+
+
+@pytest.mark.parametrize("spec", FAMILY_SPECS)
+def test_the_family_of_the_guide_has_the_properties_of_all(spec, conjunction, tmp_path):
+    matrix.test_certificates_check_and_sampling_agrees(spec)
+    matrix.test_streams_do_not_depend_on_the_cut(spec)
+    for tensors in ("npz", "safetensors"):
+        matrix.test_a_folder_holds_the_stream(spec, tensors, tmp_path / tensors)
+    for learner in ("lowdegree:degree=1", "student:steps=200,batch=64", "elimination", "trivial"):
+        matrix.test_a_run_is_reproducible_honest_and_reads_back(learner, spec)
+    conjunction["tests/instances/test_conjunction.py"].test_the_label_is_the_conjunction()
+
+
+def test_the_family_of_the_guide_is_that_profile_and_no_other(conjunction):
+    made = certify(parse("conjunction:d=9,m=3"))
+    profile = certify(parse("profile:g=exactly(3),d=9,m=3"))
+    assert made.claims == profile.claims
+    data = made.to_json()
+    data["spec"] = data["spec"].replace("d=9", "d=10")
+    with pytest.raises(Refuted):
+        check(digested(data))
+    data["spec"] = "conjunction:d=09,m=3,noise=0,rho=3"
+    with pytest.raises(Refuted):
+        check(digested(data))
+
+
+def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_path):
+    found = written("add-a-learner.md", monkeypatch)
+    screen = found["hardness/upper/screen.py"].Screen
+    monkeypatch.setattr(registry, "LEARNERS", {**registry.LEARNERS, "screen": screen})
+    for spec in matrix.SPECS:
+        matrix.test_a_run_is_reproducible_honest_and_reads_back("screen:examples=500", spec)
+    matrix.test_a_tiny_budget_is_kept_and_reported("screen")
+    matrix.test_a_stored_stream_gives_the_same_run("screen", tmp_path)
+    test = found["tests/hardness/upper/test_screen.py"]
+    test.test_it_finds_products_of_its_degree_and_no_larger_ones()
+
+
+@pytest.fixture
+def bound(monkeypatch):
+    """The claim of the guide, hung where its page says."""
+    found = written("add-a-bound.md", monkeypatch, "fixed_function", "check_fixed_function")
+    words = found["hardness/claims/symmetric.py"].FIXED_FUNCTION
+    verify = found["hardness/check/symmetric.py"].check_fixed_function
+    before = SymmetricEvidence.statement
+    monkeypatch.setitem(QUANTITIES, "fixed-function", words)
+    monkeypatch.setattr(
+        SymmetricEvidence,
+        "statement",
+        lambda self, name, value, given: (
+            verify(self._scheme, value)
+            if name == "fixed-function"
+            else before(self, name, value, given)
+        ),
+    )
+    return found
+
+
+def with_claim(spec, value):
+    """A certificate that has the claim beside the others."""
+    data = certify(parse(spec)).to_json()
+    added = vars(claim(QUANTITIES, "fixed-function", value))
+    data["claims"].append({**added, "assumptions": list(added["assumptions"])})
+    return digested(data)
+
+
+def test_the_bound_of_the_guide_is_checked_and_a_wrong_one_refused(bound):
+    value = bound["hardness/lower/symmetric.py"].fixed_function
+    test = bound["tests/hardness/test_fixed_function.py"]
+    for spec in test.SPECS:
+        test.test_it_is_the_largest_mean_square_over_all_functions(spec)
+        test.test_a_wrong_one_is_refused(spec)
+        right = value(Johnson.family(parse(spec)))
+        assert "fixed in advance" in check(with_claim(spec, right)).statements[-1]
+        for wrong in (right / 2, right * 2, right - right):
+            with pytest.raises(Refuted, match="fixed functions"):
+                check(with_claim(spec, wrong))
+    assert maker.QUANTITIES is QUANTITIES  # one vocabulary of makers and checkers
+
+
+def test_the_forged_example_is_true_but_for_one_digit():
+    path = DOCS / "examples/forged.json"
+    forged = json.loads(path.read_text(encoding="utf-8"))
+    true = certify(parse(forged["spec"])).to_json()
+    different = [
+        key
+        for mine, theirs in zip(forged["claims"], true["claims"], strict=True)
+        for key in mine
+        if mine[key] != theirs[key]
+    ]
+    assert different == ["value"]
+    assert digested(forged) == forged
+    assert {k for k in true if true[k] != forged[k]} == {"claims", "digest"}
+    with pytest.raises(Refuted, match="fewer already rule out"):
+        check(forged)
