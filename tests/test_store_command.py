@@ -90,7 +90,11 @@ def test_whole(hardness, db):
 
 def test_export_takes_the_format_from_the_name(hardness, db):
     assert hardness("store", "export", db, "--out", "c.json", "--json").json["format"] == "json"
-    assert hardness("store", "export", db, "--out", "c.txt", "--json").json["format"] == "csv"
+    unsaid = hardness("store", "export", db, "--out", "c.txt")
+    unsaid.one_line("c.txt given", ".csv, .json or .parquet", "--format")
+    assert unsaid.code == 2
+    said = hardness("store", "export", db, "--out", "c.txt", "--format", "csv")
+    assert said.out.startswith("written: c.txt (CSV): ")
     asked = hardness("store", "export", db, "--out", "d.json", "--format", "csv", "--json")
     assert asked.json["format"] == "csv"
 

@@ -16,7 +16,7 @@ _MARKS = (
     (re.compile(r"^(.* )(is damaged)(?=:)", re.M), "red"),
     (re.compile(r"()(\bvacuous\b)"), "dim"),
 )
-_CELL = re.compile(r"[A-Za-z|/](?:[^:;]?\S)*(?: [^\s:;]+)*$")
+_NAME = re.compile(r"[A-Za-z|/][^:;]{0,39}$")
 _GAP = re.compile(r"\S {2,}(?=\S)")
 
 
@@ -61,6 +61,5 @@ def _is_header(lines: list[str], i: int) -> bool:
     starts = {m.start() for m in re.finditer(r"(?<!\S)\S", below)}
     ends = {m.end() for m in re.finditer(r"\S(?!\S)", below)}
     return all(
-        end - start <= 40 and _CELL.match(line[start:end]) and (start in starts or end in ends)
-        for start, end in cells
+        _NAME.match(line[start:end]) and (start in starts or end in ends) for start, end in cells
     )

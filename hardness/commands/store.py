@@ -79,7 +79,7 @@ def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
         done = write(found, to.out, form, comparable, to.force)
     data = {"runs": done.runs, "left_out": done.left_out, "format": form, "out": str(to.out)}
     left = f", {done.left_out} not reproducible left out" if done.left_out else ""
-    said = f"written: {to.out}: {count(done.runs, 'run')} as {_FORMATS[form]}{left}"
+    said = f"written: {to.out} ({_FORMATS[form]}): {count(done.runs, 'run')}{left}"
     emit(to, data, said, write=False)
 
 

@@ -7,6 +7,8 @@ import unicodedata
 
 PLAIN = 80
 _LABEL = re.compile(r" *\S(?:.{0,16}?\S)?\s{2,}(?=\S)")  # "outcome  ", "           ", "layer    "
+_WORD = re.compile(r"(?:`[^`]+`|\S)+")  # a command in backticks is one word
+_TITLE = 5  # words
 _GAP = re.compile(r"\S {2,}(?=\S)")
 _OUTSIDE = re.compile(r" +(?![^\[\]]*\])")  # not within the brackets of an interval
 
@@ -92,4 +94,7 @@ def _folded(line: str, width: int) -> str:
     if len(_GAP.findall(rest)) > 1 or (label and _GAP.search(rest)):
         return line
     further = " " * (len(start) if label else len(start) + 2)
-    return "\n".join(fill(rest.split(), width, start, further))
+    words = _WORD.findall(rest)
+    if len(words) <= _TITLE and any(taken(word) > width - len(further) for word in words):
+        return line  # "LEARNER on SPEC, seed 0" with a long spec: in pieces it is no easier to read
+    return "\n".join(fill(words, width, start, further))

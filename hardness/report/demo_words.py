@@ -14,8 +14,8 @@ def demo_words(made: Demo) -> str:
             "           checked again from its evidence",
             f"verified   {VERIFIED}: {made.verification.pairs} correlations of "
             f"{len(gram.members)} members within {gram.radius:.3f}",
-            f"           ({gram.confidence:.0%}, {gram.inequality}); layer = formula to "
-            f"{made.verification.layer.error:.0e}",
+            f"           ({gram.confidence:.0%}, {gram.inequality});",
+            f"           layer = formula to {made.verification.layer.error:.0e}",
             "",
             comparison_table(made.comparison),
             "",

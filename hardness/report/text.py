@@ -10,14 +10,15 @@ from instances.parameters import plain
 if TYPE_CHECKING:
     from hardness.compare.both import Comparison
 
-_FIRST = 12  # columns that a first cell keeps, where wider ones stand above their rows
+_FIRST = 12  # columns kept for first cells, where one of over a third of the width stands alone
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
     """Align columns, words to the left and numbers to the right, within a width.
 
-    What does not fit is folded at spaces, the widest words first; nothing is cut. A first cell that
-    is still too wide stands on a line of its own. width: that of the terminal where none is given.
+    What does not fit is folded at spaces, in the widest column of words first; nothing is cut. A
+    first cell of over a third of the width, such as a path, then stands on a line of its own.
+    width: that of the terminal where none is given.
 
     >>> print(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]))
     learner  queries
@@ -46,14 +47,15 @@ def _fitted(every: list[list[str]], left: list[bool], room: int) -> list[int]:
     ]
     widths = list(natural)
     excess = sum(widths) + 2 * (len(widths) - 1) - room
+    if excess > 0 and left[0] and least[0] > room // 3:
+        widths[0] = max(widths[0] - excess, _FIRST)
+        excess -= natural[0] - widths[0]
     while excess > 0:
         narrower = [i for i, text in enumerate(left) if text and widths[i] > least[i]]
         if not narrower:
             break
         widths[max(narrower, key=lambda i: (widths[i], i))] -= 1
         excess -= 1
-    if excess > 0 and left[0]:
-        widths[0] = max(widths[0] - excess, min(_FIRST, widths[0]))
     return widths
 
 

@@ -1,0 +1,214 @@
+"""What is printed fits a terminal: 80 columns, plain where piped, colour that only decorates."""
+
+import fcntl
+import os
+import pty
+import re
+import shlex
+import struct
+import subprocess
+import sys
+import termios
+import time
+from types import SimpleNamespace
+
+import pytest
+
+import cli
+from hardness.commands.colour import coloured
+from hardness.commands.options import waiting
+from hardness.commands.root import GROUPS, WELCOME
+from tests.test_contract import LEAVES
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+SHOWN = (
+    "",
+    "families",
+    "families show lwr",
+    "families show parity-tilted",
+    "learners",
+    "learners show student",
+    "estimate ml-kem-512",
+    "estimate lwe:n=30,q=521,sigma=1.5",
+    "certify parity-thousand",
+    "certify profile:g=majority,d=1001,m=20",
+    "certify lwr:n=64,q=256,p=2,secret=binary,h=6",
+    "certify parity:d=1001,m=20,noise=0.1 --about all --steps 1e9",
+    "verify parity:d=12,m=2 --members 20 --samples 2000",
+    "inspect parity:d=12,m=3",
+    "inspect nice:m=2,k=2,d=16",
+    "measures parity:d=12,m=3",
+    "stress --list",
+    "stress --list --ladder lwr-v1",
+    "learn elimination parity:d=200,m=7,noise=0.1",
+    "learn staged parity:d=16,m=3",
+    "learn pooled parity:d=16,m=3 --oracle adversary",
+    "learn lifted linear:m=20,k=3,d=6",
+    "attack lpn:n=8,noise=0.1 --with bruteforce --with trivial",
+    "distinguish trivial lwr:n=8,q=8,p=2,secret=binary,h=4 --trials 2",
+    "spectrum parity:d=8,m=2 --learner lowdegree",
+    "compare parity:m=2 --over d=8,12,16 --learner queries --learner elimination",
+)
+
+
+def too_wide(text: str) -> list[str]:
+    """Lines over 80 columns, but titles with a spec or another word that is as wide."""
+    wide = [line for line in text.splitlines() if len(line) > 80]
+    return [x for x in wide if len(x.split()) > 6 or max(map(len, x.split())) < 74]
+
+
+@pytest.mark.parametrize("command", SHOWN)
+def test_lines_fit_80_columns_and_are_plain(hardness, command):
+    found = hardness(*command.split())
+    assert found.code == 0, found.err
+    assert too_wide(found.out) == []
+    assert "\x1b" not in found.out
+
+
+def test_help_fits_80_columns(hardness):
+    for name in [(), ("icl",), ("store",), ("challenge",), ("sweep",), *LEAVES]:
+        assert max(map(len, hardness(*name, "--help").out.splitlines())) <= 80
+
+
+def test_the_first_screen_names_five_commands_that_are_there(hardness):
+    found = hardness()
+    assert (found.code, found.out) == (0, WELCOME + "\n")
+    lines = found.out.splitlines()
+    assert len(lines) <= 22
+    assert max(map(len, lines)) <= 80
+    commands = [shlex.split(line)[1:] for line in lines if line.startswith("  hardness ")]
+    assert len(commands) == 5
+    for command in commands:
+        assert hardness(*command, "--help").code == 0
+
+
+def test_help_lists_every_command_in_one_group(hardness):
+    listed = re.findall(r"^  ([a-z]+) ", hardness("--help").out, re.M)
+    assert sorted(listed) == sorted(cli.cli.commands)
+    assert all(f"\n{title}:\n" in hardness("--help").out for title in GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("command", "near"),
+    [
+        ("certfy parity:d=8,m=2", "certify"),
+        ("store shwo x.db", "show"),
+        ("learn queries parity:d=8,m=2 --budget-exmples 3", "--budget-examples"),
+        ("certify partiy:d=8,m=2", "parity"),
+        ("learn elimnation parity:d=8,m=2", "elimination"),
+        ("stress --list --ladder parity-v2", "parity-v1"),
+    ],
+)
+def test_what_is_misspelt_is_answered_with_the_nearest_name(hardness, command, near):
+    found = hardness(*command.split())
+    assert found.code == 2
+    found.one_line("id you mean", near)
+
+
+def test_options_are_shown_where_they_do_something_and_taken_everywhere(hardness):
+    assert "--seed" not in hardness("check", "--help").out
+    assert "--jobs" not in hardness("learn", "--help").out
+    assert "--force" not in hardness("store", "merge", "--help").out
+    assert "--jobs" in hardness("attack", "--help").out
+    plain = hardness("families").out
+    assert hardness("families", "--seed", 3, "--jobs", 2, "--quiet", "--force").out == plain
+    refused = hardness("sweep", "run", "x.toml", "--store", "x.db", "--out", "y")
+    refused.one_line("--out y given", "sweep run")
+    assert refused.code == 2
+
+
+def on_terminal(command: str, columns: int = 80, **environment: str) -> str:
+    """What a command writes to a terminal."""
+    driver, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM", "COLUMNS")}
+    child = subprocess.Popen(
+        [sys.executable, "-c", "import cli; cli.main()", *command.split()],
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+        env={**kept, "TERM": "xterm", **environment},
+    )
+    os.close(terminal)
+    found = b""
+    try:
+        while more := os.read(driver, 1 << 16):
+            found += more
+    except OSError:  # the other end is closed, as Linux says it
+        pass
+    os.close(driver)
+    assert child.communicate()[1] == b""
+    assert child.returncode == 0
+    return found.decode().replace("\r\n", "\n")
+
+
+def test_colour_on_a_terminal_is_the_same_text(hardness):
+    command = "certify parity:d=6,m=1 --about gd --steps 9 --noise-std 100"
+    piped = hardness(*command.split()).out
+    shown = on_terminal(command)
+    assert ESCAPE.sub("", shown) == piped
+    if "vacuous" in piped:
+        assert "\x1b[2mvacuous" in shown
+    listed = on_terminal("stress --list")
+    assert listed.startswith("\x1b[1mladder")
+    assert on_terminal("stress --list", NO_COLOR="1") == ESCAPE.sub("", listed)
+    assert on_terminal("stress --list", TERM="dumb") == ESCAPE.sub("", listed)
+    assert on_terminal("stress --list", NO_COLOR="") == listed
+
+
+def test_wider_terminals_are_used_and_narrower_ones_are_not(hardness):
+    piped = hardness("stress", "--list").out
+    assert ESCAPE.sub("", on_terminal("stress --list", columns=40)) == piped
+    wide = ESCAPE.sub("", on_terminal("stress --list", columns=200))
+    assert len(wide.splitlines()) < len(piped.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("x\noutcome  solved: the whole", ["solved"]),
+        ("elimination  d=10  82  3/3 solved", ["solved"]),
+        ("outcome  partial: 0/3 unsolved", []),
+        ("...\nDISAGREES", ["DISAGREES"]),
+        ("  FLAG stages: 1 (limit 0)", ["FLAG"]),
+        ("accepted: parity:d=8,m=2", ["accepted"]),
+        ("the bound is vacuous here", ["vacuous"]),
+        ("learner  runs\na           2", ["learner  runs"]),
+        ("spec\noutcome  partial: x\nrisk     0.1", []),
+        ("spec\ncorrelations  10 of 5\n              largest 2", []),
+    ],
+)
+def test_what_is_coloured(text, marked):
+    shown = coloured(text)
+    assert ESCAPE.sub("", shown) == text
+    assert re.findall(r"\x1b\[[0-9;]*[1-9]m([^\x1b]*)", shown) == marked
+
+
+@pytest.mark.parametrize("module", ["click", "hardness.commands.stress", "numpy"])
+def test_an_interrupt_while_modules_are_imported_is_one_line(module):
+    """As Ctrl-C in the first moments of a command: whatever is being imported then."""
+    code = f"""
+import sys
+
+class Cut:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Cut())
+from cli import main
+main(["inspect", "parity:d=8,m=2"])
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 130
+    assert ended.stderr.lstrip("\n") == "hardness: interrupted: nothing was left half-written\n"
+
+
+def test_what_takes_long_counts_seconds_on_a_terminal(capfd, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with waiting("learning", SimpleNamespace(quiet=False)):
+        time.sleep(1.3)
+    assert re.fullmatch(r"\rlearning, 1 s\r +\r", capfd.readouterr().err)
+    with waiting("learning", SimpleNamespace(quiet=True)):
+        time.sleep(1.1)
+    assert capfd.readouterr().err == ""
