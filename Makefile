@@ -9,7 +9,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster ladder-tables docs test-docs clean
+.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster ladder-tables figures docs test-docs clean
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -72,6 +72,10 @@ scaling-tables: $(VENV)/.test
 scale-tables: $(VENV)/.cluster
 	$(BIN)/python benchmarks/scale.py > scale.part && mv scale.part docs/scale-tables.md
 	cat docs/scale-tables.md
+
+# ALL=--all runs the sources that take over five minutes each, too.
+figures: $(VENV)/.test
+	$(BIN)/python benchmarks/figures.py $(ALL)
 
 attack-tables: $(VENV)/.lattice
 	$(BIN)/python benchmarks/attacks.py > attacks.part && mv attacks.part docs/attack-tables.md
