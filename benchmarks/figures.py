@@ -81,7 +81,7 @@ def listed(path: Path = DOCS / "figures.toml") -> list[Picture]:
             if GALLERY[one["name"]].source != "SPEC":
                 raise UsageError(f"{one['image']}: {one['name']} is no figure of a spec")
             own = Source(
-                file=f"data/{Path(one['image']).stem}.json",
+                file=f"data/{Path(one['image']).relative_to('images').with_suffix('.json')}",
                 command=f"hardness figure {one['name']} {shlex.quote(spec)} --json",
                 takes="stdout",
                 keep=one["name"],

@@ -3,10 +3,11 @@
 from itertools import pairwise
 from typing import Any
 
-from hardness.report.canvas import STYLES, named
+from hardness.report.canvas import STYLES
 
 Data = dict[str, Any]
 _BLUE, _ORANGE, _GREEN = (colour for colour, _ in STYLES[:3])
+_LONGEST = 110  # characters of a title
 _ROOM = 0.35  # of the height of a panel, for its legend
 
 
@@ -16,7 +17,8 @@ def draw_portrait(figure: Any, data: Data) -> None:
     {"profile": _profile, "residues": _residues, "heads": _heads, "linear": _linear}[data["kind"]](
         left, right, data
     )
-    figure.suptitle(f"{named(data['about'])}, member of seed 0", fontsize=9)
+    about = data["about"][:_LONGEST].replace("$", r"\$")
+    figure.suptitle(f"{about}, member of seed 0", fontsize=9)
 
 
 def _profile(left: Any, right: Any, data: Data) -> None:
