@@ -32,7 +32,7 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs build/docs
 	@echo build/docs/index.html
 
-test-docs: $(VENV)/.docs
+test-docs: docs
 	$(call MARKED,docs)
 
 lint: $(VENV)/.test

@@ -4,12 +4,16 @@ In a block, a line `...` stands for any lines, and `…` within a line for anyth
 """
 
 import doctest
+import json
 import re
 import shlex
 import shutil
 from pathlib import Path
 
 import pytest
+
+from hardness.upper import LEARNERS
+from instances.spec import FAMILIES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -97,10 +101,37 @@ def test_every_page_is_reached_from_the_index():
     assert [called(page) for page in pages if page not in reached] == []
 
 
+@pytest.mark.parametrize(("folder", "names"), [("families", FAMILIES), ("learners", LEARNERS)])
+def test_every_family_and_learner_has_its_page(folder, names):
+    pages = {page.stem for page in (ROOT / "docs" / folder).glob("*.md")}
+    assert pages == set(names)
+
+
+@pytest.mark.parametrize("book", sorted((ROOT / "docs").rglob("*.ipynb")), ids=called)
+def test_notebooks_hold_no_outputs(book):
+    notebook = json.loads(book.read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], set(notebook["metadata"])) == (4, {"kernelspec", "language_info"})
+    assert {cell["cell_type"] for cell in notebook["cells"]} == {"markdown", "code"}
+    for cell in notebook["cells"]:
+        assert cell["metadata"] == {}
+        if cell["cell_type"] == "code":
+            assert (cell["outputs"], cell["execution_count"]) == ([], None), cell["source"]
+            compile("".join(cell["source"]), called(book), "exec")
+
+
+@pytest.mark.parametrize("book", sorted((ROOT / "docs").rglob("*.ipynb")), ids=called)
+def test_links_of_notebooks_lead_somewhere(book):
+    for cell in json.loads(book.read_text(encoding="utf-8"))["cells"]:
+        for target in (
+            LINK.findall("".join(cell["source"])) if cell["cell_type"] == "markdown" else ()
+        ):
+            assert (book.parent / target).exists(), f"{called(book)} links to {target}"
+
+
 def test_every_source_has_its_reference():
     keys = set(re.findall(r"\b[A-Z][A-Za-z]+\d\d\b", (ROOT / "docs/references.md").read_text()))
     for path in [*(ROOT / "hardness").rglob("*.py"), *(ROOT / "instances").rglob("*.py")]:
         for group in re.findall(r"\[((?:[A-Z][A-Za-z]+\d\d(?:, )?)+)\]", path.read_text()):
             assert set(group.split(", ")) <= keys, (path, group)
-        for key in re.findall(r'source="(\w+)"', path.read_text()):
+        for key in re.findall(r'source="(?!FILE"|SPEC")(\w+)"', path.read_text()):
             assert key in (ROOT / "docs/references.md").read_text(), (path, key)

@@ -82,7 +82,7 @@ def optimum(to: SimpleNamespace, law: Any, samples: int | None) -> None:
     The least loss, a minimum found numerically, Monte Carlo on sampled prompts, the Bayes-optimal
     predictor, and the minima over all parameters of the layer.
     """
-    from hardness.icl.optimum import RUNS, study
+    from hardness.icl.optimum_study import RUNS, study
 
     with progress(RUNS, "starting", to) as bar:
         found = study(law, samples, to.seed, progress=bar)

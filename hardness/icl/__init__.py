@@ -5,7 +5,7 @@ from hardness.icl.exact import exact_curves
 from hardness.icl.gram import Layers
 from hardness.icl.onelayer import exact_least, gradient, least, loss, optimum
 from hardness.icl.optimizers import Optimizers, optimizers
-from hardness.icl.optimum import Optimum, study
+from hardness.icl.optimum_study import Optimum, study
 from hardness.icl.plusplus import Scalars, best_scalars
 from hardness.icl.race import Course
 from hardness.icl.softmax import SoftmaxTransformer

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardness.icl import evidence, onelayer
-from hardness.icl.optimum import study
+from hardness.icl.optimum_study import study
 from hardness.report.canvas import render
 from hardness.report.icl_optimum import draw_optimum, optimum_words
 from instances.covariance import root

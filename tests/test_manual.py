@@ -1,0 +1,88 @@
+"""The manual as `make docs` built it: `make test-docs` builds it first, and runs these."""
+
+import doctest
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+BUILT = ROOT / "build/docs"
+SOURCES = [*DOCS.rglob("*.md"), *(DOCS / "notebooks").glob("*.ipynb")]
+pytestmark = pytest.mark.docs
+
+
+@pytest.fixture(scope="module")
+def manual():
+    """The built pages by their names, of a manual that is younger than its sources."""
+    index = BUILT / "index.html"
+    if not index.exists() or any(p.stat().st_mtime > index.stat().st_mtime for p in SOURCES):
+        pytest.skip("the manual is not built, or older than its pages: make docs")
+    return {str(p.relative_to(BUILT)): p.read_text(encoding="utf-8") for p in BUILT.rglob("*.html")}
+
+
+def test_every_page_is_built(manual):
+    for page in SOURCES:
+        assert str(page.relative_to(DOCS).with_suffix(".html")) in manual
+
+
+def test_nothing_is_loaded_from_elsewhere(manual):
+    loaded = re.compile(r"<(?:script|img|iframe|source|link)\b[^>]*?\b(?:src|href)=\"([^\"]+)\"")
+    for name, page in manual.items():
+        for target in loaded.findall(page):
+            assert not re.match(r"(https?:)?//", target), (name, target)
+            file = (BUILT / name).parent / target.partition("?")[0].partition("#")[0]
+            assert file.exists(), (name, target)
+    for sheet in BUILT.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8")
+        assert not re.search(r"url\(['\"]?(https?:)?//|@import", text), sheet
+
+
+def test_a_page_finds_its_script_for_formulas(manual):
+    assert "mathjax.js" in manual["mathematics.html"]
+    assert "<mjx" not in manual["mathematics.html"]  # set in the browser, from the page alone
+    assert (BUILT / "_static/mathjax.js").stat().st_size > 1e6
+
+
+def test_the_search_knows_pages_and_names(manual):
+    found = (BUILT / "searchindex.js").read_text(encoding="utf-8")
+    for word in ("notebooks/both-sides", "api/lower", "instances", "certify"):
+        assert word in found
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "api").glob("*.md")), ids=lambda p: p.stem)
+def test_every_public_name_is_in_the_api(manual, page):
+    package = page.read_text(encoding="utf-8").partition("\n")[0][2:]
+    module = importlib.import_module(package)
+    shown = manual[f"api/{page.stem}.html"]
+    for name in module.__all__:
+        known = f'id="{package}.{name}"' in shown or f'<span class="pre">{name}</span>' in shown
+        assert known, (package, name)
+
+
+def test_keys_lead_to_references(manual):
+    assert 'href="../references.html#cl24"' in manual["api/instances.html"]
+    assert 'id="cl24"' in manual["references.html"]
+
+
+@pytest.mark.parametrize("book", sorted((DOCS / "notebooks").glob("*.ipynb")), ids=lambda p: p.stem)
+def test_notebooks_are_shown_executed(manual, book):
+    cells = json.loads(book.read_text(encoding="utf-8"))["cells"]
+    printing = sum(
+        "print(" in "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
+    )
+    shown = manual[f"notebooks/{book.stem}.html"]
+    assert len(re.findall(r'class="output text_plain|class="output stream', shown)) >= printing
+    assert "Traceback" not in shown
+
+
+@pytest.mark.parametrize("file", sorted((DOCS / "extensions").glob("*.py")), ids=lambda p: p.stem)
+def test_examples_of_the_extensions(file):
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location(f"manual_{file.stem}", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert doctest.testmod(module).failed == 0
