@@ -1,4 +1,4 @@
-"""Every picture of the docs: listed, drawn from what is stored, and stored as its command makes it."""
+"""Pictures of the docs: all listed, drawn from what is stored, which their commands make."""
 
 import importlib.util
 import math
