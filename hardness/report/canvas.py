@@ -26,7 +26,7 @@ _SETTINGS: Any = {
     "axes.spines.right": False,
 }
 # A talk is 16:9, and is shown on the whole screen: what is drawn on less room looks larger there.
-_SHRUNK = 0.72
+_SHRUNK = 0.75
 _TICKS = 5
 _METADATA: dict[str, Any] = {
     "png": {"Software": None},
@@ -54,6 +54,7 @@ def render(
             artist.set_gid(None)
         if look == "talk":
             _fewer_ticks(figure)
+            _free_legends(figure)
         _fit(figure)
         out = io.BytesIO()
         figure.savefig(out, format=kind, metadata=_METADATA[kind], dpi=dots)
@@ -82,7 +83,7 @@ def drawing(
 
 def _fewer_ticks(figure: Any, most: int = _TICKS) -> None:
     """Keep at most so many ticks on an axis: of those that were set, every second, third, .."""
-    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator
+    from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter
 
     for axis in (one for axes in figure.axes for one in (axes.xaxis, axes.yaxis)):
         locator = axis.get_major_locator()
@@ -93,6 +94,9 @@ def _fewer_ticks(figure: Any, most: int = _TICKS) -> None:
                 axis.set_ticks(places[::step], names[::step])
         elif isinstance(locator, LogLocator):
             locator.set_params(numticks=most)
+            low, high = axis.get_view_interval()
+            if high > 10 * low:
+                axis.set_minor_formatter(NullFormatter())
         elif isinstance(locator, MaxNLocator):
             locator.set_params(nbins=most)
 
@@ -115,6 +119,35 @@ def _fit(figure: Any) -> None:
         if not words or lines > 1 or "$" in words.replace(r"\$", "") or length <= share:
             continue
         text.set_text(textwrap.fill(words, max(int(len(words) * share / length), 12)))
+
+
+def _free_legends(figure: Any) -> None:
+    """Put legends that hide something, or are wider than their axes, below these; break long lines.
+
+    Letters are larger in a talk, so that what fits in a paper may not.
+    """
+    found = [axes.get_legend() for axes in figure.axes if axes.get_legend()]
+    for legend in found:  # a wide one would leave its axes no room, which is measured first
+        legend.set_in_layout(False)
+    figure.draw_without_rendering()
+    for legend in found:
+        axes = legend.axes
+        legend.set_in_layout(True)
+        box, room = legend.get_window_extent(), axes.get_window_extent()
+        inside = room.x0 <= box.x0 and box.x1 <= room.x1
+        beside = any(box.overlaps(text.get_window_extent()) for text in axes.texts)
+        if box.width > 0.7 * room.width or not inside or beside:
+            down = axes.get_tightbbox().y0 - room.y0
+            if box.width > room.width:
+                legend.set_ncols(1)
+            legend.set_loc("upper center")
+            legend.set_bbox_to_anchor((0.5, down / room.height - 0.04), axes.transAxes)
+    for legend in figure.legends:
+        long = legend.get_window_extent().width / figure.bbox.width
+        texts = legend.get_texts()
+        most = max((len(text.get_text()) for text in texts), default=0)
+        for text in texts if long > 1 else ():
+            text.set_text(textwrap.fill(text.get_text(), max(int(most / long / 1.5), 24)))
 
 
 def belongs(series: str, *artists: Any) -> None:

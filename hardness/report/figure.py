@@ -209,7 +209,7 @@ def _finish(axis: Any, cost: str, data: Data) -> None:
     if seen:
         axis.set_ylim(min(seen) / 3, max(seen) * 3)
     axis.set_title(_TITLES[cost])
-    axis.set_xlabel(f"{data['parameter']} ({named(data['spec'])})")
+    axis.set_xlabel(f"{named(data['parameter'])} ({named(data['spec'])})")
     axis.set_ylabel(_UNITS[cost])
     step = -(-len(data["places"]) // _TICKS)
     axis.set_xticks(data["places"][::step], data["values"][::step])

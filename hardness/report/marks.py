@@ -13,18 +13,18 @@ _NONE = ("None", "none", "", " ")
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A mark in dots from the upper left corner of its figure; series: empty for none."""
+    """A mark in dots from the upper left corner of its figure; series: -1 for none."""
 
-    series: str
+    series: int
     x: float
     y: float
     text: str
 
 
-def marks(axes: Any, height: float) -> Iterator[Mark]:
+def marks(axes: Any, height: float, names: list[str]) -> Iterator[Mark]:
     """Find the marks of lines, the dots of scatter plots and the ends of bars.
 
-    height: of the figure, in dots.
+    height: of the figure, in dots. names: of the series; artists have their numbers as gids.
     """
     import numpy as np
 
@@ -35,8 +35,9 @@ def marks(axes: Any, height: float) -> Iterator[Mark]:
     for artist, places, move in _placed(axes):
         if not artist.get_visible() or not len(places):
             continue
-        series = (artist.get_gid() or "").removeprefix(SERIES)
-        begin = f"{series}: " if series else ""
+        gid = artist.get_gid() or ""
+        series = int(gid.removeprefix(SERIES)) if gid.startswith(SERIES) else -1
+        begin = f"{names[series]}: " if series >= 0 else ""
         known = np.isfinite(places).all(axis=1)
         seen = move.transform(np.where(known[:, None], places, 1.0))
         for (x, y), (left, up), there in zip(places, seen, known, strict=True):

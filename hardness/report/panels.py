@@ -75,12 +75,12 @@ def panels(size: tuple[float, float], build: Callable[[Any], None], key: str) ->
                 axes.set_gid(f"panel {i}")
                 _plain_powers(axes)
         found = _series(figure.axes)
-        numbers = {series.name: i for i, series in enumerate(found)}
+        _number(figure, {series.name: i for i, series in enumerate(found)})
         out = io.BytesIO()
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None})
         frames = {f"panel {i}": _frame(figure, group) for i, group in enumerate(groups)}
-        names = {f"{SERIES}{name}": i for name, i in numbers.items()}
-        every = parts(out.getvalue(), frames, key, names)
+        every = parts(out.getvalue(), frames, key, SERIES)
+        names = [series.name for series in found]
         return tuple(
             Panel(
                 title=group[0].get_title() or group[0].get_title(loc="left"),
@@ -90,13 +90,13 @@ def panels(size: tuple[float, float], build: Callable[[Any], None], key: str) ->
                 series=found,
                 points=tuple(
                     Point(
-                        series=numbers.get(mark.series, -1),
+                        series=mark.series,
                         x=round(mark.x - box.left, 2),
                         y=round(mark.y - box.top, 2),
                         text=mark.text,
                     )
                     for axes in group
-                    for mark in marks(axes, figure.bbox.height)
+                    for mark in marks(axes, figure.bbox.height, names)
                 ),
             )
             for group, (box, svg) in zip(groups, every, strict=True)
@@ -181,6 +181,12 @@ def _series(every: list[Any]) -> tuple[Series, ...]:
     return tuple(_shown(name, artists) for name, artists in found.items())
 
 
+def _number(figure: Any, numbers: dict[str, int]) -> None:
+    """Put numbers for names in gids: a name may hold what XML does not allow."""
+    for artist in figure.findobj(lambda artist: (artist.get_gid() or "").startswith(SERIES)):
+        artist.set_gid(f"{SERIES}{numbers[artist.get_gid().removeprefix(SERIES)]}")
+
+
 def _flat(parts: Any) -> Iterator[Any]:
     for part in parts:
         if isinstance(part, tuple | list):
@@ -198,7 +204,7 @@ def _adopt(label: Any, artists: list[Any]) -> None:
 
 
 def _shown(name: str, artists: list[Any]) -> Series:
-    from matplotlib.colors import to_hex
+    from matplotlib.colors import to_hex, to_rgba_array
     from matplotlib.lines import Line2D
 
     lines = [artist for artist in artists if isinstance(artist, Line2D)]
@@ -207,8 +213,9 @@ def _shown(name: str, artists: list[Any]) -> Series:
     if lines:
         colour = to_hex(lines[0].get_color())
     else:
-        faces = artists[0].get_facecolor()
-        colour = to_hex(faces if len(faces) == 4 and not hasattr(faces[0], "__len__") else faces[0])
+        faces = to_rgba_array(artists[0].get_facecolor())
+        edges = to_rgba_array(artists[0].get_edgecolor())
+        colour = to_hex([*faces, *edges, (0, 0, 0, 1)][0])
     return Series(
         name=name,
         colour="currentColor" if colour == "#000000" else colour,

@@ -232,12 +232,13 @@ def _tests(axis: Any, data: Data, right: float) -> None:
         )  # fmt: skip
     if not shown:
         return
-    start, (low, high) = shown[-1][0], axis.get_ylim()
+    start, low = shown[-1][0], axis.get_ylim()[0]
     beside = [p["seconds"] for p in data["points"] if start <= p["examples"] <= 40 * start]
-    axis.text(
-        start / 1.05,
-        max(*(y for _, y, _ in shown), *beside, low) * (high / low) ** 0.045,
+    axis.annotate(
         "low-degree tests of $t$ examples at a time: thresholds",
+        (start / 1.05, max(*(y for _, y, _ in shown), *beside, low)),
+        (0, 18),
+        textcoords="offset points",
         color=_GREEN,
         fontsize=9,
         va="bottom",

@@ -66,7 +66,7 @@ def draw_risks(figure: Any, data: Data) -> None:
     left.axhline(SOLVED_BELOW, color="0.5", linestyle=":", linewidth=1)
     left.axhline(1, color="0.5", linestyle="--", linewidth=1)
     left.text(places[0], 1, "nothing learned", color="0.4", va="bottom", fontsize=8)
-    left.text(places[0], SOLVED_BELOW, "solved below", color="0.4", va="bottom", fontsize=8)
+    left.text(places[0], SOLVED_BELOW, "solved below", color="0.4", va="top", fontsize=8)
     left.set_ylabel("relative risk, median and range over seeds")
     right.set_ylabel("number of examples, median")
     left.set_title("What was learned")

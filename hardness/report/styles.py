@@ -21,6 +21,28 @@ class Style:
 # after Okabe and Ito's palette.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#B9609B", "#9A7500", "#767676")
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+# Those that mostly stand beside each other differ in both; no two are equal.
+_BUILT_IN = {
+    "queries": (0, "o"),
+    "elimination": (1, "s"),
+    "lowdegree": (2, "^"),
+    "student": (3, "D"),
+    "mlp": (4, "X"),
+    "pooled": (5, "v"),
+    "staged": (0, "^"),
+    "levenberg": (4, "o"),
+    "linear": (1, "X"),
+    "lifted": (2, "s"),
+    "bruteforce": (0, "s"),
+    "mitm": (5, "D"),
+    "restricted": (1, "P"),
+    "bkw": (4, "v"),
+    "modlinear": (1, "v"),
+    "arora-ge": (2, "X"),
+    "primal": (3, "o"),
+    "trivial": (5, "X"),
+    "pairs": (4, "^"),
+}
 # Of a learner's second, third, .. parameters in one figure; no learner has these marks as its own.
 _VARIANTS = (("*", "--"), (">", "-."), ("p", ":"), ("<", "--"), ("h", "-."), ("d", ":"))
 
@@ -31,7 +53,8 @@ def style_of(learner: str) -> Style:
     >>> style_of("queries") == style_of("queries:batch=3"), style_of("a.py:B").mark in MARKS
     (True, True)
     """
-    return series_style(_place(_base(learner)))
+    base = _base(learner)
+    return _own(base, _place(base))
 
 
 def styles_of(learners: Iterable[str]) -> dict[str, Style]:
@@ -45,21 +68,19 @@ def styles_of(learners: Iterable[str]) -> dict[str, Style]:
     >>> found["queries"] == style_of("queries"), found["lowdegree:degree=2"].line
     (True, '--')
     """
-    from hardness.upper import LEARNERS
-
     groups: dict[str, list[str]] = {}
     names = list(dict.fromkeys(learners))
     for learner in names:
         groups.setdefault(_base(learner), []).append(learner)
     taken: set[Style] = set()
     found: dict[str, Style] = {}
-    for base in sorted(groups, key=lambda name: (name not in LEARNERS, name)):
+    for base in sorted(groups, key=lambda name: (name not in _BUILT_IN, name)):
         place = _place(base)
         for _ in range(len(COLOURS) * len(MARKS)):
-            if series_style(place) not in taken:
+            if _own(base, place) not in taken:
                 break
             place += 1
-        own = series_style(place)
+        own = _own(base, place)
         taken.add(own)
         for i, learner in enumerate(sorted(groups[base], key=lambda text: (len(text), text))):
             found[learner] = _variant(own, i)
@@ -69,6 +90,14 @@ def styles_of(learners: Iterable[str]) -> dict[str, Style]:
 def series_style(number: int) -> Style:
     """Return the style of the number-th line of a figure whose lines are no learners."""
     return Style(colour=COLOURS[number % len(COLOURS)], mark=MARKS[number % len(MARKS)])
+
+
+def _own(base: str, place: int) -> Style:
+    """The style of a built-in learner, or the style at a place of one that is not."""
+    if base in _BUILT_IN:
+        colour, mark = _BUILT_IN[base]
+        return Style(colour=COLOURS[colour], mark=mark)
+    return series_style(place)
 
 
 def _variant(own: Style, number: int) -> Style:
@@ -96,9 +125,4 @@ def _base(learner: str) -> str:
 
 
 def _place(name: str) -> int:
-    from hardness.upper import LEARNERS
-
-    names = list(LEARNERS)
-    if name in names:
-        return names.index(name)
     return int.from_bytes(hashlib.sha256(name.encode(errors="replace")).digest()[:4])

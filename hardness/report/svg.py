@@ -31,13 +31,11 @@ class Box:
     height: float
 
 
-def parts(
-    svg: bytes, frames: dict[str, Box], key: str, series: dict[str, int]
-) -> list[tuple[Box, str]]:
+def parts(svg: bytes, frames: dict[str, Box], key: str, series: str) -> list[tuple[Box, str]]:
     """Cut the groups of these gids out of a figure, each with what it refers to and its box.
 
     frames: what their axes take; the names and numbers about them are added. key: begins every id.
-    series: the number of a series by the gid of its groups.
+    series: begins the gid of a series, before its number.
     """
     root = fromstring(svg)
     _plain(root)
@@ -146,7 +144,7 @@ def _style(text: str) -> str:
 
 
 def _part(
-    groups: list[Element], box: Box, begin: str, series: dict[str, int], targets: dict[Any, Element]
+    groups: list[Element], box: Box, begin: str, series: str, targets: dict[Any, Element]
 ) -> str:
     needed: dict[str, str] = {}  # old id -> new id
     inside = {e.get("id") for group in groups for e in group.iter() if e.get("id")}
@@ -175,22 +173,22 @@ def _part(
 def _references(element: Element) -> Iterator[str]:
     for one in element.iter():
         for name, value in one.attrib.items():
-            if name == "href":
+            if name == "href" and value.startswith("#"):
                 yield value.removeprefix("#")
             elif "url(#" in value:
                 yield from _POINTS_AT.findall(value)
 
 
-def _copy(element: Element, needed: dict[str, str], series: dict[str, int]) -> Element:
+def _copy(element: Element, needed: dict[str, str], series: str) -> Element:
     made = Element(element.tag)
     for name, value in element.attrib.items():
         if name == "id":
             if value in needed:
                 made.set("id", needed[value])
-            elif value in series:
+            elif value.startswith(series):
                 made.set("class", "series")
-                made.set("data-series", str(series[value]))
-        elif name == "href":
+                made.set("data-series", value.removeprefix(series))
+        elif name == "href" and value.startswith("#"):
             made.set(name, f"#{needed[value.removeprefix('#')]}")
         elif "url(#" in value:
             made.set(name, _POINTS_AT.sub(lambda found: f"url(#{needed[found[1]]})", value))

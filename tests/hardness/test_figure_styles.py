@@ -1,0 +1,150 @@
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from hardness.compare import compare
+from hardness.report.canvas import KINDS, LOOKS
+from hardness.report.figure import both_sides, of_both_sides
+from hardness.report.figures import DRAWINGS, draw, screen
+from hardness.report.gallery import GALLERY
+from hardness.report.styles import COLOURS, MARKS, style_of, styles_of
+from hardness.upper import LEARNERS
+
+
+def _light(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(one, other):
+    low, high = sorted((_light(one), _light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("colour", COLOURS)
+@pytest.mark.parametrize("paper", ["#ffffff", "#17181b"])
+def test_colours_are_seen_on_light_and_dark(colour, paper):
+    assert _contrast(colour, paper) >= 3
+
+
+def test_no_two_built_in_learners_look_the_same():
+    from hardness.report import styles
+
+    assert set(styles._BUILT_IN) == set(LEARNERS)
+    assert len({style_of(name) for name in LEARNERS}) == len(LEARNERS)
+    assert all(style_of(name).mark in MARKS for name in LEARNERS)
+
+
+def test_a_learner_keeps_its_style_whoever_stands_beside_it():
+    first = styles_of(["queries", "student"])
+    second = styles_of(["x.py:A", "student", "queries", "elimination"])
+    assert first["student"] == second["student"] == style_of("student:steps=3")
+    assert first["queries"] == second["queries"]
+    assert second["x.py:A"] == style_of("folder/x.py:A:width=3")
+    both = styles_of(["lowdegree:degree=2", "lowdegree:degree=1"])
+    assert both["lowdegree:degree=1"] == style_of("lowdegree")
+    assert both["lowdegree:degree=2"].colour == style_of("lowdegree").colour
+    every = styles_of([f"f{i}.py:Net" for i in range(20)] + list(LEARNERS))
+    assert len(set(every.values())) == len(every)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return compare("parity:m=2", "d=6,8", ("queries", "lowdegree:degree=1"), seeds=2)
+
+
+def test_runs_may_be_missing(small):
+    for runs in (small.runs[1:], small.runs[4:], small.runs[:1], ()):
+        data = of_both_sides(replace(small, runs=runs))
+        assert sum(len(one["runs"]) for one in data["learners"]) == len(runs)
+        assert draw("both-sides", data).startswith(b"<?xml")
+        assert len(screen("both-sides", data, "k")) == 3
+
+
+def test_the_figure_is_drawn_from_its_json_alone(small):
+    assert draw("both-sides", json.loads(json.dumps(of_both_sides(small)))) == both_sides(small)
+
+
+def test_points_say_the_values(small):
+    panel = screen("both-sides", of_both_sides(small), "k")[1]
+    names = [series.name for series in panel.series]
+    assert names[:2] == ["queries", "lowdegree:degree=1"]
+    assert panel.series[0].colour == style_of("queries").colour.lower()
+    texts = {point.text for point in panel.points if names[point.series] == "queries"}
+    wanted = {
+        f"queries: d = {run.spec.split('d=')[1].split(',')[0]}, examples = "
+        + f"{run.usage.examples:,}".replace(",", " ")
+        for run in small.runs
+        if run.learner == "queries"
+    }
+    assert texts == wanted
+
+
+HOSTILE = ("$x$_{", "_a.py:N", "אבג\u202e<script>", "a" * 5000, "q\"'&<>", "\n\x00\x1b")
+
+
+def test_hostile_names_are_drawn(small):
+    data = of_both_sides(small)
+    for name in HOSTILE:
+        data["learners"][0]["learner"] = name
+        data["spec"] = data["parameter"] = name
+        assert draw("both-sides", data, "svg")
+        for panel in screen("both-sides", data, "k"):
+            assert "<script" not in panel.svg
+            assert len(panel.svg) < 40_000
+            assert panel.series[0].name == name
+
+
+CODE = """
+import hashlib, json, sys
+from hardness.report.figures import draw
+data = json.load(sys.stdin)
+print([hashlib.sha256(draw("both-sides", data, kind, look)).hexdigest()
+       for kind in ("svg", "pdf", "png") for look in ("paper", "talk")])
+"""
+
+
+def test_bytes_are_the_same_in_another_process(small):
+    import hashlib
+
+    data = of_both_sides(small)
+    done = subprocess.run(
+        [sys.executable, "-c", CODE],
+        input=json.dumps(data),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    own = [
+        hashlib.sha256(draw("both-sides", data, kind, look)).hexdigest()
+        for kind in KINDS
+        for look in LOOKS
+    ]
+    assert done.stdout.strip() == str(own)
+    pdf = draw("both-sides", data, "pdf")
+    assert b"CreationDate" not in pdf
+    assert b"/Producer" not in pdf
+
+
+def test_every_figure_is_in_the_gallery():
+    assert set(GALLERY) == {*DRAWINGS, "icl"}
+
+
+def test_figures_are_listed_and_formats_are_read(hardness):
+    listed = hardness("figure")
+    assert listed.code == 0
+    assert all(name in listed.out for name in GALLERY)
+    assert max(map(len, listed.out.splitlines())) <= 80
+    spec = "parity:d=8,m=3"
+    assert hardness("figure", "sda", spec, "--out", "a", "--format", "pdf").code == 0
+    assert hardness("figure", "sda", spec, "--out", "a.PNG", "--style", "talk").code == 0
+    bad = hardness("figure", "sda", spec, "--out", "a.svg", "--format", "png")
+    assert bad.code == 2
+    bad.one_line("a.svg", "png")
+    missing = hardness("figure", "sda")
+    assert missing.code == 2
+    missing.one_line("SPEC")
