@@ -9,7 +9,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo test test-lattice check lint types layers bench tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster ladder-tables figures clean
+.PHONY: demo test test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster ladder-tables clean figures docs test-docs
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -27,6 +27,13 @@ test-plugins: $(VENV)/.plugins
 
 test-cluster: $(VENV)/.cluster
 	$(call MARKED,cluster)
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs build/docs
+	@echo build/docs/index.html
+
+test-docs: $(VENV)/.docs
+	$(call MARKED,docs)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -57,6 +64,10 @@ ladder-tables: $(VENV)/.plugins
 icl-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/icl.py > icl.part && mv icl.part docs/in-context-tables.md
 	cat docs/in-context-tables.md
+
+results: $(VENV)/.core
+	$(BIN)/python benchmarks/results.py > results.part && mv results.part docs/results.md
+	cat docs/results.md
 
 scaling-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/scaling.py > scaling.part && mv scaling.part docs/scaling-tables.md
@@ -92,6 +103,10 @@ $(VENV)/.lattice: $(VENV)/.test
 
 $(VENV)/.plugins: $(VENV)/.test
 	$(PIP) --editable '.[test,sklearn,torch]'
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(PIP) --editable '.[test,docs]'
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.test

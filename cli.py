@@ -1,4 +1,4 @@
-"""The entry point: the root of the commands, and how each of them ends."""
+"""The entry point: what a process needs before the commands, and how each of them ends."""
 
 import os
 import sys
@@ -8,63 +8,18 @@ from typing import NoReturn
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-import click
+INTERRUPTED = "interrupted: nothing was left half-written"
 
-from hardness.commands.bounds import certify, check, estimate, verify
-from hardness.commands.challenge import challenge
-from hardness.commands.comparisons import compare, noisy_map
-from hardness.commands.examples import generate, inspect, reduction
-from hardness.commands.families import families
-from hardness.commands.icl import icl
-from hardness.commands.learners import learners
-from hardness.commands.measures import measures
-from hardness.commands.options import printable
-from hardness.commands.pages import demo, figure, report
-from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
-from hardness.commands.store import store
-from hardness.commands.stress import stress
-from hardness.commands.sweep import sweep
+try:  # Ctrl-C while modules are imported is an interrupt as any other
+    import click
 
-COMMANDS = (
-    demo,
-    families,
-    learners,
-    generate,
-    inspect,
-    reduction,
-    certify,
-    check,
-    verify,
-    estimate,
-    measures,
-    learn,
-    attack,
-    distinguish,
-    pairtest,
-    spectrum,
-    compare,
-    noisy_map,
-    stress,
-    sweep,
-    challenge,
-    store,
-    icl,
-    report,
-    figure,
-)
+    from hardness.commands.options import printable
+    from hardness.commands.root import COMMANDS, cli
+except KeyboardInterrupt:
+    print(f"hardness: {INTERRUPTED}", file=sys.stderr)
+    sys.exit(130)
 
-
-@click.group(invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="hardness-toolkit", prog_name="hardness")
-@click.pass_context
-def cli(context: click.Context) -> None:
-    """Certify, verify and learn families of attention layers that are SQ-hard.
-
-    A problem is named by a SPEC such as parity:d=32,m=3 or parity:d=32,m=3,noise=0.1, by a name of
-    the catalog, or by a folder that `hardness generate` made.
-    """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+__all__ = ["COMMANDS", "cli", "main"]
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -80,7 +35,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         _complain(error.format_message(), 1)
     except (click.Abort, KeyboardInterrupt) as error:
-        _complain(str(error) or "interrupted: nothing was left half-written", 130)
+        _complain(str(error) or INTERRUPTED, 130)
     except MemoryError:
         _complain("out of memory: ask for less", 1)
     except BrokenPipeError:
@@ -110,9 +65,6 @@ def _complain(message: str, code: int) -> NoReturn:
     click.echo("hardness: " + printable(" ".join(message.split())), err=True)
     sys.exit(code)
 
-
-for _command in COMMANDS:
-    cli.add_command(_command)
 
 if __name__ == "__main__":
     main()

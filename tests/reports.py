@@ -20,7 +20,7 @@ HOSTILE = (
     "<script>window.__hacked=1</script>",
     "</script><img src=x onerror=window.__hacked=2>",
     "<!--<script>",
-    "\"' onmouseover=window.__hacked=3 x=\"",
+    '"\' onmouseover=window.__hacked=3 x="',
     "]]>&amp;{{7*7}}{% raw %}",
     "שלום.py:רשת",
     "a\u202egnp.exe\u2066b\u200bc\u00ad",
@@ -47,7 +47,7 @@ def risks(learners: tuple[str, ...], values: tuple[int, ...] = (8, 10, 12)) -> d
         "values": [str(v) for v in values],
         "places": [float(v) for v in values],
         "seeds": 2,
-        "learners": {name: cells for name in learners},
+        "learners": dict.fromkeys(learners, cells),
     }
 
 

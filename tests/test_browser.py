@@ -121,7 +121,9 @@ class Browser:
         kept = os.environ.get("HARDNESS_SCREENSHOTS")
         folder = Path(kept) if kept else self.folder
         folder.mkdir(parents=True, exist_ok=True)
-        width, height = self.js("const e = document.documentElement; return [innerWidth, e.scrollHeight]")
+        width, height = self.js(
+            "const e = document.documentElement; return [innerWidth, e.scrollHeight]"
+        )
         clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}
         taken = self.cdp("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         path = folder / f"{name}.png"
@@ -185,9 +187,9 @@ def test_runs_are_sorted_by_number_and_by_text_and_what_is_missing_comes_last(op
 def test_filters_hide_what_does_not_match_and_count_the_rest(opened, made):
     opened.type("[data-grid=learners] input", "profile QUERIES d=9")
     assert opened.column("learners", 2) == ["profile:d=9,m=2"]
-    assert opened.js("return document.querySelector('[data-grid=learners] .count').textContent") == (
-        "1 of 30 rows"
-    )
+    assert opened.js(
+        "return document.querySelector('[data-grid=learners] .count').textContent"
+    ) == ("1 of 30 rows")
     opened.type("[data-grid=learners] input", "")
     values = opened.js(
         "return [...document.querySelectorAll('[data-grid=learners] select')]"

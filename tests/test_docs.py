@@ -14,6 +14,13 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
+FENCED = re.compile(r"^```.*?^```", re.M | re.S)
+LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
+
+
+def called(page: Path) -> str:
+    """The name of a page below the repository: pages of two folders may be called alike."""
+    return str(page.relative_to(ROOT))
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -44,7 +51,7 @@ def plain(text: str) -> str:
     return "".join(re.sub(r" +", " ", line).strip() + "\n" for line in text.splitlines())
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=called)
 def test_commands_print_what_the_page_says(hardness, page):
     shutil.copytree(ROOT / "docs/examples", "docs/examples")
     for command, expected in blocks(page):
@@ -55,10 +62,10 @@ def test_commands_print_what_the_page_says(hardness, page):
         found = hardness(*arguments)
         assert found.code in (0, 3), found.err
         shown = plain(found.out + found.err)
-        assert re.fullmatch(pattern(expected), shown), f"{page.name}: {command}\n{shown}"
+        assert re.fullmatch(pattern(expected), shown), f"{called(page)}: {command}\n{shown}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=called)
 def test_python_examples_run(page):
     tests = doctest.DocTestParser().get_doctest(
         page.read_text(encoding="utf-8").replace("```", "\n"), {}, page.name, str(page), 0
@@ -66,10 +73,28 @@ def test_python_examples_run(page):
     assert doctest.DocTestRunner().run(tests).failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=called)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{called(page)} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=called)
+def test_headings_are_told_apart(page):
+    headings = re.findall(r"^#+ .*", FENCED.sub("", page.read_text(encoding="utf-8")), re.M)
+    assert sum(heading.startswith("# ") for heading in headings) == 1
+    assert len(headings) == len(set(headings)), called(page)
+
+
+def test_every_page_is_reached_from_the_index():
+    reached, found = set(), [ROOT / "docs/index.md"]
+    while found:
+        page = found.pop()
+        reached.add(page)
+        links = LINK.findall(page.read_text(encoding="utf-8")) if page.suffix == ".md" else []
+        found += {(page.parent / link).resolve() for link in links} - reached
+    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "docs").rglob("*.ipynb")]
+    assert [called(page) for page in pages if page not in reached] == []
 
 
 def test_every_source_has_its_reference():

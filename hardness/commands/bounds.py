@@ -8,13 +8,14 @@ import click
 
 from hardness.commands.about import WHOLE, about_options, asked_about, refuse_unasked
 from hardness.commands.options import (
+    FILE,
     POSITIVE,
-    common,
     complete_spec,
     early,
     emit,
     progress,
     rational,
+    shared,
     spec_argument,
     target,
     tau_option,
@@ -64,7 +65,7 @@ from hardness.commands.options import (
     help="gd: gradients seen. Finite: limit of each search for members.  [default: by size]",
 )
 @about_options
-@common
+@shared("seed", "force", "quiet", out="Also write the certificate to this file.")
 def certify(
     to: SimpleNamespace,
     source: str,
@@ -144,7 +145,7 @@ def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> A
 
 @click.command(short_help="Check a certificate or a transcript again.")
 @click.argument("file", type=click.Path(path_type=Path))
-@common
+@shared("force", out=FILE)
 def check(to: SimpleNamespace, file: Path) -> None:
     """Derive a certificate's claims again, or play a transcript again; exit 3 if one fails."""
     from hardness.check import check
@@ -180,7 +181,7 @@ def check(to: SimpleNamespace, file: Path) -> None:
     default=0.99,
     show_default=True,
 )
-@common
+@shared("seed", "force", "quiet", out=FILE)
 def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidence: float) -> None:
     """Sample correlations against the certified ones, and the real layer against the formula."""
     from hardness.lower import verify
@@ -201,7 +202,7 @@ def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidenc
     type=POSITIVE,
     help="That an attacker may have.  [default: what a name of the catalog gives away, or any]",
 )
-@common
+@shared("force", out=FILE)
 def estimate(to: SimpleNamespace, spec: str, samples: int | None) -> None:
     """Estimate what the known attacks cost on a SPEC or a folder, and which is the least."""
     from hardness.lower import estimate

@@ -9,10 +9,10 @@ import click
 from hardness.commands.options import (
     POSITIVE,
     budget_options,
-    common,
     complete_learner,
     emit,
     progress,
+    shared,
     spec_argument,
 )
 
@@ -51,7 +51,7 @@ def challenge(context: click.Context) -> None:
     default="safetensors",
     show_default=True,
 )
-@common
+@shared("force", "quiet", out="The public folder.")
 def create(
     to: SimpleNamespace,
     spec: str,
@@ -103,7 +103,7 @@ def create(
 @click.option("--secret", help='A claimed secret, "[2,5,7]".')
 @click.option("--learner", shell_complete=complete_learner, help="Runs on the labelled examples.")
 @budget_options
-@common
+@shared("seed", "force", out="A file FILE.safetensors.")
 def submit(
     to: SimpleNamespace,
     folder: Path,
@@ -163,7 +163,7 @@ def submit(
 @click.option(
     "--against", type=click.Path(path_type=Path), help="Earlier scores that must come out again."
 )
-@common
+@shared("force", "quiet", out="Also write the scores to this file.")
 def score(
     to: SimpleNamespace,
     folder: Path,

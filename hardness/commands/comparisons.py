@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 from hardness.commands.options import (
+    FOLDER,
     POSITIVE,
     budget_options,
-    common,
     complete_learner,
     emit,
     progress,
+    shared,
     spec_argument,
     tau_option,
 )
@@ -32,7 +33,7 @@ from hardness.commands.options import (
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True)
 @tau_option
 @budget_options
-@common
+@shared("seed", "jobs", "force", "quiet", out="Folder of results and the page.")
 def compare(
     to: SimpleNamespace,
     spec: str,
@@ -96,7 +97,7 @@ def compare(
 )
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True)
 @budget_options
-@common
+@shared("seed", "force", "quiet", out=FOLDER)
 def noisy_map(
     to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any
 ) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 import click
 
 from hardness.commands.options import (
-    common,
+    FILE,
     complete_spec,
     early,
     emit,
     progress,
+    shared,
     spec_argument,
     target,
 )
@@ -28,7 +29,7 @@ from hardness.commands.options import (
     show_default=True,
 )
 @click.option("--layer", "with_layer", is_flag=True, help="Also write the weights (secret).")
-@common
+@shared("seed", "force", "quiet", out="Folder to write.  [required]")
 def generate(to: SimpleNamespace, spec: str, examples: int, tensors: Any, with_layer: bool) -> None:
     """Write an instance, its secret part and its first examples to a folder."""
     from instances.files import write_folder
@@ -56,7 +57,7 @@ def generate(to: SimpleNamespace, spec: str, examples: int, tensors: Any, with_l
 
 @click.command(short_help="Heads, norms and coherence of a layer.")
 @spec_argument
-@common
+@shared("seed", "force", out=FILE)
 def inspect(to: SimpleNamespace, spec: str) -> None:
     """Show what a layer is like: heads, norms, how alike its heads are."""
     from hardness.report.words import inspection_words
@@ -72,7 +73,7 @@ def inspect(to: SimpleNamespace, spec: str) -> None:
 @click.argument("direction", type=click.Choice(["lwr-to-attention", "attention-to-lwr"]))
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--spec", shell_complete=complete_spec, help="The family of plain arrays (a, b).")
-@common
+@shared("seed", "force", out="Folder or file to write.  [required]")
 def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | None) -> None:
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 

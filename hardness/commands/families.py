@@ -5,13 +5,13 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import common, complete_spec, emit
+from hardness.commands.options import FILE, complete_spec, emit, shared
 
 
 @click.command(short_help="List or show families and the catalog.")
 @click.argument("action", default="list", type=click.Choice(["list", "show"]))
 @click.argument("name", required=False, shell_complete=complete_spec)
-@common
+@shared("force", out=FILE)
 def families(to: SimpleNamespace, action: str, name: str | None) -> None:
     """List the families and the catalog, or show one."""
     from hardness.report.text import table
@@ -43,10 +43,10 @@ def families(to: SimpleNamespace, action: str, name: str | None) -> None:
         ],
         "catalog": [{"name": n, "spec": e.spec, "about": e.about} for n, e in CATALOG.items()],
     }
-    rows = [[f["name"], f["example"], f["about"]] for f in data["families"]]
-    named = [[c["name"], c["spec"], c["about"]] for c in data["catalog"]]
-    text = table(["family", "example", "what"], rows) + "\n\n"
-    return emit(to, data, text + table(["catalog", "spec", "what"], named))
+    rows = [[f["name"], f"{f['about']}\n{f['example']}"] for f in data["families"]]
+    named = [[c["name"], f"{c['about']}\n{c['spec']}"] for c in data["catalog"]]
+    text = table(["family", "what, and an example"], rows) + "\n\n"
+    return emit(to, data, text + table(["catalog", "what, and its spec"], named))
 
 
 def parameters(kind: Any) -> list[dict[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import POSITIVE, common, emit, progress
+from hardness.commands.options import FOLDER, POSITIVE, emit, progress, shared
 
 
 @click.group(invoke_without_command=True, short_help="In-context regression by attention layers.")
@@ -44,7 +44,7 @@ def law_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option(
         "--noise", type=float, default=0.0, show_default=True, help="Standard deviation of labels."
     )
-    @common
+    @shared("seed", "force", "quiet", out=FOLDER)
     @wraps(command)
     def wrapped(
         to: SimpleNamespace, d: int, n: int, sigma: str, task: str, noise: float, **rest: Any

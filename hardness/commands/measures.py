@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import common, early, emit, rational, spec_argument, target
+from hardness.commands.options import FILE, early, emit, rational, shared, spec_argument, target
 
 
 @click.command(short_help="Exact measures of a family in one table.")
@@ -17,7 +17,7 @@ from hardness.commands.options import common, early, emit, rational, spec_argume
     callback=rational,
     help="Probability delta that a bit is flipped, of noise sensitivity and stability.",
 )
-@common
+@shared("force", out=FILE)
 def measures(to: SimpleNamespace, spec: str, sensitivity: Any) -> None:
     """Measure a parity or a profile: leaps, correlations, weight by degree, sensitivities."""
     from hardness.lower import measures as measured

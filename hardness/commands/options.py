@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
+from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,38 +17,74 @@ import click
 POSITIVE = click.IntRange(min=1)
 
 
-def common(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options that stand everywhere, as one argument `to`."""
+_SHARED = {
+    "seed": (click.IntRange(min=0), 0, "Seed of all that is random."),
+    "jobs": (POSITIVE, os.cpu_count() or 1, "Processes.  [default: all cores]"),
+    "force": (bool, False, "Replace what stands at --out."),
+    "quiet": (bool, False, "No progress on stderr."),
+}
+FILE = "Also write the JSON to this file."
+FOLDER = "Write a folder with the results."
 
-    @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-    @click.option("--json", "as_json", is_flag=True, help="JSON alone on stdout.")
-    @click.option(
-        "--out",
-        type=click.Path(path_type=Path),
-        help="Where to write: a file; for demo, generate, compare, map and icl a folder.",
-    )
-    @click.option("--force", is_flag=True, help="Replace what stands at --out.")
-    @click.option("--jobs", type=POSITIVE, default=os.cpu_count() or 1, help="Processes.")
-    @click.option("--quiet", is_flag=True, help="No progress bars.")
-    @wraps(command)
-    def wrapped(
-        seed: int, as_json: bool, out: Path | None, force: bool, jobs: int, quiet: bool, **rest: Any
-    ) -> Any:
-        to = SimpleNamespace(
-            seed=seed, as_json=as_json, out=out, force=force, jobs=jobs, quiet=quiet
+Command = Callable[..., Any]
+
+
+def shared(*uses: str, out: str | None = None) -> Callable[[Command], Command]:
+    """Give a command the options that stand everywhere, as one argument `to`.
+
+    uses: those of seed, jobs, force and quiet that do something, shown in its help; the others are
+    taken all the same, so that scripts may give them to every command. out: what --out writes; None
+    where it would write nothing, and then it is refused.
+    """
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(as_json: bool, out: Path | None, **rest: Any) -> Any:
+            given = {name: rest.pop(name) for name in _SHARED}
+            if out is not None and unwritten:
+                path = click.get_current_context().command_path.partition(" ")[2]
+                raise click.UsageError(f"--out {out} given: {path} writes nothing to it")
+            return command(to=SimpleNamespace(as_json=as_json, out=out, **given), **rest)
+
+        made: Any = wrapped
+        for name, (kind, default, text) in reversed(_SHARED.items()):
+            flag: dict[str, Any] = {"is_flag": True} if kind is bool else {"type": kind}
+            if name == "seed":
+                flag["show_default"] = True
+            made = click.option(
+                f"--{name}", default=default, help=text, hidden=name not in uses, **flag
+            )(made)
+        made = click.option("--out", type=click.Path(path_type=Path), help=out, hidden=unwritten)(
+            made
         )
-        return command(to=to, **rest)
+        return click.option("--json", "as_json", is_flag=True, help="JSON alone on stdout.")(made)
 
-    return wrapped
+    unwritten = out is None
+    return decorate
+
+
+common = shared("seed", "jobs", "force", "quiet", out="Where to write.")
 
 
 def emit(to: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
     """Print text or JSON, and write the JSON to --out."""
-    click.echo(json.dumps(data, indent=1) if to.as_json else printable(text))
+    if to.as_json:
+        click.echo(json.dumps(data, indent=1))
+    else:
+        say(text)
     if write and to.out:
         from instances.disk import write_json
 
         write_json(to.out, data, force=to.force)
+
+
+def say(text: str) -> None:
+    """Print a text within the columns that there are, with colour where that is wanted."""
+    from hardness.commands.colour import coloured, wanted
+    from hardness.report.columns import folded, screen
+
+    fitted = folded(printable(text), screen())
+    click.echo(coloured(fitted) if wanted() else fitted)
 
 
 def printable(text: str) -> str:
@@ -91,6 +128,31 @@ def progress(total: int, label: str, to: SimpleNamespace) -> Iterator[Callable[[
     finally:
         if bar is not None:
             made.__exit__(None, None, None)
+
+
+@contextmanager
+def waiting(label: str, to: SimpleNamespace) -> Iterator[None]:
+    """Count seconds on stderr while one thing takes over a second."""
+    if to.quiet or not sys.stderr.isatty():
+        yield
+        return
+    start, ended = time.monotonic(), Event()
+
+    def count() -> None:
+        shown = False
+        while not ended.wait(1):
+            shown = True
+            click.echo(f"\r{label}, {time.monotonic() - start:.0f} s", nl=False, err=True)
+        if shown:
+            click.echo(f"\r{' ' * (len(label) + 12)}\r", nl=False, err=True)
+
+    counter = Thread(target=count, daemon=True)
+    counter.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        counter.join()
 
 
 def rational(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import common, complete_spec, early, emit, progress, target
+from hardness.commands.options import (
+    common,
+    complete_spec,
+    early,
+    emit,
+    progress,
+    shared,
+    target,
+)
 
 KINDS = ("svg", "pdf", "png")
 LOOKS = ("paper", "talk")
@@ -20,11 +28,11 @@ def complete_figure(context: click.Context, parameter: click.Parameter, text: st
 
 
 @click.command(short_help="The main job on small sizes: certify to picture.")
-@common
+@shared("seed", "jobs", "force", "quiet", out="Folder to write.  [default: out]")
 def demo(to: SimpleNamespace) -> None:
     """Do the main job on small sizes: certify, verify, learn, compare, draw."""
     from hardness.report.demo import demo, runs
-    from hardness.report.words import demo_words
+    from hardness.report.demo_words import demo_words
 
     out = to.out or Path("out")
     with progress(runs(), "running learners", to) as bar:
@@ -84,7 +92,9 @@ def report(to: SimpleNamespace, source: Path) -> None:
     show_default=True,
     help="talk: 16:9, larger letters and lines.",
 )
-@click.option("--slice", "choice", help="Which part of a store, as m=3,noise=0.")
+@click.option(
+    "--slice", "choice", metavar="m=3,noise=0", help="Which part of a store, where it has several."
+)
 @common
 def figure(
     to: SimpleNamespace,

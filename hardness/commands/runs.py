@@ -7,16 +7,18 @@ from typing import Any
 import click
 
 from hardness.commands.options import (
+    FILE,
     POSITIVE,
     budget_options,
-    common,
     complete_learner,
     early,
     emit,
     progress,
+    shared,
     spec_argument,
     target,
     tau_option,
+    waiting,
 )
 
 
@@ -37,7 +39,7 @@ from hardness.commands.options import (
 )
 @tau_option
 @budget_options
-@common
+@shared("seed", "force", "quiet", out=FILE)
 def learn(
     to: SimpleNamespace,
     learner: str,
@@ -65,11 +67,14 @@ def learn(
     chosen = parse_learner(learner)
     family, folder = target(spec)
     if against:
-        game = play(chosen, family, budget, to.seed, strategy=oracle, tau=tau)
+        with waiting("playing", to):
+            game = play(chosen, family, budget, to.seed, strategy=oracle, tau=tau)
         if transcript:
             write_json(transcript, game.transcript.to_json(), force=to.force)
         return emit(to, game.to_json(), game_words(game))
-    found = run(chosen, folder or family.instance(to.seed), budget, to.seed, oracle=oracle, tau=tau)
+    source = folder or family.instance(to.seed)
+    with waiting("learning", to):
+        found = run(chosen, source, budget, to.seed, oracle=oracle, tau=tau)
     emit(to, found.to_json(), run_words(found))
 
 
@@ -90,7 +95,7 @@ def learn(
     show_default=True,
 )
 @budget_options
-@common
+@shared("seed", "jobs", "force", "quiet", out=FILE)
 def distinguish(
     to: SimpleNamespace, learner: str, spec: str, trials: int, confidence: float, budget: Any
 ) -> None:
@@ -126,7 +131,7 @@ def distinguish(
     help="In each of the two worlds.",
 )
 @click.option("--level", type=POSITIVE, help="Degree of the statistic.  [default: the best one]")
-@common
+@shared("seed", "jobs", "force", "quiet", out=FILE)
 def pairtest(
     to: SimpleNamespace, spec: str, examples: int, repetitions: int, level: int | None
 ) -> None:
@@ -160,7 +165,7 @@ def pairtest(
 )
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True, help="Of a SPEC.")
 @budget_options
-@common
+@shared("seed", "jobs", "force", "quiet", out=FILE)
 def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any) -> None:
     """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
     from hardness.compare import attack, attacks_on, distinct, require_support
@@ -206,7 +211,7 @@ def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, b
     help="Draws of X_1 for each z.  [default: all of them up to d = 11, then 16 or fewer]",
 )
 @budget_options
-@common
+@shared("seed", "force", "quiet", out=FILE)
 def spectrum(
     to: SimpleNamespace, spec: str, learner: str | None, top: int, draws: int | None, budget: Any
 ) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import common, early, emit, printable
+from hardness.commands.options import FILE, early, emit, printable, shared
 
+_FORMATS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
 _DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
 
 
@@ -26,7 +27,7 @@ def store(context: click.Context) -> None:
 
 @store.command(short_help="What a store holds.")
 @_DB
-@common
+@shared("force", out=FILE)
 def show(to: SimpleNamespace, db: Path) -> None:
     """Count what a store holds, by learner and outcome; also while a sweep writes it."""
     from dataclasses import asdict
@@ -46,15 +47,15 @@ def show(to: SimpleNamespace, db: Path) -> None:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["csv", "json", "parquet"]),
-    help="As the name of --out ends; CSV where that says nothing.",
+    type=click.Choice(list(_FORMATS)),
+    help="[default: as the name of --out ends]",
 )
 @click.option(
     "--comparable",
     is_flag=True,
     help="Without times, memory and machine, and without runs that these ended.",
 )
-@common
+@shared("force", out="File to write: .csv, .json or .parquet.  [required]")
 def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
     """Write the runs of a store to --out in an order that depends on them alone.
 
@@ -68,20 +69,25 @@ def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
     if not to.out:
         raise click.UsageError("store export needs --out FILE")
     ending = to.out.suffix.lower().removeprefix(".")
-    form = form or (ending if ending in ("json", "parquet") else "csv")
+    if not form and ending not in _FORMATS:
+        raise click.UsageError(
+            f"--out {to.out} given: end its name in .csv, .json or .parquet, or say --format"
+        )
+    form = form or ending
     early(to)
     with read(db) as found:
         done = write(found, to.out, form, comparable, to.force)
     data = {"runs": done.runs, "left_out": done.left_out, "format": form, "out": str(to.out)}
     left = f", {done.left_out} not reproducible left out" if done.left_out else ""
-    emit(to, data, f"written: {to.out}: {count(done.runs, 'run')}{left}", write=False)
+    said = f"written: {to.out}: {count(done.runs, 'run')} as {_FORMATS[form]}{left}"
+    emit(to, data, said, write=False)
 
 
 @store.command(short_help="Ask in SQL; nothing can be changed.")
 @_DB
 @click.argument("sql", metavar="SELECT")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
-@common
+@shared("force", out="Also write the answer to this file.")
 def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
     """Answer one SELECT over the views runs, certificates, wholes, figures and sweeps.
 
@@ -115,7 +121,7 @@ def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
 @store.command(short_help="Put stores together to a new one.")
 @_DB
 @click.argument("others", metavar="[DB]...", nargs=-1, type=click.Path(path_type=Path))
-@common
+@shared(out="The new store.  [required]")
 def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
     """Write all that stores hold to the new store --out; contradictions are refused.
 
@@ -134,7 +140,7 @@ def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
 
 @store.command(short_help="Check every page and every row.")
 @_DB
-@common
+@shared("force", out=FILE)
 @click.pass_context
 def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
     """Check a store; exits 1 where it is damaged or was edited."""
@@ -155,7 +161,7 @@ def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
 
 @store.command(short_help="Recover a damaged store to a new one.")
 @_DB
-@common
+@shared(out="The new store.  [required]")
 def recover(to: SimpleNamespace, db: Path) -> None:
     """Write every row of a damaged store that is what was written to the new store --out."""
     from hardness.compare.store.recover import recover as write
@@ -169,7 +175,7 @@ def recover(to: SimpleNamespace, db: Path) -> None:
 @store.command(short_help="The arrays of a job that was cut.")
 @_DB
 @click.argument("key")
-@common
+@shared("force", out="File FILE.npz to write.  [required]")
 def whole(to: SimpleNamespace, db: Path, key: str) -> None:
     """Write the arrays of a job that was cut, such as a Gram matrix, to --out FILE.npz.
 

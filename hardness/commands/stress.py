@@ -6,14 +6,15 @@ from typing import Any
 import click
 
 from hardness.commands.options import (
+    FILE,
     POSITIVE,
-    common,
     complete_learner,
     complete_spec,
     early,
     emit,
     override_options,
     progress,
+    shared,
 )
 
 
@@ -56,7 +57,7 @@ def complete_ladder(context: click.Context, parameter: click.Parameter, text: st
     shell_complete=complete_learner,
 )
 @override_options
-@common
+@shared("seed", "jobs", "force", "quiet", out=FILE)
 @click.pass_context
 def stress(
     context: click.Context,

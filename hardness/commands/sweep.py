@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import common, early, emit, printable, progress
+from hardness.commands.options import FILE, early, emit, printable, progress, say, shared
 
 _LOGGED = 30.0  # seconds between lines where stderr is no terminal
 _WRITING = 10.0  # seconds to write what is finished, in which another Ctrl-C does nothing
@@ -40,7 +40,7 @@ def sweep() -> None:
     help="Seconds that each of at most 20 real runs may take; 0 for none.",
 )
 @click.option("--yes", is_flag=True, help="Plan over 1e7 runs too.")
-@common
+@shared("jobs", "force", "quiet", out=FILE)
 def plan_command(
     to: SimpleNamespace, file: Path, store: Path | None, probe: float, yes: bool
 ) -> None:
@@ -78,7 +78,7 @@ def plan_command(
     help="local; dask, processes here; dask:tcp://HOST:PORT, a scheduler that is there.",
 )
 @click.option("--yes", is_flag=True, help="More than 10 million runs, too.")
-@common
+@shared("jobs", "quiet")
 @click.pass_context
 def run(
     context: click.Context,
@@ -122,14 +122,14 @@ def run(
     if to.as_json:
         click.echo(json.dumps(ended_json(ended.progress, counts, ended.missing)))
     else:
-        click.echo(printable(ended_words(store, ended.progress, counts, ended.missing)))
+        say(ended_words(store, ended.progress, counts, ended.missing))
     if ended.missing:
         sys.exit(1)
 
 
 @sweep.command(short_help="How sweeps stand, also while they run.")
 @click.argument("store", metavar="DB", type=click.Path(path_type=Path))
-@common
+@shared("force", out=FILE)
 def status(to: SimpleNamespace, store: Path) -> None:
     """Say how the sweeps of a store stand; a sweep that runs is not disturbed."""
     from hardness.compare.store import read

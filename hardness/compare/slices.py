@@ -6,6 +6,7 @@ Nothing of a learner's or a family's file is executed: names in a store are data
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from hardness.compare.both import Comparison
 from hardness.compare.certified import Certifier, terms_of
@@ -59,13 +60,10 @@ def slices(
     certifier = Certifier(certificates)
     found: list[Slice] = []
     for fixed, rows in worlds(runs):
-        points: dict[str, Point] = {}
-        for row in rows:
-            points.setdefault(row.run.spec, point_of(row.run.spec))
         by_spec: dict[str, list[RunRow]] = {}
         for row in rows:
             by_spec.setdefault(row.run.spec, []).append(row)
-        for parameter, line in lines(list(points.values())):
+        for parameter, line in lines([point_of(spec) for spec in by_spec]):
             mine = [row for point in line for row in by_spec[point.spec]]
             found.append(_slice(parameter, line, mine, fixed, certifier))
     named = choices([one.fixed for one in found])
@@ -111,6 +109,7 @@ def _slice(
     )
 
 
+@lru_cache(1024)
 def short(learner: str) -> str:
     """Write a learner's canonical name without its defaults; as it is, where it is none of ours.
 

@@ -6,7 +6,7 @@ from hardness.lower.cost import Estimate, Estimates, estimate
 from hardness.report.text import table
 from instances.spec import parse_stored
 
-_WIDTH = 96
+_WIDTH = 80
 MEANING = (
     "bits: log2 of the operations, each attack in its own unit (a candidate, a table entry, a step "
     "of linear algebra, a call's worth of a sieve): differences of a few bits mean nothing. An "

@@ -32,6 +32,11 @@ GALLERY: dict[str, Entry] = {
         source="FILE",
         made=_COMPARE,
     ),
+    "phase": Entry(
+        shows="where learners solve, over two parameters, beside bounds",
+        source="FILE",
+        made=_COMPARE,
+    ),
     "risks": Entry(
         shows="relative risk and examples, over a parameter",
         source="FILE",
@@ -74,6 +79,9 @@ GALLERY: dict[str, Entry] = {
     "eigenvalues": Entry(shows="spectrum of the Gram matrix of all members", source="SPEC"),
     "sda": Entry(shows="statistical dimension with average correlation", source="SPEC"),
     "walsh": Entry(shows="Walsh weight of an LWE-style member by degree", source="SPEC"),
+    "portrait": Entry(
+        shows="what a member of a family computes, by formula and layer", source="SPEC"
+    ),
     "collapse": Entry(shows="least squares: error by number of examples", source="SPEC"),
     "heads": Entry(shows="what fits of 0 to 8 heads leave", source="SPEC"),
     "descent": Entry(shows="noisy gradient descent beside its bound", source="SPEC"),

@@ -6,8 +6,7 @@ from hardness.check import check
 from hardness.lower import Certificate
 from hardness.lower.record import Claim
 from hardness.report.cost import beside_words
-from hardness.report.text import credit
-from hardness.report.words import shown_value, wrap
+from hardness.report.words import claim_line, wrap
 
 _ORDER = ("kernel", "gd", "low-degree", "information")  # how the names of quantities begin
 
@@ -38,7 +37,7 @@ def named_words(certificate: Certificate) -> str:
 def _claim(one: Claim, statement: str) -> list[str]:
     given = ", ".join(f"{key} {value}" for key, value in one.parameters.items())
     return [
-        f"{one.quantity} = {shown_value(one)}   ({one.kind}; {credit(one.source)})",
+        claim_line(one),
         wrap(f"{statement[:1].upper()}{statement[1:]}.", "  "),
         wrap(given, "  "),
     ]

@@ -36,7 +36,7 @@ def scaling_words(comparison: Comparison) -> str:
         theory = [one.theory for one in found.certified[:1] if one.theory]
         lines += ["", *theory] if theory else []
     if found.certified or rows:
-        lines += ["", textwrap.fill(NOTE, 100)]
+        lines += ["", textwrap.fill(NOTE, 80)]
     return "\n".join(lines)
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from hardness.compare import Comparison, scaling
+from hardness.compare import Comparison, Scaling, scaling
 from hardness.compare.scaling import Law
 from hardness.compare.scaling.certified import numbers
 from hardness.compare.scaling.fits import COSTS, Fit
@@ -16,13 +16,16 @@ Data = dict[str, Any]
 _TITLES = {"queries": "Statistical queries", "examples": "Examples", "seconds": "Seconds"}
 
 
-def of_scaling(comparison: Comparison) -> Data:
-    """Collect costs, fitted laws and certified numbers; raises UsageError for sizes of 0 alone."""
+def of_scaling(comparison: Comparison, found: Scaling | None = None) -> Data:
+    """Collect costs, fitted laws and certified numbers; raises UsageError for sizes of 0 alone.
+
+    found: the fitted growth, where it was computed before.
+    """
     if not any(value > 0 for value in comparison.values):
         raise UsageError(
             f"no {comparison.parameter} above 0 in these results: a log axis needs one"
         )
-    found = scaling(comparison)
+    found = found or scaling(comparison)
     units = {fit.beside for fit in found.fits if fit.beside}
     return {
         "spec": comparison.spec,

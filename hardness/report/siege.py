@@ -2,8 +2,11 @@
 
 from hardness.compare import Siege
 from hardness.report.text import number, table
+from hardness.upper import Outcome
 from hardness.upper.plugins.names import plugin
 from instances.limits import readable_bytes
+
+_BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 
 
 def siege_words(found: list[Siege], stopped: dict[str, str] | None = None) -> str:
@@ -14,11 +17,12 @@ def siege_words(found: list[Siege], stopped: dict[str, str] | None = None) -> st
     rows = []
     for one in found:
         low, high = one.interval
-        rate = f"{low:.2f}..{high:.2f}" if one.judged else "-"
+        counted = one.judged and not _silent(one)
+        rate = f"{low:.2f}..{high:.2f}" if counted else "-"
         rows.append(
             [
                 _name(one.learner),
-                f"{one.recovered}/{one.judged}" if one.judged else "not known",
+                _found(one),
                 rate,
                 number(one.seconds),
                 number(one.examples),
@@ -30,6 +34,20 @@ def siege_words(found: list[Siege], stopped: dict[str, str] | None = None) -> st
     lines += [f"{_name(one.learner)}: {_ends(one)}" for one in found]
     lines += [f"{name}: did not run: {why}" for name, why in (stopped or {}).items()]
     return "\n".join(lines)
+
+
+def _found(one: Siege) -> str:
+    """How many secrets were found, of those that can be checked."""
+    if not one.judged:
+        return "not known"
+    return "no secret claimed" if _silent(one) else f"{one.recovered}/{one.judged}"
+
+
+def _silent(one: Siege) -> bool:
+    """Whether a learner predicts labels and names no secret: it is no attack, and fails at none."""
+    return all("claimed_secret" not in run.details for run in one.runs) and any(
+        run.outcome in _BY_RISK for run in one.runs
+    )
 
 
 def _name(learner: str) -> str:

@@ -123,7 +123,8 @@ def recovered_words(found: Recovered, out: str) -> str:
     rejected = ", ".join(f"{n} of {name}" for name, n in found.rejected.items())
     lost = f"rejected, for they are not what was written: {rejected}" if rejected else ""
     lost = lost or "no row was rejected; what lies on pages that are gone is in no count"
-    return f"recovered to {out}: {kept}\n{lost}"
+    newer = f"\nbeware: {found.newer}; what only that knows is lost" if found.newer else ""
+    return f"recovered to {out}: {kept}\n{lost}{newer}"
 
 
 def answer_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:

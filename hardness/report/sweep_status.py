@@ -87,8 +87,11 @@ def _sweep(one: SweepRow, writing: bool) -> str:
     how = state(one, writing)
     left = one.remaining_seconds
     when = f"about {duration(left)} left" if how == "running" and left is not None else ""
+    done, planned = sum(one.done.values()), sum(one.planned.values())
+    if how == "killed":  # all that is known is that nobody writes and that it did not say why
+        how = "all jobs done, then cut off" if done >= planned else "cut off (killed, or disk full)"
     first = (
-        f"{one.name}: {how}, {sum(one.done.values())} of {sum(one.planned.values())} jobs done"
+        f"{one.name}: {how}, {done} of {planned} jobs done"
         f"{f', {when}' if when else ''}; engine {one.engine}, written {ago} ago"
     )
     first = textwrap.fill(first, 80)

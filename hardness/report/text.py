@@ -3,31 +3,76 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hardness.report.columns import fill, pad, parts, screen, taken
 from hardness.report.summary import bounds, cells, query_bound, short_name
 from instances.parameters import plain
 
 if TYPE_CHECKING:
     from hardness.compare.both import Comparison
 
+_FIRST = 12  # columns that a first cell keeps, where wider ones stand above their rows
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Align columns: words to the left, numbers to the right.
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | None = None) -> str:
+    """Align columns, words to the left and numbers to the right, within a width.
+
+    What does not fit is folded at spaces, the widest words first; nothing is cut. A first cell that
+    is still too wide stands on a line of its own. width: that of the terminal where none is given.
 
     >>> print(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]))
     learner  queries
     a             10
     bb             5
+    >>> print(table(["family", "what"], [["lwe", "learning with errors"]], width=24))
+    family  what
+    lwe     learning with
+            errors
     """
-    every = [list(header), *[list(row) for row in rows]]
-    widths = [max(len(row[i]) for row in every) for i in range(len(header))]
     left = [any(r[i][:1].isalpha() or " " in r[i] for r in rows) for i in range(len(header))]
-    return "\n".join(
+    every = [list(header), *[list(row) for row in rows]]
+    widths = _fitted(every, left, width or screen())
+    return "\n".join(line for row in every for line in _lines(row, widths, left))
+
+
+def _fitted(every: list[list[str]], left: list[bool], room: int) -> list[int]:
+    """Return the widths of columns: those of their cells, or less where that is too much."""
+    columns = list(zip(*every, strict=True))
+    natural = [
+        max(taken(part) for cell in column for part in cell.split("\n")) for column in columns
+    ]
+    least = [
+        max(taken(part) for cell in column for line in cell.split("\n") for part in parts(line))
+        for column in columns
+    ]
+    widths = list(natural)
+    excess = sum(widths) + 2 * (len(widths) - 1) - room
+    while excess > 0:
+        narrower = [i for i, text in enumerate(left) if text and widths[i] > least[i]]
+        if not narrower:
+            break
+        widths[max(narrower, key=lambda i: (widths[i], i))] -= 1
+        excess -= 1
+    if excess > 0 and left[0]:
+        widths[0] = max(widths[0] - excess, min(_FIRST, widths[0]))
+    return widths
+
+
+def _lines(row: list[str], widths: list[int], left: list[bool]) -> list[str]:
+    """Write a row in as many lines as its tallest cell needs."""
+    cells = [
+        [line for part in cell.split("\n") for line in fill(parts(part), width)]
+        for cell, width in zip(row, widths, strict=True)
+    ]
+    if taken(cells[0][0]) > widths[0]:
+        cells = [cells[0], *([["", *cell] for cell in cells[1:]])]
+    tallest = max(map(len, cells))
+    return [
         "  ".join(
-            cell.ljust(width) if text else cell.rjust(width)
-            for cell, width, text in zip(row, widths, left, strict=True)
+            pad(cell[i] if i < len(cell) else "", width, right=not text)
+            for cell, width, text in zip(cells, widths, left, strict=True)
         ).rstrip()
-        for row in every
-    )
+        for i in range(tallest)
+    ]
 
 
 def count(number: int, noun: str) -> str:

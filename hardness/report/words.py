@@ -8,10 +8,9 @@ from hardness.check import Checked
 from hardness.compare import Game, Run
 from hardness.lower import Certificate, Claim, Verification
 from hardness.report.cost import beside_words
-from hardness.report.demo import CERTIFIED, VERIFIED, Demo
 from hardness.report.lifted import lifted_words
 from hardness.report.stages import stage_words
-from hardness.report.text import big, comparison_table, credit, table
+from hardness.report.text import big, credit, table
 
 _ROWS, _LONG, _DIGITS = 12, 40, 60
 
@@ -21,11 +20,17 @@ def certificate_words(certificate: Certificate) -> str:
     lines = [certificate.spec, ""]
     for claim in certificate.claims:
         given = ", ".join(f"{k} {_whole(v)}" for k, v in claim.parameters.items())
-        value = shown_value(claim)
-        lines += [f"{claim.quantity} = {value}   ({claim.kind}; {credit(claim.source)})"]
+        lines += [claim_line(claim)]
         lines += [wrap(claim.meaning, "  "), wrap(given, "  ")]
     beside = beside_words(certificate.spec)
     return "\n".join([*lines, "", wrap(certificate.scope), *(["", wrap(beside)] if beside else [])])
+
+
+def claim_line(claim: Claim) -> str:
+    """Write what is claimed and how it is known, on two lines where one is too long."""
+    value, known = shown_value(claim), f"({claim.kind}; {credit(claim.source)})"
+    line = f"{claim.quantity} = {value}   {known}"
+    return line if len(line) <= 80 else f"{claim.quantity} = {value}\n  {known}"
 
 
 def shown_value(claim: Claim) -> str:
@@ -212,26 +217,6 @@ def fine_print_words(facts: dict[str, Any]) -> str:
     else:
         said = "all green: as a random layer. The theorem's own constants ask for more at any size"
     return "\n".join([*lines, wrap(said)])
-
-
-def demo_words(made: Demo) -> str:
-    """Write what the demo found."""
-    certificate, gram = made.certificate, made.verification.gram
-    size = big(int(certificate.value("sq-dimension")))
-    return "\n".join(
-        [
-            f"certified  {CERTIFIED}: SQ-DIM is exactly C(999,21) = {size};",
-            "           checked again from its evidence",
-            f"verified   {VERIFIED}: {made.verification.pairs} correlations of "
-            f"{len(gram.members)} members within {gram.radius:.3f}",
-            f"           ({gram.confidence:.0%}, {gram.inequality}); layer = formula to "
-            f"{made.verification.layer.error:.0e}",
-            "",
-            comparison_table(made.comparison),
-            "",
-            "The bound holds for statistical-query learners; elimination is none.",
-        ]
-    )
 
 
 def _hang(start: str, text: str) -> str:

@@ -26,6 +26,7 @@ _BATCH = 2000
 class Recovered:
     """What was recovered and what was not, by kind; damaged: False where nothing was wrong.
 
+    newer: what is to be said of a store of a version that this one does not read.
     rejected: what looked like a record and is not what was written; what lies on pages that are
     gone is in no count.
     """
@@ -33,6 +34,7 @@ class Recovered:
     damaged: bool
     kept: dict[str, int]
     rejected: dict[str, int] = field(default_factory=dict)
+    newer: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Write it."""
@@ -48,13 +50,13 @@ def recover(path: Path, out: Path) -> Recovered:
     if _sound(path):
         merge(path, (), out)
         return Recovered(damaged=False, kept=_counted(out))
-    rejected: dict[str, int] = {}
+    newer, rejected = _newer(path), dict[str, int]()
     with new_store(out) as writer:
         _Rows(writer).take(path, rejected)
         if all(writer.tables.count(table) == 0 for table in SHOWN):
             raise DamagedFile(f"{path} holds nothing of a store: no row of it is what was written")
     named = {SHOWN.get(table, table): n for table, n in sorted(rejected.items())}
-    return Recovered(damaged=True, kept=_counted(out), rejected=named)
+    return Recovered(damaged=True, kept=_counted(out), rejected=named, newer=newer)
 
 
 def _sound(path: Path) -> bool:
@@ -62,6 +64,17 @@ def _sound(path: Path) -> bool:
         return check(path) is None
     except ToolkitError:
         return False
+
+
+def _newer(path: Path) -> str:
+    """Say that a store says it is of a newer version; nothing where it does not."""
+    try:
+        with read(path):
+            return ""
+    except DamagedFile:
+        return ""
+    except ToolkitError as error:
+        return str(error)
 
 
 def _counted(out: Path) -> dict[str, int]:

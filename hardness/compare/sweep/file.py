@@ -30,10 +30,14 @@ def read_sweep(path: Path) -> Sweep:
     """Read a sweep file; raises UsageError with the file, the line and the key of a mistake."""
     name = str(path)[:200]
     try:
+        if path.is_dir():
+            raise UsageError(f"{name} given: it is a folder, a sweep file (TOML) is needed")
         if not path.is_file():
             raise UsageError(f"{name} given: there is no such file")
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
+    except UsageError:
+        raise
     except (OSError, ValueError) as error:
         raise UsageError(f"{name} cannot be read: {error}") from error
     if len(data) > _MOST_BYTES:

@@ -9,11 +9,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from hardness.report.panels import Panel
 from hardness.report.figures import draw, screen
 from hardness.report.html import planes
 from hardness.report.html.swatches import swatch
 from hardness.report.html.text import csv_of, harmless, short
+from hardness.report.panels import Panel
 from hardness.report.parts.records import Chart
 
 _NOTES = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^>]*>", re.DOTALL)
@@ -46,7 +46,9 @@ def drawn(chart: Chart) -> Drawn:
         chart=chart,
         pictures=tuple(slim(panel.svg) for panel in panels),
         panels=panels,
-        series=tuple((one.name, swatch(one.colour, one.mark, one.line)) for one in panels[0].series),
+        series=tuple(
+            (one.name, swatch(one.colour, one.mark, one.line)) for one in panels[0].series
+        ),
         told={
             "key": chart.key,
             "panels": [_told(panel) for panel in panels],

@@ -28,9 +28,7 @@ def told(data: Data, panels: tuple[Panel, ...]) -> dict[str, Any]:
         "certified": [[cell and cell["queries"] for cell in line] for line in data["certified"]],
         "hatched": [one["asks"] and data["quantity"] == "stat-queries" for one in learners],
         "frames": frames,
-        "points": [
-            _points(data, one, frame) for one, frame in zip(learners, frames, strict=False)
-        ],
+        "points": [_points(data, one, frame) for one, frame in zip(learners, frames, strict=False)],
     }
 
 

@@ -39,7 +39,9 @@ def swatch(colour: str, mark: str, line: str) -> Markup:
         shape = Markup(_MARKS.get(mark, _MARKS["o"]))
         drawn += Markup('<g transform="translate(6)" fill="{}">{}</g>').format(colour, shape)
     if not drawn and colour == "currentColor":
-        drawn = Markup('<path d="M3 11 9 1M9 11 15 1M15 11 21 1" stroke="#B0590A" stroke-width="2"/>')
+        drawn = Markup(
+            '<path d="M3 11 9 1M9 11 15 1M15 11 21 1" stroke="#B0590A" stroke-width="2"/>'
+        )
     elif not drawn:
         area = '<rect x="3" y="1" width="18" height="10" fill="{}" stroke="currentColor"/>'
         drawn = Markup(area).format(colour)

@@ -73,7 +73,7 @@ def _folded(text: str, limit: int, kind: str) -> Markup:
 
 def value(given: Cell) -> Markup:
     """Give a cell of a table: a name, a number with its digits in threes, – for nothing."""
-    if given is None or isinstance(given, float) and given != given:
+    if given is None or (isinstance(given, float) and given != given):
         return Markup("–")
     return name(given) if isinstance(given, str) else Markup(figures(given))
 

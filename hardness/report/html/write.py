@@ -81,5 +81,3 @@ def _sections(charts: Iterable[Drawn]) -> dict[str, list[Drawn]]:
 
 def _interval(row: LearnerRow) -> str:
     return f"{row.low:.2f}–{row.high:.2f}"
-
-

@@ -56,7 +56,7 @@ def charts(
     grown: slices in the order in which they are shown, with their fitted growth.
     """
     every = [one for one, _ in grown]
-    fitted = [one for one, found in grown if any(fit.growth for fit in found.fits)]
+    fitted = [(one, found) for one, found in grown if any(fit.growth for fit in found.fits)]
     staged = [one for one in every if _staged(one)]
     sections: list[tuple[str, list[Any], Callable[[Material, Any, int], Chart]]] = [
         ("both-sides", every, _both_sides),
@@ -189,8 +189,9 @@ def phase_caption(data: Data) -> str:
     )
 
 
-def _scaling(material: Material, one: Slice, place: int) -> Chart:
-    data = of_scaling(one.comparison)
+def _scaling(material: Material, grown: tuple[Slice, Scaling], place: int) -> Chart:
+    one = grown[0]
+    data = of_scaling(one.comparison, grown[1])
     rows: list[tuple[Cell, ...]] = [
         (fit["learner"], fit["cost"], p["place"], p["cost"], "yes" if p["counts"] else "no")
         for fit in data["fits"]

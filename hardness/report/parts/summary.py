@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from hardness.compare.run import SOLVED_BELOW
 from hardness.compare.scaling import Scaling
-from hardness.compare.slices import Slice, short
+from hardness.compare.slices import Slice, brief_spec, short
 from hardness.lower import Certificate, Terms
 from hardness.report.parts.cards import certified
 from hardness.report.parts.material import Material
@@ -14,11 +14,12 @@ from hardness.report.parts.tables import costs, learner_rows, succeeded
 from hardness.report.phase import SHARE, asks
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
+from hardness.upper import LEARNERS
 from instances.parameters import plain
 
 _FAMILIES = 3  # of which it is said who got furthest
 _NAMED = 6  # learners in a sentence
-_FITS = 3
+_FITS = 2
 
 SCOPE = (
     "Runs are measurements: of these learners, on instances drawn from these seeds, within these "
@@ -38,7 +39,12 @@ def summary(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> tuple
     said = [_what(material), *_states(material)]
     said += _bound(material)
     said += [line for one in _largest(material) for line in _furthest(one)]
-    said += [*_nothing(material), *_no_queries(material), *_growth(grown), *_ended(material)]
+    said += [
+        *_nothing(material),
+        *_no_queries(material),
+        *_growth(material, grown),
+        *_ended(material),
+    ]
     return tuple(filter(None, said))
 
 
@@ -104,7 +110,8 @@ def _bound(material: Material) -> list[str]:
         return ["No bound is certified for these families."] if material.rows else []
     queries, spec, terms, one, quantity = max(found, key=lambda each: each[0])
     if not queries:
-        return [f"The certified bounds on queries are vacuous here: they say nothing ({spec})."]
+        shown = brief_spec(spec)
+        return [f"The certified bounds on queries are vacuous here: they say nothing ({shown})."]
     return [_certified(queries, spec, terms, one, quantity)]
 
 
@@ -117,8 +124,8 @@ def _certified(queries: int, spec: str, terms: Terms, one: Certificate, quantity
     floor = [c.value for c in one.claims if c.quantity == "information-floor"]
     more = f" Any learner must be allowed {big(int(floor[0]))} examples." if floor else ""
     return (
-        f"Certified, for {spec}: {ASKER[quantity]} must be allowed at least {big(queries)} queries "
-        f"to reach relative risk {terms.risk} with probability {terms.success} over the members, "
+        f"Certified, for {brief_spec(spec)}: {ASKER[quantity]} must be allowed at least "
+        f"{big(queries)} queries to reach relative risk {terms.risk} with probability {terms.success} over the members, "
         f"when answers may be any within {terms.tau}.{more}"
     )
 
@@ -157,25 +164,29 @@ def _no_queries(material: Material) -> list[str]:
     """Say which learners that passed are not what the bounds are about."""
     bounded = {c.spec for one in material.slices for c in one.comparison.certificates}
     found = dict.fromkeys(
-        short(row.run.learner)
+        row.run.learner
         for row in material.rows
         if row.run.spec in bounded and succeeded(row) and not asks(row.run.learner)
     )
     if not found:
         return []
+    ours = [short(name) for name in found if name.partition(":")[0] in LEARNERS]
+    others = [short(name) for name in found if name.partition(":")[0] not in LEARNERS]
+    said = [f"{_names(ours)} learn from examples, not from statistical queries"] if ours else []
+    said += [f"of {_names(others)} it is not known here what they ask"] if others else []
     return [
-        f"The bounds on queries are not about {_names(list(found))}: not known to be learners by "
-        "statistical queries alone, they may pass where such learners cannot, and nothing is "
-        "contradicted."
+        f"{'; '.join(said)}: the bounds on queries are not about them, and where they pass nothing "
+        "is contradicted."
     ]
 
 
-def _growth(grown: Sequence[tuple[Slice, Scaling]]) -> list[str]:
+def _growth(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> list[str]:
     """Say how examples and queries grow, where a law is named."""
     said = []
+    kept = [one.comparison.specs for one in _largest(material)]
     for one, found in grown:
         comparison = one.comparison
-        for fit in found.fits:
+        for fit in found.fits if comparison.specs in kept else ():
             if fit.growth is None or fit.cost == "seconds":
                 continue
             law, low, high = fit.growth.power, comparison.values[0], comparison.values[-1]

@@ -1,6 +1,7 @@
 """A driver with an engine of two slots, to be killed: `driver.py ENGINE PAYLOAD...`."""
 
 import importlib
+import signal
 import sys
 import time
 from functools import partial
@@ -20,4 +21,5 @@ def main(name, *payloads):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored below a shell's `&`
     main(*sys.argv[1:])

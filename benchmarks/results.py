@@ -1,0 +1,100 @@
+"""The table of the README: `make results` runs docs/examples/results.toml and prints it.
+
+No budget of the file holds seconds and no time is printed, so that the table is the same again.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import tomllib
+from itertools import groupby
+from pathlib import Path
+from statistics import median
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+from hardness.compare.run import Run
+from hardness.compare.store.reader import Reader, read
+from hardness.report.text import big, shown_risk
+from hardness.upper import parse_learner
+from instances.spec import parse_stored
+
+ROOT = Path(__file__).parent.parent
+HARDNESS = Path(sys.executable).with_name("hardness")
+FILE = ROOT / "docs/examples/results.toml"
+INTRODUCTION = """# Both sides in one table
+
+Printed by `make results`: the runs of [docs/examples/results.toml](examples/results.toml), five
+instances of each problem. Certified: how many queries a statistical-query learner must be allowed
+to reach relative risk 1/4 with probability 2/3, when the answers may be any within 1/10; "none"
+where no bound is claimed. Risk 1 is having learned nothing, 0 having learned all; risks, examples
+and queries are medians. Solved: the whole 95 % interval of the risk lies below 0.05.
+"""
+HEADER = (
+    "problem",
+    "certified queries",
+    "learner",
+    "sees",
+    "solved",
+    "risk",
+    "examples",
+    "queries",
+)
+
+
+def rows(store: Reader, asked: dict[str, str]) -> list[tuple[str, ...]]:
+    """Return a row a problem and learner, in the order of the file."""
+    certified = {c.spec: _bound(c.certificate["claims"]) for c in store.certificates()}
+    found = [(row.run.spec, row.run.learner, row.run) for row in store.runs()]
+    cells = {
+        key: [run for _, _, run in group] for key, group in groupby(found, lambda each: each[:2])
+    }
+    order = sorted(cells, key=lambda key: list(asked).index(key[0]))
+    return [
+        (f"`{asked[spec]}`", certified.get(spec, "none"), *_cell(learner, cells[spec, learner]))
+        for spec, learner in order
+    ]
+
+
+def _bound(claims: list[dict[str, str]]) -> str:
+    values = {claim["quantity"]: claim["value"] for claim in claims}
+    return big(int(values["stat-queries"]))
+
+
+def _cell(name: str, runs: list[Run]) -> tuple[str, ...]:
+    solved = sum(run.outcome.value == "solved" for run in runs)
+    ends = sorted({run.outcome.value for run in runs} - {"solved"})
+    risks = [run.risk.value for run in runs if run.risk]
+    queries = median(run.usage.queries for run in runs)
+    return (
+        f"`{name.partition(':')[0]}`",
+        parse_learner(name).access,
+        f"{solved}/{len(runs)}" + (f", {', '.join(ends)}" if ends else ""),
+        shown_risk(median(risks)),
+        f"{median(run.usage.examples for run in runs):,.0f}",
+        f"{queries:,.0f}" if queries else "-",
+    )
+
+
+def table(found: list[tuple[str, ...]]) -> str:
+    """Write rows as Markdown."""
+    lines = [HEADER, ("---",) * len(HEADER), *found]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> None:
+    """Run the file into a scratch store, and print the page."""
+    groups = tomllib.loads(FILE.read_text())["runs"]
+    asked = {parse_stored(group["spec"]).spec: group["spec"] for group in groups}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "results.db"
+        command = [HARDNESS, "sweep", "run", FILE, "--store", path, "--quiet"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        with read(path) as store:
+            sys.stdout.write(f"{INTRODUCTION}\n{table(rows(store, asked))}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""The manual: `make docs`. Pages are plain markdown, which reads as well where it is stored.
+
+The navigation follows the links of index.md (extensions/navigation.py), keys such as [CL24] lead to
+the references (links.py), docstrings are plain text (docstrings.py), formulas need no network
+(formulas.py).
+"""
+
+import sys
+from importlib.metadata import version as installed
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "extensions"))
+
+project = "hardness"
+author = "the authors of hardness"
+version = release = installed("hardness-toolkit")
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "navigation",
+    "docstrings",
+    "links",
+    "formulas",
+]
+exclude_patterns = ["examples", "data", "extensions", "_build"]
+suppress_warnings = ["myst.header"]  # a page may begin its sections below the second level
+
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 4
+myst_dmath_double_inline = True
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(HERE.parent / "build" / "notebooks")
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
+
+html_theme = "furo"
+html_title = "hardness"
+html_static_path = ["_static"]
+html_css_files = ["manual.css"]
+html_show_copyright = False
+html_copy_source = False
+html_show_sourcelink = False
+
+# What is public is what a package lists; its classes show what they define themselves.
+autodoc_default_options = {"members": True, "undoc-members": True, "special-members": "__call__"}
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 88
+add_module_names = False
+toc_object_entries_show_parents = "hide"

@@ -1,0 +1,95 @@
+"""Columns of a terminal: how many there are, how many a text takes, and folding it to fit."""
+
+import os
+import re
+import sys
+import unicodedata
+
+PLAIN = 80
+_LABEL = re.compile(r" *\S(?:.{0,16}?\S)?\s{2,}(?=\S)")  # "outcome  ", "           ", "layer    "
+_GAP = re.compile(r"\S {2,}(?=\S)")
+_OUTSIDE = re.compile(r" +(?![^\[\]]*\])")  # not within the brackets of an interval
+
+
+def screen() -> int:
+    """Return the columns that stdout has: those of a terminal, 80 at least; 80 where it is none."""
+    try:
+        if sys.stdout.isatty():
+            return max(PLAIN, os.get_terminal_size(sys.stdout.fileno()).columns)
+    except (OSError, ValueError):  # closed, or a terminal that does not say
+        return PLAIN
+    return PLAIN
+
+
+def taken(text: str) -> int:
+    """Return the columns that a text takes: two for wide characters, none for those that combine.
+
+    >>> taken("risk"), taken("格子"), taken("e" + chr(0x301))
+    (4, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.category(c) in ("Mn", "Me", "Cf")
+        else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )
+
+
+def pad(text: str, width: int, right: bool = False) -> str:
+    """Fill a text with spaces to a width in columns, on its left for numbers."""
+    space = " " * (width - taken(text))
+    return space + text if right else text + space
+
+
+def parts(cell: str) -> list[str]:
+    """Split a cell where it may be broken: at spaces, but not within [low, high].
+
+    >>> parts("d^2.1 [1.9, 2.3]")
+    ['d^2.1', '[1.9, 2.3]']
+    """
+    return _OUTSIDE.split(cell)
+
+
+def fill(words: list[str], width: int, start: str = "", further: str = "") -> list[str]:
+    """Put words on lines of a width, none of them broken; a word that is wider stands alone.
+
+    >>> fill(["one", "two", "three"], 8)
+    ['one two', 'three']
+    """
+    lines, line, empty = [], start, True
+    for word in words:
+        if empty:
+            line, empty = line + word, False
+        elif taken(line) + 1 + taken(word) <= width:
+            line += " " + word
+        else:
+            lines.append(line)
+            line = further + word
+    return [*lines, line]
+
+
+def folded(text: str, width: int) -> str:
+    """Fold lines that are too wide, what follows below what stands after a line's label.
+
+    What has several columns is the row of a table, which table() has fitted: it stays as it is, as
+    does a word that is too wide by itself.
+
+    >>> print(folded("outcome  solved: the whole interval of the risk lies below 0.05", 40))
+    outcome  solved: the whole interval of
+             the risk lies below 0.05
+    """
+    return "\n".join(_folded(line, width) for line in text.split("\n"))
+
+
+def _folded(line: str, width: int) -> str:
+    if taken(line) <= width:
+        return line
+    label = _LABEL.match(line)
+    start = label[0] if label else line[: len(line) - len(line.lstrip())]
+    rest = line[len(start) :]
+    if len(_GAP.findall(rest)) > 1 or (label and _GAP.search(rest)):
+        return line
+    further = " " * (len(start) if label else len(start) + 2)
+    return "\n".join(fill(rest.split(), width, start, further))

@@ -1,0 +1,205 @@
+"""The portrait of a family: what the member of seed 0 computes, by its formula and by its layer.
+
+Every number of the layer is an output of the real softmax or linear layer on real tokens.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.report.portrait_figure import draw_portrait
+from instances import tokens
+from instances.dense import Dense
+from instances.errors import UsageError
+from instances.family import Family
+from instances.layer import AttentionLayer, pair_products, softmax_rows
+from instances.modular import Modular
+from instances.parameters import brief
+from instances.symmetric import Symmetric, log, to_float
+
+__all__ = ["draw_portrait", "of_portrait"]
+
+Data = dict[str, Any]
+Array = NDArray[np.float64]
+_MOST_NUMBERS = 1 << 22  # in the Theta_i: a layer that is drawn in a second
+_EXAMPLES, _TOKENS = 2000, 512  # of residues; of random layers
+_CURVE = 40  # points between two integers
+_MOST_T = 4000  # integers t that are drawn
+_SCALES = tuple(2.0**i for i in range(-4, 5))
+_BINS = 30
+
+
+def of_portrait(family: Family) -> Data:
+    """Collect what the member of seed 0 computes: a different picture for each kind of family.
+
+    kind: profile (label against h), residues (label against <a, s> mod q), heads (singular values
+    and attention weights), linear (growth with the tokens). Raises UsageError for other families
+    and for layers too large to draw.
+
+    >>> from instances import parse
+    >>> found = of_portrait(parse("parity:d=8,m=3"))
+    >>> found["formula"], [round(v, 9) for v in found["layer"]]
+    ([1.0, -1.0, 1.0, -1.0], [1.0, -1.0, 1.0, -1.0])
+    """
+    if family.layer_heads * family.d**2 > _MOST_NUMBERS:
+        raise UsageError(
+            f"{family.spec[:200]} given: {family.layer_heads} heads of {family.d} x {family.d} "
+            "numbers are too many for a portrait, take smaller parameters"
+        )
+    if isinstance(family, Symmetric):
+        found = _profile(family)
+    elif isinstance(family, Modular):
+        found = _residues(family)
+    elif isinstance(family, Dense):
+        found = _random(family)
+    else:
+        raise UsageError(f"{family.spec[:200]} given: portraits are of the families listed here")
+    return {"spec": family.spec, "about": brief(family, family.name), **found}
+
+
+def _profile(family: Symmetric) -> Data:
+    """The label's factor and the layer's against h, and every head between 0 and m."""
+    secret = family.instance(0).hidden.secret
+    x = np.ones((family.m + 1, 2, family.d))
+    x[:, 1, 0] = -1
+    for h in range(family.m + 1):
+        x[h, 1, list(secret[:h])] = -1
+    closed = x.copy()
+    closed[:, 1, 0] = 1
+    layer = family.layer(secret)
+    at = np.linspace(0, family.m, _CURVE * family.m + 1)
+    heads = []
+    for head in family.heads:
+        argument = 2 * math.log(family.rho) * at * head.counts - log(head.u)
+        heads.append(to_float(head.a) * np.tanh(argument / 2))
+    return {
+        "kind": "profile",
+        "h": list(range(family.m + 1)),
+        "formula": _plain([float(v) for v in family.values]),
+        "mean": _plain(family.mean(secret, x)[:, 0, 0]),
+        "noise": float(family.noise),
+        "layer": _plain(layer(x)[:, 0, 0]),
+        "known": float(family.known_constant),
+        "layer_known": _plain(layer(closed)[:, 0, 0]),
+        "at": _plain(at),
+        "heads": [_plain(head) for head in heads],
+        "sum": _plain(np.sum(heads, axis=0)),
+    }
+
+
+def _residues(family: Modular) -> Data:
+    """The label's factor by <a, s> mod q and the layer's on examples; the same against t.
+
+    layer: of examples with z_0 = -1, [t, factor]. deviation: of the label, given the residue.
+    steps: t -> E of the label's factor, by the heads. share: of examples.
+    """
+    family.require_table()
+    instance = family.instance(0)
+    secret = instance.hidden.secret
+    drawn = instance.examples(0, _EXAMPLES, axis="portrait")
+    x = np.asarray(drawn.x)
+    opened = x[:, 0, 0] != x[:, 1, 0]
+    x = x[opened]
+    t = family.inner(secret, tokens.pack(x))
+    factor = (family.layer(secret)(x) * x)[:, 0, 0]
+    steps = family.steps(secret)
+    weights = family.weights(secret)
+    low, high = int(weights[weights < 0].sum()), int(weights[weights > 0].sum())
+    if high - low > _MOST_T:
+        raise UsageError(
+            f"{family.spec[:200]} given: t takes {high - low} steps, a portrait at most {_MOST_T}: "
+            "take a smaller q, n or h"
+        )
+    places = np.arange(low, high + 1)
+    square = np.zeros(family.q)
+    for e in np.flatnonzero(family.chances):
+        square += family.chances[e] * np.roll(family.noiseless**2, -e)
+    deviation = np.sqrt(np.maximum(square - family.response**2, 0))
+    return {
+        "kind": "residues",
+        "q": family.q,
+        "secret": list(secret),
+        "formula": _plain(family.noiseless),
+        "mean": _plain(family.response),
+        "deviation": _plain(deviation),
+        "examples": len(x),
+        "layer": [list(pair) for pair in sorted(_pairs(t, factor))],
+        "t": places.tolist(),
+        "steps": _plain(steps(places)),
+        "wanted": _plain(family.response[places % family.q]),
+        "centres": _plain(steps.centre),
+        "share": _plain(np.bincount(t - low, minlength=len(places)) / len(t)),
+    }
+
+
+def _pairs(t: NDArray[np.int64], factor: Array) -> set[tuple[int, float]]:
+    return {(int(a), round(float(b), 9)) for a, b in zip(t, factor, strict=True)}
+
+
+def _random(family: Dense) -> Data:
+    """Singular values of a random layer; its attention weights, or its growth where linear."""
+    instance = family.instance(0)
+    layer = instance.layer()
+    data: Data = {
+        "kind": "linear" if layer.kind == "linear" else "heads",
+        "theta": [_plain(np.linalg.svd(v, compute_uv=False)) for v in layer.theta],
+        "w": [_plain(np.linalg.svd(v, compute_uv=False)) for v in layer.w],
+        "examples": _TOKENS,
+    }
+    x = np.asarray(instance.examples(0, _TOKENS, axis="portrait").x, np.float64)
+    return data | (_growth(layer, x) if layer.kind == "linear" else _weights(layer, x))
+
+
+def _growth(layer: AttentionLayer, x: Array) -> Data:
+    """Root mean square of the outputs on tokens times a scale, with and without the softmax."""
+    soft = AttentionLayer(theta=layer.theta, w=layer.w)
+    return {
+        "scales": list(_SCALES),
+        "linear": _plain([_rms(layer(scale * x)) for scale in _SCALES]),
+        "softmax": _plain([_rms(soft(scale * x)) for scale in _SCALES]),
+    }
+
+
+def _weights(layer: AttentionLayer, x: Array) -> Data:
+    """Attention weights of all heads against logits less the mean of their row.
+
+    edges: of bins of equal width. low, middle, high: the 5, 50 and 95 % points of the weights in a
+    bin, None where it has none. first: the first order, (1 + logit)/k.
+    """
+    k, d = x.shape[1:]
+    logits = []
+    for theta in layer.theta:
+        logits.append(pair_products((x.reshape(-1, d) @ theta).reshape(x.shape), x))
+    raw = np.stack(logits)
+    weights = softmax_rows(raw).ravel()
+    centred = (raw - raw.mean(axis=-1, keepdims=True)).ravel()
+    reach = float(np.ceil(np.quantile(np.abs(centred), 0.999) * 10) / 10)
+    edges = np.linspace(-reach, reach, _BINS + 1)
+    place = np.digitize(centred, edges) - 1
+    bins = [weights[place == i] for i in range(_BINS)]
+    middle = (edges[1:] + edges[:-1]) / 2
+    return {
+        "k": k,
+        "deviation": float(f"{centred.std():.9g}"),
+        "edges": _plain(edges),
+        "share": _plain([len(b) / len(weights) for b in bins]),
+        "low": [_quantile(b, 0.05) for b in bins],
+        "middle": [_quantile(b, 0.5) for b in bins],
+        "high": [_quantile(b, 0.95) for b in bins],
+        "first": _plain((1 + middle) / k),
+    }
+
+
+def _quantile(values: Array, level: float) -> float | None:
+    return float(f"{np.quantile(values, level):.9g}") if len(values) else None
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2)))
+
+
+def _plain(values: Any) -> list[float]:
+    """Numbers for JSON, in nine digits: the rest differs between machines."""
+    return [float(f"{float(v):.9g}") for v in values]

@@ -1,0 +1,57 @@
+"""The table of the README is that of docs/results.md, and running it gives it again."""
+
+import importlib.util
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from hardness.compare.run import run
+from hardness.lower import certify
+from hardness.oracles import Budget
+from hardness.report.text import big
+from hardness.upper import learner_spec, parse_learner
+from instances import parse
+
+ROOT = Path(__file__).parent.parent
+QUICK = ("elimination", "lifted", "linear", "bruteforce", "modlinear", "bkw")
+
+
+@pytest.fixture(scope="module")
+def results():
+    spec = importlib.util.spec_from_file_location("results", ROOT / "benchmarks/results.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def lines(page):
+    text = (ROOT / page).read_text()
+    return [line for line in text.splitlines() if line.startswith("| `")]
+
+
+def test_the_table_of_the_readme_is_what_make_results_prints():
+    printed = lines("docs/results.md")
+    found = lines("README.md")
+    assert len(printed) == 18
+    assert set(printed) <= set(found)
+
+
+def test_quick_rows_come_out_again(results):
+    again = 0
+    for group in tomllib.loads(results.FILE.read_text())["runs"]:
+        family = parse(group["spec"])
+        examples = group.get("budget", {}).get("examples", 700_000)
+        for name in set(group["learners"]) & set(QUICK):
+            learner = parse_learner(name)
+            runs = [
+                run(learner, family.instance(seed), Budget(examples=examples), seed=seed)
+                for seed in range(5)
+            ]
+            bound = "none"
+            if family.hardness.evidence == "exact":
+                bound = big(int(certify(family).value("stat-queries")))
+            row = (f"`{group['spec']}`", bound, *results._cell(learner_spec(learner), runs))
+            assert results.table([row]).splitlines()[-1] in lines("docs/results.md")
+            again += 1
+    assert again == 8
