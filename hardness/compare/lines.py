@@ -28,14 +28,16 @@ def point_of(spec: str) -> Point:
     >>> point_of("parity:d=8,m=2,noise=1/3").numbers
     {'d': 8, 'm': 2, 'noise': Fraction(1, 3)}
     >>> point_of("mine.py:Family").texts, point_of("mine.py:Family").numbers
-    ({}, {'size': 1})
+    ({'spec': 'mine.py:Family'}, {'size': 1})
     """
     name, _, rest = spec.partition(":")
     try:
         pairs = [part.partition("=") for part in split_list(rest)]
     except UsageError:
         pairs = []
-    texts = {key: value for key, equals, value in pairs if equals and key and value}
+    texts = {key: value for key, _, value in pairs if key and value}
+    if ",".join(f"{key}={value}" for key, value in texts.items()) != rest:
+        texts = {"spec": spec}  # of another grammar
     numbers: dict[str, Value] = {}
     for key, value in texts.items():
         try:

@@ -10,6 +10,7 @@ from hardness.compare.store.rows import RunRow
 from hardness.compare.worlds import worlds
 from hardness.oracles import Budget
 
+Key = tuple[str, str, Fixed]  # x, y and what is fixed
 DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
 
 
@@ -52,9 +53,12 @@ def planes(runs: Iterable[RunRow]) -> tuple[Plane, ...]:
         by_spec: dict[str, list[RunRow]] = {}
         for row in rows:
             by_spec.setdefault(row.run.spec, []).append(row)
+        parts: dict[Key, list[Point]] = {}
         for together in components([point_of(spec) for spec in by_spec]):
             x, y = axes(together)
-            found += [_plane(x, y, part, fixed, by_spec) for part in _parts(together, x, y)]
+            for point in together:
+                parts.setdefault((x, y, _others(point, x, y)), []).append(point)
+        found += [_plane(x, y, part, fixed, by_spec) for (x, y, _), part in parts.items()]
     named = choices([one.fixed for one in found])
     return tuple(replace(one, choice=choice) for one, choice in zip(found, named, strict=True))
 
@@ -80,14 +84,10 @@ def axes(points: Sequence[Point]) -> tuple[str, str]:
     return (best[0], best[1]) if len(best) == 2 else (best[0], "") if best else ("size", "")
 
 
-def _parts(points: Sequence[Point], x: str, y: str) -> list[list[Point]]:
-    """Part points that differ in other parameters than the two."""
-    found: dict[tuple[tuple[str, str], ...], list[Point]] = {}
-    for point in points:
-        others = tuple(pair for pair in point.texts.items() if pair[0] not in (x, y))
-        own = () if x in point.texts else (("", point.spec),)
-        found.setdefault((*sorted(others), *own), []).append(point)
-    return list(found.values())
+def _others(point: Point, x: str, y: str) -> Fixed:
+    """What is fixed in a plane; with the spec itself where it has no such parameter."""
+    kept = tuple(sorted(pair for pair in point.texts.items() if pair[0] not in (x, y)))
+    return kept if x in point.texts else (*kept, ("", point.spec))
 
 
 def _plane(

@@ -25,7 +25,7 @@ from hardness.report import (
 )
 from hardness.report.canvas import Look, render
 from hardness.report.panels import Panel, panels
-from hardness.report.parts.source import comparison_of, phase_of
+from hardness.report.parts.source import climbs_of, comparison_of, is_store, phase_of
 from instances.disk import read_json
 from instances.errors import UsageError
 from instances.family import Family
@@ -89,6 +89,8 @@ def numbers(name: str, source: Family | Path, choice: str | None = None) -> Data
         return _OF_COMPARISON[name](comparison_of(source, choice))
     if isinstance(source, Path) and name == "phase":
         return phase_of(source, choice)
+    if isinstance(source, Path) and name == "stress" and is_store(source):
+        return climbs_of(source, choice)
     if choice is not None:
         raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
     return _NUMBERS[name](source)

@@ -199,7 +199,7 @@ def draw_phase(figure: Any, data: Data) -> None:
         if place < len(data["learners"]):
             _panel(axis, data, data["learners"][place])
         else:
-            axis.set_axis_off()
+            axis.remove()
     figure.suptitle(_title(data), fontsize=9)
     handles = _legend(data)
     figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
@@ -207,12 +207,12 @@ def draw_phase(figure: Any, data: Data) -> None:
 
 def _title(data: Data) -> str:
     """Name the family, and the budget that the hatching is about."""
-    shown = f"{data['spec']}: solved is at least {data['share']} of the runs passed"
+    shown = f"{named(data['spec'], 80)}: solved is at least {data['share']} of the runs passed"
     if any(infeasible(data, i, j) for i in range(len(data["ys"])) for j in range(len(data["xs"]))):
         whose = "that of the runs" if data["budget_given"] else "assumed, the runs had none"
         shown += f"\nbudget of queries {data['query_budget']:,}".replace(",", " ")
         shown += f" ({whose}); worst answers within {data['tau']}"
-    return named(shown)
+    return shown
 
 
 def _panel(axis: Any, data: Data, learner: Data) -> None:
@@ -241,7 +241,8 @@ def _panel(axis: Any, data: Data, learner: Data) -> None:
     axis.set_xlabel(data["x"])
     axis.set_ylabel(data["y"])
     axis.tick_params(length=0)
-    axis.set_title(named(_cut(learner["learner"])) + (", asks queries" if learner["asks"] else ""))
+    axis.set_box_aspect(min(1.0, max(0.3, len(ys) / len(xs))))
+    axis.set_title(named(learner["learner"]) + (", asks queries" if learner["asks"] else ""))
 
 
 def _certify(axis: Any, data: Data, i: int, j: int, asks_queries: bool) -> None:
@@ -270,10 +271,6 @@ def _certify(axis: Any, data: Data, i: int, j: int, asks_queries: bool) -> None:
                 path_effects=[withStroke(linewidth=3.4, foreground="white")],
             )
             belongs(INFEASIBLE, *drawn)
-
-
-def _cut(name: str, width: int = 34) -> str:
-    return name if len(name) <= width else f"…{name[1 - width :]}"
 
 
 def _legend(data: Data) -> list[Any]:

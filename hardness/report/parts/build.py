@@ -13,6 +13,7 @@ from hardness.report.parts.source import is_store
 from hardness.report.parts.staged import diagnoses
 from hardness.report.parts.summary import SCOPE, summary
 from hardness.report.parts.tables import learner_rows, runs_table
+from hardness.report.text import count
 
 
 def report_of(path: Path) -> Report:
@@ -75,8 +76,8 @@ def _about(material: Material) -> str:
     if not material.store:
         one = material.slices[0].comparison
         return f"A comparison over {one.parameter}: what learners did, beside what is certified."
-    parts = len(material.slices)
+    runs, parts = count(len(material.rows), "run"), count(len(material.slices), "slice")
     return (
-        f"A store of {len(material.rows)} runs in {parts} slices, each over one parameter: what "
+        f"A store of {runs} in {parts}, each over one parameter: what "
         "learners did, beside what is certified."
     )

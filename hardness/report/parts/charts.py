@@ -8,7 +8,9 @@ from hardness.compare.planes import Plane
 from hardness.compare.run import Run
 from hardness.compare.scaling import Scaling
 from hardness.compare.slices import Slice
+from hardness.compare.store.rows import FigureRow
 from hardness.report.figure import of_both_sides
+from hardness.report.parts.climbs import of_climbs
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import Cell, Chart, Table
 from hardness.report.parts.tables import succeeded
@@ -60,6 +62,7 @@ def charts(
     staged = [one for one in every if _staged(one)]
     sections: list[tuple[str, list[Any], Callable[[Material, Any, int], Chart]]] = [
         ("both-sides", every, _both_sides),
+        ("stress", list(material.climbs), _climbs),
         ("phase", _by_size(material.diagrams), _phase),
         ("scaling", fitted, _scaling),
         ("stages", staged, _stages),
@@ -71,6 +74,11 @@ def charts(
     for name, parts, make in sections:
         found += [make(material, part, place) for place, part in enumerate(parts[:MOST], 1)]
         for part in parts[MOST:]:
+            if isinstance(part, FigureRow):
+                left_out.append(
+                    f"figure stress of {part.name}: {command(material.source, name, part.name)}"
+                )
+                continue
             one = part[0] if isinstance(part, tuple) else part
             if name != "stages":
                 left_out.append(
@@ -186,6 +194,35 @@ def phase_caption(data: Data) -> str:
         "is on all such queries. The "
         "bound says nothing of other learners: their panels have its dashed edge alone. A solved "
         "cell in a hatched region contradicts nothing: answers to the runs were honest."
+    )
+
+
+def _climbs(material: Material, figure: FigureRow, place: int) -> Chart:
+    data = of_climbs(figure, material.rows, material.certifier)
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *(learner["learner"], rung, point["passes"], point["trials"]),
+            *(point["examples"], point["queries"], point["seconds"]),
+        )
+        for learner in data["learners"]
+        for rung, point in enumerate(learner["points"], 1)
+    ]
+    costs = ("examples, median", "queries, median", "time (s), median")
+    held = ", ".join(f"{x['learner']} holds {x['held']}" for x in data["learners"])
+    return Chart(
+        key=f"climbs-{place}",
+        name="stress",
+        section="climbs",
+        title=f"Climbs: {data['family']}",
+        caption="How far each learner climbed, and the median cost of the runs that passed on each "
+        "rung. A rung is held where it, and every rung below, is passed on more than half of its "
+        "instances, with confidence. Certified numbers are about statistical-query learners and "
+        "worst answers.",
+        alt=f"Rungs 1 to {len(data['rungs'])}: {held}.",
+        data=data,
+        table=Table(header=("learner", "rung", "passed", "runs", *costs), rows=tuple(rows)),
+        command=command(material.source, "stress", figure.name),
+        choice=figure.name,
     )
 
 

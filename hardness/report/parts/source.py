@@ -9,6 +9,7 @@ from hardness.compare.planes import planes
 from hardness.compare.slices import Slice, chosen, slices
 from hardness.compare.store import read
 from hardness.compare.store.connect import MAGIC
+from hardness.report.parts.climbs import of_climbs
 from hardness.report.phase import Data, diagrams, of_phase, plane_of
 from instances.errors import UsageError
 
@@ -63,3 +64,18 @@ def phase_of(path: Path, choice: str | None = None) -> Data:
     axes = [(plane.x, plane.y) for plane, _ in found]
     plane, part = found[choose([plane.fixed for plane, _ in found], choice, str(path), axes)]
     return of_phase(plane, certifier, part)
+
+
+def climbs_of(path: Path, choice: str | None = None) -> Data:
+    """Collect the figure of climbs of a store; choice: their name, as "climbs 1 of 4dadd984".
+
+    Raises DamagedFile, and UsageError where there are none or several and none is chosen.
+    """
+    with read(path) as store:
+        every = [one for one in store.figures() if "climbs" in one.data]
+        kept = [one for one in every if choice is None or one.name.startswith(choice)]
+        if len(kept) == 1:
+            return of_climbs(kept[0], store.runs(), Certifier(store.certificates()))
+    names = "; ".join(f"'{one.name}'" for one in every[:20])
+    said = f"give one with --slice, of {names}" if every else "run a sweep with [[climbs]] into it"
+    raise UsageError(f"{path} given: {len(kept)} of its climbs are meant: {said}")

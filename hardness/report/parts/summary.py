@@ -125,8 +125,8 @@ def _certified(queries: int, spec: str, terms: Terms, one: Certificate, quantity
     more = f" Any learner must be allowed {big(int(floor[0]))} examples." if floor else ""
     return (
         f"Certified, for {brief_spec(spec)}: {ASKER[quantity]} must be allowed at least "
-        f"{big(queries)} queries to reach relative risk {terms.risk} with probability {terms.success} over the members, "
-        f"when answers may be any within {terms.tau}.{more}"
+        f"{big(queries)} queries to reach relative risk {terms.risk} with probability "
+        f"{terms.success} over the members, when answers may be any within {terms.tau}.{more}"
     )
 
 
@@ -153,10 +153,17 @@ def _did(row: LearnerRow) -> str:
 
 
 def _nothing(material: Material) -> list[str]:
-    """Name the learners of which no run passed."""
+    """Name the learners of which no run passed, with how most of their runs ended."""
     runs: Counter[str] = Counter(row.run.learner for row in material.rows)
     passed: Counter[str] = Counter(row.run.learner for row in material.rows if succeeded(row))
-    none = [f"{short(name)} (0 of {runs[name]})" for name in runs if not passed[name]]
+    ends: dict[str, Counter[str]] = {}
+    for row in material.rows:
+        ends.setdefault(row.run.learner, Counter())[row.run.outcome.value] += 1
+    none = [
+        f"{short(name)} (0 of {runs[name]}: {ends[name].most_common(1)[0][0]})"
+        for name in runs
+        if not passed[name]
+    ]
     return [f"No run passed of {_names(none)}."] if none else []
 
 

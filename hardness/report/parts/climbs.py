@@ -1,0 +1,104 @@
+"""Climbs that a store holds, as the figure of a stress test; runs are found by their seeds."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hardness.compare.certified import Certifier
+from hardness.compare.climb import Climb, Trials
+from hardness.compare.store.rows import FigureRow, RunRow
+from hardness.compare.stress import TERMS, Certified, Stress, instance_seeds
+from hardness.lower import Certificate
+from hardness.oracles import Budget
+from hardness.report.stress_figure import of_stress
+from instances.errors import DamagedFile, ToolkitError
+from instances.ladders import ladder_of
+
+Data = dict[str, Any]
+
+
+def of_climbs(figure: FigureRow, rows: Iterable[RunRow], certifier: Certifier) -> Data:
+    """Collect the numbers of the figure of climbs; raises DamagedFile where runs of it are missing.
+
+    The runs of a rung are those with its seeds; what was written of them must follow from them.
+    """
+    try:
+        return of_stress(_stress(figure.data, rows, certifier))
+    except (LookupError, TypeError, ValueError, AttributeError, ToolkitError) as error:
+        raise DamagedFile(
+            f"{figure.name[:100]} is damaged: {type(error).__name__} {' '.join(str(error).split())}"
+        ) from error
+
+
+def _stress(data: Data, rows: Iterable[RunRow], certifier: Certifier) -> Stress:
+    ladder = ladder_of([str(spec) for spec in data["rungs"]])
+    asked = {one["learner"] for one in data["climbs"]}
+    found: dict[tuple[str, str, int], list[RunRow]] = {}
+    for row in rows:
+        if row.run.learner in asked:
+            found.setdefault((row.run.learner, row.run.spec, row.run.seed), []).append(row)
+    climbs = [_climb(one, found, data["base_seed"], data["seeds"]) for one in data["climbs"]]
+    return Stress(
+        ladder=ladder,
+        climbs=tuple(climbs),
+        certified=tuple(_certified(str(spec), certifier) for spec in data["rungs"]),
+        seeds=data["seeds"],
+        base_seed=data["base_seed"],
+        drawn=False,
+        budget=_budget(climbs),
+        finished=True,
+    )
+
+
+def _climb(
+    one: Data, found: dict[tuple[str, str, int], list[RunRow]], base: int, seeds: int
+) -> Climb:
+    rungs = []
+    for said in one["rungs"]:
+        spec, passes = said["spec"], said["passes"]
+        keys = [(one["learner"], spec, seed) for seed in instance_seeds(base, spec, seeds)]
+        budgets = [[row.budget for row in found[key]] for key in keys]
+        common = [b for b in budgets[0] if all(b in other for other in budgets)]
+        every = [_trials(spec, budget, keys, found) for budget in common]
+        fitting = [trials for trials in every if trials.passes == passes]
+        if not fitting:
+            raise ValueError(f"its {passes} passes on {spec} are not of its runs")
+        rungs.append(fitting[0])
+    return Climb(
+        learner=one["learner"],
+        asked=one["asked"],
+        reference=one["reference"] is True,
+        rungs=tuple(rungs),
+        unsupported=one["unsupported"],
+    )
+
+
+def _trials(
+    spec: str,
+    budget: Budget,
+    keys: Sequence[tuple[str, str, int]],
+    found: dict[tuple[str, str, int], list[RunRow]],
+) -> Trials:
+    runs = [next(row.run for row in found[key] if row.budget == budget) for key in keys]
+    return Trials(spec=spec, budget=budget, trials=tuple(runs))
+
+
+def _certified(spec: str, certifier: Certifier) -> Certified:
+    made = certifier.one(spec, TERMS)
+    if not isinstance(made, Certificate):
+        return Certified(spec=spec, evidence="none", why=made)
+    names = {claim.quantity for claim in made.claims}
+    asked = next((name for name in ("stat-queries", "csq-queries") if name in names), None)
+    return Certified(
+        spec=spec,
+        evidence="exact",
+        why="",
+        asked=asked,
+        queries=int(made.value(asked)) if asked else None,
+        floor=int(made.value("information-floor")) if "information-floor" in names else None,
+    )
+
+
+def _budget(climbs: Sequence[Climb]) -> Budget:
+    """The budget that all rungs had in common; no limit where they differ."""
+    every = {trials.budget for climb in climbs for trials in climb.rungs}
+    return every.pop() if len(every) == 1 else Budget()

@@ -1,0 +1,306 @@
+"""What a report says, held against the store itself, by SQL and by hand-made runs."""
+
+import shlex
+import sqlite3
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.compare import compare
+from hardness.compare.certified import Certifier
+from hardness.compare.climb import passed
+from hardness.compare.planes import planes
+from hardness.compare.run import run
+from hardness.compare.slices import chosen, slices
+from hardness.compare.store import create
+from hardness.compare.store.rows import CertificateRow, RunRow
+from hardness.lower import Terms, certify
+from hardness.oracles import Budget
+from hardness.report.figures import draw, numbers
+from hardness.report.parts.build import report_of, report_of_comparison, report_of_store
+from hardness.report.parts.source import comparison_of
+from hardness.report.parts.tables import interval
+from hardness.report.phase import infeasible, of_phase
+from hardness.upper import Outcome, parse_learner
+from instances import parse
+from instances.errors import DamagedFile, UsageError
+from tests.hardness.compare.sweep.here import sweep_here
+
+SWEEP = """
+format = "hardness-sweep/1"
+name = "<b>small & wild</b>"
+seeds = 3
+[budget]
+examples = 2_000
+queries = 3
+[[runs]]
+spec = "parity:noise=0"
+over = { d = [6, 8, 10, 12], m = [2, 3] }
+learners = ["queries", "elimination", "trivial"]
+[[runs]]
+spec = "linear:k=3,m=1"
+over = { d = [3, 4] }
+learners = ["linear"]
+[[climbs]]
+rungs = ["parity:d=8,m=2", "parity:d=10,m=3"]
+learners = ["elimination"]
+seeds = 5
+seed = 7
+budget = { seconds = 60 }
+"""
+BASE = run(parse_learner("elimination"), parse("parity:d=8,m=2").instance(0), Budget())
+LOST = run(parse_learner("trivial"), parse("parity:d=8,m=2").instance(0), Budget())
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of real runs."""
+    path = tmp_path_factory.mktemp("report") / "runs.db"
+    with pytest.MonkeyPatch.context() as patch:
+        sweep_here(patch, SWEEP, path)
+    return path
+
+
+def row(spec: str, learner: str = "elimination", seed: int = 0, **changed: object) -> RunRow:
+    """A hand-made run that passed, or did not with solved=False."""
+    base = BASE if changed.pop("solved", True) else LOST
+    bound = changed.pop("bound", "none")
+    budget = changed.pop("budget", Budget())
+    made = replace(base, spec=spec, learner=learner, seed=seed, **changed)  # type: ignore[arg-type]
+    return RunRow(key=f"{seed}", run=made, budget=budget, bound=bound)  # type: ignore[arg-type]
+
+
+SPECS = st.builds(
+    lambda m, d, noise: f"parity:d={d},m={m},noise={noise},rho={m}",
+    st.integers(2, 4),
+    st.integers(6, 12),
+    st.sampled_from(["0", "0.1"]),
+) | st.sampled_from(
+    ["gone:a=[1,2],b=x", "mine.py:Mine", "gone:b=(", "gone", "parity:d=8,d=9", "x:,="]
+)
+LEARNERS = st.sampled_from(["elimination", "queries", "/tmp/a b.py:Net", "gone:q=1", "<script>"])
+ROWS = st.builds(
+    lambda spec, learner, seed, examples, tau, revision, oracle: row(
+        spec,
+        learner,
+        seed,
+        budget=Budget(examples=examples),
+        revisions={"family": 1, "learner": revision},
+        details={"oracle": "samples", "tau": tau} if oracle else {},
+    ),
+    SPECS,
+    LEARNERS,
+    st.integers(0, 3),
+    st.sampled_from([None, 100]),
+    st.sampled_from(["1/10", "1/20"]),
+    st.integers(1, 2),
+    st.booleans(),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(ROWS, max_size=25))
+def test_slices_and_planes_hold_every_run_once_and_can_be_chosen(rows):
+    """Whatever names stand in a store."""
+    found = slices(rows)
+    assert sorted(map(id, (r for one in found for r in one.rows))) == sorted(map(id, rows))
+    assert sorted(map(id, (r for one in planes(rows) for r in one.rows))) == sorted(map(id, rows))
+    assert len({one.choice for one in found}) == len(found)
+    for one in found:
+        assert chosen(found, one.choice, "x") is one
+        comparison = one.comparison
+        assert len({r.budget for r in one.rows}) == 1
+        assert len(set(comparison.values)) == len(comparison.values) == len(comparison.specs)
+        cells = [
+            r
+            for name in comparison.learner_names
+            for value in comparison.values
+            for r in comparison.of(name, value)
+        ]
+        assert len(cells) == len(one.rows)
+    assert len({one.choice for one in planes(rows)}) == len(planes(rows))
+
+
+def test_a_grid_is_cut_along_its_longest_parameter_and_a_cross_along_both():
+    """d of a grid of 3 x 2; then noise of what stands alone."""
+    grid = [row(parse(f"parity:d={d},m={m}").spec) for d in (6, 8, 10) for m in (2, 3)]
+    arms = [row(parse(f"parity:d=6,m=2,noise={n}").spec) for n in ("0.1", "0.2")]
+    found = {one.choice: (one.comparison.parameter, one.comparison.values) for one in slices(grid)}
+    assert found == {"m=2": ("d", (6, 8, 10)), "m=3": ("d", (6, 8, 10))}
+    crossed = [(one.comparison.parameter, one.comparison.values) for one in slices(grid + arms)]
+    assert crossed.count(("d", (6, 8, 10))) == 2
+    assert ("noise", (Fraction(1, 10), Fraction(1, 5))) in crossed
+
+
+def test_phase_cells_follow_from_hand_made_runs():
+    """Two thirds, fewer, none; ended by the machine; late; not run."""
+    a, b, c, d, e = (parse(f"parity:d={d},m=2").spec for d in (6, 7, 8, 9, 10))
+    rows = [row(a, seed=s, solved=s < 2) for s in range(3)]
+    rows += [row(b, seed=s, solved=s < 1) for s in range(3)]
+    rows += [row(c, seed=s, solved=False) for s in range(2)]
+    rows += [row(d, seed=s, bound="machine", outcome=Outcome.CRASHED, risk=None) for s in range(2)]
+    rows += [row(e, "trivial", solved=False)]
+    (plane,) = planes(rows)
+    data = of_phase(plane, Certifier(()))
+    (cells,) = data["learners"][0]["cells"]
+    said = [cell and (cell["state"], cell["passed"], cell["runs"]) for cell in cells]
+    assert data["xs"] == ["6", "7", "8", "9", "10"]
+    assert data["y"] == "m"
+    assert said[:3] == [("solved", 2, 3), ("partly", 1, 3), ("not solved", 0, 2)]
+    assert said[3:] == [("could not run", 0, 2), None]
+    slow = replace(BASE.usage, seconds=9.0)
+    (late,) = planes([row(a, usage=slow, budget=Budget(seconds=1))])
+    assert of_phase(late, Certifier(()))["learners"][0]["cells"][0][0]["state"] == "not solved"
+
+
+def test_what_is_hatched_is_what_the_certificate_says():
+    """Above the budget of the runs, or of 10^6; for each cell its own certified number."""
+    specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
+    rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
+    (plane,) = planes(rows)
+    data = of_phase(plane, Certifier(()))
+    seen = set()
+    for i, m in enumerate((2, 3)):
+        for j, d in enumerate((8, 20, 40)):
+            number = int(certify(parse(f"parity:d={d},m={m}")).value("stat-queries"))
+            assert data["certified"][i][j]["queries"] == str(number)
+            assert infeasible(data, i, j) is (number > 20)
+            seen.add(number > 20)
+    assert seen == {True, False}
+    assert data["budget_given"]
+    (free,) = planes([row(spec, "queries") for spec in specs])
+    assert of_phase(free, Certifier(()))["query_budget"] == 10**6
+    assert draw("phase", data) == draw("phase", data)
+
+
+def test_the_numbers_of_a_report_are_those_of_its_store(store):
+    """Every count and median again, by SQL."""
+    made = report_of_store(store)
+    connection = sqlite3.connect(store)
+    (number, good) = connection.execute("SELECT count(*), sum(passed) FROM runs").fetchone()
+    assert len(made.runs.rows) == number
+    assert made.summary[0].startswith(f"{number} runs of 4 ")
+    assert f": {good} passed." in made.summary[0]
+    sql = (
+        "SELECT count(*), sum(passed) FROM runs WHERE spec = ? AND learner = ? "
+        "AND budget_examples IS ?"
+    )
+    for one in made.learners:
+        examples = 2000 if "examples" in one.budget else None
+        found = connection.execute(sql, (one.spec, one.learner, examples)).fetchone()
+        assert (one.runs, one.passed) == found
+        costs = connection.execute(
+            f"SELECT examples FROM runs WHERE {sql.partition('WHERE ')[2]} AND passed ORDER BY 1",
+            (one.spec, one.learner, examples),
+        ).fetchall()
+        if one.passed:
+            half = len(costs) // 2
+            middle = (costs[half][0] + costs[(len(costs) - 1) // 2][0]) / 2
+            assert one.examples == middle
+        else:
+            assert one.examples is None
+    assert sum(one.runs for one in made.learners) == number
+    assert made.title == "<b>small & wild</b>"
+    assert made.reproduce[0].text == SWEEP
+    largest = int(certify(parse("parity:d=12,m=3")).value("stat-queries"))
+    assert f"must be allowed at least {largest} queries" in made.summary[1]
+    card = next(c for c in made.cards if c.spec == parse("parity:d=12,m=3").spec)
+    values = {claim.quantity: claim.value for claim in card.claims}
+    assert values["stat-queries"] == str(largest) and len(card.others.rows) == 3
+
+
+def test_every_chart_is_drawn_again_by_its_command(store):
+    """Its name, source and slice give the same data."""
+    made = report_of_store(store)
+    assert {chart.name for chart in made.charts} >= {"both-sides", "phase", "stress", "risks"}
+    assert len({chart.key for chart in made.charts}) == len(made.charts)
+    for chart in made.charts:
+        words = shlex.split(chart.command)
+        choice = words[words.index("--slice") + 1] if "--slice" in words else None
+        assert words[:4] == ["hardness", "figure", chart.name, str(store)]
+        assert numbers(chart.name, store, choice) == chart.data
+    for name in ("phase", "stress"):
+        data = next(chart.data for chart in made.charts if chart.name == name)
+        assert draw(name, data).startswith(b"<?xml")
+
+
+def test_intervals_are_those_of_scipy():
+    """Clopper and Pearson, by the other way."""
+    from scipy.stats import binomtest
+
+    for runs in (1, 3, 20):
+        for passes in range(runs + 1):
+            found = binomtest(passes, runs).proportion_ci(0.95, "exact")
+            assert interval(passes, runs) == pytest.approx((found.low, found.high), abs=1e-9)
+
+
+def test_a_comparison_has_a_report_of_its_own():
+    """Of the same numbers; its budgets are not known."""
+    found = compare("parity:m=2", "d=6..9", ("queries", "elimination"), seeds=2)
+    made = report_of_comparison(found, "some folder")
+    good = sum(passed(one) for one in found.runs)
+    assert "16 runs of 2 learners (queries, elimination)" in made.summary[0]
+    assert f": {good} passed." in made.summary[0]
+    assert made.charts[0].command.startswith("hardness figure both-sides 'some folder' --out")
+    assert made.cards[0].spec == found.specs[-1]
+
+
+def test_stores_without_runs_and_damaged_ones(tmp_path, store):
+    """A report, or one line."""
+    empty = tmp_path / "empty.db"
+    create(empty).close()
+    made = report_of(empty)
+    assert made.summary[0] == "There are no runs here."
+    assert not made.charts
+    certificate = certify(parse("parity:d=8,m=2"))
+    terms = Terms().to_json()
+    with create(tmp_path / "certificates.db") as writer:
+        one = CertificateRow(
+            key="00" * 32, spec=certificate.spec, terms=terms, certificate=certificate.to_json()
+        )
+        writer.write([one])
+        assert report_of(writer.path).summary[0] == "There are no runs here: but 1 certificate."
+    forged = certificate.to_json() | {"scope": "everything"}
+    with create(tmp_path / "forged.db") as writer:
+        writer.write([replace(one, certificate=forged)])
+        with pytest.raises(DamagedFile, match="not that of its spec"):
+            report_of(writer.path)
+    changed = tmp_path / "changed.db"
+    changed.write_bytes(store.read_bytes())
+    with sqlite3.connect(changed) as connection:
+        connection.execute("UPDATE run SET examples = examples + 1 WHERE id = 1")
+    connection.close()
+    with pytest.raises(DamagedFile, match="1 of run are not what was written"):
+        report_of(changed)
+
+
+def test_which_slice_is_meant_must_be_said(store):
+    """One line that lists the choices."""
+    with pytest.raises(UsageError, match=r"holds \d+ slices: give one with --slice, of 'family="):
+        comparison_of(store)
+    with pytest.raises(UsageError, match="true of no slice"):
+        comparison_of(store, "m=9")
+    assert comparison_of(store, "m=3,examples=2000").values == (6, 8, 10, 12)
+
+
+def test_hostile_names_come_through_as_they_are(tmp_path):
+    """Of learners, messages, and specs of nobody's family."""
+    wild = "<script>alert(1)</script>.py:X\u202e'\";$"
+    rows = [
+        row(parse("parity:d=8,m=2").spec, wild, details={"why": "\x1b[31m" * 1000}),
+        row("<img src=x>:a=1", wild, seed=2**63),
+        row("staged", "staged:a=b", details={"diagnosis": [1, {"name": []}, {"value": 2}]}),
+    ]
+    rows = [replace(one, key=f"{i:064x}") for i, one in enumerate(rows)]
+    with create(tmp_path / "wild.db") as writer:
+        writer.write(rows)
+    made = report_of(tmp_path / "wild.db")
+    assert wild in {one.learner for one in made.learners}
+    assert [line[0] for line in made.runs.rows].count("<img src=x>:a=1") == 1
+    assert str(2**63) in {line[2] for line in made.runs.rows}
+    for name in ("both-sides", "phase"):
+        assert draw(name, next(chart.data for chart in made.charts if chart.name == name))
