@@ -45,6 +45,7 @@ class Source:
 
     @property
     def missing(self) -> list[str]:
+        """The modules it needs that are not installed."""
         return [name for name in self.needs if importlib.util.find_spec(name) is None]
 
 
@@ -64,11 +65,12 @@ class Picture:
         return read_json(path) if self.source.keep else numbers(self.name, path)
 
     def drawn(self) -> bytes:
+        """Draw the picture from what is kept."""
         return draw(self.name, self.data, Path(self.image).suffix[1:], self.style)
 
 
 def listed(path: Path = DOCS / "figures.toml") -> list[Picture]:
-    """Read the pictures; raises UsageError for one whose source is not listed, and for unused ones."""
+    """Read the pictures; raises UsageError for a source that is not listed, or not used."""
     with path.open("rb") as file:
         found = tomllib.load(file)
     sources = {one["file"]: source(one) for one in found["source"]}

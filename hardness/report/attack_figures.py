@@ -10,7 +10,8 @@ from typing import Any
 from hardness.compare import Comparison
 from hardness.compare.distinction import implied_accuracy
 from hardness.lower import estimate
-from hardness.report.canvas import STYLES, named
+from hardness.report.canvas import belongs, named
+from hardness.report.styles import series_style, style_of, styles_of
 from hardness.report.summary import cells, short_name
 from instances.errors import UsageError
 from instances.parameters import plain
@@ -53,47 +54,49 @@ def draw_attacks(figure: Any, data: Data) -> None:
     """Draw seconds that were measured, hollow where not solved, and operations estimated."""
     left, right = figure.subplots(1, 2)
     places = list(range(len(data["values"])))
-    kinds = list(dict.fromkeys(map(_kind, [*data["measured"], *data["estimated"]])))
-    style = {kind: STYLES[i % len(STYLES)] for i, kind in enumerate(kinds)}
-    for name, found in data["measured"].items():
-        colour, mark = style[_kind(name)]
+    for name, style in styles_of(data["measured"]).items():
+        found = data["measured"][name]
         seconds = [max(cell["seconds"], 1e-3) for cell in found]
-        left.semilogy(places, seconds, color=colour, linewidth=1, label=named(name))
-        for place, cell, value in zip(places, found, seconds, strict=True):
-            solved = 2 * cell["solved"] > cell["runs"]
-            left.semilogy(
-                [place],
-                [value],
-                marker=mark,
-                color=colour,
-                markerfacecolor=colour if solved else "w",
+        look: Data = {"color": style.colour, "marker": style.mark, "markersize": 5}
+        drawn = left.semilogy(
+            places, seconds, color=style.colour, linestyle=style.line, linewidth=1
+        )
+        left.plot([], [], linestyle=style.line, linewidth=1, label=named(name), **look)
+        for solved in (True, False):
+            shown = [
+                (place, value)
+                for place, cell, value in zip(places, found, seconds, strict=True)
+                if (2 * cell["solved"] > cell["runs"]) is solved
+            ]
+            drawn += left.plot(
+                [place for place, _ in shown],
+                [value for _, value in shown],
+                linestyle="none",
+                markerfacecolor=style.colour if solved else "white",
+                **look,
             )
+        belongs(name, *drawn)
     for name, bits in data["estimated"].items():
-        colour, mark = style[_kind(name)]
+        own = style_of(_LEARNER.get(name, name))
         shown = [(p, b) for p, b in zip(places, bits, strict=True) if b is not None]
         right.plot(
             [p for p, _ in shown],
             [b for _, b in shown],
-            color=colour,
-            marker=mark,
+            color=own.colour,
+            marker=own.mark,
             markersize=4,
             linestyle="--",
             label=name,
         )
-    left.set_ylabel("seconds, two of three runs within")
-    right.set_ylabel("log2 of operations, by formulas")
+    left.set_ylabel("time that two of three runs took at most (s)")
+    right.set_ylabel("log2 of operations, by formulas (bits)")
     left.set_title("Measured: hollow marks did not learn")
     right.set_title("Estimated")
     for axis in (left, right):
         axis.set_xticks(places, data["values"])
-        axis.set_xlabel(data["parameter"])
+        axis.set_xlabel(named(data["parameter"]))
         axis.legend(frameon=False, fontsize=8)
-    figure.suptitle(f"{data['spec']}, {data['seeds']} seeds", fontsize=9)
-
-
-def _kind(name: str) -> str:
-    """Name the learner of a measured line or of an estimate, without its parameters."""
-    return _LEARNER.get(name, name.partition(":")[0])
+    figure.suptitle(f"{named(data['spec'], 80)}, {data['seeds']} seeds", fontsize=9)
 
 
 def of_training(comparison: Comparison) -> Data:
@@ -138,19 +141,20 @@ def draw_training(figure: Any, data: Data) -> None:
     """Draw the advantage that the loss implies against training steps, one line a run."""
     axis = figure.subplots()
     for i, curve in enumerate(data["curves"]):
-        colour, _ = STYLES[i % len(STYLES)]
+        colour = series_style(i).colour  # a size each: the learner is mostly the same
         for j, points in enumerate(curve["runs"]):
             said = f"{named(curve['learner'])}, {data['parameter']}={curve['value']}"
-            axis.semilogx(
+            drawn = axis.semilogx(
                 [p[0] for p in points],
                 [implied_accuracy(p[2]) - 0.5 for p in points],
                 color=colour,
                 linewidth=1,
                 label=None if j else said,
             )
+            belongs(said, *drawn)
     axis.axhline(0, color="#888888", linewidth=0.8)
-    axis.set_xlabel("training steps")
+    axis.set_xlabel("number of training steps")
     axis.set_ylabel("advantage implied by the loss")
     axis.set_title("How much better than a coin a label is predicted")
     axis.legend(frameon=False, fontsize=8)
-    figure.suptitle(f"{data['spec']}, {data['seeds']} seeds", fontsize=9)
+    figure.suptitle(f"{named(data['spec'], 80)}, {data['seeds']} seeds", fontsize=9)

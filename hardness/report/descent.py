@@ -94,7 +94,7 @@ def _success(axis: Any, study: Data) -> None:
     _gap(axis, study, goal)
     axis.set_xscale("log")
     axis.set_ylim(0, 1.02)
-    axis.set_xlabel("steps")
+    axis.set_xlabel("number of steps")
     axis.set_ylabel(f"probability of relative risk {study['risk']} or less")
     axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
 
@@ -136,8 +136,8 @@ def _sizes(axis: Any, studies: list[Data]) -> None:
     axis.plot(_members(told), least, color=_ORANGE, label="bound: at least so many", **mark)
     axis.set_xscale("log")
     axis.set_yscale("log")
-    axis.set_xlabel("members M")
-    axis.set_ylabel("steps")
+    axis.set_xlabel("number of members M")
+    axis.set_ylabel("number of steps")
     axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3)
 
 

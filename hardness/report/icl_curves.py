@@ -134,10 +134,12 @@ def draw_curves(figure: Any, data: Data) -> None:
     axis.set_yscale("log")
     axis.set_ylim(min(p["loss"] for p in data["points"]) / 3, highest)
     axis.set_xticks(sorted({point["layers"] for point in data["points"]}))
-    axis.set_xlabel("layers")
+    axis.set_xlabel("number of layers")
     axis.set_ylabel("mean squared error")
     axis.set_title(
-        f"Linear attention, d = {data['d']}, n = {data['n']}, noise {data['noise']:g}", fontsize=9
+        f"Loss of linear attention by layers: d = {data['d']}, n = {data['n']}, "
+        f"noise {data['noise']:g}",
+        fontsize=9,
     )
     axis.legend(frameon=False, fontsize=8, loc="best")
 

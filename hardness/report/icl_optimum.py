@@ -165,7 +165,7 @@ def _lengths(axis: Any, data: Data) -> None:
         )
     lowest = min([*layer, *[each["bayes"]["mean"] for each in shown]])
     axis.set_ylim(lowest / 6, data["power"] * 100)
-    axis.set_xlabel("n, labelled points in the prompt")
+    axis.set_xlabel("number n of labelled points in the prompt")
     axis.set_ylabel("expected squared error")
     axis.legend(frameon=False, fontsize=8, loc="upper right")
 
@@ -223,5 +223,5 @@ def _ends(axis: Any, data: Data) -> None:
     axis.set_xlim(low - 0.02 * high, high)
     axis.set_ylim(0, 1.6 * top)
     axis.set_xlabel("loss at the end")
-    axis.set_ylabel("random starts")
+    axis.set_ylabel("number of random starts")
     axis.legend(frameon=False, fontsize=8, loc="upper right")

@@ -141,6 +141,6 @@ def _losses(axis: Any, data: Data) -> None:
         floor = 0.8 * data["floor"]
     axis.set_ylim(floor, max(ceiling, 2 * data["none"]))
     axis.set_xticks(layers)
-    axis.set_xlabel("layers L")
+    axis.set_xlabel("number of layers L")
     axis.set_ylabel("loss E (prediction − ⟨w, x⟩)²")
     axis.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))

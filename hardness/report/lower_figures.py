@@ -9,7 +9,7 @@ from typing import Any
 
 from hardness.lower import Johnson
 from hardness.lower.sda import all_subsets, pair_events
-from hardness.report.canvas import STYLES
+from hardness.report.canvas import STYLES, named
 from instances.errors import DamagedFile, UsageError
 from instances.family import Family
 from instances.symmetric import Symmetric, to_float
@@ -94,13 +94,13 @@ def draw_correlations(figure: Any, data: Data) -> None:
     """Draw the correlation of two members against their overlap."""
     axis = figure.subplots()
     axis.plot(data["overlap"], data["correlation"], marker="o", markersize=4, color=_BLUE)
-    axis.set_xlabel("overlap of two hidden sets")
+    axis.set_xlabel("overlap of two hidden sets (elements)")
     axis.xaxis.get_major_locator().set_params(integer=True)
     axis.set_ylabel("correlation (centred, unit norm)", color=_BLUE)
     other = axis.twinx()
     other.bar(data["overlap"], data["share_of_pairs"], width=0.6, color=_ORANGE, alpha=0.35)
     other.set_ylabel("share of pairs of members", color=_ORANGE)
-    axis.set_title(data["spec"])
+    _titled(figure, axis, "Correlation of two members by overlap", data)
 
 
 def draw_eigenvalues(figure: Any, data: Data) -> None:
@@ -115,7 +115,7 @@ def draw_eigenvalues(figure: Any, data: Data) -> None:
         data["j"], data["log10_multiplicity"], marker="s", markersize=3.5, color=_ORANGE, ls="--"
     )
     other.set_ylabel("multiplicity, log10", color=_ORANGE)
-    axis.set_title(data["spec"])
+    _titled(figure, axis, "Spectrum of the Gram matrix of all members", data)
 
 
 def draw_sda(figure: Any, data: Data) -> None:
@@ -141,7 +141,7 @@ def draw_sda(figure: Any, data: Data) -> None:
     axis.set_xlabel("gamma, average correlation (centred, unit norm)")
     axis.set_ylabel("SDA, log10 (no point where it is 0)")
     axis.legend(frameon=False)
-    axis.set_title(data["spec"])
+    _titled(figure, axis, "Statistical dimension, average correlation (SDA)", data)
 
 
 def draw_adversary(figure: Any, data: Data) -> None:
@@ -153,7 +153,12 @@ def draw_adversary(figure: Any, data: Data) -> None:
     axis.set_xlabel(f"queries to STAT({data['tau']}), {data['mode']} adversary")
     axis.set_ylabel("members left" + (f" / {scale:.0e}" if scale > 1 else ""))
     axis.set_ylim(bottom=0)
-    axis.set_title(data["spec"])
+    _titled(figure, axis, "Members that the adversary has left", data)
+
+
+def _titled(figure: Any, axis: Any, title: str, data: Data) -> None:
+    axis.set_title(title)
+    figure.suptitle(named(data["spec"], 80), fontsize=9)
 
 
 def _log10(value: Any) -> float:

@@ -4,14 +4,17 @@ import math
 from typing import Any
 
 from hardness.compare.noisyparity import Curve, Map
-from hardness.report.canvas import STYLES, named
+from hardness.report.canvas import STYLES, belongs, named
+from hardness.report.styles import Style, style_of
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.restricted import Restricted
 from instances.parameters import brief
 from instances.spec import parse_stored
 
 Data = dict[str, Any]
-_BLUE, _ORANGE, _GREEN, _PURPLE = (colour for colour, _ in STYLES[:4])
+_PURPLE = STYLES[3][0]
+# The curve of an algorithm has the colour of the learner that runs it.
+_BLUE, _ORANGE, _GREEN = (style_of(n).colour for n in ("bruteforce", "restricted", "pairs"))
 _TIMES = (  # seconds on the right axis
     (1e-3, "millisecond"),
     (1.0, "second"),
@@ -89,9 +92,11 @@ def draw_map(figure: Any, data: Data) -> None:
     _algorithms(axis, data, right)
     _tests(axis, data, right)
     _points(axis, data)
-    axis.set_xlabel("examples of the layer: half of them, where $z_0=-1$, tell of the hidden set")
-    axis.set_ylabel("seconds on one core")
-    axis.set_title(f"The map of {data['title']}", loc="left", fontsize=11)
+    axis.set_xlabel(
+        "number of examples (half of them, where $z_0=-1$, tell of the hidden set)"
+    )
+    axis.set_ylabel("time on one core (s)")
+    axis.set_title(f"The map of {named(data['title'], 60)}", loc="left", fontsize=11)
     figure.text(
         0.995,
         0.005,
@@ -102,7 +107,8 @@ def draw_map(figure: Any, data: Data) -> None:
         fontsize=7,
         color="0.35",
     )
-    figure.get_layout_engine().set(rect=(0, 0.025, 1, 0.975))
+    if figure.get_layout_engine():  # a page lays out its own
+        figure.get_layout_engine().set(rect=(0, 0.025, 1, 0.975))
 
 
 def _limits(data: Data) -> tuple[float, float, float, float]:
@@ -245,14 +251,14 @@ def _tests(axis: Any, data: Data, right: float) -> None:
 def _points(axis: Any, data: Data) -> None:
     """Draw a mark a run."""
     names = list(dict.fromkeys(p["learner"] for p in data["points"]))
-    fixed = {"bruteforce": _BLUE, "restricted": _ORANGE, _TIGHT: _ORANGE, "pairs": _GREEN}
-    spare = [colour for colour, _ in STYLES[4:]]
-    for i, name in enumerate(names):
-        colour = fixed.get(name) or spare[i % len(spare)]
-        mark = STYLES[i % len(STYLES)][1]
+    for name in names:
+        own = style_of(name)
+        if name == _TIGHT:  # the same learner, on a small pool
+            own = Style(colour=style_of("restricted").colour, mark="*")
+        colour, mark = own.colour, own.mark
         of = [p for p in data["points"] if p["learner"] == name]
         for point in of:
-            axis.plot(
+            drawn = axis.plot(
                 [point["examples"]],
                 [max(point["seconds"], 1e-6)],
                 marker=mark,
@@ -267,6 +273,7 @@ def _points(axis: Any, data: Data) -> None:
                 if point is of[0]
                 else None,
             )
+            belongs(name, *drawn)
     if names:
         axis.legend(
             facecolor="white",

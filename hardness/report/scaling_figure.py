@@ -7,13 +7,19 @@ from hardness.compare import Comparison, Scaling, scaling
 from hardness.compare.scaling import Law
 from hardness.compare.scaling.certified import numbers
 from hardness.compare.scaling.fits import COSTS, Fit
-from hardness.report.canvas import STYLES, named
+from hardness.report.canvas import belongs, named
+from hardness.report.styles import Style, styles_of
 from hardness.report.summary import short_name
 from instances.errors import UsageError
 from instances.parameters import plain
 
 Data = dict[str, Any]
-_TITLES = {"queries": "Statistical queries", "examples": "Examples", "seconds": "Seconds"}
+_TITLES = {"queries": "Statistical queries", "examples": "Examples", "seconds": "Time"}
+_UNITS = {
+    "queries": "number of queries",
+    "examples": "number of examples",
+    "seconds": "time (s)",
+}
 
 
 def of_scaling(comparison: Comparison, found: Scaling | None = None) -> Data:
@@ -85,28 +91,28 @@ def draw_scaling(figure: Any, data: Data) -> None:
     band is what the interval of the exponent allows about the middle of the fitted sizes.
     """
     shown = [cost for cost in COSTS if any(fit["cost"] == cost for fit in data["fits"])]
-    names = list(dict.fromkeys(fit["learner"] for fit in data["fits"]))
-    styles = {name: STYLES[i % (len(STYLES) - 1)] for i, name in enumerate(names)}
+    styles = styles_of(fit["learner"] for fit in data["fits"])
     every = figure.subplots(1, len(shown), squeeze=False)[0]
     for axis, cost in zip(every, shown, strict=True):
         fits = [fit for fit in data["fits"] if fit["cost"] == cost]
         for fit in fits:
-            _costs(axis, fit, data["parameter"], *styles[fit["learner"]])
+            _costs(axis, fit, data["parameter"], styles[fit["learner"]])
         for quantity in dict.fromkeys(fit["beside"] for fit in fits):
             if quantity in data["certified"]:
                 _certified(axis, data["certified"][quantity], data["parameter"])
         _finish(axis, cost, data)
     figure.suptitle(
-        f"{data['spec']}, {data['seeds']} seeds. Lines: power laws with 95 % intervals; dotted: "
-        "exponential laws; hollow: not fitted, a seed did not pass",
+        f"{named(data['spec'])}, {data['seeds']} seeds. Lines: power laws with 95 % intervals; "
+        "dotted: exponential laws; hollow: not fitted, a seed did not pass",
         fontsize=9,
     )
 
 
-def _costs(axis: Any, fit: Data, parameter: str, colour: str, mark: str) -> None:
+def _costs(axis: Any, fit: Data, parameter: str, style: Style) -> None:
+    colour, mark, drawn = style.colour, style.mark, []
     for counts in (True, False):
         chosen = [p for p in fit["points"] if p["counts"] is counts and p["cost"] > 0]
-        axis.plot(
+        drawn += axis.plot(
             [p["place"] for p in chosen],
             [p["cost"] for p in chosen],
             linestyle="none",
@@ -125,19 +131,21 @@ def _costs(axis: Any, fit: Data, parameter: str, colour: str, mark: str) -> None
             [math.exp(height + law[name] * (math.log(x) - middle)) for x in places]
             for name in ("low", "rate", "high")
         )
-        axis.fill_between(
+        band = axis.fill_between(
             places, list(map(min, low, high)), list(map(max, low, high)),
             color=colour, alpha=0.12, linewidth=0,
         )  # fmt: skip
-        axis.plot(places, line, color=colour, linewidth=1.2)
+        drawn += axis.plot(places, line, color=colour, linewidth=1.2)
+        drawn.append(band)
         other = fit["exponential"]
         bent = [math.exp(other["log_constant"] + other["rate"] * x) for x in places]
-        axis.plot(places, bent, color=colour, linewidth=1, linestyle=":")
+        drawn += axis.plot(places, bent, color=colour, linewidth=1, linestyle=":")
         label = (
             f"{named(fit['learner'])}: {parameter}^{law['rate']:.2f} "
             f"[{law['low']:.2f}, {law['high']:.2f}]"
         )
-    axis.plot([], [], color=colour, marker=mark, markersize=4, linewidth=1.2, label=label)
+    drawn += axis.plot([], [], color=colour, marker=mark, markersize=4, linewidth=1.2, label=label)
+    belongs(fit["learner"], *drawn)
 
 
 def _certified(axis: Any, found: Data, parameter: str) -> None:
@@ -145,7 +153,7 @@ def _certified(axis: Any, found: Data, parameter: str) -> None:
         (x, math.exp(y)) for x, y in zip(found["places"], found["logs"], strict=True) if y < 690
     ]
     exponent = "" if found["exponent"] is None else f": {parameter}^{found['exponent']:.2f}"
-    axis.plot(
+    drawn = axis.plot(
         [x for x, _ in kept],
         [y for _, y in kept],
         color="black",
@@ -153,6 +161,7 @@ def _certified(axis: Any, found: Data, parameter: str) -> None:
         linewidth=1.6,
         label=f"certified{exponent}",
     )
+    belongs("certified", *drawn)
 
 
 def _finish(axis: Any, cost: str, data: Data) -> None:
@@ -165,8 +174,8 @@ def _finish(axis: Any, cost: str, data: Data) -> None:
             kept.append(i)
     axis.set_xticks([places[i] for i in kept], [names[i] for i in kept], minor=False)
     axis.set_xticks([], minor=True)
-    axis.set_xlabel(data["parameter"])
-    axis.set_ylabel(cost)
+    axis.set_xlabel(named(data["parameter"]))
+    axis.set_ylabel(_UNITS[cost])
     axis.set_title(_TITLES[cost])
     axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
     axis.legend(frameon=False, fontsize=7, loc="upper left")

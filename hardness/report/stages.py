@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from hardness.compare import Comparison, Run
-from hardness.report.canvas import STYLES
+from hardness.report.canvas import STYLES, named
 from hardness.report.text import table
 from hardness.upper import parse_learner
 from instances.errors import DamagedFile, UsageError
@@ -139,7 +139,7 @@ def _residuals(axis: Any, data: Data) -> None:
     axis.axvline(accepted, color=_ORANGE, linestyle="--", linewidth=1)
     axis.text(accepted, max(found["counts"]), "accepted ", color=_ORANGE, ha="right", va="top")
     axis.set_xlabel("residual of the common pattern, log10, relative")
-    axis.set_ylabel("rows")
+    axis.set_ylabel("number of rows")
 
 
 def _errors(axis: Any, data: Data) -> None:
@@ -209,7 +209,7 @@ def draw_dial(figure: Any, data: Data) -> None:
     left.set_title("Held-out error of the stages")
     _lines(right, after, data)
     right.set_title("Held-out error after the polish, and risk")
-    figure.suptitle(f"{data['spec']}, medians over {data['seeds']} seeds", fontsize=9)
+    figure.suptitle(f"{named(data['spec'], 80)}, medians over {data['seeds']} seeds", fontsize=9)
 
 
 def _lines(axis: Any, lines: dict[str, list[float | None]], data: Data) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 from hardness.compare.climb import Trials
 from hardness.compare.stress import Stress
-from hardness.report.canvas import STYLES, named
+from hardness.report.canvas import belongs, named
 from hardness.report.stress import short_specs
+from hardness.report.styles import Style, styles_of
 
 Data = dict[str, Any]
-_GREYS = ("0.35", "0.5", "0.62", "0.72")
 _ASKED = {
     "stat-queries": ("to STAT(1/10)", "--"),
     "csq-queries": ("on correlations, within 1/10,", "-."),
@@ -51,7 +51,7 @@ def of_stress(found: Stress) -> Data:
 
 
 def draw_stress(figure: Any, data: Data) -> None:
-    """Draw rungs against examples and seconds: learners in colour, references in grey.
+    """Draw rungs against examples and time: the references by thin broken lines.
 
     Filled marks: all seeds passed; hollow: some. A cross is where a climb stopped, at what the runs
     that failed spent.
@@ -97,15 +97,9 @@ def _number(value: int | None) -> float | None:
 
 
 def _panel(axis: Any, cost: str, data: Data, handles: dict[str, Any]) -> None:
-    own = references = 0
+    styles = styles_of(learner["learner"] for learner in data["learners"])
     for learner in data["learners"]:
-        if learner["reference"]:
-            colour, mark = _GREYS[references % len(_GREYS)], STYLES[-1 - references % 6][1]
-            references += 1
-        else:
-            colour, mark = STYLES[own % len(STYLES)]
-            own += 1
-        handle = _learner(axis, cost, learner, colour, mark)
+        handle = _learner(axis, cost, learner, styles[learner["learner"]])
         handles.setdefault(_legend(learner), handle)
     budget = data[f"budget_{cost}"]
     places = [i for i, value in enumerate(budget, 1) if value]
@@ -122,8 +116,8 @@ def _panel(axis: Any, cost: str, data: Data, handles: dict[str, Any]) -> None:
         )
         handles.setdefault("budget of the rung", line)
     axis.set_yscale("log")
-    axis.set_title("Examples" if cost == "examples" else "Seconds")
-    axis.set_ylabel(cost)
+    axis.set_title("Examples" if cost == "examples" else "Time")
+    axis.set_ylabel("number of examples" if cost == "examples" else "time (s)")
     labels = [f"{i}: {label}" for i, label in enumerate(data["rungs"], 1)]
     axis.set_xticks(range(1, len(labels) + 1), labels, rotation=90, fontsize=7)
     axis.set_xlim(0.4, len(labels) + 0.6)
@@ -152,8 +146,9 @@ def _labels(names: list[str]) -> list[str]:
     return short if len(set(short)) == len(set(names)) else names
 
 
-def _learner(axis: Any, cost: str, learner: Data, colour: str, mark: str) -> Any:
+def _learner(axis: Any, cost: str, learner: Data, style: Style) -> Any:
     """Draw one learner's climb; gives the line for the legend."""
+    colour, mark = style.colour, style.mark
     points = [(i, p) for i, p in enumerate(learner["points"], 1) if p[cost]]
     (line,) = axis.plot(
         [i for i, _ in points],
@@ -161,11 +156,12 @@ def _learner(axis: Any, cost: str, learner: Data, colour: str, mark: str) -> Any
         color=colour,
         marker=mark,
         markersize=5,
-        linewidth=1.0 if learner["reference"] else 1.6,
+        linestyle=(0, (5, 1.5)) if learner["reference"] else style.line,
+        linewidth=0.9 if learner["reference"] else 1.6,
         zorder=2 if learner["reference"] else 3,
     )
     some = [(i, p[cost]) for i, p in points if p["passes"] < p["trials"]]
-    axis.plot(
+    drawn = axis.plot(
         [i for i, _ in some],
         [value for _, value in some],
         linestyle="none",
@@ -179,14 +175,16 @@ def _learner(axis: Any, cost: str, learner: Data, colour: str, mark: str) -> Any
     if learner["stopped"] and last and last[f"spent_{cost}"]:
         stop = (len(learner["points"]), last[f"spent_{cost}"])
         if points:
-            axis.plot(
+            drawn += axis.plot(
                 [points[-1][0], stop[0]],
                 [points[-1][1][cost], stop[1]],
                 color=colour,
                 linestyle=":",
                 linewidth=1.0,
             )
-        axis.plot(*stop, linestyle="none", marker="x", markersize=8, color=colour, zorder=5)
+        cross: Data = {"linestyle": "none", "marker": "x", "markersize": 8, "color": colour}
+        drawn += axis.plot(*stop, zorder=5, **cross)
+    belongs(learner["learner"], line, *drawn)
     return line
 
 
@@ -205,7 +203,7 @@ def _certified(axis: Any, data: Data, handles: dict[str, Any]) -> None:
                 [i for i, _ in shown], [v for _, v in shown], color="black", linestyle=style
             )
             handles[f"SQ learners: queries {who} needed (certified, worst answers)"] = line
-            axis.set_ylabel("examples; certified: queries too")
+            axis.set_ylabel("number of examples; certified: of queries too")
     floor = [(i, v) for i, v in enumerate(data["information_floor"], 1) if v]
     if floor:
         (line,) = axis.plot(

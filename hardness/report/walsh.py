@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hardness.compare import spectra
-from hardness.report.canvas import STYLES
+from hardness.report.canvas import STYLES, named
 from instances.family import Family
 from instances.modular import Modular
 from instances.parameters import brief
@@ -65,6 +65,7 @@ def draw_weights(figure: Any, data: Data) -> None:
         axis.axvline(least, color=_ORANGE, ls="--", linewidth=1, label="odd entries of the secret")
     axis.set_xlabel("degree in the bits of a")
     axis.xaxis.get_major_locator().set_params(integer=True)
-    axis.set_ylabel("weight")
+    axis.set_ylabel("weight (sum of squared coefficients)")
     axis.legend(frameon=False)
-    axis.set_title(f"{data['about']}, seed 0")
+    axis.set_title("Walsh weight by degree")
+    figure.suptitle(f"{named(data['about'], 80)}, seed 0", fontsize=9)
