@@ -92,9 +92,7 @@ def draw_map(figure: Any, data: Data) -> None:
     _algorithms(axis, data, right)
     _tests(axis, data, right)
     _points(axis, data)
-    axis.set_xlabel(
-        "number of examples (half of them, where $z_0=-1$, tell of the hidden set)"
-    )
+    axis.set_xlabel("number of examples (half of them, where $z_0=-1$, tell of the hidden set)")
     axis.set_ylabel("time on one core (s)")
     axis.set_title(f"The map of {named(data['title'], 60)}", loc="left", fontsize=11)
     figure.text(

@@ -103,8 +103,8 @@ def slim(svg: str) -> Markup:
     """Write matplotlib's SVG smaller: what marks in a row share stands once, and no mark twice.
 
     >>> one = '<use x="1" y="2" style="fill:#000" href="#a" />'
-    >>> slim(f"<g>{one}{one}{one.replace('2', '3')}</g>")
-    Markup('<g><g style="fill:#000"><use x="1" y="2" href="#a"/><use x="1" y="3" href="#a"/></g></g>')
+    >>> slim(one + one + one.replace("2", "3")).count("<use"), slim(one * 2).count("style")
+    (2, 1)
     """
     svg = _NOTES.sub("", svg)
     svg = _DRAWN.sub(lambda found: _FRACTION.sub(r"\1", found[0]), svg)
