@@ -9,7 +9,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo test test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster ladder-tables clean figures docs test-docs
+.PHONY: demo test test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures docs test-docs
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -27,6 +27,10 @@ test-plugins: $(VENV)/.plugins
 
 test-cluster: $(VENV)/.cluster
 	$(call MARKED,cluster)
+
+# Skipped, with the reason, where there is no Chromium with its driver.
+test-browser: $(VENV)/.browser
+	$(call MARKED,browser) -rs
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs build/docs
@@ -81,6 +85,10 @@ scale-tables: $(VENV)/.cluster
 figures: $(VENV)/.test
 	$(BIN)/python benchmarks/figures.py $(ALL)
 
+report-tables: $(VENV)/.browser
+	$(BIN)/python benchmarks/report.py > report.part && mv report.part docs/report-tables.md
+	cat docs/report-tables.md
+
 attack-tables: $(VENV)/.lattice
 	$(BIN)/python benchmarks/attacks.py > attacks.part && mv attacks.part docs/attack-tables.md
 	cat docs/attack-tables.md
@@ -107,6 +115,10 @@ $(VENV)/.plugins: $(VENV)/.test
 
 $(VENV)/.docs: $(VENV)/.test
 	$(PIP) --editable '.[test,docs]'
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.test
+	$(PIP) --editable '.[test,browser]'
 	@touch $@
 
 $(VENV)/.cluster: $(VENV)/.test

@@ -3,136 +3,29 @@
 import base64
 import csv
 import io
+import itertools
 import os
-import shutil
-import time
 from pathlib import Path
 
 import pytest
 
+from hardness.compare import compare
 from hardness.report.html.text import csv_of
 from hardness.report.html.write import write
+from hardness.report.parts.build import report_of_comparison
+from tests.browser import CHROMIUM, DRIVER, Browser
 from tests.reports import HOSTILE, hostile, paper, report
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-)
 WIDTHS = (360, 800, 1400)
-
-
-class Browser:
-    """Chromium with what these tests ask of it: pages, sizes, themes, numbers from a script."""
-
-    def __init__(self, folder: Path) -> None:
-        webdriver = pytest.importorskip("selenium.webdriver", reason="needs the extra `browser`")
-        if not (CHROMIUM and DRIVER):
-            pytest.skip("needs Debian's chromium and chromium-driver")
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        service = webdriver.ChromeService(executable_path=DRIVER)
-        self.driver = webdriver.Chrome(options=options, service=service)
-        self.folder = folder
-        self.saved = folder / "saved"
-        self.saved.mkdir()
-        self.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.saved))
-
-    def cdp(self, command, **arguments):
-        return self.driver.execute_cdp_cmd(command, arguments)
-
-    def js(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def open(self, name, html):
-        path = self.folder / f"{name}.html"
-        path.write_text(html, encoding="utf-8")
-        self.driver.get(path.as_uri())
-        return self
-
-    def size(self, width, height=900):
-        self.cdp(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=width < 500,
-        )
-
-    def theme(self, name, media=""):
-        features = [{"name": "prefers-color-scheme", "value": name}]
-        self.cdp("Emulation.setEmulatedMedia", media=media, features=features)
-
-    def errors(self):
-        return [line["message"] for line in self.driver.get_log("browser")]
-
-    def press(self, selector, text):
-        """Click the button with a text within a part of the page."""
-        self.js(
-            "[...document.querySelectorAll(arguments[0] + ' button')]"
-            ".find((b) => b.textContent.trim() === arguments[1]).click()",
-            selector,
-            text,
-        )
-
-    def type(self, selector, text):
-        self.js(
-            "const e = document.querySelector(arguments[0]); e.value = arguments[1];"
-            "e.dispatchEvent(new Event('input'))",
-            selector,
-            text,
-        )
-
-    def column(self, grid, number):
-        """The texts of a column of the rows that are shown."""
-        return self.js(
-            "return [...document.querySelectorAll(`[data-grid=${arguments[0]}] tbody tr`)]"
-            ".map((row) => row.cells[arguments[1]].textContent.trim())",
-            grid,
-            number,
-        )
-
-    def download(self, key, label, name):
-        self.press(f"#figure-{key} .downloads" if key else "[data-grid=runs]", label)
-        path = self.saved / name
-        for _ in range(200):
-            if path.exists() and path.stat().st_size:
-                break
-            time.sleep(0.05)
-        content = path.read_bytes()
-        path.unlink()
-        return content
-
-    def shot(self, name):
-        """Keep a picture of the whole page where the reader asked for pictures."""
-        kept = os.environ.get("HARDNESS_SCREENSHOTS")
-        folder = Path(kept) if kept else self.folder
-        folder.mkdir(parents=True, exist_ok=True)
-        width, height = self.js(
-            "const e = document.documentElement; return [innerWidth, e.scrollHeight]"
-        )
-        clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}
-        taken = self.cdp("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
-        path = folder / f"{name}.png"
-        path.write_bytes(base64.b64decode(taken["data"]))
-        return path
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
+    pytest.importorskip("selenium", reason="needs the extra `browser`")
+    if not (CHROMIUM and DRIVER):
+        pytest.skip("needs chromium and chromedriver: Debian's chromium and chromium-driver")
     started = Browser(tmp_path_factory.mktemp("browser"))
     yield started
     started.driver.quit()
@@ -151,6 +44,26 @@ def html(made):
 @pytest.fixture(scope="module")
 def bad():
     return write(hostile())
+
+
+@pytest.fixture(scope="module")
+def compared():
+    learners = ("queries", "elimination", "lowdegree:degree=1")
+    return report_of_comparison(compare("parity:m=3", "d=8..16..2", learners, seeds=2), "out")
+
+
+@pytest.fixture(scope="module")
+def real(compared):
+    return write(compared)
+
+
+@pytest.fixture
+def real_run(browser, real):
+    browser.size(1400)
+    browser.theme("light")
+    browser.open("real", real)
+    yield browser
+    assert browser.errors() == []
 
 
 @pytest.fixture
@@ -228,8 +141,9 @@ def test_the_downloaded_table_is_the_one_that_is_shown(opened, made):
     assert [float(row[4]) for row in rows[1:] if row[4]] == [r[4] for r in wanted if r[4]]
 
 
-def test_figures_have_axes_with_numbers_and_marks(opened):
-    for panel in opened.js(
+@pytest.mark.parametrize("page", ["opened", "real_run"])
+def test_figures_have_axes_with_numbers_and_marks(request, page):
+    panels = request.getfixturevalue(page).js(
         "return [...document.querySelectorAll('figure.chart:not([hidden]) .panel')].map((p) => {"
         "const svg = p.querySelector('svg'); const box = svg.getBoundingClientRect();"
         "const of = (s) => [...svg.querySelectorAll(s)];"
@@ -237,13 +151,109 @@ def test_figures_have_axes_with_numbers_and_marks(opened):
         " ticks: of('text').filter((t) => /\\d/.test(t.textContent)).length,"
         " seen: of('text').every((t) => t.getBoundingClientRect().width > 0),"
         " marks: of('use, path').filter((t) => t.getBoundingClientRect().width > 2).length}})"
-    ):
+    )
+    assert len(panels) >= 2
+    for panel in panels:
         assert panel["w"] > 200
         assert panel["h"] > 100
         assert panel["ticks"] >= 4
         assert panel["seen"]
-        assert panel["marks"] > 5
+        assert panel["marks"] >= 5
         assert panel["label"]
+
+
+def test_the_report_of_a_real_run_has_its_parts(real_run, compared):
+    ids = real_run.js("return [...document.querySelectorAll('main > section')].map((e) => e.id)")
+    assert ids == [
+        *("summary", "both-sides", "phase", "learners", "runs", "certificates", "growth"),
+        "reproduce",
+    ]
+    text = real_run.js("return document.body.innerText")
+    for sentence in compared.summary:
+        assert sentence in text
+    for claim in compared.cards[0].claims:
+        assert claim.value in text
+    assert len(real_run.column("runs", 0)) == len(compared.runs.rows) == 30
+    real_run.shot("real")
+
+
+def test_a_toggle_hides_a_learner_and_its_values(real_run):
+    seen = (
+        "return [...document.querySelectorAll('#both-sides .panel .series')]"
+        ".map((g) => [g.dataset.series, g.getBoundingClientRect().width > 0])"
+    )
+    before = real_run.js(seen)
+    number = real_run.js(
+        "return [...document.querySelectorAll('#both-sides .legend button')]"
+        ".findIndex((b) => b.textContent.trim() === 'elimination')"
+    )
+    assert number >= 0
+    assert {shown for series, shown in before if series == str(number)} == {True}
+    real_run.press("#both-sides", "elimination")
+    after = real_run.js(seen)
+    assert {shown for series, shown in after if series == str(number)} == {False}
+    others = [one for one in before if one[0] != str(number)]
+    assert [one for one in after if one[0] != str(number)] == others
+    assert all("elimination" not in text for text in _walked(real_run, "#both-sides .panel", 60))
+    real_run.press("#both-sides", "elimination")
+    assert real_run.js(seen) == before
+
+
+READING = "return document.querySelector('#both-sides .reading').textContent"
+
+
+def _walked(browser, selector, steps):
+    """What is read out while the arrow key goes through the marks of a panel."""
+    keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+    panel = browser.driver.find_elements("css selector", selector)[1]
+    panel.send_keys(keys.HOME)
+    heard = []
+    for _ in range(steps):
+        heard.append(
+            browser.js("return document.querySelector('#both-sides .reading').textContent")
+        )
+        panel.send_keys(keys.ARROW_RIGHT)
+        if heard[-1] in heard[:-1]:
+            break
+    panel.send_keys(keys.ESCAPE)
+    return heard
+
+
+def test_values_are_read_by_keys_and_by_pointer(real_run):
+    heard = _walked(real_run, "#both-sides .panel", 60)
+    assert len(heard) > 5
+    assert any(text.startswith("elimination: d = 8, examples = ") for text in heard)
+    chains = pytest.importorskip("selenium.webdriver").ActionChains(real_run.driver)
+    mark = real_run.driver.find_element("css selector", "#both-sides .panel .series use")
+    chains.move_to_element(mark).perform()
+    tip = real_run.js(
+        "return document.querySelector('#both-sides .tip:not([hidden])')?.textContent ?? ''"
+    )
+    assert tip.startswith("queries: d = ")
+
+
+def test_a_budget_of_queries_moves_what_is_certified_infeasible(real_run, compared):
+    chart = next(one for one in compared.charts if one.name == "phase")
+    certified = [int(c["queries"]) for line in chart.data["certified"] for c in line if c]
+    drawn = (
+        "return [...document.querySelectorAll('#phase .bound')]"
+        ".filter((p) => p.getAttribute('d')).length"
+    )
+    said = "return document.querySelector('#phase .budget .count').textContent"
+    real_run.type("#phase .budget input", "0")
+    assert real_run.js(said).startswith(f"{len(certified)} of {len(certified)} ")
+    assert real_run.js(drawn) == 1  # hatched for the one learner that asks; no edge to the others
+    budget = sorted(certified)[0]
+    above = sum(value > budget for value in certified)
+    assert 0 < above < len(certified)
+    real_run.type("#phase .budget input", str(budget))
+    assert real_run.js(said).startswith(f"{above} of ")
+    assert real_run.js(drawn) == 3
+    real_run.type("#phase .budget input", "1e30")
+    assert real_run.js(said).startswith("0 of ")
+    assert real_run.js(drawn) == 0
+    real_run.type("#phase .budget input", "many")
+    assert real_run.js(said) == "a whole number, as 1000000 or 1e6"
 
 
 def test_one_slice_is_shown_at_a_time(opened):
@@ -271,15 +281,16 @@ def test_downloads_are_the_figure_of_a_paper_and_its_data(opened, made):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("which", ["html", "bad"])
+@pytest.mark.parametrize("which", ["real", "bad"])
 def test_the_page_does_not_scroll_sideways(browser, request, which, width):
     browser.size(width)
     browser.theme("light")
     browser.open(which, request.getfixturevalue(which))
     assert browser.js("return document.documentElement.scrollWidth") <= width
     wide = browser.js(
-        "return [...document.querySelectorAll('main *')].filter((e) => !e.closest('.scroll, svg, .long, .reading, pre')"
-        " && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 200))"
+        "const own = '.scroll, svg, .long, .reading, pre';"
+        "return [...document.querySelectorAll('main *')].filter((e) => !e.closest(own) &&"
+        " e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 200))"
     )
     assert wide == []
     browser.shot(f"{which}-{width}")
@@ -388,7 +399,7 @@ def test_controls_have_names_and_headings_are_in_order(opened):
     )
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(b - a <= 1 for a, b in zip(levels, levels[1:], strict=False))
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
     ids = opened.js("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
     assert len(ids) == len(set(ids))
 

@@ -64,7 +64,7 @@ def report(to: SimpleNamespace, source: Path) -> None:
         raise click.UsageError("report needs --out FILE.html")
     early(to)
     made = report_of(source)
-    html = write(made)
+    html = write(made, to.jobs)
     write_text(to.out, html, force=to.force)
     data = {
         "source": str(source),

@@ -9,7 +9,6 @@ from hardness.compare import Comparison, Cut, compare
 from hardness.compare.results import FORMAT, to_json
 from hardness.lower import Certificate, Terms, Verification, certify, verify
 from hardness.report.figure import both_sides
-from hardness.report.page import page
 from instances import parse
 from instances.disk import (
     beside,
@@ -89,9 +88,11 @@ def runs() -> int:
 
 def write_results(folder: Path, comparison: Comparison, force: bool = False) -> None:
     """Write results.json, figure.svg and report.html into a folder."""
+    from hardness.report.page import page  # which draws figures, and so comes after words
+
     write_json(folder / "results.json", to_json(comparison), force=force)
     write_figure(folder / "figure.svg", comparison)
-    write_text(folder / "report.html", page(comparison), force=force)
+    write_text(folder / "report.html", page(comparison, str(folder)), force=force)
 
 
 def write_figure(path: Path, comparison: Comparison) -> None:

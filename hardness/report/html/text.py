@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hardness.compare.store.export import cell
 from hardness.report.parts.records import Cell, Table
@@ -75,7 +75,10 @@ def value(given: Cell) -> Markup:
     """Give a cell of a table: a name, a number with its digits in threes, – for nothing."""
     if given is None or (isinstance(given, float) and given != given):
         return Markup("–")
-    return name(given) if isinstance(given, str) else Markup(figures(given))
+    if isinstance(given, str):
+        is_plain = len(given) <= _NAME and given.isascii() and given.isprintable()
+        return escape(given) if is_plain else name(given)
+    return Markup(figures(given))
 
 
 def figures(given: float) -> str:

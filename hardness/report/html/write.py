@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from hardness.compare.pool import execute
 from hardness.report.html import text
 from hardness.report.html.charts import Drawn, drawn
 from hardness.report.html.swatches import mark_of
@@ -16,13 +17,14 @@ from hardness.report.parts.records import LearnerRow, Report
 from hardness.report.styles import styles_of
 
 FIRST = 100  # rows of a long table that stand in the page without its script
+_FEW = 6  # charts that are drawn before other processes have begun
 
 
-def write(report: Report) -> str:
+def write(report: Report, jobs: int = 1) -> str:
     """Lay a report out as one HTML file that works offline, and without its script.
 
     All that the report says is escaped; no text in it can end an element or run. The same report
-    gives the same bytes.
+    gives the same bytes. jobs: processes that draw, where there is much to draw.
     """
     import jinja2
 
@@ -37,7 +39,8 @@ def write(report: Report) -> str:
         value=text.value,
         numeric=text.numeric,
     )
-    charts = [drawn(chart) for chart in report.charts]
+    done = execute(drawn, report.charts, jobs if len(report.charts) > _FEW else 1)
+    charts = [one for _, one in sorted(done, key=lambda found: found[0])]
     styles = styles_of(row.learner for row in report.learners)
     script = _asset("page.js")
     return environment.from_string(_asset("page.html")).render(

@@ -1,0 +1,119 @@
+"""Headless Chromium with what tests and benchmarks of a page ask of it."""
+
+import base64
+import os
+import shutil
+import time
+from pathlib import Path
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+
+
+class Browser:
+    """Chromium with what these tests ask of it: pages, sizes, themes, numbers from a script."""
+
+    def __init__(self, folder: Path) -> None:
+        from selenium import webdriver
+
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for flag in (*FLAGS, f"--user-data-dir={folder / 'profile'}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        service = webdriver.ChromeService(executable_path=DRIVER)
+        self.driver = webdriver.Chrome(options=options, service=service)
+        self.folder = folder
+        self.saved = folder / "saved"
+        self.saved.mkdir()
+        self.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.saved))
+
+    def cdp(self, command, **arguments):
+        return self.driver.execute_cdp_cmd(command, arguments)
+
+    def js(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def open(self, name, html):
+        path = self.folder / f"{name}.html"
+        path.write_text(html, encoding="utf-8")
+        self.driver.get(path.as_uri())
+        return self
+
+    def size(self, width, height=900):
+        self.cdp(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 500,
+        )
+
+    def theme(self, name, media=""):
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.cdp("Emulation.setEmulatedMedia", media=media, features=features)
+
+    def errors(self):
+        return [line["message"] for line in self.driver.get_log("browser")]
+
+    def press(self, selector, text):
+        """Click the button with a text within a part of the page."""
+        self.js(
+            "[...document.querySelectorAll(arguments[0] + ' button')]"
+            ".find((b) => b.textContent.trim() === arguments[1]).click()",
+            selector,
+            text,
+        )
+
+    def type(self, selector, text):
+        self.js(
+            "const e = document.querySelector(arguments[0]); e.value = arguments[1];"
+            "e.dispatchEvent(new Event('input'))",
+            selector,
+            text,
+        )
+
+    def column(self, grid, number):
+        """The texts of a column of the rows that are shown."""
+        return self.js(
+            "return [...document.querySelectorAll(`[data-grid=${arguments[0]}] tbody tr`)]"
+            ".map((row) => row.cells[arguments[1]].textContent.trim())",
+            grid,
+            number,
+        )
+
+    def download(self, key, label, name):
+        self.press(f"#figure-{key} .downloads" if key else "[data-grid=runs]", label)
+        path = self.saved / name
+        for _ in range(200):
+            if path.exists() and path.stat().st_size:
+                break
+            time.sleep(0.05)
+        content = path.read_bytes()
+        path.unlink()
+        return content
+
+    def shot(self, name):
+        """Keep a picture of the whole page where the reader asked for pictures."""
+        kept = os.environ.get("HARDNESS_SCREENSHOTS")
+        folder = Path(kept) if kept else self.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        width, height = self.js(
+            "const e = document.documentElement; return [innerWidth, e.scrollHeight]"
+        )
+        clip = {"x": 0, "y": 0, "width": width, "height": min(height, 12000), "scale": 1}
+        taken = self.cdp("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+        path = folder / f"{name}.png"
+        path.write_bytes(base64.b64decode(taken["data"]))
+        return path
