@@ -42,6 +42,10 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     return UsageError(f"unknown {what} '{given}': {hint}known: {', '.join(names)}")
 
 
+class Undecided(ToolkitError):
+    """A check came to no end within its limits: nothing is refuted, and nothing is confirmed."""
+
+
 class Refuted(ToolkitError):
     """A certificate, a bound or a family failed: the claim does not follow from its evidence."""
 

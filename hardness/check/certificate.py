@@ -19,7 +19,7 @@ from hardness.check.parity import ParityEvidence
 from hardness.check.reading import Checked, rational, refuse
 from hardness.check.symmetric import SymmetricEvidence
 from hardness.claims import FORMAT, Quantity
-from instances.errors import DamagedFile, Refuted, TooLarge, ToolkitError
+from instances.errors import DamagedFile, Refuted, TooLarge, ToolkitError, Undecided
 
 _TOP = {"format", "spec", "claims", "scope", "evidence", "digest"}
 _CLAIM = {"quantity", "value", "kind", "parameters", "assumptions", "meaning", "source"}
@@ -71,7 +71,7 @@ _NAMED: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
 
 
 def check_certificate(data: dict[str, Any]) -> Checked:
-    """Derive a certificate's claims again; raises Refuted where one does not follow.
+    """Derive a certificate's claims again; raises Refuted where one does not follow, or Undecided.
 
     A file that is no certificate raises DamagedFile.
 
@@ -107,8 +107,8 @@ def check_certificate(data: dict[str, Any]) -> Checked:
         for needed in evidence.required:
             if needed not in quantities:
                 refuse(f"the {needed.replace('-', ' ')} is missing")
-    except TooLarge:
-        raise  # nothing is refuted: this machine is too small
+    except (TooLarge, Undecided):
+        raise  # nothing is refuted: this machine is too small, or the search too long
     except ToolkitError as error:
         raise Refuted(str(error)) from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.check.reading import refuse
+from instances.errors import Undecided
 
 MOST_NODES = 1_000_000
 
 
 def has_clique(adjacency: NDArray[np.bool_], size: int, most_nodes: int = MOST_NODES) -> bool:
-    """Search for `size` pairwise adjacent vertices; raises Refuted where the search does not end.
+    """Search for `size` pairwise adjacent vertices; raises Undecided where the search does not end.
 
     adjacency: (M, M) bool, symmetric; the diagonal does not matter. Vertices are split into classes
     of pairwise non-adjacent ones, of which a clique has at most one each.
@@ -31,7 +31,11 @@ def has_clique(adjacency: NDArray[np.bool_], size: int, most_nodes: int = MOST_N
             return True
         nodes += 1
         if nodes > most_nodes:
-            refuse(f"the search for {size} members did not end within {most_nodes} steps")
+            raise Undecided(
+                f"not checked: a search for {size} members did not end within {most_nodes} steps, "
+                "so that nothing is refuted or confirmed: `certify` with fewer --steps (0 for none) "
+                "claims an upper end that needs no such search"
+            )
         # Vertices beyond the first need - 1 classes: every clique of `need` has one of them.
         kept, rest = 0, left
         for _ in range(need - 1):
