@@ -3,21 +3,17 @@
 Prints markdown. Needs the extra `browser` and Chromium with its driver for what a reader waits for.
 """
 
+import os
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import os
-
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from click.testing import CliRunner
-
-import cli
 from tests.browser import Browser
 
 SWEEP = """
@@ -60,9 +56,8 @@ def store(folder: Path) -> Path:
 
 
 def command(arguments: list[str]) -> None:
-    done = CliRunner().invoke(cli.main, arguments, catch_exceptions=False)
-    if done.exit_code:
-        raise SystemExit(done.output)
+    hardness = Path(sys.executable).with_name("hardness")
+    subprocess.run([str(hardness), *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def main() -> None:

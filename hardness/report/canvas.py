@@ -50,7 +50,7 @@ def render(
         size = (width, width * 9 / 16)
     dots = _FULL_HD / size[0] if look == "talk" else 150
     with drawing(size, build) as figure:
-        for artist in figure.findobj(lambda artist: artist.get_gid() is not None):
+        for artist in (one for axes in figure.axes for one in axes.get_children()):
             artist.set_gid(None)
         if look == "talk":
             _fewer_ticks(figure)
