@@ -54,7 +54,7 @@ def risks(learners: tuple[str, ...], values: tuple[int, ...] = (8, 10, 12)) -> d
 def chart(key: str, choice: str, learners: tuple[str, ...], say: Callable[[str], str]) -> Chart:
     data = risks(learners)
     rows = tuple(
-        (say(name), value, *cell["risks"])
+        (name, value, *cell["risks"])
         for name, cells in data["learners"].items()
         for value, cell in zip(data["places"], cells, strict=True)
     )
@@ -72,14 +72,19 @@ def chart(key: str, choice: str, learners: tuple[str, ...], say: Callable[[str],
     )
 
 
-def report(say: Callable[[str], str] = lambda text: text, runs: int = 250) -> Report:
-    """A report of made-up numbers; `say` has the last word on every text in it."""
-    learners = ("queries", "lowdegree:degree=2", "mine.py:Net")
-    names = tuple(say(name) for name in learners)
+LEARNERS = ("queries", "lowdegree:degree=2", "mine.py:Net")
+
+
+def report(
+    say: Callable[[str], str] = lambda text: text,
+    names: tuple[str, ...] = LEARNERS,
+    runs: int = 250,
+) -> Report:
+    """A report of made-up numbers; `say` has the last word on every text but names of learners."""
     rows = tuple(
         (
             say(f"parity:d={8 + i % 5},m=2"),
-            names[i % 3],
+            names[i % len(names)],
             i,
             ("solved", "learned nothing")[i % 2],
             None if i % 7 == 0 else 1 / (i + 1),
@@ -180,7 +185,7 @@ def report(say: Callable[[str], str] = lambda text: text, runs: int = 250) -> Re
 def hostile() -> Report:
     """A report in which no text is harmless: each is one of HOSTILE, in turn."""
     turn = iter(range(10**9))
-    return report(lambda text: HOSTILE[next(turn) % len(HOSTILE)])
+    return report(lambda text: HOSTILE[next(turn) % len(HOSTILE)], HOSTILE)
 
 
 def paper(one: Chart) -> str:

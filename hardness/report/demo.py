@@ -92,7 +92,7 @@ def write_results(folder: Path, comparison: Comparison, force: bool = False) -> 
 
     write_json(folder / "results.json", to_json(comparison), force=force)
     write_figure(folder / "figure.svg", comparison)
-    write_text(folder / "report.html", page(comparison, str(folder)), force=force)
+    write_text(folder / "report.html", page(comparison), force=force)
 
 
 def write_figure(path: Path, comparison: Comparison) -> None:

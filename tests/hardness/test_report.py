@@ -1,4 +1,10 @@
+import base64
+import csv
 import dataclasses
+import gzip
+import hashlib
+import io
+import json
 import re
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -7,7 +13,10 @@ import pytest
 
 from hardness.compare import compare
 from hardness.report import both_sides, comparison_table, page
+from hardness.report.html.write import write
+from hardness.report.parts.build import report_of_comparison
 from hardness.report.summary import bounds, cells, enough
+from tests.reports import hostile
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +49,12 @@ def test_the_page_stands_alone_and_says_the_numbers(small):
     found = Page()
     found.feed(text)
     names = [tag for tag, _ in found.tags]
-    assert names.count("svg") == 1
-    assert not {"script", "link", "iframe", "img"} & set(names)
+    assert names.count("script") == 2  # its data and its own script
+    assert not {"link", "iframe", "img", "object", "form"} & set(names)
+    policy = next(a["content"] for tag, a in found.tags if tag == "meta" and "http-equiv" in a)
+    own = text[text.rindex("<script>") + 8 : text.rindex("</script>")]
+    digest = base64.b64encode(hashlib.sha256(own.encode()).digest()).decode()
+    assert policy.startswith(f"default-src 'none'; script-src 'sha256-{digest}';")
     outside = [v for _, a in found.tags for k, v in a.items() if k in ("src", "href") and v]
     assert all(v.startswith("#") for v in outside)
     assert not re.search(r"url\((?!#)", text)
@@ -52,12 +65,42 @@ def test_the_page_stands_alone_and_says_the_numbers(small):
     assert "hardness check certificate.json" in words
 
 
+def test_the_same_report_gives_the_same_page_on_any_number_of_processes(small):
+    made = report_of_comparison(small, "out")
+    again = dataclasses.replace(made, charts=made.charts * 3)  # enough for other processes
+    assert write(again, jobs=2) == write(again)
+
+
+def test_what_is_embedded_is_read_back_whole(small):
+    made = hostile()
+    text = write(made)
+    start = text.index('id="data">') + len('id="data">')
+    data = json.loads(text[start : text.index("</script>", start)])
+    for column, head in zip(data["runs"], made.runs.header, strict=True):
+        cells = column.get("values") or [column["texts"][place] for place in column["places"]]
+        assert column["name"] == head
+        assert cells == [row[made.runs.header.index(head)] for row in made.runs.rows]
+    chart = made.charts[0]
+    kept = json.loads(gzip.decompress(base64.b64decode(data["charts"][0]["packed"])))
+    rows = list(csv.reader(io.StringIO(kept["csv"])))
+    assert len(rows) == 1 + len(chart.table.rows)
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row)
+
+
 def test_hostile_names_show_as_text(small):
     evil = '<script>alert("x")</script>'
-    bad = dataclasses.replace(small, spec=evil, command=evil)
-    text = page(bad)
-    assert "<script" not in text
+    text = page(dataclasses.replace(small, spec=evil, command=evil))
+    assert text.count("<script") == 2
     assert "&lt;script&gt;" in text
+    text = write(hostile())
+    found = Page()
+    found.feed(text)
+    names = [tag for tag, _ in found.tags]
+    assert names.count("script") == 2
+    assert not {"img", "iframe"} & set(names)
+    assert not [k for _, given in found.tags for k in given if k.startswith("on")]
+    assert not set("\u202e\u2066\u200b\x00") & set(text)
+    assert text.encode()
 
 
 def test_costs_are_what_was_enough_for_the_success_of_the_bound(small):
@@ -87,7 +130,7 @@ def test_a_family_without_bounds_has_a_page_and_a_figure_of_risks():
     found = compare("nice:k=2,d=4", "m=1,2", ("trivial", "linear"), seeds=1)
     assert not found.certificates
     text = page(found)
-    assert "No bound from below is claimed" in text
-    assert "certified" not in text
-    assert "at m = 2" in text
+    assert "No bound is certified for these families." in text
+    assert "no bound from below is claimed" in text
+    assert "m = 1 to 2" in text
     assert "certified" not in comparison_table(found)
