@@ -138,8 +138,6 @@ def _free_legends(figure: Any) -> None:
         beside = any(box.overlaps(text.get_window_extent()) for text in axes.texts)
         if box.width > 0.7 * room.width or not inside or beside:
             down = axes.get_tightbbox().y0 - room.y0
-            if box.width > room.width:
-                legend.set_ncols(1)
             legend.set_loc("upper center")
             legend.set_bbox_to_anchor((0.5, down / room.height - 0.04), axes.transAxes)
     for legend in figure.legends:

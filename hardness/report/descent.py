@@ -96,7 +96,7 @@ def _success(axis: Any, study: Data) -> None:
     axis.set_ylim(0, 1.02)
     axis.set_xlabel("number of steps")
     axis.set_ylabel(f"probability of relative risk {study['risk']} or less")
-    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)
+    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17))
 
 
 def _gap(axis: Any, study: Data, goal: float) -> None:
@@ -138,7 +138,7 @@ def _sizes(axis: Any, studies: list[Data]) -> None:
     axis.set_yscale("log")
     axis.set_xlabel("number of members M")
     axis.set_ylabel("number of steps")
-    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3)
+    axis.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17))
 
 
 def _members(studies: list[Data]) -> list[int]:

@@ -46,6 +46,7 @@ class Axis:
 
     def semilogy(self, x, y, **style):
         self.lines.append((list(x), list(y), style))
+        return []
 
     plot = semilogx = semilogy
 
@@ -89,21 +90,28 @@ def test_marks_are_hollow_where_most_runs_did_not_solve(timed):
     page = Page()
     draw_attacks(page, data)
     left, right = page.axes
-    marks = [line for line in left.lines if "marker" in line[2]]
-    assert [(x, y) for x, y, _ in marks] == [([0], [2.0]), ([1], [4.0]), ([0], [4.0]), ([1], [8.0])]
-    assert [style["markerfacecolor"] == "w" for _, _, style in marks] == [False, False, True, True]
-    curves = [line for line in left.lines if "label" in line[2]]
-    assert [(y, style["label"]) for _, y, style in curves] == [
-        ([2.0, 4.0], "bruteforce"),
-        ([4.0, 8.0], MLP),
-    ]
+    full, hollow, other_full, other_hollow = _marks(left)
+    assert full == ([0, 1], [2.0, 4.0])
+    assert other_hollow == ([0, 1], [4.0, 8.0])
+    assert hollow == other_full == ([], [])
+    curves = [line for line in left.lines if "marker" not in line[2]]
+    assert [y for _, y, _ in curves] == [[2.0, 4.0], [4.0, 8.0]]
+    labels = [style["label"] for _, _, style in left.lines if "label" in style]
+    assert labels == ["bruteforce", MLP]
     shown = {style["label"]: (x, y) for x, y, style in right.lines}
     assert shown["brute-force"] == ([0, 1], [math.log2(7), math.log2(15)])
     # Half of the runs are not most of them.
     data["measured"]["bruteforce"][0] |= {"solved": 1, "runs": 2}
     page = Page()
     draw_attacks(page, data)
-    assert next(s for _, _, s in page.axes[0].lines if "marker" in s)["markerfacecolor"] == "w"
+    assert _marks(page.axes[0])[:2] == [([1], [4.0]), ([0], [2.0])]
+
+
+def _marks(axis):
+    """The places of marks, filled and hollow in turns."""
+    found = [line for line in axis.lines if "markerfacecolor" in line[2]]
+    assert [s["markerfacecolor"] == "white" for _, _, s in found] == [False, True] * 2
+    return [(x, y) for x, y, _ in found]
 
 
 def test_an_estimate_that_is_missing_at_a_size_leaves_a_gap(timed):

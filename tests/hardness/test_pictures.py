@@ -119,3 +119,11 @@ def test_panels_stand_alone(picture):
             assert " = " in point.text
         assert "#000000" not in panel.svg
         assert "DejaVu" not in panel.svg
+
+
+@pytest.mark.parametrize("name", ["descent", "ladder", "icl-optimum", "map"])
+def test_crowded_pictures_have_room_in_a_talk(name):
+    (picture,) = (p for p in PICTURES if Path(p.image).stem == name)
+    png = figures.draw(picture.name, picture.data, "png", "talk")  # no warning of axes without room
+    width, height = (int.from_bytes(png[i : i + 4]) for i in (16, 20))
+    assert (width, height) == (1920, 1080)
