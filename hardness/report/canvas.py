@@ -106,7 +106,7 @@ def _fit(figure: Any) -> None:
     said = [figure._suptitle] if getattr(figure, "_suptitle", None) else []
     told: list[tuple[Any, float]] = [(text, 0.98) for text in said]
     wide = figure.bbox.width
-    figure.draw_without_rendering()
+    figure.get_layout_engine().execute(figure)  # all that a drawing moves, without the drawing
     for axes in figure.axes:
         room = axes.get_window_extent()
         share = 1.12 * room.width / wide
