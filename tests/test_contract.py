@@ -186,7 +186,7 @@ def test_compare_and_report(hardness):
     with open("c/results.json") as file:
         assert json.load(file) == found.json
     made = hardness("report", "c", "--out", "r.html", "--json")
-    assert {"source", "report", "runs"} == set(made.json)
+    assert {"source", "report", "runs"} <= set(made.json)
     with open("r.html") as one, open("c/report.html") as two:
         assert one.read() == two.read()
 
