@@ -17,6 +17,7 @@ from hardness.report.parts.records import LearnerRow, Report
 from hardness.report.styles import styles_of
 
 FIRST = 100  # rows of a long table that stand in the page without its script
+_PARTS = ("texts", "downloads", "tables", "figures", "page")
 _FEW = 6  # charts that are drawn before other processes have begun
 
 
@@ -42,7 +43,7 @@ def write(report: Report, jobs: int = 1) -> str:
     done = execute(drawn, report.charts, jobs if len(report.charts) > _FEW else 1)
     charts = [one for _, one in sorted(done, key=lambda found: found[0])]
     styles = styles_of(row.learner for row in report.learners)
-    script = _asset("page.js")
+    script = _script()
     return environment.from_string(_asset("page.html")).render(
         report=report,
         sections=_sections(charts),
@@ -64,6 +65,15 @@ def family(spec: str) -> str:
     ('parity', 'mine.py:Hard')
     """
     return spec if ".py:" in spec else spec.partition(":")[0]
+
+
+def _script() -> str:
+    """Join the parts of the script, in one scope of their own.
+
+    The page is whole without it: it adds sorting, filters, toggles, values and downloads.
+    """
+    parts = "".join(_asset(f"script/{name}.js") for name in _PARTS)
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 
 def _asset(name: str) -> str:
