@@ -33,8 +33,8 @@ def has_clique(adjacency: NDArray[np.bool_], size: int, most_nodes: int = MOST_N
         if nodes > most_nodes:
             raise Undecided(
                 f"not checked: a search for {size} members did not end within {most_nodes} steps, "
-                "so that nothing is refuted or confirmed: `certify` with fewer --steps (0 for none) "
-                "claims an upper end that needs no such search"
+                "so that nothing is refuted or confirmed: `certify` with fewer --steps (0 for "
+                "none) claims an upper end that needs no such search"
             )
         # Vertices beyond the first need - 1 classes: every clique of `need` has one of them.
         kept, rest = 0, left
