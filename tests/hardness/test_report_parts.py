@@ -23,7 +23,7 @@ from hardness.oracles import Budget
 from hardness.report.figures import draw, numbers
 from hardness.report.parts.build import report_of, report_of_comparison, report_of_store
 from hardness.report.parts.source import comparison_of
-from hardness.report.parts.tables import interval
+from hardness.report.parts.tables import interval, learner_rows
 from hardness.report.phase import infeasible, of_phase
 from hardness.upper import Outcome, parse_learner
 from instances import parse
@@ -305,3 +305,19 @@ def test_hostile_names_come_through_as_they_are(tmp_path):
     assert str(2**63) in {line[2] for line in made.runs.rows}
     for name in ("both-sides", "phase"):
         assert draw(name, next(chart.data for chart in made.charts if chart.name == name))
+
+
+def test_learners_whose_files_or_families_differ_have_rows_apart():
+    """Of one name: no count is over two programs, nor over two revisions of a family."""
+    spec = parse("parity:d=8,m=2").spec
+    name, old = "mine.py:Net", {"family": 1, "learner": 1}
+    rows = [row(spec, name, s, details={"sha256": "a" * 64}, revisions=old) for s in range(3)]
+    rows += [row(spec, name, s, details={"sha256": "b" * 64}, solved=False) for s in range(2)]
+    rows = [replace(one, run=replace(one.run, revisions=old)) for one in rows]
+    new = [replace(one, run=replace(one.run, revisions={**old, "family": 2})) for one in rows[:1]]
+    found = {one.asked: (one.passed, one.runs) for one in learner_rows(rows + new, budgets=True)}
+    assert found == {
+        f"revision 1 {'a' * 16}, family revision 1": (3, 3),
+        f"revision 1 {'b' * 16}, family revision 1": (0, 2),
+        f"revision 1 {'a' * 16}, family revision 2": (1, 1),
+    }
