@@ -1,7 +1,7 @@
 """The phase diagram: where each learner solves, over two parameters, beside what is certified."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from hardness.compare import Comparison
 from hardness.compare.certified import Certifier, terms_of
 from hardness.compare.choices import choices
-from hardness.compare.climb import late, passed
+from hardness.compare.climb import bound_by, late, passed
 from hardness.compare.planes import Plane, planes
 from hardness.compare.slices import brief_spec, short
 from hardness.compare.store.rows import RunRow
@@ -21,16 +21,18 @@ from instances.parameters import plain
 
 Data = dict[str, Any]
 SHARE = Fraction(2, 3)  # of the runs that must pass: the success probability of the bounds
-QUERIES = 10**6  # the budget of queries where the runs had none
+QUERIES = 10**6  # the budget of queries where none is known of the runs
 PANELS = 6  # learners of a figure
 SIZE = (10.0, 6.4)
-_UNABLE = (
-    Outcome.UNSUPPORTED,
+_MACHINE = (  # as a sweep says of its runs
     Outcome.NOT_LOADED,
     Outcome.REFUSED,
     Outcome.CRASHED,
+    Outcome.BROKE_OFF,
+    Outcome.TOO_MANY_PROCESSES,
     Outcome.OVERDUE,
 )
+_UNABLE = (Outcome.UNSUPPORTED, *_MACHINE)
 _BOUND = "#B0590A"
 INFEASIBLE = "certified infeasible"
 # Face, ink and mark of a state; the marks tell them apart without colour. No ink is a grey or white
@@ -47,9 +49,9 @@ def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
     """Collect the phase diagram of a plane of runs: `PANELS` learners from the part's first on.
 
     A cell is solved where at least `SHARE` of its runs passed in time, partly where some did;
-    those that the machine ended count as not passed. certified: the queries that a
-    statistical-query learner must be allowed at a spec, exact, with `log10` of them; None where no
-    bound is claimed. query_budget: that of the runs, or `QUERIES`.
+    those that the machine ended, or that could not run, count as not passed. certified: the queries
+    that a statistical-query learner must be allowed at a spec, exact, with `log10` of them; None
+    where no bound is claimed. query_budget: that of the runs, or `QUERIES` where none is known.
     """
     terms = terms_of(dict(plane.fixed).get("tau"))
     specs = tuple(plane.specs.values())
@@ -79,7 +81,7 @@ def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
         "success": str(terms.success),
         "quantity": quantity,
         "certified": [[_certified(known, spec, quantity) for spec in line] for line in grid],
-        "uncertified": next((one for one in found.values() if isinstance(one, str)), ""),
+        "uncertified": _uncertified(found.values(), quantity),
         "learners": [
             {
                 "learner": short(name),
@@ -131,7 +133,7 @@ def rows_of(comparison: Comparison) -> list[RunRow]:
             key="",
             run=run,
             budget=Budget(),
-            bound="machine" if run.outcome in _UNABLE else "none",
+            bound="machine" if run.outcome in _MACHINE else bound_by(run, Budget()),
         )
         for run in comparison.runs
     ]
@@ -148,6 +150,13 @@ def _quantity(known: Sequence[Certificate]) -> str:
         if every and all(name in names for names in every):
             return name
     return ""
+
+
+def _uncertified(found: Iterable[Certificate | str], quantity: str) -> str:
+    """Say why nothing is hatched, or a part of the cells cannot be."""
+    whys = dict.fromkeys(one for one in found if isinstance(one, str))
+    mixed = [] if quantity or whys else ["no bound on queries of one kind is there for all cells"]
+    return next(iter([*whys, *mixed]), "")
 
 
 def _certified(known: dict[str, Certificate], spec: str | None, quantity: str) -> Data | None:
@@ -209,9 +218,10 @@ def _title(data: Data) -> str:
     """Name the family, and the budget that the hatching is about."""
     shown = f"{named(data['spec'], 80)}: solved is at least {data['share']} of the runs passed"
     if any(infeasible(data, i, j) for i in range(len(data["ys"])) for j in range(len(data["xs"]))):
-        whose = "that of the runs" if data["budget_given"] else "assumed, the runs had none"
+        whose = "that of the runs" if data["budget_given"] else "assumed, none is known of the runs"
         shown += f"\nbudget of queries {data['query_budget']:,}".replace(",", " ")
-        shown += f" ({whose}); worst answers within {data['tau']}"
+        shown += f" ({whose}); risk {data['risk']}, success {data['success']}, worst answers"
+        shown += f" within {data['tau']}"
     return shown
 
 
@@ -281,7 +291,7 @@ def _legend(data: Data) -> list[Any]:
         "solved": f"solved: at least {data['share']} of the runs passed",
         "partly": "partly: fewer",
         "not solved": "not solved: none passed",
-        "could not run": "× could not run: the machine ended all of them",
+        "could not run": "× could not run, or the machine ended all of them",
     }
     seen = {c["state"] for one in data["learners"] for line in one["cells"] for c in line if c}
     found: list[Any] = [

@@ -321,3 +321,19 @@ def test_learners_whose_files_or_families_differ_have_rows_apart():
         f"revision 1 {'b' * 16}, family revision 1": (0, 2),
         f"revision 1 {'a' * 16}, family revision 2": (1, 1),
     }
+
+
+def test_what_could_not_run_is_not_laid_to_the_machine_nor_a_budget_to_its_runs():
+    """A learner that does not take the family, a comparison whose budgets nobody knows."""
+    found = compare("parity:m=2", "d=6..7", ("elimination", "trivial"), seeds=1)
+    ends = (Outcome.UNSUPPORTED, Outcome.SECONDS_SPENT, Outcome.CRASHED)
+    changed = [
+        replace(one, outcome=end, risk=None) for one, end in zip(found.runs, ends, strict=False)
+    ]
+    found = replace(found, runs=(*changed, *found.runs[3:]))
+    made = report_of_comparison(found, "x")
+    said = next(one for one in made.summary if one.startswith("2 runs ended"))
+    assert "1 by machine, 1 by seconds" in said
+    caption = next(chart.caption for chart in made.charts if chart.name == "phase")
+    assert "none is known of the runs" in caption
+    assert "Nothing is hatched: no certified number is above a budget of 1 000 000" in caption

@@ -178,18 +178,28 @@ def phase_caption(data: Data) -> str:
     """Say what the cells of a phase diagram are, and what its hatching does and does not say."""
     said = (
         f"A cell is solved where at least {data['share']} of its runs passed in time, partly where "
-        "fewer did; the numbers are runs that passed, of all. Runs that the machine ended count as "
-        "not passed."
+        "fewer did; the numbers are runs that passed, of all. Runs that the machine ended, or that "
+        "could not run, count as not passed."
     )
     if not data["quantity"]:
         return f"{said} Nothing is hatched: {data['uncertified'] or 'no bound is claimed'}."
     kind = "statistical" if data["quantity"] == "stat-queries" else "correlational"
     budget = f"{data['query_budget']:,}".replace(",", " ")
-    whose = "the runs' own" if data["budget_given"] else "assumed, for the runs had none"
+    whose = "the runs' own" if data["budget_given"] else "assumed, for none is known of the runs"
+    rows, columns = len(data["ys"]), len(data["xs"])
+    if not any(infeasible(data, i, j) for i in range(rows) for j in range(columns)):
+        return (
+            f"{said} Nothing is hatched: no certified number is above a budget of {budget} queries "
+            f"({whose}), for {kind}-query learners, relative risk {data['risk']}, probability "
+            f"{data['success']} over the members and worst answers within {data['tau']}."
+        )
+    some = f" No bound is claimed for some cells: {data['uncertified']}." * bool(
+        data["uncertified"]
+    )
     return (
         f"{said} Certified infeasible at a budget of {budget} queries ({whose}): {kind}-query "
         f"learners must be allowed more, to reach relative risk {data['risk']} with probability "
-        f"{data['success']} over the members against worst answers within {data['tau']}. Such "
+        f"{data['success']} over the members against worst answers within {data['tau']}.{some} Such "
         "cells are hatched for learners known to ask statistical queries alone, where the bound "
         "is on all such queries. The "
         "bound says nothing of other learners: their panels have its dashed edge alone. A solved "
