@@ -20,8 +20,10 @@ from hardness.compare.store import create
 from hardness.compare.store.rows import CertificateRow, RunRow
 from hardness.lower import Terms, certify
 from hardness.oracles import Budget
+from hardness.report.figure import of_both_sides
 from hardness.report.figures import draw, numbers
-from hardness.report.parts.build import report_of, report_of_comparison, report_of_store
+from hardness.report.parts.build import report, report_of, report_of_comparison, report_of_store
+from hardness.report.parts.material import Material
 from hardness.report.parts.source import comparison_of
 from hardness.report.parts.tables import interval, learner_rows
 from hardness.report.phase import infeasible, of_phase
@@ -337,3 +339,50 @@ def test_what_could_not_run_is_not_laid_to_the_machine_nor_a_budget_to_its_runs(
     caption = next(chart.caption for chart in made.charts if chart.name == "phase")
     assert "none is known of the runs" in caption
     assert "Nothing is hatched: no certified number is above a budget of 1 000 000" in caption
+
+
+def test_a_run_that_passed_is_filled_whatever_it_ended_with():
+    """The figure counts as the report does: by the risk."""
+    found = compare("parity:m=2", "d=6..7", ("elimination",), seeds=1)
+    spent = replace(found.runs[0], outcome=Outcome.EXAMPLES_SPENT)
+    found = replace(found, runs=(spent, *found.runs[1:]))
+    data = of_both_sides(found)
+    assert [one["solved"] for one in data["learners"][0]["runs"]] == [True, True]
+    assert [one["solved"] for one in data["learners"][0]["cells"]] == [1, 1]
+
+
+def test_a_comparison_that_was_cut_says_so():
+    """Its command asked for more sizes than there are."""
+    found = compare("parity:m=2", "d=6..7", ("elimination",), seeds=1)
+    cut = replace(found, command="hardness compare parity:m=2 --over d=6..20 --seeds 1")
+    assert report_of_comparison(cut, "x").summary[1] == (
+        "This is partial: 2 of the 15 sizes of its command were finished."
+    )
+    whole = replace(found, command="hardness compare parity:m=2 --over=d=6..7")
+    assert "partial" not in " ".join(report_of_comparison(whole, "x").summary)
+
+
+def test_growth_names_the_sizes_of_its_fit_and_the_slice_it_is_of():
+    """Not those where a run failed, and not the same law of another budget."""
+    specs = {d: parse(f"parity:d={d},m=2").spec for d in range(6, 13)}
+    rows = []
+    for examples in (100, 200):
+        for d, spec in specs.items():
+            usage = replace(BASE.usage, examples=d * d + examples // 100)
+            one = row(spec, usage=usage, solved=d < 12, budget=Budget(examples=examples))
+            rows.append(replace(one, key=f"{len(rows):064x}"))
+    found = slices(rows)
+    assert len(found) == 2
+    material = Material(
+        source="x",
+        sha256="",
+        rows=tuple(rows),
+        slices=found,
+        diagrams=(),
+        certifier=Certifier(()),
+        store=True,
+    )
+    said = [one for one in report(material).summary if "95 % interval [" in one]
+    assert len(said) == 1
+    assert "(100 examples)" in said[0]
+    assert "over 6 sizes in 6 to 11" in said[0]

@@ -24,9 +24,9 @@ from instances.parameters import plain
 Data = dict[str, Any]
 MOST = 12  # charts of a section
 _SAY = {
-    "both-sides": "Each mark is a run: filled where it passed, hollow where it did not, at what it "
-    "spent. A line joins the costs that {success} of a learner's runs stayed within, where all of "
-    "them passed.",
+    "both-sides": "Each mark is a run: filled where its risk passed, in time or not, hollow where "
+    "it did not, at what it spent. A line joins the costs that {success} of a learner's runs "
+    "stayed within, where all of them passed.",
     "bound": " The dashed line is certified: {asker} must be allowed that many queries to reach "
     "relative risk {risk} with probability {success} over the members, whatever the answers within "
     "{tau}. It is about such learners alone, and about worst answers: runs had honest ones, and "
@@ -193,17 +193,16 @@ def phase_caption(data: Data) -> str:
             f"({whose}), for {kind}-query learners, relative risk {data['risk']}, probability "
             f"{data['success']} over the members and worst answers within {data['tau']}."
         )
-    some = f" No bound is claimed for some cells: {data['uncertified']}." * bool(
-        data["uncertified"]
-    )
+    why = data["uncertified"]
+    some = f"For some cells there is no bound: {why}. " if why else ""
     return (
         f"{said} Certified infeasible at a budget of {budget} queries ({whose}): {kind}-query "
         f"learners must be allowed more, to reach relative risk {data['risk']} with probability "
-        f"{data['success']} over the members against worst answers within {data['tau']}.{some} Such "
-        "cells are hatched for learners known to ask statistical queries alone, where the bound "
-        "is on all such queries. The "
-        "bound says nothing of other learners: their panels have its dashed edge alone. A solved "
-        "cell in a hatched region contradicts nothing: answers to the runs were honest."
+        f"{data['success']} over the members against worst answers within {data['tau']}. "
+        f"{some}Such cells are hatched for learners known to ask statistical queries alone, where "
+        "the bound is on all such queries. The bound says nothing of other learners: their panels "
+        "have its dashed edge alone. A solved cell in a hatched region contradicts nothing: answers "
+        "to the runs were honest."
     )
 
 
@@ -225,8 +224,9 @@ def _climbs(material: Material, figure: FigureRow, place: int) -> Chart:
         section="climbs",
         title=f"Climbs: {data['family']}",
         caption="How far each learner climbed, and the median cost of the runs that passed on each "
-        "rung. A rung is held where it, and every rung below, is passed on more than half of its "
-        "instances, with confidence. Certified numbers are about statistical-query learners and "
+        "rung. A learner tries a rung only where it passed at least once on the one below. A rung "
+        "is held where it, and every rung below, is passed on more than half of its instances, "
+        "with confidence. Certified numbers are about statistical-query learners and "
         "worst answers.",
         alt=f"Rungs 1 to {len(data['rungs'])}: {held}.",
         data=data,
