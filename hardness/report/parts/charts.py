@@ -201,8 +201,8 @@ def phase_caption(data: Data) -> str:
         f"{data['success']} over the members against worst answers within {data['tau']}. "
         f"{some}Such cells are hatched for learners known to ask statistical queries alone, where "
         "the bound is on all such queries. The bound says nothing of other learners: their panels "
-        "have its dashed edge alone. A solved cell in a hatched region contradicts nothing: answers "
-        "to the runs were honest."
+        "have its dashed edge alone. A solved cell in a hatched region contradicts nothing: the "
+        "answers to the runs were honest."
     )
 
 
