@@ -23,6 +23,7 @@ from hardness.oracles import Budget
 from hardness.report.figure import of_both_sides
 from hardness.report.figures import draw, numbers
 from hardness.report.parts.build import report, report_of, report_of_comparison, report_of_store
+from hardness.report.parts.cards import card
 from hardness.report.parts.material import Material
 from hardness.report.parts.source import comparison_of
 from hardness.report.parts.tables import interval, learner_rows
@@ -386,3 +387,22 @@ def test_growth_names_the_sizes_of_its_fit_and_the_slice_it_is_of():
     assert len(said) == 1
     assert "(100 examples)" in said[0]
     assert "over 6 sizes in 6 to 11" in said[0]
+
+
+def test_a_card_says_which_end_of_a_bracket_is_claimed_and_every_condition(tmp_path):
+    """Of an interval the lower end; a tolerance of many digits is there too."""
+    terms = Terms(tau=Fraction(1, 10**100))
+    made = card([certify(parse("profile:g=majority,d=9,m=4"), terms)], terms)
+    said = {one.quantity: one for one in made.claims}
+    assert said["sq-dimension"].value == "2..3"
+    assert "value 2, which is what is certified; upper 3)" in said["sq-dimension"].meaning
+    assert "tau 1/1000000" in said["stat-queries"].meaning
+    made = card([certify(parse("lwe:n=8,q=17,sigma=1"))], Terms())
+    said = {one.quantity: one for one in made.claims}
+    assert "value 0; upper 146028888051/" in said["pairwise-correlation"].meaning
+    gone = CertificateRow(
+        key="00" * 32, spec="gone:d=8", terms=Terms().to_json(), certificate={"spec": "gone:d=8"}
+    )
+    with create(tmp_path / "gone.db") as writer:
+        writer.write([gone])
+    assert "a certificate of gone:d=8 in the store" in report_of(tmp_path / "gone.db").left_out[0]

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hardness.compare.both import Comparison, values_of
+from hardness.compare.choices import fixed_words, split_choice
 from hardness.compare.ranges import Value
 from hardness.compare.run import SOLVED_BELOW
 from hardness.compare.scaling import Scaling
@@ -41,7 +42,7 @@ SCOPE = (
 def summary(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> tuple[str, ...]:
     """Write what was run, what is certified, who got how far at which cost, and what is partial."""
     said = [_what(material), *_states(material)]
-    said += _bound(material)
+    said += [*_bound(material), *_unbounded(material)]
     said += [line for one in _largest(material) for line in _furthest(one)]
     said += [
         *_nothing(material),
@@ -150,6 +151,14 @@ def _bound(material: Material) -> list[str]:
     return [_certified(queries, spec, terms, one, quantity)]
 
 
+def _unbounded(material: Material) -> list[str]:
+    """Name the families that have runs and no certificate at all, where others have one."""
+    bounded = {spec.partition(":")[0] for spec, _, _ in certified(material)}
+    every = dict.fromkeys(row.run.spec.partition(":")[0] for row in material.rows)
+    none = [name for name in every if name not in bounded]
+    return [f"No bound is certified for {_names(none)}."] if bounded and none else []
+
+
 def _quantity(one: Certificate) -> list[str]:
     names = {claim.quantity for claim in one.claims}
     return [name for name in ASKER if name in names][:1]
@@ -193,8 +202,11 @@ def _furthest(one: Slice) -> list[str]:
 
 
 def _words(one: Slice) -> str:
-    """What tells a slice from the others, in brackets; nothing where it is the only one."""
-    return f" ({one.words})" if one.choice else ""
+    """What tells a slice from the others and is not in its spec, in brackets."""
+    chosen, shown = split_choice(one.choice), split_choice(one.comparison.spec.partition(":")[2])
+    pairs = [pair for pair in one.fixed if "=".join(pair) in chosen and pair[0] != "family"]
+    told = [fixed_words(*pair) for pair in pairs if "=".join(pair) not in shown]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _did(row: LearnerRow) -> str:
@@ -209,11 +221,17 @@ def _nothing(material: Material) -> list[str]:
     for row in material.rows:
         ends.setdefault(row.run.learner, Counter())[row.run.outcome.value] += 1
     none = [
-        f"{short(name)} (0 of {runs[name]}: {ends[name].most_common(1)[0][0]})"
+        f"{short(name)} (0 of {runs[name]}, {_most(ends[name])})"
         for name in runs
         if not passed[name]
     ]
     return [f"No run passed of {_names(none)}."] if none else []
+
+
+def _most(ends: Counter[str]) -> str:
+    """How runs ended, of all or of the most."""
+    (outcome, _), *more = ends.most_common()
+    return f"most often: {outcome}" if more else f"all: {outcome}"
 
 
 def _no_queries(material: Material) -> list[str]:
