@@ -36,7 +36,7 @@ from tests.hardness.compare.sweep.here import sweep_here
 SWEEP = """
 format = "hardness-sweep/1"
 name = "<b>small & wild</b>"
-seeds = 3
+seeds = 2
 [budget]
 examples = 2_000
 queries = 3
@@ -51,7 +51,7 @@ learners = ["linear"]
 [[climbs]]
 rungs = ["parity:d=8,m=2", "parity:d=10,m=3"]
 learners = ["elimination"]
-seeds = 5
+seeds = 2
 seed = 7
 budget = { seconds = 60 }
 """

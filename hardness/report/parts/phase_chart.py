@@ -28,7 +28,8 @@ def phase_chart(material: Material, found: tuple[Plane, int], place: int) -> Cha
     ]
     header = ("learner", data["x"], data["y"] or "-", "state", "passed", "runs")
     certified = ("certified queries", "certified above the budget of queries")
-    counts = {s: sum(c[3]["state"] == s for c in cells) for s in ("solved", "partly", "not solved")}
+    states = ("solved", "partly", "not solved", "could not run")
+    counts = {s: sum(cell[3]["state"] == s for cell in cells) for s in states}
     said = ", ".join(f"{number} {state}" for state, number in counts.items())
     return Chart(
         key=f"phase-{place}",

@@ -31,9 +31,11 @@ SCOPE = (
     "budgets. That a learner failed says nothing of other learners, budgets or sizes.",
     "A bound is about learners by statistical queries and worst answers within a tolerance, on "
     "average over the members of a family. It says nothing of learners that see examples, such as "
-    "elimination, lattice reduction or gradient descent on batches, but for the information floor.",
+    "elimination, lattice reduction or gradient descent on batches, but for the information floor. "
+    "Queries of runs had honest answers, so a run may pass with fewer queries than a bound says.",
     "Intervals of learners are of Clopper and Pearson, at 95 %, each for one row alone; they are "
-    "about instances drawn as these were.",
+    "about instances drawn as these were. A run that its budget cut did not pass; one that the "
+    "machine ended did not pass either, and an interval allows for both.",
     "Fitted exponents describe the sizes run. They are no bounds, and no forecast of larger sizes.",
     "Seconds and memory are of the machines that are named, as busy as they were.",
 )
