@@ -26,8 +26,8 @@ def worlds(runs: Iterable[RunRow]) -> list[tuple[Fixed, list[RunRow]]]:
         versions = _versions(rows)
         for row in rows:
             learner = row.run.learner
-            place = versions[learner].index(_version(row))
-            apart = () if not place else (("of", f"{learner} {_said(_version(row))}"),)
+            place = versions[learner].index(version_of(row))
+            apart = () if not place else (("of", f"{learner} {version_words(version_of(row))}"),)
             asked = answers(row) or usual
             parts.setdefault((*key, *asked, *apart), []).append(row)
         found += list(parts.items())
@@ -46,7 +46,8 @@ def _usual_answers(rows: list[RunRow]) -> Fixed:
     return min(counted, key=lambda answers: (-counted[answers], answers)) if counted else ()
 
 
-def _version(row: RunRow) -> tuple[int, str]:
+def version_of(row: RunRow) -> tuple[int, str]:
+    """Tell a learner's revision, and of a learner of one's own which file or package it is."""
     origin = [str(row.run.details[name]) for name in _ORIGIN if name in row.run.details]
     return row.run.revisions.get("learner", -1), " ".join(origin)
 
@@ -55,13 +56,18 @@ def _versions(rows: list[RunRow]) -> dict[str, list[tuple[int, str]]]:
     """The versions of each learner: the latest revision first, of files the one of most runs."""
     counted: dict[str, Counter[tuple[int, str]]] = {}
     for row in rows:
-        counted.setdefault(row.run.learner, Counter())[_version(row)] += 1
+        counted.setdefault(row.run.learner, Counter())[version_of(row)] += 1
     return {
         learner: sorted(every, key=lambda v: (-v[0], -every[v], v[1]))
         for learner, every in counted.items()
     }
 
 
-def _said(version: tuple[int, str]) -> str:
+def version_words(version: tuple[int, str]) -> str:
+    """Write a version, as "revision 1 4dadd984".
+
+    >>> version_words((2, ""))
+    'revision 2'
+    """
     revision, origin = version
     return f"revision {revision}" + (f" {origin[:16]}" if origin else "")

@@ -3,11 +3,11 @@
 from typing import Any
 
 from hardness.compare.both import Comparison
+from hardness.compare.climb import passed
 from hardness.compare.run import Run
 from hardness.report.canvas import belongs, named, render
 from hardness.report.styles import Style, styles_of
 from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, query_bound, short_name
-from hardness.upper import Outcome
 from instances.parameters import plain
 
 Data = dict[str, Any]
@@ -31,8 +31,8 @@ _TICKS = 8
 def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
     """Draw the figure as svg, png or pdf; the same bytes for the same comparison.
 
-    Filled marks are runs that solved the instance, hollow ones are runs that did not: their cost is
-    what they spent, no measure of what is needed.
+    Filled marks are runs whose risk passed, whatever they ended with, hollow ones are runs whose
+    risk did not: their cost is what they spent, no measure of what is needed.
     """
     data = of_both_sides(comparison)
     return render(SIZE, kind, lambda figure: draw_both_sides(figure, data))
@@ -74,7 +74,7 @@ def _spent(place: float, run: Run) -> Data:
     return {
         "place": place,
         "seed": run.seed,
-        "solved": run.outcome is Outcome.SOLVED,
+        "solved": passed(run),
         **{cost: spent(run, cost) for cost in COSTS},
         "risk": run.risk.value if run.risk else None,
     }

@@ -7,8 +7,8 @@ from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
+from hardness.compare.climb import passed
 from hardness.compare.ranges import Value
-from hardness.upper import Outcome
 
 if TYPE_CHECKING:
     from hardness.compare.both import Comparison
@@ -54,7 +54,7 @@ def cells(comparison: "Comparison") -> list[Cell]:
                 Cell(
                     value=value,
                     learner=learner,
-                    solved=sum(r.outcome is Outcome.SOLVED for r in runs),
+                    solved=sum(map(passed, runs)),
                     runs=len(runs),
                     queries=enough((r.usage.queries for r in runs), success),
                     examples=enough((r.usage.examples for r in runs), success),

@@ -130,7 +130,7 @@ def test_a_family_without_bounds_has_a_page_and_a_figure_of_risks():
     found = compare("nice:k=2,d=4", "m=1,2", ("trivial", "linear"), seeds=1)
     assert not found.certificates
     text = page(found)
-    assert "No bound is certified for these families." in text
+    assert "No bound on queries is certified for these problems." in text
     assert "no bound from below is claimed" in text
     assert "m = 1 to 2" in text
     assert "certified" not in comparison_table(found)

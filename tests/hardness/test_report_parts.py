@@ -20,10 +20,13 @@ from hardness.compare.store import create
 from hardness.compare.store.rows import CertificateRow, RunRow
 from hardness.lower import Terms, certify
 from hardness.oracles import Budget
+from hardness.report.figure import of_both_sides
 from hardness.report.figures import draw, numbers
-from hardness.report.parts.build import report_of, report_of_comparison, report_of_store
+from hardness.report.parts.build import report, report_of, report_of_comparison, report_of_store
+from hardness.report.parts.cards import card
+from hardness.report.parts.material import Material
 from hardness.report.parts.source import comparison_of
-from hardness.report.parts.tables import interval
+from hardness.report.parts.tables import interval, learner_rows
 from hardness.report.phase import infeasible, of_phase
 from hardness.upper import Outcome, parse_learner
 from instances import parse
@@ -33,7 +36,7 @@ from tests.hardness.compare.sweep.here import sweep_here
 SWEEP = """
 format = "hardness-sweep/1"
 name = "<b>small & wild</b>"
-seeds = 3
+seeds = 2
 [budget]
 examples = 2_000
 queries = 3
@@ -48,7 +51,7 @@ learners = ["linear"]
 [[climbs]]
 rungs = ["parity:d=8,m=2", "parity:d=10,m=3"]
 learners = ["elimination"]
-seeds = 5
+seeds = 2
 seed = 7
 budget = { seconds = 60 }
 """
@@ -305,3 +308,101 @@ def test_hostile_names_come_through_as_they_are(tmp_path):
     assert str(2**63) in {line[2] for line in made.runs.rows}
     for name in ("both-sides", "phase"):
         assert draw(name, next(chart.data for chart in made.charts if chart.name == name))
+
+
+def test_learners_whose_files_or_families_differ_have_rows_apart():
+    """Of one name: no count is over two programs, nor over two revisions of a family."""
+    spec = parse("parity:d=8,m=2").spec
+    name, old = "mine.py:Net", {"family": 1, "learner": 1}
+    rows = [row(spec, name, s, details={"sha256": "a" * 64}, revisions=old) for s in range(3)]
+    rows += [row(spec, name, s, details={"sha256": "b" * 64}, solved=False) for s in range(2)]
+    rows = [replace(one, run=replace(one.run, revisions=old)) for one in rows]
+    new = [replace(one, run=replace(one.run, revisions={**old, "family": 2})) for one in rows[:1]]
+    found = {one.asked: (one.passed, one.runs) for one in learner_rows(rows + new, budgets=True)}
+    assert found == {
+        f"revision 1 {'a' * 16}, family revision 1": (3, 3),
+        f"revision 1 {'b' * 16}, family revision 1": (0, 2),
+        f"revision 1 {'a' * 16}, family revision 2": (1, 1),
+    }
+
+
+def test_what_could_not_run_is_not_laid_to_the_machine_nor_a_budget_to_its_runs():
+    """A learner that does not take the family, a comparison whose budgets nobody knows."""
+    found = compare("parity:m=2", "d=6..7", ("elimination", "trivial"), seeds=1)
+    ends = (Outcome.UNSUPPORTED, Outcome.SECONDS_SPENT, Outcome.CRASHED)
+    changed = [
+        replace(one, outcome=end, risk=None) for one, end in zip(found.runs, ends, strict=False)
+    ]
+    found = replace(found, runs=(*changed, *found.runs[3:]))
+    made = report_of_comparison(found, "x")
+    said = next(one for one in made.summary if one.startswith("2 runs ended"))
+    assert "1 by machine, 1 by seconds" in said
+    caption = next(chart.caption for chart in made.charts if chart.name == "phase")
+    assert "none is known of the runs" in caption
+    assert "Nothing is hatched: no certified number is above a budget of 1 000 000" in caption
+
+
+def test_a_run_that_passed_is_filled_whatever_it_ended_with():
+    """The figure counts as the report does: by the risk."""
+    found = compare("parity:m=2", "d=6..7", ("elimination",), seeds=1)
+    spent = replace(found.runs[0], outcome=Outcome.EXAMPLES_SPENT)
+    found = replace(found, runs=(spent, *found.runs[1:]))
+    data = of_both_sides(found)
+    assert [one["solved"] for one in data["learners"][0]["runs"]] == [True, True]
+    assert [one["solved"] for one in data["learners"][0]["cells"]] == [1, 1]
+
+
+def test_a_comparison_that_was_cut_says_so():
+    """Its command asked for more sizes than there are."""
+    found = compare("parity:m=2", "d=6..7", ("elimination",), seeds=1)
+    cut = replace(found, command="hardness compare parity:m=2 --over d=6..20 --seeds 1")
+    assert report_of_comparison(cut, "x").summary[1] == (
+        "This is partial: 2 of the 15 sizes of its command were finished."
+    )
+    whole = replace(found, command="hardness compare parity:m=2 --over=d=6..7")
+    assert "partial" not in " ".join(report_of_comparison(whole, "x").summary)
+
+
+def test_growth_names_the_sizes_of_its_fit_and_the_slice_it_is_of():
+    """Not those where a run failed, and not the same law of another budget."""
+    specs = {d: parse(f"parity:d={d},m=2").spec for d in range(6, 13)}
+    rows = []
+    for examples in (100, 200):
+        for d, spec in specs.items():
+            usage = replace(BASE.usage, examples=d * d + examples // 100)
+            one = row(spec, usage=usage, solved=d < 12, budget=Budget(examples=examples))
+            rows.append(replace(one, key=f"{len(rows):064x}"))
+    found = slices(rows)
+    assert len(found) == 2
+    material = Material(
+        source="x",
+        sha256="",
+        rows=tuple(rows),
+        slices=found,
+        diagrams=(),
+        certifier=Certifier(()),
+        store=True,
+    )
+    said = [one for one in report(material).summary if "95 % interval [" in one]
+    assert len(said) == 1
+    assert "(100 examples)" in said[0]
+    assert "over 6 sizes in 6 to 11" in said[0]
+
+
+def test_a_card_says_which_end_of_a_bracket_is_claimed_and_every_condition(tmp_path):
+    """Of an interval the lower end; a tolerance of many digits is there too."""
+    terms = Terms(tau=Fraction(1, 10**100))
+    made = card([certify(parse("profile:g=majority,d=9,m=4"), terms)], terms)
+    said = {one.quantity: one for one in made.claims}
+    assert said["sq-dimension"].value == "2..3"
+    assert "value 2, which is what is certified; upper 3)" in said["sq-dimension"].meaning
+    assert "tau 1/1000000" in said["stat-queries"].meaning
+    made = card([certify(parse("lwe:n=8,q=17,sigma=1"))], Terms())
+    said = {one.quantity: one for one in made.claims}
+    assert "value 0; upper 146028888051/" in said["pairwise-correlation"].meaning
+    gone = CertificateRow(
+        key="00" * 32, spec="gone:d=8", terms=Terms().to_json(), certificate={"spec": "gone:d=8"}
+    )
+    with create(tmp_path / "gone.db") as writer:
+        writer.write([gone])
+    assert "a certificate of gone:d=8 in the store" in report_of(tmp_path / "gone.db").left_out[0]

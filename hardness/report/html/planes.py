@@ -5,7 +5,8 @@ from typing import Any
 
 from hardness.report.html.text import harmless
 from hardness.report.panels import Panel
-from hardness.report.phase import INFEASIBLE, Data
+from hardness.report.phase import Data
+from hardness.report.phase_figure import INFEASIBLE
 
 _FRAME = re.compile(
     r'<clipPath[^>]*><rect x="([-\d.]+)" y="([-\d.]+)" width="([\d.]+)" height="([\d.]+)"'

@@ -3,7 +3,7 @@
 import shlex
 
 from hardness.compare.lines import lines, point_of
-from hardness.lower import Certificate, Terms
+from hardness.lower import Certificate, Claim, Terms
 from hardness.report.cost import beside_words
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import Card, Cell, Claimed, Table
@@ -13,7 +13,10 @@ from instances.modular import Modular
 from instances.spec import parse_stored
 
 MOST = 12  # cards of a report
+_LONG = 80  # characters of a condition
 _SHOWN = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
+# Brackets of which the lower end certifies hardness.
+_FROM_BELOW = ("independent-members", "sq-dimension", "sda-all-subsets", "sda-pair-events")
 _QUERIES = ("stat-queries", "vstat-queries", "csq-queries")
 
 
@@ -47,7 +50,21 @@ def cards(material: Material) -> tuple[list[Card], list[str]]:
         for specs in families.values():
             for _, line in lines([point_of(spec) for spec in specs]):
                 found.append(card([every[point.spec] for point in line], terms))
-    return found[:MOST], [f"{one.spec}: {one.command}" for one in found[MOST:]]
+    return found[:MOST], [
+        *(f"{one.spec}: {one.command}" for one in found[MOST:]),
+        *_unknown(material),
+    ]
+
+
+def _unknown(material: Material) -> list[str]:
+    """Name the certificates of the store that cannot be made again here, and so are not shown."""
+    certifier = material.certifier
+    pairs = [(spec, certifier.one(spec, terms)) for spec, terms in certifier.pairs]
+    return [
+        f"a certificate of {spec[:200]} in the store, which is not made again here: {why}"
+        for spec, why in pairs
+        if isinstance(why, str)
+    ]
 
 
 def card(line: list[Certificate], terms: Terms) -> Card:
@@ -67,7 +84,7 @@ def card(line: list[Certificate], terms: Terms) -> Card:
                 quantity=claim.quantity,
                 value=shown_value(claim),
                 kind=claim.kind,
-                meaning=_meaning(claim.meaning, claim.parameters),
+                meaning=_meaning(claim),
                 source=claim.source,
             )
             for claim in one.claims
@@ -80,15 +97,24 @@ def card(line: list[Certificate], terms: Terms) -> Card:
     )
 
 
-def _meaning(meaning: str, parameters: dict[str, str]) -> str:
-    given = ", ".join(f"{k} {v}" for k, v in parameters.items() if k != "upper" and len(v) < 80)
-    return f"{meaning} ({given})" if given else meaning
+def _meaning(claim: Claim) -> str:
+    """Add the conditions of a claim to what it means, and which end of a bracket is certified."""
+    given = [f"{k} {_cut(v)}" for k, v in claim.parameters.items() if k != "upper"]
+    upper = claim.parameters.get("upper", claim.value)
+    if upper != claim.value:
+        certified = ", which is what is certified" if claim.quantity in _FROM_BELOW else ""
+        given.append(f"value {_cut(claim.value)}{certified}; upper {_cut(upper)}")
+    return f"{claim.meaning} ({', '.join(given)})" if given else claim.meaning
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= _LONG else f"{value[:_LONG]}..., in whole in the certificate"
 
 
 def _means(one: Certificate, terms: Terms) -> list[str]:
     """Say what the bounds are about, in the words of the claims themselves."""
     found = [
-        f"{claim.quantity} is at least {shown_value(claim)}: {claim.meaning}."
+        f"{claim.quantity} is at least {big(int(claim.value))}: {claim.meaning}."
         for claim in one.claims
         if claim.quantity in _QUERIES[:1] + _QUERIES[2:]
     ]
@@ -96,9 +122,10 @@ def _means(one: Certificate, terms: Terms) -> list[str]:
     if vacuous:
         found.append(f"{' and '.join(vacuous)} 0: vacuous here, the bound says nothing.")
     kinds = {claim.kind for claim in one.claims}
+    inside = "; where a claim is an interval, the true number lies in it"
     found.append(
         "Every number follows from the evidence in the certificate by exact arithmetic"
-        + ("; where a claim is an interval, the true number lies in it." if len(kinds) > 1 else ".")
+        f"{inside if 'interval' in kinds else ''}."
     )
     found.append("`hardness check` derives them again from that evidence by a second way.")
     if terms.tau:

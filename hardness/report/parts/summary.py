@@ -1,8 +1,12 @@
 """What a report says in sentences: each with its numbers, the most important first."""
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 
+from hardness.compare.both import Comparison, values_of
+from hardness.compare.choices import fixed_words, split_choice
+from hardness.compare.ranges import Value
 from hardness.compare.run import SOLVED_BELOW
 from hardness.compare.scaling import Scaling
 from hardness.compare.slices import Slice, brief_spec, short
@@ -15,6 +19,7 @@ from hardness.report.phase import SHARE, asks
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
 from hardness.upper import LEARNERS
+from instances.errors import UsageError
 from instances.parameters import plain
 
 _FAMILIES = 3  # of which it is said who got furthest
@@ -26,9 +31,11 @@ SCOPE = (
     "budgets. That a learner failed says nothing of other learners, budgets or sizes.",
     "A bound is about learners by statistical queries and worst answers within a tolerance, on "
     "average over the members of a family. It says nothing of learners that see examples, such as "
-    "elimination, lattice reduction or gradient descent on batches, but for the information floor.",
+    "elimination, lattice reduction or gradient descent on batches, but for the information floor. "
+    "Queries of runs had honest answers, so a run may pass with fewer queries than a bound says.",
     "Intervals of learners are of Clopper and Pearson, at 95 %, each for one row alone; they are "
-    "about instances drawn as these were.",
+    "about instances drawn as these were. A run that its budget cut did not pass; one that the "
+    "machine ended did not pass either, and an interval allows for both.",
     "Fitted exponents describe the sizes run. They are no bounds, and no forecast of larger sizes.",
     "Seconds and memory are of the machines that are named, as busy as they were.",
 )
@@ -37,13 +44,14 @@ SCOPE = (
 def summary(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> tuple[str, ...]:
     """Write what was run, what is certified, who got how far at which cost, and what is partial."""
     said = [_what(material), *_states(material)]
-    said += _bound(material)
+    said += [*_bound(material), *_unbounded(material)]
     said += [line for one in _largest(material) for line in _furthest(one)]
     said += [
         *_nothing(material),
         *_no_queries(material),
         *_growth(material, grown),
         *_ended(material),
+        *_climbed(material),
     ]
     return tuple(filter(None, said))
 
@@ -80,15 +88,45 @@ def _no_runs(material: Material) -> str:
 
 def _states(material: Material) -> list[str]:
     """Say which sweeps are not finished, and so what is partial."""
-    said = []
+    said = [_cut(material.slices[0].comparison)] if material.command else []
     for sweep in material.sweeps:
         done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
         if sweep.state != "finished":
             said.append(
                 f"This is partial: the sweep {sweep.name} is {sweep.state}, with {done} of "
-                f"{planned} jobs done."
+                f"{planned} jobs done. What is missing may be the slow ones, so shares of passes "
+                "may change."
             )
     return said
+
+
+def _cut(comparison: Comparison) -> str:
+    """Say of a comparison that was cut how many of the sizes of its command it has."""
+    words = shlex.split(comparison.command)
+    try:
+        asked = {value for word in words for value in _asked(word, comparison.parameter)}
+    except UsageError:
+        return ""
+    kept = set(comparison.values)
+    if not asked > kept:
+        return ""
+    return f"This is partial: {len(kept)} of the {len(asked)} sizes of its command were finished."
+
+
+def _asked(word: str, parameter: str) -> tuple[Value, ...]:
+    """The sizes that a word of a command asks for, as "d=8..20" or "--over=d=8..20"."""
+    text = word.removeprefix("--over=")
+    return values_of(text)[1] if text.startswith(f"{parameter}=") else ()
+
+
+def _climbed(material: Material) -> list[str]:
+    """Say what the runs of climbs do to the counts."""
+    if not material.climbs or not material.rows:
+        return []
+    return [
+        "Runs of climbs count here too: a learner is run on a rung only where it passed at least "
+        "once on the one below, so passes over several sizes are no rate."
+    ]
 
 
 def _largest(material: Material) -> list[Slice]:
@@ -107,12 +145,20 @@ def _bound(material: Material) -> list[str]:
         for quantity in _quantity(one)
     ]
     if not found:
-        return ["No bound is certified for these families."] if material.rows else []
+        return ["No bound on queries is certified for these problems."] if material.rows else []
     queries, spec, terms, one, quantity = max(found, key=lambda each: each[0])
     if not queries:
         shown = brief_spec(spec)
         return [f"The certified bounds on queries are vacuous here: they say nothing ({shown})."]
     return [_certified(queries, spec, terms, one, quantity)]
+
+
+def _unbounded(material: Material) -> list[str]:
+    """Name the families that have runs and no certificate at all, where others have one."""
+    bounded = {spec.partition(":")[0] for spec, _, _ in certified(material)}
+    every = dict.fromkeys(row.run.spec.partition(":")[0] for row in material.rows)
+    none = [name for name in every if name not in bounded]
+    return [f"No bound is certified for {_names(none)}."] if bounded and none else []
 
 
 def _quantity(one: Certificate) -> list[str]:
@@ -122,7 +168,9 @@ def _quantity(one: Certificate) -> list[str]:
 
 def _certified(queries: int, spec: str, terms: Terms, one: Certificate, quantity: str) -> str:
     floor = [c.value for c in one.claims if c.quantity == "information-floor"]
-    more = f" Any learner must be allowed {big(int(floor[0]))} examples." if floor else ""
+    more = ""
+    if floor and floor[0] != "0":
+        more = f" Any learner at all needs at least {big(int(floor[0]))} examples for that."
     return (
         f"Certified, for {brief_spec(spec)}: {ASKER[quantity]} must be allowed at least "
         f"{big(queries)} queries to reach relative risk {terms.risk} with probability "
@@ -139,17 +187,32 @@ def _furthest(one: Slice) -> list[str]:
         if best:
             best.sort(key=lambda r: (r.examples or 0.0, r.seconds or 0.0))
             where = f"{comparison.spec} at {comparison.parameter} = {plain(value)}"
-            which = "the largest size" if spec == comparison.specs[-1] else "the largest so solved"
+            which = "the largest run" if spec == comparison.specs[-1] else "the largest so solved"
             shown = "; ".join(_did(r) for r in best[:_NAMED])
-            return [f"On {where}, {which}, at least {SHARE} of the runs passed of {shown}."]
+            more = f"; and {len(best) - _NAMED} more" if len(best) > _NAMED else ""
+            return [
+                f"On {where}{_words(one)}, {which}, at least {SHARE} of the runs passed of "
+                f"{shown}{more}."
+            ]
     sizes = f"{comparison.parameter} = {plain(comparison.values[0])}"
     if len(comparison.values) > 1:
         sizes += f" to {plain(comparison.values[-1])}"
-    return [f"On {comparison.spec}, {sizes}, no learner passed {SHARE} of its runs at any size."]
+    return [
+        f"On {comparison.spec}, {sizes}{_words(one)}, no learner passed {SHARE} of its runs at any "
+        "of them."
+    ]
+
+
+def _words(one: Slice) -> str:
+    """What tells a slice from the others and is not in its spec, in brackets."""
+    chosen, shown = split_choice(one.choice), split_choice(one.comparison.spec.partition(":")[2])
+    pairs = [pair for pair in one.fixed if "=".join(pair) in chosen and pair[0] != "family"]
+    told = [fixed_words(*pair) for pair in pairs if "=".join(pair) not in shown]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _did(row: LearnerRow) -> str:
-    return f"{short(row.learner)} ({row.passed} of {row.runs}; median {costs(row)})"
+    return f"{short(row.learner)} ({row.passed} of {row.runs}; median of these {costs(row)})"
 
 
 def _nothing(material: Material) -> list[str]:
@@ -160,11 +223,17 @@ def _nothing(material: Material) -> list[str]:
     for row in material.rows:
         ends.setdefault(row.run.learner, Counter())[row.run.outcome.value] += 1
     none = [
-        f"{short(name)} (0 of {runs[name]}: {ends[name].most_common(1)[0][0]})"
+        f"{short(name)} (0 of {runs[name]}, {_most(ends[name])})"
         for name in runs
         if not passed[name]
     ]
     return [f"No run passed of {_names(none)}."] if none else []
+
+
+def _most(ends: Counter[str]) -> str:
+    """How runs ended, of all or of the most."""
+    (outcome, _), *more = ends.most_common()
+    return f"most often: {outcome}" if more else f"all: {outcome}"
 
 
 def _no_queries(material: Material) -> list[str]:
@@ -190,15 +259,15 @@ def _no_queries(material: Material) -> list[str]:
 def _growth(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> list[str]:
     """Say how examples and queries grow, where a law is named."""
     said = []
-    kept = [one.comparison.specs for one in _largest(material)]
+    kept = list(map(id, _largest(material)))
     for one, found in grown:
         comparison = one.comparison
-        for fit in found.fits if comparison.specs in kept else ():
+        for fit in found.fits if id(one) in kept else ():
             if fit.growth is None or fit.cost == "seconds":
                 continue
-            law, low, high = fit.growth.power, comparison.values[0], comparison.values[-1]
+            law, low, high = fit.growth.power, fit.values[0], fit.values[-1]
             said.append(
-                f"On {comparison.spec}, {fit.cost} of {short(fit.learner)} fit "
+                f"On {comparison.spec}{_words(one)}, {fit.cost} of {short(fit.learner)} fit "
                 f"{comparison.parameter}^{law.rate:.2f}, 95 % interval [{law.low:.2f}, "
                 f"{law.high:.2f}], over {len(fit.values)} sizes in {plain(low)} to {plain(high)} "
                 f"({_verdict(fit.growth.verdict)})."

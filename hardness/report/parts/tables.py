@@ -7,7 +7,7 @@ from statistics import median
 
 from hardness.compare.climb import late, passed
 from hardness.compare.store.rows import RunRow
-from hardness.compare.worlds import answers
+from hardness.compare.worlds import answers, version_of, version_words
 from hardness.oracles import Budget
 from hardness.report.parts.records import Cell, LearnerRow, Table
 from hardness.report.text import number
@@ -21,6 +21,8 @@ _UNITS = {
     "cpu_seconds": "s of CPU",
     "memory_bytes": "bytes",
 }
+_Row = tuple[str, str, str, str]
+_Made = tuple[tuple[int, str], str]  # version of the learner, revision of the family
 _OF_RUN = ("spec", "learner", "seed", "outcome", "passed", "risk", "risk, low", "risk, high")
 _SPENT = ("examples", "queries", "time (s)", "peak memory (bytes)", "budget", "answers", "ended by")
 
@@ -54,23 +56,25 @@ def answers_words(row: RunRow) -> str:
 def learner_rows(rows: Iterable[RunRow], budgets: bool) -> tuple[LearnerRow, ...]:
     """Put the runs of each learner, spec, budget and way of asking in one row.
 
-    The interval is of Clopper and Pearson: its low end as if none of the runs that the machine
-    ended had passed, its high end as if all had. budgets: whether they are known. [CP34]
+    Revisions of a learner or of a family, and learners of one's own whose files differ, have rows
+    apart. The interval is of Clopper and Pearson: its low end as if none of the runs that the
+    machine ended had passed, its high end as if all had. budgets: whether they are known. [CP34]
     """
-    groups: dict[tuple[str, str, str, str], list[RunRow]] = {}
+    groups: dict[tuple[_Row, _Made], list[RunRow]] = {}
     for row in rows:
         shown = budget_words(row.budget) if budgets else "as in its command"
-        revision = row.run.revisions.get("learner", "?")
-        asked = answers_words(row)
-        key = (row.run.learner, row.run.spec, shown, asked)
-        groups.setdefault((*key[:3], f"{key[3]}\0{revision}"), []).append(row)
-    revisions = Counter((a, b, c, asked.partition("\0")[0]) for a, b, c, asked in groups)
+        key = (row.run.learner, row.run.spec, shown, answers_words(row))
+        made = (version_of(row), str(row.run.revisions.get("family", "?")))
+        groups.setdefault((key, made), []).append(row)
+    learners = Counter(key for key, _ in {(key, made[0]) for key, made in groups})
+    families = Counter(key for key, _ in {(key, made[1]) for key, made in groups})
     found = []
-    for (learner, spec, shown, asked), kept in groups.items():
-        said, _, revision = asked.partition("\0")
-        if revisions[learner, spec, shown, said] > 1:
-            said = ", ".join(filter(None, (said, f"revision {revision}")))
-        found.append(_learner_row(learner, spec, shown, said, kept))
+    for (key, (version, family)), kept in groups.items():
+        learner, spec, shown, asked = key
+        parts = [asked] if asked else []
+        parts += [version_words(version)] if learners[key] > 1 else []
+        parts += [f"family revision {family}"] if families[key] > 1 else []
+        found.append(_learner_row(learner, spec, shown, ", ".join(parts), kept))
     return tuple(found)
 
 
