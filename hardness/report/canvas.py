@@ -28,6 +28,7 @@ _SETTINGS: Any = {
 # A talk is 16:9, and is shown on the whole screen: what is drawn on less room looks larger there.
 _SHRUNK = 0.75
 _TICKS = 5
+_GAP = 0.03  # inches between an axis and a legend below it
 _METADATA: dict[str, Any] = {
     "png": {"Software": None},
     "svg": {"Date": None, "Creator": None},
@@ -54,8 +55,10 @@ def render(
             artist.set_gid(None)
         if look == "talk":
             _fewer_ticks(figure)
-            _free_legends(figure)
         _fit(figure)
+        if look == "talk":
+            _free_legends(figure)
+            _fit(figure)  # what has less room beside legends
         out = io.BytesIO()
         figure.savefig(out, format=kind, metadata=_METADATA[kind], dpi=dots)
         return out.getvalue()
@@ -118,7 +121,7 @@ def _fit(figure: Any) -> None:
         lines = max(words.count("\n") + 1, 1)
         if not words or lines > 1 or "$" in words.replace(r"\$", "") or length <= share:
             continue
-        text.set_text(textwrap.fill(words, max(int(len(words) * share / length), 12)))
+        text.set_text(folded(words, max(int(len(words) * share / length), 12)))
 
 
 def _free_legends(figure: Any) -> None:
@@ -126,26 +129,46 @@ def _free_legends(figure: Any) -> None:
 
     Letters are larger in a talk, so that what fits in a paper may not.
     """
+    from matplotlib.transforms import ScaledTranslation
+
     found = [axes.get_legend() for axes in figure.axes if axes.get_legend()]
     for legend in found:  # a wide one would leave its axes no room, which is measured first
         legend.set_in_layout(False)
     figure.draw_without_rendering()
     for legend in found:
         axes = legend.axes
-        legend.set_in_layout(True)
         box, room = legend.get_window_extent(), axes.get_window_extent()
+        down = (axes.get_tightbbox().y0 - room.y0) / figure.dpi - _GAP
+        legend.set_in_layout(True)
         inside = room.x0 <= box.x0 and box.x1 <= room.x1
         beside = any(box.overlaps(text.get_window_extent()) for text in axes.texts)
         if box.width > 0.7 * room.width or not inside or beside:
-            down = axes.get_tightbbox().y0 - room.y0
+            below = ScaledTranslation(0, down, figure.dpi_scale_trans)  # whatever room is left
             legend.set_loc("upper center")
-            legend.set_bbox_to_anchor((0.5, down / room.height - 0.04), axes.transAxes)
+            legend.set_bbox_to_anchor((0.5, 0), axes.transAxes + below)
     for legend in figure.legends:
         long = legend.get_window_extent().width / figure.bbox.width
         texts = legend.get_texts()
         most = max((len(text.get_text()) for text in texts), default=0)
         for text in texts if long > 1 else ():
             text.set_text(textwrap.fill(text.get_text(), max(int(most / long / 1.5), 24)))
+
+
+def folded(text: str, width: int) -> str:
+    """Break a text into lines at blanks and behind commas, so that a spec keeps its words whole.
+
+    >>> folded("n (lwe:q=1009,error=uniform,width=2)", 20)
+    'n (lwe:q=1009,\\nerror=uniform,\\nwidth=2)'
+    """
+    lines = [""]
+    for part in re.findall(r"[^,\s]+,*\s*|,+\s*|\s+", text):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    cut = (
+        textwrap.wrap(line, max(width, 1)) if len(line) > 2 * width else [line] for line in lines
+    )
+    return "\n".join(line.strip() for pieces in cut for line in pieces)
 
 
 def belongs(series: str, *artists: Any) -> None:

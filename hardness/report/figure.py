@@ -26,6 +26,7 @@ _UNITS = {
 }
 _HIGHEST = 10**300  # what is certified above that is not drawn
 _TICKS = 8
+_CLOSEST = 0.08  # of the axis, between ticks
 
 
 def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
@@ -211,6 +212,20 @@ def _finish(axis: Any, cost: str, data: Data) -> None:
     axis.set_title(_TITLES[cost])
     axis.set_xlabel(f"{named(data['parameter'])} ({named(data['spec'])})")
     axis.set_ylabel(_UNITS[cost])
-    step = -(-len(data["places"]) // _TICKS)
-    axis.set_xticks(data["places"][::step], data["values"][::step])
+    axis.set_xticks(*_ticks(data["places"], data["values"]))
     axis.grid(True, which="major", linewidth=0.4, alpha=0.5)
+
+
+def _ticks(places: list[float], values: list[str]) -> tuple[list[float], list[str]]:
+    """Leave out ticks whose names would touch.
+
+    >>> _ticks([25.0, 50.0, 100.0, 400.0], ["25", "50", "100", "400"])
+    ([25.0, 100.0, 400.0], ['25', '100', '400'])
+    """
+    step = -(-len(places) // _TICKS)
+    apart = _CLOSEST * (max(places) - min(places)) if places else 0.0
+    kept: list[tuple[float, str]] = []
+    for place, value in sorted(zip(places[::step], values[::step], strict=True)):
+        if not kept or place - kept[-1][0] >= apart:
+            kept.append((place, value))
+    return [place for place, _ in kept], [value for _, value in kept]

@@ -157,7 +157,7 @@ def _lengths(axis: Any, data: Data) -> None:
         axis.text(
             0.97,
             0.03,
-            f"without noise Bayes\nloses 0 from n = d on (here n = {first})",
+            f"without noise Bayes\nloses 0 from n = d on\n(here n = {first})",
             color=_ORANGE,
             fontsize=8,
             ha="right",

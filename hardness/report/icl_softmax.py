@@ -136,7 +136,7 @@ def _bars(axis: Any, data: Data, depth: int) -> None:
         axis.bar(place, loss, 0.92 * width, color=_COLOURS[t["output"]], label=label)
         axis.errorbar(place, loss, yerr=2 * error, color=_BLACK, linewidth=1, capsize=3)
         axis.annotate(
-            f"{loss:.3g}",
+            f"{loss:.2g}",
             (place, loss + 2 * error),
             (0, 2),
             textcoords="offset points",
@@ -157,8 +157,6 @@ def _bars(axis: Any, data: Data, depth: int) -> None:
 
 def _levels(axis: Any, data: Data, depth: int) -> None:
     """Lines of the linear layers and the limits, and the Bayes loss where it shows."""
-    right = axis.get_xlim()[1]
-    axis.set_xlim(axis.get_xlim()[0], right + 0.95)
     low = axis.get_ylim()[0]
     levels = [
         (r["loss"], f"{r['name']}: {r['loss']:.3g}", _LIMITS.get(r["name"], "-."))
@@ -174,14 +172,12 @@ def _levels(axis: Any, data: Data, depth: int) -> None:
         axis.axhline(loss, color=_BLACK if style == "-" else _GREY, linestyle=style, linewidth=1)
         bottom, end = (scale.transform((0.5, v))[1] for v in axis.get_ylim())
         height = (scale.transform((0.5, loss))[1] - bottom) / (end - bottom)
-        shown = max(height + 0.005, shown + 0.055)
+        shown = max(height, shown + 0.06)
         axis.text(
-            0.995,
+            1.02,
             shown,
             text,
             transform=axis.transAxes,
-            ha="right",
-            va="bottom",
+            va="center",
             fontsize=8,
-            bbox=_PAPER,
         )

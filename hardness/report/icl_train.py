@@ -94,7 +94,7 @@ def _level(matrix: list[list[float]]) -> float:
 
 def draw_train(figure: Any, data: Data) -> None:
     """Draw the whitened matrices, their distances to the identity, and the training curve."""
-    above, below = figure.subfigures(2, 1, height_ratios=[1, 1.1])
+    above, below = figure.subfigures(2, 1, height_ratios=[1, 1.5])
     _heatmaps(above, data)
     left, right = below.subplots(1, 2)
     _losses(left, data)
@@ -184,7 +184,7 @@ def _distance_curves(axis: Any, data: Data) -> None:
             label = f"{name.upper()}, layer {i + 1}"
             axis.loglog(steps, values, color=colour, linestyle=line, linewidth=1.2, label=label)
     axis.axhline(0.1, color="black", linestyle="--", linewidth=0.8)
-    axis.set_title("Distance of the whitened matrices from a multiple of I")
+    axis.set_title("Distance from a multiple of I (Frobenius)")
     axis.set_xlabel("1 + step")
-    axis.set_ylabel("|M − (tr M/d) I| / |M|, Frobenius")
+    axis.set_ylabel("|M − (tr M/d) I| / |M|")
     axis.legend(frameon=False, fontsize=8)

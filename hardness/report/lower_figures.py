@@ -153,6 +153,8 @@ def draw_adversary(figure: Any, data: Data) -> None:
     axis.set_xlabel(f"queries to STAT({data['tau']}), {data['mode']} adversary")
     axis.set_ylabel("members left" + (f" / {scale:.0e}" if scale > 1 else ""))
     axis.set_ylim(bottom=0)
+    for one in (axis.xaxis, axis.yaxis):
+        one.get_major_locator().set_params(integer=True)
     _titled(figure, axis, "Members that the adversary has left", data)
 
 

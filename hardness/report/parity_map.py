@@ -232,15 +232,16 @@ def _tests(axis: Any, data: Data, right: float) -> None:
         )  # fmt: skip
     if not shown:
         return
-    start, low = shown[-1][0], axis.get_ylim()[0]
-    beside = [p["seconds"] for p in data["points"] if start <= p["examples"] <= 40 * start]
+    end, low = shown[0][0], axis.get_ylim()[0]
+    beside = [p["seconds"] for p in data["points"] if end / 1e3 <= p["examples"] <= end]
     axis.annotate(
         "low-degree tests of $t$ examples at a time: thresholds",
-        (start / 1.05, max(*(y for _, y, _ in shown), *beside, low)),
+        (end * 1.05, max(*(y for _, y, _ in shown), *beside, low)),
         (0, 18),
         textcoords="offset points",
         color=_GREEN,
         fontsize=9,
+        ha="right",
         va="bottom",
         zorder=6,
         bbox=_paper(),

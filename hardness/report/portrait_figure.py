@@ -163,7 +163,7 @@ def _linear(left: Any, right: Any, data: Data) -> None:
         ("softmax", "the same heads with softmax", STYLES[1]),
     ):
         right.loglog(data["scales"], data[name], color=colour, marker=mark, ms=4, label=label)
-    right.set_xlabel("tokens times")
+    right.set_xlabel("factor on the tokens")
     right.set_ylabel("output, root mean square")
     right.set_title(f"Growth with the tokens, {data['examples']} examples")
     right.grid(True, which="major", lw=0.4, alpha=0.5)

@@ -6,10 +6,11 @@ import numpy as np
 
 from hardness.compare import Spectra
 from hardness.report.canvas import named, render
+from hardness.report.styles import COLOURS
 from hardness.report.text import table
 from hardness.upper.spectra import Spectrum
 
-_COLOURS = {"target": "#0072B2", "hypothesis": "#D55E00"}
+_COLOURS = {"target": COLOURS[0], "hypothesis": COLOURS[1]}
 _ROUNDING = 1e-12
 
 

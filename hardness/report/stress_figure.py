@@ -6,7 +6,7 @@ from typing import Any
 
 from hardness.compare.climb import Trials
 from hardness.compare.stress import Stress
-from hardness.report.canvas import belongs, named
+from hardness.report.canvas import belongs, folded, named
 from hardness.report.stress import short_specs
 from hardness.report.styles import Style, styles_of
 
@@ -16,6 +16,7 @@ _ASKED = {
     "csq-queries": ("on correlations, within 1/10,", "-."),
 }
 _HIGHEST = 1e13  # certified queries that are drawn
+_LINE = 20  # characters of a line of a rung's label
 _THREE_COLUMNS = 48  # characters of a line of the legend, of which three stand beside each other
 
 
@@ -118,7 +119,7 @@ def _panel(axis: Any, cost: str, data: Data, handles: dict[str, Any]) -> None:
     axis.set_yscale("log")
     axis.set_title("Examples" if cost == "examples" else "Time")
     axis.set_ylabel("number of examples" if cost == "examples" else "time (s)")
-    labels = [f"{i}: {label}" for i, label in enumerate(data["rungs"], 1)]
+    labels = [folded(f"{i}: {label}", _LINE) for i, label in enumerate(data["rungs"], 1)]
     axis.set_xticks(range(1, len(labels) + 1), labels, rotation=90, fontsize=7)
     axis.set_xlim(0.4, len(labels) + 0.6)
     axis.set_xlabel(f"rung: {data['family']}")

@@ -2,7 +2,9 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import combinations
 
+import numpy as np
 import pytest
 
 from hardness.compare import compare
@@ -29,6 +31,47 @@ def _contrast(one, other):
 @pytest.mark.parametrize("paper", ["#ffffff", "#17181b"])
 def test_colours_are_seen_on_light_and_dark(colour, paper):
     assert _contrast(colour, paper) >= 3
+
+
+# What a colour is seen as, of linear red, green and blue: Machado, Oliveira and Fernandes 2009.
+_SEEN = {
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+    "tritanopia": (
+        (1.255528, -0.076749, -0.178779),
+        (-0.078411, 0.930809, 0.147602),
+        (0.004733, 0.691367, 0.303900),
+    ),
+}
+_XYZ = (
+    (0.4124564, 0.3575761, 0.1804375),
+    (0.2126729, 0.7151522, 0.0721750),
+    (0.0193339, 0.1191920, 0.9503041),
+)
+
+
+def _lab(colour, seen):
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    xyz = np.array(_XYZ) @ np.clip(np.array(seen) @ linear, 0, 1) / (0.95047, 1, 1.08883)
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("blindness", _SEEN)
+def test_colours_are_told_apart_by_the_colour_blind(blindness):
+    seen = [_lab(colour, _SEEN[blindness]) for colour in COLOURS]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) >= 22
+    closer = [_lab(colour, _SEEN["protanopia"]) for colour in ("#D55E00", "#9A7500")]
+    assert np.linalg.norm(closer[0] - closer[1]) < 3  # which the names of the colours do not show
 
 
 def test_no_two_built_in_learners_look_the_same():

@@ -127,3 +127,28 @@ def test_crowded_pictures_have_room_in_a_talk(name):
     png = figures.draw(picture.name, picture.data, "png", "talk")  # no warning of axes without room
     width, height = (int.from_bytes(png[i : i + 4]) for i in (16, 20))
     assert (width, height) == (1920, 1080)
+
+
+@pytest.mark.parametrize("name", ["descent", "icl-optimizers", "icl-optimum", "icl-train"])
+def test_legends_of_a_talk_hide_no_words(name):
+    from hardness.report import icl
+    from hardness.report.canvas import render
+    from hardness.report.figures import DRAWINGS
+
+    (picture,) = (p for p in PICTURES if Path(p.image).stem == name)
+    data, found = picture.data, []
+    size, drawn = DRAWINGS.get(picture.name) or icl.drawing_of(data)
+
+    def build(figure):
+        drawn(figure, data)
+        found.append(figure)
+
+    render(size, "png", build, "talk")
+    figure = found[0]
+    figure.draw_without_rendering()
+    legends = [axes.get_legend() for axes in figure.axes if axes.get_legend()]
+    assert legends
+    for axes in figure.axes:
+        words = [axes.xaxis.label, axes.yaxis.label, axes.title]
+        for box in (text.get_window_extent() for text in words if text.get_text()):
+            assert not any(legend.get_window_extent().overlaps(box) for legend in legends)
