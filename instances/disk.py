@@ -92,6 +92,8 @@ def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object; raises DamagedFile."""
     if not path.exists():
         raise DamagedFile(f"{path} does not exist")
+    if path.is_dir():
+        raise DamagedFile(f"{path} is a folder: give the name of a file")
     if not path.is_file() or path.stat().st_size > _MAX_JSON:
         raise DamagedFile(f"{path} is no file of ours: no regular file, or over {_MAX_JSON} bytes")
     try:

@@ -471,6 +471,13 @@ def test_a_learner_that_cannot_be_loaded_is_no_run(hardness):
     assert "unknown name 'fin'" in " ".join(found.out.split())
 
 
+def test_a_folder_in_place_of_a_file(hardness):
+    Path("both").mkdir()
+    found = hardness("check", "both")
+    assert found.code == 1
+    found.one_line("both is a folder: give the name of a file")
+
+
 def test_a_file_of_another_command_names_the_one_that_is_wanted(hardness):
     hardness("certify", "parity:d=8,m=2", "--out", "c.json")
     found = hardness("report", "c.json", "--out", "r.html")
