@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except click.UsageError as error:
-        _complain(error.format_message(), 2)
+        _complain(_pointed(error), 2)
     except click.ClickException as error:
         _complain(error.format_message(), 1)
     except (click.Abort, KeyboardInterrupt) as error:
@@ -54,6 +54,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         if blamed is None:
             raise
         _complain(blamed, 1)
+
+
+def _pointed(error: click.UsageError) -> str:
+    """Say what is wrong with the arguments, and where those of the command are listed."""
+    said = error.format_message()
+    if error.ctx is None or "`hardness " in said or "Did you mean" in said:
+        return said
+    return f"{said.rstrip('.')}: see `{error.ctx.command_path} -h`"
 
 
 def _silence() -> None:

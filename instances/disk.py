@@ -21,6 +21,15 @@ from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageErro
 _MAX_JSON = 1 << 28
 SECRET = "hardness-secret/1"  # the one format that is never taken for another
 
+MAKERS = {
+    "hardness-results": "`hardness compare`",
+    "hardness-certificate": "`hardness certify`",
+    "hardness-stress": "`hardness stress`",
+    "hardness-map": "`hardness map`",
+    "hardness-scores": "`hardness challenge score`",
+    "hardness-transcript": "`hardness learn --transcript`",
+}
+
 
 def write_tensors(
     path: Path, tensors: dict[str, NDArray[Any]], meta: dict[str, Any], mode: int = 0o666
@@ -83,6 +92,8 @@ def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object; raises DamagedFile."""
     if not path.exists():
         raise DamagedFile(f"{path} does not exist")
+    if path.is_dir():
+        raise DamagedFile(f"{path} is a folder: give the name of a file")
     if not path.is_file() or path.stat().st_size > _MAX_JSON:
         raise DamagedFile(f"{path} is no file of ours: no regular file, or over {_MAX_JSON} bytes")
     try:
@@ -104,7 +115,9 @@ def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
         raise DamagedFile(f"{path} has format {found[:40]}: this version reads {wanted}")
     if found == SECRET:
         raise UsageError(f"{path} is the secret part of an instance: {wanted} is wanted")
-    raise DamagedFile(f"{path} has format {str(found)[:40]!r}: {wanted} is wanted")
+    said = f"{path} has format {str(found)[:40]!r}: {wanted} is wanted"
+    maker = MAKERS.get(wanted.partition("/")[0])
+    raise DamagedFile(f"{said}, which {maker} writes" if maker else said)
 
 
 def write_json(path: Path, data: dict[str, Any], force: bool = False, mode: int = 0o666) -> None:
@@ -228,4 +241,4 @@ def damage(path: Path) -> Iterator[None]:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         reason = " ".join(str(error).split())[:160]
-        raise DamagedFile(f"{path} is damaged: {type(error).__name__.lower()} {reason}") from error
+        raise DamagedFile(f"{path} is damaged: {type(error).__name__} {reason}") from error

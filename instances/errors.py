@@ -28,18 +28,23 @@ class TooLarge(ToolkitError):
     """The request does not fit in the memory or on the disk of this machine."""
 
 
-def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
+def unknown(what: str, given: str, known: Iterable[str], listed: str = "") -> UsageError:
     """Build the error for an unknown name, with the nearest known one.
+
+    listed is what lists the names, said in place of names that are too many for a line.
 
     >>> str(unknown("family", "partiy", ["parity"]))
     "unknown family 'partiy': did you mean 'parity'? known: parity"
+    >>> str(unknown("family", "partiy", ["parity"], listed="`hardness families`"))
+    "unknown family 'partiy': did you mean 'parity'? `hardness families` lists all"
     """
     names = sorted(known)
     if not names:
         return UsageError(f"unknown {what} '{given}': there are none")
     near = get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    return UsageError(f"unknown {what} '{given}': {hint}known: {', '.join(names)}")
+    rest = f"{listed} lists all" if listed else f"known: {', '.join(names)}"
+    return UsageError(f"unknown {what} '{given}': {hint}{rest}")
 
 
 class Undecided(ToolkitError):

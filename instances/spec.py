@@ -53,8 +53,10 @@ def parse_stored(text: str) -> Family:
     if not colon and name in CATALOG:
         return parse_stored(CATALOG[name].spec)
     if name not in FAMILIES:
-        names = FAMILIES if colon else [*FAMILIES, *CATALOG]
-        raise unknown("family" if colon else "family or catalog name", name, names)
+        if colon:
+            raise unknown("family", name, FAMILIES)
+        both = [*FAMILIES, *CATALOG]
+        raise unknown("family or catalog name", name, both, listed="`hardness families`")
     family = FAMILIES[name]
     found: Family = build(family, rest, family.name, family.example)
     return found

@@ -15,6 +15,14 @@ import pytest
 LINES = [
     ("certify partiy:d=8,m=2", 2, "did you mean 'parity'"),
     ("certify parity-frist", 2, "did you mean 'parity-first'"),
+    ("estimate nosuch", 2, "'nosuch': `hardness families` lists all"),
+    (
+        "certify parity d=8 m=2",
+        2,
+        "arguments (d=8 m=2): see `hardness certify -h`",
+    ),
+    ("learn elimination", 2, "'SPEC': see `hardness learn -h`"),
+    ("learn parity:d=8,m=2 elimination", 2, "'parity' is a family and no learner"),
     ("certify parity:d=8,m=8", 2, "d - 1 = 7"),
     ("certify parity:d=1,m=1", 2, "at least 2"),
     ("certify parity:d=8,m=2,noise=0.5", 2, "below 1/2"),
@@ -454,3 +462,24 @@ def test_a_users_own_certificate_is_not_taken_for_the_demos(hardness):
     assert found.code == 1
     found.one_line("no demo made")
     assert Path("out/certificate.json").read_bytes() == before
+
+
+def test_a_learner_that_cannot_be_loaded_is_no_run(hardness):
+    Path("mine.py").write_text("def fine(x, y):\n    return None\n")
+    found = hardness("learn", "mine.py:fin", "parity:d=8,m=2")
+    assert found.code == 1
+    assert "unknown name 'fin'" in " ".join(found.out.split())
+
+
+def test_a_folder_in_place_of_a_file(hardness):
+    Path("both").mkdir()
+    found = hardness("check", "both")
+    assert found.code == 1
+    found.one_line("both is a folder: give the name of a file")
+
+
+def test_a_file_of_another_command_names_the_one_that_is_wanted(hardness):
+    hardness("certify", "parity:d=8,m=2", "--out", "c.json")
+    found = hardness("report", "c.json", "--out", "r.html")
+    assert found.code == 1
+    found.one_line("hardness-results/2 is wanted, which `hardness compare` writes")

@@ -132,6 +132,15 @@ def test_what_is_refused_is_one_line(made, line, code, word):
     assert sorted(Path().rglob("*")) == before
 
 
+def test_the_secret_of_an_instance_is_not_that_of_a_challenge(made):
+    secret = json.loads(Path("s.json").read_text())
+    del secret["challenge"]
+    Path("other.json").write_text(json.dumps(secret))
+    found = made("challenge", "score", "pub", "--secret", "other.json")
+    assert found.code == 2
+    found.one_line("the secret of an instance, and of no challenge")
+
+
 def test_a_reveal_alone_is_checked(made):
     found = made("challenge", "score", "pub", "--secret", "s.json")
     assert found.code == 0

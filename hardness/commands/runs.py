@@ -53,6 +53,7 @@ def learn(
     from hardness.compare import play, run
     from hardness.report.words import game_words, run_words
     from hardness.upper import parse_learner
+    from hardness.upper.learner import Outcome
     from instances.disk import refuse_existing, refuse_unwritable, write_json
 
     early(to)
@@ -76,6 +77,8 @@ def learn(
     with waiting("learning", to):
         found = run(chosen, source, budget, to.seed, oracle=oracle, tau=tau)
     emit(to, found.to_json(), run_words(found))
+    if found.outcome is Outcome.NOT_LOADED:  # no run at all: what was named is wrong
+        click.get_current_context().exit(1)
 
 
 @click.command(short_help="Does a learner tell labels from coins?")

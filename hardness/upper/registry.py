@@ -8,6 +8,7 @@ from hardness.upper.learner import Learner
 from instances.errors import UsageError, unknown
 from instances.lazy import Imported
 from instances.parameters import build
+from instances.spec import FAMILIES
 
 LEARNERS: Mapping[str, type[Any]] = Imported(
     "hardness.upper",
@@ -85,7 +86,13 @@ def _foreign(text: str) -> Learner:
                 raise UsageError(
                     f"'{text}' given: of {broken[0].distribution}: {broken[0].problem}"
                 )
-            raise unknown("learner", text.partition(":")[0], [*LEARNERS, *named])
+            name = text.partition(":")[0]
+            if name in FAMILIES:
+                raise UsageError(
+                    f"'{name}' is a family and no learner: give the learner before the spec; "
+                    "`hardness learners` lists them"
+                )
+            raise unknown("learner", name, [*LEARNERS, *named])
         entry = named[found.place]
         learner = Foreign(spec=text, text=text, package=f"{entry.distribution} {entry.version}")
     protect()  # from here on this process may come to know what such a learner must not

@@ -248,6 +248,7 @@ def test_a_comparison_has_a_report_of_its_own():
     made = report_of_comparison(found, "some folder")
     good = sum(passed(one) for one in found.runs)
     assert "16 runs of 2 learners (queries, elimination)" in made.summary[0]
+    assert "elimination learns from examples" in " ".join(made.summary)
     assert f": {good} passed." in made.summary[0]
     assert made.charts[0].command.startswith("hardness figure both-sides 'some folder' --out")
     assert made.cards[0].spec == found.specs[-1]

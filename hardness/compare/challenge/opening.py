@@ -62,6 +62,8 @@ def _hidden(challenge: Challenge, path: Path) -> Hidden:
     data = read_strict(path, _LARGEST)
     require_format(data, SECRET, path)
     family, public = challenge.family, challenge.folder.public
+    if "challenge" not in data:
+        raise UsageError(f"{path} is the secret of an instance, and of no challenge: give that one")
     with damage(path):
         require_keys(data, {"format", "spec", "secret", "seed", "nonce", "challenge"})
         if type(data["seed"]) is not int or not 0 <= data["seed"] < 1 << 256:

@@ -248,7 +248,8 @@ def _no_queries(material: Material) -> list[str]:
         return []
     ours = [short(name) for name in found if name.partition(":")[0] in LEARNERS]
     others = [short(name) for name in found if name.partition(":")[0] not in LEARNERS]
-    said = [f"{_names(ours)} learn from examples, not from statistical queries"] if ours else []
+    learn = "learn" if len(ours) > 1 else "learns"
+    said = [f"{_names(ours)} {learn} from examples, not from statistical queries"] if ours else []
     said += [f"of {_names(others)} it is not known here what they ask"] if others else []
     return [
         f"{'; '.join(said)}: the bounds on queries are not about them, and where they pass nothing "
@@ -267,7 +268,8 @@ def _growth(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> list[
                 continue
             law, low, high = fit.growth.power, fit.values[0], fit.values[-1]
             said.append(
-                f"On {comparison.spec}{_words(one)}, {fit.cost} of {short(fit.learner)} fit "
+                f"{short(fit.learner)} on {comparison.spec}{_words(one)}: its number of {fit.cost} "
+                f"fits "
                 f"{comparison.parameter}^{law.rate:.2f}, 95 % interval [{law.low:.2f}, "
                 f"{law.high:.2f}], over {len(fit.values)} sizes in {plain(low)} to {plain(high)} "
                 f"({_verdict(fit.growth.verdict)})."
