@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from hardness.compare.pool import execute
 from hardness.compare.ranges import Value, numbers
-from hardness.compare.run import Run, run
+from hardness.compare.run import Run, run, warm
 from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
@@ -210,7 +210,7 @@ def compare(
         )
 
     try:
-        for index, found in execute(_one, tasks, jobs):
+        for index, found in execute(_one, tasks, jobs, partial(warm, specs[0], learners)):
             runs[index] = found
             progress(1)
     except (KeyboardInterrupt, ToolkitError) as error:

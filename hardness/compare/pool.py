@@ -25,22 +25,26 @@ class Round(Protocol):
 
 
 def execute(
-    work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    jobs: int,
+    ready: Callable[[], object] | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Do every task, on `jobs` processes where it is above 1: its index and result, as it is done.
 
-    work: a function of a module; what it does must depend on its task alone. Workers never see
-    Ctrl-C: the caller does, and ends them. Raises ToolkitError where a worker was killed.
+    work: a function of a module; what it does must depend on its task alone. ready: called in every
+    process before its first task. Workers never see Ctrl-C: the caller does, and ends them. Raises
+    ToolkitError where a worker was killed.
 
     >>> list(execute(abs, [-1, 2], jobs=1))
     [(0, 1), (1, 2)]
     """
-    with workers(min(jobs, max(1, len(tasks)))) as each:
+    with workers(min(jobs, max(1, len(tasks))), ready) as each:
         yield from each(work, tasks)
 
 
 @contextmanager
-def workers(jobs: int) -> Iterator[Round]:
+def workers(jobs: int, ready: Callable[[], object] | None = None) -> Iterator[Round]:
     """Keep processes for many rounds of tasks, none where `jobs` is 1; ends them at the end.
 
     >>> with workers(1) as each:
@@ -48,10 +52,12 @@ def workers(jobs: int) -> Iterator[Round]:
     [[1, 2], [3]]
     """
     if jobs == 1:
+        if ready:
+            ready()
         yield _here
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=ready) as pool:
         try:
             yield partial(_there, pool)
         except BaseException:

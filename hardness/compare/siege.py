@@ -3,10 +3,11 @@
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hardness.compare.pool import execute
-from hardness.compare.run import Run, require_support, run
+from hardness.compare.run import Run, require_support, run, warm
 from hardness.oracles import Budget
 from hardness.upper import ATTACKS, Learner, learner_spec, parse_learner
 from instances.errors import UsageError
@@ -120,7 +121,7 @@ def attack(
     require_support(learner, target)
     tasks = [(target.spec, name, seed, budget) for seed in range(first_seed, first_seed + seeds)]
     runs: dict[int, Run] = {}
-    for index, one in execute(_one, tasks, jobs):
+    for index, one in execute(_one, tasks, jobs, partial(warm, target.spec, (name,))):
         runs[index] = one
         progress(1)
     return Siege(
