@@ -256,6 +256,36 @@ def test_a_budget_of_queries_moves_what_is_certified_infeasible(real_run, compar
     assert real_run.js(said) == "a whole number, as 1000000 or 1e6"
 
 
+def test_a_bound_that_is_toggled_off_stays_off_at_another_budget(real_run):
+    seen = (
+        "return [...document.querySelectorAll('#phase .bound')]"
+        ".filter((p) => p.getBoundingClientRect().width > 0).length"
+    )
+    real_run.type("#phase .budget input", "1")
+    assert real_run.js(seen) > 0
+    real_run.press("#phase", "certified infeasible")
+    assert real_run.js(seen) == 0
+    real_run.type("#phase .budget input", "0")
+    assert real_run.js(seen) == 0
+    real_run.press("#phase", "certified infeasible")
+    assert real_run.js(seen) > 0
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_letters_of_figures_can_be_read(real_run, width):
+    real_run.size(width)
+    small = real_run.js(
+        "const figures = [...document.querySelectorAll('figure.chart')];"
+        "figures.forEach((f) => (f.hidden = false));"
+        "return figures.flatMap((f) => [...f.querySelectorAll('.panel svg')].flatMap((s) => {"
+        " const scale = s.getBoundingClientRect().width / s.viewBox.baseVal.width;"
+        " return [...s.querySelectorAll('text')].map((t) =>"
+        "  [f.dataset.key, t.textContent, scale * parseFloat(getComputedStyle(t).fontSize)])}))"
+        ".filter((found) => found[2] < 9)"
+    )
+    assert small == []
+
+
 def test_one_slice_is_shown_at_a_time(opened):
     shown = (
         "return [...document.querySelectorAll('figure.chart')].filter((f) => f.offsetHeight)"

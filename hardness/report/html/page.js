@@ -186,7 +186,8 @@
       this.body.replaceChildren(...nodes);
       const of = this.found.length === this.rows.length ? "" : ` of ${figures(this.rows.length)}`;
       const part = nodes.length < this.found.length ? `, ${figures(nodes.length)} shown` : "";
-      this.count.textContent = `${figures(this.found.length)}${of} rows${part}`;
+      const noun = this.rows.length === 1 ? "row" : "rows";
+      this.count.textContent = `${figures(this.found.length)}${of} ${noun}${part}`;
       this.more.hidden = nodes.length >= this.found.length;
     }
 
@@ -381,6 +382,12 @@
       const known = plane.certified.flat().filter((value) => value !== null).map(BigInt);
       label.parentElement.hidden = !known.length;
       const own = () => all(`.series[data-series="${plane.series}"]`, this.figure);
+      const told = (budget) => {
+        const number = known.filter((value) => value > budget).length;
+        const verb = known.length === 1 ? "problem needs" : "problems need";
+        say.textContent = `${number} of ${known.length} ${verb} more, certified`;
+      };
+      told(BigInt(plane.budget));
       input.addEventListener("input", () => {
         const text = input.value.replace(/[\s,_]/g, "").replace(/^(\d+)e(\d{1,3})$/i, (_, a, b) => a + "0".repeat(b));
         const valid = /^\d+$/.test(text);
@@ -392,8 +399,7 @@
         const budget = BigInt(text);
         for (const group of own()) group.remove();
         this.panels.forEach((panel, place) => this.mark(panel.svg, plane, place, budget));
-        const number = known.filter((value) => value > budget).length;
-        say.textContent = `${number} of ${known.length} problems need more, certified`;
+        told(budget);
       });
     }
 
@@ -434,6 +440,7 @@
       drawn.setAttribute("d", path);
       drawn.setAttribute("class", plane.hatched[place] ? "series bound" : "series bound edge");
       drawn.setAttribute("data-series", plane.series);
+      drawn.classList.toggle("off", this.panels[place].hidden.has(plane.series));
       svg.append(drawn);
     }
 
