@@ -171,6 +171,7 @@ def test_the_report_of_a_real_run_has_its_parts(real_run, compared):
     text = real_run.js("return document.body.innerText")
     for sentence in compared.summary:
         assert sentence in text
+    assert "elimination learns from examples" in text  # one learner, so in the singular
     for claim in compared.cards[0].claims:
         assert claim.value in text
     assert len(real_run.column("runs", 0)) == len(compared.runs.rows) == 30
@@ -242,6 +243,7 @@ def test_a_budget_of_queries_moves_what_is_certified_infeasible(real_run, compar
     said = "return document.querySelector('#phase .budget .count').textContent"
     real_run.type("#phase .budget input", "0")
     assert real_run.js(said).startswith(f"{len(certified)} of {len(certified)} ")
+    assert real_run.js(drawn.replace("bound", "halo")) == 1  # seen on dark cells too
     assert real_run.js(drawn) == 1  # hatched for the one learner that asks; no edge to the others
     budget = sorted(certified)[0]
     above = sum(value > budget for value in certified)

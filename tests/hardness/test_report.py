@@ -114,12 +114,12 @@ def test_charts_of_every_section_are_laid_out(section):
 def test_what_is_the_same_in_every_row_of_learners_is_said_once():
     made = report()
     html = write(made)
-    assert "Budget of all rows: <bdi" in html
+    assert "Every row has the same budget: <bdi" in html
     hidden = re.compile(r'<th scope="col"[^>]* hidden>\s*(\w+)')
     assert hidden.findall(html) == ["family", "budget", "answers"]
     first = dataclasses.replace(made.learners[0], budget="1 s")
     html = write(dataclasses.replace(made, learners=(first, *made.learners[1:])))
-    assert "Budget of all rows" not in html
+    assert "Every row has the same budget" not in html
     assert hidden.findall(html) == ["family", "answers"]
 
 

@@ -418,11 +418,10 @@
           if (!above(i, j)) continue;
           const [x, y] = [left + j * w, top + height - (i + 1) * h];
           if (plane.hatched[place]) {
-            for (const part of [0.25, 0.5, 0.75]) {
+            for (const part of [0.3, 0.6]) { // beside the number in the middle
               path += `M${x} ${y + part * h}L${x + part * w} ${y}`;
               path += `M${x + part * w} ${y + h}L${x + w} ${y + part * h}`;
             }
-            path += `M${x} ${y + h}L${x + w} ${y}`;
             continue;
           }
           const sides = [
@@ -436,12 +435,14 @@
           }
         }
       }
-      const drawn = document.createElementNS(SVG, "path");
-      drawn.setAttribute("d", path);
-      drawn.setAttribute("class", plane.hatched[place] ? "series bound" : "series bound edge");
-      drawn.setAttribute("data-series", plane.series);
-      drawn.classList.toggle("off", this.panels[place].hidden.has(plane.series));
-      svg.append(drawn);
+      for (const kind of ["halo", plane.hatched[place] ? "bound" : "bound edge"]) {
+        const drawn = document.createElementNS(SVG, "path");
+        drawn.setAttribute("d", path);
+        drawn.setAttribute("class", `series ${kind}`);
+        drawn.setAttribute("data-series", plane.series);
+        drawn.classList.toggle("off", this.panels[place].hidden.has(plane.series));
+        svg.append(drawn);
+      }
     }
 
     downloads() {

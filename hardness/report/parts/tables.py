@@ -59,7 +59,7 @@ def learner_rows(rows: Iterable[RunRow], budgets: bool) -> tuple[LearnerRow, ...
     """
     groups: dict[tuple[str, str, str, str], list[RunRow]] = {}
     for row in rows:
-        shown = budget_words(row.budget) if budgets else "as in its command"
+        shown = budget_words(row.budget) if budgets else "as in the command of the runs"
         revision = row.run.revisions.get("learner", "?")
         asked = answers_words(row)
         key = (row.run.learner, row.run.spec, shown, asked)
@@ -127,7 +127,11 @@ def _run(row: RunRow, budgets: bool) -> tuple[Cell, ...]:
         *(run.spec, run.learner, seed, run.outcome.value, "yes" if succeeded(row) else "no"),
         *(risk.value if risk else None, risk.low if risk else None, high),
         *(run.usage.examples, run.usage.queries, run.usage.seconds, run.usage.peak_bytes),
-        *(budget_words(row.budget) if budgets else "as in its command", answers_words(row), ended),
+        *(
+            budget_words(row.budget) if budgets else "as in the command of the runs",
+            answers_words(row),
+            ended,
+        ),
     )
 
 
