@@ -171,6 +171,7 @@ def test_the_report_of_a_real_run_has_its_parts(real_run, compared):
     text = real_run.js("return document.body.innerText")
     for sentence in compared.summary:
         assert sentence in text
+    assert "elimination learns from examples" in text  # one learner, so in the singular
     for claim in compared.cards[0].claims:
         assert claim.value in text
     assert len(real_run.column("runs", 0)) == len(compared.runs.rows) == 30
@@ -242,6 +243,7 @@ def test_a_budget_of_queries_moves_what_is_certified_infeasible(real_run, compar
     said = "return document.querySelector('#phase .budget .count').textContent"
     real_run.type("#phase .budget input", "0")
     assert real_run.js(said).startswith(f"{len(certified)} of {len(certified)} ")
+    assert real_run.js(drawn.replace("bound", "halo")) == 1  # seen on dark cells too
     assert real_run.js(drawn) == 1  # hatched for the one learner that asks; no edge to the others
     budget = sorted(certified)[0]
     above = sum(value > budget for value in certified)
@@ -254,6 +256,36 @@ def test_a_budget_of_queries_moves_what_is_certified_infeasible(real_run, compar
     assert real_run.js(drawn) == 0
     real_run.type("#phase .budget input", "many")
     assert real_run.js(said) == "a whole number, as 1000000 or 1e6"
+
+
+def test_a_bound_that_is_toggled_off_stays_off_at_another_budget(real_run):
+    seen = (
+        "return [...document.querySelectorAll('#phase .bound')]"
+        ".filter((p) => p.getBoundingClientRect().width > 0).length"
+    )
+    real_run.type("#phase .budget input", "1")
+    assert real_run.js(seen) > 0
+    real_run.press("#phase", "certified infeasible")
+    assert real_run.js(seen) == 0
+    real_run.type("#phase .budget input", "0")
+    assert real_run.js(seen) == 0
+    real_run.press("#phase", "certified infeasible")
+    assert real_run.js(seen) > 0
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_letters_of_figures_can_be_read(real_run, width):
+    real_run.size(width)
+    small = real_run.js(
+        "const figures = [...document.querySelectorAll('figure.chart')];"
+        "figures.forEach((f) => (f.hidden = false));"
+        "return figures.flatMap((f) => [...f.querySelectorAll('.panel svg')].flatMap((s) => {"
+        " const scale = s.getBoundingClientRect().width / s.viewBox.baseVal.width;"
+        " return [...s.querySelectorAll('text')].map((t) =>"
+        "  [f.dataset.key, t.textContent, scale * parseFloat(getComputedStyle(t).fontSize)])}))"
+        ".filter((found) => found[2] < 9)"
+    )
+    assert small == []
 
 
 def test_one_slice_is_shown_at_a_time(opened):

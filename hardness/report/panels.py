@@ -11,6 +11,8 @@ from hardness.report.marks import marks
 from hardness.report.svg import Box, parts
 
 _MINOR = 300.0  # ends of a log axis, one over the other, from which it has no minor ticks
+_WIDE = 220.0  # pixels that axes are no wider than, where their ticks have room
+_APART = (30.0, 14.0)  # pixels between ticks, across and up
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -68,6 +70,7 @@ def panels(size: tuple[float, float], build: Callable[[Any], None], key: str) ->
     with drawing(size, build, layout=None, **settings) as figure:
         figure.subplots_adjust(left=0.05, right=0.97, bottom=0.08, top=0.92)
         groups = _groups(figure)
+        _narrow(figure)
         for i, group in enumerate(groups):
             for axes in group:
                 if axes.get_legend():
@@ -117,6 +120,19 @@ def _groups(figure: Any) -> list[list[Any]]:
         home.append(axes)
         homes[id(axes)] = home
     return groups
+
+
+def _narrow(figure: Any) -> None:
+    """Make a figure smaller about its letters: those of wide axes are too small on a phone."""
+
+    def least(axes: Any) -> float:
+        wide = max(_WIDE, _APART[0] * len(axes.get_xticks()))
+        high = _APART[1] * len(axes.get_yticks())
+        return max(wide / axes.bbox.width, high / axes.bbox.height)
+
+    drawn = [axes for axes in figure.axes if axes.axison and not hasattr(axes, "_colorbar")]
+    kept = min(1.0, max(map(least, drawn), default=1.0))
+    figure.set_size_inches(figure.get_size_inches() * kept)
 
 
 def _plain_powers(axes: Any) -> None:

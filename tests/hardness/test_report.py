@@ -16,7 +16,7 @@ from hardness.report import both_sides, comparison_table, page
 from hardness.report.html.write import write
 from hardness.report.parts.build import report_of_comparison
 from hardness.report.summary import bounds, cells, enough
-from tests.reports import hostile
+from tests.reports import hostile, report
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +101,26 @@ def test_hostile_names_show_as_text(small):
     assert not [k for _, given in found.tags for k in given if k.startswith("on")]
     assert not set("\u202e\u2066\u200b\x00") & set(text)
     assert text.encode()
+
+
+@pytest.mark.parametrize("section", ["both-sides", "phase", "climbs", "stages", "scaling"])
+def test_charts_of_every_section_are_laid_out(section):
+    made = report()
+    moved = dataclasses.replace(made.charts[0], key="moved", section=section)
+    html = write(dataclasses.replace(made, charts=(moved,)))
+    assert html.count('id="figure-moved"') == 1
+
+
+def test_what_is_the_same_in_every_row_of_learners_is_said_once():
+    made = report()
+    html = write(made)
+    assert "Every row has the same budget: <bdi" in html
+    hidden = re.compile(r'<th scope="col"[^>]* hidden>\s*(\w+)')
+    assert hidden.findall(html) == ["family", "budget", "answers"]
+    first = dataclasses.replace(made.learners[0], budget="1 s")
+    html = write(dataclasses.replace(made, learners=(first, *made.learners[1:])))
+    assert "Every row has the same budget" not in html
+    assert hidden.findall(html) == ["family", "answers"]
 
 
 def test_costs_are_what_was_enough_for_the_success_of_the_bound(small):

@@ -49,18 +49,20 @@ def drawn(chart: Chart) -> Drawn:
     data = drawable(chart.data)
     panels = screen(chart.name, data, chart.key)
     paper = draw(chart.name, data, "svg").decode()
+    plane = planes.told(data, panels) if chart.name == "phase" else None
+    series = [(one.name, swatch(one.colour, one.mark, one.line)) for one in panels[0].series]
+    if plane and plane["series"] == len(series):
+        series.append((planes.INFEASIBLE, swatch("currentColor", "", "")))
     return Drawn(
         chart=chart,
         pictures=tuple(slim(panel.svg) for panel in panels),
         panels=panels,
-        series=tuple(
-            (one.name, swatch(one.colour, one.mark, one.line)) for one in panels[0].series
-        ),
+        series=tuple(series),
         rows=replace(chart.table, rows=chart.table.rows[:_ROWS]),
         told={
             "key": chart.key,
             "panels": [_told(panel) for panel in panels],
-            "plane": planes.told(data, panels) if chart.name == "phase" else None,
+            "plane": plane,
             "packed": packed({"svg": paper, "csv": csv_of(chart.table)}),
         },
     )

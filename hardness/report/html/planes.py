@@ -19,10 +19,14 @@ def told(data: Data, panels: tuple[Panel, ...]) -> dict[str, Any]:
 
     frames: of each panel the left, upper edge, width and height of its grid. certified: by row,
     from below, and column the queries that are needed, as text, for they may be of any size.
+    series: the number of what is infeasible; one more than are drawn where nothing is at the
+    figure's own budget, but may be at another, and -1 where nothing is certified.
     """
     names = [series.name for series in panels[0].series] if panels else []
     frames = [_frame(panel) for panel in panels]
     learners = data["learners"][: len(panels)]
+    if INFEASIBLE not in names and any(cell for line in data["certified"] for cell in line):
+        names.append(INFEASIBLE)
     return {
         "budget": str(data["query_budget"]),
         "series": names.index(INFEASIBLE) if INFEASIBLE in names else -1,

@@ -8,6 +8,7 @@ import io
 import json
 import unicodedata
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -93,6 +94,19 @@ def figures(given: float) -> str:
     if abs(given) >= 10**15:
         return str(given) if abs(given) < 10**40 else f"{given:.4g}"
     return f"{int(given):,}" if abs(given) >= 10_000 else str(int(given))
+
+
+def filled(table: Table) -> Table:
+    """Leave out the columns in which nothing stands.
+
+    >>> filled(Table(header=("gap", "advice"), rows=((0.1, ""), (0.2, None)))).header
+    ('gap',)
+    """
+    keep = [any(one not in (None, "") for one in found) for found in _turned(table)]
+    return Table(
+        header=tuple(compress(table.header, keep)),
+        rows=tuple(tuple(compress(row, keep)) for row in table.rows),
+    )
 
 
 def numeric(table: Table) -> list[bool]:

@@ -16,6 +16,7 @@ from hardness.report.html.swatches import mark_of
 from hardness.report.parts.records import LearnerRow, Report
 from hardness.report.styles import styles_of
 
+SECTIONS = ("both-sides", "phase", "climbs", "stages", "scaling")  # that the page lays out
 FIRST = 100  # rows of a long table that stand in the page without its script
 _PARTS = ("texts", "downloads", "tables", "figures", "page")
 _FEW = 6  # charts that are drawn before other processes have begun
@@ -39,6 +40,7 @@ def write(report: Report, jobs: int = 1) -> str:
         short=text.short,
         value=text.value,
         numeric=text.numeric,
+        filled=text.filled,
     )
     done = execute(drawn, report.charts, jobs if len(report.charts) > _FEW else 1)
     charts = [one for _, one in sorted(done, key=lambda found: found[0])]
@@ -86,9 +88,9 @@ def _told(report: Report, charts: Iterable[Drawn]) -> dict[str, Any]:
 
 
 def _sections(charts: Iterable[Drawn]) -> dict[str, list[Drawn]]:
-    found: dict[str, list[Drawn]] = {"both-sides": [], "phase": [], "scaling": [], "stages": []}
+    found: dict[str, list[Drawn]] = {section: [] for section in SECTIONS}
     for one in charts:
-        found.setdefault(one.chart.section, []).append(one)
+        found[one.chart.section].append(one)
     return found
 
 

@@ -18,7 +18,8 @@ class Table:
 class Chart:
     """A figure: `hardness.report.figures.draw(name, data, ...)` draws it from its data alone.
 
-    key: unique in a report, of a-z, 0-9 and -. section: "both-sides", "phase", "scaling", "stages".
+    key: unique in a report, of a-z, 0-9 and -. section: "both-sides", "phase", "climbs", "stages"
+    or "scaling".
     choice: what tells it from the other charts of its section, as "m = 3, noise = 0"; one is shown
     at a time. table: the data as rows. command: draws it again from the source of the report.
     """

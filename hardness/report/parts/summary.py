@@ -248,12 +248,14 @@ def _no_queries(material: Material) -> list[str]:
         return []
     ours = [short(name) for name in found if name.partition(":")[0] in LEARNERS]
     others = [short(name) for name in found if name.partition(":")[0] not in LEARNERS]
-    learn = "learn" if len(ours) > 1 else "learns"
+    learn = "learns" if len(ours) == 1 else "learn"
     said = [f"{_names(ours)} {learn} from examples, not from statistical queries"] if ours else []
     said += [f"of {_names(others)} it is not known here what they ask"] if others else []
+    one = len(found) == 1
+    them, passes = ("it", "where it passes") if one else ("them", "where they pass")
     return [
-        f"{'; '.join(said)}: the bounds on queries are not about them, and where they pass nothing "
-        "is contradicted."
+        f"{'; '.join(said)}: the bounds on queries are not about {them}, and {passes} nothing is "
+        "contradicted."
     ]
 
 

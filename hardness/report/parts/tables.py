@@ -62,7 +62,7 @@ def learner_rows(rows: Iterable[RunRow], budgets: bool) -> tuple[LearnerRow, ...
     """
     groups: dict[tuple[_Row, _Made], list[RunRow]] = {}
     for row in rows:
-        shown = budget_words(row.budget) if budgets else "as in its command"
+        shown = budget_words(row.budget) if budgets else "as in the command of the runs"
         key = (row.run.learner, row.run.spec, shown, answers_words(row))
         made = (version_of(row), str(row.run.revisions.get("family", "?")))
         groups.setdefault((key, made), []).append(row)
@@ -131,7 +131,11 @@ def _run(row: RunRow, budgets: bool) -> tuple[Cell, ...]:
         *(run.spec, run.learner, seed, run.outcome.value, "yes" if succeeded(row) else "no"),
         *(risk.value if risk else None, risk.low if risk else None, high),
         *(run.usage.examples, run.usage.queries, run.usage.seconds, run.usage.peak_bytes),
-        *(budget_words(row.budget) if budgets else "as in its command", answers_words(row), ended),
+        *(
+            budget_words(row.budget) if budgets else "as in the command of the runs",
+            answers_words(row),
+            ended,
+        ),
     )
 
 

@@ -143,6 +143,12 @@ class Chart {
     const known = plane.certified.flat().filter((value) => value !== null).map(BigInt);
     label.parentElement.hidden = !known.length;
     const own = () => all(`.series[data-series="${plane.series}"]`, this.figure);
+    const told = (budget) => {
+      const number = known.filter((value) => value > budget).length;
+      const verb = known.length === 1 ? "problem needs" : "problems need";
+      say.textContent = `${number} of ${known.length} ${verb} more, certified`;
+    };
+    told(BigInt(plane.budget));
     input.addEventListener("input", () => {
       const text = input.value.replace(/[\s,_]/g, "").replace(/^(\d+)e(\d{1,3})$/i, (_, a, b) => a + "0".repeat(b));
       const valid = /^\d+$/.test(text);
@@ -154,8 +160,7 @@ class Chart {
       const budget = BigInt(text);
       for (const group of own()) group.remove();
       this.panels.forEach((panel, place) => this.mark(panel.svg, plane, place, budget));
-      const number = known.filter((value) => value > budget).length;
-      say.textContent = `${number} of ${known.length} problems need more, certified`;
+      told(budget);
     });
   }
 
@@ -174,11 +179,10 @@ class Chart {
         if (!above(i, j)) continue;
         const [x, y] = [left + j * w, top + height - (i + 1) * h];
         if (plane.hatched[place]) {
-          for (const part of [0.25, 0.5, 0.75]) {
+          for (const part of [0.3, 0.6]) { // beside the number in the middle
             path += `M${x} ${y + part * h}L${x + part * w} ${y}`;
             path += `M${x + part * w} ${y + h}L${x + w} ${y + part * h}`;
           }
-          path += `M${x} ${y + h}L${x + w} ${y}`;
           continue;
         }
         const sides = [
@@ -192,11 +196,14 @@ class Chart {
         }
       }
     }
-    const drawn = document.createElementNS(SVG, "path");
-    drawn.setAttribute("d", path);
-    drawn.setAttribute("class", plane.hatched[place] ? "series bound" : "series bound edge");
-    drawn.setAttribute("data-series", plane.series);
-    svg.append(drawn);
+    for (const kind of ["halo", plane.hatched[place] ? "bound" : "bound edge"]) {
+      const drawn = document.createElementNS(SVG, "path");
+      drawn.setAttribute("d", path);
+      drawn.setAttribute("class", `series ${kind}`);
+      drawn.setAttribute("data-series", plane.series);
+      drawn.classList.toggle("off", this.panels[place].hidden.has(plane.series));
+      svg.append(drawn);
+    }
   }
 
   downloads() {

@@ -85,7 +85,8 @@ class Grid {
     this.body.replaceChildren(...nodes);
     const of = this.found.length === this.rows.length ? "" : ` of ${figures(this.rows.length)}`;
     const part = nodes.length < this.found.length ? `, ${figures(nodes.length)} shown` : "";
-    this.count.textContent = `${figures(this.found.length)}${of} rows${part}`;
+    const noun = this.rows.length === 1 ? "row" : "rows";
+    this.count.textContent = `${figures(this.found.length)}${of} ${noun}${part}`;
     this.more.hidden = nodes.length >= this.found.length;
   }
 
