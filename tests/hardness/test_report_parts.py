@@ -416,3 +416,13 @@ def test_a_run_of_the_provable_learner_that_was_ended_is_left_out_of_its_stages(
     dial = next(chart for chart in made.charts if chart.name == "dial")
     assert any(each[0] is not None for each in dial.data["errors"].values())
     assert draw("dial", dial.data)
+
+
+def test_families_without_a_bound_are_named_beside_those_with_one(tmp_path):
+    """A catalog name has the bound of its family."""
+    rows = [row(parse("parity:d=8,m=2").spec), row("gone:d=9"), row("parity-first", "queries")]
+    with create(tmp_path / "mixed.db") as writer:
+        writer.write([replace(one, key=f"{i:064x}") for i, one in enumerate(rows)])
+    said = report_of(tmp_path / "mixed.db").summary
+    assert "No bound is certified for gone." in said
+    assert any(one.startswith("elimination learns from examples") for one in said)

@@ -156,6 +156,11 @@ def _bound(material: Material) -> list[str]:
 def _unbounded(material: Material) -> list[str]:
     """Name the families that have runs and no certificate at all, where others have one."""
     bounded = {spec.partition(":")[0] for spec, _, _ in certified(material)}
+    bounded |= {  # a name of the catalog is certified under its canonical spec
+        one.comparison.specs[0].partition(":")[0]
+        for one in material.slices
+        if one.comparison.certificates
+    }
     every = dict.fromkeys(row.run.spec.partition(":")[0] for row in material.rows)
     none = [name for name in every if name not in bounded]
     return [f"No bound is certified for {_names(none)}."] if bounded and none else []
@@ -248,7 +253,8 @@ def _no_queries(material: Material) -> list[str]:
         return []
     ours = [short(name) for name in found if name.partition(":")[0] in LEARNERS]
     others = [short(name) for name in found if name.partition(":")[0] not in LEARNERS]
-    said = [f"{_names(ours)} learn from examples, not from statistical queries"] if ours else []
+    verb = "learns" if len(ours) == 1 else "learn"
+    said = [f"{_names(ours)} {verb} from examples, not from statistical queries"] if ours else []
     said += [f"of {_names(others)} it is not known here what they ask"] if others else []
     return [
         f"{'; '.join(said)}: the bounds on queries are not about them, and where they pass nothing "
