@@ -171,7 +171,8 @@ def of_dial(comparison: Comparison) -> Data:
     for i, value in enumerate(comparison.values):
         for run in comparison.of(names[0], value):
             last = {
-                _POLISHES.get(e["stage"], e["stage"]): e["error"] for e in run.details["errors"]
+                _POLISHES.get(e["stage"], e["stage"]): e["error"]
+                for e in run.details.get("errors", [])  # none of a run that was ended before
             }
             for stage, error in last.items():
                 stages.setdefault(stage, [[] for _ in comparison.values])[i].append(float(error))

@@ -407,3 +407,23 @@ def test_a_card_says_which_end_of_a_bracket_is_claimed_and_every_condition(tmp_p
     with create(tmp_path / "gone.db") as writer:
         writer.write([gone])
     assert "a certificate of gone:d=8 in the store" in report_of(tmp_path / "gone.db").left_out[0]
+
+
+def test_a_run_of_the_provable_learner_that_was_ended_is_left_out_of_its_stages():
+    """The report is made all the same, from those that came so far."""
+    found = compare("nice:m=1,k=2", "d=2..3", ("staged",), seeds=2)
+    crashed = replace(found.runs[0], details={}, risk=None, outcome=Outcome.CRASHED)
+    made = report_of_comparison(replace(found, runs=(crashed, *found.runs[1:])), "x")
+    dial = next(chart for chart in made.charts if chart.name == "dial")
+    assert any(each[0] is not None for each in dial.data["errors"].values())
+    assert draw("dial", dial.data)
+
+
+def test_families_without_a_bound_are_named_beside_those_with_one(tmp_path):
+    """A catalog name has the bound of its family."""
+    rows = [row(parse("parity:d=8,m=2").spec), row("gone:d=9"), row("parity-first", "queries")]
+    with create(tmp_path / "mixed.db") as writer:
+        writer.write([replace(one, key=f"{i:064x}") for i, one in enumerate(rows)])
+    said = report_of(tmp_path / "mixed.db").summary
+    assert "No bound is certified for gone." in said
+    assert any(one.startswith("elimination learns from examples") for one in said)

@@ -36,7 +36,8 @@ _SAY = {
     "risks": "The median of the relative risk with the range over the runs: 1 is having learned "
     "nothing, and a run passes where the whole 95 % interval of its risk is below 0.05. {why}.",
     "dial": "The error on held-out examples after each stage of the provable learner, and the "
-    "risk, medians over the runs; below each size, how many runs its diagnosis flagged.",
+    "risk, medians over the runs that came so far; below each size, how many runs its diagnosis "
+    "flagged.",
 }
 
 

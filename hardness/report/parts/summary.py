@@ -156,6 +156,11 @@ def _bound(material: Material) -> list[str]:
 def _unbounded(material: Material) -> list[str]:
     """Name the families that have runs and no certificate at all, where others have one."""
     bounded = {spec.partition(":")[0] for spec, _, _ in certified(material)}
+    bounded |= {  # a name of the catalog is certified under its canonical spec
+        one.comparison.specs[0].partition(":")[0]
+        for one in material.slices
+        if one.comparison.certificates
+    }
     every = dict.fromkeys(row.run.spec.partition(":")[0] for row in material.rows)
     none = [name for name in every if name not in bounded]
     return [f"No bound is certified for {_names(none)}."] if bounded and none else []
