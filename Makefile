@@ -81,7 +81,7 @@ scale-tables: $(VENV)/.cluster
 	$(BIN)/python benchmarks/scale.py > scale.part && mv scale.part docs/scale-tables.md
 	cat docs/scale-tables.md
 
-# ALL=--all runs the sources that take over five minutes each, too.
+# About ten minutes. ALL=--all runs the sources that take over a minute each, too: an hour.
 figures: $(VENV)/.test
 	$(BIN)/python benchmarks/figures.py $(ALL)
 
