@@ -16,6 +16,12 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from tests.browser import Browser
 
+INTRODUCTION = f"""# The report of five thousand runs
+
+Printed by `make report-tables`: real runs of a sweep made for it, {os.cpu_count()} processors, headless
+Chromium. *Interactive* is from the start of loading to the end of the page's script; sorting and
+filtering, of all runs, from the press to the end of the layout that follows.
+"""
 SWEEP = """
 format = "hardness-sweep/1"
 name = "five thousand cheap runs"
@@ -75,7 +81,7 @@ def main() -> None:
             rows = [*opening(browser, html), *using(browser)]
         finally:
             browser.driver.quit()
-    print("| the report of 5040 runs | |\n|---|---:|")
+    print(f"{INTRODUCTION}\n| the report of 5040 runs | |\n|---|---:|")
     print(f"| size | {len(html.encode()) / 1e6:.1f} MB |")
     print(f"| made in | {took:.1f} s |")
     print(f"| of processors, all processes | {cpu:.1f} s |")

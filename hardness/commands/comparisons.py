@@ -20,9 +20,25 @@ from hardness.commands.options import (
 )
 
 
+def _once(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
+    """Take one range, where several would be taken for the last of them."""
+    if len(given) > 1:
+        raise click.UsageError(
+            f"--over given {len(given)} times: compare varies one parameter; put further ranges in "
+            "a sweep file: `hardness sweep plan FILE`"
+        )
+    return given[0]
+
+
 @click.command(short_help="Learners beside certified bounds, over sizes.")
 @spec_argument
-@click.option("--over", required=True, help="A parameter's range: d=8..20, d=8..20..4, d=8,12.")
+@click.option(
+    "--over",
+    required=True,
+    multiple=True,
+    callback=_once,
+    help="A parameter's range: d=8..20, d=8..20..4, d=8,12.",
+)
 @click.option(
     "--learner",
     "names",

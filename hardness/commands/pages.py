@@ -59,11 +59,17 @@ def report(to: SimpleNamespace, source: Path) -> None:
     from hardness.report.html.write import write
     from hardness.report.parts.build import report_of
     from instances.disk import write_text
+    from instances.errors import DamagedFile
 
     if to.out is None:
         raise click.UsageError("report needs --out FILE.html")
     early(to)
-    made = report_of(source)
+    try:
+        made = report_of(source)
+    except DamagedFile as error:
+        raise DamagedFile(
+            f"{error}; a report is of a folder of `hardness compare`, its results.json, or a store"
+        ) from error
     html = write(made, to.jobs)
     write_text(to.out, html, force=to.force)
     data = {
@@ -127,6 +133,10 @@ def figure(
     from instances.disk import write_bytes
 
     early(to)
+    if entry.source == "FILE" and not Path(source).exists():
+        raise click.UsageError(
+            f"{source} does not exist: figure {name} needs the file or folder {entry.takes}"
+        )
     data = numbers(name, target(source)[0] if entry.source == "SPEC" else Path(source), choice)
     if to.out:
         write_bytes(to.out, draw(name, data, kind, look), force=to.force)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
+from hardness.report.powers import plain_powers
 from hardness.report.styles import COLOURS, MARKS
 
 STYLES = list(zip((*COLOURS, "#000000"), MARKS, strict=True))  # of lines that are no learners
@@ -51,8 +52,10 @@ def render(
         size = (width, width * 9 / 16)
     dots = _FULL_HD / size[0] if look == "talk" else 150
     with drawing(size, build) as figure:
-        for artist in (one for axes in figure.axes for one in axes.get_children()):
-            artist.set_gid(None)
+        for axes in figure.axes:
+            plain_powers(axes)
+            for artist in axes.get_children():
+                artist.set_gid(None)
         if look == "talk":
             _fewer_ticks(figure)
         _fit(figure)

@@ -1,19 +1,17 @@
 """Figures for a page: each of the axes as inline SVG, with what can be hidden and hovered."""
 
 import io
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from hardness.report.canvas import SERIES, drawing
 from hardness.report.marks import marks
+from hardness.report.powers import plain_powers
 from hardness.report.svg import Box, parts
 
-_MINOR = 300.0  # ends of a log axis, one over the other, from which it has no minor ticks
 _WIDE = 220.0  # pixels that axes are no wider than, where their ticks have room
 _APART = (30.0, 14.0)  # pixels between ticks, across and up
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +74,7 @@ def panels(size: tuple[float, float], build: Callable[[Any], None], key: str) ->
                 if axes.get_legend():
                     axes.get_legend().remove()
                 axes.set_gid(f"panel {i}")
-                _plain_powers(axes)
+                plain_powers(axes)
         found = _series(figure.axes)
         _number(figure, {series.name: i for i, series in enumerate(found)})
         out = io.BytesIO()
@@ -133,41 +131,6 @@ def _narrow(figure: Any) -> None:
     drawn = [axes for axes in figure.axes if axes.axison and not hasattr(axes, "_colorbar")]
     kept = min(1.0, max(map(least, drawn), default=1.0))
     figure.set_size_inches(figure.get_size_inches() * kept)
-
-
-def _plain_powers(axes: Any) -> None:
-    """Write 10^-2 as text: a formula is slow, and stands in letters that are not the page's."""
-    from matplotlib.ticker import LogFormatterSciNotation, NullLocator
-
-    class Powers(LogFormatterSciNotation):
-        def __call__(self, x: float, pos: Any = None) -> str:
-            return power(x) if super().__call__(x, pos) else ""
-
-    for axis in (axes.xaxis, axes.yaxis):
-        if not isinstance(axis.get_major_formatter(), LogFormatterSciNotation):
-            continue
-        axis.set_major_formatter(Powers())
-        low, high = axis.get_view_interval()
-        if high > _MINOR * low:
-            axis.set_minor_locator(NullLocator())
-        elif isinstance(axis.get_minor_formatter(), LogFormatterSciNotation):
-            axis.set_minor_formatter(
-                Powers(minor_thresholds=axis.get_minor_formatter().minor_thresholds)
-            )
-
-
-def power(value: float) -> str:
-    """Write a number as a multiple of a power of ten.
-
-    >>> power(1e-12), power(200.0), power(1.0)
-    ('10⁻¹²', '2×10²', '10⁰')
-    """
-    if not value > 0:
-        return ""
-    exponent = math.floor(math.log10(value) + 1e-9)
-    front = f"{value / 10.0**exponent:g}"
-    raised = f"10{str(exponent).translate(_RAISED)}"
-    return raised if front == "1" else f"{front}×{raised}"
 
 
 def _frame(figure: Any, group: list[Any]) -> Box:

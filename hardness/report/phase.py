@@ -23,7 +23,7 @@ from instances.parameters import plain
 
 Data = dict[str, Any]
 SHARE = Fraction(2, 3)  # of the runs that must pass: the success probability of the bounds
-QUERIES = 10**6  # the budget of queries where none is known of the runs
+QUERIES = 10**6  # the budget of queries where none is known, neither of the runs nor certified
 PANELS = 6  # learners of a figure
 _MACHINE = (  # as a sweep says of its runs
     Outcome.NOT_LOADED,
@@ -42,7 +42,7 @@ def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
     A cell is solved where at least `SHARE` of its runs passed in time, partly where some did;
     those that the machine ended, or that could not run, count as not passed. certified: the queries
     that a statistical-query learner must be allowed at a spec, exact, with `log10` of them; None
-    where no bound is claimed. query_budget: that of the runs, or `QUERIES` where none is known.
+    where no bound is claimed. query_budget: that of the runs, or `assumed` where none is known.
     """
     terms = terms_of(dict(plane.fixed).get("tau"))
     specs = tuple(plane.specs.values())
@@ -65,7 +65,7 @@ def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
         "share": str(SHARE),
         "part": part,
         "parts": -(-len(names) // PANELS),
-        "query_budget": plane.budget.queries or QUERIES,
+        "query_budget": plane.budget.queries or assumed(_numbers(known.values(), quantity)),
         "budget_given": plane.budget.queries is not None,
         "tau": str(terms.tau),
         "risk": str(terms.risk),
@@ -133,6 +133,20 @@ def rows_of(comparison: Comparison) -> list[RunRow]:
 def label(plane: Plane) -> str:
     """Write what is fixed in the specs of a plane, without defaults, as "parity:noise=0.1"."""
     return brief_spec(next(iter(plane.specs.values())), plane.x, plane.y)
+
+
+def assumed(certified: Sequence[int]) -> int:
+    """Assume a budget of queries that shows the bounds: the largest power of ten below one of them.
+
+    >>> assumed([4, 160]), assumed([0, 1]), assumed([])
+    (100, 1000000, 1000000)
+    """
+    largest = max(certified, default=0)
+    return 10 ** (len(str(largest - 1)) - 1) if largest > 1 else QUERIES
+
+
+def _numbers(known: Iterable[Certificate], quantity: str) -> list[int]:
+    return [int(one.value(quantity)) for one in known] if quantity else []
 
 
 def _quantity(known: Sequence[Certificate]) -> str:

@@ -161,7 +161,7 @@ def test_phase_cells_follow_from_hand_made_runs():
 
 
 def test_what_is_hatched_is_what_the_certificate_says():
-    """Above the budget of the runs, or of 10^6; for each cell its own certified number."""
+    """Above the budget of the runs, or one that shows it; for each cell its own number."""
     specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
     (plane,) = planes(rows)
@@ -176,7 +176,10 @@ def test_what_is_hatched_is_what_the_certificate_says():
     assert seen == {True, False}
     assert data["budget_given"]
     (free,) = planes([row(spec, "queries") for spec in specs])
-    assert of_phase(free, Certifier(()))["query_budget"] == 10**6
+    shown = of_phase(free, Certifier(()))
+    largest = max(int(each["queries"]) for line in shown["certified"] for each in line)
+    assert shown["query_budget"] < largest <= 10 * shown["query_budget"]
+    assert not shown["budget_given"]
     assert draw("phase", data) == draw("phase", data)
 
 

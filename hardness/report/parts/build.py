@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from hardness.compare import Comparison, scaling
+from hardness.compare.slices import Slice
 from hardness.report.parts.cards import cards
 from hardness.report.parts.charts import charts
 from hardness.report.parts.growth import growth
@@ -40,7 +41,7 @@ def report_of_store(path: Path) -> Report:
 
 def report(material: Material) -> Report:
     """Say all that follows from the material."""
-    ordered = sorted(material.slices, key=lambda one: (len(one.comparison.values) < 2,))
+    ordered = sorted(material.slices, key=_interest)
     grown = [(one, scaling(one.comparison)) for one in ordered]
     drawn, not_drawn = charts(material, grown)
     shown, not_shown = cards(material)
@@ -81,3 +82,8 @@ def _about(material: Material) -> str:
         f"A store of {runs} in {parts}, each over one parameter: what "
         "learners did, beside what is certified."
     )
+
+
+def _interest(one: Slice) -> tuple[bool, bool]:
+    """Slices over several sizes first, of these those with a bound; else in their own order."""
+    return len(one.comparison.values) < 2, not one.comparison.certificates

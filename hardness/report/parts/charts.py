@@ -21,7 +21,7 @@ from hardness.report.stages import of_dial
 from instances.parameters import plain
 
 Data = dict[str, Any]
-MOST = 12  # charts of a section
+MOST = 8  # charts of a kind: more are neither read nor drawn in a few seconds
 _SAY = {
     "both-sides": "Each mark is a run: filled where its risk passed, in time or not, hollow where "
     "it did not, at what it spent. A line joins the costs that {success} of a learner's runs "
