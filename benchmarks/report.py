@@ -19,8 +19,8 @@ from tests.browser import Browser
 INTRODUCTION = f"""# The report of five thousand runs
 
 Printed by `make report-tables`: real runs of a sweep made for it, {os.cpu_count()} processors,
-headless Chromium. *Interactive* is from the start of loading to the end of the page's script; sorting and
-filtering, of all runs, from the press to the end of the layout that follows.
+headless Chromium. *Interactive* is from the start of loading to the end of the page's script;
+sorting and filtering, of all runs, from the press to the end of the layout that follows.
 """
 SWEEP = """
 format = "hardness-sweep/1"
