@@ -21,13 +21,13 @@ def fixed_words(name: str, value: str) -> str:
     """Write one fixed quantity in words.
 
     >>> fixed_words("m", "3"), fixed_words("examples", "5000000"), fixed_words("over", "d")
-    ('m = 3', '5 000 000 examples', 'over d')
+    ('m = 3', '5,000,000 examples', 'over d')
     """
     if name in ("family", "over"):
         return value if name == "family" else f"over {value}"
     if value == "none" and name in _UNITS:
         return f"no limit of {name.replace('_', ' ')}"
-    shown = f"{int(value):,}".replace(",", " ") if value.isdecimal() else value
+    shown = f"{int(value):,}" if value.isdecimal() else value
     return _UNITS[name].format(shown) if name in _UNITS else f"{name} = {value}"
 
 
@@ -52,7 +52,7 @@ def _choice(fixed: Fixed, found: list[dict[str, str]]) -> str:
 
 
 def choice_words(fixed: Fixed, choice: str) -> str:
-    """Write a choice in words, as "m = 3, noise = 0, 5 000 000 examples"."""
+    """Write a choice in words, as "m = 3, noise = 0, 5,000,000 examples"."""
     kept = split_choice(choice)
     return ", ".join(fixed_words(*pair) for pair in fixed if "=".join(pair) in kept)
 

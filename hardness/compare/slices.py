@@ -39,7 +39,7 @@ class Slice:
 
     @property
     def words(self) -> str:
-        """What tells it from the others, in words, as "m = 3, noise = 0, 5 000 000 examples"."""
+        """What tells it from the others, in words, as "m = 3, noise = 0, 5,000,000 examples"."""
         return choice_words(self.fixed, self.choice)
 
 

@@ -94,11 +94,11 @@ def _reader(axis: Any) -> Any:
 
 
 def plain_number(value: float) -> str:
-    """Write a number for people: whole ones in full with spaces, others to four digits.
+    """Write a number for people: whole ones in full with commas, others to four digits.
 
     >>> plain_number(1723788.0), plain_number(0.0123456), plain_number(3e15)
-    ('1 723 788', '0.01235', '3e+15')
+    ('1,723,788', '0.01235', '3e+15')
     """
     if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}".replace(",", " ")
+        return f"{int(value):,}"
     return f"{value:.4g}"

@@ -42,7 +42,7 @@ def _title(data: Data) -> str:
     shown = f"{named(data['spec'], 80)}: solved is at least {data['share']} of the runs passed"
     if any(infeasible(data, i, j) for i in range(len(data["ys"])) for j in range(len(data["xs"]))):
         whose = "that of the runs" if data["budget_given"] else "assumed, none is known of the runs"
-        shown += f"\nbudget of queries {data['query_budget']:,}".replace(",", " ")
+        shown += f"\nbudget of queries {data['query_budget']:,}"
         shown += f" ({whose}); risk {data['risk']}, success {data['success']}, worst answers"
         shown += f" within {data['tau']}"
     return shown

@@ -120,7 +120,7 @@ def test_points_say_the_values(small):
     texts = {point.text for point in panel.points if names[point.series] == "queries"}
     wanted = {
         f"queries: d = {run.spec.split('d=')[1].split(',')[0]}, examples = "
-        + f"{run.usage.examples:,}".replace(",", " ")
+        + f"{run.usage.examples:,}"
         for run in small.runs
         if run.learner == "queries"
     }

@@ -343,7 +343,7 @@ def test_what_could_not_run_is_not_laid_to_the_machine_nor_a_budget_to_its_runs(
     assert "1 by machine, 1 by seconds" in said
     caption = next(chart.caption for chart in made.charts if chart.name == "phase")
     assert "none is known of the runs" in caption
-    assert "Nothing is hatched: no certified number is above a budget of 1 000 000" in caption
+    assert "Nothing is hatched: no certified number is above a budget of 1,000,000" in caption
 
 
 def test_a_run_that_passed_is_filled_whatever_it_ended_with():

@@ -77,6 +77,8 @@ def _about(material: Material) -> str:
     if not material.store:
         one = material.slices[0].comparison
         return f"A comparison over {one.parameter}: what learners did, beside what is certified."
+    if not material.rows:
+        return "A store without runs: what is certified in it."
     runs, parts = count(len(material.rows), "run"), count(len(material.slices), "slice")
     return (
         f"A store of {runs} in {parts}, each over one parameter: what "

@@ -147,8 +147,9 @@ def _climbs(material: Material, figure: FigureRow, place: int) -> Chart:
         caption="How far each learner climbed, and the median cost of the runs that passed on each "
         "rung. A learner tries a rung only where it passed at least once on the one below. A rung "
         "is held where it, and every rung below, is passed on more than half of its instances, "
-        "with confidence. Certified numbers are about statistical-query learners and "
-        "worst answers.",
+        "with confidence. The grey bar is the budget of a rung. Dashed lines are the queries that "
+        "a learner by statistical queries must be allowed when answers are the worst, dotted ones "
+        "the examples that any learner must be allowed, both certified.",
         alt=f"Rungs 1 to {len(data['rungs'])}: {held}.",
         data=data,
         table=Table(header=("learner", "rung", "passed", "runs", *costs), rows=tuple(rows)),

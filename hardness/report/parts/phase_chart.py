@@ -57,7 +57,7 @@ def phase_caption(data: Data) -> str:
     if not data["quantity"]:
         return f"{said} Nothing is hatched: {data['uncertified'] or 'no bound is claimed'}."
     kind = "statistical" if data["quantity"] == "stat-queries" else "correlational"
-    budget = f"{data['query_budget']:,}".replace(",", " ")
+    budget = f"{data['query_budget']:,}"
     whose = "the runs' own" if data["budget_given"] else "assumed, for none is known of the runs"
     rows, columns = len(data["ys"]), len(data["xs"])
     if not any(infeasible(data, i, j) for i in range(rows) for j in range(columns)):

@@ -9,6 +9,7 @@ from hardness.compare.climb import late, passed
 from hardness.compare.store.rows import RunRow
 from hardness.compare.worlds import answers, version_of, version_words
 from hardness.oracles import Budget
+from hardness.report.marks import plain_number
 from hardness.report.parts.records import Cell, LearnerRow, Table
 from hardness.report.text import number
 from instances.parameters import plain
@@ -36,10 +37,10 @@ def budget_words(budget: Budget) -> str:
     """Write a budget.
 
     >>> budget_words(Budget(examples=5_000_000, seconds=10)), budget_words(Budget())
-    ('5 000 000 examples, 10 s', 'not limited')
+    ('5,000,000 examples, 10 s', 'not limited')
     """
     found = [
-        f"{plain(value) if value % 1 else f'{int(value):,}'.replace(',', ' ')} {_UNITS[name]}"
+        f"{plain(value) if value % 1 else f'{int(value):,}'} {_UNITS[name]}"
         for name, value in vars(budget).items()
         if value is not None
     ]
@@ -148,5 +149,5 @@ def costs(row: LearnerRow) -> str:
     """
     if row.examples is None or row.queries is None or row.seconds is None:
         return "no cost"
-    asked = f"{number(row.queries)} queries, " if row.queries else ""
-    return f"{asked}{number(row.examples)} examples, {number(row.seconds)} s"
+    asked = f"{plain_number(row.queries)} queries, " if row.queries else ""
+    return f"{asked}{plain_number(row.examples)} examples, {number(row.seconds)} s"
