@@ -45,6 +45,7 @@ class Comparison:
     runs: tuple[Run, ...]
     certificates: tuple[Certificate, ...]  # one a value, none where no bound is claimed
     command: str = ""
+    budget: Budget | None = None  # of every run; None where it is not known
     canonical: tuple[str, ...] = ()  # names of the learners, where a store says them
 
     def of(self, learner: str, value: Value) -> list[Run]:
@@ -207,6 +208,7 @@ def compare(
             runs=tuple(r for i in kept for r in runs[i * each : (i + 1) * each] if r is not None),
             certificates=certificates(tuple(specs[i] for i in kept), terms),
             command=command,
+            budget=budget,
         )
 
     try:

@@ -1,6 +1,7 @@
 """Comparisons on disk: one JSON file with runs, certificates and fitted growth."""
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hardness.compare.run import Run
 from hardness.compare.scaling import scaling
 from hardness.compare.sound import impossible
 from hardness.lower import Terms
+from hardness.oracles import Budget
 from instances.disk import read_json, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError
 from instances.parameters import fraction, plain
@@ -30,6 +32,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "seeds": comparison.seeds,
         "terms": comparison.terms.to_json(),
         "command": comparison.command,
+        "budget": comparison.budget and asdict(comparison.budget),
         "certificates": [c.to_json() for c in comparison.certificates],
         "runs": [r.to_json() for r in comparison.runs],
         "scaling": scaling(comparison).to_json(),
@@ -45,7 +48,7 @@ def read_comparison(path: Path) -> Comparison:
     """Read a comparison, or results.json in a folder; raises DamagedFile.
 
     The certificates are made again from their specs and must equal the stored ones, as must the
-    fitted growth, where it is stored (earlier files have none).
+    fitted growth, where it is stored (earlier files have none, and do not say their budget).
     """
     if path.is_dir():
         path = path / "results.json"
@@ -64,6 +67,7 @@ def read_comparison(path: Path) -> Comparison:
             runs=tuple(Run.from_json(r) for r in data["runs"]),
             certificates=certificates(tuple(str(one) for one in data["specs"]), terms),
             command=str(data["command"]),
+            budget=Budget(**data["budget"]) if data.get("budget") is not None else None,
         )
         if [c.to_json() for c in found.certificates] != data["certificates"]:
             raise DamagedFile(f"{path} is damaged: its certificates are not those of its specs")

@@ -113,18 +113,19 @@ def asks(learner: str) -> bool:
 
 
 def plane_of(comparison: Comparison) -> Plane:
-    """Take the runs of a comparison as a plane; its budget is not known."""
+    """Take the runs of a comparison as a plane."""
     return max(planes(rows_of(comparison)), key=lambda plane: len(plane.rows))
 
 
 def rows_of(comparison: Comparison) -> list[RunRow]:
-    """Take the runs of a comparison as rows of a store; their budgets are not known."""
+    """Take the runs of a comparison as rows of a store; earlier files say no budget."""
+    budget = comparison.budget or Budget()
     return [
         RunRow(
             key="",
             run=run,
-            budget=Budget(),
-            bound="machine" if run.outcome in _MACHINE else bound_by(run, Budget()),
+            budget=budget,
+            bound="machine" if run.outcome in _MACHINE else bound_by(run, budget),
         )
         for run in comparison.runs
     ]

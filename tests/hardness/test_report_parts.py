@@ -1,5 +1,6 @@
 """What a report says, held against the store itself, by SQL and by hand-made runs."""
 
+import json
 import shlex
 import sqlite3
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.compare import compare
+from hardness.compare import compare, write_comparison
 from hardness.compare.certified import Certifier
 from hardness.compare.climb import passed
 from hardness.compare.planes import planes
@@ -430,3 +431,18 @@ def test_families_without_a_bound_are_named_beside_those_with_one(tmp_path):
     said = report_of(tmp_path / "mixed.db").summary
     assert "No bound is certified for gone." in said
     assert any(one.startswith("elimination learns from examples") for one in said)
+
+
+def test_the_budget_of_a_comparison_is_in_its_file_and_its_report(tmp_path):
+    """An earlier file says no budget."""
+    found = compare("parity:m=2", "d=6..7", ("elimination",), seeds=1, budget=Budget(examples=900))
+    write_comparison(tmp_path / "results.json", found)
+    made = report_of(tmp_path)
+    assert {row.budget for row in made.learners} == {"900 examples"}
+    data = json.loads((tmp_path / "results.json").read_text())
+    (tmp_path / "results.json").write_text(json.dumps(data | {"budget": {"examples": 0}}))
+    with pytest.raises(DamagedFile, match="budget of 0"):
+        report_of(tmp_path)
+    del data["budget"]
+    (tmp_path / "results.json").write_text(json.dumps(data))
+    assert {row.budget for row in report_of(tmp_path).learners} == {"as in the command of the runs"}

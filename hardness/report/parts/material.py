@@ -30,6 +30,7 @@ class Material:
     diagrams: tuple[tuple[Plane, int], ...] = field(repr=False)
     certifier: Certifier = field(repr=False)
     store: bool
+    budgets: bool
     sweeps: tuple[SweepRow, ...] = ()
     climbs: tuple[FigureRow, ...] = ()
     wholes: tuple[tuple[str, str, str], ...] = ()  # key, kind, spec
@@ -38,10 +39,10 @@ class Material:
 
 
 def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Material:
-    """Take a comparison; its runs may have had budgets, which it does not say."""
+    """Take a comparison; one from an earlier file does not say its budget."""
     rows = tuple(rows_of(comparison))
     own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
-    one = Slice(comparison=comparison, fixed=own, budget=Budget(), rows=rows)
+    one = Slice(comparison=comparison, fixed=own, budget=comparison.budget or Budget(), rows=rows)
     return Material(
         source=source,
         sha256=sha256,
@@ -50,6 +51,7 @@ def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Mate
         diagrams=tuple(diagrams(planes(rows))),
         certifier=Certifier(()),
         store=False,
+        budgets=comparison.budget is not None,
         command=comparison.command,
     )
 
@@ -85,6 +87,7 @@ def of_store(path: Path) -> Material:
         diagrams=tuple(diagrams(planes(rows))),
         certifier=Certifier(certificates),
         store=True,
+        budgets=True,
         sweeps=sweeps,
         climbs=tuple(one for one in figures if "climbs" in one.data),
         wholes=tuple((str(k), str(kind), str(spec)) for k, kind, spec in wholes),
