@@ -84,7 +84,7 @@ def compare(
     def keep(found: Any) -> None:
         if to.out:
             with new_folder(to.out, force=to.force, ours=ours) as folder:
-                write_results(folder, found)
+                write_results(folder, found, str(to.out))
 
     try:
         with progress(total, "running learners", to) as bar:

@@ -63,6 +63,8 @@ def report(to: SimpleNamespace, source: Path) -> None:
 
     if to.out is None:
         raise click.UsageError("report needs --out FILE.html")
+    if to.out.suffix.lower() in (".pdf", ".svg", ".png", ".json", ".csv", ".db"):
+        raise click.UsageError(f"--out {to.out} given: a report is HTML: give FILE.html")
     early(to)
     try:
         made = report_of(source)
@@ -116,7 +118,7 @@ def figure(
     .pdf or .png holds the picture; --json prints the numbers in it.
     """
     from hardness.report.gallery import GALLERY
-    from instances.errors import unknown
+    from instances.errors import ToolkitError, unknown
 
     if name is None:
         listed = {key: {"shows": e.shows, "source": e.takes} for key, e in GALLERY.items()}
@@ -134,7 +136,7 @@ def figure(
 
     early(to)
     if entry.source == "FILE" and not Path(source).exists():
-        raise click.UsageError(
+        raise ToolkitError(
             f"{source} does not exist: figure {name} needs the file or folder {entry.takes}"
         )
     data = numbers(name, target(source)[0] if entry.source == "SPEC" else Path(source), choice)

@@ -7,7 +7,8 @@ from functools import cached_property, partial
 
 from hardness.compare.pool import execute
 from hardness.compare.ranges import Value, numbers
-from hardness.compare.run import Run, run, warm
+from hardness.compare.run import Run, run
+from hardness.compare.warm import warm
 from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner

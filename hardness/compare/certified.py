@@ -72,7 +72,7 @@ class Certifier:
         try:
             family = parse_stored(spec)
             if family.hardness.evidence != "exact":
-                return f"no bound is claimed: {family.hardness.why}"
+                return family.hardness.why
             made = certify(family, terms)
         except ToolkitError as error:
             return f"no bound is claimed: {error}"

@@ -1,7 +1,6 @@
 """One run: a learner on an instance within a budget, and what came of it."""
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, get_args
@@ -28,15 +27,12 @@ from hardness.upper import (
     Outcome,
     learner_spec,
     nothing,
-    parse_learner,
 )
-from hardness.upper.isolated import Foreign
 from hardness.upper.learner import SPENT
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
-from instances.spec import parse_stored as parse
 from instances.streams import generator
 
 OracleName = Literal["samples", "exact"]
@@ -161,19 +157,6 @@ def learn_once(
     require_support(learner, source.family)
     instance = source.instance if isinstance(source, Folder) else source
     return attempt(learner, _oracle(learner, source, instance, Meter(budget), oracle, tau), seed)
-
-
-def warm(spec: str, learners: tuple[str, ...]) -> None:
-    """Load and compile what learners need, so that the first of their times holds none of it.
-
-    Each learns for a second at most on an instance that is not measured. Those from files start a
-    process for each run, and need it not.
-    """
-    for name in learners:
-        learner = parse_learner(name)
-        if not isinstance(learner, Foreign):
-            with suppress(ToolkitError, MemoryError):  # the run that is measured says it
-                learn_once(learner, parse(spec).instance(0), Budget(seconds=1.0))
 
 
 def require_support(learner: Learner, family: Family) -> None:

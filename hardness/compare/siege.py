@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from hardness.compare.pool import execute
-from hardness.compare.run import Run, require_support, run, warm
+from hardness.compare.run import Run, require_support, run
+from hardness.compare.warm import warm
 from hardness.oracles import Budget
 from hardness.upper import ATTACKS, Learner, learner_spec, parse_learner
 from instances.errors import UsageError

@@ -1,5 +1,6 @@
 """The demo: certify, check, verify, learn, compare and draw one family on small sizes."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +70,7 @@ def demo(
         )
     except Cut as cut:  # the demo is whole or not there
         raise cut.__cause__ or cut from None
-    write_results(out, comparison, force=True)
+    write_results(out, comparison, str(out), force=True)
     write_json(out / "certificate.json", certificate.to_json(), force=True)
     return Demo(
         certificate=certificate,
@@ -86,13 +87,15 @@ def runs() -> int:
     return 3 * len(LEARNERS) * len(values_of(OVER)[1])
 
 
-def write_results(folder: Path, comparison: Comparison, force: bool = False) -> None:
-    """Write results.json, figure.svg and report.html into a folder."""
+def write_results(folder: Path, comparison: Comparison, name: str, force: bool = False) -> None:
+    """Write results.json, figure.svg and report.html into a folder, which will be called `name`."""
     from hardness.report.page import page  # which draws figures, and so comes after words
 
-    write_json(folder / "results.json", to_json(comparison), force=force)
+    results = folder / "results.json"
+    write_json(results, to_json(comparison), force=force)
     write_figure(folder / "figure.svg", comparison)
-    write_text(folder / "report.html", page(comparison), force=force)
+    sha256 = hashlib.sha256(results.read_bytes()).hexdigest()
+    write_text(folder / "report.html", page(comparison, name, sha256), force=force)
 
 
 def write_figure(path: Path, comparison: Comparison) -> None:

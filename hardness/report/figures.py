@@ -24,6 +24,7 @@ from hardness.report import (
     walsh,
 )
 from hardness.report.canvas import Look, render
+from hardness.report.gallery import GALLERY
 from hardness.report.panels import Panel, panels
 from hardness.report.parts.source import climbs_of, comparison_of, is_store, phase_of
 from instances.disk import read_json
@@ -91,6 +92,12 @@ def numbers(name: str, source: Family | Path, choice: str | None = None) -> Data
         return phase_of(source, choice)
     if isinstance(source, Path) and name == "stress" and is_store(source):
         return climbs_of(source, choice)
+    if isinstance(source, Path) and is_store(source):
+        drawn = [*_OF_COMPARISON, "phase", "stress"]
+        raise UsageError(
+            f"{source} given: it is a store, from which {', '.join(drawn)} are drawn; figure "
+            f"{name} is {GALLERY[name].takes}"
+        )
     if choice is not None:
         raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
     return _NUMBERS[name](source)

@@ -5,6 +5,9 @@ from hardness.report.html.write import write
 from hardness.report.parts.build import report_of_comparison
 
 
-def page(comparison: Comparison, source: str = "results.json") -> str:
-    """Render the page of a comparison, which works offline; source: where it lies, for commands."""
-    return write(report_of_comparison(comparison, source))
+def page(comparison: Comparison, source: str = "results.json", sha256: str = "") -> str:
+    """Render the page of a comparison, which works offline.
+
+    source: where it lies, for the commands. sha256: of its file, in hexadecimal.
+    """
+    return write(report_of_comparison(comparison, source, sha256))

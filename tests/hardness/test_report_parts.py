@@ -387,10 +387,11 @@ def test_growth_names_the_sizes_of_its_fit_and_the_slice_it_is_of():
         diagrams=(),
         certifier=Certifier(()),
         store=True,
+        budgets=True,
     )
     said = [one for one in report(material).summary if "95 % interval [" in one]
     assert len(said) == 1
-    assert "(100 examples)" in said[0]
+    assert "(200 examples)" in said[0]
     assert "over 6 sizes in 6 to 11" in said[0]
 
 

@@ -8,6 +8,7 @@ from hardness.lower.correlation import exact, exact_gram, sampled
 from hardness.measures.leap import information_exponent, leap
 from hardness.oracles import Budget
 from hardness.report.spectrum import spectra_words, weight_figure
+from hardness.report.styles import COLOURS
 from hardness.upper import parse_learner
 from hardness.upper.factor import factor, factor_table
 from hardness.upper.spectra import learned, member_spectrum, spectrum
@@ -308,11 +309,11 @@ def test_the_figure_is_byte_stable_and_has_its_bars():
     assert svg == weight_figure(drawn("lowdegree:degree=1"))
     assert "<svg" in svg
     assert svg.count('id="legend_1"') == 1
-    assert svg.count("#0072b2") > found.target.n
-    assert svg.count("#d55e00") > found.target.n
+    assert svg.count(COLOURS[0].lower()) > found.target.n
+    assert svg.count(COLOURS[1].lower()) > found.target.n
     alone = weight_figure(drawn())
     assert "legend" not in alone
-    assert "#d55e00" not in alone
+    assert COLOURS[1].lower() not in alone
 
 
 def test_words_of_a_hypothesis_that_is_zero():

@@ -22,7 +22,7 @@ def report_of(path: Path) -> Report:
     return report_of_store(path) if is_store(path) else report(of_results(path))
 
 
-def report_of_comparison(comparison: Comparison, source: str) -> Report:
+def report_of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Report:
     """Make the report of a comparison; source: where it lies, for the commands.
 
     >>> from hardness.compare import compare
@@ -31,7 +31,7 @@ def report_of_comparison(comparison: Comparison, source: str) -> Report:
     >>> made.title, len(made.runs.rows), [chart.name for chart in made.charts]
     ('Both sides of parity:m=2', 12, ['both-sides', 'phase'])
     """
-    return report(of_comparison(comparison, source))
+    return report(of_comparison(comparison, source, sha256))
 
 
 def report_of_store(path: Path) -> Report:

@@ -127,19 +127,23 @@ def _means(one: Certificate, terms: Terms) -> list[str]:
         "Every number follows from the evidence in the certificate by exact arithmetic"
         f"{inside if 'interval' in kinds else ''}."
     )
-    found.append("`hardness check` derives them again from that evidence by a second way.")
+    found.append("The command hardness check derives them again from it, by a second way.")
     if terms.tau:
         found.append(
             f"Terms: tolerance {terms.tau}, relative risk {terms.risk}, success probability "
             f"{terms.success} over a uniformly drawn member and the learner's coins."
         )
-    return found
+    found.append(
+        "It is about worst answers within the tolerance and a uniformly drawn member: honest "
+        "answers, as runs here have, may let a learner end with fewer queries."
+    )
+    return [*found, one.scope]
 
 
 def _not_means(one: Certificate) -> list[str]:
     """Say what nobody may read into it."""
     family = parse_stored(one.spec)
-    found = [one.scope, "It does not mean that nobody can learn such a layer."]
+    found = ["It does not mean that nobody can learn such a layer."]
     beside = beside_words(one.spec)
     if beside:
         found.append(beside)
@@ -149,8 +153,6 @@ def _not_means(one: Certificate) -> list[str]:
         *found,
         "It does not bound gradient descent that sees single examples: where such a learner fails "
         "in a picture, that is a measurement.",
-        "It is about worst answers within the tolerance and a uniformly drawn member: honest "
-        "answers, as runs here have, may let a learner end with fewer queries.",
     ]
 
 

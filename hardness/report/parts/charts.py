@@ -30,7 +30,7 @@ _SAY = {
     "relative risk {risk} with probability {success} over the members, whatever the answers within "
     "{tau}. It is about such learners alone, and about worst answers: runs had honest ones, and "
     "may lie below it. The dotted line is the least number of examples for any learner.",
-    "no bound": " No bound is drawn: {why}.",
+    "no bound": " No bound is drawn; {why}.",
     "scaling": "Lines are laws fitted to the logarithms of costs over the sizes where every run "
     "passed; they say nothing of larger sizes.",
     "risks": "The median of the relative risk with the range over the runs: 1 is having learned "

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hardness.compare.both import Comparison, values_of
-from hardness.compare.choices import fixed_words, split_choice
 from hardness.compare.ranges import Value
 from hardness.compare.run import SOLVED_BELOW
 from hardness.compare.scaling import Scaling
@@ -13,17 +12,14 @@ from hardness.compare.slices import Slice, brief_spec, short
 from hardness.lower import Certificate, Terms
 from hardness.report.parts.cards import certified
 from hardness.report.parts.material import Material
-from hardness.report.parts.records import LearnerRow
-from hardness.report.parts.tables import costs, learner_rows, succeeded
-from hardness.report.phase import SHARE, asks
+from hardness.report.parts.solved import furthest, listed, no_queries, nothing, slice_words
+from hardness.report.parts.tables import succeeded
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
-from hardness.upper import LEARNERS
 from instances.errors import UsageError
 from instances.parameters import plain
 
 _FAMILIES = 3  # of which it is said who got furthest
-_NAMED = 6  # learners in a sentence
 _FITS = 2
 
 SCOPE = (
@@ -37,7 +33,8 @@ SCOPE = (
     "about instances drawn as these were. A run that its budget cut did not pass; one that the "
     "machine ended did not pass either, and an interval allows for both.",
     "Fitted exponents describe the sizes run. They are no bounds, and no forecast of larger sizes.",
-    "Seconds and memory are of the machines that are named, as busy as they were.",
+    "Seconds and memory are of the machines that are named, as busy as they were; in a sweep, the "
+    "first run of a learner in a worker holds loading and compiling.",
 )
 
 
@@ -45,10 +42,10 @@ def summary(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> tuple
     """Write what was run, what is certified, who got how far at which cost, and what is partial."""
     said = [_what(material), *_states(material)]
     said += [*_bound(material), *_unbounded(material)]
-    said += [line for one in _largest(material) for line in _furthest(one)]
+    said += [line for one in _largest(material) for line in furthest(one)]
     said += [
-        *_nothing(material),
-        *_no_queries(material),
+        *nothing(material),
+        *no_queries(material),
         *_growth(material, grown),
         *_ended(material),
         *_climbed(material),
@@ -66,8 +63,8 @@ def _what(material: Material) -> str:
     passed = sum(map(succeeded, rows))
     kinds = "family" if len(families) == 1 else "families"
     return (
-        f"{count(len(rows), 'run')} of {count(len(learners), 'learner')} ({_names(learners)}) on "
-        f"{count(len(specs), 'problem')} of {len(families)} {kinds} ({_names(families)}): {passed} "
+        f"{count(len(rows), 'run')} of {count(len(learners), 'learner')} ({listed(learners)}) on "
+        f"{count(len(specs), 'problem')} of {len(families)} {kinds} ({listed(families)}): {passed} "
         "passed. A run passes where the whole 95 % interval of its relative risk lies below "
         f"{SOLVED_BELOW}, in time; risk 1 is having learned nothing, 0 all."
     )
@@ -130,11 +127,11 @@ def _climbed(material: Material) -> list[str]:
 
 
 def _largest(material: Material) -> list[Slice]:
-    """The slice of most runs of each family, of most runs first."""
+    """The slice of most runs of each family, the last of equals: of the largest parameters."""
     found: dict[str, Slice] = {}
-    for one in sorted(material.slices, key=lambda one: -len(one.rows)):
-        found.setdefault(one.comparison.specs[0].partition(":")[0], one)
-    return list(found.values())[:_FAMILIES]
+    for one in sorted(material.slices, key=lambda one: len(one.rows)):
+        found[one.comparison.specs[0].partition(":")[0]] = one
+    return sorted(found.values(), key=lambda one: -len(one.rows))[:_FAMILIES]
 
 
 def _bound(material: Material) -> list[str]:
@@ -163,7 +160,7 @@ def _unbounded(material: Material) -> list[str]:
     }
     every = dict.fromkeys(row.run.spec.partition(":")[0] for row in material.rows)
     none = [name for name in every if name not in bounded]
-    return [f"No bound is certified for {_names(none)}."] if bounded and none else []
+    return [f"No bound is certified for {listed(none)}."] if bounded and none else []
 
 
 def _quantity(one: Certificate) -> list[str]:
@@ -183,102 +180,25 @@ def _certified(queries: int, spec: str, terms: Terms, one: Certificate, quantity
     )
 
 
-def _furthest(one: Slice) -> list[str]:
-    """Say who passed at the largest size that anybody did, at which cost."""
-    comparison = one.comparison
-    rows = learner_rows(one.rows, budgets=True)
-    for spec, value in zip(reversed(comparison.specs), reversed(comparison.values), strict=True):
-        best = [r for r in rows if r.spec == spec and r.passed >= SHARE * r.runs]
-        if best:
-            best.sort(key=lambda r: (r.examples or 0.0, r.seconds or 0.0))
-            where = f"{comparison.spec} at {comparison.parameter} = {plain(value)}"
-            which = "the largest run" if spec == comparison.specs[-1] else "the largest so solved"
-            shown = "; ".join(_did(r) for r in best[:_NAMED])
-            more = f"; and {len(best) - _NAMED} more" if len(best) > _NAMED else ""
-            return [
-                f"On {where}{_words(one)}, {which}, at least {SHARE} of the runs passed of "
-                f"{shown}{more}."
-            ]
-    sizes = f"{comparison.parameter} = {plain(comparison.values[0])}"
-    if len(comparison.values) > 1:
-        sizes += f" to {plain(comparison.values[-1])}"
-    return [
-        f"On {comparison.spec}, {sizes}{_words(one)}, no learner passed {SHARE} of its runs at any "
-        "of them."
-    ]
-
-
-def _words(one: Slice) -> str:
-    """What tells a slice from the others and is not in its spec, in brackets."""
-    chosen, shown = split_choice(one.choice), split_choice(one.comparison.spec.partition(":")[2])
-    pairs = [pair for pair in one.fixed if "=".join(pair) in chosen and pair[0] != "family"]
-    told = [fixed_words(*pair) for pair in pairs if "=".join(pair) not in shown]
-    return f" ({', '.join(told)})" if told else ""
-
-
-def _did(row: LearnerRow) -> str:
-    return f"{short(row.learner)} ({row.passed} of {row.runs}; median of these {costs(row)})"
-
-
-def _nothing(material: Material) -> list[str]:
-    """Name the learners of which no run passed, with how most of their runs ended."""
-    runs: Counter[str] = Counter(row.run.learner for row in material.rows)
-    passed: Counter[str] = Counter(row.run.learner for row in material.rows if succeeded(row))
-    ends: dict[str, Counter[str]] = {}
-    for row in material.rows:
-        ends.setdefault(row.run.learner, Counter())[row.run.outcome.value] += 1
-    none = [
-        f"{short(name)} (0 of {runs[name]}, {_most(ends[name])})"
-        for name in runs
-        if not passed[name]
-    ]
-    return [f"No run passed of {_names(none)}."] if none else []
-
-
-def _most(ends: Counter[str]) -> str:
-    """How runs ended, of all or of the most."""
-    (outcome, _), *more = ends.most_common()
-    return f"most often: {outcome}" if more else f"all: {outcome}"
-
-
-def _no_queries(material: Material) -> list[str]:
-    """Say which learners that passed are not what the bounds are about."""
-    bounded = {c.spec for one in material.slices for c in one.comparison.certificates}
-    found = dict.fromkeys(
-        row.run.learner
-        for row in material.rows
-        if row.run.spec in bounded and succeeded(row) and not asks(row.run.learner)
-    )
-    if not found:
-        return []
-    ours = [short(name) for name in found if name.partition(":")[0] in LEARNERS]
-    others = [short(name) for name in found if name.partition(":")[0] not in LEARNERS]
-    learn = "learns" if len(ours) == 1 else "learn"
-    said = [f"{_names(ours)} {learn} from examples, not from statistical queries"] if ours else []
-    said += [f"of {_names(others)} it is not known here what they ask"] if others else []
-    one = len(found) == 1
-    them, passes = ("it", "where it passes") if one else ("them", "where they pass")
-    return [
-        f"{'; '.join(said)}: the bounds on queries are not about {them}, and {passes} nothing is "
-        "contradicted."
-    ]
-
-
 def _growth(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> list[str]:
     """Say how examples and queries grow, where a law is named."""
     said = []
     kept = list(map(id, _largest(material)))
     for one, found in grown:
         comparison = one.comparison
+        rates: set[tuple[str, float]] = set()  # examples may follow from queries
         for fit in found.fits if id(one) in kept else ():
             if fit.growth is None or fit.cost == "seconds":
                 continue
             law, low, high = fit.growth.power, fit.values[0], fit.values[-1]
+            if (fit.learner, round(law.rate, 9)) in rates:
+                continue
+            rates.add((fit.learner, round(law.rate, 9)))
             said.append(
-                f"{short(fit.learner)} on {comparison.spec}{_words(one)}: its number of {fit.cost} "
-                f"fits "
-                f"{comparison.parameter}^{law.rate:.2f}, 95 % interval [{law.low:.2f}, "
-                f"{law.high:.2f}], over {len(fit.values)} sizes in {plain(low)} to {plain(high)} "
+                f"{short(fit.learner)} on {comparison.spec}{slice_words(one)}: its number of "
+                f"{fit.cost} fits {comparison.parameter}^{law.rate:.2f}, "
+                f"95 % interval [{law.low:.2f}, {law.high:.2f}], over {len(fit.values)} sizes in "
+                f"{plain(low)} to {plain(high)} "
                 f"({_verdict(fit.growth.verdict)})."
             )
     return said[:_FITS]
@@ -298,8 +218,3 @@ def _ended(material: Material) -> list[str]:
         f"{count(sum(found.values()), 'run')} ended by what is not the same on every machine "
         f"({shown}): these are not reproducible."
     ]
-
-
-def _names(names: Sequence[str]) -> str:
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return ", ".join([*names[:_NAMED], *more])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hardness.compare.pool import execute
-from hardness.compare.run import warm
+from hardness.compare.warm import warm
 
 
 def note(folder):
