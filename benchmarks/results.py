@@ -73,10 +73,15 @@ def _cell(name: str, runs: list[Run]) -> tuple[str, ...]:
         f"`{name.partition(':')[0]}`",
         parse_learner(name).access,
         f"{solved}/{len(runs)}" + (f", {', '.join(ends)}" if ends else ""),
-        shown_risk(median(risks)),
+        _shown(median(risks)),
         f"{median(run.usage.examples for run in runs):,.0f}",
         f"{queries:,.0f}" if queries else "-",
     )
+
+
+def _shown(risk: float) -> str:
+    """Write a risk; what is rounding alone differs from one processor to the next."""
+    return "< 1e-20" if 0 < risk < 1e-20 else shown_risk(risk)
 
 
 def table(found: list[tuple[str, ...]]) -> str:
