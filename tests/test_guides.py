@@ -1,11 +1,11 @@
 """The guides' code runs: what a page adds goes through the properties of what is built in."""
 
 import hashlib
+import importlib.util
 import json
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -34,14 +34,18 @@ def code(page: str) -> dict[str, str]:
     return dict(found)
 
 
-def written(page, monkeypatch, *shared):
-    """Execute a guide's files in their order, each a module; its tests see what is `shared`."""
+def written(page, folder, monkeypatch, *shared):
+    """Write and import a guide's files in their order; its tests see what is `shared`."""
     modules, common = {}, {}
     for name, text in code(page).items():
-        module = ModuleType("guide_" + re.sub(r"\W", "_", name))
-        monkeypatch.setitem(sys.modules, module.__name__, module)
+        called = "guide_" + re.sub(r"\W", "_", name)
+        path = folder / f"{called}.py"
+        path.write_text(text, encoding="utf-8")
+        found = importlib.util.spec_from_file_location(called, path)
+        module = importlib.util.module_from_spec(found)
+        monkeypatch.setitem(sys.modules, called, module)
         module.__dict__.update(common)
-        exec(compile(text, f"{page}: {name}", "exec"), module.__dict__)
+        found.loader.exec_module(module)
         common |= {word: module.__dict__[word] for word in shared if word in module.__dict__}
         modules[name] = module
     return modules
@@ -55,9 +59,9 @@ def digested(data):
 
 
 @pytest.fixture
-def conjunction(monkeypatch):
+def conjunction(monkeypatch, tmp_path):
     """The family of the guide, registered as its page says."""
-    found = written("add-a-family.md", monkeypatch)
+    found = written("add-a-family.md", tmp_path, monkeypatch)
     monkeypatch.setitem(FAMILIES, "conjunction", found["instances/conjunction.py"].Conjunction)
     evidence = found["hardness/check/conjunction.py"].ConjunctionEvidence
     monkeypatch.setitem(checker._KINDS, "conjunction", evidence)
@@ -92,7 +96,7 @@ def test_the_family_of_the_guide_is_that_profile_and_no_other(conjunction):
 
 
 def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_path):
-    found = written("add-a-learner.md", monkeypatch)
+    found = written("add-a-learner.md", tmp_path, monkeypatch)
     screen = found["hardness/upper/screen.py"].Screen
     monkeypatch.setattr(registry, "LEARNERS", {**registry.LEARNERS, "screen": screen})
     for spec in matrix.SPECS:
@@ -104,9 +108,11 @@ def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_pat
 
 
 @pytest.fixture
-def bound(monkeypatch):
+def bound(monkeypatch, tmp_path):
     """The claim of the guide, hung where its page says."""
-    found = written("add-a-bound.md", monkeypatch, "fixed_function", "check_fixed_function")
+    found = written(
+        "add-a-bound.md", tmp_path, monkeypatch, "fixed_function", "check_fixed_function"
+    )
     words = found["hardness/claims/symmetric.py"].FIXED_FUNCTION
     verify = found["hardness/check/symmetric.py"].check_fixed_function
     before = SymmetricEvidence.statement

@@ -178,14 +178,7 @@ def compare(
     parameter, values = values_of(over)
     specs = specs_over(spec, parameter, values)
     learners = distinct(learners)
-    if not learners or seeds < 1 or jobs < 1:
-        raise UsageError("at least one learner, one seed and one job are needed")
-    if len(specs) * len(learners) * seeds > _MAX_RUNS:
-        raise UsageError(f"over {_MAX_RUNS} runs asked for: ask for fewer sizes, learners or seeds")
-    for learner in map(parse_learner, learners):
-        reason = learner.supports(parse(specs[0]))
-        if reason:
-            raise ToolkitError(f"{learner.name} cannot run on {specs[0]}: {reason}")
+    _require_runs(specs, learners, seeds, jobs)
     tasks = [
         (one, name, seed, budget, terms.tau)
         for one in specs
@@ -219,6 +212,18 @@ def compare(
     except (KeyboardInterrupt, ToolkitError) as error:
         raise Cut(finished(), len(specs)) from error
     return finished()
+
+
+def _require_runs(specs: list[str], learners: tuple[str, ...], seeds: int, jobs: int) -> None:
+    """Refuse what cannot be run; raises UsageError, or ToolkitError for an unsuitable learner."""
+    if not learners or seeds < 1 or jobs < 1:
+        raise UsageError("at least one learner, one seed and one job are needed")
+    if len(specs) * len(learners) * seeds > _MAX_RUNS:
+        raise UsageError(f"over {_MAX_RUNS} runs asked for: ask for fewer sizes, learners or seeds")
+    for learner in map(parse_learner, learners):
+        reason = learner.supports(parse(specs[0]))
+        if reason:
+            raise ToolkitError(f"{learner.name} cannot run on {specs[0]}: {reason}")
 
 
 Task = tuple[str, str, int, Budget, Fraction]

@@ -96,8 +96,6 @@ def test_no_source_names_a_folder_of_a_machine():
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda p: Path(p.image).stem)
 def test_panels_stand_alone(picture):
-    if (DOCS / picture.source.file).stat().st_size > 1_000_000:
-        pytest.skip("large")
     found = [*screen(picture.name, picture.data, "a"), *screen(picture.name, picture.data, "b")]
     ids = [name for panel in found for name in re.findall(r'\bid="([^"]*)"', panel.svg)]
     assert len(ids) == len(set(ids))
