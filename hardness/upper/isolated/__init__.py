@@ -1,14 +1,13 @@
-"""Learners of others in processes of their own: what they see, what they may use, how they end.
+"""Learners from files in processes of their own: what they see, what they may use, how they end.
 
-parent (holds the secret)  --control-->  guard  --parent of-->  child (runs the learner)
-        \\________________ data socket and shared window ____________/
+    parent (holds the secret) --- watches ---> bubblewrap [ process 1 --- parent of ---> learner ]
+             \\____________________ messages over one socket ____________________________/
 
-The guard stands between both, in a session of its own: it adopts what the child leaves, watches
-memory, processor time and the number of processes, and ends them all when it is told to, when a
-limit is passed, or when the parent is gone.
+Nothing of a learner's file is executed in the process that knows the secret. What closes the
+learner's process in is in `contain`, what it may say in `messages`.
 """
 
+from hardness.upper.isolated.contain import CONTAIN, DEVICE, Level, level
 from hardness.upper.isolated.foreign import Foreign
-from hardness.upper.isolated.protect import protect
 
-__all__ = ["Foreign", "protect"]
+__all__ = ["CONTAIN", "DEVICE", "Foreign", "Level", "level"]

@@ -1,210 +1,161 @@
-"""The learner's process: load it, let it learn from the parent's oracle, answer predictions."""
+"""The learner's own process: load it, let it learn from the parent's oracle, answer predictions."""
 
 import contextlib
-import math
 import os
 import random
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import msgspec
 import numpy as np
 
-from hardness.oracles.budget import Budget, Spent
-from hardness.upper.isolated.proxy import ProxyOracle, Unsupported
-from hardness.upper.isolated.wire import Broken, Channel, Window
+from hardness.oracles.budget import Budget, Meter, Spent
+from hardness.oracles.query import (
+    Character,
+    Correlational,
+    Factor,
+    FactorQuery,
+    Pool,
+    StatisticalQuery,
+    Table,
+)
+from hardness.upper.isolated.messages import (
+    LOST,
+    Array,
+    Ask,
+    Broken,
+    Channel,
+    Draw,
+    Ended,
+    Learned,
+    Message,
+    NoValues,
+    Ready,
+    Said,
+    Spends,
+    Values,
+    encoded,
+)
 from hardness.upper.learner import Failed, Hypothesis, Outcome
-from instances.errors import ToolkitError
+from hardness.upper.plugins.views import checked
+from instances.capabilities import CODED
+from instances.coded import CodedExamples
+from instances.errors import ToolkitError, UsageError
+from instances.family import Examples, Family
 from instances.spec import parse_stored
 
-Message = dict[str, Any]
-LOST = 77  # see process.py
-_MOST_SECRET = 1 << 15
-_DETAILS = 1 << 16  # characters
-_DEEP = 6
 _LIBRARIES = ("sklearn", "torch", "jax", "tensorflow", "xgboost", "lightgbm")
 
 
-def main(data: int, descriptor: int, size: int, confined: int) -> None:
+class Unsupported(UsageError):
+    """The learner asked for what the oracle of this run does not give."""
+
+
+def main(descriptor: int) -> None:
     """Converse with the parent until it has enough; never returns."""
-    channel, window = Channel(socket.socket(fileno=data)), Window(descriptor, size)
+    channel = Channel(socket.socket(fileno=descriptor))
     try:
-        last = converse(channel, window, bool(confined))
-        channel.send(last)
-        channel.receive()  # the parent ends this process
+        channel.say(converse(channel))
+        channel.told()  # the parent ends this process
     except Broken:
         os._exit(LOST)
     os._exit(0)
 
 
-def converse(channel: Channel, window: Window, confined: bool) -> Message:
-    """Load, learn and predict; returns the last message, which says why there are no more."""
-    job = channel.receive()
-    if job["closed"] and not confined:
-        return {"op": "exposed"}
-    family = parse_stored(job["spec"])
+def converse(channel: Channel) -> Said:
+    """Load, learn and predict; returns the last words, which say why there are no more."""
+    job, _ = channel.told()
     rng = np.random.Generator(np.random.Philox(key=np.array(job["rng"], np.uint64)))
     np.random.seed(job["rng"][0] % 2**32)
     random.seed(job["rng"][1])
+    stage = "load"
     try:
         from hardness.upper.plugins import load
 
+        family = parse_stored(job["spec"])
         learner = load(job["learner"])
-    except ToolkitError as error:
-        return {"op": "not loaded", "reason": str(error)[:2000]}
-    except BaseException as error:
-        return _raised("load", error, job["file"])
-    channel.send(_described(learner, confined))
-    channel.receive()
-    tau = None if job["tau"] is None else Fraction(job["tau"])
-    oracle = ProxyOracle(channel, window, family, tau, Budget(**job["budget"]))
-    try:
+        channel.say(
+            Ready(
+                name=str(learner.name)[:200],
+                about=str(learner.about)[:500],
+                access=learner.access,
+                revision=int(learner.revision),
+            )
+        )
+        channel.told()
+        stage = "learn"
+        tau = None if job["tau"] is None else Fraction(job["tau"])
+        oracle = ProxyOracle(channel, family, tau, Budget(**job["budget"]))
         reason = learner.supports(family)
         if reason:
-            return {"op": "unsupported", "reason": str(reason)[:2000]}
+            return _ended("UNSUPPORTED", reason)
         with np.errstate(over="ignore", invalid="ignore"):
             found = learner.learn(oracle, rng)
-        return _predict(channel, window, found, job["file"])
+        _say_learned(channel, found)
+        stage = "predict"
+        while True:
+            x = channel.told()[1]["x"]
+            y = checked(found.predict(x.copy()), x.shape)
+            channel.say(Values(shape=y.shape), y.astype(np.float64))
     except Broken:
         raise
     except Spent as spent:
-        return {"op": "spent", "resource": spent.resource}
+        return Spends(resource=spent.resource)
     except Unsupported as error:
-        return {"op": "unsupported", "reason": str(error)}
-    except Failed as failed:
-        return _invalid(failed)
+        return _ended("UNSUPPORTED", error)
+    except Failed as failed:  # an adapter found something wrong with what the learner gave
+        return _ended("INVALID", failed.details.get("reason", failed))
     except BaseException as error:
-        return _raised("learn", error, job["file"])
+        if stage == "load" and isinstance(error, ToolkitError):
+            return _ended("NOT_LOADED", error)
+        return _raised(stage, error, job["file"])
 
 
-def _described(learner: Any, confined: bool) -> Message:
-    return {
-        "op": "ready",
-        "name": str(learner.name)[:200],
-        "about": str(learner.about)[:500],
-        "access": str(learner.access)[:20],
-        "revision": int(learner.revision),
-        "sha256": getattr(learner, "digest", None),
-        "confined": confined,
-    }
+def _say_learned(channel: Channel, found: Hypothesis) -> None:
+    """Send the hypothesis but for its predictions; raises Failed for one that is none."""
+    given = found.details if isinstance(found.details, dict) else {}
+    loaded = [name for name in _LIBRARIES if name in sys.modules]  # a result may depend on them
+    versions = {n: str(getattr(sys.modules[n], "__version__", "unknown"))[:40] for n in loaded}
+    details = encoded(given | {"libraries": versions} if versions else given)
+    try:
+        secret = None if found.secret is None else [int(j) for j in found.secret]
+        outcome: Any = None if found.outcome is None else found.outcome.name
+        said = Learned(secret=secret, outcome=outcome, details=details)
+        msgspec.convert(msgspec.to_builtins(said), Learned)  # refuses what the parent would
+        if not callable(found.predict):
+            raise TypeError(f"predict is a {type(found.predict).__name__}")
+    except (TypeError, ValueError, AttributeError, msgspec.MsgspecError) as error:
+        raise Failed(Outcome.INVALID, {"reason": f"learn gave no hypothesis: {error}"}) from error
+    channel.say(said)
 
 
-def _predict(channel: Channel, window: Window, found: Any, file: str | None) -> Message:
-    """Send the hypothesis, and answer predictions from then on."""
-    if not isinstance(found, Hypothesis) or not callable(found.predict):
-        return {"op": "invalid", "reason": f"learn gave a {type(found).__name__}: {_WANTED}"}
-    secret = None
-    if found.secret is not None:
-        try:
-            secret = [int(j) for j in found.secret][: _MOST_SECRET + 1]
-        except (TypeError, ValueError):
-            return {"op": "invalid", "reason": f"a secret of type {type(found.secret).__name__}"}
-        if len(secret) > _MOST_SECRET or any(abs(j) >= 2**63 for j in secret):
-            return {"op": "invalid", "reason": "a secret of too many or too large numbers"}
-    if not isinstance(found.outcome, Outcome | None):
-        return {"op": "invalid", "reason": f"an outcome of type {type(found.outcome).__name__}"}
-    outcome = found.outcome.name if found.outcome else None
-    channel.send(
-        {
-            "op": "learned",
-            "secret": secret,
-            "outcome": outcome,
-            "details": plain(found.details),
-            "libraries": _libraries(),
-        }
-    )
-    while True:
-        x = window.take(channel.receive()["arrays"])["x"]
-        try:
-            given: Any = found.predict(x.copy())
-            if not hasattr(given, "__len__"):
-                return {"op": "invalid", "reason": f"predict gave a {type(given).__name__}"}
-            y = np.asarray(given)
-        except Failed as failed:
-            return _invalid(failed)
-        except BaseException as error:
-            return _raised("predict", error, file)
-        if y.shape != x.shape or y.dtype.kind not in "iuf":
-            said = f"predict gave {y.dtype} of shape {y.shape}: numbers of shape {x.shape} wanted"
-            return {"op": "invalid", "reason": said[:500]}
-        channel.send({"op": "predicted", "arrays": window.put({"y": y.astype(np.float64)})})
+def _ended(why: Any, reason: object) -> Ended:
+    return Ended(why=why, told={"reason": str(reason)[:2000]})
 
 
-_WANTED = "a Hypothesis, or a function predict(x), is needed"
-
-
-def _libraries() -> dict[str, str]:
-    """Return the versions of what a learner's result may depend on, of those that are loaded."""
-    return {
-        name: str(getattr(sys.modules[name], "__version__", "unknown"))[:40]
-        for name in _LIBRARIES
-        if name in sys.modules
-    }
-
-
-def plain(details: Any) -> dict[str, Any]:
-    """Make JSON of details: numbers that are not finite become None, what is long is dropped.
-
-    >>> plain({"steps": np.int64(3), "loss": float("nan"), "of": (1, 2)})
-    {'steps': 3, 'loss': None, 'of': [1, 2]}
-    """
-    left = [_DETAILS]
-    found = _plain(details, left, _DEEP) if isinstance(details, dict) else {}
-    return found if left[0] > 0 else {"dropped": f"details of over {_DETAILS} characters"}
-
-
-def _plain(value: Any, left: list[int], deep: int) -> Any:
-    left[0] -= 8
-    if left[0] <= 0 or deep < 0:
-        return None
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist() if value.size <= _DETAILS else str(value.shape)
-    if isinstance(value, dict):
-        return {_plain(str(k), left, deep): _plain(v, left, deep - 1) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part, left, deep - 1) for part in value]
-    if isinstance(value, bool | None):
-        return value
-    if isinstance(value, int):
-        return value if abs(value) < 2**63 else f"an integer of {value.bit_length()} bits"
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    text = str(value)[:1000]
-    left[0] -= len(text)
-    return text
-
-
-def _invalid(failed: Failed) -> Message:
-    """Say what an adapter found wrong with what the learner gave."""
-    return {"op": "invalid", "reason": str(failed.details.get("reason", failed))[:500]}
-
-
-def _raised(stage: str, error: BaseException, file: str | None) -> Message:
+def _raised(stage: str, error: BaseException, file: str | None) -> Ended:
     """Say what was raised, where in the user's code, and what it says."""
     if isinstance(error, SystemExit):
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
-        return {"op": "exited", "code": code, "stage": stage}
+        return Ended(why="EXITED", told={"exit_code": code % 256, "stage": stage})
     frames = traceback.extract_tb(error.__traceback__)
     with contextlib.suppress(Exception):  # the end of what is printed is kept
         traceback.print_exception(error.with_traceback(_from(file, error.__traceback__)))
     said = ""
     with contextlib.suppress(Exception):
         said = " ".join(str(error).split())[:500]
-    own = [f for f in frames if f.filename == file] or frames
-    where = own[-1] if own else None
-    return {
-        "op": "raised",
-        "stage": stage,
-        "type": type(error).__name__,
-        "message": said,
-        "memory": isinstance(error, MemoryError),
-        "line": where.lineno if where else None,
-        "file": Path(where.filename).name if where else None,
-    }
+    told: dict[Any, str | int] = {"stage": stage, "type": type(error).__name__[:200]}
+    told["message"] = said
+    for where in ([f for f in frames if f.filename == file] or frames)[-1:]:
+        told |= {"line": where.lineno or 0, "file": Path(where.filename).name[:200]}
+    why: Any = "MEMORY_SPENT" if isinstance(error, MemoryError) else "RAISED"
+    return Ended(why=why, told=told)
 
 
 def _from(file: str | None, trace: TracebackType | None) -> TracebackType | None:
@@ -215,5 +166,108 @@ def _from(file: str | None, trace: TracebackType | None) -> TracebackType | None
     return start or trace
 
 
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:5]))
+class ProxyOracle:
+    """Examples by `draw`, answers by `ask`; raises Spent where the budget is, UsageError.
+
+    Every use goes to the parent, who counts.
+    """
+
+    def __init__(
+        self, channel: Channel, family: Family, tau: Fraction | None, budget: Budget
+    ) -> None:
+        """Talk to the parent over a channel."""
+        self.family, self.tau, self.meter = family, tau, Meter(budget)
+        self._channel = channel
+
+    def draw(self, count: int) -> Examples:
+        """Return the next `count` examples, fewer at the end of the budget; then raises Spent."""
+        if count < 0:
+            raise UsageError(f"{count} examples asked for: at least 0 are allowed")
+        parts: list[dict[str, Array]] = []
+        drawn, short = 0, False
+        while not parts or (drawn < count and not short):
+            self._channel.say(Draw(count=min(int(count) - drawn, 1 << 62)))
+            try:
+                reply, arrays = self._reply("drawn")
+            except Spent:
+                if not drawn:
+                    raise
+                break
+            parts.append(arrays)
+            drawn, short = drawn + reply["count"], reply["short"]
+        names = parts[0] if len(parts) > 1 else ()
+        joined = {name: np.concatenate([part[name] for part in parts]) for name in names}
+        return self.family.restore(joined or parts[0], drawn)
+
+    def ask(self, query: StatisticalQuery) -> float:
+        """Answer one query within tau of its expectation; this process sees no label for it."""
+        asked, evaluate = _described(query, self.family)
+        self._channel.say(asked)
+        while True:
+            reply, arrays = self._reply("answer", "evaluate")
+            if reply["op"] == "answer":
+                return float(reply["value"])
+            try:
+                table = np.asarray(evaluate(arrays, reply), np.float64)
+            except Exception as error:
+                said = f"{type(error).__name__}: {error}"
+                self._channel.say(NoValues(reason=said[:2000]))
+                self._reply("refused")
+                raise
+            self._channel.say(Values(shape=table.shape), table)
+
+    def _reply(self, *wanted: str) -> tuple[Message, dict[str, Array]]:
+        reply, arrays = self._channel.told()
+        if "examples" in reply:
+            self.meter.examples, self.meter.queries = reply["examples"], reply["queries"]
+        op = reply.get("op")
+        if op == "spent":
+            raise Spent(reply["resource"])
+        if op == "unsupported":
+            raise Unsupported(reply["reason"])
+        if op == "refused" and "refused" not in wanted:
+            raise UsageError(reply["reason"])
+        if op not in wanted:
+            raise Broken(f"{op} where {wanted} was wanted")
+        return reply, arrays
+
+
+Evaluate = Callable[[dict[str, Array], Message], Any]
+
+
+def _described(query: StatisticalQuery, family: Family) -> tuple[Ask, Evaluate]:
+    """Return how a query is asked, and how it is evaluated here where the parent cannot."""
+    if isinstance(query, Character):
+        return Ask(kind="character", sets=[list(map(int, query.subset))]), _never
+    if isinstance(query, Pool):
+        return Ask(kind="pool", sets=[list(map(int, one)) for one in query.sets]), _never
+    if isinstance(query, Correlational):
+        return Ask(kind="correlational"), lambda arrays, _: query.h(arrays["x"])
+    if isinstance(query, FactorQuery):
+        if isinstance(query, Factor | Table):
+            query.require(family)
+
+        def of_factors(arrays: dict[str, Array], message: Message) -> Any:
+            z, given = arrays["z"], message["factors"]
+            return np.stack([query.of_factor(z, np.full(len(z), v)) for v in given], axis=1)
+
+        return Ask(kind="factor"), of_factors
+    if not hasattr(query, "values"):
+        raise UsageError(f"a {type(query).__name__} given: a query of hardness.oracles is needed")
+    return Ask(kind="levels"), lambda arrays, _: _levels(query, family, arrays["words"])
+
+
+def _levels(query: StatisticalQuery, family: Family, words: Array) -> Array:
+    """Evaluate a query on tokens at every level that their labels can have: (n, levels)."""
+    coded = CODED.need(family)
+    opened = coded.open(words)
+    columns = []
+    for code in range(len(coded.levels)):
+        codes = np.where(opened, code, 0).astype(coded.code_type)
+        columns.append(query.values(CodedExamples(family=coded, words=words, codes=codes)))
+    # Where the label is known its code is 0, and so is the column that is looked at.
+    return np.stack(columns, axis=1)
+
+
+def _never(arrays: dict[str, Array], message: Message) -> Any:
+    raise ToolkitError("the parent evaluates such a query itself")

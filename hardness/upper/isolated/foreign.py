@@ -1,26 +1,51 @@
-"""A learner of others as a learner of ours: it runs in a process of its own, and we serve it."""
+"""A learner from a file or an installed package: it runs in its own process, and we serve it.
 
+A statistical query is evaluated by the learner's process, which sees no label for it: it is sent
+tokens, and answers with the query's value at every level that a label can have there; the parent,
+who knows the labels, takes its pick.
+"""
+
+import hashlib
 import os
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles.budget import Budget, Meter
-from hardness.upper.isolated.process import End, Process, printed
-from hardness.upper.isolated.serve import serve
+from hardness.oracles.budget import Budget, Spent
+from hardness.oracles.query import Character, Pool, StatisticalQuery, bounded, character
+from hardness.upper.isolated import contain
+from hardness.upper.isolated.messages import (
+    Array,
+    Ask,
+    Broken,
+    Draw,
+    Ended,
+    Learned,
+    Message,
+    NoValues,
+    Ready,
+    Reply,
+    Spends,
+    Values,
+    printable,
+    reported,
+)
+from hardness.upper.isolated.process import Process
 from hardness.upper.learner import SPENT, Access, Failed, Hypothesis, Outcome, nothing
+from instances.capabilities import CODED
+from instances.coded import as_coded
 from instances.errors import ToolkitError, UsageError
-from instances.family import Family, Secret
-from instances.spec import FAMILIES
+from instances.family import Examples, Family, Secret
+from instances.spec import kind_of
 
-_WINDOW = 1 << 25  # bytes
 _LOADING, _GRACE, _JUDGING = 120.0, 2.0, 60.0  # seconds: to import; beyond the budget; to predict
-CONFINE = True  # to the learner's own folder, where the system can; not in tests of what else holds
+_AT_ONCE = 1 << 25  # bytes of examples or tokens that are sent at once
+_NUMBERS = 1 << 20  # of a query's table that is sent at once
 _OWN = frozenset(  # what a learner may say of itself: all else follows from what it did
     {
         *SPENT.values(),
@@ -33,8 +58,6 @@ _OWN = frozenset(  # what a learner may say of itself: all else follows from wha
     }
 )
 
-Message = dict[str, Any]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Foreign:
@@ -44,7 +67,7 @@ class Foreign:
     """
 
     access: ClassVar[Access] = "either"
-    about: ClassVar[str] = "a learner of one's own, in a process of its own"
+    about: ClassVar[str] = "a learner from a file, in a process of its own"
     revision: ClassVar[int] = 1
 
     spec: str
@@ -58,93 +81,102 @@ class Foreign:
         return self.spec
 
     def supports(self, family: Family) -> str | None:
-        """Every family that a spec names; what the learner itself says, it says when it runs."""
+        """Every family that has a spec; what the learner itself says, it says when it runs."""
         if self.file is not None and not self.file.is_file():
             raise UsageError(f"{self.spec} given: there is no file {self.file}")
         if not hasattr(os, "fork"):
             return "it runs in a process that is forked: on Linux or macOS"
-        if family.name not in FAMILIES:
-            return "a family from a file has no spec that the learner's process could read"
+        if kind_of(family.name) is not type(family):
+            return "the family has no spec that the learner's process could read"
+        contain.level()
         return None
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
         """Start the process, serve it until it has learned, and keep it for predictions."""
-        family: Family = oracle.family
-        window, hidden = max(_WINDOW, 64 * 16 * family.k * family.d), _private(oracle)
-        process = Process(oracle.meter.budget, window, CONFINE, hidden)
+        process = self._started(oracle.meter.budget, getattr(oracle, "private", ()))
+        told = self._origin() | {"contained": process.place.level}
         try:
-            return self._converse(process, oracle, rng)
+            return self._converse(process, oracle, rng, told)
         except Failed as failed:
-            oracle.meter.peak_bytes = process.close().peak_bytes
-            return nothing(family, failed.outcome, **(failed.details | process.told))
+            process.close()
+            oracle.meter.peak_bytes = process.peak_bytes
+            return nothing(oracle.family, failed.outcome, **(failed.details | told))
         except BaseException:
             process.close()
             raise
 
     def describe(self) -> Message:
-        """Load the learner in a process and return what it says of itself; raises Failed.
-
-        name, about, access, revision; sha256 of its file; confined: whether it was.
-        """
-        process = Process(Budget(), _WINDOW, CONFINE)
+        """Load the learner in a process and return what it says of itself; raises Failed."""
+        process = self._started(Budget(), ())
         try:
-            return self._loaded(process, "parity:d=8,m=1", None, Budget(), (0, 0), False)
+            ready = self._loaded(process, "parity:d=8,m=1", None, Budget(), (0, 0))
+            said = {"name": printable(ready.name), "about": printable(ready.about)}
+            return said | {"access": ready.access, "revision": ready.revision} | self._origin()
         finally:
             process.close()
+
+    def _started(self, budget: Budget, hidden: tuple[Path, ...]) -> Process:
+        folder = None if self.file is None else self.file.resolve().parent
+        package = contain.editable(self.package.split()[0]) if self.package else None
+        return Process(budget, contain.place(folder, package, hidden))
+
+    def _origin(self) -> Message:
+        """Say what is run: the SHA-256 of its file, or its package."""
+        if self.file is not None and self.file.is_file():
+            return {"sha256": hashlib.sha256(self.file.read_bytes()).hexdigest()}
+        return {"package": self.package} if self.package else {}
 
     def _loaded(
         self,
         process: Process,
         spec: str,
-        tau: Fraction | None,
+        tau: Any,
         budget: Budget,
         rng: tuple[int, int],
-        closed: bool,
-    ) -> Message:
+    ) -> Ready:
         """Tell the process its job, and wait until it has loaded the learner."""
         job = {
             "learner": self.text,
-            "file": None if self.file is None else str(self.file.absolute()),
+            "file": None if self.file is None else str(self.file.resolve()),
             "spec": spec,
             "tau": None if tau is None else str(tau),
             "budget": asdict(budget),
             "rng": rng,
-            "closed": closed,  # there are folders that must be
         }
         until = time.monotonic() + _LOADING
-        process.send(job, until)
-        ready = process.receive(until)
-        if ready.get("op") != "ready":
+        process.tell(job, until)
+        ready, _ = process.hear(until)
+        if not isinstance(ready, Ready):
             raise _failed(process, ready)
-        process.know()
-        process.told |= {n: ready[n] for n in ("sha256", "confined") if ready.get(n)}
-        process.told |= {"package": self.package} if self.package else {}
-        return {name: value for name, value in ready.items() if name != "op"}
+        return ready
 
-    def _converse(self, process: Process, oracle: Any, rng: np.random.Generator) -> Hypothesis:
+    def _converse(
+        self, process: Process, oracle: Any, rng: np.random.Generator, told: Message
+    ) -> Hypothesis:
         family, meter = oracle.family, oracle.meter
         started = time.monotonic()
         coins = int(rng.integers(2**63)), int(rng.integers(2**63))
-        tau, closed = getattr(oracle, "tau", None), bool(_private(oracle))
-        self._loaded(process, family.spec, tau, meter.budget, coins, closed)
-        process.send({"op": "learn"})
+        self._loaded(process, family.spec, getattr(oracle, "tau", None), meter.budget, coins)
+        process.tell({"op": "learn"}, None)
         meter.restart()
-        last = serve(process, oracle, _deadline(meter))
-        if last.get("op") != "learned":
+        seconds = meter.budget.seconds
+        until = None if seconds is None else time.monotonic() + seconds + _GRACE
+        last = serve(process, oracle, until)
+        if not isinstance(last, Learned):
             raise _failed(process, last)
-        meter.peak_bytes, cpu = process.now()
-        secret, outcome = _claimed(last, family), last.get("outcome")
-        own = {"startup_seconds": time.monotonic() - started - meter.seconds, "cpu_seconds": cpu}
-        told = dict(process.told)
-        if isinstance(last.get("libraries"), dict) and last["libraries"]:
-            told["libraries"] = last["libraries"]
+        meter.peak_bytes = process.peak_bytes
+        try:
+            details = reported(last.details)
+        except Broken as error:
+            raise process.failure(Outcome.BROKE_OFF) from error
+        own = {"startup_seconds": time.monotonic() - started - meter.seconds}
         predict = _Predictor(process, max(_JUDGING, meter.budget.seconds or 0.0))
         return Hypothesis(
             predict=predict,
-            secret=secret,
-            outcome=Outcome[outcome] if outcome in {o.name for o in _OWN} else None,
-            details={**_texts(last.get("details")), **told, **own},
-            close=lambda: _last(process.close()) | {"predict_seconds": predict.spent},
+            secret=_claimed(last.secret, family),
+            outcome=Outcome[last.outcome] if last.outcome in {o.name for o in _OWN} else None,
+            details=({"reported": details} if details else {}) | told | own,
+            close=predict.close,
         )
 
 
@@ -159,21 +191,17 @@ class _Predictor:
 
     def __call__(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Hand tokens over, a part at a time, and take the predictions."""
-        window = self._process.window
         out = np.empty(x.shape)
-        each = max(1, (window.size - 4096) // (x[:1].size * max(8, x.itemsize) or 1))
+        each = max(1, _AT_ONCE // (8 * x[:1].size or 1))
         for start in range(0, len(x), each):
             part = x[start : start + each]
             asked = time.monotonic()
             until = asked + self._seconds - self.spent
-            self._process.send({"op": "predict", "arrays": window.put({"x": part})}, until)
-            reply = self._process.receive(until)
+            self._process.tell({"op": "predict"}, until, {"x": part})
+            said, y = self._process.hear(until, part.shape)
             self.spent += time.monotonic() - asked
-            if reply.get("op") != "predicted":
-                raise _failed(self._process, reply)
-            y = self._process.take(reply.get("arrays")).get("y")
-            if y is None or y.shape != part.shape or y.dtype != np.float64:
-                raise self._process.failure(Outcome.BROKE_OFF)
+            if not isinstance(said, Values) or y is None:
+                raise _failed(self._process, said)
             wrong = int((~np.isfinite(y)).sum())
             if wrong:
                 self._process.close()
@@ -181,68 +209,185 @@ class _Predictor:
             out[start : start + each] = y
         return out
 
-
-def _private(oracle: Any) -> tuple[Path, ...]:
-    """Name the folders that hold the secret."""
-    found: tuple[Path, ...] = getattr(oracle, "private", ())
-    return found
-
-
-def _deadline(meter: Meter) -> float | None:
-    seconds = meter.budget.seconds
-    return None if seconds is None else time.monotonic() + seconds + _GRACE
+    def close(self) -> Message:
+        """End the process: what is known of its end, and what it used."""
+        found = self._process.close()
+        used = {"cpu_seconds": self._process.cpu_seconds, "predict_seconds": self.spent}
+        return found | used
 
 
-def _failed(process: Process, message: Message) -> Failed:
+def _failed(process: Process, said: Reply) -> Failed:
     """Turn the last words of a learner's process into what happened."""
-    told = printed(process.close())
-    reason = {"reason": str(message.get("reason"))[:2000]} if "reason" in message else {}
-    op = message.get("op")
-    if op == "exposed":
-        raise ToolkitError(
-            "the folder holds secret.json, which this system cannot keep from a learner of others: "
-            "run it on the SPEC, or move secret.json elsewhere"
-        )
-    if op == "spent" and message.get("resource") in SPENT:
-        return Failed(SPENT[message["resource"]], told)
-    if op == "raised":
-        kept = {k: message.get(k) for k in ("stage", "type", "message", "line", "file")}
-        outcome = Outcome.MEMORY_SPENT if message.get("memory") else Outcome.RAISED
-        if kept["type"] == "PermissionError" and process.told.get("confined"):
-            kept["reason"] = "it may write in its working folder alone, which is removed at the end"
-        return Failed(outcome, {k: v for k, v in kept.items() if v is not None} | told)
-    if op == "exited":
-        return Failed(Outcome.EXITED, {"exit_code": message.get("code")} | told)
-    named = {
-        "not loaded": Outcome.NOT_LOADED,
-        "unsupported": Outcome.UNSUPPORTED,
-        "invalid": Outcome.INVALID,
-    }
-    return Failed(named.get(str(op), Outcome.BROKE_OFF), reason | told)
+    if isinstance(said, Spends):
+        return Failed(SPENT[said.resource], process.close())
+    if not isinstance(said, Ended):
+        return process.failure(Outcome.BROKE_OFF)
+    told: Message = {str(n): v for n, v in said.told.items()}
+    told |= {n: printable(v, 2000) for n, v in told.items() if isinstance(v, str)}
+    if told.get("type") in ("PermissionError", "OSError") and process.place.level != "off":
+        told["reason"] = f"see what {process.place.level} closes to learners (your-learner.md)"
+    return Failed(Outcome[said.why], told | process.close())
 
 
-def _claimed(message: Message, family: Family) -> Secret | None:
+def _claimed(given: list[int] | None, family: Family) -> Secret | None:
     """Read a claimed secret; None for what could be none of the family."""
-    given = message.get("secret")
-    if not isinstance(given, list):
-        return None
-    if any(type(j) is not int or abs(j) >= 2**63 for j in given):
+    if given is None:
         return None
     claimed = tuple(given)
     try:
         family.same(claimed, family.draw(np.random.default_rng(0)))
-    except (ToolkitError, ValueError, IndexError, TypeError, ArithmeticError):
+    except Exception:  # whatever a family makes of numbers that are no secret of it
         return None
     return claimed
 
 
-def _texts(details: Any) -> dict[str, Any]:
-    return {str(k): v for k, v in details.items()} if isinstance(details, dict) else {}
+Evaluate = Callable[[dict[str, Array], Message, tuple[int, ...]], Array]
 
 
-def _last(ended: End) -> dict[str, Any]:
-    """What is known of a process when it has ended: of the judging too."""
-    if ended.reason == "gone":
-        return {}
-    left = {"processes_left": ended.left} if ended.left else {}
-    return {"cpu_seconds": ended.cpu_seconds} | left | printed(ended)
+def serve(process: Process, oracle: Any, until: float | None) -> Reply:
+    """Answer draws and queries until a message of another kind comes, and return that.
+
+    until: the time of time.monotonic at which the process is ended. Raises Failed.
+    """
+    while True:
+        said, _ = process.hear(until)
+        arrays: dict[str, Array] = {}
+        try:
+            if isinstance(said, Draw):
+                reply, arrays = _draw(oracle, said.count)
+            elif isinstance(said, Ask):
+                reply = _ask(process, oracle, said, until)
+            else:
+                return said
+        except Spent as spent:
+            reply = {"op": "spent", "resource": spent.resource}
+        except ToolkitError as error:
+            reply = {"op": "refused", "reason": str(error)[:2000]}
+        meter = oracle.meter
+        counts = {"examples": meter.examples, "queries": meter.queries}
+        process.tell(reply | counts, until, arrays)
+
+
+def _draw(oracle: Any, count: int) -> tuple[Message, dict[str, Array]]:
+    """Draw as many examples as are sent at once, at most as many as were asked for."""
+    if not hasattr(oracle, "draw"):
+        said = "examples were asked for: this oracle has queries"
+        return {"op": "unsupported", "reason": said}, {}
+    asked = min(count, max(1, _AT_ONCE // oracle.family.bytes_per_example))
+    found = oracle.draw(asked)
+    reply = {"op": "drawn", "count": len(found), "short": len(found) < asked}
+    return reply, found.tensors
+
+
+def _ask(process: Process, oracle: Any, said: Ask, until: float | None) -> Message:
+    """Have the oracle answer a query, which the learner's process evaluates where it must."""
+    if not hasattr(oracle, "ask"):
+        return {"op": "unsupported", "reason": "a query was asked: this oracle has examples"}
+
+    def evaluate(arrays: dict[str, Array], more: Message, shape: tuple[int, ...]) -> Array:
+        process.tell({"op": "evaluate", **more}, until, arrays)
+        reply, table = process.hear(until, shape)
+        if isinstance(reply, NoValues):  # in its own code: it goes on from there
+            raise ToolkitError(f"a query could not be evaluated: {reply.reason}")
+        if not isinstance(reply, Values) or table is None:
+            raise process.failure(Outcome.BROKE_OFF)
+        return table
+
+    query = _query(said, oracle.family, evaluate, until)
+    return {"op": "answer", "value": float(oracle.ask(query))}
+
+
+def _query(said: Ask, family: Family, evaluate: Evaluate, until: float | None) -> StatisticalQuery:
+    """Make the query that a message describes."""
+    sets = tuple(map(tuple, said.sets))
+    if said.kind == "character":
+        return Character(subset=sets[0] if sets else ())
+    if said.kind == "pool":
+        return _Pool(sets=sets, until=until)
+    if said.kind == "correlational":
+        return _Correlational(evaluate=evaluate)
+    CODED.need(family)
+    return (_Factor if said.kind == "factor" else _Levels)(evaluate=evaluate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Pool(Pool):
+    """A pool that is not evaluated beyond a time: it may have thousands of sets."""
+
+    until: float | None
+
+    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate on packed z (n, words), z_0 = -1: (n,); raises Spent."""
+        total = np.zeros(len(z))
+        for subset in self.sets:
+            if self.until is not None and time.monotonic() > self.until:
+                raise Spent("seconds")
+            total += character(z, subset)
+        return factor * np.sign(total)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Evaluated:
+    """A query that the learner's process evaluates on tokens: it is sent no label."""
+
+    evaluate: Evaluate
+
+    def picked(
+        self, given: dict[str, Array], more: Message, columns: int, place: Array
+    ) -> NDArray[np.float64]:
+        """Have an array's rows evaluated in all columns, and take those of `place` (n,): (n,)."""
+        ((name, array),) = given.items()
+        out = np.empty(len(array))
+        for rows in _blocks(len(array), columns):
+            part = array[rows]
+            table = self.evaluate({name: part}, more, (len(part), columns))
+            # All of it must be in range: a refusal then says nothing of the labels.
+            bounded(table.reshape(-1), table.size)
+            out[rows] = table[np.arange(len(part)), place[rows]]
+        return out
+
+
+class _Levels(_Evaluated):
+    """Any phi(x, y) of two-token examples whose labels have one of a few levels."""
+
+    def values(self, examples: Examples) -> NDArray[np.float64]:
+        """Evaluate phi on examples: (n,)."""
+        packed = as_coded(examples)
+        return self.picked({"words": packed.words}, {}, len(packed.family.levels), packed.codes)
+
+
+class _Correlational(_Evaluated):
+    """phi = <y, h(x)>: the learner's process evaluates h."""
+
+    def values(self, examples: Examples) -> NDArray[np.float64]:
+        """Evaluate phi on examples: (n,)."""
+        out, each = np.empty(len(examples)), examples.family.k * examples.family.d
+        for rows in _blocks(len(examples), each):
+            part = examples.cut(rows.start, rows.stop)
+            x, y = part.x, part.y
+            out[rows] = np.sum(y * self.evaluate({"x": x}, {}, y.shape), axis=(1, 2))
+        return bounded(out, len(examples))
+
+
+class _Factor(_Evaluated):
+    """phi(z, s) of z and the label's factor where z_0 = -1."""
+
+    def values(self, examples: Examples) -> NDArray[np.float64]:
+        """Evaluate phi on examples: (n,); at every level, whichever the examples have."""
+        packed = as_coded(examples)
+        rows = np.flatnonzero(packed.family.open(packed.words))
+        words, codes = packed.words[rows], packed.codes[rows]
+        out, levels = np.zeros(len(packed)), packed.family.factors.tolist()
+        given = {"z": words[:, 0] ^ words[:, 1]}
+        out[rows] = self.picked(given, {"factors": levels}, len(levels), codes)
+        return out
+
+    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate phi on packed z (n, words) at factors (n,) that no secret has a part in."""
+        values, place = np.unique(factor, return_inverse=True)
+        return self.picked({"z": z}, {"factors": values.tolist()}, len(values), place)
+
+
+def _blocks(count: int, numbers: int) -> list[slice]:
+    each = max(1, _NUMBERS // max(1, numbers))
+    return [slice(start, min(start + each, count)) for start in range(0, count, each)]

@@ -1,9 +1,8 @@
 """Learners that are not built in: what a user's object may be, how it is named and loaded."""
 
-from hardness.upper.plugins.adapt import Adapted, adapt
 from hardness.upper.plugins.estimator import Estimator
 from hardness.upper.plugins.function import Function, function
-from hardness.upper.plugins.load import load
+from hardness.upper.plugins.load import Adapted, adapt, load
 from hardness.upper.plugins.module import Module
 from hardness.upper.plugins.names import GROUP, Entry, PluginName, installed, plugin
 from hardness.upper.plugins.template import template

@@ -18,43 +18,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle
-from hardness.upper.learner import Access, Hypothesis, nothing
-from hardness.upper.plugins.function import described, first_line
-from hardness.upper.plugins.views import (
-    Data,
-    View,
-    checked,
-    completed,
-    gather,
-    lacks,
-    require_count,
-    require_view,
-    view_of,
-)
+from hardness.upper.plugins.objects import described
+from hardness.upper.plugins.views import Data, Fit, Viewed, checked
 from hardness.upper.reduced import known_factor
-from instances.coded import Coded, require_coded
+from instances.capabilities import CODED
+from instances.coded import Coded
 from instances.errors import UsageError
-from instances.family import Family
 
 Array = NDArray[Any]
 _HELD_OUT = (64, 10_000)  # examples at least, at most; a fifth of all between
 
 
 @dataclass(frozen=True, eq=False)
-class Estimator:
+class Estimator(Viewed):
     """Learns by an object with fit and predict, or by what a function without arguments makes.
 
-    examples: how many it gets at most, all of the budget's by default. view: reduced where the
-    family has it, else flat. A classifier needs reduced, and holds out a fifth of its examples. The
-    object itself is never changed: a copy of it is fitted, every random_state in it that is None
-    set from the learner's generator.
+    A classifier needs the view reduced, and holds out a fifth of its examples. The object itself is
+    never changed: a copy of it is fitted, every random_state in it that is None set from the
+    learner's generator.
     """
 
-    access: ClassVar[Access] = "examples"
-
-    estimator: Any
-    examples: int | None = None
-    view: View | None = None
+    kind: ClassVar[str] = "an estimator with fit and predict"
 
     def __post_init__(self) -> None:
         made = self.make()
@@ -63,67 +47,48 @@ class Estimator:
                 f"Estimator: {described(made)} given: an object with fit and predict is needed, or "
                 "what makes one when called without arguments"
             )
-        require_view(self.view, "Estimator")
-        require_count(self.examples, "Estimator")
+        super().__post_init__()
         if self.view == "tokens":
             raise UsageError("Estimator: view='tokens' given: fit takes rows, so flat or reduced")
-        if self.view == "flat" and is_classifier(made):
-            raise UsageError(
-                f"Estimator: view='flat' given for {described(made)}: classifiers have the view "
-                "reduced alone, its classes being the levels of the labels"
-            )
+        if is_classifier(made):
+            if self.view == "flat":
+                raise UsageError(
+                    f"Estimator: view='flat' given for {described(made)}: classifiers have the "
+                    "view reduced alone, its classes being the levels of the labels"
+                )
+            object.__setattr__(self, "view", "reduced")
 
     def make(self) -> Any:
         """Copy the object, unfitted, or make one."""
-        given = self.estimator
-        if not fits(given) or isinstance(given, type):
-            return given() if callable(given) else given
-        if _is_sklearn(given):
-            return sys.modules["sklearn.base"].clone(given)
-        return copy.deepcopy(given)
+        if not fits(self.given) or isinstance(self.given, type):
+            return self.given() if callable(self.given) else self.given
+        if _is_sklearn(self.given):
+            return sys.modules["sklearn.base"].clone(self.given)
+        return copy.deepcopy(self.given)
 
-    @property
-    def name(self) -> str:
-        """The class of the object, or the name of what makes it."""
-        return str(getattr(self.estimator, "__name__", type(self.estimator).__name__))
-
-    @property
-    def about(self) -> str:
-        """The first line of what the object says of itself."""
-        return first_line(self.estimator) or "an estimator with fit and predict"
-
-    def supports(self, family: Family) -> str | None:
-        """Families that have its view; classifiers need codes."""
-        return lacks("reduced" if is_classifier(self.make()) else self.view, family)
-
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
-        """Draw the examples, fit, complete the predictions to labels."""
-        family, estimator = oracle.family, self.make()
-        view = view_of(self.view, family)
-        data = gather(oracle, view, self.examples)
-        details: dict[str, Any] = {"view": view, "trained_on": len(data)}
-        if not len(data):
-            return nothing(family, data.outcome, **details)
+    def fit(self, data: Data, oracle: ExampleOracle, rng: np.random.Generator) -> Fit:
+        """Fit a fresh object: a classifier to levels, a regressor to the labels."""
+        estimator = self.make()
         seed(estimator, rng)
         if is_classifier(estimator):
-            predict, details["scale"] = classify(estimator, data, require_coded(family))
-        elif view == "reduced":
-            predict = _fitted(estimator, data.x, data.y).predict
-        else:
-            predict = regress(estimator, data)
-        return Hypothesis(
-            predict=completed(family, view, predict), outcome=data.outcome, details=details
-        )
+            predict, scale = classify(estimator, data)
+            return Fit(predict=predict, details={"scale": scale})
+        if data.view == "reduced":
+            return Fit(predict=_fitted(estimator, data.x, data.y).predict)
+        return Fit(predict=regress(estimator, data))
 
 
-def classify(estimator: Any, data: Data, family: Coded) -> tuple[Callable[[Array], Array], float]:
-    """Fit a classifier of levels on all but the held-out examples: its scaled guess, and c."""
-    if data.codes is None:
-        raise UsageError("a classifier needs the view reduced")
+def classify(estimator: Any, data: Data) -> tuple[Callable[[Array], Array], float]:
+    """Fit a classifier of levels on all but the held-out examples: its scaled guess, and c.
+
+    Raises UsageError for a family without codes.
+    """
+    family, codes = CODED.need(data.family), data.codes
+    assert codes is not None
     least, most = _HELD_OUT
     held = min(max(len(data) // 5, least), most, len(data) // 2)
     train = slice(0, len(data) - held)
-    factor = _factor(estimator, data.x[train], data.codes[train], family)
+    factor = _factor(estimator, data.x[train], codes[train], family)
 
     def guess(z: Array) -> Array:
         return factor(z) - known_factor(family, np.column_stack([np.ones(len(z)), z]))
@@ -219,12 +184,12 @@ def seed(estimator: Any, rng: np.random.Generator) -> None:
 
 
 def fits(value: Any) -> bool:
-    """Say whether an object has fit and predict."""
+    """Return whether an object has fit and predict."""
     return all(callable(getattr(value, name, None)) for name in ("fit", "predict"))
 
 
 def is_classifier(estimator: Any) -> bool:
-    """Say whether an object sorts into classes: as scikit-learn says of its own, else by what it
+    """Return whether an object sorts into classes: as scikit-learn says of its own, else by what it
     calls itself or predict_proba."""
     if _is_sklearn(estimator):
         return bool(sys.modules["sklearn.base"].is_classifier(estimator))

@@ -1,4 +1,4 @@
-"""Loading a learner from a file or an installed package: here its code is executed.
+"""What a user's object may be, how it becomes a learner, and loading it: its code is executed here.
 
 Only a name that the user gave comes here, and in the end only in a process of its own.
 """
@@ -6,23 +6,67 @@ Only a name that the user gave comes here, and in the end only in a process of i
 import functools
 import importlib
 import inspect
-import re
 from collections.abc import Callable
-from dataclasses import is_dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
-from hardness.upper.learner import Learner
-from hardness.upper.plugins.adapt import Adapted, adapt, called
-from hardness.upper.plugins.function import Function, described, takes_examples
+import numpy as np
+
+from hardness.upper.learner import Access, Failed, Hypothesis, Learner, Outcome
+from hardness.upper.plugins.estimator import Estimator, fits
+from hardness.upper.plugins.function import Function
+from hardness.upper.plugins.module import Module, is_module
 from hardness.upper.plugins.names import PluginName, installed, plugin
+from hardness.upper.plugins.objects import described, first_line, needs, takes_examples
+from hardness.upper.plugins.views import batched
 from instances.errors import UsageError, unknown
-from instances.extras import advice
-from instances.parameters import arguments, is_readable, key_values, split_list, word
+from instances.family import Family
+from instances.parameters import arguments, is_readable, taken
 from instances.userfile import execute, guarded, named
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_FLOAT = re.compile(r"[+-]?([0-9]{1,20}\.[0-9]{0,20}|\.?[0-9]{1,20})([eE][+-]?[0-9]{1,3})?")
+ALLOWED = (
+    "a class or object with learn(self, oracle, rng); a function learn(x, y) or learn(x, y, rng); "
+    "an object with fit and predict; a torch module; or what gives one of these when called "
+    "without arguments"
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Adapted:
+    """A user's object as a learner: what it does not say of itself is filled in.
+
+    spec: the learner's text as given. digest: the SHA-256 of its file, None where it has none.
+    """
+
+    inner: Any = field(repr=False)
+    name: str
+    revision: int
+    access: Access
+    about: str
+    spec: str
+    digest: str | None = None
+
+    def supports(self, family: Family) -> str | None:
+        """Ask the object, where it says; raises UsageError for an answer that is none."""
+        ask = getattr(self.inner, "supports", None)
+        found = ask(family) if ask else None
+        if found is not None and not isinstance(found, str):
+            raise UsageError(
+                f"{self.name}: supports gave {described(found)}: None is needed, or the reason why "
+                "it cannot run on the family"
+            )
+        return found
+
+    def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
+        """Let the object learn; raises Failed where it gives no hypothesis."""
+        found = self.inner.learn(oracle, rng)
+        if isinstance(found, Hypothesis):
+            return found
+        if not callable(found) or isinstance(found, type):
+            said = f"learn gave {described(found)}: a Hypothesis or a function predict(x) is needed"
+            raise Failed(Outcome.INVALID, {"reason": said})
+        return Hypothesis(predict=batched(found))
 
 
 def load(text: str) -> Learner:
@@ -33,101 +77,140 @@ def load(text: str) -> Learner:
     name = plugin(text)
     if name is None:
         raise UsageError(f"'{text}' given: path.py:Name is needed, or the name of an entry point")
+    digest = None
     if name.kind == "file":
-        value, where, digest = _from_file(name)
+        where = f"{name.place}: {name.attribute}"
+        module, digest = execute(Path(name.place))
+        value = named(module, name.attribute, name.place)
     else:
-        value, where, digest = _from_entry(name)
-    learner = adapt(_made(value, name.parameters, where), where)
-    return cast(Learner, replace(cast(Adapted, learner), spec=text.strip(), digest=digest))
+        value, where = _from_entry(name)
+    adapted = cast(Adapted, adapt(_given(value, name.parameters, where), where))
+    return cast(Learner, replace(adapted, spec=text.strip(), digest=digest))
 
 
-def _from_file(name: PluginName) -> tuple[Any, str, str | None]:
-    path = Path(name.place)
-    with _naming_extras():
-        module, digest = execute(path)
-    return named(module, name.attribute, str(path)), f"{path}: {name.attribute}", digest
-
-
-def _from_entry(name: PluginName) -> tuple[Any, str, str | None]:
-    entries = installed()
-    found = [entry for entry in entries if entry.name == name.place]
-    if not found:
-        raise unknown("learner of an installed package", name.place, {e.name for e in entries})
-    entry = found[0]
+def _from_entry(name: PluginName) -> tuple[Any, str]:
+    entries = {entry.name: entry for entry in installed()}
+    entry = entries.get(name.place)
+    if entry is None:
+        raise unknown("learner of an installed package", name.place, entries)
     where = f"{name.place} ({entry.value} of {entry.distribution} {entry.version})"
     if entry.problem:
         raise UsageError(f"{where} cannot be used: {entry.problem}")
     module, _, attribute = (part.strip() for part in entry.value.partition(":"))
-    with _naming_extras(), guarded(f"{where}: importing it"):
-        value = importlib.import_module(module)
+    with guarded(f"{where}: importing it"):
+        value: Any = importlib.import_module(module)
     for part in attribute.split("."):
-        if not hasattr(value, part):
-            known = [name for name in vars(value) if not name.startswith("_")]
-            raise UsageError(f"{where}: {unknown('name', part, known)}")
-        value = getattr(value, part)
-    return value, where, None
+        value = named(value, part.strip(), where)
+    return value, where
 
 
-class _naming_extras:
-    """Add how to install it to the error for an extra's library that is not there."""
-
-    def __enter__(self) -> None:
-        """Nothing to take."""
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """Look at what the error came from."""
-        cause = error.__cause__ if isinstance(error, UsageError) else None
-        if isinstance(cause, ModuleNotFoundError) and cause.name:
-            advised = advice(cause.name)
-            if advised:
-                raise UsageError(f"{error}: {advised}") from cause
-
-
-def _made(value: Any, text: str, where: str) -> Any:
+def _given(value: Any, text: str, where: str) -> Any:
     """Give a class, a factory or a function its parameters; what has none is left as it is."""
     if isinstance(value, Function) and text:
-        return replace(value, train=_made(value.train, text, where))
-    if inspect.isclass(value) and is_dataclass(value) and is_readable(value):
+        return replace(value, given=_given(value.given, text, where))
+    if inspect.isclass(value) and is_readable(value):
         example = f"{where.replace(': ', ':')}:key=value,..."
-        return called(value, where, **arguments(value, text, where, example))
+        return _called(value, where, **arguments(value, text, where, example))
     if not text:
         return value
-    if not callable(value) or not (inspect.isclass(value) or inspect.isroutine(value)):
+    if not inspect.isclass(value) and not inspect.isroutine(value):
         raise UsageError(
             f"{where} is {described(value)}, so '{text}' cannot be given to it: only a class or a "
             "function takes parameters"
         )
-    given = {n: _value(v, f"{where}: {n}") for n, v in _pairs(value, text, where).items()}
-    if inspect.isroutine(value) and takes_examples(value):
-        return functools.update_wrapper(functools.partial(value, **given), value)
-    return called(value, where, **given)
+    learns = inspect.isroutine(value) and takes_examples(value)
+    parameters = taken(value, text, where, 2 if learns else 0)
+    if learns:
+        return functools.update_wrapper(functools.partial(value, **parameters), value)
+    return _called(value, where, **parameters)
 
 
-def _pairs(value: Callable[..., Any], text: str, where: str) -> dict[str, str]:
-    """Read "key=value,..." whose keys are arguments that a class or function takes by name."""
-    try:
-        found = inspect.signature(value).parameters.values()
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"{where} does not say which parameters it takes: give none") from error
-    known = [p.name for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
-    if any(p.kind is p.VAR_KEYWORD for p in found):
-        keys = [part.partition("=")[0].strip() for part in split_list(text)]
-        known += [key for key in keys if key.isidentifier()]
-    if not inspect.isclass(value) and takes_examples(value):
-        known = [n for n in known if n not in list(inspect.signature(value).parameters)[:2]]
-    return key_values(text, where, known)
+def adapt(value: Any, where: str) -> Learner:
+    """Make a learner of a user's object; `where` names it in messages; raises UsageError.
 
-
-def _value(text: str, what: str) -> int | float | bool | str:
-    """Read an int, a float, true or false, or a word.
-
-    >>> [_value(text, "key") for text in ("3", "1e-3", "true", "relu")]
-    [3, 0.001, True, 'relu']
+    >>> def nothing(x, y):
+    ...     return lambda x: 0.0 * x
+    >>> adapt(nothing, "mine.py: nothing").access
+    'examples'
     """
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    return word(text, what)
+    if isinstance(value, Adapted):
+        return cast(Learner, value)
+    found = _known(value, where)
+    if found is None and callable(value):
+        found = _known(_called(value, where), where)
+    if found is None:
+        raise UsageError(f"{where} is {described(value)}: needed is {ALLOWED}")
+    return cast(Learner, _adapted(found, where))
+
+
+def _called(value: Callable[..., Any], where: str, /, **arguments: Any) -> Any:
+    """Call a class or function of a user; raises UsageError, for arguments that lack by name."""
+    lacking = [name for name in needs(value) if name not in arguments]
+    if lacking:
+        raise UsageError(
+            f"{where}, {described(value)}, needs {', '.join(lacking)}: give defaults, or write "
+            "path.py:Name:key=value"
+        )
+    with guarded(f"{where}, called with {', '.join(arguments) or 'no arguments'},"):
+        return value(**arguments)
+
+
+def _known(value: Any, where: str) -> Any:
+    """Make an object with learn(oracle, rng) of what needs no call to be known; None else."""
+    if is_module(value) and (inspect.isclass(value) or not hasattr(value, "learn")):
+        lacking = needs(value) if inspect.isclass(value) else []
+        if len(lacking) not in (0, 2):
+            raise UsageError(
+                f"{where}, the class {value.__name__}, needs {', '.join(lacking)}: it must be made "
+                "without arguments or of two, the numbers of inputs and outputs"
+            )
+        return Module(value)
+    if inspect.isclass(value):
+        return None  # its instance is what counts
+    if hasattr(value, "learn"):
+        return value
+    if fits(value):
+        return Estimator(value)
+    if callable(value) and takes_examples(value):
+        return Function(value)
+    return None
+
+
+def _adapted(value: Any, where: str) -> Adapted:
+    """Check what an object says of itself and fill in the rest."""
+    learn = value.learn
+    if not callable(learn):
+        raise UsageError(
+            f"{where}: learn is {described(learn)}: learn(self, oracle, rng) is needed"
+        )
+    try:
+        inspect.signature(learn).bind(None, None)
+    except TypeError as error:
+        raise UsageError(
+            f"{where}: learn{inspect.signature(learn)} given: learn(self, oracle, rng) is needed"
+        ) from error
+    except ValueError:
+        pass  # compiled
+    if not callable(getattr(value, "supports", len)):
+        raise UsageError(f"{where}: supports is no function: supports(self, family) is needed")
+    name = _said(value, "name", str, type(value).__name__, where)
+    access = _said(value, "access", str, "examples", where)
+    if access not in get_args(Access):
+        raise UsageError(f"{where}: access={access!r}: one of {', '.join(get_args(Access))}")
+    return Adapted(
+        inner=value,
+        name=name,
+        revision=_said(value, "revision", int, 1, where),
+        access=access,
+        about=_said(value, "about", str, first_line(value) or "a learner of your own", where),
+        spec=name,
+    )
+
+
+def _said(value: Any, what: str, kind: type, default: Any, where: str) -> Any:
+    found = getattr(value, what, None)
+    if found is None:
+        return default
+    if type(found) is not kind:
+        raise UsageError(f"{where}: {what} is {described(found)}: {kind.__name__} is needed")
+    return found

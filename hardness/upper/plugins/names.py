@@ -7,14 +7,12 @@ packages say of themselves.
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import Distribution, EntryPoint, distributions
+from importlib.metadata import EntryPoint, distributions
 from typing import Literal
 
-from instances.errors import UsageError
+from instances.userfile import split
 
 GROUP = "hardness.learners"
-# The shortest path that a name follows: in a.py:b/c.py:Name the first .py: belongs to a folder.
-_FILE = re.compile(r"(?P<path>.*?\.py):(?P<name>[^\W\d]\w*)(?::(?P<rest>.*))?", re.DOTALL)
 _ENTRY = re.compile(r"(?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]*)(?::(?P<rest>.*))?", re.DOTALL)
 _VALUE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*\s*:\s*[^\W\d]\w*(\.[^\W\d]\w*)*")
 
@@ -58,21 +56,12 @@ def plugin(text: str) -> PluginName | None:
     >>> plugin("theirs:degree=3")
     PluginName(kind='entry', place='theirs', attribute='', parameters='degree=3')
     """
-    text = text.strip()
-    found = _FILE.fullmatch(text)
-    if found:
+    file = split(text)
+    if file:
         return PluginName(
-            kind="file",
-            place=found["path"],
-            attribute=found["name"],
-            parameters=(found["rest"] or "").strip(),
+            kind="file", place=str(file.path), attribute=file.name, parameters=file.parameters
         )
-    if text.endswith(".py") or ".py:" in text:
-        raise UsageError(
-            f"'{text}' given: write path.py:Name, Name being defined in the file, or "
-            "path.py:Name:key=value,..."
-        )
-    found = _ENTRY.fullmatch(text)
+    found = _ENTRY.fullmatch(text.strip())
     if not found:
         return None
     return PluginName(
@@ -113,31 +102,27 @@ def _problem(entry: Entry, builtin: Collection[str], givers: dict[str, list[str]
 def _entries() -> Iterator[Entry]:
     seen: set[str] = set()
     for distribution in distributions():
-        name, version = _identity(distribution)
+        try:
+            name, version = (str(distribution.metadata[what]) for what in ("Name", "Version"))
+        except Exception:  # the metadata of a package of somebody else, in any state
+            name = version = "unknown"
         if name.lower() in seen:  # hidden by one that comes first on sys.path
             continue
         seen.add(name.lower())
+        problem = None
         try:
             points = [p for p in distribution.entry_points if p.group == GROUP]
         except Exception as error:  # whatever a damaged file makes the parser raise
-            if GROUP in (distribution.read_text("entry_points.txt") or ""):
-                said = " ".join(str(error).split())[:100]
-                problem = f"its entry_points.txt cannot be read: {type(error).__name__}: {said}"
-                yield _entry(EntryPoint("?", "", GROUP), name, version, problem)
-            continue
+            if GROUP not in (distribution.read_text("entry_points.txt") or ""):
+                continue
+            points = [EntryPoint("?", "", GROUP)]
+            said = " ".join(str(error).split())[:100]
+            problem = f"its entry_points.txt cannot be read: {type(error).__name__}: {said}"
         for point in points:
-            yield _entry(point, name, version, None)
-
-
-def _entry(point: EntryPoint, name: str, version: str, problem: str | None) -> Entry:
-    return Entry(
-        name=point.name, value=point.value, distribution=name, version=version, problem=problem
-    )
-
-
-def _identity(distribution: Distribution) -> tuple[str, str]:
-    try:
-        metadata = distribution.metadata
-        return str(metadata["Name"]), str(metadata["Version"])
-    except Exception:  # the metadata of a package of somebody else, in any state
-        return "unknown", "unknown"
+            yield Entry(
+                name=point.name,
+                value=point.value,
+                distribution=name,
+                version=version,
+                problem=problem,
+            )

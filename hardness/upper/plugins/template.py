@@ -1,70 +1,9 @@
 """The file that `hardness learners new` writes: it works as it stands."""
 
 import keyword
+from importlib.resources import files
 
 from instances.errors import UsageError
-
-_TEXT = '''"""A learner of one's own.
-
-hardness learn FILE:NAME parity:d=16,m=1 --budget-examples 2000
-"""
-
-import numpy as np
-
-from hardness.upper.plugins import function
-
-
-# view="reduced": of families whose labels have one unknown factor. z (n, d-1) of -1 and +1, and
-#   s (n,), the factor less what everyone knows of it: the parity of a hidden set, for parities.
-# view="tokens": of any family. x (n, k, d), the tokens, and y (n, k, d), the labels.
-# view="flat": the same as rows, (n, k d) and (n, k d).
-# examples=N: how many to learn from at most; without it all that the budget has.
-@function(view="reduced")
-def NAME(z, s):
-    """Least squares on the bits: solves parities on one hidden coordinate."""
-    weights = np.linalg.lstsq(z, s, rcond=None)[0]
-    return lambda z: z @ weights
-
-
-# Three other ways. Name what you want to run: FILE:Forest, FILE:Net, FILE:Own or FILE:Own:tries=5.
-#
-# 1. Anything with fit and predict. A classifier learns which value the factor has.
-#
-# from hardness.upper.plugins import Estimator
-# from sklearn.ensemble import RandomForestClassifier
-#
-# Forest = Estimator(RandomForestClassifier(n_estimators=200))
-#
-# 2. A torch module, made of the numbers of columns in its view: here d - 1 and 1.
-#
-# from hardness.upper.plugins import Module
-# import torch
-#
-# def net(inputs, outputs):
-#     return torch.nn.Sequential(
-#         torch.nn.Linear(inputs, 128), torch.nn.ReLU(), torch.nn.Linear(128, outputs)
-#     )
-#
-# Net = Module(net, view="reduced", steps=4000, rate=3e-3)
-#
-# 3. The whole protocol: draws as it likes, or asks statistical queries, and may name the secret.
-#
-# from hardness.upper import Hypothesis
-#
-# class Own:
-#     access = "examples"  # or "queries": oracle.ask(query); or "either"
-#
-#     def __init__(self, tries=3):
-#         self.tries = tries
-#
-#     def supports(self, family):
-#         return None if family.k == 2 else "it learns from two tokens"  # a reason, or None
-#
-#     def learn(self, oracle, rng):  # rng: the only source of randomness, for the same result again
-#         examples = oracle.draw(1000)  # raises Spent where the budget has nothing left
-#         mean = examples.y.mean(axis=0)
-#         return Hypothesis(predict=lambda x: np.broadcast_to(mean, x.shape))
-'''
 
 
 def template(name: str, file: str = "my_learner.py") -> str:
@@ -75,4 +14,5 @@ def template(name: str, file: str = "my_learner.py") -> str:
     """
     if not name.isidentifier() or not name.isascii() or keyword.iskeyword(name):
         raise UsageError(f"'{name}' given: a name in Python is needed, letters, digits and _")
-    return _TEXT.replace("NAME", name).replace("FILE", file)
+    text = files("hardness.upper.plugins").joinpath("template.txt").read_text()
+    return text.replace("NAME", name).replace("FILE", file)

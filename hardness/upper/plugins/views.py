@@ -5,16 +5,27 @@ families: z (n, d-1) of +-1, float64, and s (n,), the factor of the label less w
 of it, of the open examples alone.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Failed, Outcome, Predict
-from hardness.upper.reduced import only_coded, predictor
+from hardness.upper.learner import (
+    SPENT,
+    Access,
+    Failed,
+    Hypothesis,
+    Outcome,
+    Predict,
+    nothing,
+)
+from hardness.upper.plugins.objects import first_line
+from hardness.upper.reduced import predictor
+from instances.capabilities import CODED
 from instances.errors import UsageError
 from instances.family import Examples, Family
 from instances.limits import require_memory
@@ -31,41 +42,96 @@ Array = NDArray[Any]
 class Data:
     """Examples in a view: x and y with the rows along the first axis, codes of the reduced view.
 
-    used: the examples that were drawn. outcome: what ended the drawing early, but for their end.
+    outcome: what ended the drawing early, but for their end.
     """
 
+    family: Family
+    view: View
     x: Array
     y: Array
     codes: Array | None
-    used: int
     outcome: Outcome | None
 
     def __len__(self) -> int:
         return len(self.y)
 
 
-def require_view(view: str | None, what: str) -> None:
-    """Refuse a view that there is not; raises UsageError."""
-    if view is not None and view not in get_args(View):
-        raise UsageError(f"{what}: view={view!r} given: one of {', '.join(get_args(View))}")
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit:
+    """What a learner made of examples: rows of the view's x -> rows of its y; None for nothing.
+
+    outcome: why it stopped early. details: numbers worth keeping.
+    """
+
+    predict: Callable[[Array], Any] | None
+    outcome: Outcome | None = None
+    details: dict[str, Any] = field(default_factory=dict)
 
 
-def require_count(examples: int | None, what: str) -> None:
-    """Refuse a number of examples that is none; raises UsageError."""
-    if examples is not None and (type(examples) is not int or examples < 1):
-        raise UsageError(f"{what}: examples={examples!r} given: an integer of at least 1 is needed")
+@dataclass(frozen=True, eq=False)
+class Viewed(ABC):
+    """A learner that gathers examples in a view, and predicts in it.
 
+    given: what learns. examples: how many it gets at most, all of the budget's by default. view:
+    reduced where the family has it, else flat, unless it is said. Raises UsageError for a view that
+    there is not, and for less than one example.
+    """
 
-def view_of(view: View | None, family: Family) -> View:
-    """Fill in the view of who names none: reduced where the family has it, else flat."""
-    return view or ("flat" if only_coded(family) else "reduced")
+    access: ClassVar[Access] = "examples"
+    kind: ClassVar[str]  # what it is, of an object that does not say
+    least: ClassVar[int] = 1  # examples without which nothing is learned
 
+    given: Any
+    examples: int | None = None
+    view: View | None = None
 
-def lacks(view: View | None, family: Family) -> str | None:
-    """Say why a family has no such view, or None."""
-    if view != "reduced" or not only_coded(family):
-        return None
-    return f"its view is 'reduced', which families with codes alone have, not {family.name}"
+    def __post_init__(self) -> None:
+        what = type(self).__name__
+        if self.view is not None and self.view not in get_args(View):
+            raise UsageError(
+                f"{what}: view={self.view!r} given: one of {', '.join(get_args(View))}"
+            )
+        if self.examples is not None and (type(self.examples) is not int or self.examples < 1):
+            raise UsageError(
+                f"{what}: examples={self.examples!r} given: an integer of at least 1 is needed"
+            )
+
+    @property
+    def name(self) -> str:
+        """The name of what is given, or of its class."""
+        return str(getattr(self.given, "__name__", type(self.given).__name__))
+
+    @property
+    def about(self) -> str:
+        """The first line of what it says of itself."""
+        return first_line(self.given) or self.kind
+
+    def supports(self, family: Family) -> str | None:
+        """Families that have its view."""
+        missing = CODED.missing(family)
+        return f"its view is 'reduced': {missing}" if missing and self.view == "reduced" else None
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Draw the examples, fit, complete the predictions to labels."""
+        family = oracle.family
+        view: View = self.view or ("reduced" if CODED.of(family) is not None else "flat")
+        data = gather(oracle, view, self.examples)
+        details: dict[str, Any] = {"view": view, "trained_on": len(data)}
+        if len(data) < self.least:
+            return nothing(family, data.outcome, **details)
+        found = self.fit(data, oracle, rng)
+        details |= found.details
+        if found.predict is None:
+            return nothing(family, found.outcome, **details)
+        return Hypothesis(
+            predict=completed(family, view, found.predict),
+            outcome=found.outcome or data.outcome,
+            details=details,
+        )
+
+    @abstractmethod
+    def fit(self, data: Data, oracle: ExampleOracle, rng: np.random.Generator) -> Fit:
+        """Learn from examples, of which there are `least`."""
 
 
 def gather(oracle: ExampleOracle, view: View, examples: int | None) -> Data:
@@ -93,7 +159,8 @@ def gather(oracle: ExampleOracle, view: View, examples: int | None) -> Data:
         used += len(drawn)
         parts.append(_seen(drawn, view))
     x, y, *codes = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Data(x=x, y=y, codes=codes[0] if codes else None, used=used, outcome=outcome)
+    first = codes[0] if codes else None
+    return Data(family=family, view=view, x=x, y=y, codes=first, outcome=outcome)
 
 
 def _seen(drawn: Examples, view: View) -> tuple[Array, ...]:
@@ -119,9 +186,10 @@ def completed(family: Family, view: View, predict: Callable[[Array], Any]) -> Pr
     if view == "reduced":
         return predictor(family, lambda z: checked(predict(z[:, 1:]), (len(z),)))
 
+    if view == "tokens":
+        return batched(predict)
+
     def labels(x: Array) -> Array:
-        if view == "tokens":
-            return checked(predict(x), x.shape)
         rows = flat(x)
         return checked(predict(rows), rows.shape).reshape(x.shape)
 
@@ -133,11 +201,8 @@ def batched(predict: Callable[[Array], Any]) -> Predict:
 
     def batches(x: Array) -> Array:
         rows = max(1, _NUMBERS // max(1, x.shape[1] * x.shape[2]))
-        parts = [
-            checked(predict(x[i : i + rows]), x[i : i + rows].shape)
-            for i in range(0, max(1, len(x)), rows)
-        ]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        parts = [x[i : i + rows] for i in range(0, max(1, len(x)), rows)]
+        return np.concatenate([checked(predict(part), part.shape) for part in parts])
 
     return batches
 

@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from hardness.compare import run
 from hardness.compare.run import Run
 from hardness.oracles import Budget
+from hardness.oracles.budget import restart_peak
 from hardness.upper import Outcome
-from hardness.upper.isolated import Foreign, processes
+from hardness.upper.isolated import CONTAIN, Foreign, contain, fence
 from instances import parse
 
 LEARNERS = Path(__file__).parent / "learners"
@@ -35,7 +37,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        return self.learner.partition(":")[2]
+        return self.learner.split(":")[1]
 
     def __str__(self) -> str:
         return self.name
@@ -46,6 +48,29 @@ def foreign_learner(text: str) -> Foreign:
     file, _, name = text.partition(":")
     path = LEARNERS / f"{file}.py"
     return Foreign(spec=text, text=f"{path}:{name}", file=path)
+
+
+LEVELS = [
+    pytest.param(
+        level,
+        marks=pytest.mark.skipif(
+            bool(why), reason=f"learners cannot be contained by {level} here: {why}"
+        ),
+    )
+    for level, why in (
+        ("bubblewrap", contain.unavailable()),
+        ("landlock", "" if fence.version() >= 6 else "Landlock 6 is needed"),
+        ("off", ""),
+    )
+]
+
+
+@contextmanager
+def contained(level: str) -> Iterator[None]:
+    """Run what is in the block at a level of containment."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CONTAIN, level)
+        yield
 
 
 def one(case: Case) -> Run:
@@ -63,6 +88,7 @@ def nothing_left() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as own, pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", own)  # others on this machine use the common one
         patch.setattr(tempfile, "tempdir", own)
+        restart_peak()  # which opens its file once in a process, and keeps it
         before = _there()
         yield
         after = _there()
@@ -73,7 +99,7 @@ def _there() -> dict[str, Any]:
     folders = [Path(tempfile.gettempdir()), LEARNERS, Path("/dev/shm")]
     left = {str(p) for f in folders for p in f.glob("*") if p.name.startswith(_NAMES)}
     return {
-        "processes": set(processes.below(os.getpid())),
+        "processes": {p.pid for p in psutil.Process().children(recursive=True)},
         "descriptors": len(os.listdir("/proc/self/fd")),
         "files": left,
     }
@@ -83,5 +109,11 @@ def bare(found: Run) -> dict[str, Any]:
     """What must not depend on who else runs, nor where: all but times, memory and confinement."""
     data = found.to_json()
     del data["usage"]["seconds"], data["usage"]["peak_bytes"]
-    own = {"cpu_seconds", "startup_seconds", "confined", "sha256", "libraries", "predict_seconds"}
-    return data | {"details": {k: v for k, v in data["details"].items() if k not in own}}
+    own = {"cpu_seconds", "startup_seconds", "contained", "sha256", "predict_seconds"}
+    details = flat(data["details"])
+    return data | {"details": {k: v for k, v in details.items() if k not in own | {"libraries"}}}
+
+
+def flat(details: dict[str, Any]) -> dict[str, Any]:
+    """What a learner reports beside what is known of its run."""
+    return {k: v for k, v in details.items() if k != "reported"} | details.get("reported", {})

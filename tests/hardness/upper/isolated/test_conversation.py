@@ -10,16 +10,23 @@ from contextlib import suppress
 from fractions import Fraction
 
 import numpy as np
+import psutil
 import pytest
 
 from hardness.compare import play, run
 from hardness.compare.run import attempt
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.upper import Outcome
-from hardness.upper.isolated import foreign, processes
-from hardness.upper.isolated.wire import Window
+from hardness.upper.isolated import foreign, init
+from hardness.upper.isolated.messages import Channel
 from instances import parse, read_folder, write_folder
-from tests.hardness.upper.isolated.driving import LEARNERS, bare, foreign_learner, nothing_left
+from tests.hardness.upper.isolated.driving import (
+    LEARNERS,
+    bare,
+    flat,
+    foreign_learner,
+    nothing_left,
+)
 
 FAMILIES = [
     "parity:d=70,m=3,noise=0.1",
@@ -68,10 +75,10 @@ class CoinsAsThere:
 
 @pytest.mark.parametrize("spec", FAMILIES)
 def test_examples_in_any_pieces(spec, monkeypatch):
-    monkeypatch.setattr(foreign, "_WINDOW", 1 << 14)  # some pieces come in several parts
+    monkeypatch.setattr(foreign, "_AT_ONCE", 1 << 14)  # some pieces come in several parts
     here, there = pair("Sums", parse(spec).instance(3), Budget(examples=900))
     assert bare(there) == bare(here)
-    assert there.details["counts"][-1] == [528, 900]
+    assert flat(there.details)["counts"][-1] == [528, 900]
 
 
 @pytest.mark.parametrize("spec", [*FAMILIES[:2], FAMILIES[4], FAMILIES[6]])
@@ -82,7 +89,7 @@ def test_queries(spec, oracle, monkeypatch):
         pytest.skip("an exact answer enumerates 4^d tokens, which is refused above d = 10")
     here, there = pair("Asks", family.instance(3), Budget(), oracle=oracle, tau=Fraction(1, 5))
     assert bare(there) == bare(here)
-    assert there.usage.queries == len(there.details["answers"]) >= 3
+    assert there.usage.queries == len(flat(there.details)["answers"]) >= 3
 
 
 @pytest.mark.parametrize("strategy", ["adversary", "stabbing"])
@@ -96,17 +103,49 @@ def test_games(strategy):
 def test_a_query_shows_no_label(monkeypatch):
     """No array but tokens is sent; which factor an example has is not among them."""
     sent = []
-    put = Window.put
+    tell = Channel.tell
 
-    def putting(self, arrays):
-        sent.append(set(arrays))
-        return put(self, arrays)
+    def telling(self, message, until=None, arrays=None):
+        sent.append(set(arrays or {}))
+        tell(self, message, until, arrays)
 
-    monkeypatch.setattr(Window, "put", putting)
+    monkeypatch.setattr(Channel, "tell", telling)
     instance = parse("parity:d=10,m=3").instance(3)
     found = run(foreign_learner("well:Asks"), instance, Budget(), 3)
     assert found.outcome is Outcome.LEARNED_NOTHING
     assert set().union(*sent) == {"words", "z", "x"}  # x: what is predicted on in the end
+
+
+def test_a_query_of_few_samples_shows_no_levels_of_theirs(monkeypatch):
+    sent = []
+    tell = Channel.tell
+
+    def telling(self, message, until=None, arrays=None):
+        sent.append(message.get("factors"))
+        tell(self, message, until, arrays)
+
+    monkeypatch.setattr(Channel, "tell", telling)
+    family = parse("lwe:n=4,q=97,sigma=1")
+    run(foreign_learner("well:AsksAFew"), family.instance(3), Budget(), 3, tau=Fraction(1))
+    assert [factors for factors in sent if factors] == [[float(v) for v in family.levels]]
+
+
+def test_a_pool_of_many_sets_ends_with_the_time():
+    family = parse("parity:d=20,m=3")
+    started = time.monotonic()
+    found = run(
+        foreign_learner("well:ManySets"), family.instance(3), Budget(seconds=1.0), oracle="exact"
+    )
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert time.monotonic() - started < 30  # a minute and more without the limit
+
+
+def test_a_claim_that_is_no_secret_is_none():
+    found = run(
+        foreign_learner("well:ClaimsZero"), parse("window:n=3,q=8,parts=8").instance(3), Budget()
+    )
+    assert found.outcome is Outcome.LEARNED_NOTHING
+    assert not found.secret_recovered
 
 
 @pytest.mark.parametrize(
@@ -163,11 +202,11 @@ def test_nothing_outlives_the_command(number, tmp_path, interruptible):
             env=environment,
         ) as started,
     ):
-        wait_for(lambda: len(processes.below(started.pid)) >= 3)  # guard, learner, daemon
-        there = processes.below(started.pid)
+        wait_for(lambda: len(init.below(started.pid)) >= 3)  # guard, learner, daemon
+        there = init.below(started.pid)
         started.send_signal(number)
         started.wait()
-        wait_for(lambda: processes.use(there).count == 0)
+        wait_for(lambda: not any(map(psutil.pid_exists, there)))
         for pid in there:  # this process adopts what the command leaves
             with suppress(OSError):
                 os.waitpid(pid, 0)

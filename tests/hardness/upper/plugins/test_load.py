@@ -182,7 +182,8 @@ def test_what_an_object_says_of_itself_is_kept(here):
     assert found.supports(parse("parity:d=6,m=2")) is None
     assert found.digest == hashlib.sha256(GOOD.encode()).hexdigest()
     assert load("mine.py:Plain").revision == 1
-    assert load("mine.py:bits").supports(parse("linear:m=1,k=2,d=6")).endswith("not linear")
+    reason = load("mine.py:bits").supports(parse("linear:m=1,k=2,d=6"))
+    assert "'reduced': linear given: it lacks `coded`" in reason
     assert not list(here.glob("__pycache__"))
 
 
@@ -402,10 +403,11 @@ class Stingy:
 def test_examples_are_gathered_in_order_and_counted():
     instance = parse("parity:d=9,m=2").instance(0)
     whole = instance.examples(0, 100)
-    data = gather(Stingy(instance, Meter(Budget(examples=100))), "tokens", None)
+    oracle = Stingy(instance, Meter(Budget(examples=100)))
+    data = gather(oracle, "tokens", None)
     assert (data.x == whole.x).all()
     assert (data.y == whole.y).all()
-    assert (data.used, data.outcome) == (100, None)
+    assert (oracle.meter.examples, data.outcome) == (100, None)
     data = gather(Stingy(instance, Meter(Budget(examples=100))), "flat", 40)
     assert (data.x == flat(whole.x[:40])).all()
     z, s = make_reduced("parity:d=9,m=2", 30, 0)
@@ -413,12 +415,14 @@ def test_examples_are_gathered_in_order_and_counted():
     assert (data.x[:30] == z).all()
     assert (data.y[:30] == s).all()
     data = gather(Stingy(instance, Meter(Budget(examples=50))), "tokens", 80)
-    assert (data.used, data.outcome) == (50, None)
+    assert (len(data), data.outcome) == (50, None)
     data = gather(Stingy(instance, Meter(Budget()), seconds_after=20), "tokens", 80)
-    assert (data.used, data.outcome) == (21, Outcome.SECONDS_SPENT)
+    assert (len(data), data.outcome) == (21, Outcome.SECONDS_SPENT)
     with pytest.raises(Spent):
         gather(Stingy(instance, Meter(Budget()), seconds_after=0), "tokens", 80)
-    assert gather(Stingy(instance, Meter(Budget())), "reduced", None).used == 10_000
+    oracle = Stingy(instance, Meter(Budget()))
+    gather(oracle, "reduced", None)
+    assert oracle.meter.examples == 10_000
 
 
 @pytest.mark.parametrize("spec", ["parity:d=7,m=2", "lwr:n=3,q=4,p=2", "linear:m=1,k=3,d=4"])

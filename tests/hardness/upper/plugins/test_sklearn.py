@@ -126,7 +126,7 @@ def test_random_states_are_set_and_the_object_is_left_alone():
 def test_views_and_kinds_that_do_not_fit():
     logistic = make("linear_model.LogisticRegression")
     nice = parse("nice:m=2,k=2,d=6")
-    assert "families with codes alone" in adapt(logistic, "here").supports(nice)
+    assert "it lacks `coded`" in adapt(logistic, "here").supports(nice)
     ridge = make("linear_model.Ridge")
     assert adapt(ridge, "here").supports(nice) is None
     assert "reduced" in adapt(Estimator(ridge, view="reduced"), "here").supports(nice)

@@ -1,8 +1,7 @@
 """A learner that looks for the secret wherever it can read; it says where it found any of it.
 
-NEEDLES: what to look for, each byte exclusive-or 0x55, so that this file is no place to find it.
-ANCESTOR: the last process to look into, upwards. PLANTED: a folder with the secret in it.
-All three stand in look.json beside a copy of this file.
+look.json beside a copy of this file has needles, what to look for, each byte exclusive-or 0x55, so
+that it is no place to find them; parent, the process to look into; planted, the secret's folder.
 """
 
 import ctypes
@@ -45,7 +44,7 @@ def search(look):
         if any(needle in content for needle in needles):
             found.add(where)
 
-    processes = list(ancestors(look["ancestor"]))
+    processes = [os.getppid(), look["parent"]]
     for what, pid in [("own", os.getpid()), *((f"above {n}", p) for n, p in enumerate(processes))]:
         for name in ("cmdline", "environ"):
             with suppress(OSError):
@@ -66,7 +65,7 @@ def search(look):
     for where, path in ways(Path(look["planted"]), processes):
         with suppress(OSError):
             examine(where, path.read_bytes())
-    for folder in (Path("/dev/shm"), Path(os.environ["TMPDIR"]), Path(look["planted"]).parent):
+    for folder in (Path("/dev/shm"), Path.cwd(), Path(look["planted"]).parent):
         for path in walk(folder):
             with suppress(OSError):
                 if path.name != "look.json" and path.is_file():
@@ -74,20 +73,8 @@ def search(look):
     return {
         "found": sorted(found),
         "opened": sorted(opened),
-        "processes": len(processes),
         "arguments": sys.argv[1:],
     }
-
-
-def ancestors(last):
-    """List the processes above, up to the one that started it all and no further."""
-    pid = os.getppid()
-    while pid > 1:
-        yield pid
-        if pid == last:
-            return
-        with open(f"/proc/{pid}/stat") as line:
-            pid = int(line.read().rpartition(")")[2].split()[1])
 
 
 def memory(pid):

@@ -32,8 +32,15 @@ class Base:
         return Hypothesis(predict=oracle.family.known, details=details or {})
 
 
-def _sent(content):
-    return struct.pack("<I", len(content)) + content
+CHANNEL = json.loads(sys.argv[1])["channel"]
+
+
+def _sent(content, size=0):
+    return struct.pack("<IQ", len(content), size) + content
+
+
+def _say(message, values=b""):
+    os.write(CHANNEL, _sent(json.dumps(message).encode(), len(values)) + values)
 
 
 class Closes(Base):
@@ -54,50 +61,103 @@ class Junk(Base):
 
 class LongMessage(Base):
     def tamper(self):
-        os.write(int(sys.argv[1]), b"\xff\xff\xff\xff")
+        os.write(CHANNEL, b"\xff" * 12)
 
 
 class HalfMessage(Base):
     def tamper(self):
-        os.write(int(sys.argv[1]), struct.pack("<I", 100) + b"{")
+        os.write(CHANNEL, struct.pack("<IQ", 100, 0) + b"{")
         time.sleep(1000)
 
 
 class DeepMessage(Base):
     def tamper(self):
-        os.write(int(sys.argv[1]), _sent(b"[" * 100_000))
+        os.write(CHANNEL, _sent(b"[" * 100_000))
 
 
 class OddOperation(Base):
     def tamper(self):
-        os.write(int(sys.argv[1]), _sent(b'{"op": ["draw"]}'))
+        os.write(CHANNEL, _sent(b'{"op": ["draw"]}'))
 
 
 class ForgedExamples(Base):
     """A count that is none."""
 
     def tamper(self):
-        os.write(int(sys.argv[1]), _sent(b'{"op": "draw", "count": true}'))
+        os.write(CHANNEL, _sent(b'{"op": "draw", "count": true}'))
 
 
 class ForgedQuery(Base):
-    """Sets of a million coordinates, and of coordinates far out."""
+    """Sets of coordinates far out."""
 
     def tamper(self):
-        message = {"op": "ask", "kind": "pool", "data": [[10**9]]}
-        os.write(int(sys.argv[1]), _sent(json.dumps(message).encode()))
+        _say({"op": "ask", "kind": "pool", "sets": [[10**9]]})
 
 
 class ForgedLearned(Base):
-    """Says that it has learned, and answers with places outside of the window."""
+    """Says that it has learned, and answers with a shape of its own."""
 
     def tamper(self):
-        def say(message):
-            os.write(int(sys.argv[1]), _sent(json.dumps(message).encode()))
+        _say({"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": "{}"})
+        _say({"op": "values", "shape": [1 << 30, 2, 20]})
+        time.sleep(1000)
 
-        say({"op": "learned", "secret": [1, 2, 3], "outcome": "SOLVED", "details": {}})
-        place = {"type": "<f8", "shape": [1 << 40, 2, 20], "start": 1 << 50}
-        say({"op": "predicted", "arrays": {"y": place}})
+
+class ManyNames(Base):
+    """Twenty thousand names for one buffer."""
+
+    def tamper(self):
+        names = {f"n{i}": ["<f8", [1 << 20]] for i in range(20_000)}
+        _say({"op": "values", "arrays": names}, bytes(8))
+
+
+class ManyNumbers(Base):
+    """A shape of a number of a million nines."""
+
+    def tamper(self):
+        content = b'{"op": "values", "shape": [' + b"9" * 1_000_000 + b"]}"
+        os.write(CHANNEL, _sent(content))
+
+
+class MuchBehind(Base):
+    """More bytes behind a message than its shape says."""
+
+    def tamper(self):
+        _say({"op": "draw", "count": 1, "shape": [3]}, bytes(24))
+
+
+class TwoOperations(Base):
+    """A message that is two at once."""
+
+    def tamper(self):
+        os.write(CHANNEL, _sent(b'{"op": "learned", "op": "draw", "count": 1, "sets": []}'))
+
+
+class ForgedDetails(Base):
+    """Reports what the toolkit alone may say, and what a terminal would obey."""
+
+    def tamper(self):
+        return {
+            "contained": "off",
+            "sha256": "0" * 64,
+            "cpu_seconds": -1,
+            "usage\nrisk     0.0000": "solved\x1b[2J\nsecret   yes",
+            "reported": {"outcome": "solved"},
+        }
+
+
+class OddEnd(Base):
+    """An end with words that a terminal would obey, and an outcome that it may not claim."""
+
+    def tamper(self):
+        _say({"op": "ended", "why": "SOLVED", "told": {"reason": "\x1b]0;x\x07\nrisk 0"}})
+        time.sleep(1000)
+
+
+class OddReason(Base):
+    def tamper(self):
+        told = {"reason": "\x1b]0;x\x07\nrisk 0", "type": "A\nB"}
+        _say({"op": "ended", "why": "RAISED", "told": told})
         time.sleep(1000)
 
 
@@ -106,7 +166,7 @@ class Messages(Base):
 
     def tamper(self):
         while True:
-            os.write(int(sys.argv[1]), _sent(b'{"op": "draw", "count": 0}') * 1000)
+            os.write(CHANNEL, _sent(b'{"op": "draw", "count": 0}') * 1000)
 
 
 class Evaluates(Base):
@@ -127,21 +187,21 @@ class Globals(Base):
         np.set_printoptions(precision=1)
         warnings.simplefilter("error")
         sys.setrecursionlimit(10**6)
-        os.environ["HARDNESS_RUN"] = "changed"
         os.umask(0o777)
 
 
 class Patches(Base):
-    """The judge, numpy, the wire and the oracle: those of its own process alone."""
+    """The judge, numpy, the messages and the oracle: those of its own process alone."""
 
     def tamper(self):
         import hardness.compare.run as judge
-        import hardness.upper.isolated.wire as wire
+        import hardness.upper.isolated.child as child
+        import hardness.upper.isolated.messages as messages
 
         judge.judge = judge.measure = np.mean = np.random.default_rng = None
-        wire.MOST = 1 << 60
+        messages.MOST = 1 << 60
         type(self.oracle.family).trivial_risk = 10**9
-        sys.modules["__main__"].plain = lambda details: {"forged": True}
+        child.encoded = lambda details: '{"forged": true}'
 
 
 class Imposes(Base):

@@ -73,3 +73,23 @@ class AsksForever(Base):
     def learn(self, oracle, rng):
         while True:
             oracle.ask(Query(phi=lambda x, y: np.zeros(len(x))))
+
+
+class ManySets(Base):
+    """A pool that would take a minute to evaluate."""
+
+    def learn(self, oracle, rng):
+        sets = tuple(tuple(rng.choice(20, 3, replace=False).tolist()) for _ in range(4096))
+        oracle.ask(Pool(sets=sets))
+
+
+class AsksAFew(Base):
+    """A query of the factor, answered from few samples."""
+
+    def learn(self, oracle, rng):
+        oracle.ask(Factor(phi=lambda z, s: np.tanh(s), d=oracle.family.d))
+
+
+class ClaimsZero(Base):
+    def learn(self, oracle, rng):
+        return Hypothesis(predict=oracle.family.known, secret=(0, 0, 0))

@@ -1,0 +1,169 @@
+"""Messages of a learner's process: what is not in its bounds is refused before it is taken."""
+
+import json
+import socket
+import struct
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardness.upper.isolated.messages import (
+    MOST,
+    Ask,
+    Broken,
+    Channel,
+    Draw,
+    Late,
+    Learned,
+    Values,
+    encoded,
+    reported,
+)
+
+
+@pytest.fixture
+def ends():
+    one, other = socket.socketpair()
+    with one, other:
+        yield Channel(one), other
+
+
+def soon(seconds=5.0):
+    return time.monotonic() + seconds
+
+
+def framed(content, size=0):
+    return struct.pack("<IQ", len(content), size) + content
+
+
+def test_messages_arrive_as_they_were(ends):
+    here, other = ends
+    there = Channel(other)
+    said = [Draw(count=3), Ask(kind="pool", sets=[[1, 2], [0]])]
+    said += [Learned(secret=None, outcome="ä\0", details="{}")]
+    for one in said:
+        there.say(one)
+    assert [here.hear(soon())[0] for _ in said] == said
+    here.tell({"op": "drawn", "count": 2}, soon(), {"x": np.arange(6, dtype=np.int8).reshape(2, 3)})
+    message, arrays = there.told()
+    assert message == {"op": "drawn", "count": 2}
+    assert arrays["x"].dtype == np.int8
+    assert arrays["x"].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_numbers_arrive_whatever_their_order_in_memory(ends, order):
+    here, other = ends
+    sent = np.asarray(np.random.default_rng(0).random((300, 200)), order=order)[::2]
+    sender = threading.Thread(
+        target=Channel(other).say, args=(Values(shape=sent.shape), sent.copy(order))
+    )
+    sender.start()
+    said, got = here.hear(soon(), sent.shape)
+    sender.join()
+    assert isinstance(said, Values)
+    np.testing.assert_array_equal(got, sent)
+
+
+REFUSED = [
+    *(b"", b"[]", b"3", b"null", b"{", b"\xff\xfe", b"{}", b'{"op": "none"}', b'{"op": ["draw"]}'),
+    *(b'{"op": "draw", "count": 1} {}', b"[" * 20_000, b'{"a": ' * 5_000),
+    b'{"op": "draw", "count": ' + b"9" * 5000 + b"}",
+    *(b'{"op": "draw", "count": -1}', b'{"op": "draw", "count": true}'),
+    *(b'{"op": "draw", "count": 1e3, "more": 1}', b'{"op": "draw", "count": NaN}'),
+    b'{"op": "learned", "secret": [1e999], "outcome": null, "details": "{}"}',
+    json.dumps({"op": "ask", "kind": "pool", "sets": [[]] * 5000}).encode(),
+    json.dumps({"op": "ask", "kind": "pool", "sets": [[1 << 41]]}).encode(),
+    json.dumps({"op": "ask", "kind": "pool", "sets": [[0] * 40_000]}).encode(),
+    json.dumps({"op": "learned", "secret": [0] * 40_000, "outcome": None, "details": ""}).encode(),
+    json.dumps({"op": "values", "shape": [1] * 20_000}).encode(),
+    json.dumps({"op": "values", "shape": [2], "arrays": {"a": 1}}).encode(),
+    json.dumps({"op": "draw", "count": 1, "shape": [2]}).encode(),
+    json.dumps({"op": "no values", "reason": "x" * 3000}).encode(),
+]
+
+
+@pytest.mark.parametrize("content", REFUSED)
+def test_what_is_no_message_is_refused(ends, content):
+    here, other = ends
+    other.sendall(framed(content))
+    with pytest.raises(Broken):
+        here.hear(soon())
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [((2, 3), 40), ((2, 3), 56), ((3, 2), 48), ((6,), 48), ((1 << 39, 1 << 39), 8), ((), 48)],
+)
+def test_numbers_of_another_shape_are_refused_before_they_are_taken(ends, shape, size):
+    here, other = ends
+    other.sendall(framed(json.dumps({"op": "values", "shape": shape}).encode(), size))
+    with pytest.raises(Broken):  # although none of the numbers has come
+        here.hear(soon(), (2, 3))
+
+
+def test_a_length_is_bounded_before_anything_is_waited_for(ends):
+    here, other = ends
+    other.sendall(struct.pack("<IQ", MOST + 1, 0))
+    with pytest.raises(Broken, match="bytes"):
+        here.hear(soon())
+
+
+def test_the_end_of_a_connection_is_seen(ends):
+    here, other = ends
+    other.sendall(framed(b'{"op": "draw", "count": 1}')[:20])
+    other.close()
+    with pytest.raises(Broken):
+        here.hear(soon())
+    with pytest.raises(Broken):
+        here.tell({"op": "answer"}, soon())
+
+
+def test_waiting_ends(ends):
+    here, other = ends
+    other.sendall(framed(b'{"op": "draw", "count": 1}')[:20])
+    with pytest.raises(Late):
+        here.hear(soon(0.05))
+    with pytest.raises(Late):  # nobody reads
+        here.tell({"op": "drawn"}, soon(0.05), {"x": np.zeros(1 << 20)})
+    with pytest.raises(Late):
+        here.hear(soon(-1))
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(st.text(), plain))
+def test_what_is_reported_can_be_printed_and_stored(details):
+    found = reported(encoded(details))
+    text = json.dumps(found, allow_nan=False, ensure_ascii=False)
+    assert text.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("details", "kept"),
+    [
+        (3, {}),
+        ({"a": object}, {"a": "<class 'object'>"}),
+        ({"a": np.arange(3), "b": np.float32(0.5)}, {"a": [0, 1, 2], "b": 0.5}),
+        ({"x" * 200: 1}, {"x" * 100: 1}),
+        ({"a": "x" * 70_000}, {"dropped": "details of over 65536 characters"}),
+    ],
+)
+def test_details_of_any_kind(details, kept):
+    assert reported(encoded(details)) == kept
+
+
+def test_deep_details_are_cut():
+    nested = {"a": [[[[[[[1]]]]]]]}
+    assert reported(encoded(nested)) == {"a": [[[[[None]]]]]}
+    with pytest.raises(Broken):
+        reported("[" * 60_000)
