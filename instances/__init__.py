@@ -1,20 +1,25 @@
 """What is to be learned: attention layers, token distributions, families and their instances."""
 
-from instances.arrays import dataset, make_examples, make_reduced, stream
-from instances.coded import Coded, CodedExamples
-from instances.errors import (
-    AlreadyExists,
-    DamagedFile,
-    TooLarge,
-    ToolkitError,
-    UsageError,
-)
-from instances.family import Examples, Family, Hidden, Instance, Public
-from instances.files import Folder, load_layer, read_folder, save_layer, write_folder
-from instances.layer import AttentionLayer
-from instances.parity import Parity
-from instances.profile import Profile
-from instances.spec import parse
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from instances.arrays import dataset, make_examples, make_reduced, stream
+    from instances.coded import Coded, CodedExamples
+    from instances.errors import (
+        AlreadyExists,
+        DamagedFile,
+        TooLarge,
+        ToolkitError,
+        UsageError,
+    )
+    from instances.families.parity import Parity
+    from instances.family import Examples, Family, Hidden, Instance, Public
+    from instances.files import Folder, load_layer, read_folder, save_layer, write_folder
+    from instances.layer import AttentionLayer
+    from instances.spec import parse
+    from instances.symmetric import Profile
 
 __all__ = [
     "AlreadyExists",
@@ -43,3 +48,5 @@ __all__ = [
     "stream",
     "write_folder",
 ]
+
+lazily(__name__)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.coded import require_coded
+from instances.capabilities import CODED
 from instances.extras import require_extra
 from instances.family import Examples, Instance, require
 from instances.limits import require_memory
@@ -50,7 +50,7 @@ def make_reduced(spec: str, n: int, seed: int) -> Arrays:
     ((100, 7), [-1.0, 1.0], 1)
     """
     instance = _instance(spec, n, seed)
-    family = require_coded(instance.family)
+    family = CODED.need(instance.family)
     z, s = np.empty((n, family.d - 1), np.int8), np.empty(n)
     rows = max(1, _NUMBERS // (2 * family.d))
     filled = start = 0

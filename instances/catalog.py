@@ -125,7 +125,8 @@ CATALOG: dict[str, Entry] = {
     ),
     "toy-80": Entry(
         spec="lwe:n=80,q=113,sigma=3,secret=binary,h=6",
-        about="the toy setting of the benchmark of attacks that learn: sparse binary secret",
+        about="a sparse binary secret, sizes of the toy setting of the benchmark of attacks that "
+        "learn; independent samples, where the benchmark's come from a ring",
         source="WSMCL24",
     ),
     "toy-128": Entry(

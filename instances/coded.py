@@ -5,19 +5,24 @@ levels, where it says anything: its code.
 """
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.errors import UsageError
-from instances.family import Examples, Family, Secret
+from instances.capabilities import CODED
+from instances.errors import ToolkitError, UsageError
+from instances.factor import MOST_COORDINATES, MOST_MEMBERS, FactorTables
+from instances.family import Examples, Family, Hardness, Secret
+from instances.layer import AttentionLayer
+from instances.layererror import LayerError, unknown
 from instances.streams import BitStream, key
+
+_LISTED = 1 << 28  # values of members over z: their mean takes seconds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,9 +70,49 @@ class CodedExamples(Examples):
 
 
 class Coded(Family):
-    """A family of two-token layers, its labels given by codes of public levels."""
+    """A family of two-token layers, its labels given by codes of public levels.
+
+    z = X_1 * X_2. A label is Y[l, 0] = X[l, 0] times a factor, and 0 in every other column: where
+    z_0 = +1 the factor is public, `known_constant`; where z_0 = -1 it is one of `levels`, a
+    function of z that differs from member to member, and label noise reflects it in the middle of
+    the levels with probability `noise`. A subclass gives what is abstract, and `code` (or `codes`,
+    of packed tokens). It should list its `members`; where it cannot, it gives `expected` and
+    `unknown_variance` by formulas of its own, and what is known of its `hardness`.
+    """
 
     k = 2
+    label_text: ClassVar[str] = (
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * "
+        "levels[code] where z_0 = -1, else 0; all other columns are 0"
+    )
+
+    @property
+    def coded(self) -> "Coded":
+        """The family itself."""
+        return self
+
+    @property
+    def factor(self) -> FactorTables | None:
+        """Tables over z, for d - 1 up to 26."""
+        return FactorTables(family=self) if self.d - 1 <= MOST_COORDINATES else None
+
+    @property
+    def hardness(self) -> Hardness:
+        """Bounds from the correlations of all members, where these are few enough to enumerate."""
+        size, listed = self.size or math.inf, self.factor and self.members()
+        if listed is None or size > MOST_MEMBERS or size * 2 ** (self.d - 1) > _LISTED:
+            why = "no bound is claimed: not all members can be listed and enumerated over z"
+            return Hardness(evidence="none", why=why)
+        return Hardness(
+            evidence="exact",
+            why="correlations of all members are exact; they bound statistical queries, or where "
+            "labels take more than two values correlational ones: see `hardness certify`",
+        )
+
+    @property
+    def default_learners(self) -> tuple[str, ...]:
+        """Those that need to know nothing more of the labels."""
+        return ("queries", "elimination", "lowdegree", "student")
 
     @property
     def token_text(self) -> str:
@@ -79,16 +124,28 @@ class Coded(Family):
         """Packed words and one code."""
         return self.k * tokens.words_per_token(self.d) * 8 + self.code_type.itemsize
 
+    @cached_property
+    def layer_heads(self) -> int:
+        """The heads of the layer of some member: every member has as many."""
+        return self.layer(self.draw(np.random.default_rng(0))).m
+
     @property
     def code_type(self) -> np.dtype[Any]:
         """The type of a code: uint8, or uint16 for more than 256 levels."""
         return np.dtype(np.uint8 if len(self.levels) <= 256 else np.uint16)
 
-    @abstractmethod
-    def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Project predictions on the interval that everyone knows E[Y|X] lies in."""
+    @property
+    def levels(self) -> tuple[Fraction, ...]:
+        """The values that the unknown part of a label can take, as codes number them: 1 and -1."""
+        return Fraction(1), Fraction(-1)
 
-    @abstractmethod
+    def code(self, secret: Secret, z: NDArray[np.int8]) -> NDArray[Any]:
+        """Compute the places in `levels` of a member's factors without noise: (n, d) -> (n,).
+
+        z: -1 and +1, with z_0 = -1.
+        """
+        raise NotImplementedError(f"{type(self).__name__} gives neither `code` nor `codes`")
+
     def codes(
         self, secret: Secret, words: NDArray[np.uint64], errors: NDArray[Any]
     ) -> NDArray[np.unsignedinteger[Any]]:
@@ -96,21 +153,22 @@ class Coded(Family):
 
         errors: (n,), what label noise does to each, as `disturb` draws it; zeros for none.
         """
-
-    @abstractmethod
-    def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Say where the label of packed tokens has an unknown part: (n, k, words) -> (n,)."""
-
-    @abstractmethod
-    def decode(
-        self, x: NDArray[Any], codes: NDArray[np.unsignedinteger[Any]]
-    ) -> NDArray[np.float64]:
-        """Turn tokens and codes into labels: (n, k, d)."""
-
-    @property
-    @abstractmethod
-    def levels(self) -> tuple[Fraction, ...]:
-        """The values that the unknown part of a label can take, as codes number them."""
+        z = tokens.unpack(words[:, 0] ^ words[:, 1], self.d)
+        z[:, 0] = -1
+        found = np.asarray(self.code(secret, z))
+        if found.shape != (len(z),) or found.dtype.kind not in "bui":
+            raise UsageError(
+                f"{self.name}: `code` gave {found.dtype} {found.shape} for {len(z)} points: an "
+                "integer, or a truth value, for each is needed"
+            )
+        if len(found) and not 0 <= found.min() <= found.max() < len(self.levels):
+            raise UsageError(
+                f"{self.name}: `code` gave {found.min()} to {found.max()}: places in the "
+                f"{len(self.levels)} levels are 0 to {len(self.levels) - 1}"
+            )
+        found = found.astype(np.intp)
+        found = np.where(errors.astype(np.bool_), self._reflected[found], found)
+        return (found * self.open(words)).astype(self.code_type)
 
     @cached_property
     def factors(self) -> NDArray[np.float64]:
@@ -118,23 +176,156 @@ class Coded(Family):
         return np.array([float(v) for v in self.levels])
 
     @property
+    def known_constant(self) -> Fraction:
+        """The public factor of labels where z_0 = +1."""
+        return Fraction(0)
+
+    @cached_property
+    def centre(self) -> Any:
+        """The middle of the levels, in which noise reflects a factor."""
+        return (max(self.levels) + min(self.levels)) / 2
+
+    @cached_property
+    def _reflected(self) -> NDArray[np.intp]:
+        place = {v: i for i, v in enumerate(self.levels)}
+        return np.array([place.get(2 * self.centre - v, 0) for v in self.levels])
+
+    def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate by the formula what the layer of a member computes: (n, 2, d) -> (n, 2, d)."""
+        return self.label(secret, x)
+
+    def layer_tolerance(self, layer: AttentionLayer) -> float:
+        """Bound how far a member's layer may be from `computed` by rounding.
+
+        1e-12 up to sum |a_i| = 200 times the largest level, and in proportion above: rounding grows
+        with the sizes that cancel.
+        """
+        total = float(np.abs(layer.w[:, 0, 0]).sum())
+        return 1e-12 * max(float(np.abs(self.factors).max()), total / 200)
+
+    @property
+    def error_rate(self) -> float:
+        """The probability that noise changes a label with an unknown part, or a little more."""
+        return float(self.noise)
+
+    @cached_property
+    def channel(self) -> NDArray[np.float64]:
+        """The chance of each code of a label, by the code that it has without noise: (L, L)."""
+        codes, rate = np.arange(len(self.levels)), float(self.noise)
+        out = np.zeros((len(codes), len(codes)))
+        out[codes, codes] = 1 - rate
+        out[codes, self._reflected] += rate
+        return out
+
+    @property
+    def layer_error(self) -> LayerError:
+        """Bound how far the layer of any member, in float64, is from the formula on any input."""
+        return unknown(self.levels, "no bound is known for this family")
+
+    @property
     def shares(self) -> tuple[Fraction, ...] | None:
         """The chance of each level where it is unknown; None where it depends on the tokens."""
         return None
 
-    @abstractmethod
+    def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Return where the label of packed tokens has an unknown part, z_0 = -1: (n, k, words)."""
+        return np.asarray((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1), np.bool_)
+
+    def decode(
+        self, x: NDArray[Any], codes: NDArray[np.unsignedinteger[Any]]
+    ) -> NDArray[np.float64]:
+        """Turn tokens and codes into labels: (n, k, d)."""
+        return self.labelled(x, self.factors[codes])
+
+    def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate the formula without noise: (n, 2, d) -> (n, 2, d)."""
+        return self.labelled(x, self._factor(secret, x))
+
+    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate F = E[Y|X]: the factor drawn towards the centre by 1 - 2 noise."""
+        return self.labelled(x, self.fade(self._factor(secret, x)))
+
+    def _factor(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        words = tokens.pack(x)
+        return self.factors[self.codes(secret, words, np.zeros(len(words), np.bool_))]
+
+    def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate the mean of F over all members: (n, 2, d) -> (n, 2, d)."""
+        return self.labelled(x, self.expected(tokens.pack(x)))
+
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Evaluate the factor of `known` on packed open tokens: (n, k, words) -> (n,)."""
+        """Evaluate the factor of `known` on packed open tokens: (n, k, words) -> (n,).
+
+        Raises ToolkitError where members cannot be listed, or are too many.
+        """
+        z = words[:, 0, 0] ^ words[:, 1, 0]
+        return self.fade(self._prior[(z >> np.uint64(1)).astype(np.intp)])
+
+    @cached_property
+    def _prior(self) -> NDArray[np.float64]:
+        """The mean of the factor over all members, by z: (2^(d-1),)."""
+        tables = self.factor
+        if tables is None or self.members() is None or (self.size or 0) << self.d - 1 > _LISTED:
+            raise ToolkitError(
+                f"{self.spec}: the mean over members is computed for up to 2^28 values of members "
+                "over z, where `members` lists them: give the family `expected` and "
+                "`unknown_variance`"
+            )
+        total, listed = np.zeros(1 << self.d - 1), tables.listed(_LISTED)
+        for secret in listed:
+            total += tables.table(secret)
+        return total / len(listed)
+
+    @cached_property
+    def unknown_variance(self) -> Any:
+        """E (factor - mean over members)^2 over z and members: what there is to learn."""
+        prior, tables = self._prior, self.factor
+        if tables is None:
+            raise ToolkitError(f"{self.spec}: members cannot be listed: give `unknown_variance`")
+        listed = tables.listed(_LISTED)
+        found = [float(((tables.table(s) - prior) ** 2).mean()) for s in listed]
+        return float(np.mean(found))
 
     @property
-    @abstractmethod
     def trivial_risk(self) -> float:
-        """E ||F - known||^2 on open tokens, F = E[Y|X]: what a relative risk of 1 stands for."""
+        """E ||F - known||^2 on open tokens: what a relative risk of 1 stands for."""
+        found = float(2 * (1 - 2 * self.noise) ** 2 * self.unknown_variance)
+        if found < 1e-20:
+            raise ToolkitError(f"{self.spec}: all members are the same: nothing is hidden")
+        return found
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest factor of E[Y|X] where it is unknown."""
+        low, high = self.fade(np.array([min(self.factors), max(self.factors)]))
+        return float(low), float(high)
+
+    def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Project on what everyone knows of E[Y|X]: its range where z_0 = -1, else its value."""
+        low, high = self.ends
+        out = self.labelled(x, np.zeros(len(x)))
+        factor = np.clip(x[:, :, 0] * y[:, :, 0], low, high)
+        opened = x[:, 0, 0] != x[:, 1, 0]
+        out[opened, :, 0] = (x[:, :, 0] * factor)[opened]
+        return out
 
     @property
-    @abstractmethod
     def risk_bound(self) -> float:
         """The largest relative loss of a clipped prediction on one open token pair."""
+        self.trivial_risk  # noqa: B018  (which refuses a family in which nothing is hidden)
+        return float((max(self.levels) - min(self.levels)) ** 2 / self.unknown_variance)
+
+    def fade(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Draw factors towards the centre by 1 - 2 noise."""
+        centre = float(self.centre)
+        return centre + float(1 - 2 * self.noise) * (values - centre)
+
+    def labelled(self, x: NDArray[Any], factor: NDArray[Any]) -> NDArray[np.float64]:
+        """Put X[l,0] factor where z_0 = -1, and X[l,0] known_constant elsewhere, in column 0."""
+        out = np.zeros(x.shape, np.float64)
+        opened = x[:, 0, 0] != x[:, 1, 0]
+        out[:, :, 0] = x[:, :, 0] * np.where(opened, factor, float(self.known_constant))[:, None]
+        return out
 
     def stream(
         self, secret: Secret, seed: int, axis: str, start: int, count: int
@@ -174,14 +365,5 @@ class Coded(Family):
 def as_coded(examples: Examples) -> CodedExamples:
     """Narrow examples to packed ones; raises UsageError for others."""
     if not isinstance(examples, CodedExamples):
-        raise UsageError(
-            f"{examples.family.spec} given: only families whose labels are codes go here"
-        )
+        raise UsageError(CODED.missing(examples.family) or "examples of packed tokens are needed")
     return examples
-
-
-def require_coded(family: Family) -> Coded:
-    """Narrow a family to one whose labels are codes; raises UsageError for another."""
-    if not isinstance(family, Coded):
-        raise UsageError(f"{family.spec} given: only families whose labels are codes go here")
-    return family

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from instances.disk import write_text
 from instances.errors import DamagedFile, UsageError
-from instances.lwe import Lwe
+from instances.families.lwe import Lwe
 from instances.parameters import fraction, integer, plain
 from instances.samples import Samples
+from instances.strict import one_line, read_bytes
 
 _MAX_BYTES = 1 << 26
 _MAX_Q = 1 << 16
@@ -31,16 +32,12 @@ _FREE = ("beta", "heads", "labels", "bits")  # of the layer, not of samples
 
 def read_challenge(path: Path) -> Samples:
     """Read a challenge file, of the family lwe:n=..,q=..,alpha=..; raises DamagedFile."""
-    if not path.is_file():
-        raise DamagedFile(f"{path} is missing")
-    if path.stat().st_size > _MAX_BYTES:
-        raise DamagedFile(f"{path} is no LWE challenge: over {_MAX_BYTES} bytes")
     try:
-        return _parse(path.read_bytes().decode("ascii"))
+        return _parse(read_bytes(path, _MAX_BYTES).decode("ascii"))
     except UnicodeDecodeError as error:
         raise DamagedFile(f"{path} is no LWE challenge: it is no ASCII text") from error
     except (ValueError, UsageError) as error:
-        raise DamagedFile(f"{path} is no LWE challenge: {error}") from error
+        raise DamagedFile(f"{path} is no LWE challenge: {one_line(error, 300)}") from error
 
 
 def write_challenge(path: Path, samples: Samples, force: bool = False) -> None:
@@ -49,7 +46,7 @@ def write_challenge(path: Path, samples: Samples, force: bool = False) -> None:
     It can say lwe with alpha, a decimal, and a uniform secret.
     """
     family = samples.family
-    alpha = plain(family.alpha) if isinstance(family, Lwe) else "0"
+    alpha = plain(getattr(family, "alpha", 0))  # which lwe alone has
     stated = Lwe(n=family.n, q=family.q, alpha=Fraction(alpha)) if alpha != "0" else None
     if "/" in alpha or stated is None or _content(stated) != _content(family):
         raise UsageError(

@@ -7,13 +7,13 @@ bits. Label noise is normal with mean 0, independent in every entry.
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.family import Examples, Family, Secret, require
+from instances.family import Examples, Family, Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.streams import BitStream, generator, key
@@ -67,12 +67,34 @@ class DenseExamples(Examples):
 class Dense(Family):
     """A family of layers with random weights; a subclass gives `build` and the fields below."""
 
+    label_text: ClassVar[str] = (
+        "F(X) = sum_i softmax(X Theta_i X^T) X W_i, plus noise * N(0,1) in every entry; stored in "
+        "float64"
+    )
+    easy: ClassVar[str] = "it may be easy"  # what learns the family
+
     m: int  # heads
     tokens: str  # boolean or gaussian
+
+    @property
+    def hardness(self) -> Hardness:
+        """None is known."""
+        why = f"no bound from below is claimed: {self.easy}"
+        return Hardness(evidence="none", why=why)
 
     @abstractmethod
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw the layer of a member."""
+
+    @property
+    def real_labels(self) -> "Dense":
+        """The family itself."""
+        return self
+
+    @property
+    def default_learners(self) -> tuple[str, ...]:
+        """Those that find layers, and the best linear map beside them."""
+        return ("staged", "levenberg", "student", "linear")
 
     def require_tokens(self) -> None:
         """Refuse what no such family can be; raises UsageError."""

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
+from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UnknownFamily, UsageError
+from instances.strict import one_line, shown
 
-_MAX_JSON = 1 << 28
 SECRET = "hardness-secret/1"  # the one format that is never taken for another
 
 MAKERS = {
@@ -52,70 +52,16 @@ def write_tensors(
                 raise ToolkitError(f"{path} cannot be written: {error}") from error
 
 
-def read_tensors(path: Path, kind: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read arrays and their metadata; raises DamagedFile for a damaged or foreign file."""
-    arrays, meta = read_arrays(path)
-    if meta is None:
-        raise DamagedFile(f"{path} is damaged or not ours: it has no metadata 'hardness'")
-    require_format(meta, kind, path)
-    return arrays, meta
-
-
-def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any] | None]:
-    """Read arrays and our metadata, None where there is none; raises DamagedFile."""
-    if not path.is_file():
-        raise DamagedFile(f"{path} is missing")
-    try:
-        if path.suffix == ".npz":
-            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as data:
-                arrays = {name: data[name] for name in data.files}
-            text = str(arrays.pop("hardness")) if "hardness" in arrays else None
-        else:
-            from safetensors import safe_open
-
-            with safe_open(path, framework="numpy") as data:
-                arrays = {name: data.get_tensor(name) for name in data.keys()}  # noqa: SIM118
-                text = (data.metadata() or {}).get("hardness")
-        meta = None if text is None else json.loads(text)
-        if not isinstance(meta, dict | None):
-            raise ValueError("its metadata is no object")
-    except Exception as error:
-        # Readers of damaged files raise many things, some of them Rust's.
-        reason = " ".join(str(error).split())[:120]
-        if "allow_pickle" in reason:  # numpy advises to load it all the same
-            reason = "it is no archive of plain arrays, and pickled objects are not loaded"
-        raise DamagedFile(f"{path} is damaged or not ours: {reason}") from error
-    return arrays, meta
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object; raises DamagedFile."""
-    if not path.exists():
-        raise DamagedFile(f"{path} does not exist")
-    if path.is_dir():
-        raise DamagedFile(f"{path} is a folder: give the name of a file")
-    if not path.is_file() or path.stat().st_size > _MAX_JSON:
-        raise DamagedFile(f"{path} is no file of ours: no regular file, or over {_MAX_JSON} bytes")
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise DamagedFile(f"{path} cannot be read as JSON: {reason}") from error
-    if not isinstance(data, dict):
-        raise DamagedFile(f"{path} is JSON, but not an object: it is none of our files")
-    return data
-
-
 def require_format(data: dict[str, Any], wanted: str, path: Path) -> None:
     """Refuse a file of another format or version; raises DamagedFile, or UsageError for ours."""
     found = data.get("format")
     if found == wanted:
         return
     if isinstance(found, str) and found.partition("/")[0] == wanted.partition("/")[0]:
-        raise DamagedFile(f"{path} has format {found[:40]}: this version reads {wanted}")
+        raise DamagedFile(f"{path} has format {shown(found)}: this version reads {wanted}")
     if found == SECRET:
         raise UsageError(f"{path} is the secret part of an instance: {wanted} is wanted")
-    said = f"{path} has format {str(found)[:40]!r}: {wanted} is wanted"
+    said = f"{path} has format {shown(found)}: {wanted} is wanted"
     maker = MAKERS.get(wanted.partition("/")[0])
     raise DamagedFile(f"{said}, which {maker} writes" if maker else said)
 
@@ -239,6 +185,8 @@ def damage(path: Path) -> Iterator[None]:
         yield
     except DamagedFile:
         raise
+    except UnknownFamily as error:
+        raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        reason = " ".join(str(error).split())[:160]
-        raise DamagedFile(f"{path} is damaged: {type(error).__name__} {reason}") from error
+        said = one_line(error)
+        raise DamagedFile(f"{path} is damaged: {type(error).__name__} {said}") from error

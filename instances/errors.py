@@ -16,6 +16,10 @@ class UsageError(ToolkitError, ValueError):
     exit_code = 2
 
 
+class UnknownFamily(UsageError):
+    """A spec names a family that is neither built in nor named by the user."""
+
+
 class DamagedFile(ToolkitError):
     """A file is damaged, truncated or not one of ours."""
 

@@ -10,6 +10,7 @@ EXTRAS = {  # by what is imported
     "torch": "torch",
     "fpylll": "lattice",
     "distributed": "cluster",
+    "cryptography": "cluster",
     "pyarrow": "parquet",
 }
 

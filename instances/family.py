@@ -7,10 +7,11 @@ It never knows which secret was drawn; an Instance does.
 import hashlib
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,15 @@ from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
 from instances.parameters import canonical
 from instances.streams import generator
+
+if TYPE_CHECKING:
+    from instances.coded import Coded
+    from instances.dense import Dense
+    from instances.factor import FactorTables
+    from instances.families.linear import Linear
+    from instances.linearsamples import LinearSamples
+    from instances.modular import Modular
+    from instances.symmetric import Symmetric
 
 Secret = tuple[int, ...]
 REFERENCE_EXAMPLES = 8
@@ -68,10 +78,15 @@ class Examples(ABC):
 
 
 class Family(ABC):
-    """A family of attention layers: a frozen dataclass, its fields the spec's keys."""
+    """A family of attention layers: a frozen dataclass, its fields the spec's keys.
+
+    What is abstract here is the core that every family has. What bounds, learners and figures need
+    beyond it is optional: properties that give an object, or None where a family has no such thing.
+    instances/capabilities.py names them.
+    """
 
     name: ClassVar[str]
-    revision: ClassVar[int]  # raised when the output changes
+    revision: ClassVar[int] = 1  # raised when the same seed gives other examples
     example: ClassVar[str]  # a spec
     about: ClassVar[str]  # one line
     label_text: ClassVar[str]  # how labels follow from what is stored, for readers of files
@@ -143,10 +158,75 @@ class Family(ABC):
         """The canonical spec: defaults filled in, keys sorted."""
         return canonical(self, self.name)
 
+    def members(self) -> Iterator[Secret] | None:
+        """List the secrets of all members, each member once, in an order that never changes.
+
+        None where that is not known how; there may be more than anybody can wait for.
+        """
+        return None
+
+    @property
+    def coded(self) -> "Coded | None":
+        """Labels that are codes of a few public levels, on two tokens of -1 and +1."""
+        return None
+
+    @property
+    def factor(self) -> "FactorTables | None":
+        """The unknown factor of a member's labels as a table over all z."""
+        return None
+
+    @property
+    def scheme(self) -> "Symmetric | None":
+        """Hidden sets of one size, correlations of which depend on their overlap alone."""
+        return None
+
+    @property
+    def characters(self) -> "Symmetric | None":
+        """Hidden sets whose members are characters of z, and so exactly orthogonal."""
+        return None
+
+    @property
+    def linear_forms(self) -> "Modular | None":
+        """Labels that are functions of <a, s> mod q: its samples are (a, b)."""
+        return None
+
+    def to_linear(self, secret: Secret) -> Secret:
+        """Write a member's secret as the s of `linear_forms`: n entries."""
+        return secret
+
+    def from_linear(self, s: Secret) -> Secret:
+        """Write the s of a member of `linear_forms` as a secret of this family."""
+        return s
+
+    @property
+    def noisy_parities(self) -> "Modular | None":
+        """Labels that are parities of hidden bits, flipped at the rate `noise`: those of q = 2."""
+        return None
+
+    @property
+    def linear_samples(self) -> "LinearSamples | None":
+        """What attacks see of samples (a, <a, s> + e) mod q."""
+        return None
+
+    @property
+    def real_labels(self) -> "Dense | None":
+        """Labels that are the real outputs of a layer of random weights."""
+        return None
+
+    @property
+    def cubic(self) -> "Linear | None":
+        """Outputs that are a cubic polynomial of the tokens, whose risk is known exactly."""
+        return None
+
+    @property
+    def default_learners(self) -> tuple[str, ...]:
+        """Learners that a comparison runs where none is named; those that cannot are left out."""
+        return ("trivial",)
+
     def instance(self, seed: int) -> "Instance":
         """Draw the instance of a seed: reproducible by who knows the seed, and so not secret."""
         hidden = Hidden(
-            secret=self.draw(generator(seed, "secret", self.spec)),
+            secret=tuple(map(int, self.draw(generator(seed, "secret", self.spec)))),
             seed=seed,
             nonce=generator(seed, "nonce", self.spec).bytes(32),
         )

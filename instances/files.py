@@ -14,18 +14,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.coded import Coded
+from instances.arrayfile import HEADER, read_tensors
 from instances.disk import (
     SECRET,
     damage,
     new_folder,
-    read_json,
-    read_tensors,
     require_format,
     write_json,
     write_tensors,
 )
-from instances.errors import DamagedFile, UsageError
+from instances.errors import DamagedFile, TooLarge, UsageError
 from instances.family import (
     REFERENCE_EXAMPLES,
     Examples,
@@ -36,12 +34,13 @@ from instances.family import (
     Source,
 )
 from instances.layer import AttentionLayer
-from instances.limits import require_disk
+from instances.limits import readable_bytes, require_disk
 from instances.spec import parse_stored, require_stored
+from instances.strict import read_json, shown
 
 TensorFormat = Literal["npz", "safetensors"]
 PUBLIC, EXAMPLES, LAYER = (f"hardness-{kind}/1" for kind in ("instance", "examples", "layer"))
-_SHARD_BYTES = 1 << 25
+_SHARD_BYTES = _REFERENCE_BYTES = 1 << 25
 _OURS = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
 
 
@@ -96,7 +95,8 @@ class Folder:
     def shard(self, shard: Shard) -> Examples:
         """Read one shard whole and check it against its hash; raises DamagedFile."""
         path = self.path / shard.file
-        tensors, _ = read_tensors(path, EXAMPLES)
+        limit = shard.count * self.family.bytes_per_example + HEADER
+        tensors, _ = read_tensors(path, EXAMPLES, limit)
         try:
             found = self.family.restore(tensors, shard.count)
         except ValueError as error:
@@ -130,6 +130,13 @@ def write_folder(
     TooLarge.
     """
     require_stored(instance.family, "an instance of it cannot be stored in a folder")
+    size = REFERENCE_EXAMPLES * instance.family.bytes_per_example
+    if size > _REFERENCE_BYTES:
+        raise TooLarge(
+            f"{instance.family.spec[:200]}: {REFERENCE_EXAMPLES} examples stand in instance.json "
+            f"and take {readable_bytes(size)}, at most {readable_bytes(_REFERENCE_BYTES)} belong "
+            "there: take a smaller d"
+        )
     with new_folder(path, force=force, ours=_OURS) as folder:
         fill_public(folder, instance.public, instance, count, tensors, progress)
         if with_layer:
@@ -254,7 +261,7 @@ def _shard(data: dict[str, Any]) -> Shard:
 
 def _integer(value: Any) -> int:
     if type(value) is not int:
-        raise ValueError(f"{str(value)[:40]!r} is no integer")
+        raise ValueError(f"{shown(value)} is no integer")
     return value
 
 
@@ -309,8 +316,8 @@ def _array(name: str, data: Any, family: Family) -> NDArray[Any]:
     """Read an array that _plain wrote; raises ValueError or TypeError."""
     if name == "words":
         return np.array([[[int(w, 16) for w in token] for token in x] for x in data], np.uint64)
-    if isinstance(family, Coded):
-        return np.array(data, family.code_type)
+    if family.coded:
+        return np.array(data, family.coded.code_type)
     found = np.array(data)
     if found.dtype.kind not in "fi":
         raise ValueError(f"the reference's {name} are no numbers")

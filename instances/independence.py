@@ -1,57 +1,72 @@
-"""Which members of an LWE-style family are independent: what makes families of them SQ-hard.
+"""Which members of an LWE-style family are independent, or orthogonal: what makes them SQ-hard.
 
-For a uniform on Z_q^n the pair <a, s>, <a, s'> is uniform on Z_q^2 where s and s' are different
-points of a projective space: over a prime q, where neither is a multiple of the other; for q = 2^l,
-where they are different mod 2. Where a half turn of Z_q swaps two labels, it is enough that neither
-is an odd multiple of the other. docs/mathematics.md has the proofs.
+Two secrets are alike if one is a unit of Z_M times the other, mod M. Over a prime q M is q; for q =
+2^l and labels of so many equal intervals of Z_q it is 2 q/intervals. For a uniform on
+Z_q^n the labels of secrets that are not alike are independent. Of some families the members are
+orthogonal wherever secrets are different mod M. docs/mathematics.md has the proofs.
 """
 
 import math
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from instances.family import Hardness, Secret
+from instances.family import Secret
 from instances.integers import Integers
-from instances.modular import Modular
 
-Rule = Literal["lines", "bits", "halves"]
-WORDS: dict[Rule, str] = {
-    "lines": "no multiples of each other mod q",
-    "bits": "different mod 2",
-    "halves": "no odd multiples of each other mod q",
-}
+if TYPE_CHECKING:
+    from instances.modular import Modular
+
 MOST_ERRORS = 1 << 15
 _LEAST_SPREAD = Fraction(1, 8)  # of a Gaussian secret: 1 and -1 are certainly drawn above
 
 
-def rule(family: Modular) -> Rule:
-    """Say which secrets of a family have independent members.
+def modulus(family: "Modular") -> int:
+    """Return M: secrets are alike if they are the same mod M up to a unit of Z_M.
 
     >>> from instances import parse
-    >>> [rule(parse(f"lwr:n=4,q={q},p={p},secret=binary")) for q, p in ((7, 7), (8, 4), (8, 2))]
-    ['lines', 'bits', 'halves']
+    >>> [modulus(parse(f"lwr:n=4,q={q},p={p},secret=binary")) for q, p in ((7, 7), (8, 4), (8, 2))]
+    [7, 4, 8]
     """
-    if family.q % 2:
-        return "lines"
-    return "halves" if family.turns and family.q > 2 else "bits"
+    return family.q if family.q % 2 else 2 * family.q // family.intervals
 
 
-def representative(family: Modular, secret: Secret) -> Secret:
-    """Return what secrets have in common exactly where their members are not independent.
+def orthogonal(family: "Modular") -> bool:
+    """Say whether members are orthogonal wherever their secrets are different mod M, if alike too.
+
+    >>> from instances import parse
+    >>> specs = ("lwe:n=2,q=7,sigma=1", "lwr:n=3,q=8,p=4", "lwr:n=3,q=8,p=2")
+    >>> [orthogonal(parse(spec)) for spec in specs]
+    [True, True, False]
+    """
+    return family.outcomes == family.intervals and (family.q % 2 == 1 or modulus(family) == 4)
+
+
+def meaning(family: "Modular") -> str:
+    """Say which members are counted.
+
+    >>> from instances import parse
+    >>> meaning(parse("lwr:n=3,q=8,p=2"))
+    'no multiples of each other by a unit mod 8'
+    """
+    if orthogonal(family):
+        return f"different mod {modulus(family)}"
+    return f"no multiples of each other by a unit mod {modulus(family)}"
+
+
+def representative(family: "Modular", secret: Secret) -> Secret:
+    """Return what alike secrets have in common, and no others.
 
     >>> from instances import parse
     >>> family = parse("lwr:n=2,q=8,p=2,secret=uniform")
     >>> representative(family, (2, 3)), representative(family, (-2, -3))
     ((6, 1), (6, 1))
     """
-    q = family.q
-    if rule(family) == "bits":
-        return tuple(v % 2 for v in secret)
-    unit = next(v for v in secret if math.gcd(v, q) == 1)
-    return tuple(v * pow(unit, -1, q) % q for v in secret)
+    m = modulus(family)
+    unit = next(v for v in secret if math.gcd(v, m) == 1)
+    return tuple(v * pow(unit, -1, m) % m for v in secret)
 
 
-def obstacle(family: Modular) -> str | None:
+def obstacle(family: "Modular") -> str | None:
     """Say why nothing is certified about a family; None where it is."""
     if family.q % 2 and 2 * family.n * family.q > 1 << family.length:
         return (
@@ -64,27 +79,17 @@ def obstacle(family: Modular) -> str | None:
         )
     if family.errors and len(family.errors.values) > MOST_ERRORS:
         return f"errors take more than {MOST_ERRORS} values: lower the error"
+    if family.labels == "layer" and not family.layer_error.exact:
+        return (
+            "labels=layer: that the layer rounded to its levels is the formula is "
+            f"{family.layer_error}; take labels=formula"
+        )
     if not chi_square(family):
         return "labels do not depend on the secret: lower the error"
     return None
 
 
-def hardness_of(family: Modular, otherwise: str) -> Hardness:
-    """Say what is known of a family: exact for statistical queries where members are independent.
-
-    otherwise: what is to be said about all other algorithms.
-    """
-    reason = obstacle(family)
-    if reason:
-        return Hardness(evidence="assumption", why=f"{otherwise}; no certificate: {reason}")
-    return Hardness(
-        evidence="exact",
-        why="independent members: exact for statistical queries, and lattice attacks ask none; "
-        f"for all algorithms: {otherwise}",
-    )
-
-
-def chi_square(family: Modular) -> Fraction:
+def chi_square(family: "Modular") -> Fraction:
     """Compute the chi-square of a label against labels of no secret, t = <a, s> uniform, exactly.
 
     It is the mean over t of sum_c Pr[c | t]^2 / Pr[c], less 1: the number of levels less 1 where

@@ -10,7 +10,7 @@ from instances.fineprint import coherence, fine_print
 from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
 from instances.modular import Modular
-from instances.symmetric import Symmetric
+from instances.parameters import decimal
 
 _LAYER_BYTES = 1 << 28  # above, a layer is not shown head by head
 
@@ -66,7 +66,7 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "spec": family.spec,
         "family": family.name,
-        "members": "a continuum" if family.size is None else str(family.size),
+        "members": "a continuum" if family.size is None else decimal(family.size),
         "tokens": family.token_text,
         "k": family.k,
         "d": family.d,
@@ -75,16 +75,25 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
         "why_hard": family.hardness.why,
         "labels": family.label_text,
     }
-    if isinstance(family, Symmetric):
-        family.require_float64()
-        table = family.response()
+    if scheme := family.scheme:
+        scheme.require_float64()
+        table = scheme.response()
         facts |= {
-            "A": float(family.known_constant),
-            "sum_abs_a": family.sum_abs_a,
-            "response_error": float(np.abs(table - [float(v) for v in family.values]).max()),
+            "A": float(scheme.known_constant),
+            "sum_abs_a": scheme.sum_abs_a,
+            "response_error": float(np.abs(table - [float(v) for v in scheme.values]).max()),
         }
-    if isinstance(family, Modular):
-        facts |= modular_facts(family, instance)
+    elif forms := family.linear_forms:
+        facts |= modular_facts(forms, instance)
+    elif coded := family.coded:
+        facts["A"] = float(coded.known_constant)
+    if coded := family.coded:
+        found = coded.layer_error
+        facts |= {
+            "layer_error": found.error,
+            "half_gap": float(found.half_gap),
+            "rounded_layer": str(found),
+        }
     layer = instance.layer() if instance and "not_shown" not in facts else None
     facts["layer"] = asdict(layer_facts(layer)) if layer else None
     told = layer is not None and layer.kind == "softmax"  # the theorem is of softmax attention

@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from instances.errors import UsageError, unknown
-from instances.spec import parse_stored
-from instances.userfile import split
+from instances.spec import parse_stored, spec_of
 
 _LONGEST = 1e9  # seconds, as of a Budget
 
@@ -107,20 +106,14 @@ def ladder(name: str) -> Ladder:
 
 
 def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float = 60.0) -> Ladder:
-    """Make a ladder of specs in the order given; raises UsageError for families from files.
+    """Make a ladder of specs in the order given; raises UsageError for a family that has no spec.
 
     >>> [rung.spec for rung in ladder_of(["parity:m=2,d=8", "parity-first"]).rungs]
     ['parity:d=8,m=2,noise=0,rho=3', 'parity:d=16,m=3,noise=0,rho=3']
     """
-    rungs = []
-    for text in specs:
-        if split(text):
-            raise UsageError(
-                f"'{text}' given: the rungs of a ladder are specs, which its workers read, and a "
-                "family from a file has none: use `hardness learn`"
-            )
-        rungs.append(Rung(spec=parse_stored(text).spec, examples=examples, seconds=seconds))
-    return Ladder(name="own", about="as given", rungs=tuple(rungs))
+    found = [parse_stored(spec_of(text)).spec for text in specs]
+    rungs = tuple(Rung(spec=spec, examples=examples, seconds=seconds) for spec in found)
+    return Ladder(name="own", about="as given", rungs=rungs)
 
 
 def _rungs(seconds: float, rows: Iterable[tuple[str, int, str]]) -> tuple[Rung, ...]:

@@ -1,4 +1,4 @@
-"""What is imported when it is first asked for, so that a command starts without what it needs not.
+"""What is imported when it is first asked for, so that a command imports no more than it uses.
 
 >>> from hardness.compare import run  # the function, though a module is called so too
 >>> run.__module__
@@ -7,7 +7,9 @@
 
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -15,49 +17,72 @@ from typing import Any
 class Imported(Mapping[str, Any]):
     """Things by name, each imported where it is asked for.
 
-    >>> table = Imported("instances", {"parity": "parity.Parity"})
+    >>> table = Imported("instances.families", {"parity": "parity.Parity"})
     >>> list(table), table["parity"].__name__
     (['parity'], 'Parity')
     """
 
     def __init__(self, package: str, places: Mapping[str, str]) -> None:
         """places: "module.Name" in the package, by what each is called here."""
-        self._package, self._places = package, places
+        self._package, self.places = package, places
 
     def __getitem__(self, name: str) -> Any:
-        module, _, called = self._places[name].rpartition(".")
+        module, _, called = self.places[name].rpartition(".")
         return getattr(import_module(f"{self._package}.{module}"), called)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places
+        return name in self.places
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(self.places)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self.places)
 
 
 class _Lazy(ModuleType):
     """A package that imports its public names where they are asked for."""
 
-    _names: Imported
+    __all__: list[str]
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self._names:
+        if name not in self.__all__:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = self.__dict__[name] = self._names[name]
+        value = self.__dict__[name] = _names(self.__name__)[name]
         return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.__all__})
 
     def __setattr__(self, name: str, value: Any) -> None:
         # The import system binds a module to its package: it must not hide a function of its name.
-        if name not in self._names or not isinstance(value, ModuleType):
+        if name not in self.__all__ or not isinstance(value, ModuleType):
             super().__setattr__(name, value)
 
 
-def lazily(package: str, names: Mapping[str, str]) -> None:
-    """Let a package import its names where they are asked for: by module, with spaces between."""
-    found = sys.modules[package]
-    places = {name: f"{module}.{name}" for module, said in names.items() for name in said.split()}
-    found.__dict__["_names"] = Imported(package, places)
-    found.__class__ = _Lazy
+@cache
+def _names(package: str) -> Imported:
+    """Read in a package's file where its names come from."""
+    import ast  # a tenth of what `--help` takes, which needs no names
+
+    tree = ast.parse(Path(sys.modules[package].__file__ or "").read_text())
+    [block] = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
+    places = {
+        name.name: f"{line.module.removeprefix(package + '.')}.{name.name}"
+        for line in block.body
+        if isinstance(line, ast.ImportFrom) and line.module
+        for name in line.names
+    }
+    return Imported(package, places)
+
+
+def lazily(package: str) -> None:
+    """Have a package import the names of its `__all__` where they are asked for.
+
+    Each comes from the module from which its file imports it under `if TYPE_CHECKING`.
+    """
+    sys.modules[package].__class__ = _Lazy

@@ -13,7 +13,8 @@ is <a, s> mod q, so heads with theta_j = beta w_j are threshold units in t. [Reg
 """
 
 import math
-from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -24,9 +25,11 @@ from numpy.typing import NDArray
 from instances import bits, steps, tokens
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError, UsageError
-from instances.family import Secret, require
-from instances.integers import Integers
+from instances.family import Hardness, Secret, require
+from instances.independence import obstacle
+from instances.integers import Integers, uniform
 from instances.layer import AttentionLayer
+from instances.layererror import LayerError, half_gap, step_error, sum_above, unknown
 from instances.limits import require_memory
 from instances.residues import centred, is_power_of_two, is_prime, next_prime
 from instances.secrets import Secrets
@@ -38,29 +41,65 @@ _MAX_EXACT = 1000  # heads of an exact solve
 _SPARE_BITS = 30  # of a number that is reduced mod a prime
 
 
+@dataclass(frozen=True, kw_only=True)
 class Modular(Coded):
-    """A family of functions of <a, s> mod q."""
+    """A family of functions of <a, s> mod q; a subclass may give its own levels and table of them.
+
+    n: the dimension of a and s; q: a prime or a power of two. secret: binary, ternary, uniform,
+    gaussian or cbd, with h entries that are not 0 (0: any number) and the standard deviation or eta
+    in `spread`. heads: saturated, with slope beta, or exact. labels: formula or layer. bits: of a
+    number, where q is a prime.
+    """
 
     noise = Fraction(0)  # errors are no flips
     n: int
     q: int
-    secret: str
-    h: int
-    spread: Fraction
-    beta: Fraction
-    heads: str
-    labels: str
-    bits: int
+    secret: str = "uniform"
+    h: int = 0
+    spread: Fraction = Fraction(0)
+    beta: Fraction = Fraction(40)
+    heads: str = "saturated"
+    labels: str = "formula"
+    bits: int = 0
+
+    def __post_init__(self) -> None:
+        self.require_range()
 
     @property
-    @abstractmethod
-    def table(self) -> NDArray[np.intp]:
-        """Which level each element of Z_q has, (q,)."""
+    def assumption(self) -> str | None:
+        """What is known of all algorithms, not only of statistical queries; None for nothing."""
+        return None
 
     @property
-    @abstractmethod
+    def hardness(self) -> Hardness:
+        """Exact for statistical queries where members are independent; `assumption` for others."""
+        if self.assumption is None:
+            return super().hardness
+        reason = obstacle(self)
+        if reason:
+            why = f"{self.assumption}; no certificate: {reason}"
+            return Hardness(evidence="assumption", why=why)
+        return Hardness(
+            evidence="exact",
+            why="independent members: exact for statistical queries, and lattice attacks ask none; "
+            f"for all algorithms: {self.assumption}",
+        )
+
+    @property
     def outcomes(self) -> int:
         """The number of levels, at any q."""
+        return self.q
+
+    @cached_property
+    def levels(self) -> tuple[Fraction, ...]:
+        """1, ..., -1 in equal steps."""
+        return tuple(1 - Fraction(2 * v, self.outcomes - 1) for v in range(self.outcomes))
+
+    @cached_property
+    def table(self) -> NDArray[np.intp]:
+        """Which level each element of Z_q has: here, that of its equal part of Z_q, (q,)."""
+        self.require_table()
+        return np.arange(self.q) * self.outcomes // self.q
 
     @property
     def rarest(self) -> Fraction:
@@ -68,14 +107,43 @@ class Modular(Coded):
         return Fraction(1, self.outcomes)
 
     @property
-    def turns(self) -> bool:
-        """Whether t + q/2 always has the other one of two levels than t, without error."""
-        return False
+    def intervals(self) -> int:
+        """Equal intervals of Z_q: without error the level is that of the one that has <a, s>."""
+        return self.outcomes
+
+    @property
+    def step(self) -> int | None:
+        """Equal intervals of how many residues a label tells apart, in order; None for others."""
+        return self.q // self.outcomes
 
     @property
     def errors(self) -> Integers | None:
         """The distribution of e; None where there is none."""
         return None
+
+    @property
+    def rounding(self) -> Integers | None:
+        """The distribution of b - <a, s> mod q that rounding makes; None where it makes none."""
+        return uniform(range(1 - self.step, 1)) if self.step is not None and self.step > 1 else None
+
+    def least(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Compute b, the least <a, s> + e mod q of which a label has each code: (n,).
+
+        Raises UsageError for labels that do not place <a, s>, as those of a window.
+        """
+        if self.step is None:
+            raise UsageError(f"{self.name} given: its labels do not say where <a, s> mod q is")
+        return codes * self.step
+
+    @property
+    def linear_forms(self) -> "Modular":
+        """The family itself."""
+        return self
+
+    @property
+    def default_learners(self) -> tuple[str, ...]:
+        """Searches and reductions for the secret, and two that learn the function."""
+        return ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
 
     def require_range(self) -> None:
         """Refuse parameters out of range; raises UsageError."""
@@ -132,8 +200,12 @@ class Modular(Coded):
 
     @property
     def size(self) -> int:
-        """The number of secrets, exactly."""
+        """The number of secrets, exactly: each is of a member of its own."""
         return self.secrets.size
+
+    def members(self) -> Iterator[Secret] | None:
+        """List the secrets, the sparse ones first."""
+        return self.secrets.listed()
 
     @cached_property
     def length(self) -> int:
@@ -179,7 +251,7 @@ class Modular(Coded):
         return out
 
     @cached_property
-    def centre(self) -> float:
+    def mean_factor(self) -> float:
         """The mean of the label's factor."""
         return float(self.response.mean())
 
@@ -201,6 +273,15 @@ class Modular(Coded):
         for e, weight in zip(self.errors.values, self.errors.weights, strict=True):
             out[e % self.q] += float(weight)
         return out
+
+    @cached_property
+    def channel(self) -> NDArray[np.float64]:
+        """The chance of each code of a label, by the code that it has without error: (L, L)."""
+        codes = np.arange(len(self.levels))
+        if self.errors is None:
+            return np.eye(len(codes))
+        # Every element of Z_q has a level of its own where there are errors.
+        return self.chances[(codes - codes[:, None]) % self.q]
 
     def log_ratios(self, t: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Compute log2 Pr[code | <a, s> = t] / Pr[code | t uniform]: (n,), (n,) -> (n,)."""
@@ -281,6 +362,31 @@ class Modular(Coded):
         edge = (low + 1 + np.arange(rest)) % self.q
         return whole * int(around.sum()) + int(around[edge].sum()) + 2
 
+    @cached_property
+    def layer_error(self) -> LayerError:
+        """Bound the error of saturated heads in float64, whichever member, where there is no e."""
+        if self.q > _MAX_TABLE:
+            return LayerError(
+                error=None, half_gap=Fraction(0), why=f"layers need q of at most {_MAX_TABLE}"
+            )
+        if self.errors is not None:
+            return unknown(self.levels, "the layer is E[Y|X], whose values are not the levels")
+        if self.heads == "exact":
+            return unknown(self.levels, "heads=exact are solved in float64 for each secret")
+        low, high = self.reach
+        a = np.abs(self.response - np.roll(self.response, 1)) / 2  # where t follows t - 1
+        whole, rest = divmod(high - low, self.q)
+        error = step_error(
+            jumps=whole * sum_above(a) + sum_above(a[(low + 1 + np.arange(rest)) % self.q]),
+            largest=float(a.max()),
+            scale=max(map(abs, self.levels)),
+            beta=float(self.beta),
+            spread=high - low + max(-low, high) + 1,
+            heads=self.layer_heads,
+            d=self.d,
+        )
+        return LayerError(error=error, half_gap=half_gap(self.levels))
+
     def layer(self, secret: Secret) -> AttentionLayer:
         """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T, padded with zero heads."""
         found = self.steps(secret)
@@ -314,39 +420,38 @@ class Modular(Coded):
         found = self.table[(self.inner(secret, words) + errors) % self.q]
         return (found * self.open(words)).astype(self.code_type)
 
-    def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Say where z_0 = -1: (n, 2, words) -> (n,)."""
-        return np.asarray((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1), np.bool_)
-
-    def decode(
-        self, x: NDArray[Any], codes: NDArray[np.unsignedinteger[Any]]
-    ) -> NDArray[np.float64]:
-        """Turn tokens and codes into labels: (n, 2, d)."""
-        return spread(x, self.factors[codes])
-
-    def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the formula above without errors: (n, 2, d) -> (n, 2, d)."""
-        return spread(x, self.noiseless[self.inner(secret, tokens.pack(x)) % self.q])
+    def _factor(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        return self.noiseless[self.inner(secret, tokens.pack(x)) % self.q]
 
     def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate F = E[Y|X]: (n, 2, d) -> (n, 2, d)."""
-        return spread(x, self.response[self.inner(secret, tokens.pack(x)) % self.q])
+        return self.labelled(x, self.response[self.inner(secret, tokens.pack(x)) % self.q])
 
-    def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the mean label: what is known to who knows the family. [see parity.py on it]"""
-        return spread(x, np.full(len(x), self.centre))
+    def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate F, which the layer is: (n, 2, d) -> (n, 2, d)."""
+        return self.mean(secret, x)
+
+    def layer_tolerance(self, layer: AttentionLayer) -> float:
+        """Add what heads that are steps miss by 1 - tanh(beta/2)."""
+        slope = 1 - math.tanh(float(self.beta) / 2) if self.heads == "saturated" else 0.0
+        return super().layer_tolerance(layer) + slope * float(np.abs(layer.w[:, 0, 0]).sum())
+
+    @property
+    def error_rate(self) -> float:
+        """The probability that an error moves <a, s> mod q."""
+        if self.errors is None:
+            return 0.0
+        pairs = zip(self.errors.values, self.errors.weights, strict=True)
+        return 1 - float(sum(weight for e, weight in pairs if e % self.q == 0))
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """Evaluate the factor of `known`, the mean: (n, 2, words) -> (n,)."""
-        return np.full(len(words), self.centre)
+        """Evaluate the factor of `known`, the mean: (n, 2, words) -> (n,). [see parity.py on it]"""
+        return np.full(len(words), self.mean_factor)
 
-    def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Project on what everyone knows of E[Y|X]: its range where z_0 = -1, else 0."""
-        out = np.zeros(x.shape, np.float64)
-        opened = x[:, 0, 0] != x[:, 1, 0]
-        factor = np.clip(x[:, :, 0] * y[:, :, 0], self.response.min(), self.response.max())
-        out[opened, :, 0] = (x[:, :, 0] * factor)[opened]
-        return out
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """The least and the largest value of the response."""
+        return float(self.response.min()), float(self.response.max())
 
     @property
     def trivial_risk(self) -> float:
@@ -362,10 +467,3 @@ class Modular(Coded):
     def risk_bound(self) -> float:
         """A clipped prediction is off by at most the range of the response."""
         return 2 * float(np.ptp(self.response)) ** 2 / self.trivial_risk
-
-
-def spread(x: NDArray[Any], factor: NDArray[Any]) -> NDArray[np.float64]:
-    """Put X[l,0] factor where z_0 = -1, and 0 elsewhere, in column 0: (n, 2, d)."""
-    out = np.zeros(x.shape, np.float64)
-    out[:, :, 0] = x[:, :, 0] * np.where(x[:, 0, 0] != x[:, 1, 0], factor, 0.0)[:, None]
-    return out

@@ -1,12 +1,18 @@
 """The grammar of parameters: "key=value,key=value" <-> the fields of a frozen dataclass."""
 
+import inspect
 import re
-from dataclasses import MISSING, fields
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
+from flint import fmpz
+
 from instances.errors import UsageError, unknown
 
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_FLOAT = re.compile(r"[+-]?([0-9]{1,20}\.[0-9]{0,20}|\.?[0-9]{1,20})([eE][+-]?[0-9]{1,3})?")
 _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40}|\d{1,41}/\d{1,41})", re.ASCII)
 
 
@@ -56,7 +62,7 @@ def fraction(text: str, what: str) -> Fraction:
 
 def integer(text: str, what: str) -> int:
     """Read an integer; raises UsageError."""
-    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
+    if not _INTEGER.fullmatch(text.strip()):
         raise UsageError(f"{what}={text} given: an integer is needed")
     return int(text)
 
@@ -86,6 +92,8 @@ _READERS: dict[Any, Any] = {
     str: word,
     Expression: lambda text, what: Expression(text),
 }
+# By their names too: annotations are texts in a file that imports them from __future__.
+_READERS |= {kind.__name__: reader for kind, reader in _READERS.items()}
 
 
 def build(kind: type[Any], text: str, what: str, example: str) -> Any:
@@ -98,7 +106,7 @@ def build(kind: type[Any], text: str, what: str, example: str) -> Any:
 
 def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, Any]:
     """Read what `build` makes a dataclass of: its fields that are given, by their names."""
-    declared = {f.name: f for f in fields(kind)}
+    declared = {f.name: f for f in listed(kind)}
     given = key_values(text, what, list(declared))
     missing = [n for n, f in declared.items() if f.default is MISSING and n not in given]
     if missing:
@@ -106,21 +114,64 @@ def arguments(kind: type[Any], text: str, what: str, example: str) -> dict[str, 
     return {n: _READERS[declared[n].type](v, f"{what}: {n}") for n, v in given.items()}
 
 
+def listed(kind: Any) -> list[Field[Any]]:
+    """List the fields that are given: those required, the class's own, then inherited ones.
+
+    >>> from instances.families.lwe import Lwr
+    >>> [f.name for f in listed(Lwr)][:4]
+    ['n', 'q', 'p', 'secret']
+    """
+    own = inspect.get_annotations(kind if isinstance(kind, type) else type(kind))
+    given = [f for f in fields(kind) if f.init]
+    return sorted(given, key=lambda f: 0 if f.default is MISSING else 1 + (f.name not in own))
+
+
 def is_readable(kind: type[Any]) -> bool:
-    """Say whether the types of all fields of a dataclass are ones that `build` reads."""
-    return all(f.type in _READERS for f in fields(kind))
+    """Return whether a class is a dataclass whose fields have types that `build` reads."""
+    return is_dataclass(kind) and all(f.type in _READERS for f in listed(kind))
+
+
+def taken(value: Callable[..., Any], text: str, where: str, given: int = 0) -> dict[str, Any]:
+    """Read "key=value,..." as arguments that a class or function takes by name; raises UsageError.
+
+    A value is an int, a float, true or false, or a word, as it looks. given: how many of the first
+    arguments are not to be named.
+
+    >>> taken(lambda d, rate, on: None, "d=9,rate=1e-3,on=true", "it")
+    {'d': 9, 'rate': 0.001, 'on': True}
+    """
+    try:
+        found = list(inspect.signature(value).parameters.values())
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{where} does not say which parameters it takes: give none") from error
+    known = [p.name for p in found if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    if any(p.kind is p.VAR_KEYWORD for p in found):
+        keys = [part.partition("=")[0].strip() for part in split_list(text)]
+        known += [key for key in keys if key.isidentifier()]
+    known = [name for name in known if name not in [p.name for p in found[:given]]]
+    return {n: _looks(v, f"{where}: {n}") for n, v in key_values(text, where, known).items()}
+
+
+def _looks(text: str, what: str) -> int | float | bool | str:
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    return word(text, what)
 
 
 def canonical(record: Any, name: str) -> str:
     """Write a frozen dataclass as its canonical spec: defaults filled in, keys sorted."""
-    values = {f.name: plain(getattr(record, f.name)) for f in fields(record)}
+    values = {f.name: plain(getattr(record, f.name)) for f in listed(record)}
     pairs = ",".join(f"{k}={values[k]}" for k in sorted(values))
     return f"{name}:{pairs}" if pairs else name
 
 
 def brief(record: Any, name: str) -> str:
-    """Write a frozen dataclass as a spec without its defaults, in the order of its fields."""
-    shown = [f for f in fields(record) if getattr(record, f.name) != f.default]
+    """Write a frozen dataclass as a spec without its defaults, in the order of `listed`."""
+    shown = [f for f in listed(record) if getattr(record, f.name) != f.default]
     pairs = ",".join(f"{f.name}={plain(getattr(record, f.name))}" for f in shown)
     return f"{name}:{pairs}" if pairs else name
 
@@ -143,3 +194,36 @@ def plain(value: Any) -> str:
             sign = "-" if value < 0 else ""
             return sign + text[:cut] + ("." + text[cut:] if digits else "")
     return str(value)
+
+
+def decimal(value: int) -> str:
+    """Write an integer of any size in full.
+
+    Python's own conversion stops at 4300 digits, and takes time in their square; this does not, so
+    that no limit of the interpreter has to be raised for other people's input as well.
+
+    >>> len(decimal(10**5000))
+    5001
+    """
+    return str(fmpz(value).str())
+
+
+def whole(text: str) -> int:
+    """Read an integer of any size from its digits; raises ValueError.
+
+    >>> whole("1" + 5000 * "0") == 10**5000
+    True
+    """
+    return int(fmpz(text))
+
+
+def shortened(value: int | str, most: int = 60) -> str:
+    """Write an integer for people: in full, or its first digits where it has over 60.
+
+    >>> shortened(455), shortened(12 * 10**99), shortened("x")
+    ('455', '1.20000...e100 (101 digits)', 'x')
+    """
+    text = value if isinstance(value, str) else decimal(value)
+    if len(text) <= most or not text.isdigit():
+        return text
+    return f"{text[0]}.{text[1:6]}...e{len(text) - 1} ({len(text)} digits)"

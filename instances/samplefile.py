@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.arrayfile import read_arrays
+from instances.capabilities import LINEAR_FORMS
 from instances.darmstadt import read_challenge, write_challenge
 from instances.disk import (
     damage,
-    read_arrays,
-    read_json,
     refuse_existing,
     require_format,
     write_json,
@@ -19,9 +19,8 @@ from instances.disk import (
 )
 from instances.errors import DamagedFile, UsageError
 from instances.family import Secret
-from instances.lwe import Lwe
 from instances.modular import Modular
-from instances.samples import Samples, as_modular
+from instances.samples import Samples
 from instances.spec import parse_stored, require_stored
 
 SAMPLES, SOLUTION = "hardness-samples/1", "hardness-samples-secret/1"
@@ -59,7 +58,7 @@ def read_samples(path: Path, family: Modular | None = None) -> Samples:
         return _checked(path, arrays, family)
     require_format(meta, SAMPLES, path)
     with damage(path):
-        found = _checked(path, arrays, as_modular(parse_stored(meta["spec"])))
+        found = _checked(path, arrays, LINEAR_FORMS.need(parse_stored(meta["spec"])))
         if content_hash(found) != meta["sha256"]:
             raise DamagedFile(f"{path} has changed: its content does not match its hash")
     return _taken(path, found, family)
@@ -100,20 +99,6 @@ def write_secret(
     write_json(path, data, force=force, mode=0o600)
 
 
-def read_secret(path: Path, samples: Samples) -> Secret:
-    """Read the secret of samples; raises DamagedFile, also where it is that of others."""
-    data = read_json(path)
-    require_format(data, SOLUTION, path)
-    with damage(path):
-        if data["samples_sha256"] != content_hash(samples):
-            raise DamagedFile(f"{path} is the secret of other samples")
-        if any(type(v) is not int for v in data["secret"]):
-            raise DamagedFile(f"{path} is damaged: the secret is no list of integers")
-        secret = tuple(data["secret"])
-        samples.family.require_member(secret)
-    return secret
-
-
 def _require_suffix(path: Path) -> None:
     if path.suffix not in SUFFIXES:
         raise UsageError(
@@ -140,8 +125,7 @@ def _checked(path: Path, arrays: dict[str, NDArray[Any]], family: Modular) -> Sa
         raise DamagedFile(
             f"{path} holds a {a.shape} and b {b.shape}: (N, {family.n}) and (N,) are wanted, N > 0"
         )
-    levels = family.q if isinstance(family, Lwe) else len(family.levels)
-    for name, value, bound in (("a", a, family.q), ("b", b, levels)):
+    for name, value, bound in (("a", a, family.q), ("b", b, family.outcomes)):
         if value.min() < 0 or value.max() >= bound:
             wrong = value.min() if value.min() < 0 else value.max()
             raise DamagedFile(

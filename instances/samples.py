@@ -1,16 +1,16 @@
 """Samples (a, b) of LWE-style instances, read off attention examples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.coded import CodedExamples
-from instances.errors import UsageError
-from instances.family import Examples, Family, Secret
-from instances.integers import Integers, uniform
-from instances.lwr import Lwr
+from instances.capabilities import LINEAR_FORMS
+from instances.coded import as_coded
+from instances.family import Examples, Secret
+from instances.integers import Integers
 from instances.modular import Modular
 
 
@@ -35,6 +35,15 @@ class Samples:
         return len(self.codes)
 
     @staticmethod
+    def join(parts: "Sequence[Samples]") -> "Samples":
+        """Put samples of one family one after another; raises IndexError for no part."""
+        return Samples(
+            family=parts[0].family,
+            a=np.concatenate([part.a for part in parts]),
+            codes=np.concatenate([part.codes for part in parts]),
+        )
+
+    @staticmethod
     def none(family: Modular) -> "Samples":
         """Make no samples of a family."""
         a = np.zeros((0, family.n), np.int64)
@@ -50,20 +59,12 @@ class Samples:
 
         Raises UsageError for labels that do not place <a, s>, as those of a window.
         """
-        family = self.family
-        if isinstance(family, Lwr):
-            return self.codes * (family.q // family.p)
-        if len(family.levels) != family.q:
-            raise UsageError(f"{family.name} given: its labels do not say where <a, s> mod q is")
-        return self.codes
+        return self.family.least(self.codes)
 
     @property
     def error(self) -> Integers | None:
         """The distribution of b - <a, s> mod q; None where it is 0."""
-        family = self.family
-        if isinstance(family, Lwr) and family.p < family.q:
-            return uniform(range(1 - family.q // family.p, 1))
-        return family.errors
+        return self.family.rounding or self.family.errors
 
     def residuals(self, secret: Secret) -> NDArray[np.int64]:
         """Compute b - <a, s> mod q, centred: (N,)."""
@@ -82,25 +83,15 @@ class Samples:
 
 
 def samples(examples: Examples) -> Samples:
-    """Read the samples off the examples with z_0 = -1; raises UsageError for other families."""
-    if not isinstance(examples, CodedExamples):
-        raise UsageError(f"{examples.family.spec} given: only LWE-style families have samples")
-    family = as_modular(examples.family)
-    opened = family.open(examples.words)
+    """Read the samples off the examples with z_0 = -1; raises UsageError without `linear_forms`."""
+    family = LINEAR_FORMS.need(examples.family)
+    packed = as_coded(examples)
+    opened = family.open(packed.words)
     return Samples(
         family=family,
-        a=family.vectors(examples.words[opened]),
-        codes=examples.codes[opened].astype(np.int64),
+        a=family.vectors(packed.words[opened]),
+        codes=packed.codes[opened].astype(np.int64),
     )
-
-
-def as_modular(family: Family) -> Modular:
-    """Narrow a family to an LWE-style one; raises UsageError for another."""
-    if not isinstance(family, Modular):
-        raise UsageError(
-            f"{family.spec} given: an LWE-style family is needed (lwr, lwe, lpn, window)"
-        )
-    return family
 
 
 def dot(a: NDArray[np.int64], s: NDArray[np.int64], q: int) -> NDArray[np.int64]:

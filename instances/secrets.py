@@ -5,10 +5,11 @@ A secret is a vector of Z_q^n, its entries centred, of which at least one is a u
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -93,6 +94,23 @@ class Secrets:
         if self.h:
             return math.comb(self.n, self.h) * (others**self.h - even**self.h)
         return (others + 1) ** self.n - (even + 1) ** self.n
+
+    def listed(self) -> Iterator[Secret]:
+        """List all secrets lazily: by how many entries are not 0, by their places, by their values.
+
+        >>> list(Secrets(kind="ternary", n=2, q=4, h=1).listed())
+        [(-1, 0), (1, 0), (0, -1), (0, 1)]
+        """
+        half = self.q // 2
+        values = self.entries.values if self.entries else range(-half, self.q - half)
+        for weight in (self.h,) if self.h else range(1, self.n + 1):
+            for places in combinations(range(self.n), weight):
+                for inner in _vectors(values, weight):
+                    if any(map(self.is_unit, inner)):
+                        out = [0] * self.n
+                        for place, value in zip(places, inner, strict=True):
+                            out[place] = value
+                        yield tuple(out)
 
     def is_unit(self, value: int) -> bool:
         """Say whether a residue is a unit of Z_q, q a prime or a power of two."""
@@ -183,3 +201,14 @@ class Secrets:
         if weight <= FEW_UNITS:
             found.append(f"{weight} of {self.n} entries are not 0: brute force finds them")
         return tuple(found)
+
+
+def _vectors(values: Sequence[int], count: int) -> Iterator[Secret]:
+    """Equal product(values without 0, repeat=count), which keeps all values in memory."""
+    if not count:
+        yield ()
+        return
+    for value in values:
+        if value:
+            for rest in _vectors(values, count - 1):
+                yield (value, *rest)

@@ -1,50 +1,67 @@
-"""Spec strings: "parity:d=32,m=3" <-> family. The canonical form is the key of results."""
+"""Spec strings: "parity:d=32,m=3" <-> family. The canonical form is the key of results.
+
+A family from a file has specs as well, from the moment that a user names the file: as path.py:Name
+where a SPEC stands, with the option --family, or in the environment. The environment hands the name
+to the processes that this one starts. What stands in a file is never executed because of its name.
+"""
+
+import copyreg
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from numbers import Rational
+from pathlib import Path
 
 from instances.catalog import CATALOG
-from instances.dial import Dial
-from instances.errors import UsageError, unknown
+from instances.errors import UnknownFamily, UsageError, unknown
 from instances.family import Family
-from instances.linear import Linear
-from instances.lpn import Lpn
-from instances.lwe import Lwe
-from instances.lwr import Lwr
-from instances.nice import Nice
-from instances.parameters import build
-from instances.parity import Parity
-from instances.profile import Profile
-from instances.userfile import Functions, load, split
-from instances.window import Window
+from instances.lazy import Imported
+from instances.parameters import build, canonical, is_readable
+from instances.userfile import Functions, execute, guarded, load, split
 
-FAMILIES: dict[str, type[Family]] = {
-    kind.name: kind for kind in (Parity, Profile, Nice, Dial, Linear, Lwr, Lwe, Lpn, Window)
-}
+FAMILIES: Mapping[str, type[Family]] = Imported(
+    "instances",  # built in: a new family is one line, its name and "module.Class"
+    {
+        "parity": "families.parity.Parity",
+        "profile": "symmetric.Profile",
+        "nice": "families.nice.Nice",
+        "dial": "families.dial.Dial",
+        "linear": "families.linear.Linear",
+        "lwr": "families.lwe.Lwr",
+        "lwe": "families.lwe.Lwe",
+        "lpn": "families.lwe.Lpn",
+        "window": "families.lwe.Window",
+    },
+)
+VARIABLE = "HARDNESS_FAMILIES"  # path.py:Name, with ; between them
+_PINNED = re.compile(r"@[0-9a-f]{64}$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Named:
+    """A family from a file that a user named. entry: how the environment has it."""
+
+    entry: str
+    path: Path
+    sha256: str
+    kind: type[Family]
 
 
 def parse(text: str) -> Family:
-    """Read a spec or a catalog name, or the family of a user's path.py:Name; raises UsageError.
-
-    A family from a file keeps its own spec, under which it cannot be found again: its instances
-    cannot be stored (`generate`), nor compared over sizes (`compare`, whose workers read specs),
-    and a certificate is made of it only where it is one of the families here.
+    """Read a spec, a catalog name, or path.py:Name:key=value,... of a user; raises UsageError.
 
     >>> parse("parity:m=3,d=32").spec
     'parity:d=32,m=3,noise=0,rho=3'
     """
-    if split(text) is None:
-        return parse_stored(text)
-    found = load(text)
-    if isinstance(found, Functions):
-        raise UsageError(
-            f"'{text}' given: it gives functions, which `hardness certify` alone takes; a Family "
-            "is needed here"
-        )
-    if FAMILIES.get(found.name, type(found)) is not type(found):
-        raise UsageError(f"'{text}' given: the name '{found.name}' is taken: name it differently")
-    return found
+    found = _named(text)
+    return found if isinstance(found, Family) else parse_stored(found)
 
 
 def parse_stored(text: str) -> Family:
-    """Read a spec that stands in a file: as parse does, but no code of anybody is executed.
+    """Read a spec that stands in a file: as parse does, but no file is named by it.
 
     >>> parse_stored("parity:m=3,d=32").name
     'parity'
@@ -52,20 +69,181 @@ def parse_stored(text: str) -> Family:
     name, colon, rest = text.strip().partition(":")
     if not colon and name in CATALOG:
         return parse_stored(CATALOG[name].spec)
-    if name not in FAMILIES:
+    kind = kind_of(name)
+    if kind is None:
         if colon:
-            raise unknown("family", name, FAMILIES)
-        both = [*FAMILIES, *CATALOG]
+            said = unknown("family", name[:60], known())
+            raise UnknownFamily(f"{said}; name one of your own by --family path.py:Name")
+        both = [*known(), *CATALOG]
         raise unknown("family or catalog name", name, both, listed="`hardness families`")
-    family = FAMILIES[name]
-    found: Family = build(family, rest, family.name, family.example)
+    found: Family = build(kind, rest, kind.name, kind.example)
+    return found if name in FAMILIES else _sound(found)
+
+
+def spec_of(text: str) -> str:
+    """Write path.py:Name:key=value,... as name:key=value,..., which is read from then on.
+
+    Any other text is left as it is: a parameter may be missing. Raises UsageError for a family of
+    which no spec can be written.
+    """
+    found = _named(text)
+    if isinstance(found, Family):
+        require_stored(found, "a spec is needed here")
+        return found.spec
     return found
+
+
+def kind_of(name: str) -> type[Family] | None:
+    """Return the class of a family, built in or named by a user; None for an unknown name."""
+    if name in FAMILIES:
+        return FAMILIES[name]
+    found = named().get(name)
+    return found.kind if found else None
+
+
+def known() -> list[str]:
+    """List the names of all families: those built in, then those that a user named."""
+    return [*FAMILIES, *named()]
+
+
+def named() -> dict[str, Named]:
+    """Return the families from files that the environment names, by their own names.
+
+    Raises UsageError for a file that cannot be used, or that was changed since it was named.
+    """
+    given = os.environ.get(VARIABLE, "")
+    found: dict[str, Named] = {}
+    for entry in filter(None, (part.strip() for part in given.split(";"))):
+        one = _loaded(entry if _PINNED.search(entry) else _entry(entry))
+        _require_free(one, found)
+        found[one.kind.name] = one
+    if found:  # with their digests: another process refuses another text
+        os.environ[VARIABLE] = ";".join(one.entry for one in found.values())
+    return found
+
+
+def file_of(name: str) -> str | None:
+    """Return the SHA-256 of the file that a user's family stands in; None for one built in."""
+    found = None if name in FAMILIES else named().get(name)
+    return found.sha256 if found else None
+
+
+def built_in(family: Family) -> bool:
+    """Return whether a family is one of those here, whose specs `check` knows how to read."""
+    return FAMILIES.get(family.name) is type(family)
 
 
 def require_stored(family: Family, what: str) -> None:
     """Refuse what reads the family's spec again, for a family that no spec names."""
-    if family.name not in FAMILIES:
+    if kind_of(family.name) is not type(family):
         raise UsageError(
-            f"{family.name} given: a family from a file has no spec that can be read again, so "
-            f"{what}"
+            f"{family.name} given: a spec cannot name it, as its fields are not all integers, "
+            f"numbers or words: {what}"
         )
+
+
+def files() -> list[Path]:
+    """List the files of a user's families: what a process that is closed in has to read."""
+    return [one.path for one in named().values()]
+
+
+def _named(text: str) -> str | Family:
+    """Name the family of path.py:Name: its spec, or itself where it has none; other text as is."""
+    given = split(text)
+    if given is None:
+        return text
+    found = load(text)
+    if isinstance(found, Functions):
+        from instances.listedfunctions import listed_functions  # which few commands need
+
+        return listed_functions(found)
+    kind = found if isinstance(found, type) else type(found)
+    if FAMILIES.get(kind.name) is not kind and is_readable(kind):
+        _name(text, kind)
+    if isinstance(found, Family):
+        return _sound(found)
+    return f"{kind.name}:{given.parameters}" if given.parameters else kind.name
+
+
+def _name(text: str, kind: type[Family]) -> None:
+    """Have this process and those that it starts know a family by its name; raises UsageError."""
+    one = _loaded(_entry(text))
+    # A file that was edited and is named again is not the one that was named before.
+    others = {
+        name: other
+        for name, other in named().items()
+        if other.path != one.path or other.sha256 == one.sha256
+    }
+    _require_free(one, others)
+    others[kind.name] = one
+    os.environ[VARIABLE] = ";".join(other.entry for other in others.values())
+
+
+def _sound(family: Family) -> Family:
+    """Return a family of a user; raises UsageError for one whose numbers would be wrong."""
+    with guarded(f"{family.name[:60]}: the family"):
+        size, spec, coded = family.size, family.spec, family.coded
+        levels = coded.levels if coded else ()
+        centre = coded.centre if coded and family.noise else 0
+        shares = coded.shares if coded and family.linear_forms is None else None
+    wrong = None
+    if spec != canonical(family, family.name):
+        wrong = "its spec is not its name and fields: leave `spec` as it is"
+    elif size is not None and (not isinstance(size, int) or size < 1):
+        wrong = f"its size is {size!r:.60}: an int of at least 1, or None, is needed"
+    elif coded and not all(isinstance(v, Rational) for v in levels):
+        wrong = "its levels are not all integers or Fractions"
+    elif coded and coded.k != 2:
+        wrong = f"k is {coded.k!r:.20}: labels that are codes are of two tokens"
+    elif coded and len(levels) == 2 and not 0 <= family.noise < Fraction(1, 2):
+        wrong = f"noise is {family.noise!s:.20}: the rate of flips must be in [0, 1/2)"
+    elif coded and len(set(levels)) < max(2, len(levels)):
+        wrong = (
+            f"it has {len(set(levels))} different levels of {len(levels)}: at least 2 are needed"
+        )
+    elif coded and family.noise and not {2 * centre - v for v in levels} <= set(levels):
+        wrong = f"noise reflects levels at {centre}, which must give levels: leave noise out"
+    elif shares is not None and (len(shares) != len(levels) or sum(shares) != 1):
+        wrong = "its shares are not one for each level, 1 in sum"
+    if wrong:
+        raise UsageError(f"{family.name} given: {wrong}")
+    return family
+
+
+def _require_free(one: Named, others: Mapping[str, Named]) -> None:
+    name = one.kind.name
+    other = others.get(name)
+    if name in FAMILIES or name in CATALOG or (other and other.kind is not one.kind):
+        by = f" by {other.path}" if other else ""
+        raise UsageError(f"{one.path} given: the name '{name}' is taken{by}: name it differently")
+
+
+def _entry(text: str) -> str:
+    """Write path.py:Name:key=value,... with the whole path and the SHA-256 of the file."""
+    given = split(text)
+    if given is None or ";" in text:
+        raise UsageError(f"'{text[:200]}' given: path.py:Name is needed, without ;")
+    path = given.path.resolve()
+    if ";" in str(path):
+        raise UsageError(f"{str(path)[:200]} given: a path with ; names no family: move the file")
+    sha256 = execute(given.path)[1]
+    return ":".join(filter(None, (str(path), given.name, given.parameters))) + f"@{sha256}"
+
+
+@cache
+def _loaded(entry: str) -> Named:
+    """Load what an entry of the environment names, of which it says the SHA-256."""
+    text, _, sha256 = entry.rpartition("@")
+    given, found = split(text), load(text, sha256)
+    kind = found if isinstance(found, type) else type(found)
+    if given is None or not issubclass(kind, Family) or not is_readable(kind):
+        raise UsageError(
+            f"{text} given: a family is needed, its fields being integers, numbers or words"
+        )
+    copyreg.pickle(kind, _to_worker)
+    return Named(entry=entry, path=given.path, sha256=sha256, kind=kind)
+
+
+def _to_worker(family: Family) -> tuple[Callable[[str], Family], tuple[str]]:
+    """Hand a family to another process by its spec: there is no module there to find it in."""
+    return parse_stored, (family.spec,)

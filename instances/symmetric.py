@@ -13,9 +13,11 @@ values the other one, for values +-v the other sign. [CL24]
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import fmpq
@@ -24,13 +26,17 @@ from numpy.typing import NDArray
 from instances import tokens
 from instances.coded import Coded
 from instances.errors import ToolkitError
-from instances.family import Secret, require
+from instances.expression import profile, spelling
+from instances.family import Hardness, Secret, require
 from instances.krawtchouk import coefficients
 from instances.layer import AttentionLayer
+from instances.layererror import Array, LayerError, counting_error, half_gap
 from instances.limits import require_memory
+from instances.parameters import Expression
 from instances.threshold import Head, Rational, rational, solve
 
 MAX_M = 128  # exact heads take seconds there and more, their digits grow with the cube of m
+_LEAST = Fraction(1, 10**100)  # of a value, and the inverse of the largest
 MAX_SUM = 1e5  # of |a_i| in float64: heads cancel, and rounding grows in proportion
 
 
@@ -40,6 +46,11 @@ class Symmetric(Coded):
     A subclass is a frozen dataclass with the fields d, m, noise, rho, and gives the profile.
     """
 
+    label_text: ClassVar[str] = (
+        "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * A if "
+        "z_0 = +1, else X[l,0] * levels[code]; all other columns are 0"
+    )
+
     m: int  # size of the hidden set
     rho: Fraction  # e^(beta/2) of the heads
 
@@ -47,6 +58,28 @@ class Symmetric(Coded):
     @abstractmethod
     def values(self) -> tuple[Fraction, ...]:
         """The profile g(0) .. g(m)."""
+
+    @cached_property
+    def scheme(self) -> "Symmetric":
+        """The profile that has the same members: certificates are of it, whatever the name here."""
+        listed = ",".join(map(str, self.values))
+        g = Expression(f"[{listed}]")
+        return Profile(g=g, d=self.d, m=self.m, noise=self.noise, rho=self.rho)
+
+    def members(self) -> Iterator[Secret]:
+        """List the m-subsets of 1 .. d-1 in lexicographic order, for d of any size.
+
+        Equals itertools.combinations(range(1, d), m), which keeps the whole range in memory.
+        """
+        chosen = list(range(1, self.m + 1))
+        while True:
+            yield tuple(chosen)
+            place = self.m - 1
+            while place >= 0 and chosen[place] == self.d - self.m + place:
+                place -= 1
+            if place < 0:
+                return
+            chosen[place:] = range(chosen[place] + 1, chosen[place] + 1 + self.m - place)
 
     def require_range(self) -> None:
         """Refuse parameters out of range; raises UsageError."""
@@ -66,6 +99,16 @@ class Symmetric(Coded):
         require(
             1 < self.rho <= 16 and self.rho.denominator <= 16,
             f"rho={self.rho} given: a rational above 1, at most 16, with denominator at most 16",
+        )
+
+    @property
+    def hardness(self) -> Hardness:
+        """Correlations are exact; how small they are depends on the profile."""
+        kind = "all statistical" if self.two_valued else "correlational"
+        return Hardness(
+            evidence="exact",
+            why=f"correlations of members are exact and bound {kind} queries; how hard that is "
+            "depends on the profile: see `hardness certify`",
         )
 
     @property
@@ -90,16 +133,11 @@ class Symmetric(Coded):
         return Fraction(int(total.p), int(total.q))
 
     @cached_property
-    def centre(self) -> Fraction:
-        """The middle of the profile's range, in which noise reflects a value."""
-        return (max(self.values) + min(self.values)) / 2
-
-    @cached_property
     def levels(self) -> tuple[Fraction, ...]:
         """The values that a label's factor can take where z_0 = -1, the largest first."""
         found = set(self.values)
         if self.noise:
-            found |= {2 * self.centre - v for v in self.values}
+            found |= {max(found) + min(found) - v for v in self.values}
         return tuple(sorted(found, reverse=True))
 
     @property
@@ -115,10 +153,8 @@ class Symmetric(Coded):
     @cached_property
     def _codes(self) -> NDArray[np.uint8]:
         """The code of a label's value, (2, m+1): row 0 by the profile, row 1 reflected."""
-        place = {v: i for i, v in enumerate(self.levels)}
-        clean = [place[v] for v in self.values]
-        noisy = [place.get(2 * self.centre - v, 0) for v in self.values]
-        return np.array([clean, noisy], np.uint8)
+        clean = [self.levels.index(v) for v in self.values]
+        return np.array([clean, self._reflected[clean]], np.uint8)
 
     @cached_property
     def _profile(self) -> NDArray[np.float64]:
@@ -137,16 +173,28 @@ class Symmetric(Coded):
         """Build the layer: Theta_i = diag(theta_i), W_i = a_i e_0 e_0^T."""
         self.require_member(secret)
         self.require_float64()
-        heads = self.heads
-        require_memory(16 * len(heads) * self.d**2, f"the layer of {self.spec}")
-        theta = np.zeros((len(heads), self.d, self.d))
+        slope, offset, a = self._float_heads
+        require_memory(16 * len(a) * self.d**2, f"the layer of {self.spec}")
+        theta = np.zeros((len(a), self.d, self.d))
         w = np.zeros_like(theta)
-        for i, head in enumerate(heads):
-            if head.counts:
-                theta[i, secret, secret] = math.log(self.rho)
-            theta[i, 0, 0] = -log(head.u) / 2
-            w[i, 0, 0] = to_float(head.a)
+        theta[:, secret, secret] = slope[:, None]
+        theta[:, 0, 0], w[:, 0, 0] = offset, a
         return AttentionLayer(theta=theta, w=w)
+
+    @cached_property
+    def _float_heads(self) -> tuple[Array, Array, Array]:
+        """The weights on S, on coordinate 0 and in W of each head, as the layer has them."""
+        log_rho, heads = math.log(self.rho), self.heads
+        found = [(log_rho * head.counts, -log(head.u) / 2, to_float(head.a)) for head in heads]
+        slope, offset, a = np.array(found).T
+        return slope, offset, a
+
+    @cached_property
+    def layer_error(self) -> LayerError:
+        """Bound the error of the layer in float64, whichever member: each h by itself."""
+        self.require_float64()
+        error = counting_error(*self._float_heads, self.values, self.known_constant)
+        return LayerError(error=error, half_gap=half_gap(self.levels))
 
     def response(self) -> NDArray[np.float64]:
         """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
@@ -158,18 +206,8 @@ class Symmetric(Coded):
             out += to_float(head.a) * np.tanh(argument / 2)
         return out
 
-    def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the formula above without noise: (n, 2, d) -> (n, 2, d)."""
-        return self._spread(x, self._profile[self._count(secret, x)])
-
-    def mean(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate F = E[Y|X]: the label with g(h) drawn towards the centre by 1 - 2 eta."""
-        return self._spread(x, self._fade(self._profile)[self._count(secret, x)])
-
-    def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the mean of F over all members, which is known to who knows the family."""
-        minus = np.count_nonzero(x[:, 0, 1:] != x[:, 1, 1:], axis=1)
-        return self._spread(x, self.expected_at(minus))
+    def _factor(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        return self._profile[self._count(secret, x)]
 
     def expected(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Evaluate the factor of `known` on packed tokens with z_0 = -1: (n, 2, words) -> (n,)."""
@@ -178,7 +216,7 @@ class Symmetric(Coded):
 
     def expected_at(self, minus: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the factor of `known` where z_0 = -1 from the number of -1 in z_1 .. z_(d-1)."""
-        return self._fade(self.prior)[minus]
+        return self.fade(self.prior)[minus]
 
     @cached_property
     def prior(self) -> NDArray[np.float64]:
@@ -196,15 +234,6 @@ class Symmetric(Coded):
             out[fits] += value * np.exp(logs - _log_binomial(gammaln, float(n), self.m))
         return out
 
-    def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Project on what everyone knows of E[Y|X]: its range where z_0 = -1, else its value."""
-        ends = self._fade(np.array([float(min(self.values)), float(max(self.values))]))
-        out = self._spread(x, np.zeros(len(x)))
-        factor = np.clip(x[:, :, 0] * y[:, :, 0], ends[0], ends[1])
-        opened = _unknown(x)
-        out[opened, :, 0] = (x[:, :, 0] * factor)[opened]
-        return out
-
     def codes(
         self, secret: Secret, words: NDArray[np.uint64], flips: NDArray[np.bool_]
     ) -> NDArray[np.uint8]:
@@ -216,14 +245,6 @@ class Symmetric(Coded):
                 count += np.bitwise_count((words[:, 0, j] ^ words[:, 1, j]) & mask)
         return self._codes[flips.view(np.uint8), count] * self.open(words)
 
-    def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Say where z_0 = -1: (n, 2, words) -> (n,)."""
-        return np.asarray((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1), np.bool_)
-
-    def decode(self, x: NDArray[Any], codes: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Turn tokens and codes into labels: (n, 2, d)."""
-        return self._spread(x, self.factors[codes])
-
     @cached_property
     def unknown_variance(self) -> Fraction:
         """E (g(h) - mean over members)^2, what there is to learn: exact."""
@@ -234,16 +255,6 @@ class Symmetric(Coded):
             if value:
                 total += value**2 * math.comb(m, k) * (1 - fmpq(math.comb(m, k), math.comb(n, k)))
         return Fraction(int(total.p), int(total.q))
-
-    @property
-    def trivial_risk(self) -> float:
-        """Two rows, each with an unknown part of variance (1 - 2 eta)^2 unknown_variance."""
-        return float(2 * (1 - 2 * self.noise) ** 2 * self.unknown_variance)
-
-    @property
-    def risk_bound(self) -> float:
-        """A clipped prediction is off by at most the range of the profile."""
-        return float((max(self.values) - min(self.values)) ** 2 / self.unknown_variance)
 
     def coefficient(self, secret: Secret, subset: Secret) -> Fraction:
         """E[Y[0,0] X[0,0] 1[z_0 = -1] chi_T(z)]: exact, for any set T of coordinates."""
@@ -287,16 +298,65 @@ class Symmetric(Coded):
         hidden = list(secret)
         return np.count_nonzero(x[:, 0, hidden] != x[:, 1, hidden], axis=1)
 
-    def _fade(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        centre = float(self.centre)
-        return centre + float(1 - 2 * self.noise) * (values - centre)
 
-    def _spread(self, x: NDArray[Any], psi: NDArray[Any]) -> NDArray[np.float64]:
-        """Put X[l,0] psi where z_0 = -1, and X[l,0] A elsewhere, in column 0: (n, 2, d)."""
-        out = np.zeros(x.shape, np.float64)
-        factor = np.where(_unknown(x), psi, float(self.known_constant))
-        out[:, :, 0] = x[:, :, 0] * factor[:, None]
-        return out
+@dataclass(frozen=True, kw_only=True)
+class Profile(Symmetric):
+    """The family of f_S(z) = g(h), h the number of j in S with z_j = -1, S any m-subset of 1..d-1.
+
+    g: an expression of h and m, such as majority, threshold(3), mod(3), exactly(2),
+    parity+0.1*majority, h**2, or a list of m + 1 values; d, m, noise, rho as for Parity. Raises
+    UsageError out of range, and for a g that is no function of h.
+
+    >>> Profile(g=Expression("majority"), d=8, m=3).values == (1, 1, -1, -1)
+    True
+    >>> Profile(g=Expression("1 - 2 * (h >= 2)"), d=8, m=3).spec
+    'profile:d=8,g=1-2*(h>=2),m=3,noise=0,rho=3'
+    """
+
+    name: ClassVar[str] = "profile"
+    example: ClassVar[str] = "profile:g=majority,d=32,m=5"
+    about: ClassVar[str] = "any symmetric function of m of d-1 hidden coordinates, exact heads"
+    g: Expression
+    d: int
+    m: int
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+
+    def __post_init__(self) -> None:
+        self.require_range()
+        object.__setattr__(self, "g", Expression(spelling(self.g)))
+        values = self.values
+        require(
+            len(set(values)) > 1,
+            f"g={self.g} given: it is {values[0]} for every h = 0..{self.m}, no function of h: "
+            "nothing is hidden; use h, as in g=majority",
+        )
+        sizes = [abs(v) for v in values if v]
+        require(
+            min(sizes) >= _LEAST and max(sizes) <= 1 / _LEAST,
+            f"g={self.g} given: its values go from {_power(min(sizes))} to {_power(max(sizes))} in "
+            "size, 1e-100 to 1e100 are allowed: multiply g by a constant",
+        )
+        require(
+            self.m <= self.d - 2,
+            f"m={self.m} given with d={self.d}: there is one member only, nothing is hidden; "
+            f"m may be up to d - 2 = {self.d - 2}",
+        )
+        require(
+            len(self.levels) <= 256,
+            f"g={self.g} given with noise={self.noise}: labels take {len(self.levels)} values, "
+            "at most 256 are allowed: lower m",
+        )
+
+    @cached_property
+    def values(self) -> tuple[Fraction, ...]:
+        """The profile g(0) .. g(m)."""
+        return profile(self.g, self.m)
+
+    @property
+    def scheme(self) -> Symmetric:
+        """The family itself; a family that is made of this class is another one."""
+        return self if type(self) is Profile else super().scheme
 
 
 @lru_cache(maxsize=16)
@@ -341,6 +401,7 @@ def _log_binomial(gammaln: Any, top: Any, bottom: int) -> Any:
     return gammaln(top + 1) - gammaln(bottom + 1) - gammaln(top - bottom + 1)
 
 
-def _unknown(x: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where the label is unknown: z_0 = -1."""
-    return np.asarray(x[:, 0, 0] != x[:, 1, 0])
+def _power(value: Fraction) -> str:
+    """The order of magnitude of a rational of any size."""
+    digits = len(str(value.numerator)) - len(str(value.denominator))
+    return f"about 1e{digits}"

@@ -29,6 +29,15 @@ def rational(value: Fraction | int) -> Rational:
     return fmpq(value.numerator, value.denominator)
 
 
+def python_fraction(value: Rational) -> Fraction:
+    """Turn a flint rational into Python's.
+
+    >>> python_fraction(fmpq(1, 3))
+    Fraction(1, 3)
+    """
+    return Fraction(int(value.p), int(value.q))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Head:
     """One exact threshold head: it contributes a (x - u)/(x + u), x = x_h if it counts, else 1."""

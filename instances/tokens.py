@@ -53,7 +53,7 @@ def pack(x: NDArray[Any]) -> NDArray[np.uint64]:
     >>> pack(np.array([-1, 1, -1, 1])).tolist()
     [5]
     """
-    if not np.isin(x, (-1, 1)).all():
+    if not ((x == 1) | (x == -1)).all():
         raise UsageError("tokens other than -1 and +1 given: this family takes boolean tokens")
     width = words_per_token(x.shape[-1])
     octets = np.packbits(x < 0, axis=-1, bitorder="little")
@@ -68,10 +68,10 @@ def mask(subset: tuple[int, ...], d: int) -> NDArray[np.uint64]:
     >>> mask((0, 2), 4).tolist()
     [5]
     """
-    bits = 0
+    words = np.zeros(words_per_token(d), np.uint64)
     for j in subset:
-        bits |= 1 << j
-    return np.array([(bits >> 64 * w) & (2**64 - 1) for w in range(words_per_token(d))], np.uint64)
+        words[j // 64] |= np.uint64(1 << j % 64)
+    return words
 
 
 def gaussian(stream: BitStream, start: int, count: int, k: int, d: int) -> NDArray[np.float64]:

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from instances import tokens
+from instances.capabilities import CODED
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError
 from instances.family import Family, require_examples
@@ -60,18 +61,16 @@ def no_coins(family: Family) -> str | None:
     """Say why labels of a family cannot be replaced by coins; None where they can.
 
     >>> from instances import parse
-    >>> no_coins(parse("nice:m=1,k=2,d=4"))
-    'nice given: its labels are not codes of a few levels, so there are no coins to replace them'
+    >>> no_coins(parse("nice:m=1,k=2,d=4"))  # doctest: +ELLIPSIS
+    'there are no coins to replace the labels: nice given: it lacks `coded`, labels that are ...'
     """
-    if not isinstance(family, Coded):
-        return (
-            f"{family.name} given: its labels are not codes of a few levels, so there are no coins "
-            "to replace them"
-        )
-    if family.shares is None:
+    coded = family.coded
+    if coded is None:
+        return f"there are no coins to replace the labels: {CODED.missing(family)}"
+    if coded.shares is None:
         return (
             f"{family.name} given: its labels depend on tokens in a way that all members share, so "
             "coins would differ from them to who knows the family alone; take parity, lwr, lwe, "
-            "lpn or window"
+            "lpn or window, or give the family `shares`, the chance of each level"
         )
     return None

@@ -1,4 +1,4 @@
-"""The user's own Python files: path.py:Name gives a family, or functions on a cube.
+"""The user's own Python files: path.py:Name:key=value,... gives a family, or functions on a cube.
 
 A file is executed once in a process, under a module name of its own, and nothing of it is written
 to disk: no bytecode, no copy. It is code, and runs with the rights of who runs the command: only a
@@ -8,12 +8,13 @@ one line that names it.
 
 import contextlib
 import hashlib
+import re
 import sys
 import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,20 @@ from typing import Any
 import numpy as np
 
 from instances.errors import UsageError, unknown
+from instances.extras import advice
 from instances.family import Family
+from instances.parameters import is_readable, taken
+from instances.strict import one_line, shown
 
+NAME = "a text of 1 to 300 characters that can be printed"
 _ALLOWED = (
     "a Family; a list or tuple of functions; an object with `functions` and `d`; or something "
-    "that gives one of these when called without arguments"
+    "that gives one of these when called"
 )
-_FIELDS = ("name", "revision", "example", "about", "label_text")
+_CORE = ("name", "revision", "example", "about", "label_text", "k", "d", "noise")
+_PLAIN = re.compile(r"[a-z][a-z0-9-]{0,39}")
+# The shortest path that a name follows: in a.py:b/c.py:Name the first .py: belongs to a folder.
+_NAMED = re.compile(r"(?P<path>.*?\.py):(?P<name>[^\W\d]\w*)(?::(?P<rest>.*))?", re.DOTALL)
 _modules: dict[tuple[str, str], types.ModuleType] = {}
 
 
@@ -48,39 +56,84 @@ class Functions:
         return f"{self.path}: {self.name}, function {i} ({self.names[i]})"
 
 
-def split(text: str) -> tuple[Path, str] | None:
-    """Split "path.py:Name", or return None for what is no name in a Python file.
+@dataclass(frozen=True, kw_only=True)
+class Name:
+    """A name in a user's Python file, with the parameters that stand behind it, as given."""
 
-    >>> split("parity:d=8,m=3"), split("mine.py:majorities")[1]
-    (None, 'majorities')
+    path: Path
+    name: str
+    parameters: str
+
+    @property
+    def where(self) -> str:
+        """What is meant, for messages."""
+        return f"{self.path}: {self.name}"
+
+
+def split(text: str) -> Name | None:
+    """Read "path.py:Name" or "path.py:Name:key=value,..."; None for what names no Python file.
+
+    Raises UsageError for a path without a name.
+
+    >>> split("parity:d=8,m=3")
+    >>> split("mine.py:Majority:d=9,m=3").parameters
+    'd=9,m=3'
     """
-    path, colon, name = text.strip().rpartition(":")
-    if not colon:
-        path, name = name, ""
-    if not path.endswith(".py"):
-        return None
-    if not name.isidentifier():
-        raise UsageError(f"'{text}' given: write path.py:Name, Name being defined in the file")
-    return Path(path), name
+    text = text.strip()
+    found = _NAMED.fullmatch(text)
+    if found:
+        rest = (found["rest"] or "").strip()
+        return Name(path=Path(found["path"]), name=found["name"], parameters=rest)
+    if text.endswith(".py") or ".py:" in text:
+        raise UsageError(
+            f"'{text}' given: write path.py:Name, Name being defined in the file, or "
+            "path.py:Name:key=value,..."
+        )
+    return None
 
 
-def load(text: str) -> Family | Functions:
-    """Execute a file, if it was not, and return what path.py:Name gives; raises UsageError."""
+def load(text: str, sha256: str | None = None) -> type[Family] | Family | Functions:
+    """Execute a file, if it was not, and return what path.py:Name gives; raises UsageError.
+
+    A Family that is a class stays one, if it has the types of a spec's parameters: `build` makes
+    families of it. Anything else that can be called is, with the parameters. sha256: what the file
+    has to have.
+    """
     found = split(text)
     if found is None:
         raise UsageError(f"'{text}' given: path.py:Name is needed")
-    path, name = found
-    module, digest = execute(path)
-    given = named(module, name, str(path))
+    folders = list(sys.path)
+    try:
+        return _loaded(found, sha256)
+    finally:
+        sys.path[:] = folders  # what is imported later is never looked for beside the file
+
+
+def _loaded(found: Name, sha256: str | None) -> type[Family] | Family | Functions:
+    module, digest = execute(found.path, sha256)
+    given = named(module, found.name, str(found.path))
+    if isinstance(given, type) and issubclass(given, Family) and is_readable(given):
+        return _checked(found.where, given)
     value, called = given, False
+    arguments: dict[str, Any] = {}
     while not isinstance(value, Family | list | tuple) and not _has_functions(value):
         if called or not callable(value):
-            raise UsageError(f"{path}: {name} is a {type(value).__name__}: {_ALLOWED} is needed")
-        with guarded(f"{path}: {name}, called without arguments,"):
-            value, called = value(), True
+            raise UsageError(
+                f"{found.where} is of type {type(value).__name__}: {_ALLOWED} is needed"
+            )
+        if found.parameters:
+            arguments = taken(value, found.parameters, found.where)
+        how = f"with {found.parameters}" if arguments else "without arguments"
+        with guarded(f"{found.where}, called {how},"):
+            value, called = value(**arguments), True
+    if found.parameters and not called:
+        raise UsageError(f"{found.where} takes no parameters: it is of type {type(value).__name__}")
     if isinstance(value, Family):
-        return _family(path, name, value)
-    return _functions(path, name, digest, [value, given, module])
+        _checked(found.where, type(value))
+        return value
+    name = ":".join(filter(None, (found.name, found.parameters)))
+    said = types.SimpleNamespace(**arguments)
+    return _functions(found.path, name, digest, [value, said, given, module])
 
 
 @contextlib.contextmanager
@@ -97,7 +150,19 @@ def guarded(what: str) -> Iterator[None]:
             line = f" in line {error.lineno}"
         said = error.msg if isinstance(error, SyntaxError) else str(error)
         said = " ".join(said.split())[:200]
+        extra = advice(error.name or "") if isinstance(error, ModuleNotFoundError) else None
+        said += f": {extra}" if extra else ""
         raise UsageError(f"{what} raised {type(error).__name__}{line}: {said}") from error
+
+
+def misfit(error: BaseException) -> str | None:
+    """Say in one line that a user's file is in use where something else raised; None without."""
+    if not _modules:
+        return None
+    return (
+        f"{', '.join(sorted(_paths()))}: something that is given there does not fit: "
+        f"{type(error).__name__}: {one_line(error, 200)}"
+    )
 
 
 def blame(error: BaseException) -> str | None:
@@ -105,7 +170,7 @@ def blame(error: BaseException) -> str | None:
     own = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in _paths()]
     if not own:
         return None
-    said = " ".join(str(error).split())[:200]
+    said = one_line(error, 200)
     last = own[-1]
     return (
         f"{last.filename}: {last.name} raised {type(error).__name__} in line {last.lineno}: {said}"
@@ -116,8 +181,8 @@ def _paths() -> set[str]:
     return {str(module.__file__) for module in _modules.values()}
 
 
-def named(module: types.ModuleType, name: str, where: str) -> Any:
-    """Return what a module has under a name; raises UsageError with the nearest one."""
+def named(module: types.ModuleType | type, name: str, where: str) -> Any:
+    """Return what a module or class has under a name; raises UsageError with the nearest one."""
     space = vars(module)
     if name not in space:
         own = [n for n in space if not n.startswith("_")]
@@ -125,10 +190,11 @@ def named(module: types.ModuleType, name: str, where: str) -> Any:
     return space[name]
 
 
-def execute(path: Path) -> tuple[types.ModuleType, str]:
+def execute(path: Path, sha256: str | None = None) -> tuple[types.ModuleType, str]:
     """Execute a file, if it was not: its module and the SHA-256 of its text; raises UsageError.
 
     What it prints goes to stderr; its folder is the last place where modules are looked for.
+    sha256: of the text that is wanted; any other is refused.
     """
     try:
         there = path.is_file()
@@ -138,6 +204,8 @@ def execute(path: Path) -> tuple[types.ModuleType, str]:
     if not there:
         raise UsageError(f"{str(path)[:200]} given: there is no such file")
     digest = hashlib.sha256(source).hexdigest()
+    if sha256 not in (None, digest):
+        raise UsageError(f"{path} was changed meanwhile: start again")
     place = str(path.resolve())
     if (place, digest) in _modules:
         return _modules[place, digest], digest
@@ -145,6 +213,7 @@ def execute(path: Path) -> tuple[types.ModuleType, str]:
     module.__file__ = str(path)
     _modules[place, digest] = module
     sys.modules[module.__name__] = module  # dataclasses look their module up there
+    vars(module)["print"] = _aside
     if str(path.resolve().parent) not in sys.path:
         sys.path.append(str(path.resolve().parent))  # last: it hides nothing that is installed
     written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
@@ -164,17 +233,42 @@ def execute(path: Path) -> tuple[types.ModuleType, str]:
     return module, digest
 
 
+def _aside(*values: Any, **how: Any) -> None:
+    """Print as a user's file does at any time: to stderr, as stdout may be JSON."""
+    print(*values, **{"file": sys.stderr, **how})
+
+
 def _has_functions(value: Any) -> bool:
     return not isinstance(value, type) and hasattr(value, "functions")
 
 
-def _family(path: Path, name: str, value: Family) -> Family:
+def _checked(where: str, kind: type[Family]) -> type[Family]:
     """Refuse a family that commands would stumble over."""
-    lacking = [f for f in (*_FIELDS, "d", "noise") if not hasattr(value, f)]
-    if lacking or not is_dataclass(value):
+    own: list[str] = [f.name for f in fields(kind)] if is_dataclass(kind) else []
+    lacking = [name for name in _CORE if name not in own and not hasattr(kind, name)]
+    lacking += sorted(kind.__abstractmethods__)
+    if lacking or not is_dataclass(kind):
         what = f"lacks {', '.join(lacking)}" if lacking else "is no frozen dataclass"
-        raise UsageError(f"{path}: {name}: the family {type(value).__name__} {what}")
-    return value
+        raise UsageError(f"{where}: the family {kind.__name__} {what}")
+    needed = {
+        "name": ("small letters, digits and -", lambda v: _PLAIN.fullmatch(v)),
+        "about": ("one printable line", _is_line),
+        "label_text": ("one printable line", _is_line),
+        "example": ("a spec of the family", lambda v: _is_line(v) and v.split(":")[0] == kind.name),
+    }
+    for name, (words, good) in needed.items():
+        value = getattr(kind, name)
+        if not isinstance(value, str) or not good(value):
+            raise UsageError(f"{where}: its {name} is {shown(value)}: {words} is needed")
+    if type(kind.revision) is not int or kind.revision < 1:
+        raise UsageError(
+            f"{where}: its revision is {shown(kind.revision)}: an integer of at least 1 is needed"
+        )
+    return kind
+
+
+def _is_line(text: str) -> bool:
+    return 0 < len(text) <= 1000 and text.isprintable()
 
 
 def _functions(path: Path, name: str, digest: str, places: list[Any]) -> Functions:
@@ -187,8 +281,8 @@ def _functions(path: Path, name: str, digest: str, places: list[Any]) -> Functio
         raise UsageError(f"{where} gives {shown}: a list or tuple of at least 1 is needed")
     for i, f in enumerate(functions):
         if not callable(f):
-            raise UsageError(f"{where}: member {i} is a {type(f).__name__}, no function")
-    names = _names(where, functions, _first(places[:2], "names"))
+            raise UsageError(f"{where}: member {i} is of type {type(f).__name__}, no function")
+    names = _names(where, functions, _first(places[:-1], "names"))
     own = {getattr(f, "d", None): n for f, n in zip(functions, names, strict=True)}
     own.pop(None, None)
     d = _first(places, "d")
@@ -227,6 +321,15 @@ def _first(places: list[Any], what: str) -> Any:
     return None
 
 
+def fits_name(text: Any) -> bool:
+    """Whether something may be the name of a member.
+
+    >>> fits_name("maj-3"), fits_name("maj\\n3"), fits_name("")
+    (True, False, False)
+    """
+    return isinstance(text, str) and 0 < len(text) <= 300 and text.isprintable()
+
+
 def _names(where: str, functions: Any, names: Any) -> tuple[str, ...]:
     if names is None:
         found = [getattr(f, "__name__", "") for f in functions]
@@ -236,8 +339,8 @@ def _names(where: str, functions: Any, names: Any) -> tuple[str, ...]:
         raise UsageError(f"{where}: names must be a list, one for each of {len(functions)}")
     seen: set[str] = set()
     for n in names:
-        if not isinstance(n, str) or not n or len(n) > 200:
-            raise UsageError(f"{where}: a name is {str(n)[:40]!r}: short texts are needed")
+        if not fits_name(n):
+            raise UsageError(f"{where}: a name is {shown(n)}: {NAME} is needed")
         if n in seen:
             raise UsageError(f"{where}: the name {n!r} is given twice: names must differ")
         seen.add(n)

@@ -56,7 +56,7 @@ def test_none_are_none():
         (lambda: make_examples("parity:d=8,m=3", -1, 0), "n=-1 given"),
         (lambda: make_examples("parity:d=8,m=3", 5, -1), "seed=-1"),
         (lambda: make_examples("parity:d=8,m=3", 1 << 50, 0), "of memory"),
-        (lambda: make_reduced("nice:m=2,k=2,d=4", 5, 0), "only families whose labels are codes"),
+        (lambda: make_reduced("nice:m=2,k=2,d=4", 5, 0), "it lacks `coded`"),
         (lambda: stream("parity:d=8,m=3", 0, 0), "batch=0 given"),
         (lambda: stream("parity:d=8", 5, 0), "needs m"),
         (lambda: dataset("parity:d=8,m=3", -1, 0), r"n=-1 given|hardness-toolkit\[torch\]"),

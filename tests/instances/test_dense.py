@@ -6,7 +6,7 @@ import pytest
 from hardness.compare.risk.numbers import row_reach
 from instances import UsageError, parse
 from instances.dense import _BLOCK
-from instances.nice import Nice
+from instances.families.nice import Nice
 
 SIGNS, NORMAL = "nice:m=2,k=3,d=70,noise=0.5", "nice:m=2,k=3,d=5,tokens=gaussian,noise=0.5"
 

@@ -15,6 +15,7 @@ from instances import (
     TooLarge,
     ToolkitError,
     UsageError,
+    arrayfile,
     disk,
     files,
     load_layer,
@@ -287,7 +288,7 @@ def test_layers_read_back_however_they_lie_in_memory(tmp_path, ending, order):
     assert (found.w == layer.w).all()
     assert found.kind == "linear"
     disk.write_tensors(tmp_path / f"t.{ending}", {"theta": theta}, {"format": "x"})
-    tensors, _ = disk.read_tensors(tmp_path / f"t.{ending}", "x")
+    tensors, _ = arrayfile.read_tensors(tmp_path / f"t.{ending}", "x")
     assert (tensors["theta"] == theta).all()
 
 

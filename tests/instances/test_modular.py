@@ -176,6 +176,52 @@ def test_the_number_of_secrets_by_enumeration(kind, q, h):
     assert len(drawn) >= min(len(every), 5)
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lpn:n=6,noise=0.1",
+        "lpn:n=7,h=3,noise=0",
+        "lwr:n=2,q=8,p=4",
+        "lwr:n=2,q=8,p=2,secret=ternary",
+        "lwr:n=2,q=5,p=5,bits=4",
+        "lwr:n=2,q=2,p=2",
+        "lwe:n=2,q=7,sigma=1,bits=4",
+        "lwe:n=3,q=8,secret=ternary,h=2,sigma=1",
+        "lwe:n=2,q=8,error=none,secret=cbd,spread=2",
+        "lwe:n=2,q=16,error=none,secret=gaussian,spread=0.5",
+        "window:n=2,q=8,parts=4",
+        "window:n=4,q=2,parts=2",
+        "window:n=2,q=8,parts=8",
+        "window:n=3,q=4,parts=4,h=2",
+        "window:n=2,q=7,parts=7,bits=4",
+        "window:n=2,q=7,parts=7,secret=ternary,bits=4",
+        "window:n=2,q=8,parts=8,secret=cbd,spread=1",
+        "window:n=3,q=4,parts=4,secret=binary",
+    ],
+)
+def test_the_members_that_are_listed_are_all_functions_once_each(spec):
+    """Against tables over all z of all vectors that are secrets."""
+    family = parse(spec)
+    table = lambda secret: family.factor.codes(secret).tobytes()  # noqa: E731
+    listed = list(family.members())
+    entries = range(-(family.q // 2), family.q - family.q // 2)
+    functions = {}
+    for vector in itertools.product(entries if family.q > 2 else (-1, 0, 1), repeat=family.n):
+        if (secret := family.secrets.lift(vector)) is not None:
+            functions.setdefault(table(secret), []).append(secret)
+    assert family.size == len(listed) == len(functions)
+    assert {table(secret) for secret in listed} == set(functions)
+    for alike in functions.values():
+        assert all(family.same(alike[0], other) for other in alike)
+    assert family.draw(np.random.default_rng(0)) in set().union(*functions.values())
+
+
+def test_members_of_a_large_family_are_listed_one_by_one():
+    first = parse("lwe:n=512,q=281474976710597,sigma=3").members()
+    assert next(first)[:2] == (-140737488355298, 0)
+    assert parse("window:n=2,q=16,parts=16,secret=cbd,spread=3").members() is None
+
+
 def test_what_is_no_secret_is_refused():
     made = Secrets(kind="binary", n=4, q=8, h=2)
     for wrong in ((1, 1, 1, 0), (0, 0, 0, 0), (2, 1, 0, 0), (1, 1, 0), (-1, 1, 0, 0)):

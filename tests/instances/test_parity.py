@@ -157,3 +157,9 @@ def test_refuses_a_secret_of_another_family():
     for secret in ((0, 1), (1, 1), (1, 5), (1,)):
         with pytest.raises(UsageError, match="secret"):
             family.layer(secret)
+
+
+@pytest.mark.parametrize("other", [0, -3, 255, 1.5, 1j, math.nan])
+def test_only_signs_are_packed(other):
+    with pytest.raises(UsageError, match="other than -1 and"):
+        tokens.pack(np.array([1, -1, other]))

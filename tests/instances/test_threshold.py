@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from instances import UsageError
-from instances.parity import signs
+from instances.families.parity import signs
 from instances.symmetric import exact_heads, to_float
 from instances.threshold import rational, response, solve, solve_log
 

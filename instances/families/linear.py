@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from instances.dense import Dense
-from instances.family import Hardness, require
+from instances.families.nice import random_matrix, unit
+from instances.family import require
 from instances.layer import AttentionLayer, Kind
-from instances.nice import random_matrix, unit
 
 LARGEST_D = 64  # its cubic map has 2^24 coefficients
 
@@ -31,12 +31,15 @@ class Linear(Dense):
     """
 
     name: ClassVar[str] = "linear"
-    revision: ClassVar[int] = 1
     kind: ClassVar[Kind] = "linear"
     example: ClassVar[str] = "linear:m=4,k=3,d=6"
     about: ClassVar[str] = "attention without softmax: the easy control"
     label_text: ClassVar[str] = (
         "F(X) = sum_i (X Theta_i X^T) X W_i, plus noise * N(0,1) in every entry; stored in float64"
+    )
+    easy: ClassVar[str] = (
+        "least squares on d^2 (d+1) / 2 cubic features learns it, whatever the number of heads "
+        "[YAMTJA24]"
     )
 
     m: int
@@ -57,13 +60,14 @@ class Linear(Dense):
         self.require_norm("scale")
 
     @property
-    def hardness(self) -> Hardness:
-        """None: it is easy."""
-        return Hardness(
-            evidence="none",
-            why="no bound from below is claimed: least squares on d^2 (d+1) / 2 cubic features "
-            "learns it, whatever the number of heads [YAMTJA24]",
-        )
+    def cubic(self) -> "Linear":
+        """The family itself."""
+        return self
+
+    @property
+    def default_learners(self) -> tuple[str, ...]:
+        """Least squares in the cubic features, and the best linear map."""
+        return ("lifted", "linear")
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw every Theta_i, then every W_i."""

@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
+from instances.families.lwe import Lpn
 from instances.family import Hardness, Secret
+from instances.linearsamples import LinearSamples, of_flips
+from instances.secrets import Secrets
 from instances.symmetric import Symmetric
 
 
@@ -32,7 +35,6 @@ class Parity(Symmetric):
     """
 
     name: ClassVar[str] = "parity"
-    revision: ClassVar[int] = 1
     example: ClassVar[str] = "parity:d=32,m=3"
     about: ClassVar[str] = "hidden parities on m of d-1 coordinates, exact heads, label noise"
     label_text: ClassVar[str] = (
@@ -47,6 +49,54 @@ class Parity(Symmetric):
 
     def __post_init__(self) -> None:
         self.require_range()
+
+    @property
+    def scheme(self) -> Symmetric:
+        """The family itself; a family that is made of this class is another one."""
+        return self if type(self) is Parity else super().scheme
+
+    @property
+    def characters(self) -> "Parity":
+        """The family itself."""
+        return self
+
+    @cached_property
+    def linear_forms(self) -> Lpn:
+        """Hidden parities on m of d - 1 coordinates as LPN with secrets of weight m.
+
+        >>> Parity(d=21, m=3).linear_forms.spec[:21]
+        'lpn:beta=40,h=3,heads'
+        """
+        return Lpn(n=self.d - 1, h=self.m, noise=self.noise)
+
+    @property
+    def linear_samples(self) -> LinearSamples:
+        """A label is a sample, of a secret with m ones."""
+        secrets = Secrets(kind="binary", n=self.d - 1, q=2, h=self.m)
+        return of_flips(self.size, secrets, self.noise)
+
+    @property
+    def noisy_parities(self) -> Lpn:
+        """The same."""
+        return self.linear_forms
+
+    def to_linear(self, secret: Secret) -> Secret:
+        """Write a hidden set as d - 1 bits."""
+        return tuple(int(j in secret) for j in range(1, self.d))
+
+    def from_linear(self, s: Secret) -> Secret:
+        """List the places of the bits that are 1.
+
+        >>> Parity(d=5, m=2).from_linear((0, 1, 0, 1))
+        (2, 4)
+        """
+        return tuple(j for j, bit in enumerate(s, 1) if bit)
+
+    @property
+    def default_learners(self) -> tuple[str, ...]:
+        """With noise, those that what is known of noisy parities must be seen beside."""
+        second = "restricted" if self.noise else "elimination"
+        return ("queries", second, "lowdegree", "student")
 
     @property
     def values(self) -> tuple[Fraction, ...]:

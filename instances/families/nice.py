@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.dense import Dense
-from instances.family import Hardness, require
+from instances.families.parity import Parity
+from instances.family import require
 from instances.layer import AttentionLayer
-from instances.parity import Parity
 
 Array = NDArray[np.float64]
 _BOUNDED = ("coherence", "trace", "column", "shared", "parity")
@@ -38,12 +38,11 @@ class Nice(Dense):
     """
 
     name: ClassVar[str] = "nice"
-    revision: ClassVar[int] = 1
     example: ClassVar[str] = "nice:m=2,k=2,d=16"
     about: ClassVar[str] = "random layers that can be learned, with dials towards degeneracy"
-    label_text: ClassVar[str] = (
-        "F(X) = sum_i softmax(X Theta_i X^T) X W_i, plus noise * N(0,1) in every entry; stored in "
-        "float64"
+    easy: ClassVar[str] = (
+        "layers of random weights can be learned, in polynomial time for a constant number of "
+        "heads [CL24]"
     )
 
     m: int
@@ -89,15 +88,6 @@ class Nice(Dense):
                 "parity needs k = 2 tokens and an odd m below d (the parity of an even number of "
                 "bits takes a head more)",
             )
-
-    @property
-    def hardness(self) -> Hardness:
-        """None is known; the theorem goes the other way."""
-        return Hardness(
-            evidence="none",
-            why="no bound from below is claimed: layers of random weights can be learned, in "
-            "polynomial time for a constant number of heads [CL24]",
-        )
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw Theta_i and W_i, dial by dial."""

@@ -11,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from instances.dense import Dense
-from instances.family import Hardness
+from instances.families.nice import Nice
 from instances.layer import AttentionLayer
-from instances.nice import Nice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +26,11 @@ class Dial(Dense):
     """
 
     name: ClassVar[str] = "dial"
-    revision: ClassVar[int] = 1
     example: ClassVar[str] = "dial:tau=0.3,m=2,k=2,d=8"
     about: ClassVar[str] = "softmax layers from nearly linear to hard, by the norm of the logits"
-    label_text: ClassVar[str] = (
-        "F(X) = sum_i softmax(X Theta_i X^T) X W_i, plus noise * N(0,1) in every entry; stored in "
-        "float64"
+    easy: ClassVar[str] = (
+        "at small tau least squares learns it, and layers of random weights can be learned at a "
+        "constant number of heads [CL24]"
     )
 
     tau: float
@@ -48,13 +46,9 @@ class Dial(Dense):
         self.require_norm("tau")
 
     @property
-    def hardness(self) -> Hardness:
-        """None is known at any tau."""
-        return Hardness(
-            evidence="none",
-            why="no bound from below is claimed: at small tau least squares learns it, and layers "
-            "of random weights can be learned at a constant number of heads [CL24]",
-        )
+    def default_learners(self) -> tuple[str, ...]:
+        """Least squares in the cubic features, and those that find layers."""
+        return ("lifted", "student", "staged")
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw a layer as the family nice does, at the norm tau."""

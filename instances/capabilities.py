@@ -1,0 +1,124 @@
+"""What families may offer beyond their core, asked for by name: an object, or None.
+
+A capability is a property of Family. Bounds, learners and figures never ask which class a family
+is of: they ask for what they need, and say what is missing where there is none.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+from instances.errors import UsageError
+from instances.factor import MOST_COORDINATES
+from instances.family import Family
+
+if TYPE_CHECKING:
+    from instances.coded import Coded
+    from instances.dense import Dense
+    from instances.factor import FactorTables
+    from instances.families.linear import Linear
+    from instances.linearsamples import LinearSamples
+    from instances.modular import Modular
+    from instances.symmetric import Symmetric
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capability(Generic[T]):
+    """A property of Family that may be None.
+
+    what: in words. given: what has it, and how a family of a user gets it. beyond: which parameter
+    is out of range, of a family that has it otherwise.
+
+    >>> from instances import parse
+    >>> SCHEME.missing(parse("nice:m=1,k=2,d=4"))[:55]
+    'nice given: it lacks `scheme`, hidden sets of one size,'
+    """
+
+    name: str
+    what: str
+    given: str
+    beyond: Callable[[Family], str | None] = lambda family: None
+
+    def of(self, family: Family) -> T | None:
+        """Return what a family has under the name, or None."""
+        return cast("T | None", getattr(family, self.name))
+
+    def missing(self, family: Family) -> str | None:
+        """Return in one line that a family lacks it and what would give it; None where it has."""
+        if self.of(family) is not None:
+            return None
+        advice = self.beyond(family) or self.given
+        return f"{family.name} given: it lacks `{self.name}`, {self.what}: {advice}"
+
+    def need(self, family: Family) -> T:
+        """Return what a family has under the name; raises UsageError where that is nothing."""
+        found = self.of(family)
+        if found is None:
+            raise UsageError(str(self.missing(family)))
+        return found
+
+
+CODED: "Capability[Coded]" = Capability(
+    name="coded",
+    what="labels that are codes of a few levels, on two tokens of -1 and +1",
+    given="take parity, profile, lwr, lwe, lpn or window, or derive from instances.coded.Coded",
+)
+FACTOR: "Capability[FactorTables]" = Capability(
+    name="factor",
+    what="the labels' unknown factor as a table over z",
+    given="take a family whose labels are codes, as parity, with d - 1 up to 26",
+    beyond=lambda family: (
+        f"d={family.d} is too large, take d - 1 up to {MOST_COORDINATES}" if family.coded else None
+    ),
+)
+SCHEME: "Capability[Symmetric]" = Capability(
+    name="scheme",
+    what="hidden sets of one size, whose correlations depend on their overlap alone",
+    given="take parity or profile, or derive from instances.symmetric.Symmetric",
+)
+CHARACTERS: "Capability[Symmetric]" = Capability(
+    name="characters",
+    what="members that are characters of z, and so orthogonal",
+    given="take parity",
+)
+LINEAR_FORMS: "Capability[Modular]" = Capability(
+    name="linear_forms",
+    what="labels that are functions of <a, s> mod q",
+    given="take lwr, lwe, lpn, window or parity, or derive from instances.modular.Modular",
+)
+LINEAR_SAMPLES: "Capability[LinearSamples]" = Capability(
+    name="linear_samples",
+    what="samples (a, <a, s> + e) mod q with secrets and errors of a known kind",
+    given="take lwr, lwe, lpn, window or parity, or give the family one of instances.linearsamples",
+)
+NOISY_PARITIES: "Capability[Modular]" = Capability(
+    name="noisy_parities",
+    what="labels that are parities of hidden bits, right or flipped at one rate",
+    given="take parity or lpn",
+)
+REAL_LABELS: "Capability[Dense]" = Capability(
+    name="real_labels",
+    what="labels that are the real outputs of a layer of random weights",
+    given="take nice, dial or linear, or derive from instances.dense.Dense",
+)
+CUBIC: "Capability[Linear]" = Capability(
+    name="cubic",
+    what="outputs that are a cubic polynomial of the tokens",
+    given="take linear",
+)
+CAPABILITIES: tuple[Capability[object], ...] = cast(
+    "tuple[Capability[object], ...]",
+    (
+        CODED,
+        FACTOR,
+        SCHEME,
+        CHARACTERS,
+        LINEAR_FORMS,
+        LINEAR_SAMPLES,
+        NOISY_PARITIES,
+        REAL_LABELS,
+        CUBIC,
+    ),
+)

@@ -1,0 +1,1 @@
+"""The families that are built in, which nothing outside `instances` imports."""

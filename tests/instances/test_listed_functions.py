@@ -1,0 +1,70 @@
+"""Two-valued functions of a user's file as a family that query learners play."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardness.compare import run
+from hardness.oracles import Budget
+from hardness.upper import parse_learner
+from instances import UsageError, parse
+
+FILE = """
+import numpy as np
+d = 4
+signs = np.random.default_rng(3).choice([-1, 1], (4, 16))
+def functions_of(rows):
+    return [lambda x, r=r: r[(x < 0) @ (1 << np.arange(4))] for r in rows]
+fs = functions_of(signs)
+twice = functions_of(signs[[0, 1, 0, 2]])
+half = functions_of(signs / 2)
+calls = []
+def counting(x):
+    calls.append(0)
+    return x[:, 0] * (-1) ** len(calls)
+counted = [counting, *fs[1:]]
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(FILE)
+
+
+def test_factors_are_the_functions(file):
+    family = parse("mine.py:fs")
+    signs = np.random.default_rng(3).choice([-1, 1], (4, 16))
+    assert (family.d, family.size, list(family.members())) == (5, 4, [(0,), (1,), (2,), (3,)])
+    for i in range(4):
+        assert np.array_equal(family.factor.table((i,)), signs[i])
+
+
+@pytest.mark.parametrize("oracle", ["samples", "exact"])
+@pytest.mark.parametrize("learner", ["queries", "pooled"])
+def test_query_learners_play_them(file, learner, oracle):
+    family = parse("mine.py:fs")
+    found = run(parse_learner(learner), family.instance(1), Budget(), seed=1, oracle=oracle)
+    assert found.secret_recovered
+    assert found.usage.queries >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("twice", r"function 2 \(f2\) is the function f0 again"),
+        ("half", r"function 0 \(f0\) is not -1 or \+1"),
+        ("counted", "has other values at the same points"),
+    ],
+)
+def test_what_cannot_be_played_is_one_line(file, name, words):
+    with pytest.raises(UsageError, match=words) as found:
+        parse(f"mine.py:{name}")
+    assert "\n" not in str(found.value)
+
+
+def test_no_layer_is_made_up(file):
+    family = parse("mine.py:fs")
+    with pytest.raises(UsageError, match="no attention layer is known"):
+        family.layer((0,))

@@ -1,0 +1,205 @@
+"""Families in a user's files: parameters, specs, names, and what is refused in one line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from instances import ToolkitError, UsageError, parse, read_folder, write_folder
+from instances.spec import VARIABLE, file_of, files, kind_of, named, parse_stored, spec_of
+from instances.userfile import load
+
+SIGNED = Path(__file__).parents[2] / "docs/examples/signed_majority.py"
+SPEC = "signed-majority:d=9,m=3,noise=0"
+
+
+@pytest.fixture
+def signed(tmp_path, monkeypatch):
+    """The family of the examples, in a folder of its own that is the current one."""
+    monkeypatch.chdir(tmp_path)
+    Path("signed.py").write_text(SIGNED.read_text())
+    return tmp_path / "signed.py"
+
+
+def test_parameters_are_those_of_a_spec(signed):
+    family = parse("signed.py:SignedMajority: m=3 , d=9")
+    assert family.spec == SPEC
+    assert parse(SPEC) == parse_stored(SPEC) == family
+    assert kind_of("signed-majority") is type(family)
+    assert spec_of("signed.py:SignedMajority:m=3") == "signed-majority:m=3"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ("", "signed-majority needs d, m: write signed-majority:d=9,m=3"),
+        (":d=9", "signed-majority needs m"),
+        (":d=9,m=3,noies=0", "did you mean 'noise'"),
+        (":d=9,m=3,m=3", "m is given twice"),
+        (":d=9,m=three", "an integer is needed"),
+        (":d=9,m=2", "m=2 given: odd, below d=9"),
+        (":d=9,m", "key=value"),
+    ],
+)
+def test_errors_are_those_of_a_spec(signed, parameters, words):
+    with pytest.raises(UsageError, match=words):
+        parse(f"signed.py:SignedMajority{parameters}")
+
+
+MORE = """
+
+def made(m, d=9):
+    return SignedMajority(d=d, m=m)
+
+one = SignedMajority(d=9, m=1)
+
+def functions(d):
+    return [lambda x: x[:, 0], lambda x: x[:, 1]]
+"""
+
+
+def test_what_gives_a_family_may_take_parameters(signed):
+    signed.write_text(SIGNED.read_text() + MORE)
+    assert parse("signed.py:made:m=3").spec == SPEC
+    assert parse("signed.py:one").m == 1
+    assert load("signed.py:functions:d=5").d == 5
+    assert parse_stored("signed-majority:d=9,m=5").m == 5
+    for text, words in (
+        ("signed.py:made", "called without arguments, raised TypeError"),
+        ("signed.py:made:n=3", "unknown parameter of signed.py: made 'n'"),
+        ("signed.py:one:m=3", "takes no parameters"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            parse(text)
+
+
+def test_annotations_may_be_texts(signed):
+    doc, rest = SIGNED.read_text().split("\n", 1)
+    signed.write_text(f"{doc}\nfrom __future__ import annotations\n{rest}")
+    assert parse("signed.py:SignedMajority:d=9,m=3,noise=0.1").noise == parse("parity-noisy").noise
+
+
+def test_another_process_reads_the_spec_and_refuses_another_text(signed):
+    parse("signed.py:SignedMajority:d=9,m=3")
+    code = f"from instances.spec import parse_stored as p; print(p({SPEC!r}).size)"
+    again = [sys.executable, "-c", code]
+    done = subprocess.run(again, capture_output=True, text=True, check=False, cwd="/")
+    assert done.stdout == "448\n", done.stderr
+    signed.write_text(SIGNED.read_text() + "\n")
+    done = subprocess.run(again, capture_output=True, text=True, check=False, cwd="/")
+    assert "signed.py was changed meanwhile: start again" in done.stderr.splitlines()[-1]
+
+
+def test_a_file_that_was_edited_is_read_again_where_a_user_names_it(signed):
+    first, before = parse("signed.py:SignedMajority:d=9,m=3"), file_of("signed-majority")
+    signed.write_text(SIGNED.read_text().replace("2**self.m\n", "2**self.m + 1\n"))
+    second = parse("signed.py:SignedMajority:d=9,m=3")
+    assert (first.size, second.size) == (448, 449)
+    assert parse_stored(SPEC).size == 449
+    assert file_of("signed-majority") != before
+    assert file_of("parity") is None
+
+
+def test_the_environment_names_families(signed, monkeypatch):
+    with pytest.raises(UsageError, match="name one of your own by --family"):
+        parse_stored(SPEC)
+    monkeypatch.setenv(VARIABLE, " signed.py:SignedMajority ; ")
+    assert parse_stored(SPEC).size == 448
+    assert os.environ[VARIABLE].startswith(f"{signed}:SignedMajority@")
+    assert files()[0] == signed
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("gone.py:Name", "no such file"),
+        ("parity", "path.py:Name is needed"),
+        ("signed.py", "write path.py:Name"),
+        ("signed.py:comb", "raised TypeError"),
+        ("signed.py:np", "is needed"),
+        (f"signed.py:SignedMajority@{'0' * 64}", "was changed meanwhile"),
+    ],
+)
+def test_what_the_environment_cannot_name_is_one_line(signed, monkeypatch, entry, words):
+    monkeypatch.setenv(VARIABLE, entry)
+    with pytest.raises(UsageError, match=words):
+        parse_stored(SPEC)
+
+
+def test_no_name_is_taken_twice(signed):
+    Path("other.py").write_text(SIGNED.read_text())
+    parse("signed.py:SignedMajority:d=9,m=3")
+    with pytest.raises(UsageError, match=f"'signed-majority' is taken by {signed}: name it"):
+        parse("other.py:SignedMajority:d=9,m=3")
+    assert [one.path for one in named().values()] == [signed]
+    for name in ("parity", "parity-first"):
+        Path("third.py").write_text(SIGNED.read_text().replace("signed-majority", name))
+        with pytest.raises(UsageError, match=f"the name '{name}' is taken: name it differently"):
+            parse("third.py:SignedMajority:d=9,m=3")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("def draw", "def drawn", "the family SignedMajority lacks draw"),
+        ('    about = "', '    said = "', "the family SignedMajority lacks about"),
+        ('"signed-majority"', '"Signed Majority"', "small letters, digits and - is needed"),
+        ('about = "', 'about = "\\x1b[31m', r"its about is .*: one printable line is needed"),
+        ('about = "', 'label_text = about = "a\\n', "its about is .*: one printable line"),
+        (
+            "    d: int",
+            '    label_text = "a\\x00"\n    d: int',
+            "its label_text is .*: one printable",
+        ),
+        (
+            "    d: int",
+            '    revision = "1\\x1b"\n    d: int',
+            "its revision is .*: an integer of at",
+        ),
+        ("    d: int", "    k = 3\n    d: int", "k is 3: labels that are codes are of two tokens"),
+        ("< 0.5", "< 2", r"noise is 3/4: the rate of flips must be in \[0, 1/2\)"),
+        ('example = "signed-', 'example = "', "its example is .*: a spec of the family is needed"),
+    ],
+)
+def test_what_is_wrong_with_a_family_is_one_line(signed, old, new, words):
+    signed.write_text(SIGNED.read_text().replace(old, new))
+    with pytest.raises(UsageError, match=words) as found:
+        parse("signed.py:SignedMajority:d=9,m=3" + (",noise=3/4" if "noise" in words else ""))
+    assert "\n" not in str(found.value)
+
+
+def test_what_a_family_prints_goes_to_stderr(signed, capsys):
+    drawn = "    def draw(self, rng):\n"
+    text = SIGNED.read_text().replace(drawn, drawn + '        print("drawn", end="!")\n')
+    signed.write_text(text)
+    parse("signed.py:SignedMajority:d=9,m=3").instance(0)
+    assert capsys.readouterr() == ("", "drawn!")
+
+
+def test_an_instance_too_large_for_its_folder_is_refused(signed):
+    family = parse("signed.py:SignedMajority:d=100000000,m=3")
+    with pytest.raises(ToolkitError, match=r"190\.7 MiB, at most 32\.0 MiB"):
+        write_folder(Path("large"), family.instance(0))
+    assert not Path("large").exists()
+
+
+def test_a_family_without_a_spec_works_here_and_is_not_stored(signed):
+    text = SIGNED.read_text().replace("    noise:", "    at: tuple = ()\n    noise:")
+    signed.write_text(text + "\none = SignedMajority(d=9, m=3)\n")
+    family = parse("signed.py:one")
+    assert len(family.instance(0).examples(0, 5)) == 5
+    with pytest.raises(UsageError, match="signed-majority given: a spec cannot name it"):
+        write_folder(Path("x"), family.instance(0), 5)
+    with pytest.raises(UsageError, match="a spec is needed"):
+        spec_of("signed.py:one")
+
+
+def test_a_folder_is_read_where_its_family_is_named(signed, monkeypatch):
+    instance = parse("signed.py:SignedMajority:d=9,m=3").instance(0)
+    write_folder(Path("x"), instance, 50)
+    assert read_folder(Path("x")).examples(0, 50).agrees(instance.examples(0, 50))
+    monkeypatch.setenv(VARIABLE, "")
+    with pytest.raises(ToolkitError, match=r"x/instance.json: unknown family 'signed-majority'"):
+        read_folder(Path("x"))
