@@ -1,6 +1,13 @@
 """Checking: derives what a file claims again, from its evidence; does not know how it was made."""
 
-from hardness.check.file import check
-from hardness.check.reading import Checked
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.check.file import check
+    from hardness.check.reading import Checked
 
 __all__ = ["Checked", "check"]
+
+lazily(__name__)

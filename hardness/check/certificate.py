@@ -13,13 +13,14 @@ from flint import fmpq
 
 from hardness.check.finite import FiniteEvidence
 from hardness.check.modular import ModularEvidence
-from hardness.check.named.evidence import NamedEvidence
-from hardness.check.named.independent import IndependentEvidence
+from hardness.check.named.evidence import IndependentEvidence, ListedEvidence, NamedEvidence
 from hardness.check.parity import ParityEvidence
-from hardness.check.reading import Checked, rational, refuse
+from hardness.check.reading import Checked, fraction, listed, rational, refuse
 from hardness.check.symmetric import SymmetricEvidence
 from hardness.claims import FORMAT, Quantity
+from hardness.claims.ranges import RANGES, misfit
 from instances.errors import DamagedFile, Refuted, TooLarge, ToolkitError, Undecided
+from instances.strict import one_line, shown
 
 _TOP = {"format", "spec", "claims", "scope", "evidence", "digest"}
 _CLAIM = {"quantity", "value", "kind", "parameters", "assumptions", "meaning", "source"}
@@ -44,6 +45,10 @@ class Evidence(Protocol):
     def statistical(self) -> bool:
         """Whether all of it holds with a confidence only."""
 
+    @property
+    def assumed(self) -> str:
+        """What of the file is taken as given; nothing where all follows from the spec."""
+
     def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         """Verify one claim and say it in the checker's own words."""
 
@@ -56,6 +61,7 @@ _KINDS: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
     "lpn": ModularEvidence,
     "window": ModularEvidence,
     "functions": FiniteEvidence,
+    "factors": FiniteEvidence,
     "layers": FiniteEvidence,
     "specs": FiniteEvidence,
 }
@@ -67,6 +73,8 @@ _NAMED: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
     "lwe": IndependentEvidence,
     "lpn": IndependentEvidence,
     "window": IndependentEvidence,
+    "functions": ListedEvidence,
+    "factors": ListedEvidence,
 }
 
 
@@ -82,21 +90,21 @@ def check_certificate(data: dict[str, Any]) -> Checked:
     """
     kind = data.get("format")
     if not isinstance(kind, str) or not kind.startswith("hardness-certificate/"):
-        raise DamagedFile(f"this is no certificate: its format is {kind!r}")
+        raise DamagedFile(f"this is no certificate: its format is {shown(kind)}")
     if kind != FORMAT:
-        raise DamagedFile(f"certificate format {kind} given: this version reads {FORMAT}")
+        raise DamagedFile(f"certificate format {shown(kind)} given: this version reads {FORMAT}")
     body = {key: value for key, value in data.items() if key != "digest"}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     if hashlib.sha256(text.encode()).hexdigest() != data.get("digest"):
         refuse("its content does not match its digest: it was changed after it was made")
-    if set(data) != _TOP or not isinstance(data["claims"], list) or not data["claims"]:
+    if set(data) != _TOP or not listed(data["claims"]):
         refuse(f"its fields must be {', '.join(sorted(_TOP))}, with at least one claim")
     try:
         spec = data["spec"]
         name = spec.partition(":")[0]
         kinds = _NAMED if "about" in data["evidence"] else _KINDS
         if name not in kinds:
-            refuse(f"{spec[:80]!r} is no canonical spec of a family that is checked here")
+            refuse(f"{shown(spec, 80)} is no canonical spec of a family that is checked here")
         evidence = kinds[name](spec, data["evidence"])
         if data["scope"] != evidence.scope:
             refuse("its scope is not what these claims are about")
@@ -109,12 +117,13 @@ def check_certificate(data: dict[str, Any]) -> Checked:
                 refuse(f"the {needed.replace('-', ' ')} is missing")
     except (TooLarge, Undecided):
         raise  # nothing is refuted: this machine is too small, or the search too long
+    except Refuted:
+        raise
     except ToolkitError as error:
-        raise Refuted(str(error)) from error
+        refuse(str(error))
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise Refuted(f"certificate refused: a field is missing or malformed ({reason})") from error
-    return Checked(spec=data["spec"], statements=tuple(statements))
+        refuse(f"a field is missing or malformed ({one_line(error)})")
+    return Checked(spec=data["spec"], statements=tuple(statements), assumed=evidence.assumed)
 
 
 def _check_claim(evidence: Evidence, claim: dict[str, Any]) -> str:
@@ -122,15 +131,21 @@ def _check_claim(evidence: Evidence, claim: dict[str, Any]) -> str:
         refuse("a claim has fields that are not known here")
     name, given = claim["quantity"], claim["parameters"]
     if name not in evidence.words:
-        refuse(f"{name!r} is not a quantity that is checked here")
+        refuse(f"{shown(name)} is not a quantity that is checked here")
     quantity = evidence.words[name]
-    words = (claim["meaning"], claim["source"], tuple(claim["assumptions"]))
+    words = (claim["meaning"], claim["source"], tuple(listed(claim["assumptions"])))
     if words != (quantity.meaning, quantity.source, quantity.assumptions):
         refuse(f"the words of {name} are not what is verified")
     if set(given) != {*quantity.parameters, *quantity.fixed}:
         refuse(f"{name} must have the parameters {', '.join(quantity.parameters) or 'fixed'}")
     if any(given[key] != value for key, value in quantity.fixed.items()):
         refuse(f"a fixed parameter of {name} was changed")
+    for key in set(given) & set(RANGES):
+        if key in ("sample_degree", "steps") and given[key] == "any":
+            continue
+        reason = misfit(key, fraction(given[key]))
+        if reason:
+            refuse(reason)
     # A bracket is exact where its ends meet; all else here is exact.
     wanted = "interval" if given.get("upper", claim["value"]) != claim["value"] else "exact"
     wanted = "statistical" if evidence.statistical else wanted

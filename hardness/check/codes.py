@@ -6,8 +6,9 @@ from typing import Any
 
 from flint import fmpz
 
-from hardness.check.reading import number, refuse
+from hardness.check.reading import listed, number, refuse
 from hardness.check.scheme import Scheme
+from instances.strict import shown
 
 _MOST_SETS = 1 << 14
 _MOST_Q = 1_000_003
@@ -19,13 +20,13 @@ def check_code(scheme: Scheme, code: dict[str, Any], t: int, size: int) -> None:
     kind = code["kind"]
     fields = {"kind", "overlap", "size"}
     if kind == "listed":
-        if set(code) != fields | {"sets"} or len(code["sets"]) != size:
+        if set(code) != fields | {"sets"} or len(listed(code["sets"])) != size:
             refuse("a listed code must give all its sets")
         if size > _MOST_SETS:
             refuse(f"a code of more than {_MOST_SETS} sets is not checked set by set")
         masks = []
         for members in code["sets"]:
-            places = {number(j, 0, n - 1, "a place of a set") for j in members}
+            places = {number(j, 0, n - 1, "a place of a set") for j in listed(members)}
             if len(places) != m or len(members) != m:
                 refuse(f"a set of the code does not have {m} different places")
             masks.append(sum(1 << j for j in places))
@@ -47,7 +48,7 @@ def check_code(scheme: Scheme, code: dict[str, Any], t: int, size: int) -> None:
         if size > q ** (t + 1):
             refuse(f"there are only q^{t + 1} polynomials of degree at most {t}")
     else:
-        refuse(f"{str(kind)[:40]!r} is no kind of code that is checked here")
+        refuse(f"{shown(kind)} is no kind of code that is checked here")
 
 
 def most_members(scheme: Scheme, count: int) -> int:

@@ -1,19 +1,18 @@
 """The exact heads of a certificate: do they compute the profile, and nothing else?"""
 
-import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from flint import fmpq, fmpz
 
-from hardness.check.reading import rational, refuse
-from instances.parameters import fraction, plain
+from hardness.check.reading import fraction, listed, rational, refuse
+from instances.symmetric import Symmetric
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layers:
-    """A family of layers as its spec says it: m-subsets of `ground` places, a noise, a rho."""
+    """A family of layers: m-subsets of `ground` places, a noise, a rho."""
 
     ground: int
     chosen: int
@@ -22,17 +21,11 @@ class Layers:
     size: int
 
 
-def read_layers(spec: str, found: re.Match[str] | None) -> Layers:
-    """Read the canonical spec by its own fields; the family's code is not asked."""
-    if not found:
-        refuse(f"{spec[:80]!r} is no canonical spec of a family that is checked here")
-    d, m = int(found["d"]), int(found["m"])
-    noise, rho = fraction(found["noise"], "noise"), fraction(found["rho"], "rho")
-    if (plain(noise), plain(rho)) != (found["noise"], found["rho"]):
-        refuse(f"{spec[:80]!r} is not in its canonical form")
-    if not (1 <= m <= d - 1 and 0 <= noise < Fraction(1, 2) and 1 < rho <= 16):
-        refuse(f"{spec} is outside of the family's range")
-    return Layers(ground=d - 1, chosen=m, noise=noise, rho=rho, size=int(fmpz.bin_uiui(d - 1, m)))
+def layers_of(family: Symmetric) -> Layers:
+    """Take what a spec says, and count the members."""
+    ground, chosen = family.d - 1, family.m
+    size = int(fmpz.bin_uiui(ground, chosen))
+    return Layers(ground=ground, chosen=chosen, noise=family.noise, rho=family.rho, size=size)
 
 
 def check_members(family: Layers, members: dict[str, Any]) -> None:
@@ -44,13 +37,14 @@ def check_members(family: Layers, members: dict[str, Any]) -> None:
 
 def check_heads(family: Layers, evidence: dict[str, Any], values: list[fmpq], what: str) -> None:
     """Evaluate B(h) = sum_i a_i (x_h - u_i)/(x_h + u_i) for every h: it must be values[h] + c0."""
-    if fraction(evidence["rho"], "rho") != family.rho:
+    if fraction(evidence["rho"]) != family.rho:
         refuse("rho of the evidence is not that of the spec")
-    if any(set(h) != {"u", "a", "counts"} for h in evidence["heads"]):
+    given = listed(evidence["heads"])
+    if any(set(h) != {"u", "a", "counts"} for h in given):
         refuse("a head must have u, a and counts")
-    if len(evidence["heads"]) > family.chosen + 1:
+    if len(given) > family.chosen + 1:
         refuse(f"there are more heads than the {what} needs")
-    heads = [(rational(h["u"]), rational(h["a"]), h["counts"]) for h in evidence["heads"]]
+    heads = [(rational(h["u"]), rational(h["a"]), h["counts"]) for h in given]
     if any(u <= 0 or not isinstance(counts, bool) for u, _, counts in heads):
         refuse("a threshold u is not positive, or a head does not say whether it counts")
     if sum((a for _, a, _ in heads), fmpq(0)) != rational(evidence["A"]):

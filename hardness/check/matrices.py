@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.check.reading import number, refuse
+from hardness.check.reading import listed, number, refuse
 from instances.parameters import fraction, plain
 
 
 def read_square(rows: Any, size: int, more: int, kind: type) -> NDArray[Any]:
     """Read the rows below the diagonal, with it where `more` is 1, of a symmetric matrix."""
-    if [len(row) for row in rows] != [i + more for i in range(size)]:
+    if [len(listed(row)) for row in listed(rows)] != [i + more for i in range(size)]:
         refuse(f"a matrix is not the lower half of {size} rows")
     if any(type(v) is not kind for row in rows for v in row):
         refuse(f"a matrix has an entry that is no {kind.__name__}")
@@ -30,6 +30,9 @@ def check_radius(correlations: NDArray[np.float64], given: dict[str, Any], centr
     size = len(correlations)
     confidence = fraction(given["confidence"], "confidence")
     samples = number(given["samples"], 1, 10**15, "the number of samples")
+    number(given["seed"], 0, 1 << 64, "the seed")
+    if any(type(v) is not float for v in listed(given["norms"])):
+        refuse("a norm is no number")
     norms, bound = np.array(given["norms"], np.float64), given["bound"]
     if plain(confidence) != given["confidence"] or not 0 < confidence < 1:
         refuse("the confidence is not between 0 and 1")

@@ -15,15 +15,11 @@ from flint import fmpq, fmpz
 from hardness.check.goal import Goal, check_floor
 from hardness.check.reading import fraction, integer, rational, refuse
 from hardness.check.residues import Residues, read_residues, square
-from hardness.check.scheme import python_fraction
 from hardness.claims.modular import QUANTITIES, SCOPE
+from instances.parameters import shortened
+from instances.threshold import python_fraction
 
-_EVIDENCE = {"rule", "meaning", "members", "labels", "errors", "chi_square", "density"}
-_MEANING = {
-    "lines": "no multiples of each other mod q",
-    "bits": "different mod 2",
-    "halves": "no odd multiples of each other mod q",
-}
+_EVIDENCE = {"modulus", "meaning", "members", "labels", "errors", "chi_square", "density"}
 _MOST_REACH = 1000
 
 Claims = dict[str, Callable[[int, dict[str, str]], str]]
@@ -33,8 +29,9 @@ class ModularEvidence:
     """What the evidence of an LWE-style certificate proves; raises Refuted where it does not."""
 
     words = QUANTITIES
-    required = ("independent-members", "information-floor")
+    required = ("orthogonal-members", "information-floor")
     statistical = False
+    assumed = ""
     scope = SCOPE
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
@@ -42,14 +39,7 @@ class ModularEvidence:
         family = self.family = read_residues(spec)
         if set(evidence) != _EVIDENCE:
             refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}")
-        self._rule = _rule(family)
-        if (evidence["rule"], evidence["meaning"]) != (self._rule, _MEANING[self._rule]):
-            refuse("the rule of independence is not that of the moduli")
-        reach = _reach(family, self._rule)
-        wanted = {"secret": family.secret, "reach": reach}
-        if evidence["members"] != wanted or type(evidence["members"]["reach"]) is not int:
-            refuse("the members of the evidence are not those of the spec")
-        self.size = _count(family, self._rule, reach)
+        self._members_of(family, evidence)
         labels = {"levels": str(family.levels), "rarest": str(family.rarest)}
         if evidence["labels"] != labels:
             refuse("the labels of the evidence are not those of the spec")
@@ -61,26 +51,54 @@ class ModularEvidence:
         self.least, self.most = (fraction(end) for end in evidence["density"])
         _check_density(family, self.least, self.most)
 
+    def _members_of(self, family: Residues, evidence: dict[str, Any]) -> None:
+        """Decide from the moduli which members are orthogonal, and count them."""
+        self._modulus = _modulus(family)
+        self._differ = family.levels == family.parts and (family.q % 2 == 1 or self._modulus == 4)
+        what = "different" if self._differ else "no multiples of each other by a unit"
+        self._meaning = f"{what} mod {self._modulus}"
+        if (evidence["modulus"], evidence["meaning"]) != (str(self._modulus), self._meaning):
+            refuse("which members are orthogonal is not what the moduli say")
+        vectors, units, reach = _count(family, self._modulus)
+        self.alike = units if self._differ else 1
+        self.size = vectors if self._differ else -(-vectors // units)
+        wanted = {"secret": family.secret, "reach": reach, "alike": str(self.alike)}
+        if evidence["members"] != wanted or type(evidence["members"]["reach"]) is not int:
+            refuse("the members of the evidence are not those of the spec")
+
+    @property
+    def unlike(self) -> int:
+        """How many members, at least, of which no two are alike."""
+        return -(-self.size // self.alike)
+
     def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         """Verify one claim and say it in the checker's own words."""
+        queries = {"stat": self._stat, "vstat": self._vstat}
+        oracle = name.partition("-")[0]
+        if oracle in queries:
+            return queries[oracle](name, value, given)
         if value.q != 1:
             refuse(f"{name} is not an integer")
         claims: Claims = {
-            "independent-members": self._members,
+            "orthogonal-members": self._members,
             "pairwise-correlation": self._correlation,
             "sq-dimension": self._dimension,
-            "stat-queries": self._stat,
-            "vstat-queries": self._vstat,
             "information-floor": self._floor,
         }
         return claims[name](int(value.p), given)
 
     def _members(self, value: int, given: dict[str, str]) -> str:
         if value != self.size:
-            refuse(f"{value} is not the number of {self.family.secret} secrets that are counted")
+            refuse(
+                f"{shortened(value)} is not the number of {self.family.secret} secrets that are "
+                "counted"
+            )
         self._check_secrets(given)
+        if integer(given["alike"]) != self.alike:
+            refuse(f"{self.alike} of the members may be multiples of each other")
+        labels = "orthogonal" if self.alike > 1 else "independent"
         return (
-            f"{value} secrets are {_MEANING[self._rule]}: any two of them have independent labels "
+            f"{shortened(value)} secrets are {self._meaning}: any two of them have {labels} labels "
             "where a is uniform"
         )
 
@@ -105,100 +123,96 @@ class ModularEvidence:
         if value != 0 or upper * (self.most + self.least) != self.most - self.least:
             refuse("the largest correlation is not between 0 and what the density allows")
         if not upper:
-            return "any two of the members have correlation exactly 0"
-        return f"any two of the members have correlation at most {float(upper):.3g}"
+            return "any two of the members that are not alike have correlation exactly 0"
+        return (
+            f"any two of the members that are not alike have correlation at most {float(upper):.3g}"
+        )
 
     def _dimension(self, value: int, given: dict[str, str]) -> str:
         self._check_secrets(given)
-        if not 1 <= value <= self.size or value * self._between > 1:
-            refuse(f"{value} members of correlation at most 1/{value} are not shown")
-        if value < self.size and (value + 1) * self._between <= 1:
-            refuse(f"{value} is less than the argument gives for SQ-DIM")
+        if not 1 <= value <= self.unlike or value * self._between > 1:
+            refuse(f"{shortened(value)} members of small enough correlation are not shown")
+        if value < self.unlike and (value + 1) * self._between <= 1:
+            refuse(f"{shortened(value)} is less than the argument gives for SQ-DIM")
         if integer(given["upper"]) == value:
             how = "orthogonal" if not self._between else "of small enough correlation"
-            return f"SQ-DIM is exactly {value}: all members are {how}, and there are no more"
-        return f"SQ-DIM is at least {value}"
+            count = shortened(value)
+            return f"SQ-DIM is exactly {count}: all members are {how}, and there are no more"
+        return f"SQ-DIM is at least {shortened(value)}"
 
     def _goal(self, given: dict[str, str]) -> Goal:
-        return Goal.read(given, self.size, None, self.most, self.least)
+        return Goal.read(given, self.size, None, self.most, self.least, self.alike)
 
-    def _stat(self, value: int, given: dict[str, str]) -> str:
+    def _stat(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         tau, goal = fraction(given["tau"]), self._goal(given)
-        if not 0 < tau <= 1:
-            refuse("tau is not in (0, 1]")
         # The variance of a function in [-1,1] is largest for one of two values, on a set of codes
         # as close to half of their probability as can be.
         levels, rarest = self.family.levels, self.family.rarest
         part = rarest if levels == 2 else Fraction(levels // 2, levels)
         kappa = self.most * self.square * part * (1 - part)
-        goal.require_least(value, kappa / tau**2)
-        return f"at least {value} queries to STAT({tau}) must be allowed {goal.words}"
+        return goal.statement(name, value, kappa / tau**2, f"queries to STAT({tau})")
 
-    def _vstat(self, value: int, given: dict[str, str]) -> str:
+    def _vstat(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         t, goal = integer(given["t"]), self._goal(given)
-        if t < 1:
-            refuse("t is below 1")
         each = self.most * self.square * (1 - self.family.rarest)
-        goal.require_least(value, Fraction(3 * t, 2) * each)
-        return f"at least {value} queries to VSTAT({t}) must be allowed {goal.words}"
+        return goal.statement(name, value, Fraction(3 * t, 2) * each, f"queries to VSTAT({t})")
 
     def _floor(self, value: int, given: dict[str, str]) -> str:
         levels = self.family.levels
         if integer(given["levels"]) != levels:
             refuse(f"a label takes one of {levels} values")
-        return check_floor(value, given, self.size, self.most, levels, self.least)
+        return check_floor(value, given, self.size, self.most, levels, self.least, self.alike)
 
 
-def _rule(family: Residues) -> str:
-    """Over a field lines; a half turn of two labels leaves odd frequencies; else what is mod 2."""
-    if family.q % 2:
-        return "lines"
-    return "halves" if family.turns and family.q > 2 else "bits"
-
-
-def _reach(family: Residues, rule: str) -> int:
-    """The largest B <= 1000 with 2 B^2 < q that entries are certainly drawn of; 0: no limit."""
-    if rule == "bits" or family.secret in ("binary", "uniform"):
-        return 0
-    found = _drawn(family)
-    while 2 * found**2 >= family.q:
-        found = min(found - 1, math.isqrt(family.q))
-    return min(found, _MOST_REACH)
+def _modulus(family: Residues) -> int:
+    """A prime itself; of a power of two what a label does not see of the top: 2 q/parts."""
+    return family.q if family.q % 2 else 2 * (family.q // family.parts)
 
 
 def _drawn(family: Residues) -> int:
     """6 standard deviations have a probability far above 2^-64, as have all |x| <= 32 of cbd."""
     if family.secret == "gaussian":
-        if not Fraction(1, 8) <= family.spread <= 1 << 16:
-            refuse("the spread of the secret is out of range")
         return max(1, int(6 * family.spread))
-    if family.secret == "cbd" and not (family.spread.denominator == 1 and 1 <= family.spread <= 64):
-        refuse("the spread of the secret is out of range")
     return min(int(family.spread), 32) if family.secret == "cbd" else 1
 
 
-def _count(family: Residues, rule: str, reach: int) -> int:
-    """Count secrets one class at a time, by their leading entry, odd places or divisors."""
-    n, h, q = family.n, family.h, family.q
-    chosen = fmpz.bin_uiui(n, h)
-    if rule == "bits" or family.secret == "binary":
-        if not h:
-            return int(sum((fmpz(2) ** j for j in range(n)), fmpz(0)))  # by the last odd place
-        even = {"binary": False, "ternary": False, "uniform": q > 2}
-        free = rule == "bits" and even.get(family.secret, _drawn(family) > 1)
-        ways = (fmpz.bin_uiui(n, j) for j in range(1 if free else h, h + 1))
-        return int(sum(ways, fmpz(0)))
-    if family.secret == "uniform" and rule == "lines":
-        return int(chosen * fmpz(q - 1) ** (h - 1) if h else (fmpz(q) ** n - 1) // (q - 1))
+def _count(family: Residues, modulus: int) -> tuple[int, int, int]:
+    """Count secrets mod the modulus: all, less those without a unit; units that may join two.
+
+    Third, what bounds the size of their entries, 0 for nothing.
+    """
+    n, h, bound = family.n, family.h, _drawn(family)
+    if family.secret == "binary":
+        return int(fmpz.bin_uiui(n, h) if h else fmpz(2) ** n - 1), 1, 0
     if family.secret == "uniform":
-        if not h:  # the points of a projective space over Z_q lie q/2 over each one mod 2
-            return int((fmpz(2) ** n - 1) * fmpz(q // 2) ** (n - 1))
-        odd = (
-            fmpz.bin_uiui(h, j) * fmpz(q // 2) ** (j - 1) * fmpz(q // 2 - 1) ** (h - j)
-            for j in range(1, h + 1)
-        )
-        return int(chosen * sum(odd, fmpz(0)))
-    return int(chosen * _primitive(n, h, reach, {}) // 2)
+        bound = family.q
+    whole = 2 * bound >= modulus - 1
+    low = modulus // 2 if whole else bound
+    # Units and other residues among -low .. low; of all of them where both ends are the same.
+    if modulus % 2:
+        units, others = 2 * low, 1
+    else:
+        units, others = low + low % 2, 2 * (low // 2) + 1
+        if whole:
+            units, others = modulus // 2, modulus // 2
+    reach = 0 if whole else bound
+    if not h:
+        vectors = fmpz(units + others) ** n - fmpz(others) ** n
+    else:
+        zero = modulus < family.q and bound >= modulus  # as a multiple of the modulus
+        every, dull = fmpz(units + others - 1), fmpz(others - 1)
+        ways = (fmpz.bin_uiui(n, j) * (every**j - dull**j) for j in range(1 if zero else h, h + 1))
+        vectors = sum(ways, fmpz(0))
+    small = bound
+    while small and 2 * small**2 >= modulus:
+        small = min(small - 1, math.isqrt(modulus))
+    small = min(small, _MOST_REACH)
+    if family.secret in ("gaussian", "cbd") and small:
+        # With their negatives, which alone are alike.
+        pairs = fmpz.bin_uiui(n, h) * _primitive(n, h, small, {})
+        if pairs * units > 2 * vectors:
+            return int(pairs), 2, small
+    return int(vectors), units, reach
 
 
 def _primitive(n: int, h: int, bound: int, known: dict[int, fmpz]) -> fmpz:
@@ -220,8 +234,6 @@ def _check_density(family: Residues, least: Fraction, most: Fraction) -> None:
     rest = int(numbers % family.q)
     low, high = family.n * rest, family.n * (family.q - rest)
     whole = int(numbers)
-    if 2 * family.n * family.q > whole:
-        refuse("a is too far from uniform")
     if least != Fraction(whole - low, whole) or most != Fraction(whole, whole - high):
         refuse("the density of the evidence is not that of numbers mod q")
     each = numbers // family.q * family.q

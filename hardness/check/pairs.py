@@ -63,11 +63,22 @@ class IntegerPairs:
         if (self._size > 1 + _TIE).any():
             refuse("an inner product is above the product of the norms")
 
+    @property
+    def sizes(self) -> NDArray[np.int64] | None:
+        """|g_ij| in int64 where all norms are the same, else None."""
+        if len(set(self._norms)) > 1 or self._gram.dtype == object:
+            return None
+        return np.abs(self._gram)
+
     def _square(self, i: int, j: int) -> tuple[int, int]:
         return int(self._gram[i, j]) ** 2, self._norms[i] * self._norms[j]
 
     def within(self, k: int, certainly: bool) -> Mask:
         """Compare g_ij^2 k^2 with g_ii g_jj: in integers, wherever float64 could be wrong."""
+        if (sizes := self.sizes) is not None:
+            near = sizes <= self._norms[0] // k
+            np.fill_diagonal(near, True)
+            return near
         scaled = self._size * k
         out = scaled <= 1
         known: dict[tuple[int, int], bool] = {}
@@ -84,6 +95,9 @@ class IntegerPairs:
         off = np.triu(self._size, k=1)
         if len(off) < 2:
             return Fraction(0), (Fraction(0), Fraction(0))
+        if (sizes := self.sizes) is not None:
+            square = Fraction(int(np.triu(sizes, k=1).max()), self._norms[0]) ** 2
+            return square, _about(math.sqrt(square))
         near = np.argwhere(np.triu(off >= off.max() - _TIE, k=1)).tolist()
         square = max(Fraction(a, b) for a, b in {self._square(i, j) for i, j in near})
         return square, _about(math.sqrt(square))
@@ -91,7 +105,7 @@ class IntegerPairs:
     def average(self) -> tuple[Fraction | None, Ends]:
         """The exact sum where all norms are the same, one member after the other."""
         if len(set(self._norms)) == 1:
-            total = sum(int(np.abs(row.astype(object)).sum()) for row in self._gram)
+            total = sum(int(np.abs(row).sum()) for row in self._gram)
             exact = Fraction(total, self._norms[0] * len(self._norms) ** 2)
             return exact, (exact, exact)
         return None, _about(float(self._size.mean()))

@@ -6,7 +6,6 @@ members; and verify every bound as an inequality between integers, never by the 
 it.
 """
 
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -14,14 +13,12 @@ from typing import Any
 from flint import fmpq
 
 from hardness.check.goal import Goal, check_floor
-from hardness.check.layers import Layers, check_heads, check_members, read_layers
+from hardness.check.layers import Layers, check_heads, check_members, layers_of
 from hardness.check.reading import fraction, integer, refuse
+from hardness.check.spec import read_family
 from hardness.claims.parity import QUANTITIES, SCOPE
+from instances.capabilities import CHARACTERS
 
-SPEC = re.compile(
-    r"parity:d=(?P<d>[1-9]\d{0,17}),m=(?P<m>[1-9]\d{0,3}),noise=(?P<noise>[\d./]{1,90}),rho=(?P<rho>[\d./]{1,90})",
-    re.ASCII,
-)
 _EVIDENCE = {"rho", "heads", "A", "c0", "members"}
 _ONE = Fraction(1)  # the largest eigenvalue of orthonormal members
 
@@ -34,11 +31,12 @@ class ParityEvidence:
     words = QUANTITIES
     required = ("information-floor",)
     statistical = False
+    assumed = ""
     scope = SCOPE
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
         """Verify the evidence against the spec."""
-        self._family: Layers = read_layers(spec, SPEC.fullmatch(spec))
+        self._family: Layers = layers_of(read_family(spec, CHARACTERS))
         if set(evidence) != _EVIDENCE:
             refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}")
         check_members(self._family, evidence["members"])
@@ -47,13 +45,15 @@ class ParityEvidence:
 
     def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         """Verify one claim and say it in the checker's own words."""
+        queries = {"stat": self._stat, "vstat": self._vstat}
+        oracle = name.partition("-")[0]
+        if oracle in queries:
+            return queries[oracle](name, value, given)
         if value.q != 1:
             refuse(f"{name} is not an integer")
         claims: Claims = {
             "pairwise-correlation": self._correlation,
             "sq-dimension": self._dimension,
-            "stat-queries": self._stat,
-            "vstat-queries": self._vstat,
             "information-floor": self._floor,
         }
         return claims[name](int(value.p), given)
@@ -71,23 +71,17 @@ class ParityEvidence:
             refuse(f"SQ-DIM is not the number of {family.chosen}-subsets of {family.ground}")
         return f"SQ-DIM is exactly {value}: all members are orthogonal, and there are no more"
 
-    def _stat(self, value: int, given: dict[str, str]) -> str:
+    def _stat(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         tau = fraction(given["tau"])
         goal = Goal.read(given, self._family.size, self._family.noise, _ONE)
-        if not 0 < tau <= 1:
-            refuse("tau is not in (0, 1]")
-        # A query rules out at most r = (1-2 eta)^2/(4 tau^2) members: value * r >= missing,
-        # and one less would not do.
-        goal.require_least(value, (1 - 2 * self._family.noise) ** 2 / (4 * tau**2))
-        return f"at least {value} queries to STAT({tau}) must be allowed {goal.words}"
+        moves = (1 - 2 * self._family.noise) ** 2 / (4 * tau**2)
+        return goal.statement(name, value, moves, f"queries to STAT({tau})")
 
-    def _vstat(self, value: int, given: dict[str, str]) -> str:
+    def _vstat(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         t = integer(given["t"])
         goal = Goal.read(given, self._family.size, self._family.noise, _ONE)
-        if t < 1:
-            refuse("t is below 1")
-        goal.require_least(value, Fraction(3 * t, 4) * (1 - 2 * self._family.noise) ** 2)
-        return f"at least {value} queries to VSTAT({t}) must be allowed {goal.words}"
+        moves = Fraction(3 * t, 4) * (1 - 2 * self._family.noise) ** 2
+        return goal.statement(name, value, moves, f"queries to VSTAT({t})")
 
     def _floor(self, value: int, given: dict[str, str]) -> str:
         return check_floor(value, given, self._family.size, _ONE, 2)

@@ -8,8 +8,10 @@ from typing import Any, NoReturn
 from flint import fmpq, fmpz
 
 from instances.errors import Refuted
+from instances.strict import shown
+from instances.threshold import python_fraction
 
-_RATIONAL = re.compile(r"-?\d+(/\d+)?", re.ASCII)
+_RATIONAL = re.compile(r"(0|-?[1-9]\d*)(/[1-9]\d*)?", re.ASCII)
 _MAX_DIGITS = 4_000_000  # p and q can be as long as q^n of 65536 residues of 48 bits
 
 
@@ -19,37 +21,53 @@ class Checked:
 
     spec: str
     statements: tuple[str, ...]
+    assumed: str = ""  # what is taken from the file as it stands; nothing of most certificates
 
 
-def refuse(reason: str) -> NoReturn:
-    """Refuse the certificate; raises Refuted."""
-    raise Refuted(f"certificate refused: {reason}")
+def refuse(reason: str, what: str = "certificate") -> NoReturn:
+    """Refuse the certificate; raises Refuted, in one line whatever the reason quotes of the file.
+
+    >>> refuse("its spec is a\\nb")
+    Traceback (most recent call last):
+    instances.errors.Refuted: certificate refused: its spec is a b
+    """
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(reason.split()))
+    raise Refuted(f"{what} refused: {line[:400]}")
 
 
 def rational(text: Any) -> fmpq:
-    """Read an integer or p/q from a string.
+    """Read an integer or p/q in lowest terms from a string, in the one way that it is written.
 
-    >>> rational("3/6")
-    1/2
+    >>> rational("-1/2")
+    -1/2
     """
     if not isinstance(text, str) or len(text) > _MAX_DIGITS or not _RATIONAL.fullmatch(text):
-        refuse(f"{str(text)[:40]!r} is not an integer or a rational p/q")
+        refuse(f"{shown(text)} is not an integer or a rational p/q")
     top, _, bottom = text.partition("/")
-    return fmpq(fmpz(top), fmpz(bottom or "1"))
+    value = fmpq(fmpz(top), fmpz(bottom or "1"))
+    if bottom and (value.q == 1 or value.q != fmpz(bottom)):
+        refuse(f"{shown(text)} is not in lowest terms")
+    return value
 
 
 def integer(text: Any) -> int:
     """Read an integer of any size from a string."""
     value = rational(text)
     if value.q != 1:
-        refuse(f"{str(text)[:40]!r} is not an integer")
+        refuse(f"{shown(text)} is not an integer")
     return int(value.p)
 
 
 def fraction(text: Any) -> Fraction:
     """Read a rational as a Python fraction."""
-    value = rational(text)
-    return Fraction(int(value.p), int(value.q))
+    return python_fraction(rational(text))
+
+
+def listed(value: Any) -> list[Any]:
+    """Require a JSON list: neither a text nor an object, which have members, too."""
+    if type(value) is not list:
+        refuse(f"{shown(value)} is no list")
+    return value
 
 
 def number(value: Any, least: int, most: int, what: str) -> int:

@@ -1,30 +1,22 @@
 """LWE-style families as their specs say them: moduli, secrets, labels and errors.
 
-The spec is read by its own fields; the family's code is not asked. Error counts are held against
-the probabilities that the spec names, worked out here in exact or ball arithmetic.
+The family says what its parameters are and whether they are in range, nothing else. Error counts
+are held against the probabilities that the spec names, worked out here in exact or ball arithmetic.
 """
 
 import math
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, ctx, fmpz, fmpz_poly
+from flint import arb, ctx, fmpz_poly
 
-from hardness.check.reading import integer, number, refuse
-from instances.parameters import fraction, plain
+from hardness.check.reading import integer, listed, number, refuse
+from hardness.check.spec import read_family
+from instances.capabilities import LINEAR_FORMS
+from instances.independence import obstacle
 
-_KEYS = {
-    "lwr": "beta bits h heads labels n p q secret spread",
-    "lwe": "alpha beta bits error eta h heads labels n q secret sigma spread width",
-    "lpn": "beta h heads labels n noise",
-    "window": "beta bits h heads labels n parts q secret spread",
-}
-_SIZES = ("alpha", "beta", "noise", "sigma", "spread")
-_WORDS = ("error", "heads", "labels", "secret")
-_SECRETS = ("binary", "ternary", "uniform", "gaussian", "cbd")
 _WHOLE = 1 << 64
 _MOST_ERRORS = 1 << 15
 _FLOAT = 1 << 16  # out of 2^64: what float64 may make of a Gaussian weight
@@ -35,8 +27,8 @@ _TAIL = 12  # standard deviations beyond which a Gaussian has less than 2^-100
 class Residues:
     """A family of functions of <a, s> mod q.
 
-    length: bits of a number; levels: of a label, the rarest with probability `rarest`; turns: two
-    levels that a half turn of Z_q swaps; given: the values in the spec.
+    length: bits of a number; levels: of a label, the rarest with probability `rarest`; parts: of
+    Z_q in a row that labels tell apart at most; given: the values in the spec.
     """
 
     name: str
@@ -48,64 +40,34 @@ class Residues:
     length: int
     levels: int
     rarest: Fraction
-    turns: bool
+    parts: int
     given: dict[str, Any]
 
 
 def read_residues(spec: str) -> Residues:
-    """Read a canonical spec; refuses what is none, or out of range."""
-    name, _, rest = spec.partition(":")
-    if name not in _KEYS or len(spec) > 2000:
-        refuse(f"{spec[:80]!r} is no canonical spec of a family that is checked here")
-    pairs = [part.partition("=") for part in rest.split(",")]
-    if [key for key, _, _ in pairs] != _KEYS[name].split():
-        refuse(f"{spec[:80]!r} is not in its canonical form")
-    given = {key: _value(key, value) for key, _, value in pairs}
-    if name == "lpn":
-        given |= {"q": 2, "secret": "binary", "spread": Fraction(0), "bits": 0}
-    n, q, h = given["n"], given["q"], given["h"]
+    """Read a canonical spec; refuses one of which nothing is certified."""
+    family = read_family(spec, LINEAR_FORMS)
+    reason = obstacle(family)
+    if reason:
+        refuse(f"certify refuses its family: {reason}")
+    n, q = family.n, family.q
+    given = {f.name: getattr(family, f.name) for f in fields(family)}
     parts = given.get("p") or given.get("parts") or 0
-    two = q & (q - 1) == 0
-    sound = (
-        1 <= n <= 1 << 16
-        and 2 <= q <= 1 << 48
-        and (two or fmpz(q).is_prime())
-        and 0 <= h <= n
-        and (name in ("lwe", "lpn") or (2 <= parts <= q and q % parts == 0))
-        and given["secret"] in _SECRETS
-        and bool(given["spread"]) == (given["secret"] in ("gaussian", "cbd"))
-    )
     need = (q - 1).bit_length()
-    bits = given["bits"] or (need if two else (n * q).bit_length() + 30)
-    if not sound or not need <= bits <= 120 or (two and bits != need):
-        refuse(f"{spec[:80]} is outside of the family's range")
-    levels = {"lwr": parts, "lwe": q, "lpn": 2, "window": 2}[name]
+    levels = {"lwr": parts, "lwe": q, "lpn": 2, "window": 2}[family.name]
     return Residues(
-        name=name,
+        name=family.name,
         n=n,
         q=q,
-        h=h,
-        secret=given["secret"],
-        spread=given["spread"],
-        length=bits,
+        h=family.h,
+        secret=family.secret,
+        spread=family.spread,
+        length=family.bits or (need if q & (q - 1) == 0 else (n * q).bit_length() + 30),
         levels=levels,
-        rarest=Fraction(1, parts if name == "window" else levels),
-        turns=parts == 2,
+        rarest=Fraction(1, parts if family.name == "window" else levels),
+        parts=parts or q,
         given=given,
     )
-
-
-def _value(key: str, text: str) -> Any:
-    if key in _WORDS:
-        return text
-    if key not in _SIZES:
-        if not re.fullmatch(r"0|[1-9]\d{0,17}", text, re.ASCII):
-            refuse(f"{key}={text[:40]} is no canonical integer")
-        return int(text)
-    value = fraction(text, key)
-    if plain(value) != text or value < 0:
-        refuse(f"{key}={text[:40]} is not in its canonical form")
-    return value
 
 
 def square(family: Residues, errors: dict[str, Any] | None) -> Fraction:
@@ -118,7 +80,7 @@ def square(family: Residues, errors: dict[str, Any] | None) -> Fraction:
     if not isinstance(errors, dict) or set(errors) != {"least", "counts"}:
         refuse("the errors of the evidence must have least and counts")
     least = number(errors["least"], -(1 << 40), 1 << 40, "the least error")
-    counts = [integer(count) for count in errors["counts"]]
+    counts = [integer(count) for count in listed(errors["counts"])]
     if not 1 <= len(counts) <= _MOST_ERRORS or min(counts) < 1 or sum(counts) != _WHOLE:
         refuse("the error counts are not positive, too many, or do not add up to 2^64")
     support, slack, weight = expected
@@ -140,19 +102,11 @@ def _probabilities(family: Residues) -> tuple[range, int, Callable[[int], int]] 
     given = family.given
     if family.name == "lpn":
         noise = given["noise"]
-        if not 0 <= noise < Fraction(1, 2):
-            refuse("the noise is not in [0, 1/2)")
         flipped = math.floor(noise * _WHOLE)
         return (range(2), 2, lambda e: flipped if e else _WHOLE - flipped) if noise else None
     if family.name != "lwe":
         return None
-    sizes = {"gaussian": ("sigma", "alpha"), "uniform": ("width",), "cbd": ("eta",), "none": ()}
     kind = given["error"]
-    if kind not in sizes:
-        refuse(f"error={kind[:40]} is not known")
-    set_ones = [key for key in ("sigma", "alpha", "width", "eta") if given[key]]
-    if len(set_ones) != (kind != "none") or not set(set_ones) <= set(sizes[kind]):
-        refuse("the size of the errors is not one that their kind has")
     if kind == "none":
         return None
     if kind == "uniform":
@@ -160,7 +114,7 @@ def _probabilities(family: Residues) -> tuple[range, int, Callable[[int], int]] 
         values = range(-((width - 1) // 2), width // 2 + 1)
         return values, width, lambda e: _WHOLE // width
     if kind == "cbd":
-        eta = number(given["eta"], 1, 64, "eta")
+        eta = given["eta"]
         binomial = lambda e: math.comb(2 * eta, eta + e) * _WHOLE // 4**eta  # noqa: E731
         return range(-eta, eta + 1), 2 * eta + 1, binomial
     return _gaussian(given["sigma"] or given["alpha"] * family.q)

@@ -5,21 +5,15 @@ eigenvalues from Eberlein polynomials in exact integers.
 """
 
 import itertools
-import re
 from fractions import Fraction
 from functools import cached_property
 
 from flint import fmpq, fmpz
 
-from hardness.check.layers import Layers, read_layers
-from hardness.check.parity import SPEC as PARITY
-from hardness.check.reading import refuse
-from instances.expression import profile, spelling
-
-_SPEC = re.compile(
-    r"profile:d=(?P<d>[1-9]\d{0,17}),g=(?P<g>[^\s]{1,2000}),m=(?P<m>[1-9]\d{0,3}),noise=(?P<noise>[\d./]{1,90}),rho=(?P<rho>[\d./]{1,90})",
-    re.ASCII,
-)
+from hardness.check.layers import Layers, layers_of
+from hardness.check.spec import read_family
+from instances.capabilities import SCHEME
+from instances.threshold import python_fraction
 
 
 class Scheme:
@@ -100,15 +94,8 @@ class Scheme:
 
 def read_profile(spec: str) -> tuple[Layers, list[fmpq]]:
     """Read a canonical spec of a profile or a parity, and the values g(0) .. g(m)."""
-    if spec.startswith("parity:"):
-        family = read_layers(spec, PARITY.fullmatch(spec))
-        return family, [fmpq((-1) ** h) for h in range(family.chosen + 1)]
-    found = _SPEC.fullmatch(spec)
-    family = read_layers(spec, found)
-    g = found["g"] if found else ""
-    if spelling(g) != g:
-        refuse(f"{spec[:80]!r} is not in its canonical form")
-    return family, [fmpq(v.numerator, v.denominator) for v in profile(g, family.chosen)]
+    family = read_family(spec, SCHEME)
+    return layers_of(family), [fmpq(v.numerator, v.denominator) for v in family.values]
 
 
 def over_coins(values: list[fmpq]) -> list[list[fmpq]]:
@@ -117,12 +104,3 @@ def over_coins(values: list[fmpq]) -> list[list[fmpq]]:
     while len(table[-1]) > 1:
         table.append([(a + b) / 2 for a, b in itertools.pairwise(table[-1])])
     return table
-
-
-def python_fraction(value: fmpq) -> Fraction:
-    """Turn a flint rational into Python's.
-
-    >>> python_fraction(fmpq(1, 3))
-    Fraction(1, 3)
-    """
-    return Fraction(int(value.p), int(value.q))

@@ -4,7 +4,7 @@ from typing import Any
 
 from flint import fmpq, fmpz, fmpz_poly
 
-from hardness.check.reading import integer, number, rational, refuse
+from hardness.check.reading import integer, listed, number, rational, refuse
 from hardness.check.scheme import Scheme
 
 _DUAL = {"gamma", "inner", "average", "caps", "enough"}
@@ -19,7 +19,7 @@ def check_dual(scheme: Scheme, dual: dict[str, Any]) -> int:
     if set(dual) != _DUAL:
         refuse(f"a bound on every set must have {', '.join(sorted(_DUAL))}")
     m, gamma = scheme.family.chosen, rational(dual["gamma"])
-    y, w = [rational(v) for v in dual["inner"]], [rational(v) for v in dual["caps"]]
+    y, w = ([rational(v) for v in listed(dual[key])] for key in ("inner", "caps"))
     u, enough = rational(dual["average"]), integer(dual["enough"])
     if len(y) > len(scheme.eigenvalues) - 1 or len(w) != m or min([u, *y, *w]) < 0:
         refuse("multipliers are missing, too many, or negative")

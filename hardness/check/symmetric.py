@@ -13,10 +13,12 @@ from flint import fmpq
 from hardness.check.codes import check_code, most_members
 from hardness.check.goal import Goal, check_floor
 from hardness.check.layers import check_heads, check_members
-from hardness.check.reading import fraction, integer, number, rational, refuse
-from hardness.check.scheme import Scheme, python_fraction, read_profile
+from hardness.check.mixture import check_mixture
+from hardness.check.reading import fraction, integer, listed, number, rational, refuse
+from hardness.check.scheme import Scheme, read_profile
 from hardness.check.sda import check_above, check_dual, closest
 from hardness.claims.symmetric import QUANTITIES, SCOPE_MANY, SCOPE_TWO
+from instances.threshold import python_fraction
 
 _EVIDENCE = {
     *("rho", "heads", "A", "c0", "members", "values"),
@@ -32,6 +34,7 @@ class SymmetricEvidence:
     words = QUANTITIES
     required = ("information-floor",)
     statistical = False
+    assumed = ""
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
         """Verify the evidence against the spec."""
@@ -39,22 +42,27 @@ class SymmetricEvidence:
         self._family, self._values = self._scheme.family, self._scheme.values
         self._two = len(set(self._values)) == 2
         self.scope = SCOPE_TWO if self._two else SCOPE_MANY
-        if set(evidence) != _EVIDENCE | ({"vstat"} if self._two else set()):
-            refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}, vstat for two values")
+        if set(evidence) != _EVIDENCE | ({"vstat", "mixture"} if self._two else set()):
+            fields = ", ".join(sorted(_EVIDENCE))
+            refuse(f"its evidence must be {fields}, for two values also vstat and mixture")
         if len(set(self._values)) < 2 or self._family.chosen >= self._family.ground:
             refuse("there is nothing hidden: one value or one member")
-        if [rational(v) for v in evidence["values"]] != self._values:
+        if [rational(v) for v in listed(evidence["values"])] != self._values:
             refuse("the values of the evidence are not those of g")
         check_members(self._family, evidence["members"])
         check_heads(self._family, evidence, self._values, "profile")
-        if [rational(c) for c in evidence["correlations"]] != self._scheme.c:
+        if [rational(c) for c in listed(evidence["correlations"])] != self._scheme.c:
             refuse("the correlations of the evidence are not those of the profile")
-        if [rational(v) for v in evidence["eigenvalues"]] != self._scheme.eigenvalues:
+        if [rational(v) for v in listed(evidence["eigenvalues"])] != self._scheme.eigenvalues:
             refuse("the eigenvalues of the evidence are not those of the correlations")
         self._evidence = evidence
 
     def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         """Verify one claim and say it in the checker's own words."""
+        queries = {"csq": self._csq, "stat": self._stat, "vstat": self._vstat}
+        oracle = name.partition("-")[0]
+        if oracle in queries:
+            return queries[oracle](name, value, given)
         claims: Claims = {
             "largest-correlation": self._largest,
             "average-correlation": self._average,
@@ -64,9 +72,6 @@ class SymmetricEvidence:
             "sq-dimension": self._dimension,
             "sda-all-subsets": self._all_subsets,
             "sda-pair-events": self._pair_events,
-            "csq-queries": self._csq,
-            "stat-queries": self._stat,
-            "vstat-queries": self._vstat,
             "information-floor": self._floor,
         }
         return claims[name](value, given)
@@ -125,7 +130,7 @@ class SymmetricEvidence:
         sda, gamma = self._evidence["sda"], rational(given["gamma"])
         if set(sda) != {"below", "above"}:
             refuse("a bracket of SDA needs both ends: one good set says nothing about every set")
-        if gamma <= 0 or rational(sda["below"]["gamma"]) != gamma:
+        if rational(sda["below"]["gamma"]) != gamma:
             refuse("gamma of the evidence is not that of the claim")
         size, bad = self._family.size, check_dual(self._scheme, sda["below"]) - 1
         if lower != (size if bad == 0 else (size - 1) // bad):
@@ -142,8 +147,6 @@ class SymmetricEvidence:
 
     def _pair_events(self, value: fmpq, given: dict[str, str]) -> str:
         q, gamma = _whole(value), rational(given["gamma"])
-        if gamma <= 0:
-            refuse("gamma is not above 0")
         size = self._family.size
         if not 0 <= q <= size:
             refuse("q is not between 0 and the number of members")
@@ -162,29 +165,26 @@ class SymmetricEvidence:
     def _goal(self, given: dict[str, str]) -> Goal:
         return Goal.read(given, self._family.size, self._family.noise, self._scheme.unit_norm)
 
-    def _csq(self, value: fmpq, given: dict[str, str]) -> str:
-        tau, goal = _tolerance(given), self._goal(given)
-        fade = 1 - 2 * self._family.noise
-        goal.require_least(
-            _whole(value), fade**2 * python_fraction(self._scheme.spread) / (4 * tau**2)
-        )
-        return f"at least {value} correlational queries within {tau} must be allowed {goal.words}"
+    def _csq(self, name: str, value: fmpq, given: dict[str, str]) -> str:
+        tau = fraction(given["tau"])
+        return self._moved(name, value, given, f"correlational queries within {tau}")
 
-    def _stat(self, value: fmpq, given: dict[str, str]) -> str:
+    def _stat(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         if not self._two:
             refuse("there is no bound on general queries for labels of more than two values")
-        tau, goal = _tolerance(given), self._goal(given)
-        fade = 1 - 2 * self._family.noise
-        signs = python_fraction(self._scheme.spread / self._scheme.half**2)
-        goal.require_least(_whole(value), fade**2 * signs / (4 * tau**2))
-        return f"at least {value} queries to STAT({tau}) must be allowed {goal.words}"
+        return self._moved(name, value, given, f"queries to STAT({fraction(given['tau'])})")
 
-    def _vstat(self, value: fmpq, given: dict[str, str]) -> str:
+    def _moved(self, name: str, value: fmpq, given: dict[str, str], what: str) -> str:
+        """Verify what queries within tau can do, the values of g scaled to -1 .. 1."""
+        fade = 1 - 2 * self._family.noise
+        scaled = python_fraction(self._scheme.spread / self._scheme.half**2)
+        moves = fade**2 * scaled / (4 * fraction(given["tau"]) ** 2)
+        return self._goal(given).statement(name, value, moves, what)
+
+    def _vstat(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         if not self._two:
             refuse("there is no bound on general queries for labels of more than two values")
         t, goal, dual = integer(given["t"]), self._goal(given), self._evidence["vstat"]
-        if t < 1:
-            refuse("t is below 1")
         enough = check_dual(self._scheme, dual)
         # gamma unit-norm correlation is gamma (1-2 eta)^2 c(m)/half^2 / (2 (1 - mu^2)) of labelled
         # distributions, mu the mean of a label as +-1: it must reach 1/(3t) and not pass it.
@@ -198,8 +198,12 @@ class SymmetricEvidence:
         labelled = faded**2 * self._scheme.c[-1] / self._scheme.half**2 / (2 * (1 - mu**2))
         if rational(dual["gamma"]) * labelled * 3 * t != 1:
             refuse("gamma of the evidence is not what VSTAT(t) stands for")
-        goal.require_least(_whole(value), Fraction(max(enough - 1, 1)))
-        return f"at least {value} queries to VSTAT({t}) must be allowed {goal.words}"
+        cap = Fraction(enough - 1)
+        if self._evidence["mixture"] is not None:
+            weighted = rational(self._evidence["mixture"])
+            check_mixture(self._scheme, weighted, self._family.noise)
+            cap = min(cap, 3 * t * python_fraction(weighted) / 4)
+        return goal.statement(name, value, cap, f"queries to VSTAT({t})")
 
     def _floor(self, value: fmpq, given: dict[str, str]) -> str:
         levels = len(set(self._values))  # once it is known which labels the noise reflects
@@ -217,13 +221,6 @@ def _whole(value: fmpq) -> int:
     if value.q != 1:
         refuse("an integer is needed")
     return int(value.p)
-
-
-def _tolerance(given: dict[str, str]) -> Fraction:
-    tau = fraction(given["tau"])
-    if not 0 < tau <= 1:
-        refuse("tau is not in (0, 1]")
-    return tau
 
 
 def short(value: fmpq) -> str:

@@ -17,9 +17,11 @@ from flint import fmpq, fmpz
 from numpy.typing import NDArray
 
 from hardness.check.layers import Layers
-from hardness.check.reading import Checked, fraction, integer, number, refuse
-from hardness.check.scheme import Scheme, over_coins, python_fraction, read_profile
-from instances.errors import DamagedFile, Refuted, TooLarge, ToolkitError
+from hardness.check.reading import Checked, fraction, integer, listed, number, refuse
+from hardness.check.scheme import Scheme, over_coins, read_profile
+from instances.errors import DamagedFile, TooLarge, ToolkitError
+from instances.strict import one_line, shown
+from instances.threshold import python_fraction
 
 FORMAT = "hardness-transcript/1"
 _TOP = {"format", "spec", "tau", "mode", "members", "queries", "secret", "digest"}
@@ -35,7 +37,7 @@ Means = NDArray[np.float64]
 def check_transcript(data: dict[str, Any]) -> Checked:
     """Play a transcript again; raises Refuted where it contradicts itself, DamagedFile for none."""
     if data.get("format") != FORMAT:
-        raise DamagedFile(f"this is no transcript: its format is {str(data.get('format'))[:60]!r}")
+        raise DamagedFile(f"this is no transcript: its format is {shown(data.get('format'))}")
     body = {key: value for key, value in data.items() if key != "digest"}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     if hashlib.sha256(text.encode()).hexdigest() != data.get("digest"):
@@ -43,20 +45,21 @@ def check_transcript(data: dict[str, Any]) -> Checked:
     if set(data) != _TOP:
         refuse(f"its fields must be {', '.join(sorted(_TOP))}")
     try:
-        statements = _Game(data).play()
+        game = _Game(data)
+        statements = game.play()
     except TooLarge:
         raise  # nothing is refuted: it is too much to play again
     except ToolkitError as error:
-        reason = str(error).replace("certificate refused", "transcript refused", 1)
-        raise Refuted(reason) from error
+        refuse(str(error).removeprefix("certificate refused: "), "transcript")
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise Refuted(f"transcript refused: a field is missing or malformed ({reason})") from error
-    return Checked(spec=data["spec"], statements=tuple(statements))
+        refuse(f"a field is missing or malformed ({one_line(error)})", "transcript")
+    return Checked(spec=data["spec"], statements=tuple(statements), assumed=game.assumed)
 
 
 class _Game:
     """A transcript and the family that it was played on."""
+
+    assumed = ""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.family: Layers
@@ -68,18 +71,18 @@ class _Game:
         if integer(data["members"]) != self.family.size:
             refuse(f"the family has {self.family.size} members")
         self.values = values
-        self.mode, self.entries = data["mode"], data["queries"]
-        if not isinstance(self.entries, list):
-            refuse("its queries must be a list")
+        self.mode, self.entries = data["mode"], listed(data["queries"])
         n, m = self.family.ground, self.family.chosen
-        self.secret = tuple(number(j, 1, n, "a place of the secret") for j in data["secret"])
-        if len(set(self.secret)) != m or sorted(self.secret) != list(self.secret):
+        self.secret = tuple(
+            number(j, 1, n, "a place of the secret") for j in listed(data["secret"])
+        )
+        if len(self.secret) != m or sorted(set(self.secret)) != list(self.secret):
             refuse(f"the secret must be {m} different places in ascending order")
         for entry in self.entries:
             if set(entry) != _ENTRY or type(entry["answer"]) not in (int, float):
                 refuse(f"a query must have {', '.join(sorted(_ENTRY))}")
             if not abs(entry["answer"]) <= 1 + 1e-9:
-                refuse(f"an answer of {entry['answer']} is outside of [-1, 1]")
+                refuse(f"an answer of {shown(entry['answer'])} is outside of [-1, 1]")
 
     def play(self) -> list[str]:
         """Play every query again and say what happened."""
@@ -88,9 +91,12 @@ class _Game:
         elif self.mode in ("reference", "stabbing"):
             left, given = self._by_means()
         else:
-            refuse(f"{str(self.mode)[:40]!r} is no mode of the adversary")
+            refuse(f"{shown(self.mode)} is no mode of the adversary")
         size, count = self.family.size, len(self.entries)
-        taken = f"taking the means of {given} queries from the file, " if given else ""
+        if given:
+            queries = "query" if given == 1 else "queries"
+            self.assumed = f"the means of {given} {queries} in the file"
+        taken = f"given {self.assumed}: " if given else ""
         out = [
             f"{taken}{self.mode} adversary: {count} queries within {self.tau} ruled out "
             f"{size - left} of {size} members",
@@ -122,7 +128,7 @@ class _Game:
             query = entry["query"]
             if set(query) != {"kind", "subset"} or query["kind"] != "character":
                 refuse("without following every member only characters can be answered")
-            raw = {number(j, 0, self.family.ground, "a place") for j in query["subset"]}
+            raw = {number(j, 0, self.family.ground, "a place") for j in listed(query["subset"])}
             places, sign = tuple(sorted(raw - {0})), -1 if 0 in raw else 1
             answer = Fraction(0)
             ruled = len(places) == self.family.chosen and signal > self.tau and places not in out
@@ -132,7 +138,7 @@ class _Game:
                 out.add(places)
             self._compare(entry, int(ruled), size - len(out))
             if abs(float(answer) - entry["answer"]) > _MARGIN:
-                refuse(f"an answer of {entry['answer']} is not the adversary's, {answer}")
+                refuse(f"an answer of {shown(entry['answer'])} is not the adversary's, {answer}")
         if self.secret in out:
             refuse("the member drawn at the end was ruled out by an answer")
         return size - len(out)
@@ -159,7 +165,7 @@ class _Game:
             elif kind == "given":
                 means, given = self._given(query), given + 1
             else:
-                refuse(f"{str(kind)[:40]!r} is no kind of query that is played again")
+                refuse(f"{shown(kind)} is no kind of query that is played again")
             before = int(alive.sum())
             fits = alive & (np.abs(means - entry["answer"]) <= float(self.tau) - _MARGIN)
             if not fits.any():
@@ -177,7 +183,7 @@ class _Game:
         """Means that stand in the file: they must be those of some query at least, by Bessel."""
         if set(query) != {"kind", "means", "reference"}:
             refuse("a query that is given must have means and a reference")
-        numbers = [*query["means"], query["reference"]]
+        numbers = [*listed(query["means"]), query["reference"]]
         if any(type(v) not in (int, float) or not abs(v) <= 1 + 1e-9 for v in numbers):
             refuse("the means of a query must be numbers in [-1, 1]")
         means = np.array(query["means"], np.float64)
@@ -216,15 +222,18 @@ class _Game:
 
     def _compare(self, entry: dict[str, Any], ruled_out: int, alive: int) -> None:
         if type(entry["ruled_out"]) is not int or entry["ruled_out"] != ruled_out:
-            refuse(f"a query is said to rule out {entry['ruled_out']} members, it is {ruled_out}")
+            refuse(
+                f"a query is said to rule out {shown(entry['ruled_out'])} members, "
+                f"it is {ruled_out}"
+            )
         if integer(entry["alive"]) != alive:
-            refuse(f"{entry['alive']} members are said to be left, it is {alive}")
+            refuse(f"{shown(entry['alive'])} members are said to be left, it is {alive}")
 
     def _character(self, members: NDArray[np.int64], query: dict[str, Any]) -> Means:
         """E phi = +-1/2 E[faded factor chi_T]: not 0 only for members that contain T."""
         if set(query) != {"kind", "subset"}:
             refuse("a character must have a subset")
-        raw = {number(j, 0, self.family.ground, "a place") for j in query["subset"]}
+        raw = {number(j, 0, self.family.ground, "a place") for j in listed(query["subset"])}
         places, sign = raw - {0}, -1 if 0 in raw else 1
         if len(places) > self.family.chosen:
             return np.zeros(len(members))
@@ -254,7 +263,7 @@ class _Game:
             )
         masks = []
         for pool in pools:
-            if set(pool) != {"kind", "sets"} or not pool["sets"]:
+            if set(pool) != {"kind", "sets"} or not listed(pool["sets"]):
                 refuse("a pool must have sets")
             masks.append([self._mask(s) for s in pool["sets"]])
         own = np.array([sum(1 << (int(j) - 1) for j in row) for row in members])
@@ -271,7 +280,7 @@ class _Game:
         return iter(out / 2.0 ** (n + 1))
 
     def _mask(self, places: list[Any]) -> tuple[int, int]:
-        raw = {number(j, 0, self.family.ground, "a place") for j in places}
+        raw = {number(j, 0, self.family.ground, "a place") for j in listed(places)}
         return sum(1 << (j - 1) for j in raw - {0}), -1 if 0 in raw else 1
 
 

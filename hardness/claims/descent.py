@@ -96,7 +96,10 @@ _REGIMES = (
     Regime(
         name="within",
         source="AKMSS21",
-        law="K/M + steps fade^2 clip^2 lambda/(4 within^2 M), " + _LAMBDA,
+        law="K/M + steps r/M, r the whole part of fade^2 clip^2 lambda/(4 within^2), "
+        "how many members a step can rule out, "
+        + _LAMBDA
+        + "; where r is 0 the steps may be any number",
         conditions=RULE + WITHIN,
         given=("clip", "within"),
     ),

@@ -1,4 +1,4 @@
-"""The words of claims about named learners on LWE-style families, whose members are independent."""
+"""The words of claims about named learners on LWE-style families, whose members are orthogonal."""
 
 from hardness.claims.descent import BATCH, GRID, NOISE, RULE, WITHIN, Regime
 from hardness.claims.kernel import FEATURES
@@ -24,8 +24,8 @@ NO_DEGREE = (
 _COMMON = FAMILY + MEMBERS + GOAL
 _ENDS = "least and most the ends of `density` in the evidence"
 _SHARE = (
-    "K = floor(most/(least - risk)) how many of the N members counted one hypothesis can fit, "
-    + _ENDS
+    "K = alike floor(most/(least - risk)) how many of the N members counted one hypothesis can "
+    "fit, " + _ENDS
 )
 _SPREAD = (
     "S = most chi^2 V, chi^2 of a label against labels of no secret, V the largest variance of a "
@@ -44,7 +44,8 @@ _REGIMES = (
     Regime(
         name="within",
         source="AKMSS21",
-        law="K/N + steps clip^2 S/(4 within^2 N), " + _SPREAD,
+        law="K/N + steps r/N, r the whole part of clip^2 S/(4 within^2), how many "
+        "members a step can rule out, " + _SPREAD + "; where r is 0 the steps may be any number",
         conditions=RULE + WITHIN,
         given=("clip", "within"),
     ),
@@ -68,17 +69,17 @@ _REGIMES = (
 QUANTITIES: dict[str, Quantity] = {
     "kernel-error": Quantity(
         meaning="the relative risk of the best combination of so many fixed features, averaged "
-        "over the N members counted, is at least this: least - features most/N, or 0 where that "
-        f"is less, {_ENDS}; where both are 1 any so many of the members attain it, beside what "
-        "everyone knows of a label; 0 means that the bound is vacuous",
+        "over the N members counted, is at least this: least - features alike most/N, or 0 "
+        f"where that is less, {_ENDS}; where all three are 1 any so many of the members attain it, "
+        "beside what everyone knows of a label; 0 means that the bound is vacuous",
         source="Fan49",
         assumptions=_COMMON + FEATURES,
         parameters=("features",),
     ),
     "kernel-features": Quantity(
         meaning="so many fixed features are needed at least to reach the risk on a share `success` "
-        f"of the N members counted: success N (least - risk)/most, rounded up, {_ENDS}; 1 or 0 "
-        "means that the bound is vacuous",
+        f"of the N members counted: success N (least - risk)/(alike most), rounded up, {_ENDS}; 1 "
+        "or 0 means that the bound is vacuous",
         source="Fan49",
         assumptions=_COMMON + FEATURES,
         parameters=("risk", "success"),

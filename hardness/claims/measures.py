@@ -74,4 +74,47 @@ NOTIONS: dict[str, Notion] = {
         "ODo14",
     ),
 }
+
+SCOPE_MEMBER = (
+    "All are of the factor f of one member, a function of z_1 .. z_(d-1), where z_0 = -1 and "
+    "without label noise. Others may have other measures. None is a bound on a learner: `hardness "
+    "certify` has those."
+)
+
+# f^(T) = E f chi_T is the Walsh coefficient of f at the set T of coordinates of z.
+MEMBER_NOTIONS: dict[str, Notion] = {
+    "members": Notion("the number M of members of the family", "information"),
+    "log2 members": Notion("the bits that name a member", "information"),
+    "mean": Notion("E f = f^(empty set)", "ODo14"),
+    "variance": Notion("Var f = sum over other sets of f^(T)^2", "ODo14"),
+    "bias": Notion("E f with its larger value written as +1, the other as -1", "ODo14"),
+    "degree": Notion("the size of the largest T with f^(T) not 0", "ODo14"),
+    "information exponent": Notion(
+        "the size of the least T, not empty, with f^(T) not 0: below it the label correlates with "
+        "no product of coordinates",
+        "AGJ21",
+    ),
+    "leap": NOTIONS["leap"],
+    "SQ-leap": Notion(
+        "the leap of the sets whose products of coordinates correlate with some function of the "
+        "label: what general statistical queries see, as the leap is what correlational ones see",
+        "JMS24",
+    ),
+    "average correlation": NOTIONS["average correlation"],
+    "cross-predictability": NOTIONS["cross-predictability"],
+    "total influence": Notion("the sum of |T| f^(T)^2, in units of f squared", "ODo14"),
+    "largest influence": Notion("the largest E Var f(z) over one coordinate alone", "ODo14"),
+    "average sensitivity": Notion(
+        "the expected number of coordinates of which flipping one alone changes f", "ODo14"
+    ),
+    "noise sensitivity": Notion(
+        "the probability that f changes when each coordinate is flipped with probability delta",
+        "ODo14",
+    ),
+    "noise stability": Notion(
+        "the correlation of f before and after those flips: the sum over sets, not empty, of "
+        "(1 - 2 delta)^|T| f^(T)^2 / Var f",
+        "ODo14",
+    ),
+}
 WEIGHTS = Notion("the part of the variance of g that degree k has, C(m,k) g^_k^2 / Var g", "ODo14")

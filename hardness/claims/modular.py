@@ -1,6 +1,6 @@
-"""The words of certificates of LWE-style families, whose members are independent."""
+"""The words of certificates of LWE-style families, whose members are orthogonal."""
 
-from hardness.claims.words import Quantity
+from hardness.claims.words import Quantity, with_success
 
 SCOPE = (
     "Statistical-query learners only: algorithms that see expectations of bounded functions of "
@@ -20,34 +20,38 @@ FAMILY = (
     "probabilities of the evidence, multiples of 2^-64",
 )
 MEMBERS = (
-    "the secret is uniform among N members, one of each class of secrets that are not independent "
-    "in the sense of `rule` of the evidence, with entries of size at most `reach` where it says so",
+    "the secret is uniform among N members, any two of them different in the sense of `meaning` of "
+    "the evidence and at most `alike` of them multiples of each other by units mod `modulus`, with "
+    "entries of size at most `reach` where that is not 0",
 )
 GOAL = (
     "risk is E||F - hypothesis||^2, F = E[Y|X], over that of the mean of F for a uniform on Z_q^n",
 )
 _ADVERSARY = ("answers may be any values within the tolerance",)
 
-QUANTITIES: dict[str, Quantity] = {
-    "independent-members": Quantity(
-        meaning="N: so many members there are, any two of which have independent labels where a is "
-        "uniform on Z_q^n; `upper` says how many secrets there are at most",
+_QUANTITIES: dict[str, Quantity] = {
+    "orthogonal-members": Quantity(
+        meaning="N: so many members there are, any two of which are orthogonal where a is uniform "
+        "on Z_q^n: E sum_c Pr[c] l l' = 0, l = Pr[c | <a, s>]/Pr[c] - 1 over the labels c; those "
+        "that are not `alike` have independent labels; `upper` says how many secrets there are at "
+        "most",
         source="Regev05",
         assumptions=FAMILY,
-        parameters=("upper",),
+        parameters=("upper", "alike"),
     ),
     "pairwise-correlation": Quantity(
-        meaning="the largest correlation, in absolute value, of two of the N members, as E[Y|X] "
-        "less its mean, scaled to norm 1; it is between the value and `upper`",
+        meaning="the largest correlation, in absolute value, of two of the N members that are not "
+        "alike, as E[Y|X] less its mean, scaled to norm 1; it is between the value and `upper`",
         source="CL24",
         assumptions=FAMILY,
         parameters=("upper",),
         fixed={"normalisation": "unit norm under the token distribution"},
     ),
     "sq-dimension": Quantity(
-        meaning="the value is certified: so many of the N members have correlations that are small "
-        "enough; `upper` says how many secrets there are at most. The query bounds rest on N and "
-        "on the largest eigenvalue of the correlations of all N, at most the largest density of a",
+        meaning="the value is certified: so many of the N members, none of them alike, have "
+        "correlations that are small enough; `upper` says how many secrets there are at most. The "
+        "query bounds rest on N and on the largest eigenvalue of all N as laws of an example, at "
+        "most the largest density of a times that for a uniform",
         source="BFJKMR94",
         assumptions=FAMILY,
         parameters=("upper",),
@@ -55,11 +59,12 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "stat-queries": Quantity(
         meaning="any learner must be allowed at least this many queries to STAT(tau), "
-        "correlational or not, to reach the risk with the success probability: tau^2 (success N - "
-        "K) / kappa, rounded up, kappa = most chi^2 v / 4, chi^2 of a label against labels of no "
-        "secret, v the largest variance of a function in [-1,1] of such a label, most the largest "
-        "density of a, K = floor(most/(least - risk)), least its least density; 0 means that the "
-        "bound is vacuous at this tolerance",
+        "correlational or not, to reach the risk with the success probability: (success N - K) / "
+        "r, rounded up, r the whole part of kappa / tau^2, how many members one query "
+        "can rule out, kappa = most chi^2 v / 4, chi^2 of a label against labels of no secret, v "
+        "the largest variance of a function in [-1,1] of such a label, most the largest density of "
+        "a, K = alike floor(most/(least - risk)), least its least density; 0 means that the bound "
+        "is vacuous at this tolerance",
         source="BFJKMR94",
         assumptions=FAMILY + MEMBERS + GOAL + _ADVERSARY,
         parameters=("tau", "risk", "success"),
@@ -67,8 +72,8 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "vstat-queries": Quantity(
         meaning="the same for VSTAT(t), whose tolerance is about that of t examples (t = 1/tau^2 "
-        "is comparable): (success N - K) / (3 t kappa), rounded up, kappa = most chi^2 (1 - r) "
-        "/ 2, r the probability of the rarest label",
+        "is comparable): (success N - K) / r, rounded up, r the whole part of 3 t "
+        "kappa, kappa = most chi^2 (1 - p) / 2, p the probability of the rarest label",
         source="FGRVX17",
         assumptions=FAMILY + MEMBERS + GOAL + _ADVERSARY,
         parameters=("t", "risk", "success"),
@@ -82,3 +87,4 @@ QUANTITIES: dict[str, Quantity] = {
         parameters=("risk", "success", "levels"),
     ),
 }
+QUANTITIES = with_success(_QUANTITIES)

@@ -1,6 +1,6 @@
 """The words of certificates of hidden parities, whose members are exactly orthogonal."""
 
-from hardness.claims.words import Quantity
+from hardness.claims.words import Quantity, with_success
 
 SCOPE = (
     "Statistical-query learners only: algorithms that see expectations of bounded functions of "
@@ -22,7 +22,7 @@ _GOAL = (
 _ADVERSARY = ("answers may be any values within the tolerance",)
 
 
-QUANTITIES: dict[str, Quantity] = {
+_QUANTITIES: dict[str, Quantity] = {
     "pairwise-correlation": Quantity(
         meaning="any two different members are uncorrelated: E[e_S e_S'] = 0, e_S the unknown "
         "part of the label scaled to norm 1",
@@ -38,9 +38,10 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "stat-queries": Quantity(
         meaning="any learner must be allowed at least this many queries to STAT(tau), "
-        "correlational or not, to reach the risk with the success probability: 4 tau^2 "
-        "(success N - K) / (1 - 2 noise)^2, rounded up, with K = floor(1/(1 - risk)) and N the SQ "
-        "dimension; 0 means that the bound is vacuous at this tolerance",
+        "correlational or not, to reach the risk with the success probability: (success N "
+        "- K) / r, rounded up, with K = floor(1/(1 - risk)), N the SQ dimension and r the "
+        "part of (1 - 2 noise)^2 / (4 tau^2), how many members one query can rule out; "
+        "0 means that the bound is vacuous at this tolerance",
         source="BFJKMR94",
         assumptions=_FAMILY + _GOAL + _ADVERSARY,
         parameters=("tau", "risk", "success", "noise"),
@@ -48,7 +49,8 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "vstat-queries": Quantity(
         meaning="the same for VSTAT(t), whose tolerance is about that of t examples (t = 1/tau^2 "
-        "is comparable): 4 (success N - K) / (3 t (1 - 2 noise)^2), rounded up",
+        "is comparable): (success N - K) / r, rounded up, r the whole part of 3 t (1 "
+        "- 2 noise)^2 / 4",
         source="FGRVX17",
         assumptions=_FAMILY + _GOAL + _ADVERSARY,
         parameters=("t", "risk", "success", "noise"),
@@ -62,3 +64,4 @@ QUANTITIES: dict[str, Quantity] = {
         parameters=("risk", "success"),
     ),
 }
+QUANTITIES = with_success(_QUANTITIES)

@@ -1,6 +1,6 @@
 """The words of certificates of symmetric profiles, whose correlations depend on overlaps."""
 
-from hardness.claims.words import Quantity
+from hardness.claims.words import Quantity, with_success
 
 _WHO = (
     "algorithms that see expectations of bounded functions of (X, Y) within a tolerance. The query "
@@ -28,7 +28,7 @@ _ADVERSARY = ("answers may be any values within the tolerance",)
 _TWO = ("g has two values",)
 _UNIT = {"normalisation": "centred, unit norm where z_0 = -1"}
 
-QUANTITIES: dict[str, Quantity] = {
+_QUANTITIES: dict[str, Quantity] = {
     "largest-correlation": Quantity(
         meaning="the largest correlation of two different members, of m-1 common places",
         source="CL24",
@@ -88,11 +88,12 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "csq-queries": Quantity(
         meaning="any learner must be allowed at least this many correlational queries psi(X,Y) "
-        "h(X), |h| <= 1, psi the factor of the label, within tau in the units of g, to reach the "
-        "risk with the "
-        "success probability: 4 tau^2 (success N - K) / ((1 - 2 noise)^2 lambda), rounded up, "
-        "lambda the second eigenvalue of the functions as they are, K how many members one "
-        "hypothesis can fit; 0 means that the bound is vacuous at this tolerance",
+        "h(X), |h| <= 1, psi the factor of the label with the values of g moved and scaled to "
+        "-1 .. 1, within tau, to reach the risk with the success probability: (success N - K) / "
+        "r, rounded up, r the whole part of (1 - 2 noise)^2 lambda / (4 tau^2), how "
+        "many members one query can rule out, lambda the second eigenvalue for the values so "
+        "scaled, K how many members one hypothesis can fit; 0 means that the bound is vacuous at "
+        "this tolerance",
         source="BFJKMR94",
         assumptions=_FAMILY + _GOAL + _ADVERSARY,
         parameters=("tau", "risk", "success", "noise"),
@@ -100,18 +101,21 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "stat-queries": Quantity(
         meaning="any learner must be allowed at least this many queries to STAT(tau), "
-        "correlational or not, to reach the risk with the success probability: 4 tau^2 (success N "
-        "- K) / ((1 - 2 noise)^2 lambda), rounded up, lambda the second eigenvalue for the two "
-        "values written as +-1; 0 means that the bound is vacuous at this tolerance",
+        "correlational or not, to reach the risk with the success probability: (success N - K) / "
+        "r, rounded up, r the whole part of (1 - 2 noise)^2 lambda / (4 tau^2), how "
+        "many members one query can rule out, lambda the second eigenvalue for the two values "
+        "written as +-1; 0 means that the bound is vacuous at this tolerance",
         source="BFJKMR94",
         assumptions=_FAMILY + _TWO + _GOAL + _ADVERSARY,
         parameters=("tau", "risk", "success", "noise"),
         fixed={"range": "[-1,1]"},
     ),
     "vstat-queries": Quantity(
-        meaning="the same for VSTAT(t): (success N - K) / B, rounded up, B at least 1, where every "
-        "set of more than B members has average correlation at most 1/(3t), as distributions of "
-        "labelled examples relative to labels that are coins of the mean label",
+        meaning="the same for VSTAT(t): (success N - K) / r, rounded up, r the smaller of two "
+        "numbers. Every set of more than the first has average correlation at most 1/(3t), as "
+        "distributions of labelled examples relative to labels that are coins of the mean label. "
+        "The second is the whole part of 3 t lambda / 4, lambda at least the largest eigenvalue of "
+        "the mean labels, as +-1, less their mean b over all members, a token counting 1/(1 - |b|)",
         source="FGRVX17",
         assumptions=_FAMILY + _TWO + _GOAL + _ADVERSARY,
         parameters=("t", "risk", "success", "noise"),
@@ -126,3 +130,4 @@ QUANTITIES: dict[str, Quantity] = {
         parameters=("risk", "success", "levels"),
     ),
 }
+QUANTITIES = with_success(_QUANTITIES)

@@ -3,7 +3,9 @@
 Words only. How a value is found stands in lower/, how it is verified in check/.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from instances.parameters import shortened
 
 FORMAT = "hardness-certificate/1"
 
@@ -14,7 +16,7 @@ def counted(number: int | str, noun: str) -> str:
     >>> counted(1, "steps"), counted(20, "steps")
     ('1 step', '20 steps')
     """
-    return f"{number} {noun.removesuffix('s') if str(number) == '1' else noun}"
+    return f"{shortened(number)} {noun.removesuffix('s') if str(number) == '1' else noun}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,3 +28,25 @@ class Quantity:
     assumptions: tuple[str, ...]
     parameters: tuple[str, ...] = ()  # that a claim has to give
     fixed: dict[str, str] = field(default_factory=dict)  # that are the same in every claim
+
+
+def with_success(quantities: dict[str, Quantity]) -> dict[str, Quantity]:
+    """Put beside each bound on queries what is claimed where no query rules out a member.
+
+    >>> from hardness.claims.parity import QUANTITIES
+    >>> QUANTITIES["stat-success"].parameters
+    ('tau', 'risk', 'noise')
+    """
+    found = dict(quantities)
+    for name, words in quantities.items():
+        oracle, _, rest = name.partition("-")
+        if rest == "queries":
+            found[f"{oracle}-success"] = replace(
+                words,
+                meaning=f"in place of {name} where r, as there, is 0: answers within the tolerance "
+                "can be the same for all members, so no number of queries is enough for more than "
+                "a guess, and a learner reaches the risk with at most this probability: K/N, at "
+                "most 1, K how many of the N members one hypothesis can fit",
+                parameters=tuple(key for key in words.parameters if key != "success"),
+            )
+    return found

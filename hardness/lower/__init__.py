@@ -1,14 +1,19 @@
 """Lower bounds: correlations, statistical-query bounds, certificates."""
 
-from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
-from hardness.lower.certificate import certify
-from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
-from hardness.lower.cost import Estimate, Estimates, estimate
-from hardness.lower.formula import LayerCheck
-from hardness.lower.johnson import Johnson
-from hardness.lower.measures import Measure, Measures, measures
-from hardness.lower.record import Certificate, Claim
-from hardness.lower.verify import Verification, verify
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
+    from hardness.lower.certificate import certify
+    from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
+    from hardness.lower.cost import Estimate, Estimates, estimate
+    from hardness.lower.formula import LayerCheck
+    from hardness.lower.johnson import Johnson
+    from hardness.lower.measures import Measure, Measures, measures
+    from hardness.lower.record import Certificate, Claim
+    from hardness.lower.verify import Verification, verify
 
 __all__ = [
     "Certificate",
@@ -34,3 +39,5 @@ __all__ = [
     "verify",
     "vstat_queries",
 ]
+
+lazily(__name__)

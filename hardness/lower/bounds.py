@@ -4,7 +4,8 @@ Write e_S for the unit-norm unknown part of member S. Given the tokens, a label 
 known values, and on half of the tokens only one; so a query phi in [-1, 1] moves from the reference
 (an unknown sign replaced by a fair coin) to member S by (1 - 2 eta) E[phi_1 1[z_0=-1] chi_S] with
 |phi_1| <= 1, and Bessel's inequality gives sum_S (E_S phi - E_0 phi)^2 <= (1 - 2 eta)^2 / 4. An
-adversary that answers E_0 phi lies about few members. The last step counts how many members one
+adversary that answers E_0 phi lies about few members: a whole number of them for each query, and
+about none where the tolerance is wide. The last step counts how many members one
 hypothesis can be right about. docs/mathematics.md has the proofs.
 """
 
@@ -13,6 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from flint import fmpq
+
+from hardness.claims import Quantity
+from hardness.claims.ranges import misfit
+from hardness.lower.record import Claim, claim
 from instances.family import require
 from instances.parameters import fraction
 
@@ -43,11 +49,10 @@ class Terms:
                 isinstance(given, Fraction | int),
                 f"{name}={given!r} given: an exact rational is needed, as Fraction(1, 10)",
             )
-        require(0 < self.tau <= 1, f"tau={self.tau} given: tau must be above 0 and at most 1")
-        require(self.vstat >= 1, f"vstat={self.vstat} given: t must be at least 1")
-        require(0 <= self.risk < 1, f"risk={self.risk} given: risk must be in [0, 1)")
-        require(0 < self.success <= 1, f"success={self.success} given: it must be in (0, 1]")
-        require(0 < self.gamma <= 1, f"gamma={self.gamma} given: it must be in (0, 1]")
+            reason = misfit(name, given)
+            require(not reason, reason or "")
+        reason = misfit("t", self.vstat)
+        require(not reason, f"vstat: {reason}")
 
     @property
     def right_about(self) -> int:
@@ -78,37 +83,102 @@ class Terms:
         )
 
 
-def stat_queries(size: int, noise: Fraction, terms: Terms) -> int:
-    """Bound from below the queries to STAT(tau): 4 tau^2 (success N - K) / (1 - 2 eta)^2.
+def ruled_out(square: Fraction) -> int:
+    """Count the members that one query can rule out: the whole part of `square`.
+
+    square: bounds the sum over members of squared moves, in units of the squared tolerance.
+
+    >>> ruled_out(Fraction(25)), ruled_out(Fraction(51, 2)), ruled_out(Fraction(1, 2))
+    (25, 25, 0)
+    """
+    return math.floor(square)
+
+
+def least_queries(cap: int, missing: Fraction) -> int | None:
+    """Count the queries that rule out `missing` members, `cap` each; None where no number does.
+
+    >>> least_queries(25, Fraction(454)), least_queries(0, Fraction(1, 2))
+    (19, None)
+    """
+    if missing <= 0:
+        return 0
+    return math.ceil(missing / cap) if cap else None
+
+
+def stat_cap(noise: Fraction, terms: Terms) -> int:
+    """Bound how many members of a parity family one query to STAT(tau) rules out.
+
+    >>> stat_cap(Fraction(0), Terms()), stat_cap(Fraction(0), Terms(tau=Fraction(9, 10)))
+    (25, 0)
+    """
+    return ruled_out((1 - 2 * noise) ** 2 / (4 * terms.tau**2))
+
+
+def vstat_cap(noise: Fraction, terms: Terms) -> int:
+    """Bound how many members of a parity family one query to VSTAT(t) rules out.
+
+    >>> vstat_cap(Fraction(0), Terms())
+    75
+    """
+    return ruled_out(Fraction(3 * terms.vstat, 4) * (1 - 2 * noise) ** 2)
+
+
+def stat_queries(size: int, noise: Fraction, terms: Terms) -> int | None:
+    """Bound from below the queries to STAT(tau): (success N - K) / cap; None: no number will do.
 
     >>> stat_queries(455, Fraction(0), Terms(success=Fraction(1)))
     19
     """
-    excess = terms.success * size - terms.right_about
-    return max(0, math.ceil(4 * terms.tau**2 * excess / (1 - 2 * noise) ** 2))
+    return least_queries(stat_cap(noise, terms), terms.success * size - terms.right_about)
 
 
-def vstat_queries(size: int, noise: Fraction, terms: Terms) -> int:
-    """Bound from below the queries to VSTAT(t): 4 (success N - K) / (3 t (1 - 2 eta)^2).
+def vstat_queries(size: int, noise: Fraction, terms: Terms) -> int | None:
+    """Bound from below the queries to VSTAT(t): (success N - K) / cap; None: no number will do.
 
     >>> vstat_queries(455, Fraction(0), Terms(success=Fraction(1)))
     7
     """
-    excess = terms.success * size - terms.right_about
-    return max(0, math.ceil(4 * excess / (3 * terms.vstat * (1 - 2 * noise) ** 2)))
+    return least_queries(vstat_cap(noise, terms), terms.success * size - terms.right_about)
 
 
-def information_floor(size: int, terms: Terms) -> int:
-    """Bound from below the examples of any learner whatever: K 2^n >= success N.
+def query_claim(
+    words: dict[str, Quantity],
+    oracle: str,
+    cap: int,
+    right: int,
+    size: int,
+    given: dict[str, str],
+) -> Claim:
+    """Claim the queries that a learner needs, or, where none rules out a member, its success.
 
-    A label carries at most one unknown bit, so n examples lead to at most 2^n hypotheses for given
-    tokens. Holds for every noise; noise only raises what is needed.
+    oracle: stat, vstat or csq. cap: members that one query rules out at most; right: members that
+    one hypothesis fits at most; given: the parameters of the claim, `success` among them.
+
+    >>> from hardness.claims.parity import QUANTITIES
+    >>> given = {"tau": "9/10", "risk": "1/4", "success": "2/3", "noise": "0"}
+    >>> found = query_claim(QUANTITIES, "stat", cap=0, right=1, size=56, given=given)
+    >>> found.quantity, found.value
+    ('stat-success', '1/56')
+    """
+    if cap:
+        least = least_queries(cap, Fraction(given["success"]) * size - right)
+        return claim(words, f"{oracle}-queries", least or 0, given)
+    guessed = {key: value for key, value in given.items() if key != "success"}
+    return claim(words, f"{oracle}-success", fmpq(min(right, size), size), guessed)
+
+
+def information_floor(size: int, terms: Terms, right: int | None = None, levels: int = 2) -> int:
+    """Bound from below the examples of any learner whatever: the least n with K L^n >= success N.
+
+    A label takes at most L = `levels` values that are not known, so n examples lead to at most L^n
+    hypotheses for given tokens, each right about K = `right` members at most; None for orthogonal
+    members. Holds for every noise; noise only raises what is needed.
 
     >>> information_floor(455, Terms(success=Fraction(1)))
     9
     """
-    needed = terms.success * size / terms.right_about
-    count = 0
-    while 2**count < needed:
+    needed = math.ceil(terms.success * size / (terms.right_about if right is None else right))
+    count = max(0, math.floor((needed.bit_length() - 1) / math.log2(levels)) - 2)
+    while levels**count < needed:
         count += 1
     return count

@@ -1,22 +1,25 @@
 """Certify a family: what its kind allows, each kind in a file of its own."""
 
+from collections.abc import Callable
+from functools import partial
+
 from hardness.lower.bounds import Terms
+from hardness.lower.draws import require_uniform
+from hardness.lower.finite import certify_finite, of_family
 from hardness.lower.modular import certify_modular
 from hardness.lower.parity import certify_parity
 from hardness.lower.record import Certificate
 from hardness.lower.symmetric import certify_symmetric
-from instances.errors import UsageError
 from instances.family import Family
-from instances.modular import Modular
-from instances.parity import Parity
-from instances.spec import FAMILIES
-from instances.symmetric import Symmetric
+from instances.spec import built_in
 
 
 def certify(family: Family, terms: Terms | None = None) -> Certificate:
     """Certify a family's correlations, dimensions, query bounds and information floor.
 
-    Raises UsageError for a family without a certificate. [BFJKMR94, FGRVX17, BBHLS21, CL24]
+    By formulas where the family has them; else from all members over all z. Raises UsageError for
+    a family with neither, more members than are enumerated, or a draw that is not uniform.
+    [BFJKMR94, FGRVX17, BBHLS21, CL24]
 
     >>> from instances import parse
     >>> certify(parse("parity:d=1000,m=21")).value("sq-dimension")[:12]
@@ -27,10 +30,17 @@ def certify(family: Family, terms: Terms | None = None) -> Certificate:
     '74974368'
     """
     terms = terms or Terms()
-    if isinstance(family, Parity):
-        return certify_parity(family, terms)
-    if isinstance(family, Modular) and family.name in FAMILIES:
-        return certify_modular(family, terms)
-    if isinstance(family, Symmetric) and family.name in FAMILIES:
-        return certify_symmetric(family, terms)
-    raise UsageError(f"{family.name} given: there is no certificate for this family yet")
+    require_uniform(family)
+    made = formulas(family)
+    return made(terms) if made else certify_finite(of_family(family), terms)
+
+
+def formulas(family: Family) -> Callable[[Terms], Certificate] | None:
+    """Choose how hidden sets, or functions of <a, s> here, are certified; None for others."""
+    if (characters := family.characters) and built_in(characters):
+        return partial(certify_parity, characters)
+    if scheme := family.scheme:
+        return partial(certify_symmetric, scheme)
+    if (forms := family.linear_forms) and built_in(forms):
+        return partial(certify_modular, forms)
+    return None

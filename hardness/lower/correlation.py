@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hardness.kernels import counts
 from hardness.lower.johnson import Johnson
-from hardness.lower.sums import CHUNK, Adder, Draw, adder
+from hardness.lower.sums import CHUNK, Adder, Draw, overlap_adder
 from instances import tokens
 from instances.coded import Coded
 from instances.errors import UsageError
@@ -109,7 +109,9 @@ def sampled(
     TooLarge where the matrix does not fit.
     """
     require_gram(len(members))
-    return gather(family, members, adder(family, members), draw, samples, confidence, progress)
+    return gather(
+        family, members, overlap_adder(family, members), draw, samples, confidence, progress
+    )
 
 
 def gather(

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from hardness.lower.residues import error_rate, misses
 from hardness.lower.sums import Draw
 from instances import tokens
-from instances.coded import Coded, as_coded, require_coded
+from instances.capabilities import CODED
+from instances.coded import Coded, as_coded
 from instances.family import Secret
 from instances.files import Folder
-from instances.modular import Modular
-from instances.symmetric import Symmetric
 
 _LAYERS = 4
 _LAYER_BYTES = 1 << 28
@@ -63,32 +61,32 @@ class StoredCheck:
 
 
 def check_layer(
-    family: Symmetric | Modular,
+    family: Coded,
     members: tuple[Secret, ...],
     draw: Draw,
     samples: int,
 ) -> LayerCheck:
-    """Evaluate the layer of the first few members on the first tokens and compare the formula.
+    """Evaluate layer and codes of the first few members on some tokens and compare the formula.
 
-    The tolerance is 1e-12 up to sum |a_i| = 200, and in proportion above: rounding grows with the
-    sizes that cancel. No member is built of a family whose layers are large. Heads that are
-    steps may miss them by 1 - tanh(beta/2) besides.
+    No member is built of a family whose layers are large, but for hidden sets, which have few
+    heads.
     """
-    if isinstance(family, Modular) and 16 * family.layer_heads * family.d**2 > _LAYER_BYTES:
+    if family.scheme is None and 16 * family.layer_heads * family.d**2 > _LAYER_BYTES:
         return LayerCheck(members=0, tokens=0, error=0.0, tolerance=0.0, worst=members[0])
     chosen = members[:_LAYERS]
     cost = len(chosen) * family.layer_heads * 8 * family.d**2
-    x = tokens.unpack(draw(0, min(samples, max(32, min(1024, int(_FLOPS // cost))))), family.d)
+    words = draw(0, min(samples, max(32, min(1024, int(_FLOPS // cost)))))
+    x = tokens.unpack(words, family.d)
     error, worst, tolerance = -1.0, chosen[0], 0.0
     for secret in chosen:
         layer = family.layer(secret)
-        if isinstance(family, Modular):
-            truth, allowed = family.mean(secret, x), misses(family, layer)
-        else:
-            truth = family.label(secret, x)
-            allowed = 1e-12 * max(family.scale, family.sum_abs_a / 200)
-        difference = np.abs(layer(x) - truth).max()
-        tolerance = max(tolerance, allowed)
+        drawn = family.decode(x, family.codes(secret, words, np.zeros(len(words), np.bool_)))
+        # Examples are drawn by codes, all else goes by the formula: they must be one function.
+        difference = max(
+            np.abs(layer(x) - family.computed(secret, x)).max(),
+            np.abs(drawn - family.label(secret, x)).max(),
+        )
+        tolerance = max(tolerance, family.layer_tolerance(layer))
         if not difference <= error:
             error, worst = float(difference), secret
     return LayerCheck(
@@ -102,8 +100,8 @@ def check_layer(
 
 def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
     """Compare all stored labels with the formula of the secret, on packed words."""
-    family = require_coded(folder.family)
-    rate = noise_rate(family)
+    family = CODED.need(folder.family)
+    rate = family.error_rate
     different = open_labels = 0
     for shard in folder.shards:
         examples = as_coded(folder.shard(shard))
@@ -117,8 +115,3 @@ def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredChe
         open=open_labels,
         allowed=rate * open_labels + slack,
     )
-
-
-def noise_rate(family: Coded) -> float:
-    """The probability that noise or an error changes an open label, or a little more."""
-    return error_rate(family) if isinstance(family, Modular) else float(family.noise)

@@ -10,9 +10,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 from flint import fmpq, fmpz
-from numpy.typing import NDArray
 
 from instances.errors import UsageError
 from instances.krawtchouk import coefficients
@@ -133,44 +131,6 @@ class Johnson:
             fmpq(0),
         )
         return total / fmpz(self.size) ** 2
-
-
-def correlations_float(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute c(t) in float64 from the weights w_0 .. w_m: (m+1,), sums of positive terms."""
-    from scipy.special import comb
-
-    t = np.arange(len(weights))
-    return np.asarray(comb(t[:, None], t[None, :]) @ weights)
-
-
-def spectrum_float(n: int, m: int, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Compute lambda_j / C(n,m) in float64, j = 0 .. min(m, n-m): sums of positive terms.
-
-    Divided by C(n,m), which may be beyond float64. Accurate to about 1e-12 relative, and 0 where
-    the quotient is below the range of float64.
-
-    >>> spectrum_float(7, 3, np.array([0, 0.25, 0, 0.25])).round(6).tolist()
-    [0.328571, 0.078571, 0.007143, 0.007143]
-    """
-    # C(n-j-k,m-k)/C(n,m) = m!/(m-k)! (n-m)!/(n-m-j)! (n-j-k)!/n!: three falling factorials.
-    k = np.arange(m + 1)
-    rank = min(m, n - m)
-    low, high, both = (_log_falling(top, count) for top, count in ((m, m), (n - m, m), (n, 2 * m)))
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, m + 1)))])
-    out = np.zeros(rank + 1)
-    for j in range(rank + 1):
-        at = k[j:]  # n - j - k >= m - k holds, since j <= n - m
-        choose = log_factorial[m - j] - log_factorial[at - j] - log_factorial[m - at]
-        logs = choose + low[at] + high[j] - both[j + at]
-        out[j] = float(np.sum(weights[at] * np.exp(logs)))
-    return out
-
-
-def _log_falling(top: int, count: int) -> NDArray[np.float64]:
-    """ln of top (top-1) .. (top-i+1) for i = 0 .. count; -inf where a factor is 0."""
-    factors = np.maximum(top - np.arange(count, dtype=np.float64), 0.0)
-    with np.errstate(divide="ignore"):
-        return np.concatenate([[0.0], np.cumsum(np.log(factors))])
 
 
 def _binomial(top: int, bottom: int) -> fmpz:

@@ -1,22 +1,31 @@
-"""The measures of a family of symmetric functions in one table, exactly."""
+"""The measures of a family in one table, exactly.
+
+Of hidden sets every member has the same ones, in closed form. Of another family with tables over z
+they are those of one member.
+"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
 from flint import fmpq
+from numpy.typing import NDArray
 
-from hardness.claims.measures import NOTIONS, SCOPE, WEIGHTS
+from hardness.claims.measures import MEMBER_NOTIONS, NOTIONS, SCOPE, SCOPE_MEMBER, WEIGHTS, Notion
+from hardness.kernels.walsh import transform
+from hardness.lower.grams import correlations
 from hardness.lower.johnson import Johnson
 from hardness.lower.record import text
 from hardness.measures import (
     approximate_values,
     average_sensitivity,
     degree,
+    leap_of_masks,
     least_degree,
     noise_sensitivity,
     shares,
@@ -25,14 +34,16 @@ from hardness.measures import (
     total_influence,
     weights,
 )
-from instances.errors import UsageError
-from instances.family import Family, require
+from instances.capabilities import FACTOR
+from instances.errors import ToolkitError
+from instances.factor import FactorTables
+from instances.family import Family, Secret, require
 from instances.krawtchouk import coefficients
-from instances.spec import FAMILIES
 from instances.symmetric import Symmetric
 from instances.threshold import Rational, rational
 
 Known = Literal["exact", "float64", "not defined"]
+_MOST_SUM = 1 << 31  # its square is an int64, and by Parseval so is the sum of all squares
 _PLAIN = Decimal("0.0001"), Decimal(1000000)  # sizes that are written without an exponent
 
 
@@ -69,12 +80,16 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class Measures:
-    """The measures of a family, and its weight by degree: shares of the variance, k = 0 .. m."""
+    """The measures of a family, and its weight by degree: shares of the variance, k = 0 .. m.
+
+    member: the one that they are of; None where all have the same.
+    """
 
     spec: str
     rows: tuple[Measure, ...]
     weights: tuple[str, ...]
     scope: str = SCOPE
+    member: Secret | None = None
 
     def value(self, name: str) -> str | None:
         """Return a measure's value; raises KeyError."""
@@ -84,6 +99,7 @@ class Measures:
         """Write all rows, and the degrees that have weight."""
         return {
             "spec": self.spec,
+            "member": None if self.member is None else list(self.member),
             "measures": [row.to_json() for row in self.rows],
             "weights": [
                 {"degree": k, "share": share, "decimal": decimal(share)}
@@ -96,10 +112,14 @@ class Measures:
         }
 
 
-def measures(family: Family, sensitivity: Fraction = Fraction(1, 10)) -> Measures:
-    """Measure a parity or a profile; sensitivity: the probability delta that a bit is flipped.
+def measures(
+    family: Family, sensitivity: Fraction = Fraction(1, 10), secret: Secret | None = None
+) -> Measures:
+    """Measure a family; sensitivity: the probability delta that a bit is flipped.
 
-    Raises UsageError for another family, and for a delta out of [0, 1].
+    secret: of the member that is measured where members differ, by default that of seed 0. Raises
+    UsageError for a family without hidden sets and without tables over z, and for a delta out of
+    [0, 1].
 
     >>> from instances import parse
     >>> found = measures(parse("parity:d=1000,m=21"))
@@ -110,14 +130,24 @@ def measures(family: Family, sensitivity: Fraction = Fraction(1, 10)) -> Measure
         0 <= sensitivity <= 1,
         f"sensitivity={sensitivity} given: a probability is needed, at least 0 and at most 1",
     )
-    if not isinstance(family, Symmetric) or family.name not in FAMILIES:
-        raise UsageError(
-            f"{family.name} given: measures are of parity and profile; `hardness certify` and "
-            "`hardness spectrum` say what is known of other families"
-        )
-    found = _Symmetric(family=family, delta=rational(sensitivity))
-    rows = tuple(_row(found, name, of) for name, of in _ROWS.items())
-    return Measures(spec=family.spec, rows=rows, weights=tuple(map(text, found.shares)))
+    delta = rational(sensitivity)
+    if scheme := family.scheme:
+        found = _Symmetric(family=scheme, delta=delta)
+        rows = tuple(_row(name, of(found), found.parameters, NOTIONS) for name, of in _ROWS.items())
+        return Measures(spec=family.spec, rows=rows, weights=tuple(map(text, found.shares)))
+    tables = FACTOR.need(family)
+    member = family.instance(0).hidden.secret if secret is None else secret
+    one = _Member(tables=tables, secret=member, delta=delta)
+    rows = tuple(
+        _row(name, of(one), one.parameters, MEMBER_NOTIONS) for name, of in _MEMBER_ROWS.items()
+    )
+    return Measures(
+        spec=family.spec,
+        rows=rows,
+        weights=tuple(map(text, one.shares)),
+        scope=SCOPE_MEMBER,
+        member=member,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +181,12 @@ class _Symmetric:
         half = (max(family.values) - min(family.values)) / 2
         return (family.fourier[0] - rational(family.centre)) / rational(half)
 
+    def parameters(self, name: str) -> dict[str, str]:
+        """What a measure depends on besides the function."""
+        if name.startswith("noise"):
+            return {"delta": text(self.delta)}
+        return {"rho": str(self.family.rho)} if name.endswith("approximate heads") else {}
+
 
 _ROWS: dict[str, Callable[[_Symmetric], Any]] = {
     "members": lambda of: of.family.size,
@@ -175,9 +211,126 @@ _ROWS: dict[str, Callable[[_Symmetric], Any]] = {
 }
 
 
-def _row(of: _Symmetric, name: str, measure: Callable[[_Symmetric], Any]) -> Measure:
+@dataclass(frozen=True, kw_only=True)
+class _Member:
+    """What the measures of one member have in common: its values over z as whole numbers."""
+
+    tables: FactorTables
+    secret: Secret
+    delta: Rational
+
+    @cached_property
+    def codes(self) -> NDArray[np.unsignedinteger]:
+        return self.tables.codes(self.secret)
+
+    @cached_property
+    def unit(self) -> int:
+        """What levels are multiplied by to be whole numbers."""
+        return math.lcm(*(v.denominator for v in self.tables.family.levels))
+
+    @cached_property
+    def coefficients(self) -> NDArray[np.int64]:
+        """2^n unit f^(T), exactly: (2^n,)."""
+        whole = [int(v * self.unit) for v in self.tables.family.levels]
+        if max(map(abs, whole)) << self.tables.n >= _MOST_SUM:
+            raise ToolkitError(
+                f"{self.tables.family.spec[:200]}: sums of its levels over all z are beyond the "
+                "2^31 that are squared exactly: lower d"
+            )
+        return _transformed(np.array(whole, np.float64)[self.codes])
+
+    @cached_property
+    def weights(self) -> list[Rational]:
+        return [fmpq(v, (self.unit << self.tables.n) ** 2) for v in _squares(self.coefficients)]
+
+    @cached_property
+    def shares(self) -> list[Rational]:
+        return shares(self.weights) if any(self.weights[1:]) else [fmpq(0)]
+
+    @cached_property
+    def levels(self) -> tuple[list[Rational], NDArray[np.int64]]:
+        """The weight of the level sets by degree, and the sets of coordinates that have any."""
+        total, some = [0] * (self.tables.n + 1), np.zeros(1 << self.tables.n, np.bool_)
+        for code in np.unique(self.codes):
+            found = _transformed((self.codes == code).astype(np.float64))
+            total = [a + b for a, b in zip(total, _squares(found), strict=True)]
+            some |= found != 0
+        return [fmpq(v, 4**self.tables.n) for v in total], np.flatnonzero(some)
+
+    @property
+    def bias(self) -> Rational | str:
+        used = [self.tables.family.levels[i] for i in np.unique(self.codes)]
+        if len(used) != 2:
+            return f"f takes {len(used)} values"
+        mean = fmpq(int(self.coefficients[0]), self.unit << self.tables.n)
+        return (mean - rational(sum(used) / 2)) / rational((max(used) - min(used)) / 2)
+
+    @property
+    def largest_influence(self) -> Rational:
+        squares = self.coefficients.astype(np.int64) ** 2
+        sums = []
+        for j in range(self.tables.n):
+            sums.append(int(squares.reshape(-1, 2, 1 << j)[:, 1].sum()))
+        return fmpq(max(sums), (self.unit << self.tables.n) ** 2)
+
+    @cached_property
+    def correlations(self) -> NDArray[np.float64] | str:
+        """Those of all members, or why they are not computed."""
+        try:
+            return correlations(self.tables)
+        except ToolkitError as error:
+            return str(error)
+
+    def correlated(self, power: int) -> float | str:
+        """The mean of the correlations of all ordered pairs of members to a power."""
+        found = self.correlations
+        return found if isinstance(found, str) else float((found**power).mean())
+
+    def parameters(self, name: str) -> dict[str, str]:
+        """What a measure depends on besides the function."""
+        return {"delta": text(self.delta)} if name.startswith("noise") else {}
+
+
+def _transformed(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    transform(values)
+    return values.astype(np.int64)
+
+
+def _squares(sums: NDArray[np.int64]) -> list[int]:
+    """Sum squares by the number of ones of the index: n + 1 whole numbers."""
+    n = len(sums).bit_length() - 1
+    degree, squares = np.bitwise_count(np.arange(len(sums))), sums**2
+    return [int(squares[degree == k].sum()) for k in range(n + 1)]
+
+
+_MEMBER_ROWS: dict[str, Callable[[_Member], Any]] = {
+    "members": lambda of: "not known" if of.tables.size is None else of.tables.size,
+    "log2 members": lambda of: "not known" if of.tables.size is None else math.log2(of.tables.size),
+    "mean": lambda of: fmpq(int(of.coefficients[0]), of.unit << of.tables.n),
+    "variance": lambda of: sum(of.weights[1:], fmpq(0)),
+    "bias": lambda of: of.bias,
+    "degree": lambda of: degree(of.weights),
+    "information exponent": lambda of: least_degree(of.weights),
+    "leap": lambda of: leap_of_masks(np.flatnonzero(of.coefficients)),
+    "SQ-leap": lambda of: leap_of_masks(of.levels[1]),
+    "average correlation": lambda of: of.correlated(1),
+    "cross-predictability": lambda of: of.correlated(2),
+    "total influence": lambda of: total_influence(of.weights),
+    "largest influence": lambda of: of.largest_influence,
+    "average sensitivity": lambda of: 2 * total_influence(of.levels[0]),
+    "noise sensitivity": lambda of: 1 - stability(of.levels[0], 1 - 2 * of.delta),
+    "noise stability": lambda of: stability(of.shares, 1 - 2 * of.delta),
+}
+
+
+def _row(
+    name: str,
+    value: Any,
+    parameters: Callable[[str], dict[str, str]],
+    notions: Mapping[str, Notion],
+) -> Measure:
     """Make a row: a string is the reason why there is no value, a float is no exact number."""
-    value, notion = measure(of), NOTIONS[name]
+    notion = notions[name]
     kind: Known = "exact"
     shown, reason = None, None
     if isinstance(value, str):
@@ -190,17 +343,11 @@ def _row(of: _Symmetric, name: str, measure: Callable[[_Symmetric], Any]) -> Mea
         name=name,
         value=shown,
         kind=kind,
-        parameters=_parameters(of, name),
+        parameters=parameters(name),
         meaning=notion.meaning,
         source=notion.source,
         reason=reason,
     )
-
-
-def _parameters(of: _Symmetric, name: str) -> dict[str, str]:
-    if name.startswith("noise"):
-        return {"delta": text(of.delta)}
-    return {"rho": str(of.family.rho)} if name.endswith("approximate heads") else {}
 
 
 def decimal(value: str) -> str:

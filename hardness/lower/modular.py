@@ -1,24 +1,26 @@
-"""Certificates of LWE-style families: independent members, a density for prime moduli.
+"""Certificates of LWE-style families: orthogonal members, a density for prime moduli.
 
 Let ell(t, c) = Pr[c | t]/Pr[c] - 1 for a code c, t = <a, s> mod q. A query moves from the reference
 (codes drawn without a secret) to member s by E_0[o ell(<a, s>, c) phi], o = 1[z_0 = -1]. For a
-uniform and independent members these functions are orthogonal, of squared norm chi^2/2, and for a
+uniform and the members counted these functions are orthogonal, of squared norm chi^2/2, and for a
 of density at most `most` their Gram matrix has no eigenvalue above most chi^2/2. Bessel's
 inequality bounds what one query sees of all members. docs/mathematics.md has the proofs.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from flint import fmpz
+
 from hardness.claims.modular import QUANTITIES, SCOPE
-from hardness.lower.bounds import Terms
+from hardness.lower.bounds import Terms, information_floor, query_claim, ruled_out
 from hardness.lower.record import Certificate, claim, text
 from instances.errors import UsageError
 from instances.family import require
-from instances.independence import WORDS, chi_square, obstacle, rule
+from instances.independence import chi_square, meaning, modulus, obstacle, orthogonal
 from instances.modular import Modular
 from instances.threshold import rational
 
@@ -37,18 +39,21 @@ def certify_modular(family: Modular, terms: Terms) -> Certificate:
     require(not reason, f"{family.spec} given: {reason}")
     found = Independent(family=family)
     size, most = found.size, found.secrets
+    right = found.right_about(terms.risk)
     reach = {"risk": str(terms.risk), "success": str(terms.success)}
     stat = {"tau": str(terms.tau), **reach}
     vstat = {"t": str(terms.vstat), **reach}
+    alike = {"alike": str(found.alike)}
     upper = {"upper": text(rational(found.correlation))}
     floor = {**reach, "levels": str(family.outcomes)}
+    least = information_floor(size, terms, right, family.outcomes)
     claims = (
-        _bracket("independent-members", size, most),
+        _bracket("orthogonal-members", size, most, alike),
         claim(QUANTITIES, "pairwise-correlation", 0, upper, _kind(0, found.correlation)),
         _bracket("sq-dimension", found.dimension, most),
-        claim(QUANTITIES, "stat-queries", found.stat_queries(terms), stat),
-        claim(QUANTITIES, "vstat-queries", found.vstat_queries(terms), vstat),
-        claim(QUANTITIES, "information-floor", found.information_floor(terms), floor),
+        query_claim(QUANTITIES, "stat", found.stat_cap(terms), right, size, stat),
+        query_claim(QUANTITIES, "vstat", found.vstat_cap(terms), right, size, vstat),
+        claim(QUANTITIES, "information-floor", least, floor),
     )
     return Certificate(spec=family.spec, claims=claims, scope=SCOPE, evidence=evidence(found))
 
@@ -60,9 +65,24 @@ class Independent:
     family: Modular
 
     @cached_property
+    def counted(self) -> "Counted":
+        """The members that are counted."""
+        return count(self.family)
+
+    @property
     def size(self) -> int:
-        """N, the number of members that are counted."""
-        return independent_members(self.family)
+        """N, the number of members that are counted: orthogonal where a is uniform."""
+        return self.counted.size
+
+    @property
+    def alike(self) -> int:
+        """How many of the members at most are alike, in the sense of `instances.independence`."""
+        return self.counted.alike
+
+    @property
+    def independent(self) -> int:
+        """How many of the members are independent, at least."""
+        return -(-self.size // self.alike)
 
     @property
     def secrets(self) -> int:
@@ -94,7 +114,8 @@ class Independent:
     @property
     def dimension(self) -> int:
         """As many members have correlations of at most one over their number."""
-        return min(self.size, math.floor(1 / self.correlation)) if self.correlation else self.size
+        some = self.independent
+        return min(some, math.floor(1 / self.correlation)) if self.correlation else some
 
     @cached_property
     def chi_square(self) -> Fraction:
@@ -112,8 +133,8 @@ class Independent:
     def right_about(self, risk: Fraction) -> int:
         """Bound how many members one hypothesis can have relative risk <= risk for.
 
-        K ((least - risk + H)/2)^2 <= most H for a hypothesis of squared norm H. Raises UsageError
-        where a is too far from uniform.
+        Of members that are not alike, K ((least - risk + H)/2)^2 <= most H for a hypothesis of
+        squared norm H. Raises UsageError where a is too far from uniform.
         """
         least, most = self.density
         if risk >= least:
@@ -121,63 +142,79 @@ class Independent:
                 f"risk={risk} given: a has a density of {float(least):.3g} somewhere against "
                 "uniform, the risk must be below: raise bits"
             )
-        return math.floor(most / (least - risk))
+        return self.alike * math.floor(most / (least - risk))
 
-    def missing(self, terms: Terms) -> Fraction:
-        """Members that have to be ruled out."""
-        return terms.success * self.size - self.right_about(terms.risk)
-
-    def stat_queries(self, terms: Terms) -> int:
-        """Bound from below the queries to STAT(tau)."""
+    def stat_cap(self, terms: Terms) -> int:
+        """Bound how many members one query to STAT(tau) rules out."""
         kappa = self.density[1] * self.chi_square * self.variance / 4
-        return max(0, math.ceil(terms.tau**2 * self.missing(terms) / kappa))
+        return ruled_out(kappa / terms.tau**2)
 
-    def vstat_queries(self, terms: Terms) -> int:
-        """Bound from below the queries to VSTAT(t)."""
+    def vstat_cap(self, terms: Terms) -> int:
+        """Bound how many members one query to VSTAT(t) rules out."""
         kappa = self.density[1] * self.chi_square * (1 - self.family.rarest) / 2
-        return max(0, math.ceil(self.missing(terms) / (3 * terms.vstat * kappa)))
-
-    def information_floor(self, terms: Terms) -> int:
-        """Bound from below the examples of any learner: K L^examples >= success N."""
-        needed = math.ceil(terms.success * self.size / self.right_about(terms.risk))
-        levels = self.family.outcomes
-        count = max(0, math.floor((needed.bit_length() - 1) / math.log2(levels)) - 2)
-        while levels**count < needed:
-            count += 1
-        return count
+        return ruled_out(3 * terms.vstat * kappa)
 
 
-def independent_members(family: Modular) -> int:
-    """Count members that are independent in pairs: all of them, or of small entries those.
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """Members of different secrets mod M: how many, how many of them at most are alike.
+
+    reach: what bounds the size of their entries, 0 for nothing.
+    """
+
+    size: int
+    alike: int
+    reach: int
+
+
+def count(family: Modular) -> Counted:
+    """Count members that are orthogonal: of secrets that are different mod M, or not alike.
 
     >>> from instances import parse
     >>> kinds = ("binary", "ternary", "uniform")
-    >>> [independent_members(parse(f"lwr:n=3,q=8,p=2,secret={kind}")) for kind in kinds]
+    >>> [count(parse(f"lwr:n=3,q=8,p=2,secret={kind}")).size for kind in kinds]
     [7, 13, 112]
+    >>> [count(parse(f"lwr:n=3,q=8,p=4,secret={kind}")).size for kind in kinds]
+    [7, 26, 56]
     """
-    n, h, q, kind = family.n, family.h, family.q, family.secret
-    if rule(family) == "bits":
-        if not h:
-            return 2**n - 1
-        odd = range(1, h + 1) if _has_even(family) else (h,)
-        return sum(math.comb(n, j) for j in odd)
+    found = _vectors(family)
+    reach = min(_drawn(family), math.isqrt((modulus(family) - 1) // 2), _MOST_REACH)
+    if family.secret in ("gaussian", "cbd") and reach:
+        # Integer vectors of greatest common divisor 1 are alike only with their negatives.
+        small = _primitive(family.n, family.h, reach)
+        if small * found.alike > found.size:
+            found = Counted(size=2 * small, alike=2, reach=reach)
+    if orthogonal(family):
+        return found
+    return replace(found, size=-(-found.size // found.alike), alike=1)
+
+
+def _vectors(family: Modular) -> Counted:
+    """Count the secrets mod M that have a unit among their entries, and units that may join two.
+
+    One that does takes a unit among the entries of the first to one of the second.
+    """
+    n, h, q, kind, m = family.n, family.h, family.q, family.secret, modulus(family)
     if kind == "binary":
-        return math.comb(n, h) if h else 2**n - 1
-    if kind == "uniform":
-        units = q - 1 if q % 2 else q // 2
-        even = (q - 1 - units) if h else (q - units)
-        return (math.comb(n, h) * ((q - 1) ** h - even**h) if h else q**n - even**n) // units
-    return _primitive(n, h, reach(family))
-
-
-def reach(family: Modular) -> int:
-    """The largest entry of the members that are counted, where it limits them; else 0.
-
-    Two integer vectors with entries of at most B, 2 B^2 < q, are parallel mod q only if they are.
-    """
-    if rule(family) == "bits" or family.secret in ("binary", "uniform"):
-        return 0
-    return min(_drawn(family), math.isqrt((family.q - 1) // 2), _MOST_REACH)
+        return Counted(size=math.comb(n, h) if h else 2**n - 1, alike=1, reach=0)
+    bound = q if kind == "uniform" else _drawn(family)
+    if 2 * bound + 1 >= m:
+        values, others, reach = m, 1 if m % 2 else m // 2, 0
+    else:
+        values, others, reach = 2 * bound + 1, 1 if m % 2 else 2 * (bound // 2) + 1, bound
+    units = values - others  # `others` have a common factor with m
+    if not h:
+        return Counted(size=values**n - others**n, alike=units, reach=reach)
+    # An entry that is 0 mod m need not be 0 where there are multiples of m.
+    free = m < q and bound >= m
+    size, unlike = 0, fmpz(1)
+    with_unit = fmpz(0)
+    for places in range(1, h + 1):
+        with_unit = with_unit * (values - 1) + unlike * units
+        unlike *= others - 1
+        if free or places == h:
+            size += int(fmpz.bin_uiui(n, places) * with_unit)
+    return Counted(size=size, alike=units, reach=reach)
 
 
 def _drawn(family: Modular) -> int:
@@ -185,13 +222,6 @@ def _drawn(family: Modular) -> int:
     if family.secret == "gaussian":
         return max(1, math.floor(6 * family.spread))
     return min(int(family.spread), 32) if family.secret == "cbd" else 1
-
-
-def _has_even(family: Modular) -> bool:
-    """Whether entries may be even and not 0."""
-    if family.secret in ("binary", "ternary"):
-        return False
-    return family.q > 2 if family.secret == "uniform" else _drawn(family) >= 2
 
 
 def _primitive(n: int, h: int, bound: int) -> int:
@@ -229,9 +259,13 @@ def evidence(found: Independent) -> dict[str, Any]:
     errors = family.errors
     least, most = found.density
     return {
-        "rule": rule(family),
-        "meaning": WORDS[rule(family)],
-        "members": {"secret": family.secret, "reach": reach(family)},
+        "modulus": str(modulus(family)),
+        "meaning": meaning(family),
+        "members": {
+            "secret": family.secret,
+            "reach": found.counted.reach,
+            "alike": str(found.alike),
+        },
         "labels": {"levels": str(family.outcomes), "rarest": str(family.rarest)},
         "errors": errors
         and {"least": errors.values[0], "counts": [str(count) for count in errors.counts]},
@@ -240,8 +274,9 @@ def evidence(found: Independent) -> dict[str, Any]:
     }
 
 
-def _bracket(name: str, lower: int, upper: int) -> Any:
-    return claim(QUANTITIES, name, lower, {"upper": text(rational(upper))}, _kind(lower, upper))
+def _bracket(name: str, lower: int, upper: int, more: dict[str, str] | None = None) -> Any:
+    given = {"upper": text(rational(upper)), **(more or {})}
+    return claim(QUANTITIES, name, lower, given, _kind(lower, upper))
 
 
 def _kind(lower: int, upper: int | Fraction) -> Any:

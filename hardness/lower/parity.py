@@ -5,23 +5,34 @@ from typing import Any
 from flint import fmpq
 
 from hardness.claims.parity import QUANTITIES, SCOPE
-from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
+from hardness.lower.bounds import (
+    Terms,
+    information_floor,
+    query_claim,
+    stat_cap,
+    vstat_cap,
+)
 from hardness.lower.record import Certificate, claim, text
-from instances.parity import Parity
 from instances.symmetric import Symmetric
 
 
-def certify_parity(family: Parity, terms: Terms) -> Certificate:
+def certify_parity(family: Symmetric, terms: Terms) -> Certificate:
     """Certify exact correlations, SQ-DIM, query bounds, information floor. [BFJKMR94, FGRVX17]"""
     size, noise = family.size, family.noise
     reach = {"risk": str(terms.risk), "success": str(terms.success)}
     goal = {**reach, "noise": str(noise)}
-    stat, vstat = stat_queries(size, noise, terms), vstat_queries(size, noise, terms)
+    right = terms.right_about
+    stat = query_claim(
+        QUANTITIES, "stat", stat_cap(noise, terms), right, size, {"tau": str(terms.tau), **goal}
+    )
+    vstat = query_claim(
+        QUANTITIES, "vstat", vstat_cap(noise, terms), right, size, {"t": str(terms.vstat), **goal}
+    )
     claims = (
         claim(QUANTITIES, "pairwise-correlation", 0),
         claim(QUANTITIES, "sq-dimension", size),
-        claim(QUANTITIES, "stat-queries", stat, {"tau": str(terms.tau), **goal}),
-        claim(QUANTITIES, "vstat-queries", vstat, {"t": str(terms.vstat), **goal}),
+        stat,
+        vstat,
         claim(QUANTITIES, "information-floor", information_floor(size, terms), reach),
     )
     evidence = layer_evidence(family)

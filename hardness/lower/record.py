@@ -7,10 +7,16 @@ from typing import Any, Literal
 
 from flint import fmpq
 
-from hardness.claims import FORMAT, Quantity
+from hardness.claims import FORMAT, Quantity, vacuous
+from instances.errors import ToolkitError
+from instances.parameters import whole
 from instances.threshold import Rational
 
 Kind = Literal["exact", "interval", "statistical"]
+
+
+class NoClaim(ToolkitError):
+    """No theorem here is about this case, or none says anything; the text says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +31,11 @@ class Claim:
     meaning: str
     source: str  # key in docs/references.md
 
+    @property
+    def vacuous(self) -> bool:
+        """Whether it says nothing that is not known of every learner."""
+        return vacuous(self.quantity, self.value)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
@@ -38,6 +49,21 @@ class Certificate:
     def value(self, quantity: str) -> str:
         """Return the claimed value of a quantity; raises KeyError."""
         return {claim.quantity: claim.value for claim in self.claims}[quantity]
+
+    def integer(self, quantity: str) -> int:
+        """Return the claimed value of a quantity that is an integer; raises KeyError."""
+        return whole(self.value(quantity))
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether every bound on learners is vacuous, and no two members are within 1/2."""
+        return all(
+            claim.vacuous
+            or claim.quantity.endswith("-correlation")
+            or claim.quantity.startswith("sda-")
+            or (claim.quantity, claim.value) == ("sq-dimension", "1")
+            for claim in self.claims
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Write the file that `hardness check` accepts; its digest guards against damage."""

@@ -1,6 +1,5 @@
-"""Sampling members of LWE-style families: which, their correlations, how far layers are off."""
+"""Sampling members of LWE-style families: which, and their correlations."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,7 @@ from hardness.lower.modular import Independent
 from instances import tokens
 from instances.errors import UsageError
 from instances.family import Secret
-from instances.independence import fold, obstacle, representative
-from instances.layer import AttentionLayer
+from instances.independence import obstacle, representative
 from instances.modular import Modular
 from instances.streams import generator
 
@@ -66,7 +64,7 @@ class Responses:
     def __init__(self, family: Modular, members: tuple[Secret, ...], rows: int) -> None:
         """Take members of a family whose Z_q can be tabulated; rows: as in `sums`."""
         self._family = family
-        self._table = family.response - family.centre
+        self._table = family.response - family.mean_factor
         self._weights = np.stack([family.weights(s) for s in members], axis=1).astype(np.float64)
         self._sums = np.zeros((rows, len(members)))
         self.chunk = max(64, _NUMBERS // max(family.d, len(members)))
@@ -90,15 +88,3 @@ class Responses:
     def value(self, parts: dict[str, NDArray[Any]], used: int) -> NDArray[np.float64]:
         """The products as they are."""
         return np.asarray(parts["products"], np.float64)
-
-
-def misses(family: Modular, layer: AttentionLayer) -> float:
-    """Bound how far the layer of a member may be from E[Y|X]: rounding, and heads' saturation."""
-    total = float(np.abs(layer.w[:, 0, 0]).sum())
-    slope = 1 - math.tanh(float(family.beta) / 2) if family.heads == "saturated" else 0.0
-    return 1e-12 * max(1.0, total / 200) + slope * total
-
-
-def error_rate(family: Modular) -> float:
-    """The probability that an error moves <a, s> mod q."""
-    return 1 - float(fold(family.errors, family.q).get(0, 0)) if family.errors else 0.0

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from hardness.kernels import counts, onebit
 from hardness.kernels.planes import planes, where_counts
-from hardness.lower.residues import Responses
 from instances import tokens
+from instances.coded import Coded
 from instances.family import Secret
-from instances.modular import Modular
 from instances.symmetric import Symmetric
 
 Draw = Callable[[int, int], NDArray[np.uint64]]  # start, count -> packed tokens (count, 2, words)
@@ -53,24 +52,54 @@ class Adder(Protocol):
         """Compute sums of B_i B_j over `used` samples from parts: (rows, M), where j >= i."""
 
 
-def adder(
-    family: Symmetric | Modular, members: tuple[Secret, ...], rows: int | None = None
-) -> Adder:
+def overlap_adder(family: Symmetric, members: tuple[Secret, ...], rows: int | None = None) -> Adder:
     """Choose how products of the first `rows` members, or of all, with all are added up.
 
     >>> from instances import parse
-    >>> adder(parse("parity:d=8,m=2"), ((1, 2), (1, 3))).whole
+    >>> overlap_adder(parse("parity:d=8,m=2"), ((1, 2), (1, 3))).whole
     True
     """
     rows = len(members) if rows is None else rows
-    if isinstance(family, Modular):
-        return Responses(family, members, rows)
     table = family.response()
     # Bits will do only where the heads as they are have the two values of the profile.
     off = float(np.abs(table - [float(v) for v in family.values]).max())
     if family.two_valued and off < _OFF:
         return Signs(family, members, rows, off)
     return Values(family, members, rows, table)
+
+
+class Evaluations:
+    """Adds up products of the factors of members, evaluated by their formula."""
+
+    rounding = 0.0
+    whole = False
+
+    def __init__(self, family: Coded, members: tuple[Secret, ...], rows: int) -> None:
+        """Start at 0."""
+        self._family, self._members = family, members
+        self._sums = np.zeros((rows, len(members)))
+        self.chunk = max(64, min(CHUNK, _NUMBERS // len(members)))
+
+    @property
+    def bound(self) -> float:
+        """The largest level, squared."""
+        return float(np.abs(self._family.factors).max()) ** 2
+
+    def samples(self, z: NDArray[np.uint64]) -> None:
+        """Add packed z (n, words)."""
+        words = np.stack([z, np.zeros_like(z)], axis=1)
+        clean = np.zeros(len(z), np.bool_)
+        codes = np.stack([self._family.codes(s, words, clean) for s in self._members])
+        values = self._family.factors[codes]
+        self._sums += values[: len(self._sums)] @ values.T
+
+    def parts(self) -> Parts:
+        """The products (rows, M), 0 below the diagonal."""
+        return {"products": np.triu(self._sums)}
+
+    def value(self, parts: Parts, used: int) -> NDArray[np.float64]:
+        """The products as they are."""
+        return np.asarray(parts["products"], np.float64)
 
 
 class Values:

@@ -1,30 +1,30 @@
 """Certificates of symmetric profiles: spectra, codes and linear programs as evidence.
 
 A query bound comes from an eigenvalue. An adversary answers with the mean over all members; if
-lambda_1 is the largest eigenvalue of the members less that mean, a query of tolerance tau rules out
-at most (1 - 2 eta)^2 lambda_1 / (4 tau^2) of them. docs/mathematics.md has the proofs.
+lambda_1 is the largest eigenvalue of the members less that mean, with the values of g scaled to
+-1 .. 1, a query of tolerance tau rules out at most (1 - 2 eta)^2 lambda_1 / (4 tau^2) of them.
+docs/mathematics.md has the proofs.
 """
 
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpq
-
 from hardness.claims.symmetric import QUANTITIES, SCOPE_MANY, SCOPE_TWO
-from hardness.lower.bounds import Terms
+from hardness.lower.bounds import Terms, information_floor, query_claim, ruled_out
 from hardness.lower.codes import Dimension, sq_dimension
 from hardness.lower.johnson import Johnson
+from hardness.lower.mixture import mixture_spread
 from hardness.lower.parity import layer_evidence
 from hardness.lower.record import Certificate, Claim, claim, text
 from hardness.lower.sda import Below, Bracket, all_subsets, enough, pair_events
 from instances.symmetric import Symmetric
-from instances.threshold import Rational, rational
+from instances.threshold import Rational, python_fraction, rational
 
 
 def certify_symmetric(family: Symmetric, terms: Terms) -> Certificate:
     """Certify correlations, spectrum, SQ-DIM, both SDAs and the query bounds of a profile."""
     scheme = Johnson.family(family)
-    norm, size = scheme.norm, fmpq(scheme.size)
+    norm = scheme.norm
     gamma, at = rational(terms.gamma), {"gamma": str(terms.gamma)}
     dimension, bracket = sq_dimension(scheme), all_subsets(scheme, gamma)
     evidence = {
@@ -48,21 +48,24 @@ def certify_symmetric(family: Symmetric, terms: Terms) -> Certificate:
     reach = {"risk": str(terms.risk), "success": str(terms.success)}
     goal = {**reach, "noise": str(family.noise)}
     right = right_about(scheme, terms.risk)
-    missing = rational(terms.success) * size - right
-    # A query rules out at most 1/spared members.
-    spared = 4 * rational(terms.tau / (1 - 2 * family.noise)) ** 2 / scheme.spread
+    # What bounds a query's moves; the values are taken as -1 .. 1.
+    half = rational((max(family.values) - min(family.values)) / 2)
+    faded = (rational(1 - 2 * family.noise) / half) ** 2 * scheme.spread / 4
+    cap = ruled_out(python_fraction(faded) / terms.tau**2)
     tau = {"tau": str(terms.tau), **goal}
-    claims.append(claim(QUANTITIES, "csq-queries", _at_least(spared * missing), tau))
+    claims.append(query_claim(QUANTITIES, "csq", cap, right, scheme.size, tau))
     if family.two_valued:
-        half = rational((max(family.values) - min(family.values)) / 2)
-        least = _at_least(spared * missing * half**2)
-        claims.append(claim(QUANTITIES, "stat-queries", least, tau))
+        claims.append(query_claim(QUANTITIES, "stat", cap, right, scheme.size, tau))
         below = enough(scheme, labelled_gamma(family, scheme, terms.vstat))
-        evidence["vstat"] = _dual(below)
-        least = _at_least(missing / max(below.enough - 1, 1))
-        claims.append(claim(QUANTITIES, "vstat-queries", least, {"t": str(terms.vstat), **goal}))
+        mixture = mixture_spread(family, scheme)
+        evidence |= {"vstat": _dual(below), "mixture": None if mixture is None else text(mixture)}
+        cap = below.enough - 1
+        if mixture is not None:
+            cap = min(cap, _floor(3 * terms.vstat * mixture / 4))
+        t = {"t": str(terms.vstat), **goal}
+        claims.append(query_claim(QUANTITIES, "vstat", cap, right, scheme.size, t))
     levels = len(set(family.values))  # for given flips; noise adds no bit
-    floor = information_floor(scheme.size, right, levels, terms.success)
+    floor = information_floor(scheme.size, terms, right, levels)
     reach["levels"] = str(levels)
     claims.append(claim(QUANTITIES, "information-floor", floor, reach))
     return Certificate(
@@ -95,14 +98,6 @@ def labelled_gamma(family: Symmetric, scheme: Johnson, t: int) -> Rational:
     return 2 * (1 - mu**2) * half**2 / (3 * t * fade**2 * scheme.norm)
 
 
-def information_floor(size: int, right: int, levels: int, success: Fraction) -> int:
-    """The least n with K L^n >= success N."""
-    count, reach = 0, right
-    while reach < success * size:
-        count, reach = count + 1, reach * levels
-    return count
-
-
 def _bracketed(
     name: str, found: Dimension | Bracket, parameters: dict[str, str] | None = None
 ) -> Claim:
@@ -124,10 +119,6 @@ def _dual(below: Below) -> dict[str, Any]:
         "caps": [text(v) for v in below.caps],
         "enough": str(below.enough),
     }
-
-
-def _at_least(value: Rational) -> int:
-    return max(0, -((-int(value.p)) // int(value.q)))
 
 
 def _floor(value: Rational) -> int:

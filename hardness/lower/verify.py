@@ -1,7 +1,8 @@
 """Verification: sampled against certified correlations, the real layer against the formula.
 
-Nothing here trusts the certificate: correlations come from the heads as float64 computes them, or
-for LWE-style families from E[Y|X] by its formula, and the layer is evaluated as a layer.
+Nothing here trusts the certificate: correlations come from the heads of hidden sets as float64
+computes them, for other families from the formula of the factor or of E[Y|X], and the layer is
+evaluated as a layer.
 """
 
 from collections.abc import Callable
@@ -11,24 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.correlation import SampledGram, exact_gram, gather, require_gram
+from hardness.lower.correlation import SampledGram, gather, require_gram
 from hardness.lower.formula import (
     LayerCheck,
     StoredCheck,
     check_layer,
     check_stored,
-    noise_rate,
 )
-from hardness.lower.residues import certified_gram, choose_independent, uneven
-from hardness.lower.sums import Draw, adder
+from hardness.lower.grams import grams_of
+from hardness.lower.sums import Draw
 from instances import tokens
+from instances.capabilities import CODED
 from instances.coded import Coded, as_coded
-from instances.errors import Refuted, UsageError
+from instances.errors import Refuted
 from instances.family import Family, Secret
 from instances.files import Folder
-from instances.modular import Modular
-from instances.streams import BitStream, generator, key
-from instances.symmetric import Symmetric
+from instances.streams import BitStream, key
 
 _SHOWN = 5
 _READ = 1 << 20
@@ -121,8 +120,9 @@ class Verification:
             )
         if not self.layer.agrees:
             raise Refuted(
-                f"the layer of member {list(self.layer.worst)} differs from the label formula by "
-                f"{self.layer.error:.3g}, allowed is {self.layer.tolerance:.3g}"
+                f"the layer of member {list(self.layer.worst)}, or what its codes say, differs "
+                f"from the label formula by {self.layer.error:.3g}, allowed is "
+                f"{self.layer.tolerance:.3g}"
             )
         if self.stored and not self.stored.agrees:
             raise Refuted(
@@ -145,19 +145,18 @@ def verify(
     With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
     secret is one of the members, and its stored labels are compared with the formula.
     """
-    if not isinstance(family, Symmetric | Modular):
-        raise UsageError(f"{family.name} given: there is nothing certified to verify yet")
-    require_gram(min(members, family.size))
+    grams = grams_of(family)
+    coded = CODED.need(family)  # hidden sets have grams of the profile that they are
+    require_gram(members if coded.size is None else min(members, coded.size))
     own = folder.hidden.secret if folder and folder.hidden else None
-    chosen = choose_members(family, members, seed, own)
-    draw, samples = _tokens(family, samples, seed, folder)
-    layer = check_layer(family, chosen, draw, samples)
+    chosen = grams.choose(members, seed, own)
+    draw, samples = _tokens(coded, samples, seed, folder)
+    layer = check_layer(coded, chosen, draw, samples)
     # Two statements in one verdict: each gets half of what may go wrong.
-    each = 1 - (1 - confidence) / 2 if own and noise_rate(family) else confidence
-    add = adder(family, chosen)
-    gram = gather(family, chosen, add, draw, samples, each, progress)
-    gram = replace(gram, radius=gram.radius + bias(family))
-    found = compare(gram.gram, certified(family, chosen), gram.radius, chosen)
+    each = 1 - (1 - confidence) / 2 if own and coded.error_rate else confidence
+    gram = gather(coded, chosen, grams.adder(chosen), draw, samples, each, progress)
+    gram = replace(gram, radius=gram.radius + grams.bias)
+    found = compare(gram.gram, grams.exact(chosen), gram.radius, chosen)
     return Verification(
         spec=family.spec,
         confidence=confidence,
@@ -170,20 +169,6 @@ def verify(
         stored=check_stored(folder, own, each) if folder and own else None,
         unchecked=folder.count if folder and not own else 0,
     )
-
-
-def certified(
-    family: Symmetric | Modular, members: tuple[Secret, ...], rows: int | None = None
-) -> NDArray[np.float64]:
-    """Compute the certified correlations of the first `rows` members, or of all, with all."""
-    if isinstance(family, Modular):
-        return certified_gram(family, members, rows)
-    return exact_gram(family, members, rows)
-
-
-def bias(family: Symmetric | Modular) -> float:
-    """Bound what the tokens of a family add to an entry, where they are not quite uniform."""
-    return uneven(family) if isinstance(family, Modular) else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,22 +234,3 @@ def fresh(family: Coded, seed: int) -> Draw:
     """The tokens of a seed to sample on."""
     stream = BitStream(key(seed, "tokens", "verify"))
     return lambda start, count: tokens.boolean(stream, start, count, 2, family.d)
-
-
-def choose_members(
-    family: Symmetric | Modular, members: int, seed: int, own: Secret | None = None
-) -> tuple[Secret, ...]:
-    """Draw different members, `own` first; all of them where there are no more.
-
-    Of an LWE-style family: members that are independent in pairs.
-    """
-    if members < 1:
-        raise UsageError(f"--members {members} given: at least 1 is needed")
-    if isinstance(family, Modular):
-        return choose_independent(family, members, seed, own)
-    rng = generator(seed, "members", family.spec)
-    wanted = min(members, family.size)
-    found: dict[Secret, None] = {own: None} if own else {}
-    while len(found) < wanted:
-        found[family.draw(rng)] = None
-    return tuple(found)[:wanted]

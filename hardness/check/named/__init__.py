@@ -1,1 +1,4 @@
-"""Re-derives claims about named learners, each by a second way."""
+"""Re-derives claims about named learners, each by a second way.
+
+members → kernel | descent | ratio → evidence
+"""

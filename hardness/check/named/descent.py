@@ -2,7 +2,8 @@
 
 An excess e over K/M is right when e^2 is not below the squared distance that the eigenvalue gives,
 and when one unit less in its last digit is; a number of steps, when it reaches the goal and one
-step less does not.
+step less does not. A batch or a state that is far too large is seen by powers cut down to 64 bits,
+not computed.
 """
 
 from collections.abc import Callable
@@ -19,16 +20,16 @@ from decimal import (
 from fractions import Fraction
 from functools import partial
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
-from hardness.check.named.batches import squared_batch
-from hardness.check.named.drawn import Drawn
+from hardness.check.named.members import Drawn
 from hardness.check.reading import fraction, integer, refuse
-from hardness.check.scheme import python_fraction
 from hardness.claims.words import counted
+from instances.threshold import python_fraction
 
 _DIGITS = 12  # significant ones of an excess that is no root of a rational
 _ONE = Fraction(1)
+_KEPT = 64  # bits of a power that is only bounded, beside those that its exponent loses
 
 
 class Growth:
@@ -56,10 +57,14 @@ class Regime:
 
 
 def _success(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
-    sure, steps, words = _sure(members, given), integer(given["steps"]), regime.words(given)
-    if steps < 1:
-        refuse("there is no step")
-    square, claimed = regime.growth(members, given).after(steps), python_fraction(value)
+    sure, growth, words = _sure(members, given), regime.growth(members, given), regime.words(given)
+    claimed = python_fraction(value)
+    if given["steps"] == "any":
+        if growth.first != 0 or claimed != sure:
+            refuse("a step may rule out members, or success is not that of a guess")
+        return f"{words}: any number of steps rules out no member: success is at most {value}"
+    steps = integer(given["steps"])
+    square = growth.after(steps)
     if claimed == 1:
         # One unit in the last digit is at most 1e-11 of the whole.
         if sure < 1 and square * (1 + Fraction(1, 10 ** (_DIGITS - 1))) ** 2 < (1 - sure) ** 2:
@@ -79,8 +84,8 @@ def _success(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
 def _steps(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
     growth, words = regime.growth(members, given), regime.words(given)
     sure, success = _sure(members, given), fraction(given["success"])
-    if not 0 < success <= 1 or value.q != 1 or value < 0:
-        refuse("success is not in (0, 1], or the steps are no number of steps")
+    if value.q != 1 or value < 0:
+        refuse("the steps are no number of steps")
     steps, missing = int(value.p), max(success - sure, Fraction(0))
     if growth.after(steps) < missing**2:
         refuse(f"{_short(steps)} is not the least number of steps that the bound allows")
@@ -98,35 +103,62 @@ def _sure(members: Drawn, given: Given) -> Fraction:
 
 def _means(members: Drawn, given: Given) -> Fraction:
     """The mean over members of the squared distance of their mean gradients to the reference's."""
-    return _positive(given, "clip") ** 2 * members.drift
+    return fraction(given["clip"]) ** 2 * members.drift
 
 
 def _noise(members: Drawn, given: Given) -> Growth:
     # Pinsker's 1/2 of the relative entropy d^2/(2 std^2), which adds up over the steps.
-    entropy = _means(members, given) / (2 * _positive(given, "noise-std") ** 2)
+    entropy = _means(members, given) / (2 * fraction(given["noise-std"]) ** 2)
     return Growth(entropy / 2, bend=1)
 
 
 def _within(members: Drawn, given: Given) -> Growth:
-    share = _means(members, given) / _positive(given, "within") ** 2
-    return Growth(share**2, bend=None)
+    moves = _means(members, given) * members.size / fraction(given["within"]) ** 2
+    return Growth(Fraction(moves.numerator // moves.denominator, members.size) ** 2, bend=None)
 
 
 def _grid(members: Drawn, given: Given) -> Growth:
     # sum |d_i|/grid over P coordinates, squared: at most P sum d_i^2/grid^2.
     parameters = integer(given["parameters"])
-    if parameters < 1:
-        refuse("there are no coordinates")
     spread = _means(members, given) * parameters
-    return Growth(spread / _positive(given, "grid") ** 2, bend=None)
+    return Growth(spread / fraction(given["grid"]) ** 2, bend=None)
 
 
 def _batch(members: Drawn, given: Given) -> Growth:
     batch, bits = integer(given["batch"]), integer(given["state-bits"])
-    if batch < 1 or bits < 1:
-        refuse("a batch and a state of at least 1 are needed")
     # Of total variation: a quarter. By Hellinger: 2 (7/2) T (Q/2) = T 14 (Q/4).
-    return Growth(squared_batch(members, batch, bits) / 4, bend=14)
+    return Growth(_squared_batch(members, batch, bits) / 4, bend=14)
+
+
+def _squared_batch(members: Drawn, batch: int, bits: int) -> Fraction:
+    """The mean chi-squared distance of a state of so many bits after one batch, 4 if it is more."""
+    below = min(_power_below(1 + members.example, batch, members.size), fmpq(8 * members.size)) - 1
+    below = max(below, members.example)
+    # 2^(bits - 1) <= 2^bits - 1 states tell: enough of them say nothing.
+    if bits > 2 * members.size.bit_length() + int(1 / min(below, fmpq(1))).bit_length() + 4:
+        return Fraction(4)
+    states = 2**bits - 1
+    if below * states >= 4 * members.size:
+        return Fraction(4)
+    return min(python_fraction(members.batch(batch) * states / members.size), Fraction(4))
+
+
+def _power_below(base: fmpq, exponent: int, size: int) -> fmpq:
+    """Bound base^exponent from below, base > 1, and stop where it passes 8 size."""
+    # Some 1/(base - 1) factors get there, and each is cut.
+    result, kept = fmpq(1), _KEPT + 2 * int(1 / (base - 1)).bit_length()
+    for bit in bin(exponent)[2:]:
+        result = _cut(result * result * (base if bit == "1" else 1), kept)
+        if result > 8 * size:
+            break
+    return result
+
+
+def _cut(value: fmpq, kept: int) -> fmpq:
+    """Round a number of at least 1 down to so many bits after its leading one."""
+    top, bottom = int(value.p), int(value.q)
+    shift = max(kept - top.bit_length() + bottom.bit_length(), 0)
+    return fmpq(fmpz((top << shift) // bottom), fmpz(1) << shift)
 
 
 def _noise_words(given: Given) -> str:
@@ -148,13 +180,6 @@ def _grid_words(given: Given) -> str:
 def _batch_words(given: Given) -> str:
     bits = counted(given["state-bits"], "bits")
     return f"fresh batches of {given['batch']} and a state of {bits}"
-
-
-def _positive(given: Given, name: str) -> Fraction:
-    value = fraction(given[name])
-    if value <= 0:
-        refuse(f"{name} is not above 0")
-    return value
 
 
 def _unit(excess: Fraction) -> Fraction:

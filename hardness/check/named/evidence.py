@@ -5,36 +5,44 @@ from typing import Any
 
 from flint import fmpq
 
+from hardness.check.finite import FiniteMembers
 from hardness.check.goal import check_floor
 from hardness.check.layers import check_heads, check_members
+from hardness.check.modular import ModularEvidence
 from hardness.check.named import descent, kernel, ratio
-from hardness.check.named.members import Members
-from hardness.check.reading import integer, rational, refuse
+from hardness.check.named.members import Drawn, Listed, Members, Orthogonal
+from hardness.check.reading import integer, listed, rational, refuse
 from hardness.check.scheme import Scheme, read_profile
-from hardness.claims import Quantity
+from hardness.check.spectra import check_centred_ends
+from hardness.claims import Quantity, finite, independent, named
 from hardness.claims.descent import QUANTITIES as DESCENT
 from hardness.claims.kernel import QUANTITIES as KERNEL
-from hardness.claims.named import FLOOR, MANY_VALUES, SCOPE
 from hardness.claims.ratio import QUANTITIES as RATIO
+from instances.strict import shown
 
 _EVIDENCE = {
     *("about", "no_claim", "rho", "heads", "A", "c0", "members", "values"),
     *("correlations", "eigenvalues"),
 }
 _ABOUT: dict[str, dict[str, Quantity]] = {"gd": DESCENT, "kernel": KERNEL, "low-degree": RATIO}
-_CLAIMS: dict[str, Callable[[Members, fmpq, dict[str, str]], str]] = {
+_SILENT = {"gd": finite.NO_BATCH, "low-degree": finite.NO_DEGREE}
+_OF_ANY: dict[str, Callable[[Drawn, fmpq, dict[str, str]], str]] = {
     **kernel.CLAIMS,
     **descent.CLAIMS,
+}
+_OF_PROFILES: dict[str, Callable[[Members, fmpq, dict[str, str]], str]] = {
+    **_OF_ANY,
     **ratio.CLAIMS,
 }
 
 
 class NamedEvidence:
-    """What the evidence of a certificate about named learners proves; raises Refuted."""
+    """What the evidence of a certificate about profiles proves; raises Refuted."""
 
     required = ("information-floor",)
     statistical = False
-    scope = SCOPE
+    assumed = ""
+    scope = named.SCOPE
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
         """Verify the evidence against the spec."""
@@ -46,24 +54,23 @@ class NamedEvidence:
         if set(evidence) != _EVIDENCE:
             refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}")
         self._read_about(evidence["about"], evidence["no_claim"])
-        if [rational(v) for v in evidence["values"]] != scheme.values:
+        if [rational(v) for v in listed(evidence["values"])] != scheme.values:
             refuse("the values of the evidence are not those of g")
         check_members(family, evidence["members"])
         check_heads(family, evidence, scheme.values, "profile")
-        if [rational(c) for c in evidence["correlations"]] != scheme.c:
+        if [rational(c) for c in listed(evidence["correlations"])] != scheme.c:
             refuse("the correlations of the evidence are not those of the profile")
-        if [rational(v) for v in evidence["eigenvalues"]] != scheme.eigenvalues:
+        if [rational(v) for v in listed(evidence["eigenvalues"])] != scheme.eigenvalues:
             refuse("the eigenvalues of the evidence are not those of the correlations")
 
     def _read_about(self, about: Any, silent: Any) -> None:
         """What it is about, and why there is no claim about some of it."""
-        if about != sorted(set(about)) or not set(about) <= set(_ABOUT) or not about:
-            refuse(f"it must be about some of {', '.join(_ABOUT)}")
+        _require_about(about)
         for name, reason in silent.items():
-            known = name in about and reason == MANY_VALUES.get(name, "")
+            known = name in about and reason == named.MANY_VALUES.get(name, "")
             if self._members.two_valued or not known:
-                refuse(f"{str(name)[:40]!r} is without a claim for no reason known here")
-        self.words = {"information-floor": FLOOR}
+                refuse(f"{shown(name)} is without a claim for no reason known here")
+        self.words = {"information-floor": named.FLOOR}
         for name in set(about) - set(silent):
             self.words |= _ABOUT[name]
 
@@ -71,7 +78,7 @@ class NamedEvidence:
         """Verify one claim and say it in the checker's own words."""
         if name == "information-floor":
             return self._floor(value, given)
-        return _CLAIMS[name](self._members, value, given)
+        return _OF_PROFILES[name](self._members, value, given)
 
     def _floor(self, value: fmpq, given: dict[str, str]) -> str:
         levels = len(set(self._members.scheme.values))
@@ -79,3 +86,74 @@ class NamedEvidence:
             refuse(f"a label takes one of {levels} values, and the floor is an integer")
         members = self._members
         return check_floor(int(value.p), given, members.size, members.unit_norm, levels)
+
+
+class IndependentEvidence:
+    """What the evidence of a certificate about LWE-style families proves; raises Refuted."""
+
+    words = independent.QUANTITIES
+    required = ("information-floor",)
+    statistical = False
+    assumed = ""
+    scope = independent.SCOPE
+
+    def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
+        """Verify the evidence against the spec."""
+        rest = {key: v for key, v in evidence.items() if key not in ("about", "no_claim")}
+        self._proved = ModularEvidence(spec, rest)
+        self._members = Orthogonal(self._proved)
+        self._about, silent = listed(evidence["about"]), evidence["no_claim"]
+        _require_about(self._about)
+        if silent != {name: independent.NO_DEGREE for name in self._about if name == "low-degree"}:
+            refuse("what is without a claim, or the reason, is not what is known here")
+
+    def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
+        """Verify one claim and say it in the checker's own words."""
+        if name == "information-floor":
+            return self._proved.statement(name, value, given)
+        if name.partition("-")[0] not in self._about:
+            refuse(f"{name} is claimed, and it is not what the certificate is about")
+        return _OF_ANY[name](self._members, value, given)
+
+
+class ListedEvidence(FiniteMembers):
+    """What the evidence of a certificate about listed functions proves; raises Refuted."""
+
+    required = ("information-floor",)
+    scope = finite.NAMED_SCOPE
+
+    def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
+        """Verify the members, and the ends of their eigenvalues."""
+        super().__init__(spec, evidence)
+        self.require_evidence({"about", "no_claim", "spread", "eigenvalues"})
+        if self.correlations is None or self.gram is None or self.same or self.centred:
+            refuse("claims about named learners need several functions of -1 and +1, not centred")
+        self._about, silent = listed(evidence["about"]), evidence["no_claim"]
+        _require_about(self._about)
+        for name, reason in silent.items():
+            if name not in self._about or reason != _SILENT.get(name):
+                refuse(f"{shown(name)} is without a claim for no reason known here")
+        spoken = set(self._about) - set(silent)
+        self.words = {
+            name: words
+            for name, words in finite.named_quantities(self.kind, self.basis, self.chosen).items()
+            if name == "information-floor" or name.partition("-")[0] in spoken
+        }
+        ends = check_centred_ends(evidence["eigenvalues"], self.correlations)
+        if len(ends) != self.size:
+            refuse(f"there are not {self.size} eigenvalues")
+        self._members = Listed(
+            self.gram, ends, self.spread[0], lambda given: self.goal(given).right
+        )
+
+    def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
+        """Verify one claim and say it in the checker's own words."""
+        if name == "information-floor":
+            return self.said(self.floor(value, given))
+        return self.said(_OF_ANY[name](self._members, value, given))
+
+
+def _require_about(about: Any) -> None:
+    """Refuse what is not a sorted list of some of the learners that claims are about."""
+    if not about or listed(about) != sorted(set(about)) or not set(about) <= set(_ABOUT):
+        refuse(f"it must be about some of {', '.join(_ABOUT)}")

@@ -38,8 +38,6 @@ class Reach:
         named = given["sample_degree"]
         k = None if named == "any" else integer(named)
         m = members.scheme.family.chosen
-        if degree < 1 or (k is not None and k < 1):
-            refuse("a degree is below 1")
         if m * min(m, degree) * degree > _MOST:
             refuse(f"degree {degree} takes too long to verify")
         if not members.two_valued:
@@ -108,8 +106,8 @@ def least_open(members: Members, value: fmpq, given: Given) -> str:
 
 def _advantage(reach: Reach, value: fmpq, given: Given) -> str:
     examples, k = integer(given["examples"]), reach.sample_degree
-    if examples < 1 or (k is not None and k > examples):
-        refuse("there are fewer examples than 1, or than the sample degree")
+    if k is not None and k > examples:
+        refuse("there are fewer examples than the sample degree")
     if reach.degree > examples * (reach.members.scheme.family.chosen + 1):
         refuse("the degree is beyond that of the whole ratio")
     if value != reach.value(examples):

@@ -27,7 +27,7 @@ ATTACKS: tuple[Callable[[Problem], Estimate], ...] = (
     restricted_elimination,
 )
 _ROUNDING = 1e-9
-QUANTITIES = ("independent-members", "sq-dimension", "stat-queries")
+QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
 
 
 def estimate(family: Family, samples: int | None = None) -> Estimates:
@@ -42,12 +42,13 @@ def estimate(family: Family, samples: int | None = None) -> Estimates:
     """
     require(samples is None or samples >= 1, f"samples={samples} given: at least 1 is needed")
     read = problem(family, samples)
-    queries, reason = _queries(family)
+    queries, average, reason = _queries(family)
     return Estimates(
         spec=family.spec,
         samples=samples,
         estimates=tuple(_within(samples, attack(read)) for attack in ATTACKS),
         queries=queries,
+        average=average,
         no_queries=reason,
     )
 
@@ -65,9 +66,20 @@ def _within(samples: int | None, found: Estimate) -> Estimate:
     )
 
 
-def _queries(family: Family) -> tuple[tuple[Claim, ...], str]:
+def _queries(family: Family) -> tuple[tuple[Claim, ...], str, str]:
+    """Return what is certified, over which secrets it is averaged, and why nothing is certified."""
     try:
         certificate = certify(family)
     except ToolkitError as error:
-        return (), str(error)
-    return tuple(c for c in certificate.claims if c.quantity in QUANTITIES), ""
+        return (), "", str(error)
+    claims = {claim.quantity: claim for claim in certificate.claims}
+    counted = claims.get("orthogonal-members")
+    average = "all secrets, each as likely as the others"
+    if counted:
+        average = (
+            f"the members counted, secrets that are {certificate.evidence['meaning']}, "
+            "each as likely as the others"
+        )
+        if counted.value != counted.parameters["upper"]:
+            average += ", not over all that the family draws"
+    return tuple(claims[name] for name in QUANTITIES if name in claims), average, ""

@@ -1,17 +1,26 @@
 """The primal attack: s and e as the unique shortest vector of a lattice, by block reduction.
 
-The lattice of m samples has dimension d = m + n + 1 and volume q^m nu^n, the secret scaled by
-nu = sigma_e/sigma_s so that all coordinates of the short vector are of one size. Under the
-geometric series assumption BKZ of block size beta finds it where its projection on the last block
-is shorter than what would stand there:
+The lattice holds (e, nu s', sigma_e), which Kannan's embedding makes short: errors of samples, r
+coordinates of the secret scaled by nu, and a last coordinate. n - r samples are spent on the other
+coordinates of the secret, m more count. Its dimension is d = m + n + 1, its volume
+q^m nu^r sigma_e. Under the geometric series assumption BKZ of block size beta finds the vector
+where its projection on the last block is shorter than what would stand there:
 
-    sqrt(beta) sigma_e <= delta^(2 beta - d - 1) Vol^(1/d).
+    sqrt(beta/d) ||(e, nu s', sigma_e)|| = sqrt(beta) sigma_e <= delta^(2 beta - d - 1) Vol^(1/d).
+
+All that is free is at its best. Of all scalings those that make all coordinates of one size give
+the most volume to a vector's length (inequality of the means): nu = sigma_e/sigma_s, and sigma_e
+last. At a given d one sample more and one coordinate of the secret less multiply the volume by
+1/nu: r = n from nu = 1 on; below it r is as small as the samples allow. Then d times the logarithm
+of right over left is concave in d, so that m is found in closed form; and that logarithm rises with
+beta where d is not beta itself, so that beta is found by halving.
 
 The cost counts one call of a sieve in dimension beta ("core-SVP") and leaves out all factors that
-are polynomial: it is meant to be low. [ADPS16, AGVW17; scaling BG14]
+are polynomial: it is meant to be low. [ADPS16, AGVW17; scaling BG14, normal form ACPS09]
 """
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,10 +35,9 @@ _estimate = partial(Estimate, name=NAME, kind="heuristic model", source=SOURCE)
 
 @dataclass(frozen=True, kw_only=True)
 class Embedding:
-    """A lattice to be attacked: n entries of the secret, scaled by `scale`, and samples mod q.
+    """The lattices of a problem: n entries of the secret, scaled by `scale`, and samples mod q.
 
-    error: the deviation of a coordinate; limit: samples at hand, None for any number; spent:
-    samples that went into making the secret small.
+    error: the deviation of a coordinate; limit: samples at hand, None for any number.
     """
 
     n: int
@@ -37,27 +45,45 @@ class Embedding:
     error: float
     scale: float
     limit: int | None
-    spent: int = 0
+
+    def kept(self, m: int) -> int:
+        """Count the coordinates of the secret that stay beside m samples: for the most volume."""
+        if self.scale >= 1:
+            return self.n
+        return 0 if self.limit is None else max(0, m + self.n - self.limit)
 
     def margin(self, beta: int, m: int) -> float:
         """Compute the logarithm of the right side over the left: at least 0 where it succeeds."""
         d = m + self.n + 1
-        volume = (m * math.log(self.q) + self.n * math.log(self.scale)) / d
-        reach = (2 * beta - d - 1) * log_delta(beta) + volume
+        scaled = self.kept(m) * math.log(self.scale) + math.log(self.error)
+        reach = (2 * beta - d - 1) * log_delta(beta) + (m * math.log(self.q) + scaled) / d
         return reach - math.log(beta) / 2 - math.log(self.error)
 
     def samples(self, beta: int) -> int | None:
-        """Find the number of samples of the largest margin; None where d < beta for all.
+        """Find the m of the largest margin; None where d < beta for all.
 
-        The margin is concave in d or falling, with its top at d^2 ln delta = (n+1) ln q - n ln nu.
+        Where ln Vol = a d - b the margin is concave in d or falling, with its top at
+        d^2 ln delta = b. There are two such ranges where r is 0 first and grows then.
         """
         low = max(1, beta - self.n - 1)
         if self.limit is not None and self.limit < low:
             return None
-        bend = (self.n + 1) * math.log(self.q) - self.n * math.log(self.scale)
-        top = math.sqrt(max(0.0, bend) / log_delta(beta)) - self.n - 1
-        high = math.inf if self.limit is None else self.limit
-        around = [int(max(low, min(high, m))) for m in (math.floor(top), math.ceil(top))]
+        bend = (self.n + 1) * math.log(self.q) - math.log(self.error)
+        log_scale = math.log(self.scale)
+        ranges: list[tuple[int, int | None, float]]
+        if self.scale >= 1:
+            ranges = [(low, self.limit, bend - self.n * log_scale)]
+        elif self.limit is None:
+            ranges = [(low, None, bend)]
+        else:
+            turn = max(low, self.limit - self.n)
+            rest = bend + (self.limit + 1) * log_scale
+            ranges = [(low, turn, bend), (turn, self.limit, rest)]
+        around = []
+        for start, end, bent in ranges:
+            top = math.sqrt(max(0.0, bent) / log_delta(beta)) - self.n - 1
+            for m in (math.floor(top), math.ceil(top)):
+                around.append(max(start, m if end is None else min(end, m)))
         return max(around, key=lambda m: self.margin(beta, m))
 
     def succeeds(self, beta: int) -> bool:
@@ -67,35 +93,27 @@ class Embedding:
 
     def block(self) -> int | None:
         """Find the least block size that succeeds; None for none, 49 for any below 50."""
-        low = high = SMALLEST_BLOCK - 1
-        while not self.succeeds(high):
-            low, high = high + 1, 2 * high
-            if high > _LARGEST_BLOCK:
-                return None
-            if self.limit is not None and high > self.n + 1 + self.limit:
-                high = self.n + 1 + self.limit
-                if low > high or not self.succeeds(high):
-                    return None
-        while low < high:
-            middle = (low + high) // 2
-            if self.succeeds(middle):
-                high = middle
-            else:
-                low = middle + 1
-        return high
+        largest = _LARGEST_BLOCK if self.limit is None else self.n + 1 + self.limit
+        sizes = range(SMALLEST_BLOCK - 1, largest + 1)
+        bound = bisect_left(sizes, True, key=lambda beta: self.samples(beta) == beta - self.n - 1)
+        if bound and self.succeeds(sizes[bound - 1]):
+            return sizes[bisect_left(sizes, True, hi=bound, key=self.succeeds)]
+        # From here on d = beta is best, and beta times the margin is concave in beta.
+        whole = sizes[bound:]
+        peak = bisect_left(whole, True, key=lambda beta: self.whole(beta + 1) <= self.whole(beta))
+        found = bisect_left(whole[: peak + 1], True, key=self.succeeds)
+        return whole[found] if found < len(whole[: peak + 1]) else None
+
+    def whole(self, beta: int) -> float:
+        """Compute d times the margin of one block as large as the lattice, d = beta."""
+        return beta * self.margin(beta, beta - self.n - 1)
 
     def fewest(self, beta: int) -> int:
-        """Find the fewest samples that a block size succeeds with."""
+        """Find the least m that a block size succeeds with: those that do are an interval."""
         high = self.samples(beta)
         assert high is not None
-        low = max(1, beta - self.n - 1)
-        while low < high:
-            middle = (low + high) // 2
-            if self.margin(beta, middle) >= 0:
-                high = middle
-            else:
-                low = middle + 1
-        return high
+        counts = range(max(1, beta - self.n - 1), high)
+        return counts.start + bisect_left(counts, True, key=lambda m: self.margin(beta, m) >= 0)
 
 
 def log_delta(beta: int) -> float:
@@ -111,14 +129,14 @@ def log_delta(beta: int) -> float:
 
 
 def primal(problem: Problem) -> Estimate:
-    """Estimate the primal attack, with the secret as it is or in normal form. [ADPS16, AGVW17]
+    """Estimate the primal attack at its least block size. [ADPS16, AGVW17]
 
     >>> from instances import parse
     >>> from hardness.lower.cost.problem import problem
     >>> kyber = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
     >>> found = primal(problem(parse(kyber), samples=512))
     >>> found.beta, found.m, found.d, round(found.bits, 2)
-    (406, 486, 999, 118.55)
+    (406, 485, 998, 118.55)
     """
     reason = _reason(problem)
     if reason:
@@ -126,21 +144,22 @@ def primal(problem: Problem) -> Estimate:
     count = None if problem.samples is None else problem.samples // problem.labels
     if count is not None and problem.n + 1 + count < SMALLEST_BLOCK:  # no block is larger
         return _small(d=problem.n + 1 + count, m=count, used=count * problem.labels)
-    found = [(block, e) for e in embeddings(problem) if (block := e.block()) is not None]
-    if not found:
+    lattice = embedding(problem)
+    beta = lattice.block()
+    if beta is None:
         return _estimate(
             reason="no block size makes the planted vector stand out: the errors are too wide for "
             f"q = {problem.q}, or the samples too few"
         )
-    beta, embedding = min(found, key=lambda pair: (pair[0], pair[1].spent))
-    m = embedding.fewest(beta)
-    d = m + embedding.n + 1
-    used = problem.labels * (m + embedding.spent)
+    m = lattice.fewest(beta)
+    d = m + problem.n + 1
+    spent = problem.n - lattice.kept(m)
+    used = problem.labels * (m + spent)
     if beta < SMALLEST_BLOCK:
         return _small(d=d, m=m, used=used)
     notes = ["one call of a sieve, no polynomial factors"]
-    if embedding.spent:
-        notes.append(f"{embedding.spent} of the samples make the secret as small as the error")
+    if spent:
+        notes.append(f"{spent} of the samples make the secret as small as the error")
     if problem.secrets.h:
         notes.append("hybrid attacks, which guess where a sparse secret is 0, are not counted")
     return _estimate(
@@ -155,20 +174,17 @@ def primal(problem: Problem) -> Estimate:
     )
 
 
-def embeddings(problem: Problem) -> tuple[Embedding, ...]:
-    """List the lattices of a problem: the secret as it is, and in normal form. [BG14, ACPS09]
-
-    Solving n samples for the secret leaves a problem whose secret is distributed as the errors.
-    """
+def embedding(problem: Problem) -> Embedding:
+    """Read off a problem what its lattices depend on."""
     assert problem.errors is not None
-    n, q, error = problem.n, problem.q, problem.errors.deviation
-    limit = None if problem.samples is None else problem.samples // problem.labels
-    scale = error / problem.secret_deviation
-    plain = Embedding(n=n, q=q, error=error, scale=scale, limit=limit)
-    rest = None if limit is None else limit - n
-    if scale >= 1 or (rest is not None and rest < 1):
-        return (plain,)
-    return (plain, Embedding(n=n, q=q, error=error, scale=1.0, limit=rest, spent=n))
+    error = problem.errors.deviation
+    return Embedding(
+        n=problem.n,
+        q=problem.q,
+        error=error,
+        scale=error / problem.secret_deviation,
+        limit=None if problem.samples is None else problem.samples // problem.labels,
+    )
 
 
 def _small(d: int, m: int, used: int) -> Estimate:

@@ -87,13 +87,15 @@ class Estimates:
     """The attacks on a family, by name, and apart from them what binds statistical queries.
 
     samples: how many labels with z_0 = -1 an attacker may have; None for any number. queries: the
-    claims of the family's certificate; without one, no_queries says why.
+    claims of the family's certificate, average: the secrets over which their success is averaged;
+    without one, no_queries says why.
     """
 
     spec: str
     samples: int | None
     estimates: tuple[Estimate, ...]
     queries: tuple[Claim, ...]
+    average: str
     no_queries: str
 
     def __getitem__(self, name: str) -> Estimate:
@@ -116,9 +118,15 @@ class Estimates:
             "least": least.name if least else None,
             "statistical_queries": {
                 "claims": {
-                    c.quantity: {"value": c.value, "parameters": c.parameters, "source": c.source}
+                    c.quantity: {
+                        "value": c.value,
+                        "vacuous": c.vacuous,
+                        "parameters": c.parameters,
+                        "source": c.source,
+                    }
                     for c in self.queries
                 },
+                "average": self.average,
                 "reason": self.no_queries,
             },
         }

@@ -1,38 +1,26 @@
-"""Finite families given as functions or Gram matrices: SQ-DIM with evidence for both ends."""
+"""Finite families given as functions, tables or lists of specs: bounds from their Gram matrix.
 
-from hardness.lower.finite.certificate import How, certify_finite, options
-from hardness.lower.finite.gram import Gram, by_enumeration, by_sampling, by_spectra
-from hardness.lower.finite.graph import (
-    Bracket,
-    Colouring,
-    Search,
-    Spectrum,
-    correlation_graph,
-    sq_dimension,
-    sq_dimension_exact,
+sources, unions → gram → known (caps, graph, clique, spectrum) → certificate
+"""
+
+from hardness.lower.finite.certificate import How, certify_finite, options, read_source
+from hardness.lower.finite.sources import (
+    FiniteFamily,
+    functions,
+    layers,
+    of_family,
 )
-from hardness.lower.finite.sources import FiniteFamily, functions, layers, read_source
 from hardness.lower.finite.unions import Union, read_union
 
 __all__ = [
-    "Bracket",
-    "Colouring",
     "FiniteFamily",
-    "Gram",
     "How",
-    "Search",
-    "Spectrum",
     "Union",
-    "by_enumeration",
-    "by_sampling",
-    "by_spectra",
     "certify_finite",
-    "correlation_graph",
     "functions",
     "layers",
+    "of_family",
     "options",
     "read_source",
     "read_union",
-    "sq_dimension",
-    "sq_dimension_exact",
 ]

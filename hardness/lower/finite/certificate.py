@@ -2,7 +2,8 @@
 
 A query h with E||h||^2 <= 1 moves sum_i <f_i - mean, h>^2 <= lambda, by the largest eigenvalue of
 the members less their mean. An adversary that answers <mean, h> within tau therefore lies about at
-most lambda / tau^2 of them. docs/finite.md has the proofs.
+most lambda / tau^2 of them. Where labels have two values every statistical query is of this kind.
+docs/finite.md has the proofs.
 """
 
 import hashlib
@@ -10,28 +11,59 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Literal
 
 from flint import fmpq
 from numpy.typing import NDArray
 
 from hardness.claims import finite as words_of
-from hardness.claims.finite import Basis, quantities, scope
-from hardness.lower.bounds import Terms
-from hardness.lower.finite.graph import Bracket, Search
-from hardness.lower.finite.known import Ends, Known, of_floats, of_integers
-from hardness.lower.finite.products import MOST_COORDINATES, enumerate_products, sample_products
-from hardness.lower.finite.sources import FiniteFamily
-from hardness.lower.finite.unions import Union
+from hardness.claims.finite import (
+    MOST_COORDINATES,
+    MOST_MEMBERS,
+    MOST_SPECTRUM,
+    Basis,
+    quantities,
+    scope,
+)
+from hardness.lower.bounds import Terms, information_floor, query_claim
+from hardness.lower.finite.gram import Tables, enumerate_products, sample_products
+from hardness.lower.finite.known import Known, Spread, of_floats, of_integers
+from hardness.lower.finite.sda import all_subsets, pair_events
+from hardness.lower.finite.signs import vstat_cap, weighted_eigenvalue
+from hardness.lower.finite.sources import FiniteFamily, functions, layers
+from hardness.lower.finite.unions import Union, read_union
 from hardness.lower.record import Certificate, Claim, Kind, claim, text
 from instances.errors import UsageError
+from instances.family import require
 from instances.parameters import plain
+from instances.userfile import NAME, Functions, fits_name, load, split
 
-MOST_SPECTRUM = 3000  # members up to which eigenvalues are computed: it takes M^3
 _QUICK_POINTS, _QUICK_VALUES = 22, 1 << 32
 
 Method = Literal["enumeration", "sampling"]
-_SPECS: tuple[words_of.Kind, Basis] = ("specs", "specs")
+
+
+def read_source(text: str, members: int | None = None) -> FiniteFamily | Union | None:
+    """Read what `certify` is given: functions, layers, a list of specs, or None.
+
+    members: how many functions are chosen, by `least_names`. None stands for what
+    `instances.parse` or `instances.read_folder` read. Raises UsageError.
+
+    >>> read_source("parity:d=8,m=3") is None
+    True
+    """
+    if split(text) is not None:
+        found = load(text)
+        return functions(found, members) if isinstance(found, Functions) else None
+    path = Path(text.strip() or "?")
+    try:
+        folder = path.is_dir() and not (path / "instance.json").exists()
+    except (OSError, ValueError):  # too long, or a character that no path may have
+        return None
+    if folder:
+        return layers(path)
+    return read_union(path) if path.suffix == ".specs" else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,16 +124,20 @@ def options(source: FiniteFamily | Union | None, how: How) -> set[str]:
         return {"vstat", "gamma"}
     if isinstance(source, Union):
         return {"centred", "steps"}
-    found = {"centred", "steps", "method"}
-    return found | ({"samples", "confidence"} if how.chosen(source) == "sampling" else set())
+    found = {"centred", "steps", "method"} | (set() if source.kind == "layers" else {"members"})
+    if how.chosen(source) == "sampling":
+        return found | {"samples", "confidence"}
+    return found | ({"vstat", "gamma"} if source.outputs == 1 else set())
 
 
 def search_steps(members: int) -> int:
     """Choose a limit of steps with which a search takes seconds: a step costs more among more.
 
-    >>> search_steps(56), search_steps(3000)
-    (200000, 1000)
+    >>> search_steps(56), search_steps(3000), search_steps(5000)
+    (200000, 1000, 0)
     """
+    if members > MOST_SPECTRUM:
+        return 0
     return max(1000, min(200_000, round(200_000 * (300 / members) ** 3)))
 
 
@@ -111,68 +147,126 @@ def certify_finite(
     how: How | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Certificate:
-    """Certify the correlations, SQ-DIM and correlational queries of a finite family.
+    """Certify the correlations, SQ-DIM, SDA, queries and examples of a finite family.
+
+    SDA, queries that are not correlational and examples where all members take the values -1 and
+    +1 alone.
 
     Raises UsageError, TooLarge. [BFJKMR94, FGRVX17]
 
     >>> import numpy as np
     >>> from hardness.lower.finite.sources import FiniteFamily
-    >>> family = FiniteFamily(kind="functions", label="path=x,sha256=0", names=("a", "b"), d=2, n=2,
-    ...     outputs=1, bound=1.0, evaluate=lambda x: x.T.astype(float))
+    >>> family = FiniteFamily(kind="functions", path="x", sha256="0" * 64, names=("a", "b"), d=2,
+    ...     n=2, outputs=1, bound=1.0, evaluate=lambda x: x.T.astype(float))
     >>> certify_finite(family).value("sq-dimension")
     '2'
     """
     terms, how = terms or Terms(), how or How()
     if isinstance(source, Union):
-        known, given, tables = source.known(how.centred), _union_evidence(source), None
-        kind, basis = _SPECS
+        known = source.known(how.centred)
+        found = Found(
+            kind="specs",
+            basis="specs",
+            known=known,
+            given=_union_evidence(source),
+            spread=known.spread if known.members <= MOST_MEMBERS else None,
+        )
+        spec, origin = source.spec, {"path": source.name}
     else:
-        kind = source.kind
-        basis, known, given, tables = _of_points(source, how, progress)
+        found = of_points(source, how, progress)
+        spec, origin = found.spec(source), found.origin(source)
+    known = found.known
     steps = search_steps(len(known.low)) if how.steps is None else how.steps
     bracket = known.sq_dimension(steps)
     evidence: dict[str, Any] = {
-        "basis": basis,
+        **found.evidence,
         "centred": how.centred,
-        "given": given,
-        "sha256": hashlib.sha256(_plain_json(given)).hexdigest(),
-        "dimension": _dimension_evidence(bracket),
+        "origin": origin,
+        "dimension": {"members": list(bracket.members), "upper": bracket.evidence.to_json()},
     }
-    if tables:
-        evidence["tables"] = tables
-    words = quantities(kind, basis, how.centred)
-    sampled = basis == "samples"
+    words = quantities(found.kind, found.basis, how.centred, found.signs, "of" in origin)
+    sampled = found.basis == "samples"
     more = {"confidence": plain(how.confidence)} if sampled else {}
 
     def stated(name: str, low: Any, high: Any | None, rest: dict[str, str]) -> Claim:
         upper = {} if high is None else {"upper": text(_flint(high))}
         known_as: Kind = "exact" if high is None or low == high else "interval"
-        found: Kind = "statistical" if sampled else known_as
-        return claim(words, name, _flint(low), {**upper, **rest, **more}, found)
+        kind: Kind = "statistical" if sampled else known_as
+        return claim(words, name, _flint(low), {**upper, **rest, **more}, kind)
 
-    def ended(name: str, ends: Ends) -> Claim:
-        return stated(name, *ends, {})
-
-    members = {"members": str(known.members)}
     claims = [
-        stated("sq-dimension", bracket.lower, bracket.upper, members),
-        ended("largest-correlation", known.largest),
-        ended("average-correlation", known.average),
+        stated("sq-dimension", bracket.lower, bracket.upper, {"members": str(known.members)}),
+        stated("largest-correlation", *known.largest, {}),
+        stated("average-correlation", *known.average, {}),
     ]
-    if known.members <= MOST_SPECTRUM:
-        evidence["spread"] = known.spread.to_json()
-        queries = known.spread.csq_queries(terms.tau, terms.risk, terms.success, known.members)
-        goal = {k: str(getattr(terms, k)) for k in ("tau", "risk", "success")}
-        claims.append(stated("csq-queries", queries, None, goal))
+    if found.signs and known.products is not None:
+        sda, at = all_subsets(known.products, terms.gamma), {"gamma": str(terms.gamma)}
+        evidence["sda"] = list(sda.above)
+        claims.append(stated("sda-all-subsets", sda.lower, sda.upper, at))
+        events = pair_events(known.products, terms.gamma)
+        claims.append(stated("sda-pair-events", events, None, at))
+    if found.spread is not None:
+        evidence["spread"] = found.spread.to_json()
+        right = found.spread.right_about(terms.risk, known.members)
+        reach = {"risk": str(terms.risk), "success": str(terms.success)}
+        cap, goal = found.spread.cap(terms.tau), {"tau": str(terms.tau), **reach}
+        claims.append(query_claim(words, "csq", cap, right, known.members, goal))
+        if found.signs:
+            weighted = weighted_eigenvalue(found.tables.signs) if found.tables else None
+            evidence["weighted"] = weighted
+            claims.append(query_claim(words, "stat", cap, right, known.members, goal))
+            cap, goal = vstat_cap(found.spread, weighted, terms), {"t": str(terms.vstat)}
+            claims.append(query_claim(words, "vstat", cap, right, known.members, goal | reach))
+            least = information_floor(known.members, terms, right)
+            claims.append(claim(words, "information-floor", least, reach | {"levels": "2"}))
     return Certificate(
-        spec=source.spec, claims=tuple(claims), scope=scope(how.centred), evidence=evidence
+        spec=spec,
+        claims=tuple(claims),
+        scope=scope(found.basis, how.centred, found.signs, found.same),
+        evidence=evidence,
     )
 
 
-def _of_points(
-    family: FiniteFamily, how: How, progress: Callable[[int], None]
-) -> tuple[Basis, Known, dict[str, Any], dict[str, Any] | None]:
-    """Evaluate the members, and say what of it goes to the certificate."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found:
+    """What is known of the members, and what of it goes to the certificate.
+
+    spread: of the members whose queries are counted, those of two values as they are; None where
+    they are all the same function, too many, or sampled.
+    """
+
+    kind: words_of.Kind
+    basis: Basis
+    known: Known
+    given: dict[str, Any]
+    spread: Spread | None
+    tables: Tables | None = None
+    signs: bool = False
+    same: bool = False
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """What the certificate holds of the members."""
+        tables = {"tables": self.tables.to_json()} if self.tables else {}
+        return {"basis": self.basis, "given": self.given, **tables}
+
+    def spec(self, family: FiniteFamily) -> str:
+        """Name the members by what the certificate holds of them."""
+        digest = digest_of(self.given, self.evidence.get("tables"))
+        return f"{family.kind}:d={family.d},members={len(family.names)},sha256={digest}"
+
+    def origin(self, family: FiniteFamily) -> dict[str, str]:
+        """Say where the members are from; raises UsageError where that is no name."""
+        found = {"path": family.path, "sha256": family.sha256}
+        found |= {} if family.of is None else {"of": str(family.of)}
+        require(all(map(fits_name, found.values())), f"{family.path!r} given: a name is {NAME}")
+        return found
+
+
+def of_points(
+    family: FiniteFamily, how: How, progress: Callable[[int], None] = lambda done: None
+) -> Found:
+    """Evaluate the members on all points, or on a sample."""
     names = family.names
     given: dict[str, Any] = {"names": list(names), "n": family.n, "outputs": family.outputs}
     if how.chosen(family) == "sampling":
@@ -186,18 +280,33 @@ def _of_points(
             "bound": family.bound,
             "seed": how.seed,
         }
-        return "samples", known, given, None
-    gram, tables = enumerate_products(family, progress)
-    if gram.kind == "exact":
-        given["gram"] = _triangle(gram.values, 1)
-        known = of_integers(gram.values, names, how.centred)
-        return (
-            ("tables", known, given, tables.to_json())
-            if tables
-            else ("integers", known, given, None)
+        return Found(kind=family.kind, basis="samples", known=known, given=given, spread=None)
+    products = enumerate_products(family, progress)
+    gram, tables, signs = products.gram, products.tables, products.signs
+    if not gram.exact:
+        known, _ = of_floats(gram, names, how.centred)
+        return Found(
+            kind=family.kind,
+            basis="floats",
+            known=known,
+            given=given | _floats(known),
+            spread=known.spread,
         )
-    known, _ = of_floats(gram, names, how.centred)
-    return "floats", known, {**given, **_floats(known)}, None
+    if tables is None:
+        given |= {"gram": _triangle(gram.values, 1), "signs": signs}
+    known = of_integers(gram.values, names, how.centred)
+    same = bool((gram.values == gram.values[0, 0]).all())
+    spread = known.spread if not (signs and how.centred) else Spread.of(gram.correlations, 0.0)
+    return Found(
+        kind=family.kind,
+        basis="tables" if tables else "integers",
+        known=known,
+        given=given,
+        tables=tables,
+        signs=signs,
+        same=same,
+        spread=None if same else spread,
+    )
 
 
 def _floats(known: Known) -> dict[str, Any]:
@@ -220,16 +329,12 @@ def _union_evidence(union: Union) -> dict[str, Any]:
     }
 
 
-def _dimension_evidence(found: Bracket) -> dict[str, Any]:
-    """The chosen members, and why no more exist; a search is repeated, so its steps say nothing."""
-    shown = found.evidence.to_json()
-    if isinstance(found.evidence, Search):
-        del shown["steps"]
-    return {"members": list(found.members), "upper": shown}
-
-
-def _plain_json(given: dict[str, Any]) -> bytes:
-    return json.dumps(given, sort_keys=True, separators=(",", ":")).encode()
+def digest_of(given: dict[str, Any], tables: dict[str, Any] | None) -> str:
+    """Compute the SHA-256 that names members given by tables, or by their products alone."""
+    text = json.dumps(
+        {"given": given, "tables": tables or {}}, sort_keys=True, separators=(",", ":")
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _flint(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Largest cliques by a branch and bound that stops after a number of steps, not of seconds.
+"""Cliques of a size by a branch and bound that stops after a number of steps, not of seconds.
 
 Colour classes of pairwise non-adjacent vertices bound a clique: it has at most one vertex of each.
 The search branches only on vertices whose greedy colour leaves room for a larger clique
@@ -11,74 +11,48 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.errors import UsageError
-
-_ROUNDS = 12  # of recolouring
+_ROUNDS = 12  # of recolouring; one of more vertices than _MANY
+_MANY = 3000
 _NETWORKX = 200  # vertices up to which networkx tries its colourings too: it is slow
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clique:
-    """A clique, and how large one can be at most.
+    """The largest clique found, and whether there is certainly none of the wanted size.
 
-    >>> Clique(members=(0, 2), upper=2, colouring=((0, 1), (2,)), steps=0, ended=True).largest
-    True
+    members: ascending, pairwise adjacent. colouring: all vertices in classes of pairwise
+    non-adjacent ones, where it was needed.
     """
 
-    members: tuple[int, ...]  # ascending, pairwise adjacent
-    upper: int  # no clique has more vertices
-    colouring: tuple[tuple[int, ...], ...]  # all vertices, in classes of pairwise non-adjacent ones
-    steps: int  # vertices branched on
-    ended: bool  # False where the limit of steps stopped the search before its answer
-
-    @property
-    def largest(self) -> bool:
-        """Whether no clique is larger."""
-        return len(self.members) == self.upper
+    members: tuple[int, ...]
+    none: bool = False
+    colouring: tuple[tuple[int, ...], ...] = ()
 
 
-def largest_clique(
-    adjacency: NDArray[np.bool_], at_least: int | None = None, steps: int = 200_000
-) -> Clique:
-    """Find a largest clique; with `at_least`, only decide whether there is one of that size.
+def find_clique(adjacency: NDArray[np.bool_], wanted: int, steps: int) -> Clique:
+    """Look for a clique of `wanted` vertices, or a reason why there is none, in so many steps.
 
-    adjacency: (M, M) bool, symmetric, the diagonal does not matter. With `at_least` the search
-    stops at the first clique of that size, and no colouring is looked for once one is found.
-    Raises UsageError where the adjacency is not symmetric.
+    adjacency: (M, M), symmetric; the diagonal does not matter. The reason is a colouring of fewer
+    classes, or where there is no such a search that ended.
 
     >>> cycle = np.eye(5, k=1, dtype=bool) | np.eye(5, k=-4, dtype=bool)
-    >>> found = largest_clique(cycle | cycle.T)
-    >>> found.members, found.upper, len(found.colouring)
-    ((3, 4), 2, 3)
+    >>> found = find_clique(cycle | cycle.T, 3, steps=100)
+    >>> found.members, found.none, len(found.colouring)
+    ((3, 4), True, 3)
     """
-    graph = np.asarray(adjacency)
-    if graph.ndim != 2 or graph.dtype != np.bool_ or not np.array_equal(graph, graph.T):
-        raise UsageError("an adjacency matrix is needed: (M, M), bool, symmetric")
-    if steps < 0:
-        raise UsageError(f"steps={steps} given: it must be at least 0")
-    if at_least is not None and at_least < 1:
-        raise UsageError(f"at_least={at_least} given: it must be at least 1")
-    size = len(graph)
-    graph = graph & ~np.eye(size, dtype=np.bool_)
+    graph = adjacency & ~np.eye(len(adjacency), dtype=np.bool_)
     rows = _rows(graph)
     order = _dense_first(graph)
-    best = _greedy(rows, order, at_least or size)
-    if at_least is not None and len(best) >= at_least:
-        singles = tuple((v,) for v in range(size))
-        return Clique(members=best, upper=size, colouring=singles, steps=0, ended=True)
-    colouring = _colouring(graph, rows, order, enough=at_least - 1 if at_least else len(best))
-    target = max(len(best) + 1, at_least or 0)
-    if len(colouring) < target:
-        upper, used, ended = len(colouring), 0, True
-    else:
-        ranked = _rows(graph[np.ix_(order, order)])
-        found, used, ended = _search(ranked, target, at_least or size, steps)
-        if found:
-            best = tuple(sorted(order[v] for v in found))
-        upper = len(colouring)
-        if ended and len(best) < (at_least or size + 1):
-            upper = min(upper, max(target - 1, len(best)))
-    return Clique(members=best, upper=upper, colouring=colouring, steps=used, ended=ended)
+    best = _greedy(rows, order, wanted)
+    if len(best) >= wanted:
+        return Clique(members=best)
+    colouring = _colouring(graph, order, enough=wanted - 1)
+    if len(colouring) < wanted:
+        return Clique(members=best, none=True, colouring=colouring)
+    found, ended = _search(_rows(graph[np.ix_(order, order)]), wanted, steps)
+    if found:
+        best = tuple(sorted(order[v] for v in found))
+    return Clique(members=best, none=ended and not found, colouring=colouring)
 
 
 def _rows(graph: NDArray[np.bool_]) -> list[int]:
@@ -87,8 +61,13 @@ def _rows(graph: NDArray[np.bool_]) -> list[int]:
 
 
 def _dense_first(graph: NDArray[np.bool_]) -> list[int]:
-    """Order vertices by removing one of least degree again and again; the last removed is first."""
+    """Order vertices by removing one of least degree again and again; the last removed is first.
+
+    More than _MANY by their degrees alone.
+    """
     degree = graph.sum(axis=1)
+    if len(graph) > _MANY:
+        return np.argsort(-degree, kind="stable").tolist()
     gone = len(graph) + 1
     order = []
     for _ in range(len(graph)):
@@ -125,22 +104,25 @@ def _greedy(rows: list[int], order: list[int], enough: int) -> tuple[int, ...]:
 
 
 def _colouring(
-    graph: NDArray[np.bool_], rows: list[int], order: list[int], enough: int
+    graph: NDArray[np.bool_], order: list[int], enough: int
 ) -> tuple[tuple[int, ...], ...]:
     """Colour with few classes: several orders, each recoloured class by class.
 
     Recolouring in an order that keeps classes together never takes more of them [Cul92].
     """
     best: list[list[int]] = []
+    apart = ~graph & ~np.eye(len(graph), dtype=np.bool_)
     for first in _orders(graph, order):
-        classes = _first_fit(rows, first)
-        for turn in range(_ROUNDS):
+        classes = _first_fit(apart, first)
+        for turn in range(_ROUNDS if len(graph) <= _MANY else 1):
+            if turn:
+                by_size = sorted(classes, key=len, reverse=True)
+                turned = by_size if turn % 3 == 1 else classes[::-1]
+                classes = _first_fit(apart, [v for members in turned for v in members])
             if not best or len(classes) < len(best):
                 best = classes
             if len(best) <= enough:
                 break
-            turned = classes[::-1] if turn % 3 else sorted(classes, key=len, reverse=True)
-            classes = _first_fit(rows, [v for members in turned for v in members])
         if len(best) <= enough:
             break
     return tuple(tuple(sorted(members)) for members in best)
@@ -158,52 +140,45 @@ def _orders(graph: NDArray[np.bool_], order: list[int]) -> Iterable[list[int]]:
             yield sorted(colours, key=lambda v: (colours[v], v))
 
 
-def _first_fit(rows: list[int], order: list[int]) -> list[list[int]]:
-    masks: list[int] = []
+def _first_fit(apart: NDArray[np.bool_], order: list[int]) -> list[list[int]]:
+    """Put each vertex into the first class that is apart from it: one class after the other."""
+    rows = _rows(apart[np.ix_(order, order)])
+    left = (1 << len(rows)) - 1
     classes: list[list[int]] = []
-    for v in order:
-        row = rows[v]
-        for i, mask in enumerate(masks):
-            if not row & mask:
-                masks[i] = mask | 1 << v
-                classes[i].append(v)
-                break
-        else:
-            masks.append(1 << v)
-            classes.append([v])
+    while left:
+        chosen, free = [], left
+        while free:
+            v = _lowest(free)
+            chosen.append(order[v])
+            left ^= 1 << v
+            free &= rows[v]
+        classes.append(chosen)
     return classes
 
 
-def _search(
-    rows: list[int], target: int, enough: int, steps: int
-) -> tuple[list[int] | None, int, bool]:
-    """Look for cliques of at least `target`, then for larger ones, up to `enough` vertices."""
-    best: list[int] | None = None
+def _search(rows: list[int], wanted: int, steps: int) -> tuple[list[int] | None, bool]:
+    """Look for a clique of `wanted` vertices; also return whether the search ended in its steps."""
     clique: list[int] = []
     left = (1 << len(rows)) - 1
-    stack = [(left, *_branches(rows, left, target - 1))]
-    used = 0
+    stack = [(left, *_branches(rows, left, wanted - 1))]
     while stack:
         left, vertices, colours = stack.pop()
-        if not vertices or len(clique) + colours[-1] < target:
+        if not vertices or len(clique) + colours[-1] < wanted:
             if clique:
                 clique.pop()
             continue
-        if used == steps:
-            return best, used, False
-        used += 1
+        if not steps:
+            return None, False
+        steps -= 1
         v = vertices.pop()
         colours.pop()
         stack.append((left & ~(1 << v), vertices, colours))
         clique.append(v)
-        if len(clique) >= target:
-            best = clique.copy()
-            target = len(clique) + 1
-            if len(clique) >= enough:
-                return best, used, True
+        if len(clique) >= wanted:
+            return clique, True
         left &= rows[v]
-        stack.append((left, *_branches(rows, left, target - len(clique) - 1)))
-    return best, used, True
+        stack.append((left, *_branches(rows, left, wanted - len(clique) - 1)))
+    return None, True
 
 
 def _branches(rows: list[int], left: int, free: int) -> tuple[list[int], list[int]]:

@@ -1,190 +1,241 @@
-"""Gram matrices of real functions: by enumeration of the cube, by their spectra, by sampling.
+"""Gram matrices of finite families by one pass over the points, and truth tables of few of them.
 
-A point of the cube {-1, +1}^n has an index: bit j is 1 where coordinate j is -1.
+Functions with the values -1 and +1 are packed to bits and counted; others are multiplied in
+float64, which is exact for integers of moderate size. A point of the cube {-1, +1}^n has an index:
+bit j is 1 where coordinate j is -1.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.finite.caps import Caps, caps, exact_caps
-from hardness.lower.finite.graph import Bracket, sq_dimension, sq_dimension_exact
+from hardness.claims.finite import MOST_COORDINATES, MOST_FLOATS, MOST_MEMBERS
+from hardness.kernels import onebit
+from hardness.lower.finite.sources import FiniteFamily, too_many
 from instances import tokens
 from instances.errors import UsageError
 from instances.limits import require_memory
+from instances.streams import BitStream, key
 
-Evaluate = Callable[[NDArray[Any]], NDArray[Any]]  # (count, n) points -> (M, count) values
-_MOST = 26  # coordinates of a cube that is enumerated
+TABLE_BYTES = 1 << 22
+_TYPES = ("int8", "int16", "int32")
 _CHUNK = 1 << 16
-_VALUES = 1 << 24  # of all members on the points of one chunk
+_VALUES = 1 << 22  # of all members on the points of one chunk
 _EXACT = 2**53  # integers below are exact in float64
 _UNIT = 2.0**-53
 _LEAST = 1e-280  # a mean square below may be wrong by underflow
+
+Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Gram:
     """Inner products of all pairs of members, and how well they are known.
 
-    values: (M, M). int64: sums over all 2^n points, exact. float64: means, each within `radius` of
-    the true one. correlation_radius: the same for `correlations`. Where `confidence` is given, both
-    hold with that probability for all pairs at once, else always.
-
-    >>> Gram(values=np.eye(2), radius=0.1, correlation_radius=0.3, method="spectra").kind
-    'interval'
+    values: (M, M). int64: sums over all points, exact. float64: means, each within `radius` of the
+    true one. correlation_radius: the same for `correlations`. Of samples both hold with the
+    confidence that was asked for, for all pairs at once, else always.
     """
 
     values: NDArray[Any]
-    radius: float
-    correlation_radius: float
-    method: Literal["enumeration", "spectra", "sampling"]
-    n: int | None = None  # coordinates of the cube
-    samples: int | None = None
-    confidence: float | None = None
+    radius: float = 0.0
+    correlation_radius: float = 0.0
 
     @property
-    def kind(self) -> Literal["exact", "interval", "statistical"]:
-        """How the values are known."""
-        if self.confidence is not None:
-            return "statistical"
-        return "exact" if self.values.dtype.kind == "i" else "interval"
+    def exact(self) -> bool:
+        """Whether the values are exact."""
+        return self.values.dtype.kind == "i"
 
     @property
     def correlations(self) -> NDArray[np.float64]:
         """The inner products of the members divided by their norms, (M, M), 1 on the diagonal."""
         return normalised(self.values)
 
-    def caps(self) -> tuple[Caps, Caps]:
-        """Bound the caps of all pairs from below and above; the same where the kind is exact.
 
-        >>> gram = by_enumeration(lambda x: np.array([x[:, 0], x.sum(axis=1)]), "ab", 4)
-        >>> gram.caps()[0].tolist()
-        [[2, 2], [2, 2]]
-        """
-        if self.kind == "exact":
-            found, _ = exact_caps(self.values)
-            return found, found
-        return caps(self.correlations, self.correlation_radius)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tables:
+    """The values of all members on all points: (M, 2^n) as bits, 1 where -1, or as integers."""
 
-    def sq_dimension(self, steps: int = 200_000) -> Bracket:
-        """Bracket SQ-DIM of the members, by the exact values where they are.
+    encoding: str  # bits, int8, int16 or int32, the latter little-endian
+    rows: tuple[bytes, ...]
+    points: int
 
-        >>> by_enumeration(lambda x: x.T, "abcde", 5).sq_dimension().lower
-        5
-        """
-        if self.kind == "exact":
-            return sq_dimension_exact(self.values, steps)
-        return sq_dimension(self.correlations, self.correlation_radius, steps)
+    @property
+    def signs(self) -> NDArray[np.int8]:
+        """The values of tables of bits: (M, points) of -1 and +1."""
+        octets = np.frombuffer(b"".join(self.rows), np.uint8).reshape(len(self.rows), -1)
+        bits = np.unpackbits(octets, axis=1, count=self.points, bitorder="little")
+        return 1 - 2 * bits.view(np.int8)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the tables as hexadecimal."""
+        return {"encoding": self.encoding, "rows": [row.hex() for row in self.rows]}
 
 
-def by_enumeration(evaluate: Evaluate, members: Sequence[object], n: int) -> Gram:
-    """Sum the products of all pairs over all 2^n points of the cube.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Products:
+    """Inner products of all pairs; tables, if small; signs: whether all values are -1 or +1."""
 
-    evaluate takes points (count, n), int8, -1 or +1, and gives the values of all members on them,
-    (M, count). members: their names, for messages. Exact where all values are integers and their
-    squares add up to less than 2^53; otherwise the radius bounds the rounding of the sums, with the
-    values taken as they are. Raises UsageError for n above 26, for a value that is not finite, a
-    wrong shape, a norm of 0; TooLarge before anything is computed.
+    gram: Gram
+    tables: Tables | None
+    signs: bool
 
-    >>> majority = lambda x: np.array([x[:, 0], np.sign(x.sum(axis=1))])
-    >>> gram = by_enumeration(majority, ("dictator", "majority"), 3)
-    >>> gram.values.tolist(), gram.kind
-    ([[8, 4], [4, 8]], 'exact')
+
+@dataclass(kw_only=True)
+class _Sums:
+    """Sums of products so far: integers from bits, floats from the rest."""
+
+    size: int
+    bits: NDArray[np.int64]
+    rest: NDArray[np.float64]
+    whole: bool = True
+    signs: bool = True
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        """Add the products of values (M, count)."""
+        signs = bool((np.abs(values) == 1).all())
+        if signs:
+            self.bits += onebit.gram(tokens.pack(values), values.shape[1])
+        else:
+            self.signs = False
+            self.whole = self.whole and bool((values == np.rint(values)).all())
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+                self.rest += values @ values.T
+
+    @property
+    def total(self) -> NDArray[np.float64]:
+        return self.rest + self.bits
+
+
+def enumerate_products(family: FiniteFamily, progress: Progress = lambda done: None) -> Products:
+    """Sum the products of all pairs over the cube.
+
+    Raises UsageError for n above 26 and for a norm of 0, TooLarge before anything is computed.
     """
-    _require_cube(n)
-    size, chunk = _require_members(members)
-    gram = np.zeros((size, size))
-    whole = True
+    n = family.n
+    if n > MOST_COORDINATES:
+        raise UsageError(
+            f"--method enumeration given for 2^{n} points: at most 2^{MOST_COORDINATES} are "
+            "enumerated; use --method sampling"
+        )
+    chunk = _room(family, 1 << n, MOST_MEMBERS)
+    sums, kept = _start(family), _Kept(family)
     for start in range(0, 1 << n, chunk):
-        index = np.arange(start, min(start + chunk, 1 << n), dtype=np.uint64)
-        values = _values(evaluate(tokens.unpack(index[:, None], n)), members, len(index))
-        whole = whole and bool((values == np.rint(values)).all())
-        gram += _products(values)
-    return of_cube(gram, whole, members, n, min(chunk, 1 << n) + -(-(1 << n) // chunk))
+        count = min(chunk, (1 << n) - start)
+        index = np.arange(start, start + count, dtype=np.uint64)
+        values = family.evaluate(tokens.unpack(index[:, None], n))
+        sums.add(values)
+        kept.add(values, sums)
+        progress(count)
+    terms = min(chunk, 1 << n) * family.outputs + -(-(1 << n) // chunk) + 1
+    found = _of_cube(sums.total, sums.whole, family.names, n, terms)
+    if not found.exact:
+        _require_few(family, MOST_FLOATS)
+    return Products(
+        gram=found,
+        tables=kept.tables(sums) if found.exact else None,
+        signs=found.exact and sums.signs and family.outputs == 1,
+    )
 
 
-def by_spectra(spectra: NDArray[Any], members: Sequence[object] | None = None) -> Gram:
-    """Sum the products of Walsh-Hadamard coefficients, which is the same by Parseval.
-
-    spectra: (M, 2^n). Integers are the sums of f times a character over all points, and give exact
-    values; floats are the means. Raises as by_enumeration does.
-
-    >>> by_spectra(np.array([[0, 8, 0, 0], [0, 4, 4, 0]])).values.tolist()
-    [[16, 8], [8, 8]]
-    """
-    given = np.asarray(spectra)
-    n = given.shape[-1].bit_length() - 1 if given.ndim == 2 else -1
-    if n < 0 or given.shape[1] != 1 << n:
-        raise UsageError(f"spectra of shape {given.shape} given: (M, 2^n) is needed")
-    names = range(len(given)) if members is None else members
-    _require_cube(n)
-    _require_members(names, 1 << n)
-    values = _values(given, names, 1 << n)
-    whole = given.dtype.kind in "iu"
-    gram = _products(values)
-    points = 1 << n
-    if whole and np.diagonal(gram).max(initial=0) < _EXACT:
-        if (gram % points).any():
-            raise UsageError("integer spectra given that are not sums of integer functions")
-        gram /= points
-    elif whole:
-        gram /= points  # a power of 2: no rounding
-        whole = False
-    else:
-        gram *= points
-    return of_cube(gram, whole, names, n, points, "spectra")
-
-
-def by_sampling(
-    evaluate: Evaluate,
-    members: Sequence[object],
-    draw: Callable[[int, int], NDArray[Any]],
+def sample_products(
+    family: FiniteFamily,
     samples: int,
     confidence: float,
-    bound: float,
+    seed: int,
+    progress: Progress = lambda done: None,
 ) -> Gram:
-    """Estimate the means of the products of all pairs from `samples` independent points.
+    """Estimate the means of the products of all pairs from random points. [Hoe63]
 
-    draw(start, count) gives points start .. start+count-1, evaluate the values of all members on
-    them, (M, count), at most `bound` in size. With probability at least `confidence` all M(M+1)/2
-    means are within the radius: Hoeffding's inequality and a union bound [Hoe63]. Raises UsageError
-    where a value is above the bound or not finite, and where the samples are too few to tell a norm
-    from 0; TooLarge before anything is computed.
-
-    >>> from instances.streams import generator
-    >>> draw = lambda start, count: generator(0, str(start)).choice([-1, 1], (count, 3))
-    >>> gram = by_sampling(lambda x: x.T, "abc", draw, 10_000, confidence=0.99, bound=1)
-    >>> round(gram.radius, 3), gram.kind
-    (0.038, 'statistical')
+    Raises UsageError for a value above the family's bound and for samples that are too few to tell
+    a norm from 0.
     """
-    if not 0 < confidence < 1:
-        raise UsageError(f"confidence {confidence} given: it must be between 0 and 1")
-    if samples < 1:
-        raise UsageError(f"samples={samples} given: at least 1 is needed")
-    if not 0 < bound < 1e100:
-        raise UsageError(f"bound={bound} given: it must be above 0 and below 1e100")
-    size, chunk = _require_members(members)
-    gram = np.zeros((size, size))
+    chunk = _room(family, samples, MOST_FLOATS)
+    stream = BitStream(key(seed, "points", family.label))
+    sums = _start(family)
     for start in range(0, samples, chunk):
         count = min(chunk, samples - start)
-        values = _values(evaluate(draw(start, count)), members, count)
-        above = (np.abs(values) > bound).any(axis=1)
+        words = tokens.boolean(stream, start, count, 1, family.n)[:, 0]
+        values = family.evaluate(tokens.unpack(words, family.n))
+        norms = np.sqrt((values.reshape(sums.size, count, -1) ** 2).sum(axis=2))
+        above = (norms > family.bound).any(axis=1)
         if above.any():
             i = int(above.argmax())
-            worst = np.abs(values[i]).max()
-            raise UsageError(f"{member_name(members, i)} has the value {worst:g}, above {bound=}")
-        gram += _products(values)
-    terms = min(chunk, samples) - (-samples // chunk)
-    return of_samples(gram, members, samples, confidence, bound, terms)
+            raise UsageError(
+                f"member {i} ({family.names[i]}) has the value {norms[i].max():g}, above the bound "
+                f"{family.bound:g}: say in the file what they are at most, as bound = ..."
+            )
+        sums.add(values)
+        progress(count)
+    terms = min(chunk, samples) * family.outputs - (-samples // chunk) + 1
+    return _of_samples(sums.total, family.names, samples, confidence, family.bound, terms)
 
 
-def of_samples(
+def _start(family: FiniteFamily) -> _Sums:
+    size = len(family.names)
+    return _Sums(size=size, bits=np.zeros((size, size), np.int64), rest=np.zeros((size, size)))
+
+
+def _room(family: FiniteFamily, points: int, most: int) -> int:
+    """Return the points of a chunk, or refuse what does not fit."""
+    size = len(family.names)
+    require_memory(160 * size**2, f"a Gram matrix of {size} members")
+    _require_few(family, most)
+    chunk = min(points, _CHUNK, max(1 << 8, _VALUES // (size * family.outputs)))
+    require_memory(32 * size * chunk * family.outputs, f"values of {size} members")
+    return chunk
+
+
+def _require_few(family: FiniteFamily, most: int) -> None:
+    if len(family.names) > most:
+        raise UsageError(too_many(len(family.names), most))
+
+
+class _Kept:
+    """Collects truth tables, as long as they are integers of one number a point, and small."""
+
+    def __init__(self, family: FiniteFamily) -> None:
+        self._cells = len(family.names) << family.n
+        self._parts: list[NDArray[np.int32]] = []
+        self._open = family.outputs == 1 and self._cells <= 8 * TABLE_BYTES
+
+    def add(self, values: NDArray[np.float64], sums: _Sums) -> None:
+        fits = sums.signs or self._cells <= TABLE_BYTES
+        if self._open and sums.whole and fits and (np.abs(values) < 2**31).all():
+            kind = np.int8 if (np.abs(values) < 128).all() else np.int32
+            self._parts.append(values.astype(kind))
+        else:
+            self._open, self._parts = False, []
+
+    def tables(self, sums: _Sums) -> Tables | None:
+        """The tables, if they were kept and are at most 4 MiB as they are written."""
+        if not self._open or float(np.diagonal(sums.total).max()) * self._points >= _EXACT:
+            return None
+        values = np.concatenate(self._parts, axis=1)
+        if sums.signs:
+            packed = np.packbits(values < 0, axis=1, bitorder="little")
+            rows = tuple(row.tobytes() for row in packed)
+            return Tables(encoding="bits", rows=rows, points=self._points)
+        largest = int(np.abs(values.astype(np.int64)).max())
+        name = next(t for t in _TYPES if largest <= np.iinfo(t).max)
+        if values.size * np.dtype(name).itemsize > TABLE_BYTES:
+            return None
+        written = values.astype(np.dtype(name).newbyteorder("<"))
+        rows = tuple(row.tobytes() for row in written)
+        return Tables(encoding=name, rows=rows, points=self._points)
+
+    @property
+    def _points(self) -> int:
+        return sum(part.shape[1] for part in self._parts)
+
+
+def _of_samples(
     sums: NDArray[np.float64],
-    members: Sequence[object],
+    members: tuple[str, ...],
     samples: int,
     confidence: float,
     bound: float,
@@ -195,7 +246,7 @@ def of_samples(
     bound: of a member's norm at any point. Raises UsageError where a norm may be 0.
     """
     gram = sums / samples
-    radius = hoeffding(len(sums), samples, confidence, bound) + _gamma(terms + 1) * 2 * bound**2
+    radius = _hoeffding(len(sums), samples, confidence, bound) + _gamma(terms + 1) * 2 * bound**2
     norms = np.diagonal(gram)
     if (norms <= radius).any():
         i = int(norms.argmin())
@@ -207,70 +258,18 @@ def of_samples(
         values=gram,
         radius=radius,
         correlation_radius=spread(gram, radius),
-        method="sampling",
-        samples=samples,
-        confidence=confidence,
     )
 
 
-def hoeffding(size: int, samples: int, confidence: float, bound: float) -> float:
-    """Bound how far all means of products of `size` members are off at once. [Hoe63]
-
-    >>> round(hoeffding(3, 10_000, 0.99, 1.0), 3)
-    0.038
-    """
+def _hoeffding(size: int, samples: int, confidence: float, bound: float) -> float:
+    """Bound how far all means of products of `size` members are off at once. [Hoe63]"""
     entries = size * (size + 1) / 2
     return bound**2 * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / samples)
 
 
-def _require_cube(n: int) -> None:
-    if not 0 <= n <= _MOST:
-        raise UsageError(
-            f"n={n} given: the cube is enumerated for n from 0 to {_MOST}; sample beyond"
-        )
-
-
-def _require_members(members: Sequence[object], points: int = 0) -> tuple[int, int]:
-    """Count the members and the points of a chunk, or refuse what does not fit."""
-    size = len(members)
-    if not size:
-        raise UsageError("no members given: at least 1 is needed")
-    chunk = points or min(_CHUNK, max(1 << 8, _VALUES // size))
-    require_memory(40 * size**2 + 32 * size * chunk, f"a Gram matrix of {size} members")
-    return size, chunk
-
-
-def member_name(members: Sequence[object], i: int) -> str:
+def member_name(members: tuple[str, ...], i: int) -> str:
     """Name a member, for messages."""
     return f"member {i} ({members[i]})"
-
-
-def _values(given: Any, members: Sequence[object], count: int) -> NDArray[np.float64]:
-    """Check the values of all members on `count` points; (M, count), float64."""
-    rows = list(given) if np.iterable(given) else []
-    if len(rows) != len(members):
-        raise UsageError(f"{len(rows)} rows of values given: {len(members)} members need one each")
-    for i, row in enumerate(rows):
-        if np.shape(row) != (count,):
-            raise UsageError(
-                f"{member_name(members, i)} has values of shape {np.shape(row)} on {count} points"
-            )
-    values = np.asarray(given)
-    if values.dtype.kind not in "biuf":
-        raise UsageError(f"values of type {values.dtype} given: real numbers are needed")
-    values = values.astype(np.float64)
-    wrong = ~np.isfinite(values).all(axis=1)
-    if wrong.any():
-        i = int(wrong.argmax())
-        bad = values[i][~np.isfinite(values[i])][0]
-        raise UsageError(f"{member_name(members, i)} has the value {bad}: values must be finite")
-    return values
-
-
-def _products(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    # Sums that overflow are refused by of_cube; by_sampling has a bound.
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        return values @ values.T
 
 
 def _gamma(terms: int) -> float:
@@ -282,13 +281,12 @@ def _gamma(terms: int) -> float:
     return terms * _UNIT / (1 - terms * _UNIT)
 
 
-def of_cube(
+def _of_cube(
     sums: NDArray[Any],
     whole: bool,
-    members: Sequence[object],
+    members: tuple[str, ...],
     n: int,
     terms: int,
-    method: Literal["enumeration", "spectra"] = "enumeration",
 ) -> Gram:
     """Make the Gram matrix of sums over 2^n points, added with at most `terms` roundings each."""
     norms = np.diagonal(sums)
@@ -300,9 +298,7 @@ def of_cube(
         raise UsageError(f"{member_name(members, i)} has the norm 0: it correlates with nothing")
     # Integers: by Cauchy and Schwarz no partial sum is above the largest norm, so all are exact.
     if whole and norms.max() < _EXACT:
-        return Gram(
-            values=sums.astype(np.int64), radius=0.0, correlation_radius=0.0, method=method, n=n
-        )
+        return Gram(values=sums.astype(np.int64))
     means = sums / (1 << n)
     if (np.diagonal(means) < _LEAST).any():
         i = int(np.diagonal(means).argmin())
@@ -314,8 +310,6 @@ def of_cube(
         values=means,
         radius=float(gamma * np.diagonal(means).max() / (1 - gamma)),
         correlation_radius=2 * gamma / (1 - gamma) + 8 * _UNIT,
-        method=method,
-        n=n,
     )
 
 

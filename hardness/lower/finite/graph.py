@@ -7,31 +7,14 @@ vertices. Both ends of what is found have evidence: the members, and why no more
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hardness.lower.finite.caps import Caps, caps, exact_caps, require_correlations
-from hardness.lower.finite.clique import Clique, largest_clique
-from hardness.lower.finite.spectrum import Spectrum, refute, upper_ends
-from instances.errors import UsageError
+from hardness.lower.finite.caps import Caps
+from hardness.lower.finite.clique import Clique, find_clique
+from hardness.lower.finite.spectrum import Spectrum, refute
 
-if TYPE_CHECKING:
-    import networkx as nx
-
-__all__ = [
-    "Bracket",
-    "Colouring",
-    "Search",
-    "Spectrum",
-    "bracket",
-    "correlation_graph",
-    "largest_clique",
-    "sq_dimension",
-    "sq_dimension_exact",
-]
-_STEPS = 200_000
 _EIGENVALUES = 3000  # members up to which the eigenvalues are computed: it takes M^3
 
 
@@ -58,11 +41,10 @@ class Search:
     """No `at` members have pairwise caps of at least `at`: a search ended without finding them."""
 
     at: int
-    steps: int  # vertices branched on
 
     def to_json(self) -> dict[str, Any]:
-        """Write the evidence as JSON."""
-        return {"kind": "search", "at": self.at, "steps": self.steps}
+        """Write the evidence as JSON: checkers repeat the search."""
+        return {"kind": "search", "at": self.at}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,100 +60,25 @@ class Bracket:
     members: tuple[int, ...]
     evidence: Colouring | Spectrum | Search
 
-    @property
-    def kind(self) -> Literal["exact", "interval"]:
-        """Whether the two ends meet."""
-        return "exact" if self.lower == self.upper else "interval"
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the bracket and its evidence as JSON."""
-        return {
-            "lower": self.lower,
-            "upper": self.upper,
-            "kind": self.kind,
-            "members": list(self.members),
-            "evidence": self.evidence.to_json(),
-        }
-
-
-def correlation_graph(correlations: NDArray[Any], threshold: float) -> "nx.Graph":
-    """Build the graph of nearly uncorrelated members: an edge where |correlation| <= threshold.
-
-    correlations: (M, M). The vertices are 0..M-1, and an edge has its `correlation`. Raises
-    UsageError where they are no correlations.
-
-    >>> graph = correlation_graph(np.array([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]]), 0.1)
-    >>> list(graph.edges(data="correlation"))
-    [(0, 2, 0.0), (1, 2, 0.0)]
-    """
-    import networkx as nx
-
-    given = require_correlations(correlations, 0.0)
-    if not threshold >= 0:
-        raise UsageError(f"threshold {threshold} given: it must be at least 0")
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(given)))
-    near = np.argwhere(np.triu(np.abs(given) <= threshold, k=1)).tolist()
-    graph.add_edges_from((i, j, {"correlation": float(given[i, j])}) for i, j in near)
-    return graph
-
-
-def sq_dimension(correlations: NDArray[Any], radius: float = 0.0, steps: int = _STEPS) -> Bracket:
-    """Bracket SQ-DIM of members whose correlations (M, M) are known to within a radius. [BFJKMR94]
-
-    It holds for every family whose correlations are all within `radius` of the given ones. steps:
-    the limit of each clique search. Raises UsageError where they are no correlations, TooLarge
-    where the graph does not fit.
-
-    >>> found = sq_dimension(np.array([[1, 0.4, 0], [0.4, 1, 0.2], [0, 0.2, 1]]))
-    >>> found.lower, found.upper, found.members
-    (2, 2, (1, 2))
-    """
-    low, high = caps(correlations, radius)
-    given = np.asarray(correlations, np.float64)
-    return bracket(low, high, steps, lambda: upper_ends(given, radius))
-
-
-def sq_dimension_exact(gram: NDArray[Any], steps: int = _STEPS) -> Bracket:
-    """Bracket SQ-DIM of members with an integer Gram matrix (M, M), compared exactly. [BFJKMR94]
-
-    gram: numpy's integers or (dtype object) Python's, the squared norms on the diagonal. Raises
-    UsageError where it is no Gram matrix, TooLarge where the graph does not fit.
-
-    >>> sq_dimension_exact(np.array([[9, 3, 3], [3, 9, 3], [3, 3, 9]])).lower
-    3
-    """
-    found, correlations = exact_caps(gram)
-    return bracket(found, found, steps, lambda: upper_ends(correlations))
-
 
 def bracket(
     lower_caps: Caps,
     upper_caps: Caps,
-    steps: int = _STEPS,
-    spectrum: Callable[[], tuple[int, ...]] | None = None,
+    steps: int,
+    spectrum: Callable[[], tuple[int, ...]],
 ) -> Bracket:
     """Bracket SQ-DIM from caps of all pairs that are certainly not too high, and not too low.
 
     spectrum gives upper ends of the eigenvalues, as `upper_ends`; it is called where colouring
-    leaves a gap. Raises UsageError where the caps are not two symmetric (M, M) of 1..M.
+    leaves a gap.
 
-    >>> found = bracket(np.full((3, 3), 2), np.full((3, 3), 3))
-    >>> found.lower, found.upper, found.kind
-    (2, 3, 'interval')
+    >>> found = bracket(np.full((3, 3), 2), np.full((3, 3), 3), 100, lambda: (1 << 30,) * 3)
+    >>> found.lower, found.upper
+    (2, 3)
     """
-    for given in (lower_caps, upper_caps):
-        if given.ndim != 2 or not len(given) or not np.array_equal(given, given.T):
-            raise UsageError("caps are needed as a symmetric (M, M), M at least 1")
-    if lower_caps.shape != upper_caps.shape or (lower_caps > upper_caps).any():
-        raise UsageError("lower caps must be at most the upper caps, for the same members")
-    if lower_caps.min() < 1 or upper_caps.max() > len(upper_caps):
-        raise UsageError(f"caps must be from 1 to the {len(upper_caps)} members")
-    if steps < 0:
-        raise UsageError(f"steps={steps} given: it must be at least 0")
     ends = _Ends(lower_caps=lower_caps, upper_caps=upper_caps)
     ends.narrow(0)
-    if ends.low < ends.high and spectrum and len(lower_caps) <= _EIGENVALUES:
+    if ends.low < ends.high and len(lower_caps) <= _EIGENVALUES:
         refuted = refute(spectrum(), ends.low + 1, ends.high)
         if refuted:
             ends.high, ends.evidence = refuted.at - 1, refuted
@@ -210,7 +117,7 @@ class _Ends:
         least, most = self.low, self.high
         while least < most:
             middle = (least + most + 1) // 2
-            if self._ask(self.upper_caps, middle, steps).upper < middle:
+            if self._ask(self.upper_caps, middle, steps).none:
                 most = middle - 1
             else:
                 least = max(middle, self.low)
@@ -226,15 +133,15 @@ class _Ends:
         """Look for `at` members of pairwise caps `at`, and move the ends by what is found."""
         question = (which is self.lower_caps, at, steps)
         if question not in self.asked:
-            found = largest_clique(which >= at, at, steps)
+            found = find_clique(which >= at, at, steps)
             self.asked[question] = found
             self._raise_low(found.members)
-            if which is self.upper_caps and found.upper < at <= self.high:
+            if which is self.upper_caps and found.none and at <= self.high:
                 self.high = at - 1
                 self.evidence = (
                     Colouring(at=at, classes=found.colouring)
                     if len(found.colouring) < at
-                    else Search(at=at, steps=found.steps)
+                    else Search(at=at)
                 )
         return self.asked[question]
 

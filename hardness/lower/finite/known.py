@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.lower.bounds import ruled_out
 from hardness.lower.finite.caps import Caps, caps, exact_caps
 from hardness.lower.finite.gram import Gram, member_name, normalised, spread
 from hardness.lower.finite.graph import Bracket, bracket
-from hardness.lower.finite.spectrum import UNIT, upper_ends
+from hardness.lower.finite.spectrum import UNIT, largest_eigenvalue, upper_ends
 from instances.errors import UsageError
 
 GRID = 10**9  # ends of what is no rational are rounded outwards to 1/GRID
@@ -32,7 +33,7 @@ class Known:
     """Correlations of all pairs, (M, M), each within a radius, and the caps that follow.
 
     largest, average: of the absolute values; over two different members, and over all ordered pairs
-    with equal ones among them.
+    with equal ones among them. products: inner products as integers, in any unit.
     """
 
     low: Caps
@@ -41,6 +42,7 @@ class Known:
     radius: float
     largest: Ends
     average: Ends
+    products: NDArray[np.int64] | None = None  # where all members have one norm and they are exact
 
     @property
     def members(self) -> int:
@@ -85,7 +87,7 @@ class Spread:
         # As in upper_ends; a projection does not raise the norm of an error. A squared norm is
         # 1 - 2 (row mean) + (mean), so it is off by three radii, and their mean by one.
         rounding = 64 * size * _EPS * float(np.linalg.norm(correlations))
-        largest = float(np.linalg.eigvalsh((less + less.T) / 2)[-1])
+        largest = largest_eigenvalue((less + less.T) / 2)
         least, mean = float(np.diagonal(less).min()), float(np.diagonal(less).mean())
         return Spread(
             eigenvalue=math.ceil((largest + (size - 1) * radius + rounding) * UNIT),
@@ -102,15 +104,13 @@ class Spread:
         room = self.least - risk * self.mean
         return members if room <= 0 else min(members, math.floor(self.eigenvalue / room))
 
-    def csq_queries(self, tau: Fraction, risk: Fraction, success: Fraction, members: int) -> int:
-        """Bound correlational queries from below: tau^2 (success M - K) / lambda, rounded up.
+    def cap(self, tau: Fraction) -> int:
+        """Bound how many members a correlational query within tau rules out.
 
-        >>> Spread(eigenvalue=UNIT, least=UNIT, mean=UNIT).csq_queries(
-        ...     Fraction(1, 10), Fraction(1, 4), Fraction(2, 3), 1000)
-        7
+        >>> Spread(eigenvalue=UNIT, least=UNIT, mean=UNIT).cap(Fraction(1, 10))
+        100
         """
-        missing = success * members - self.right_about(risk, members)
-        return max(0, math.ceil(tau**2 * missing * UNIT / self.eigenvalue))
+        return ruled_out(Fraction(self.eigenvalue, UNIT) / tau**2)
 
     def to_json(self) -> dict[str, int]:
         """Write the three ends."""
@@ -133,23 +133,26 @@ def of_integers(gram: NDArray[np.int64], names: tuple[str, ...], centred: bool) 
         require_norms(np.diagonal(values), names)
     found, correlations = exact_caps(values)
     norms = [int(v) for v in np.diagonal(values)]
-    off = np.abs(correlations).copy()
-    np.fill_diagonal(off, -1.0)
-    near = np.argwhere(np.triu(off >= off.max() - 1e-9, k=1)).tolist()
-    squares = {(int(values[i, j]) ** 2, norms[i] * norms[j]) for i, j in near}
-    largest = max((Fraction(a, b) for a, b in squares), default=Fraction(0))
     if len(set(norms)) == 1:
-        exact = Fraction(int(np.abs(values.astype(object)).sum()), norms[0] * size**2)
-        average = (exact, exact)
+        sizes = np.abs(values)
+        mean = Fraction(sum(int(row.sum()) for row in sizes), norms[0] * size**2)
+        average = (mean, mean)
+        np.fill_diagonal(sizes, 0)
+        square = Fraction(int(sizes.max()), norms[0]) ** 2
     else:
+        off = np.abs(correlations)
+        np.fill_diagonal(off, -1.0)
+        near = np.argwhere(np.triu(off >= off.max() - 1e-9, k=1)).tolist()
+        square = max(Fraction(int(values[i, j]) ** 2, norms[i] * norms[j]) for i, j in near)
         average = ends(math.fsum(np.abs(correlations).ravel()) / size**2, _SLACK)
     return Known(
         low=found,
         high=found,
         correlations=correlations,
         radius=0.0,
-        largest=root_ends(largest),
+        largest=root_ends(square),
         average=average,
+        products=values if len(set(norms)) == 1 and values.dtype != object else None,
     )
 
 

@@ -1,7 +1,7 @@
 """What finite families are made of: functions of a user's file, or a folder of layers."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -9,14 +9,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.finite.unions import Union, read_union
+from hardness.claims.finite import MOST_MEMBERS
+from instances.capabilities import FACTOR
 from instances.errors import UsageError
 from instances.family import Family
 from instances.files import load_layer
 from instances.layer import AttentionLayer
-from instances.userfile import Functions, guarded, load, split
+from instances.limits import require_memory
+from instances.userfile import NAME, Functions, fits_name, guarded
 
 _ENDINGS = (".npz", ".safetensors")
+_MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names
 _TRIED = 64  # points on which members are asked twice
 
 
@@ -25,47 +28,47 @@ class FiniteFamily:
     """Finitely many functions on the cube {-1,+1}^n, uniform, with `outputs` numbers at a point.
 
     evaluate: points (count, n), int8 -> (M, count * outputs), float64. bound: of the norm of the
-    outputs of a member at any point. The inner product is E sum over outputs of the products.
+    outputs of a member at any point. The inner product is E sum over outputs of the products. of:
+    the number of members of a larger family from which these are chosen by `least_names`.
     """
 
-    kind: Literal["functions", "layers"]
-    label: str  # path and hash, as in the spec of its certificate
+    kind: Literal["functions", "layers", "factors"]
+    path: str  # of the file and what it gives, or of the folder: its last name
+    sha256: str  # of the file's text, or of the layers
     names: tuple[str, ...]
     d: int
     n: int
     outputs: int
     bound: float
     evaluate: Callable[[NDArray[np.int8]], NDArray[np.float64]]
+    of: int | None = None
 
     @property
-    def spec(self) -> str:
-        """The name of the family in its certificate."""
-        return f"{self.kind}:d={self.d},members={len(self.names)},{self.label}"
+    def label(self) -> str:
+        """What names the family before it is evaluated; its points are drawn by it."""
+        size = len(self.names)
+        return f"{self.kind}:d={self.d},members={size},path={self.path},sha256={self.sha256}"
 
 
-def read_source(text: str) -> FiniteFamily | Union | None:
-    """Read what `certify` is given: functions, layers, a list of specs, or None.
+def least_names(names: Sequence[str], members: int | None) -> list[int]:
+    """Choose members by the SHA-256 of their names, the least ones, in the order given; or all.
 
-    None stands for what `instances.parse` or `instances.read_folder` read. Raises UsageError.
+    Raises UsageError for more than there are.
 
-    >>> read_source("parity:d=8,m=3") is None
-    True
+    >>> least_names(["a", "b", "c"], 2)
+    [1, 2]
     """
-    if split(text) is not None:
-        found = load(text)
-        return None if isinstance(found, Family) else functions(found)
-    path = Path(text.strip() or "?")
-    try:
-        folder = path.is_dir() and not (path / "instance.json").exists()
-    except (OSError, ValueError):  # too long, or a character that no path may have
-        return None
-    if folder:
-        return layers(path)
-    return read_union(path) if path.suffix == ".specs" else None
+    if members is None:
+        return list(range(len(names)))
+    if not 1 <= members <= len(names):
+        raise UsageError(f"members={members} given: 1 to the {len(names)} that there are")
+    order = sorted(range(len(names)), key=lambda i: hashlib.sha256(names[i].encode()).digest())
+    return sorted(order[:members])
 
 
-def functions(given: Functions) -> FiniteFamily:
-    """Make a family of the functions of a user's file."""
+def functions(given: Functions, members: int | None = None) -> FiniteFamily:
+    """Make a family of the functions of a user's file, or of so many chosen by `least_names`."""
+    chosen = least_names(given.names, members)
 
     def one(i: int, x: NDArray[np.int8]) -> NDArray[np.float64]:
         with guarded(given.where(i)):
@@ -84,7 +87,7 @@ def functions(given: Functions) -> FiniteFamily:
     def evaluate(x: NDArray[np.int8]) -> NDArray[np.float64]:
         points = x.copy()
         points.setflags(write=False)  # a function that writes on its points spoils the next one's
-        return np.array([one(i, points) for i in range(len(given.functions))])
+        return np.array([one(i, points) for i in chosen])
 
     x = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), (_TRIED, given.d))
     x[0], x[-1] = 1, -1
@@ -93,20 +96,78 @@ def functions(given: Functions) -> FiniteFamily:
     differ = (forth != back).any(axis=1) | (forth[:, : len(x) // 2] != half).any(axis=1)
     if differ.any():
         raise UsageError(
-            f"{given.where(int(differ.argmax()))} gives other values when the same points come "
-            "in another order or number: a value must depend on its own point alone"
+            f"{given.where(chosen[int(differ.argmax())])} gives other values when the same points "
+            "come in another order or number: a value must depend on its own point alone"
         )
-    label = f"path={given.path.name}:{given.name},sha256={given.sha256}"
     return FiniteFamily(
         kind="functions",
-        label=label,
-        names=given.names,
+        path=f"{given.path.name}:{given.name}",
+        sha256=given.sha256,
+        names=tuple(given.names[i] for i in chosen),
         d=given.d,
         n=given.d,
         outputs=1,
         bound=given.bound,
         evaluate=evaluate,
+        of=None if len(chosen) == len(given.names) else len(given.names),
     )
+
+
+def of_family(family: Family, members: int | None = None) -> FiniteFamily:
+    """Make a family of the factors of all members' labels, or of so many chosen by `least_names`.
+
+    A member is a function of z_1 .. z_(d-1) by its table, named by its secret. Raises UsageError
+    where the family has no such tables, or its members cannot be listed; TooLarge where they do not
+    fit.
+
+    >>> from instances import parse
+    >>> of_family(parse("parity:d=5,m=2")).names[:2]
+    ('1,2', '1,3')
+    """
+    factor = FACTOR.need(family)
+    secrets = factor.listed(_MOST_SECRETS)
+    names = [",".join(map(str, secret)) for secret in secrets]
+    if not all(map(fits_name, names)) or len(set(names)) < len(names):
+        raise UsageError(
+            f"{family.spec[:200]} given: its secrets are the names of its members, and as text "
+            f"each must be different and {NAME}: write them as short tuples of integers"
+        )
+    chosen = least_names(names, members)
+    if len(chosen) > MOST_MEMBERS:
+        raise UsageError(too_many(len(chosen), MOST_MEMBERS))
+    require_memory(9 * len(chosen) << factor.n, f"the tables of {len(chosen)} members")
+    tables = [_compact(factor.table(secrets[i])) for i in chosen]
+
+    def evaluate(z: NDArray[np.int8]) -> NDArray[np.float64]:
+        place = (z < 0) @ (1 << np.arange(factor.n))
+        return np.array([table[place] for table in tables], np.float64)
+
+    return FiniteFamily(
+        kind="factors",
+        path=family.spec,
+        sha256=hashlib.sha256(family.spec.encode()).hexdigest(),
+        names=tuple(names[i] for i in chosen),
+        d=family.d,
+        n=factor.n,
+        outputs=1,
+        bound=max(float(np.abs(table).max()) for table in tables),
+        evaluate=evaluate,
+        of=None if len(chosen) == len(names) else len(names),
+    )
+
+
+def too_many(members: int, most: int) -> str:
+    """Say that members are too many, and what to do."""
+    exact = "" if most == MOST_MEMBERS else " whose inner products are not exact integers"
+    return (
+        f"{members} members given{exact}: a certificate holds at most {most}; --members {most} "
+        "certifies the uniform draw from those that their names choose"
+    )
+
+
+def _compact(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float64]:
+    small = table.astype(np.int8)
+    return small if (small == table).all() else table
 
 
 def layers(folder: Path) -> FiniteFamily:
@@ -117,6 +178,9 @@ def layers(folder: Path) -> FiniteFamily:
             f"{folder} holds neither layers (*.safetensors, *.npz, as save_layer writes them) nor "
             "an instance of `hardness generate`"
         )
+    for path in paths:
+        if not fits_name(path.name):
+            raise UsageError(f"{path!r}: a name is {NAME}: rename it")
     found = [load_layer(p) for p in paths]
     for path, layer in zip(paths, found, strict=True):
         if layer.d != found[0].d:
@@ -142,7 +206,8 @@ def layers(folder: Path) -> FiniteFamily:
 
     return FiniteFamily(
         kind="layers",
-        label=f"path={folder.resolve().name},sha256={digest.hexdigest()}",
+        path=folder.resolve().name,
+        sha256=digest.hexdigest(),
         names=tuple(p.name for p in paths),
         d=d,
         n=2 * d,

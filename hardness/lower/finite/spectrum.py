@@ -27,6 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 UNIT = 1 << 30
+_ALL = 1500  # members up to which computing all eigenvalues is as quick as the largest alone
+_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +84,47 @@ def upper_ends(correlations: NDArray[np.float64], radius: float = 0.0) -> tuple[
     found = np.linalg.eigvalsh(given)[::-1]
     # Rounded up to a grid much coarser than the rounding: the same integers on most machines.
     return tuple(math.ceil((value + margin) * UNIT) for value in found.tolist())
+
+
+def centred_ends(correlations: NDArray[np.float64]) -> tuple[int, ...]:
+    """Bound the eigenvalues of members of norm 1 less their mean from above: falling, in UNIT.
+
+    correlations: (M, M), exact but for rounding.
+
+    >>> [round(u / UNIT, 6) for u in centred_ends(np.eye(3))]
+    [1.0, 1.0, 0.0]
+    """
+    rows = correlations.mean(axis=1)
+    less = correlations - rows[:, None] - rows[None, :] + rows.mean()
+    rounding = 64 * len(less) * _EPS * float(np.linalg.norm(correlations))
+    found = np.linalg.eigvalsh((less + less.T) / 2)[::-1]
+    return tuple(math.ceil((value + rounding) * UNIT) for value in found.tolist())
+
+
+def largest_eigenvalue(matrix: NDArray[np.float64]) -> float:
+    """Return the largest eigenvalue of a symmetric matrix, to within 16 M eps of its norm.
+
+    As `numpy.linalg.eigvalsh(matrix)[-1]`. Of a large matrix Lanczos' method finds it, and that no
+    other is larger is seen by a Cholesky factor.
+
+    >>> round(largest_eigenvalue(np.array([[1, 0.5], [0.5, 1]])), 12)
+    1.5
+    """
+    size = len(matrix)
+    if size > _ALL:
+        from scipy.linalg import LinAlgError, cholesky
+        from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+        start = np.random.default_rng(0).normal(size=size)
+        try:
+            found = float(eigsh(matrix, 1, which="LA", v0=start, return_eigenvectors=False)[0])
+            rest = -matrix
+            rest.flat[:: size + 1] += found + 16 * size * _EPS * float(np.linalg.norm(matrix))
+            cholesky(rest, lower=True, overwrite_a=True, check_finite=False)
+            return found
+        except (ArpackNoConvergence, LinAlgError):
+            pass  # the largest ones are too close to each other: compute all
+    return float(np.linalg.eigvalsh(matrix)[-1])
 
 
 def refute(ends: tuple[int, ...], low: int, high: int) -> Spectrum | None:

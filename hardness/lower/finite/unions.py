@@ -17,18 +17,19 @@ from pathlib import Path
 import numpy as np
 from flint import fmpq
 
+from hardness.claims.finite import MOST_LISTED, MOST_SPECS
 from hardness.kernels import counts
 from hardness.lower.finite.known import Ends, Known, ends, of_table, root_ends
 from instances import tokens
-from instances.errors import TooLarge, ToolkitError, UsageError
+from instances.capabilities import SCHEME
+from instances.errors import DamagedFile, TooLarge, ToolkitError, UsageError
 from instances.family import Secret
 from instances.limits import require_memory
 from instances.spec import parse_stored
+from instances.strict import read_text
 from instances.symmetric import Symmetric
 from instances.threshold import Rational
 
-MOST = 20_000  # members in all
-MOST_SPECS = 200
 _MOST_BYTES = 1 << 20
 
 
@@ -39,7 +40,7 @@ class Union:
     The members of a family are the m-subsets of 1 .. d-1 in lexicographic order.
     """
 
-    name: str
+    name: str  # of the file
     families: tuple[Symmetric, ...]
 
     @property
@@ -61,7 +62,7 @@ class Union:
     def spec(self) -> str:
         """The name of the union in its certificate."""
         digest = hashlib.sha256("\n".join(self.specs).encode()).hexdigest()
-        return f"specs:d={self.d},members={self.size},path={self.name},sha256={digest}"
+        return f"specs:d={self.d},members={self.size},sha256={digest}"
 
     def members(self) -> Iterator[tuple[int, Secret]]:
         """List all members: the place of the family, and the subset."""
@@ -146,14 +147,10 @@ class Union:
 
 def read_union(path: Path) -> Union:
     """Read a list of specs, one a line, with # comments; raises UsageError, TooLarge."""
-    if not path.is_file():
-        raise UsageError(f"{path} given: there is no such file")
-    if path.stat().st_size > _MOST_BYTES:
-        raise UsageError(f"{path} has over {_MOST_BYTES} bytes: it is no list of specs")
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+        lines = read_text(path, _MOST_BYTES).splitlines()
+    except DamagedFile as error:
+        raise UsageError(f"{error}: a list of specs is needed") from error
     families: list[Symmetric] = []
     seen: dict[tuple[object, ...], int] = {}
     for number, line in enumerate(lines, 1):
@@ -162,11 +159,9 @@ def read_union(path: Path) -> Union:
             continue
         where = f"{path}, line {number}: {spec[:80]}"
         try:
-            family = parse_stored(spec)
+            family = SCHEME.need(parse_stored(spec))
         except ToolkitError as error:
             raise UsageError(f"{path}, line {number}: {error}") from error
-        if not isinstance(family, Symmetric):
-            raise UsageError(f"{where}: a symmetric family is needed, as parity or profile")
         if families and family.d != families[0].d:
             raise UsageError(
                 f"{where} has d={family.d}, the first d={families[0].d}: one d is needed"
@@ -180,8 +175,8 @@ def read_union(path: Path) -> Union:
         if len(families) > MOST_SPECS:
             raise UsageError(f"{path} has over {MOST_SPECS} specs: ask for less")
         size = sum(f.size for f in families)
-        if size > MOST:
-            raise TooLarge(f"{where}: {size} members in all, at most {MOST} are allowed")
+        if size > MOST_LISTED:
+            raise TooLarge(f"{where}: {size} members in all, at most {MOST_LISTED} are allowed")
     if not families:
         raise UsageError(f"{path} holds no specs: write one a line, as parity:d=12,m=3")
     return Union(name=path.name, families=tuple(families))

@@ -1,12 +1,21 @@
 """Certificates about named learners: one family, and the claims of all that is asked about."""
 
 from collections.abc import Sequence
+from typing import ClassVar, Protocol
 
 from hardness.lower.bounds import Terms
-from hardness.lower.named.asked import Asked
-from hardness.lower.named.unknown import NoClaim, Unknown
-from hardness.lower.record import Certificate, Claim
+from hardness.lower.named.members import Unknown
+from hardness.lower.record import Certificate, Claim, NoClaim
 from instances.family import Family, require
+
+
+class Asked(Protocol):
+    """A learner, by its numbers, and the claims that a bound makes about it."""
+
+    about: ClassVar[str]  # "kernel", "gd" or "low-degree"
+
+    def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
+        """Make the claims; raises NoClaim, and UsageError for numbers out of range."""
 
 
 def certify_named(
@@ -14,9 +23,7 @@ def certify_named(
 ) -> Certificate:
     """Certify what the bounds say about kernels, gradient descent or low-degree polynomials.
 
-    The evidence is that of the family's kind, as in `Unknown`. Where several learners are
-    asked about, those of which there is no claim are named in it with the reason; raises NoClaim
-    where there is none about any, UsageError for numbers out of range. [Fan49, AKMSS21, Hop18]
+    As `certify_unknown` does of `Unknown.of(family)`. [Fan49, AKMSS21, Hop18]
 
     >>> from hardness.lower.named import Kernel
     >>> from instances import parse
@@ -24,8 +31,20 @@ def certify_named(
     >>> found.value("kernel-error"), found.value("kernel-features")
     ('156809/156849', '1960613')
     """
+    return certify_unknown(Unknown.of(family), asked, terms)
+
+
+def certify_unknown(
+    unknown: Unknown, asked: Sequence[Asked], terms: Terms | None = None
+) -> Certificate:
+    """Certify what the bounds say about named learners, of members of any kind.
+
+    The evidence is that of the members' kind, as in `Unknown`. Where several learners are
+    asked about, those of which there is no claim are named in it with the reason; raises NoClaim
+    where there is none about any, UsageError for numbers out of range.
+    """
     require(bool(asked), "no learner given: kernel, gd or low-degree is needed")
-    terms, unknown = terms or Terms(), Unknown.of(family)
+    terms = terms or Terms()
     floor, claims = unknown.floor(terms), list[Claim]()
     silent: dict[str, str] = {}
     for one in asked:
@@ -36,7 +55,7 @@ def certify_named(
     if not claims:
         raise NoClaim("no claim: " + "; ".join(dict.fromkeys(silent.values())))
     return Certificate(
-        spec=family.spec,
+        spec=unknown.spec,
         claims=(*claims, floor),
         scope=unknown.scope,
         evidence={

@@ -11,8 +11,9 @@ from typing import ClassVar
 
 from flint import fmpq
 
+from hardness.claims.ranges import misfit
 from hardness.lower.bounds import Terms
-from hardness.lower.named.unknown import Unknown
+from hardness.lower.named.members import Unknown
 from hardness.lower.record import Claim, claim, text
 from instances.family import require
 from instances.threshold import Rational, rational
@@ -30,8 +31,8 @@ class Kernel:
     features: int | None = None
 
     def __post_init__(self) -> None:
-        given = self.features
-        require(given is None or given >= 1, f"features={given} given: at least 1 is needed")
+        reason = self.features is not None and misfit("features", self.features)
+        require(not reason, str(reason))
 
     def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
         """Claim the least error of so many features, and how many the goal needs."""
@@ -76,7 +77,7 @@ def least_features(unknown: Unknown, risk: Fraction, success: Fraction) -> int:
     >>> least_features(Unknown.of(parse("parity:d=9,m=3")), Fraction(1, 2), Fraction(1))
     28
     """
-    wanted = rational(success) * (unknown.trace - rational(risk) * unknown.scale)
+    wanted = max(fmpq(0), rational(success) * (unknown.least - rational(risk) * unknown.scale))
     found, reached = 0, fmpq(0)
     for value, count in unknown.spectrum:
         if reached + value * count >= wanted:

@@ -4,6 +4,11 @@ With P_t(x) = sum_a w_a C(t,a) x^(a+1) for members of overlap t, the ratio's par
 D has squared norm E_t sum_{j<=D} [x^j] (1 + P_t)^examples, and its part on at most k different
 examples sum_{i<=k} C(examples,i) P_t^i in place of the power. [Hop18, KWB19, BBHLS21] That
 efficient tests do no better than polynomials is a conjecture with counterexamples [HW21, BHJK25].
+
+The ratio of all degrees in z, eps^2 = sum_{1<=i<=k} C(n,i) E x^i with x as in `Overlaps`, and the
+statistical dimension over pair events bound each other. SDA(m') is the largest q such that every
+event of probability at least 1/q^2 over pairs of members has E[x | event] <= 1/m'. [BBHLS21]
+
 docs/named-mathematics.md has the proofs.
 """
 
@@ -15,15 +20,16 @@ from typing import Any, ClassVar
 
 from flint import fmpq, fmpz, fmpz_poly
 
+from hardness.claims.named import MANY_VALUES
+from hardness.claims.ranges import misfit
 from hardness.claims.ratio import QUANTITIES
 from hardness.lower.bounds import Terms
-from hardness.lower.named.overlaps import Overlaps
-from hardness.lower.named.unknown import Unknown
-from hardness.lower.record import Claim, claim
+from hardness.lower.named.members import Unknown
+from hardness.lower.record import Claim, NoClaim, claim
+from hardness.lower.sda import pair_events
 from instances.family import require
-from instances.threshold import Rational
+from instances.threshold import Rational, rational
 
-_MOST = 10**1000  # examples
 _MOST_MOMENTS = 2000  # of long numbers, which thresholds sum up a hundred times
 OPEN, LAYER = fmpq(1), fmpq(1, 2)  # the share of examples with z_0 = -1
 
@@ -44,15 +50,14 @@ class LowDegree:
     sample_degree: int | None = None
 
     def __post_init__(self) -> None:
-        require(self.degree >= 1, f"degree={self.degree} given: at least 1 is needed")
+        for name in ("degree", "examples", "sample_degree"):
+            number = getattr(self, name)
+            reason = number is not None and misfit(name, number)
+            require(not reason, str(reason))
         most, given = self.examples, self.sample_degree
         require(
-            most is None or 1 <= most <= _MOST,
-            f"examples={most} given: 1 to 10^1000 are allowed",
-        )
-        require(
-            given is None or (given >= 1 and (most is None or given <= most)),
-            f"sample_degree={given} given: at least 1, up to the number of examples, is allowed",
+            most is None or given is None or given <= most,
+            f"sample_degree={given} given: at most the number of examples is allowed",
         )
 
     def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
@@ -78,6 +83,68 @@ class LowDegree:
                 f"degree={self.degree} given: up to examples * (m + 1) = {most} are allowed: "
                 "the ratio has no parts of a higher degree",
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlaps:
+    """Labelled examples of two members relative to coins of the same mean, by their overlap t.
+
+    An open example is (z, s), s = +-1 the label's unknown part. For a member S its density over
+    that of a coin s of mean mu is 1 + b(s) sum over nonempty T in S of v_|T| chi_T(z), b of mean 0
+    and variance 1; weights: v_a^2, a = 0 .. m, the first 0; chances: of t = 0 .. m common places of
+    two independent members. Raises NoClaim for labels of more than two values.
+
+    >>> from instances import parse
+    >>> found = Overlaps.of(Unknown.of(parse("profile:g=majority,d=8,m=3")))
+    >>> found.weights, found.chances
+    ((0, 1/4, 0, 1/4), (4/35, 18/35, 12/35, 1/35))
+    """
+
+    weights: tuple[Rational, ...]
+    chances: tuple[Rational, ...]
+
+    @staticmethod
+    def of(unknown: Unknown) -> "Overlaps":
+        """Take the members of a family, its noise included."""
+        known = unknown.profile
+        if known.half is None:
+            raise NoClaim(MANY_VALUES["low-degree"])
+        scheme, unit = known.scheme, rational(known.half) ** 2
+        fade = rational(known.fade) ** 2
+        # A sign has squared norm 1, so the square of its mean is what is missing of it.
+        spread = 1 - fade * (1 - scheme.norm / unit)
+        n, m, size = scheme.n, scheme.m, scheme.size
+        return Overlaps(
+            weights=tuple(fade * w / unit / spread for w in scheme.weights),
+            chances=tuple(
+                fmpq(math.comb(m, t) * math.comb(n - m, m - t), size) for t in range(m + 1)
+            ),
+        )
+
+    def thinned(self, share: Rational) -> "Overlaps":
+        """Take examples of which only a share is open, of a layer's one half."""
+        return Overlaps(weights=tuple(share * w for w in self.weights), chances=self.chances)
+
+    @property
+    def most(self) -> int:
+        """The size m of a hidden set."""
+        return len(self.weights) - 1
+
+    @cached_property
+    def correlations(self) -> tuple[Rational, ...]:
+        """x_t, the correlation of two members' densities of open examples, t = 0 .. m.
+
+        x_t = E_0[(density of S - 1)(density of S' - 1)] >= 0, nondecreasing.
+        """
+        return tuple(
+            sum((w * math.comb(t, a) for a, w in enumerate(self.weights)), fmpq(0))
+            for t in range(self.most + 1)
+        )
+
+    def mean_power(self, exponent: int) -> Rational:
+        """E x^i over two independent members."""
+        pairs = zip(self.chances, self.correlations, strict=True)
+        return sum((chance * x**exponent for chance, x in pairs), fmpq(0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,4 +266,84 @@ def _require_short(weights: Sequence[Rational], degree: int, count: int, unit: f
         and count * bits**2 <= 10**13,
         f"degree={degree} given with m={m}: that takes long; lower the degree or the sample "
         "degree, or give a noise of fewer digits",
+    )
+
+
+def dimension(unknown: Unknown, overlaps: Overlaps, level: Rational) -> int:
+    """Compute SDA over pair events, up to the number of members: no larger E[x | event] than level.
+
+    level: 1/m', above 0; overlaps: of open examples, or thinned. Exact; 0 where the average over
+    all pairs is above the level already. `pair_events` counts in unit-norm correlations c(t)/c(m),
+    of which x_t is x_m times as much. Raises UsageError.
+
+    >>> from instances import parse
+    >>> unknown = Unknown.of(parse("parity:d=16,m=3,noise=1/10"))
+    >>> dimension(unknown, Overlaps.of(unknown), fmpq(1, 100))
+    2
+    """
+    return pair_events(unknown.profile.scheme, level / overlaps.correlations[-1])
+
+
+def worst_average(overlaps: Overlaps, size: int, q: int) -> Rational:
+    """Compute the largest E[x | event] over events of probability at least 1/q^2 of size^2 pairs.
+
+    The closest pairs make it, as many as are needed: SDA(1/level) >= q if and only if this is at
+    most the level. Raises UsageError unless 1 <= q <= size.
+    """
+    require(1 <= q <= size, f"q={q} given: 1 to {size} are allowed, the number of members")
+    wanted = fmpz(-(-(size**2) // q**2))
+    left, total = wanted, fmpq(0)
+    pairs = zip(reversed(overlaps.chances), reversed(overlaps.correlations), strict=True)
+    for chance, x in pairs:
+        taken = min(left, (chance * fmpz(size) ** 2).p)
+        left, total = left - taken, total + taken * x
+    return total / wanted
+
+
+def sample_ratio(overlaps: Overlaps, examples: int, sample_degree: int) -> Rational:
+    """Compute eps^2 = sum_{1<=i<=k} C(examples,i) E x^i, the ratio of sample degree k less 1.
+
+    >>> from instances import parse
+    >>> unknown = Unknown.of(parse("parity:d=16,m=3"))
+    >>> sample_ratio(Overlaps.of(unknown), 10, 2)
+    11/91
+    """
+    return sum(
+        (
+            math.comb(examples, i) * overlaps.mean_power(i)
+            for i in range(1, min(examples, sample_degree) + 1)
+        ),
+        fmpq(0),
+    )
+
+
+def average_bound(ratio: Rational, examples: int, sample_degree: int, q: int) -> Rational:
+    """Bound the k-th power of `worst_average`: q^2 eps^2 (k/n)^k, for k <= n.
+
+    So SDA(n / (k (q eps)^(2/k))) >= q for every q up to the number of members. Its root is
+    irrational in general, so it is the power that is returned. After [BBHLS21].
+    """
+    require(
+        1 <= sample_degree <= examples,
+        f"sample_degree={sample_degree} given: 1 to {examples} are allowed, the examples",
+    )
+    return q**2 * ratio * fmpq(sample_degree, examples) ** sample_degree
+
+
+def ratio_bound(
+    overlaps: Overlaps, size: int, level: Rational, q: int, examples: int, sample_degree: int
+) -> Rational:
+    """Bound eps^2 where SDA(1/level) >= q, 1 <= q <= size.
+
+    With p = ceil(N^2/q^2)/N^2 and x_m the largest correlation it is at most
+    sum_{1<=i<=k} C(n,i) ((1-p) level^i + p level x_m^(i-1)).
+    """
+    require(1 <= q <= size, f"q={q} given: 1 to {size} are allowed, the number of members")
+    p, most = fmpq(-(-(size**2) // q**2), size**2), overlaps.correlations[-1]
+    return sum(
+        (
+            math.comb(examples, i) * ((1 - p) * level**i + p * level * most ** (i - 1))
+            for i in range(1, min(examples, sample_degree) + 1)
+        ),
+        fmpq(0),
     )

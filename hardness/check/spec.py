@@ -1,0 +1,38 @@
+"""The family that a certificate is about, by the parser that its makers use.
+
+What parameters a family may have is said once, in `instances`: a spec that `certify` refuses is
+refused here for the same reason. What follows from the parameters is derived apart.
+"""
+
+import re
+from typing import Any, TypeVar
+
+from hardness.check.reading import refuse
+from instances.capabilities import Capability
+from instances.errors import UsageError
+from instances.family import Family
+from instances.spec import parse_stored
+
+_PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 characters at most
+
+Kind = TypeVar("Kind", bound=Family)
+
+
+def read_family(spec: Any, capability: Capability[Kind]) -> Kind:
+    """Read the canonical spec of a family that has a capability; raises Refuted for other text.
+
+    >>> from instances.capabilities import SCHEME
+    >>> read_family("parity:d=8,m=3,noise=0,rho=3", SCHEME).size
+    35
+    """
+    if not isinstance(spec, str) or not _PRINTABLE.fullmatch(spec):
+        refuse("its spec is not one line of printable characters without spaces")
+    try:
+        found = capability.of(parse_stored(spec))
+    except UsageError as error:
+        refuse(f"certify refuses its family: {error}")
+    if found is None:
+        refuse(f"{spec[:80]} is no family that is checked so")
+    if found.spec != spec:
+        refuse(f"{spec[:80]} is not in its canonical form, {found.spec[:80]}")
+    return found

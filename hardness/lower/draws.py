@@ -1,0 +1,88 @@
+"""What bounds take for granted of a user's family: functions, listed once, drawn uniformly."""
+
+import math
+from collections import Counter
+from itertools import islice
+
+import numpy as np
+
+from instances.errors import UsageError
+from instances.factor import MOST_MEMBERS, FactorTables
+from instances.family import Family
+from instances.spec import built_in
+from instances.streams import generator
+
+_ERROR = 1e-6  # the chance that a uniform draw is refused, by both tests together
+_LEAST, _MOST = 5_000, 20_000  # draws: a second or two
+_ASKED, _POINTS = 8, 1 << 12  # members, and points of each, that are asked again
+
+
+def require_uniform(family: Family) -> None:
+    """Refuse a user's family of up to 5000 listed members that are not drawn uniformly.
+
+    Nor where a member is listed twice, or is no function: a few are asked again, in another order.
+    Drawn secrets that are not listed are refused. So is a member that is drawn too seldom or too
+    often by the exact binomial law, and too few different members by McDiarmid's inequality: a
+    uniform draw is refused with probability 1e-6 at most. Raises UsageError.
+
+    >>> from instances import parse
+    >>> require_uniform(parse("parity:d=8,m=3"))
+    """
+    listed = family.members() if family.size and family.size <= MOST_MEMBERS else None
+    if built_in(family) or listed is None or family.size is None:
+        return
+    from scipy.stats import binom
+
+    if tables := family.factor:
+        listed = iter(tables.listed(MOST_MEMBERS))
+        _require_functions(tables)
+    size, members = family.size, {secret: i for i, secret in enumerate(listed)}
+    enough = math.ceil(size * math.log(4 * size / _ERROR))  # that no member is never drawn
+    draws = min(_MOST, max(_LEAST, enough))
+    rng = generator(0, "uniform", family.spec)
+    found = Counter(tuple(map(int, family.draw(rng))) for _ in range(draws))
+    counts = np.zeros(len(members), np.int64)
+    for secret, count in found.items():
+        place = members.get(secret)
+        if place is None:
+            place = next((i for s, i in members.items() if family.same(s, secret)), None)
+        if place is None:
+            raise _refusal(family, f"gives {str(list(secret))[:60]}, which `members` does not list")
+        counts[place] += count
+    tail = np.minimum(binom.cdf(counts, draws, 1 / size), binom.sf(counts - 1, draws, 1 / size))
+    worst = int(tail.argmin())
+    if tail[worst] < _ERROR / (4 * size):
+        shown = str(list(list(members)[worst]))[:60]
+        raise _refusal(
+            family, f"gives {shown} {counts[worst]} times in {draws}, not about {draws / size:.3g}"
+        )
+    different = np.count_nonzero(counts)
+    expected = -size * math.expm1(draws * math.log1p(-1 / size)) if size > 1 else 1.0
+    if expected - different > math.sqrt(draws * math.log(2 / _ERROR) / 2):
+        raise _refusal(
+            family,
+            f"gives {different} different members in {draws} draws, not about {expected:.0f}",
+        )
+
+
+def _require_functions(tables: FactorTables) -> None:
+    """Ask the first members for codes of the same points in three orders; raises UsageError."""
+    words = tables.points(0, min(1 << tables.n, _POINTS))
+    order = np.random.default_rng(0).permutation(len(words))
+    for secret in islice(tables.listed(MOST_MEMBERS), _ASKED):
+        first, *again = (
+            tables.family.codes(secret, words[at], np.zeros(len(words), np.bool_))[np.argsort(at)]
+            for at in (np.arange(len(words)), order, np.arange(len(words))[::-1])
+        )
+        if any((first != other).any() for other in again):
+            raise UsageError(
+                f"{tables.family.spec[:200]} given: member {str(list(secret))[:60]} has other "
+                "values at the same points in another order: bounds are of functions of one point"
+            )
+
+
+def _refusal(family: Family, what: str) -> UsageError:
+    return UsageError(
+        f"{family.spec[:200]} given: `draw` {what}: bounds are of a uniform draw, mend `draw` or "
+        "`members`"
+    )
