@@ -18,10 +18,10 @@ from functools import cached_property
 
 from flint import fmpq
 
+from instances.capabilities import SCHEME
 from instances.errors import UsageError
 from instances.family import Family, require
 from instances.krawtchouk import column
-from instances.symmetric import Symmetric
 from instances.threshold import Rational, rational
 
 
@@ -64,14 +64,15 @@ class PairStatistic:
         >>> PairStatistic.of(parse("profile:g=majority,m=5,d=20")).level
         1
         """
-        if not isinstance(family, Symmetric) or not family.two_valued:
+        scheme = SCHEME.need(family)
+        if not scheme.two_valued:
             raise UsageError(f"{family.spec} given: parities and two-valued profiles go here")
-        half = rational((max(family.values) - min(family.values)) / 2)
+        half = rational((max(scheme.values) - min(scheme.values)) / 2)
         signs = (
-            (family.fourier[0] - rational(family.centre)) / half,
-            *(value / half for value in family.fourier[1:]),
+            (scheme.fourier[0] - rational(scheme.centre)) / half,
+            *(value / half for value in scheme.fourier[1:]),
         )
-        n, m, fade = family.d - 1, family.m, rational(1 - 2 * family.noise)
+        n, m, fade = scheme.d - 1, scheme.m, rational(1 - 2 * scheme.noise)
         levels = [level] if level else [k for k in range(1, m + 1) if signs[k]]
         found = [PairStatistic(n=n, m=m, level=k, fade=fade, signs=signs) for k in levels]
         return max(found, key=lambda one: one.strength)

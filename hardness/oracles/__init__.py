@@ -1,18 +1,23 @@
 """What a learner may ask, every use of it counted against a budget."""
 
-from hardness.oracles.adversary import (
-    Adversary,
-    CertificateAdversary,
-    ReferenceAdversary,
-    StabbingAdversary,
-)
-from hardness.oracles.budget import Budget, Meter, Spent, Usage
-from hardness.oracles.choice import ChoiceOracle
-from hardness.oracles.examples import ExampleOracle
-from hardness.oracles.means import Means
-from hardness.oracles.query import Character, Correlational, Factor, Pool, Query
-from hardness.oracles.statistical import ExactOracle, QueryOracle, SampledOracle
-from hardness.oracles.transcript import Transcript
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.oracles.adversary import (
+        Adversary,
+        CertificateAdversary,
+        ReferenceAdversary,
+        StabbingAdversary,
+    )
+    from hardness.oracles.budget import Budget, Meter, Spent, Usage
+    from hardness.oracles.choice import ChoiceOracle
+    from hardness.oracles.examples import ExampleOracle
+    from hardness.oracles.means import Listed, Means
+    from hardness.oracles.query import Character, Correlational, Factor, Pool, Query, Table
+    from hardness.oracles.statistical import ExactOracle, QueryOracle, SampledOracle
+    from hardness.oracles.transcript import Transcript
 
 __all__ = [
     "Adversary",
@@ -24,6 +29,7 @@ __all__ = [
     "ExactOracle",
     "ExampleOracle",
     "Factor",
+    "Listed",
     "Means",
     "Meter",
     "Pool",
@@ -33,6 +39,9 @@ __all__ = [
     "SampledOracle",
     "Spent",
     "StabbingAdversary",
+    "Table",
     "Transcript",
     "Usage",
 ]
+
+lazily(__name__)

@@ -5,6 +5,7 @@ keeps the members that this answer is within tau of; the rest are ruled out. At 
 of those that are left: every answer was right for it. [BFJKMR94, Kea98]
 """
 
+from array import array
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -12,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles.budget import Meter
-from hardness.oracles.means import Means
+from hardness.oracles.means import follow
 from hardness.oracles.query import Character, FactorQuery, StatisticalQuery
 from hardness.oracles.statistical import check_tau
 from hardness.oracles.transcript import Entry, Transcript
+from instances.capabilities import CHARACTERS
+from instances.coded import Coded
 from instances.errors import Refuted, UsageError
 from instances.family import Secret
-from instances.parity import Parity
-from instances.symmetric import Symmetric
 
 _LEAST = Fraction(1, 10**6)
 _ROUNDING = 1e-10  # of a mean; a member that fits an answer fits it with this much to spare
@@ -28,7 +29,7 @@ _ROUNDING = 1e-10  # of a mean; a member that fits an answer fits it with this m
 class Adversary(Protocol):
     """An oracle that answers as badly as its tolerance allows, and keeps a transcript."""
 
-    family: Symmetric
+    family: Coded
     tau: Fraction
     meter: Meter
 
@@ -42,7 +43,7 @@ class Adversary(Protocol):
         """Return the game so far, and the member that was drawn."""
 
 
-def room(family: Symmetric, second: Fraction) -> Fraction:
+def room(family: Coded, second: Fraction) -> Fraction:
     """Bound sum_S (E_S phi - reference)^2 for any query on a two-valued family, by Bessel.
 
     second: the second eigenvalue of the family's functions, 1 for parities.
@@ -51,7 +52,7 @@ def room(family: Symmetric, second: Fraction) -> Fraction:
     >>> room(parse("parity:d=8,m=2"), Fraction(1))
     Fraction(1, 4)
     """
-    half = (max(family.values) - min(family.values)) / 2
+    half = (max(family.levels) - min(family.levels)) / 2
     return (1 - 2 * family.noise) ** 2 * second / half**2 / 4
 
 
@@ -59,7 +60,7 @@ class _Book:
     """What every adversary keeps: its queries and answers, in order."""
 
     mode: str
-    family: Symmetric
+    family: Coded
     tau: Fraction
 
     def __init__(self) -> None:
@@ -76,7 +77,7 @@ class _Book:
             spec=self.family.spec,
             tau=self.tau,
             mode=self.mode,
-            members=self.family.size,
+            members=self.family.size or 0,
             entries=tuple(self._entries),
             secret=secret,
         )
@@ -85,7 +86,8 @@ class _Book:
 class ReferenceAdversary(_Book):
     """Follows the proof: answers E_0 phi, and follows every member's mean exactly.
 
-    Any query of z and the label's factor for d - 1 <= 26, any query of raw tokens for 2d <= 26.
+    It plays for families with a `scheme`, and others whose members can be listed. Any query of z
+    and the label's factor for d - 1 <= 26, any query of raw tokens for 2d <= 26.
     Where labels have two values and `second` is given it checks Bessel's inequality at every query,
     which caps how many members are ruled out; raises Refuted where it fails.
 
@@ -100,14 +102,14 @@ class ReferenceAdversary(_Book):
     mode = "reference"
 
     def __init__(
-        self, family: Symmetric, tau: Fraction, meter: Meter, second: Fraction | None = None
+        self, family: Coded, tau: Fraction, meter: Meter, second: Fraction | None = None
     ) -> None:
         """Start with all members alive; `second` is the eigenvalue of `room`, if known."""
         self.family, self.tau, self.meter = family, _check_tau(tau), meter
-        self._means = Means(family)
-        self._alive = np.ones(family.size, np.bool_)
+        self._means = follow(family)
+        self._alive = np.ones(family.size or 0, np.bool_)
         super().__init__()
-        self.room = None if second is None or not family.two_valued else room(family, second)
+        self.room = room(family, second) if second is not None and two_levels(family) else None
 
     @property
     def alive(self) -> int:
@@ -159,7 +161,7 @@ class ReferenceAdversary(_Book):
     def draw(self, rng: np.random.Generator) -> Secret:
         """Draw a member that fits every answer given so far, uniformly."""
         left = np.flatnonzero(self._alive)
-        return tuple(int(j) for j in self._means.members[left[rng.integers(len(left))]])
+        return self._means.secret(int(left[rng.integers(len(left))]))
 
 
 class StabbingAdversary(ReferenceAdversary):
@@ -181,7 +183,7 @@ class StabbingAdversary(ReferenceAdversary):
 
 
 class CertificateAdversary(_Book):
-    """Plays for parities of any size, where members cannot be listed: answers characters by 0.
+    """Plays for characters of any number, where members cannot be listed: answers them by 0.
 
     A character is the mean of one member alone, so it rules out that one; no member is chosen until
     the end, and then one that was not asked for.
@@ -189,14 +191,16 @@ class CertificateAdversary(_Book):
 
     mode = "certificate"
 
-    def __init__(self, family: Symmetric, tau: Fraction, meter: Meter) -> None:
+    def __init__(self, family: Coded, tau: Fraction, meter: Meter) -> None:
         """Start with nothing ruled out; raises UsageError for other families than parities."""
-        if not isinstance(family, Parity):
+        characters = CHARACTERS.of(family)
+        if characters is None:
             raise UsageError(
                 f"{family.spec} given: members are too many to follow one by one, and for more "
                 "than that only parities have an adversary here"
             )
-        self.family: Symmetric = family
+        self.family: Coded = family
+        self._characters = characters
         self.tau, self.meter = _check_tau(tau), meter
         self._out: set[Secret] = set()
         super().__init__()
@@ -204,7 +208,7 @@ class CertificateAdversary(_Book):
     @property
     def alive(self) -> int:
         """The number of members that fit every answer so far."""
-        return self.family.size - len(self._out)
+        return self._characters.size - len(self._out)
 
     def ask(self, query: StatisticalQuery) -> float:
         """Answer one character; raises UsageError for any other query."""
@@ -217,8 +221,8 @@ class CertificateAdversary(_Book):
         query.require(self.family)
         places = tuple(sorted(set(query.subset) - {0}))
         signal = Fraction(0)
-        if len(places) == self.family.m:
-            signal = self.family.coefficient(places, query.subset)
+        if len(places) == self._characters.m:
+            signal = self._characters.coefficient(places, query.subset)
         before, answer = self.alive, 0.0
         if abs(signal) > self.tau and places not in self._out:
             if before == 1:
@@ -243,7 +247,12 @@ def _check_tau(tau: Fraction) -> Fraction:
     return check_tau(tau)
 
 
-def _require(query: Any, family: Symmetric) -> None:
+def two_levels(family: Coded) -> bool:
+    """Return whether labels have two levels, so that every query on them is correlational."""
+    return len(set(family.levels)) == 2
+
+
+def _require(query: Any, family: Coded) -> None:
     if hasattr(query, "require"):
         query.require(family)
 
@@ -252,4 +261,4 @@ def _written(query: Any, means: NDArray[np.float64], reference: float) -> dict[s
     """A query for the transcript: by what it is, or else by its means, also without a member."""
     if isinstance(query, FactorQuery) and hasattr(query, "to_json"):
         return dict(query.to_json())
-    return {"kind": "given", "means": [float(v) for v in means], "reference": reference}
+    return {"kind": "given", "means": array("d", means), "reference": reference}

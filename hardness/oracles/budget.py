@@ -1,9 +1,11 @@
 """Budgets and their use: examples, queries, seconds, bytes."""
 
+import os
 import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from instances.errors import UsageError
@@ -47,9 +49,10 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Usage:
-    """What a learner used; peak_bytes is the peak resident memory of its process so far.
+    """What a learner used; peak_bytes is the peak resident memory of its process while it learned.
 
-    Of a learner in a process of its own it is that of all its processes together.
+    Where the system is not Linux it is that of the process so far. Of a learner in a process of its
+    own it is that of all its processes together.
     """
 
     examples: int
@@ -126,10 +129,27 @@ class Meter:
         )
 
 
+def restart_peak() -> None:
+    """Let the peak of this process's memory start again from what it holds now; on Linux alone."""
+    file = _clear_refs(os.getpid())
+    if file is not None:
+        with suppress(OSError):
+            os.write(file, b"5")
+
+
+@cache
+def _clear_refs(process: int) -> int | None:
+    """Open the file once: a process that a learner's process closed itself to cannot any more."""
+    try:
+        return os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+
+
 def peak_bytes() -> int:
     """Return the peak resident memory of this process in bytes, 0 where the system cannot say.
 
-    On Linux since it was last made to start again (/proc/self/clear_refs).
+    On Linux since `restart_peak`.
     """
     # What getrusage says there is never less than its parent held when it was started.
     with suppress(OSError), open("/proc/self/status") as lines:

@@ -1,35 +1,50 @@
-"""The expectation of one query for every member of a symmetric family at once, exactly.
+"""The expectation of one query for every member of a family at once, exactly.
 
-A query's mean is linear in the indicators of the label's values, and those are symmetric functions
-of the hidden set: one Walsh-Hadamard transform of the query gives all members' means.
-docs/adversary.md has the formula.
+A query's mean is linear in the indicators of the label's levels. Where members are symmetric
+functions of a hidden set, one Walsh-Hadamard transform of the query gives all members' means; where
+they can be listed, one product with the table of their codes does. docs/adversary.md has the
+formulas.
 """
 
 import itertools
-from fractions import Fraction
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Protocol
 
 import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
 from hardness.kernels import walsh
-from hardness.oracles.query import FactorQuery, StatisticalQuery
-from instances.coded import CodedExamples
+from hardness.oracles.query import FactorQuery, StatisticalQuery, Table
+from instances.capabilities import CHARACTERS, FACTOR, SCHEME
+from instances.coded import Coded, CodedExamples
 from instances.errors import UsageError
-from instances.family import Secret
+from instances.family import Family, Secret
 from instances.krawtchouk import coefficients
 from instances.limits import require_memory
-from instances.parity import Parity
 from instances.symmetric import Symmetric, to_float
 
 MOST = 26  # coordinates of z, and of both tokens together
 _LOOKUPS = 1 << 28
+_LISTED = 1 << 27  # codes of members over z
 _CHUNK = 1 << 16
+_CACHED = 1 << 18  # numbers that a core's cache holds
+Values = NDArray[np.float64]
+
+
+class Expectations(Protocol):
+    """All members of a family, in an order, and what a query's expectation is for each."""
+
+    def secret(self, row: int) -> Secret:
+        """Return the secret of a member."""
+
+    def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
+        """Compute E phi for every member, (N,), and the mean for who knows the family alone."""
 
 
 class Means:
-    """All members of a family, and what a query's expectation is for each of them.
+    """All members of a symmetric family, and what a query's expectation is for each of them.
 
     Raises UsageError where z has more than 26 coordinates or the members are too many.
 
@@ -58,49 +73,201 @@ class Means:
         found = np.fromiter(flat, np.int64, family.size * family.m)
         return found.reshape(family.size, family.m)
 
-    def of(self, query: StatisticalQuery | FactorQuery) -> NDArray[np.float64]:
+    def secret(self, row: int) -> Secret:
+        """Return the hidden set of a member."""
+        return tuple(int(j) for j in self.members[row])
+
+    def of(self, query: StatisticalQuery | FactorQuery) -> Values:
         """Compute E phi for every member: (N,), accurate to about 1e-13."""
         return self.with_reference(query)[0]
 
-    def with_reference(
-        self, query: StatisticalQuery | FactorQuery
-    ) -> tuple[NDArray[np.float64], float]:
+    def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
         """Compute E phi for every member, (N,), and the mean for who knows the family alone.
 
         For parities that is the mean with a fair coin in place of the unknown sign, as in the proof
         of the query bound; for other profiles the mean over all members.
         """
         out, coin = _means(self.family, query, self.members)
-        return out, coin if isinstance(self.family, Parity) else float(out.mean())
+        return out, float(out.mean()) if CHARACTERS.of(self.family) is None else coin
 
 
-def can_follow(family: Symmetric) -> bool:
-    """Say whether every member's mean can be followed: d - 1 <= 26, N 2^m <= 2^28.
+class Listed:
+    """All members of a family by their codes over all z, and any query's expectation for each.
+
+    codes: (N, 2^(d-1)), without noise, bit j - 1 of a column set where z_j = -1. Raises UsageError
+    where members cannot be listed, are too many, or not as many as the family says.
+
+    >>> from hardness.oracles import Character
+    >>> from instances import parse
+    >>> listed = Listed(parse("profile:g=majority,d=4,m=1"))
+    >>> listed.secrets, listed.of(Character(subset=(2,))).tolist()
+    (((1,), (2,), (3,)), [0.0, 0.5, 0.0])
+    """
+
+    def __init__(self, family: Family) -> None:
+        """List the members in the family's order, and evaluate them."""
+        if (reason := unlisted(family)) is not None:
+            raise UsageError(reason)
+        tables = FACTOR.need(family)
+        self.family, size = tables.family, tables.size or 0
+        self.secrets = tables.listed(size)
+        require_memory(
+            2 * self.family.code_type.itemsize * size << tables.n, f"the members of {family.spec}"
+        )
+        self.codes = np.empty((size, 1 << tables.n), self.family.code_type)
+        words = tables.points(0, 1 << tables.n)
+        clean = np.zeros(len(words), np.bool_)
+        for row, secret in zip(self.codes, self.secrets, strict=True):
+            row[:] = self.family.codes(secret, words, clean)
+        if int(self.codes.max(initial=0)) >= len(self.family.levels):
+            raise UsageError(f"{family.spec}: `codes` gave {self.codes.max()}, beyond its levels")
+
+    def secret(self, row: int) -> Secret:
+        """Return the secret of a member."""
+        return self.secrets[row]
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many members have each code at each z: (levels, 2^(d-1))."""
+        return self.count(np.arange(len(self.secrets)))
+
+    def count(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Count how many of some members have each code at each z: (levels, 2^(d-1))."""
+        chosen = self.codes[rows]
+        rest = range(1, len(self.family.levels))
+        found = [np.count_nonzero(chosen == code, axis=0) for code in rest]
+        return np.array([len(rows) - sum(found, np.zeros(chosen.shape[1], np.int64)), *found])
+
+    def of(self, query: StatisticalQuery | FactorQuery) -> Values:
+        """Compute E phi for every member: (N,), accurate to about 1e-13."""
+        tables, closed = by_code(self.family, query)
+        return closed + self._average(tables[None], self.codes)[:, 0]
+
+    def of_tables(self, queries: Sequence[Table], rows: NDArray[np.intp]) -> Values:
+        """Compute E phi of some queries for some members: (rows, queries)."""
+        tables = np.array([by_code(self.family, query)[0] for query in queries])
+        return self._average(tables, self.codes[rows])
+
+    def _average(self, tables: Values, codes: NDArray[Any]) -> Values:
+        """Half the mean over z of tables (queries, levels, 2^(d-1)) at codes (M, 2^(d-1))."""
+        count = codes.shape[1]
+        change = (tables[:, 1:] - tables[:, :1]).transpose(1, 2, 0)
+        # Sums of small whole numbers are exact in float32 too, which is half as much to move.
+        whole = 4 * count < 1 << 24 and bool((change == np.rint(change)).all())
+        change = change.astype(np.float32 if whole else np.float64)
+        out = np.tile(tables[:, 0].mean(axis=1), (len(codes), 1))
+        each = max(1, _CACHED // count)
+        for start in range(0, len(codes), each):
+            part = codes[start : start + each]
+            for code, changed in enumerate(change, 1):
+                has = part if len(change) == 1 else part == code
+                out[start : start + each] += has.astype(change.dtype) @ changed / count
+        return out / 2
+
+    def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
+        """Compute E phi for every member, (N,), and the mean over all of them."""
+        out = self.of(query)
+        return out, float(out.mean())
+
+
+@lru_cache(maxsize=1)
+def listed(family: Family) -> Listed:
+    """List the members of a family, once where the same family is asked for again.
+
+    >>> from instances import parse
+    >>> family = parse("profile:g=majority,d=4,m=1")
+    >>> listed(family) is listed(family)
+    True
+    """
+    return Listed(family)
+
+
+def unlisted(family: Family) -> str | None:
+    """Return why the members of a family cannot be listed with their codes over z, or None.
+
+    >>> from instances import parse
+    >>> unlisted(parse("lpn:n=20,noise=0.1"))[-59:]
+    'on 2^20 points: at most 2^27 values are followed one by one'
+    """
+    tables = FACTOR.of(family)
+    if tables is None:
+        return FACTOR.missing(family)
+    if tables.members() is None or tables.size is None:
+        return f"{family.name} given: its members cannot be listed: give the family `members`"
+    if tables.size << tables.n > _LISTED:
+        return (
+            f"{family.spec} has {tables.size} members on 2^{tables.n} points: at most 2^27 values "
+            "are followed one by one"
+        )
+    return None
+
+
+def follow(family: Family) -> Expectations:
+    """Follow every member of a family: by its scheme where it has one; raises UsageError.
+
+    >>> from instances import parse
+    >>> follow(parse("profile:g=majority,d=4,m=2")).secret(2)
+    (2, 3)
+    """
+    scheme = SCHEME.of(family)
+    return listed(family) if scheme is None else Means(scheme)
+
+
+def can_follow(family: Family) -> bool:
+    """Return whether every member's mean can be followed.
+
+    By a scheme for d - 1 <= 26, N 2^m <= 2^28, else by listing for N 2^(d-1) <= 2^27.
 
     >>> from instances import parse
     >>> can_follow(parse("parity:d=16,m=3")), can_follow(parse("parity:d=64,m=3"))
     (True, False)
     """
-    return family.d - 1 <= MOST and family.size * 2**family.m <= _LOOKUPS
+    scheme = SCHEME.of(family)
+    if scheme is None:
+        return unlisted(family) is None
+    return scheme.d - 1 <= MOST and scheme.size * 2**scheme.m <= _LOOKUPS
 
 
-def mean_of(family: Symmetric, query: FactorQuery, secret: Secret) -> float:
+def mean_of(family: Coded, query: FactorQuery, secret: Secret) -> float:
     """Compute E phi for one member exactly, for up to 26 coordinates of z; raises UsageError."""
-    _require_cube(family)
-    family.require_member(secret)
-    return float(_means(family, query, np.array([secret]))[0][0])
+    scheme = SCHEME.of(family)
+    if scheme is not None:
+        _require_cube(scheme)
+        scheme.require_member(secret)
+        return float(_means(scheme, query, np.array([secret]))[0][0])
+    codes = FACTOR.need(family).codes(secret)
+    tables, closed = by_code(family, query)
+    return closed + float(tables[codes, np.arange(len(codes))].mean()) / 2
+
+
+def by_code(family: Coded, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
+    """Compute E[phi | z, code], label noise averaged: (levels, 2^(d-1)) by codes without noise.
+
+    And the part of E phi where z_0 = +1. Raises UsageError for a query of raw tokens and 2d > 26.
+    """
+    levels = len(family.levels)
+    require_memory(24 * (levels + 1) << (family.d - 1), f"a query of {family.spec}")
+    if hasattr(query, "require"):
+        query.require(family)
+    if isinstance(query, Table):
+        given, closed = query.table, 0.0
+    elif isinstance(query, FactorQuery):
+        given, closed = _of_factor(family, query), 0.0
+    else:
+        given, closed = _of_tokens(family, query)
+    out = np.zeros_like(given)
+    for row, chances in zip(out, family.channel, strict=True):
+        for part, chance in zip(given, chances, strict=True):
+            if chance:
+                row += chance * part
+    return out, closed
 
 
 def _means(
     family: Symmetric, query: StatisticalQuery | FactorQuery, members: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], float]:
+) -> tuple[Values, float]:
     """E phi for members (N, m), and its part that no member changes."""
-    levels = sorted(set(family.values), reverse=True)
-    require_memory(24 * (len(levels) + 1) << (family.d - 1), f"a query of {family.spec}")
-    if isinstance(query, FactorQuery):
-        tables, closed = _of_factor(family, query, levels), 0.0
-    else:
-        tables, closed = _of_tokens(family, query, levels)
+    tables, closed = by_code(family, query)
     for table in tables:
         walsh.transform(table)
     tables /= 2.0 ** (family.d - 1)
@@ -108,7 +275,7 @@ def _means(
     indicators = np.array(
         [
             [to_float(c) for c in coefficients([fmpq(int(v == level)) for v in family.values])]
-            for level in levels
+            for level in family.levels
         ]
     )
     bits = 1 << (members - 1)
@@ -123,27 +290,19 @@ def _means(
     return out, fixed
 
 
-def _of_factor(
-    family: Symmetric, query: FactorQuery, levels: list[Fraction]
-) -> NDArray[np.float64]:
-    """E[phi | z, g(h) = v] for each v, over z_1 .. z_(d-1) with z_0 = -1: (levels, 2^(d-1))."""
-    noise, centre = float(family.noise), float(family.centre)
+def _of_factor(family: Coded, query: FactorQuery) -> Values:
+    """Evaluate phi for each level over z_1 .. z_(d-1) with z_0 = -1: (levels, 2^(d-1))."""
     count = 1 << (family.d - 1)
-    tables = np.zeros((len(levels), count))
+    tables = np.zeros((len(family.levels), count))
     for start in range(0, count, _CHUNK):
         index = np.arange(start, min(start + _CHUNK, count), dtype=np.uint64)
         z = (index << np.uint64(1) | np.uint64(1))[:, None]
-        for row, level in zip(tables, map(float, levels), strict=True):
-            for share, factor in ((1 - noise, level), (noise, 2 * centre - level)):
-                if share:
-                    part = query.of_factor(z, np.full(len(index), factor))
-                    row[start : start + len(index)] += share * part
+        for row, factor in zip(tables, family.factors, strict=True):
+            row[start : start + len(index)] = query.of_factor(z, np.full(len(index), factor))
     return tables
 
 
-def _of_tokens(
-    family: Symmetric, query: StatisticalQuery, levels: list[Fraction]
-) -> tuple[NDArray[np.float64], float]:
+def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
     """The same for a query of raw tokens, averaged over X_1; and its mean where z_0 = +1, halved.
 
     Raises UsageError for 2d > 26.
@@ -152,15 +311,14 @@ def _of_tokens(
     if 2 * d > MOST:
         raise UsageError(
             f"d={d} given: a query of raw tokens is averaged over 4^d of them, 2d <= {MOST}; ask a "
-            "Character, a Pool or a Factor of z and the label's factor"
+            "Character, a Pool, a Table or a Factor of z and the label's factor"
         )
-    tables = np.zeros((len(levels), 1 << (d - 1)))
+    tables = np.zeros((len(family.levels), 1 << (d - 1)))
     closed = 0.0
-    place = {v: i for i, v in enumerate(family.levels)}
     first = np.arange(1 << d, dtype=np.uint64)
 
     def mean(words: NDArray[np.uint64], code: int) -> float:
-        codes = np.full(len(first), code, np.uint8)
+        codes = np.full(len(first), code, family.code_type)
         return float(query.values(CodedExamples(family=family, words=words, codes=codes)).mean())
 
     for z in range(1 << d):
@@ -168,10 +326,8 @@ def _of_tokens(
         if not z & 1:
             closed += mean(words, 0) / (1 << d)
             continue
-        for row, level in zip(tables, levels, strict=True):
-            row[z >> 1] = float(1 - family.noise) * mean(words, place[level])
-            if family.noise:
-                row[z >> 1] += float(family.noise) * mean(words, place[2 * family.centre - level])
+        for code, row in enumerate(tables):
+            row[z >> 1] = mean(words, code)
     return tables, closed
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances import tokens
-from instances.coded import CodedExamples, as_coded, require_coded
+from instances.capabilities import CODED
+from instances.coded import Coded, CodedExamples, as_coded
 from instances.errors import UsageError
 from instances.family import Examples, Family, Secret
 
@@ -56,7 +57,7 @@ class Character:
 
     def require(self, family: Family) -> None:
         """Refuse coordinates that the family does not have, and labels beyond [-1, 1]."""
-        largest = max(map(abs, require_coded(family).levels))
+        largest = max(map(abs, CODED.need(family).levels))
         if largest > 1:
             raise UsageError(
                 f"{family.spec} has labels up to {largest}: a query's values must be in [-1, 1]; "
@@ -138,6 +139,44 @@ class Factor:
         return bounded(self.phi(tokens.unpack(z, self.d), factor), len(z))
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """Any phi of z and the label's code where z_0 = -1, and 0 elsewhere, by its values.
+
+    table: (levels, 2^(d-1)) in [-1, 1], a row for each level of the family as codes number them;
+    bit j - 1 of a column is set where z_j = -1. Raises UsageError for another table.
+    """
+
+    family: Coded
+    table: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        wanted = (len(self.family.levels), 1 << self.family.d - 1)
+        if self.table.shape != wanted:
+            raise UsageError(
+                f"a table of shape {self.table.shape} given for {self.family.spec}: {wanted} is "
+                "needed"
+            )
+        bounded(self.table.reshape(-1), self.table.size)
+
+    def require(self, family: Family) -> None:
+        """Refuse another family than the table's; raises UsageError."""
+        if family != self.family:
+            raise UsageError(f"a table of {self.family.spec} given: the oracle's is {family.spec}")
+
+    def values(self, examples: Examples) -> NDArray[np.float64]:
+        """Evaluate phi on examples: (n,)."""
+        self.require(examples.family)
+        return on_factor(self, examples)
+
+    def of_factor(self, z: NDArray[np.uint64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Look phi up for packed z (n, 1), z_0 = -1, and factors that are levels (n,): (n,)."""
+        order = np.argsort(self.family.factors)
+        sizes = self.family.factors[order]
+        codes = order[np.searchsorted((sizes[1:] + sizes[:-1]) / 2, factor)]
+        return np.asarray(self.table[codes, (z[:, 0] >> np.uint64(1)).astype(np.intp)])
+
+
 @runtime_checkable
 class FactorQuery(Protocol):
     """A query of z and of the label's factor where z_0 = -1, and 0 elsewhere."""
@@ -180,7 +219,8 @@ def bounded(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
         raise UsageError(f"a query gave shape {values.shape} for {count} examples: ({count},)")
     largest = float(np.abs(values).max(initial=0.0))
     if not largest <= 1.0 + 1e-9:
-        raise UsageError(f"a query gave the value {largest:g}: values in [-1, 1] are allowed")
+        # Which value it was might say more of the labels than an answer within tau may.
+        raise UsageError("a query gave a value outside of [-1, 1]: values in it are allowed")
     return values
 
 
@@ -189,23 +229,23 @@ def enumerate_mean(query: StatisticalQuery, family: Family, secret: Secret) -> f
 
     Raises UsageError for d > 10.
     """
-    family = require_coded(family)
+    family = CODED.need(family)
     d = family.d
     if d > 10:
         raise UsageError(
             f"d={d} given: an exact answer to any query enumerates 4^d tokens, d <= 10"
         )
-    eta = float(family.noise)
     total = 0.0
     for start in range(0, 1 << 2 * d, 1 << 14):
         index = np.arange(start, min(start + (1 << 14), 1 << 2 * d), dtype=np.uint64)
         words = np.stack([index & np.uint64((1 << d) - 1), index >> np.uint64(d)], axis=1)[
             ..., None
         ]
-        for flipped, weight in ((False, 1 - eta), (True, eta)):
-            if weight:
-                flips = np.full(len(index), flipped)
-                codes = family.codes(secret, words, flips)
+        opened, clean = family.open(words), family.codes(secret, words, np.zeros(len(words), bool))
+        for code in range(len(family.levels)):
+            weights = np.where(opened, family.channel[clean, code], code == 0)
+            if weights.any():
+                codes = np.where(opened, code, 0).astype(family.code_type)
                 examples = CodedExamples(family=family, words=words, codes=codes)
-                total += weight * float(query.values(examples).sum())
+                total += float(weights @ query.values(examples))
     return total / 4**d

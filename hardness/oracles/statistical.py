@@ -10,9 +10,9 @@ from typing import Protocol
 from hardness.oracles.budget import Meter
 from hardness.oracles.means import mean_of
 from hardness.oracles.query import Character, FactorQuery, StatisticalQuery, enumerate_mean
+from instances.capabilities import CODED, FACTOR, SCHEME
 from instances.errors import UsageError
 from instances.family import Family, Instance
-from instances.symmetric import Symmetric
 
 
 class QueryOracle(Protocol):
@@ -58,7 +58,8 @@ class SampledOracle:
 class ExactOracle:
     """Answers by the exact expectation.
 
-    Of a character at any d, of a query of z and the factor for d <= 27, of any query for d <= 10.
+    Of a character at any d where there is a `scheme`, of a query of z and the factor for d <= 27,
+    of any query for d <= 10.
     """
 
     def __init__(self, instance: Instance, tau: Fraction, meter: Meter) -> None:
@@ -70,11 +71,12 @@ class ExactOracle:
         """Answer one query exactly."""
         self.meter.take_query()
         family, secret = self._instance.family, self._instance.hidden.secret
-        if isinstance(query, Character) and isinstance(family, Symmetric):
+        scheme, tables = SCHEME.of(family), FACTOR.of(family)
+        if isinstance(query, Character) and scheme is not None:
             query.require(family)
-            return float(family.coefficient(secret, query.subset))
-        if isinstance(query, FactorQuery) and isinstance(family, Symmetric):
-            return mean_of(family, query, secret)
+            return float(scheme.coefficient(secret, query.subset))
+        if isinstance(query, FactorQuery) and (scheme is not None or tables is not None):
+            return mean_of(CODED.need(family), query, secret)
         return enumerate_mean(query, family, secret)
 
 

@@ -42,7 +42,7 @@ class Transcript:
             "members": str(self.members),
             "queries": [
                 {
-                    "query": e.query,
+                    "query": {k: list(v) if k == "means" else v for k, v in e.query.items()},
                     "answer": e.answer,
                     "ruled_out": e.ruled_out,
                     "alive": str(e.alive),

@@ -6,7 +6,7 @@ that gives the lowest bits of the secret, by which the errors are known: the res
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import nmod_mat
@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 
 from hardness.kernels import System
 from hardness.oracles import ExampleOracle, Meter, Spent
-from hardness.upper.attack import believed, collect, needed, only_modular
+from hardness.upper.attack import Attack, believed, collect, needed, no_lattice
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
 from hardness.upper.linearised import Bits, Field
-from hardness.upper.modlinear import independent, join, solve
-from instances.family import Family, require
+from hardness.upper.modlinear import independent, solve
+from instances.capabilities import LINEAR_FORMS
+from instances.family import require
 from instances.integers import Integers
 from instances.limits import require_memory
 from instances.modular import Modular
-from instances.samples import Samples, as_modular
+from instances.samples import Samples
 
 _MOST_ERRORS = 60  # a polynomial of Bits has a bit for each, in one word
 _SPARE = 32  # equations more than unknowns
@@ -45,7 +46,7 @@ class Window:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AroraGe:
+class AroraGe(Attack):
     """Linearises for the `errors` likeliest errors; 0: for as many as almost all samples have.
 
     flint's elimination is not interrupted: 2000 monomials take about two seconds, and the time
@@ -53,8 +54,6 @@ class AroraGe:
     """
 
     name: ClassVar[str] = "arora-ge"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     about: ClassVar[str] = "Arora-Ge: few possible errors, C(n+w, w) examples or so"
 
     errors: int = 0
@@ -65,25 +64,20 @@ class AroraGe:
             f"errors={self.errors} given: 2 to {_MOST_ERRORS} errors, or 0 to count them",
         )
 
-    def supports(self, family: Family) -> str | None:
-        """LWE-style families with fewer errors than residues, and more than none."""
-        if (reason := only_modular(family)) or not isinstance(family, Modular):
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that there are no errors, or as many as residues; None where they are between."""
+        if (reason := no_lattice(forms)) is not None:
             return reason
-        if family.name not in ("lwe", "lwr"):
-            return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
-        if Samples.none(family).error is None:
-            return "its labels have no error: use modlinear"
-        if self._window(family) is None:
-            return f"too many errors are likely: fewer than q = {family.q}, at most {_MOST_ERRORS}"
+        if self._window(forms) is None:
+            return f"too many errors are likely: fewer than q = {forms.q}, at most {_MOST_ERRORS}"
         return None
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Linearise, solve, and check the secret by the samples."""
-        family = as_modular(oracle.family)
-        window = self._window(family)
+        family, window = oracle.family, self._window(forms)
         if window is None:
             return nothing(family)
-        system = equations(family, window.w)
+        system = equations(forms, window.w)
         size = system.monomials
         details: dict[str, Any] = {"errors": window.w, "left_out": window.tail, "monomials": size}
         require_memory(_memory(system), f"arora-ge with {size} monomials")
@@ -94,10 +88,10 @@ class AroraGe:
                 found, residues = by_bits(oracle, system, window)
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], **details)
-        secret = None if residues is None else family.secrets.lift(residues)
+        secret = None if residues is None else forms.secrets.lift(residues)
         if secret is None or not believed(found, secret):
             return nothing(family, Outcome.NOISY, samples=len(found), **details)
-        return member(family, secret, samples=len(found), **details)
+        return member(family, family.from_linear(secret), samples=len(found), **details)
 
     def _window(self, family: Modular) -> Window | None:
         """The least window of errors that leaves out none of the samples with 99 %."""
@@ -143,7 +137,7 @@ def by_field(
 ) -> tuple[Samples, list[int] | None]:
     """Solve over a prime field: the samples, and the secret's residues if there is just one."""
     size = system.monomials
-    found = collect(oracle, max(size + _SPARE, needed(as_modular(oracle.family))))
+    found = collect(oracle, max(size + _SPARE, needed(LINEAR_FORMS.need(oracle.family))))
     rows, right = system(found.a, found.b - window.low)
     whole = np.concatenate([rows, right[:, None]], axis=1)
     _require_time(oracle.meter, whole, system.q)
@@ -177,14 +171,14 @@ def by_bits(
     oracle: ExampleOracle, system: Bits, window: Window
 ) -> tuple[Samples, list[int] | None]:
     """Solve for the lowest bits over GF(2), then for the rest: as by_field, for q = 2^l."""
-    family = as_modular(oracle.family)
+    family = LINEAR_FORMS.need(oracle.family)
     batch = min(_ROWS, system.monomials + _SPARE)
     linear = System(system.monomials)
     found, stuck = Samples.none(family), 0
     # Some monomials have the coefficients of others, so that the rank stays below their number.
     while not linear.determined()[system.singles].all() or len(found) < needed(family):
         fresh, rank = collect(oracle, batch), linear.rank
-        found = join((found, fresh))
+        found = Samples.join((found, fresh))
         contradictions = linear.add(*system(fresh.a, fresh.b - window.low))
         stuck = 0 if linear.rank > rank else stuck + 1
         if contradictions or (stuck > _STUCK and len(found) >= needed(family)):
@@ -194,7 +188,7 @@ def by_bits(
     if family.secret == "binary":
         return found, low.tolist()
     while len(independent(found.a, family.q)) < family.n:
-        found = join((found, collect(oracle, _SPARE)))
+        found = Samples.join((found, collect(oracle, _SPARE)))
     error = (found.b - window.low - found.a @ low) % (1 << system.depth) + window.low
     return found, list(solve(found.a, found.b - error, family.q))
 

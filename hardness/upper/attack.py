@@ -1,25 +1,46 @@
-"""What attacks on LWE-style instances share: samples, and when a secret is believed."""
+"""What attacks on functions of <a, s> mod q share: samples, and when a secret is believed."""
 
 import math
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from hardness.oracles import ExampleOracle
+from hardness.upper.drawing import draw_open
+from hardness.upper.learner import Hypothesis
+from instances.capabilities import LINEAR_FORMS, Capability
 from instances.family import Family, Secret, require
 from instances.modular import Modular
-from instances.samples import Samples, as_modular, samples
+from instances.samples import Samples, samples
 
 SPARE = 30  # bits of evidence beyond those that tell a secret from all others
 _SURE = 5  # standard deviations by which samples may tell less than on average
 _LEAST = 1e-20  # bits that a sample tells: float64 knows nothing of less
-_AT_ONCE = 4096  # examples: the clock is looked at between draws
 
 
-def only_modular(family: Family) -> str | None:
-    """Say why an attack on LWE-style instances cannot run on another family."""
-    if isinstance(family, Modular):
-        return None
-    return f"it attacks LWE-style instances (lwr, lwe, lpn, window), not {family.name}"
+class Attack(ABC):
+    """A learner that looks for the secret of the linear forms of a family, and for nothing else."""
+
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    needs: ClassVar[Capability[Modular]] = LINEAR_FORMS
+
+    def supports(self, family: Family) -> str | None:
+        """Return None for linear forms that it can attack, or the reason."""
+        return self.needs.missing(family) or self.unfit(self.needs.need(family))
+
+    @abstractmethod
+    def unfit(self, forms: Modular) -> str | None:
+        """Return why it cannot attack such linear forms, or None."""
+
+    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+        """Look for the secret; raises UsageError where the family lacks what it needs."""
+        return self.attack(oracle, self.needs.need(oracle.family), rng)
+
+    @abstractmethod
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
+        """Look for the secret of linear forms by examples."""
 
 
 def needed(family: Modular) -> int:
@@ -75,19 +96,16 @@ def believed(found: Samples, secret: Secret) -> bool:
     return found.evidence(secret) >= math.log2(found.family.size) + SPARE
 
 
+def no_lattice(forms: Modular) -> str | None:
+    """Return why labels are no b = <a, s> + e mod q with a small error e, or None."""
+    if forms.step is None or forms.noisy_parities is not None:
+        return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
+    error = Samples.none(forms).error
+    if error is None or len(error.values) == 1:
+        return "its labels have no error: use modlinear"
+    return None
+
+
 def collect(oracle: ExampleOracle, count: int) -> Samples:
     """Draw examples until there are `count` samples; raises Spent where the budget ends first."""
-    family = as_modular(oracle.family)
-    parts: list[Samples] = []
-    missing = count
-    while missing > 0:
-        oracle.meter.require_time()
-        drawn = samples(oracle.draw(min(2 * missing + 8, _AT_ONCE)))
-        parts.append(drawn)
-        missing -= len(drawn)
-    found = Samples(
-        family=family,
-        a=np.concatenate([part.a for part in parts]),
-        codes=np.concatenate([part.codes for part in parts]),
-    )
-    return found.cut(0, count)
+    return Samples.join(draw_open(oracle, count, samples, every=True)).cut(0, count)

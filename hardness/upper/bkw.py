@@ -8,7 +8,7 @@ solved in the same way. [BKW03, LF06, ACFFP15, DTV15]
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,18 +16,19 @@ from numpy.typing import NDArray
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import needed
 from hardness.upper.blocks import Rows, amplify, character, choose, clear, scores
-from hardness.upper.learner import Hypothesis, Outcome, nothing
+from hardness.upper.learner import Hypothesis, Outcome
 from hardness.upper.search import (
-    as_linear,
+    SecretSearch,
     conclude,
     gather,
     is_member,
-    only_linear,
+    out_of_time,
     values_of,
     wanted,
 )
-from instances.family import Family, Secret, require
+from instances.family import Secret
 from instances.limits import require_memory
+from instances.modular import Modular
 from instances.samples import Samples, dot
 from instances.streams import generator
 
@@ -37,58 +38,42 @@ _BRANCHES = 3  # of them that are followed: a label may not tell s from -s after
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bkw:
-    """Runs BKW on `samples` samples (0: as many as the plan takes), fewer being amplified.
+class Bkw(SecretSearch):
+    """Runs BKW; fewer samples than its plan takes are amplified.
 
-    start: the index of the first order of the coordinates; order i is the same in all runs.
+    A step is an order of the coordinates; order i is the same in all runs.
     """
 
     name: ClassVar[str] = "bkw"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     about: ClassVar[str] = "BKW with a Fourier transform at the end: LPN, LWE and LWR of small size"
 
-    samples: int = 0
-    start: int = 0
-
-    def __post_init__(self) -> None:
-        require(self.samples >= 0, f"samples={self.samples} given: at least 0")
-        require(self.start >= 0, f"start={self.start} given: at least 0")
-
-    def supports(self, family: Family) -> str | None:
-        """Parities and LWE-style families for which samples and transforms fit."""
-        reason = only_linear(family)
-        if reason:
-            return reason
-        linear = as_linear(family)
-        if choose(linear.q, linear.n, character(linear)[1]) is None:
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that samples or transforms are too many, or None."""
+        if choose(forms.q, forms.n, character(forms)[1]) is None:
             return "it takes more than 2^22 samples, or labels say nothing of <a, s>"
         return None
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Try some orders of the coordinates until a secret is believed."""
-        family = oracle.family
-        linear = as_linear(family)
-        gain = character(linear)[1]
-        plan = choose(linear.q, linear.n, gain)
-        count = self.samples or max(needed(linear), plan.samples if plan else 0)
-        require_memory(8 * count * linear.n * 3, f"{count} samples of {linear.spec}")
+        family, gain = oracle.family, character(forms)[1]
+        plan = choose(forms.q, forms.n, gain)
+        count = self.samples or max(needed(forms), plan.samples if plan else 0)
+        require_memory(8 * count * forms.n * 3, f"{count} samples of {forms.spec}")
         found = gather(oracle, count)
-        plan = choose(linear.q, linear.n, gain, len(found))
+        plan = choose(forms.q, forms.n, gain, len(found))
         if plan is None:
             return conclude(family, found, None, Outcome.EXAMPLES_SPENT, samples_planned=count)
         details: dict[str, Any] = {"rounds": plan.rounds, "block": plan.block}
         details["amplified"] = plan.amplified
         best: Secret | None = None
         for index in range(self.start, _TRIALS):
-            order = generator(0, "bkw", "order", index).permutation(linear.n)
+            order = generator(0, "bkw", "order", index).permutation(forms.n)
             for secret in candidates(oracle, found, gain, order):
                 if secret is None:
-                    details |= {"start": index, "steps": _TRIALS, "samples": len(found)}
-                    return nothing(family, Outcome.SECONDS_SPENT, **details)
-                if not is_member(linear, secret):
+                    return out_of_time(family, index, _TRIALS, samples=len(found), **details)
+                if not is_member(forms, secret):
                     continue
-                if found.evidence(secret) >= wanted(linear):
+                if found.evidence(secret) >= wanted(forms):
                     return conclude(family, found, secret, order=index, **details)
                 best = best or secret
         return conclude(family, found, best, Outcome.NOT_FOUND, orders=_TRIALS, **details)

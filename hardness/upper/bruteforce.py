@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,17 +11,18 @@ from hardness.kernels.supports import Best, Enumeration, Parities, SumsModQ, hea
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import needed
 from hardness.upper.costs import MISS, costs, patience
-from hardness.upper.learner import Hypothesis, Outcome, nothing
+from hardness.upper.learner import Hypothesis
 from hardness.upper.search import (
-    as_linear,
+    SecretSearch,
     better,
     conclude,
     gather,
-    only_linear,
+    out_of_time,
     values_of,
     wanted,
 )
-from instances.family import Family, Secret, require
+from instances.capabilities import LINEAR_FORMS
+from instances.family import Family, Secret
 from instances.limits import require_memory
 from instances.modular import Modular
 from instances.samples import Samples
@@ -32,42 +33,25 @@ _STEP = 1 << 22  # candidates between looks at the clock: some 0.03 seconds
 
 
 @dataclass(frozen=True, kw_only=True)
-class BruteForce:
-    """Tries every secret on `samples` samples (0: as many as it takes to be sure of one).
-
-    start: the index of the first head to try (see hardness/kernels/supports.py), by which a search
-    that ran out of time is taken up again.
-    """
+class BruteForce(SecretSearch):
+    """Tries every secret; a step is a head (see hardness/kernels/supports.py)."""
 
     name: ClassVar[str] = "bruteforce"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     about: ClassVar[str] = "all secrets of a small or sparse family, some 1e8 candidates a second"
 
-    samples: int = 0
-    start: int = 0
-
-    def __post_init__(self) -> None:
-        require(self.samples >= 0, f"samples={self.samples} given: at least 0")
-        require(self.start >= 0, f"start={self.start} given: at least 0")
-
-    def supports(self, family: Family) -> str | None:
-        """Parities and LWE-style families of at most 2^44 secrets."""
-        reason = only_linear(family)
-        if reason:
-            return reason
-        size = as_linear(family).size
-        if size > MOST:
-            return f"it has 2^{math.log2(size):.1f} secrets, brute force takes at most 2^44"
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that there are more than 2^44 secrets, or None."""
+        if forms.size > MOST:
+            return f"it has 2^{math.log2(forms.size):.1f} secrets, brute force takes at most 2^44"
         return None
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Go through the weights, and for each through the heads, until a secret is believed."""
         search = Search.prepare(oracle, self.samples)
         end = search.run(self.start, search.heads, oracle.meter.has_time)
         if end.stopped is not None:
-            there = {"start": end.stopped, "steps": search.heads, "tried": end.tried}
-            return nothing(oracle.family, Outcome.SECONDS_SPENT, **search.details, **there)
+            details = search.details | {"tried": end.tried}
+            return out_of_time(oracle.family, end.stopped, search.heads, **details)
         return search.conclude(oracle.family, end)
 
 
@@ -99,11 +83,11 @@ class Search:
     @staticmethod
     def prepare(oracle: ExampleOracle, count: int) -> "Search":
         """Draw `count` samples (0: as many as it takes); raises Spent as `gather` does."""
-        linear = as_linear(oracle.family)
-        found = gather(oracle, count or needed(linear))
+        forms = LINEAR_FORMS.need(oracle.family)
+        found = gather(oracle, count or needed(forms))
         # Parities look at 64 samples at once.
-        slow = max(1, patience(costs(found)) // (512 if linear.q == 2 else 8))
-        return Search(family=linear, found=found, enumeration=enumeration(found), slow=slow)
+        slow = max(1, patience(costs(found)) // (512 if forms.q == 2 else 8))
+        return Search(family=forms, found=found, enumeration=enumeration(found), slow=slow)
 
     @property
     def heads(self) -> int:
@@ -114,7 +98,7 @@ class Search:
     @property
     def details(self) -> dict[str, Any]:
         """What is said about every search."""
-        return {"candidates": self.family.size, "samples": len(self.found)}
+        return {"candidates": self.family.secrets.size, "samples": len(self.found)}
 
     def parts(self, size: int) -> Iterator[tuple[int, int]]:
         """Cut the search into parts of `size` whole steps: heads start .. stop-1 of each."""
@@ -217,9 +201,10 @@ def enumeration(found: Samples) -> Enumeration:
     """Prepare the search through all vectors that could be the secret of samples."""
     family = found.family
     if family.q == 2:
+        bits = np.argsort(family.table)[found.codes]  # <a, s> + e, which a window's codes reverse
         return Parities(
             columns=pack(1 - 2 * found.a.T),
-            codes=pack(1 - 2 * found.codes),
+            codes=pack(1 - 2 * bits),
             limits=_differences(found),
         )
     values = np.array(values_of(family), np.int64)

@@ -5,34 +5,29 @@ one wrong label among those it uses spoils it.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hardness.kernels import System
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.learner import (
-    SPENT,
-    Hypothesis,
-    Outcome,
-    as_parity,
-    member,
-    nothing,
-    only_parity,
-)
-from instances.family import Family, require
+from hardness.upper.attack import Attack
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
+from hardness.upper.search import is_member
+from instances.capabilities import NOISY_PARITIES, Capability
+from instances.family import require
+from instances.modular import Modular
 from instances.reduced import reduce
 
 _AT_ONCE = 1024  # examples: the clock is looked at between draws
 
 
 @dataclass(frozen=True, kw_only=True)
-class Elimination:
+class Elimination(Attack):
     """Solves for the hidden set; `checks` more equations confirm it (a false one: 2^-checks)."""
 
     name: ClassVar[str] = "elimination"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    needs: ClassVar[Capability[Modular]] = NOISY_PARITIES
     about: ClassVar[str] = "Gaussian elimination over GF(2): 2(d + 31) noiseless examples or so"
 
     checks: int = 32
@@ -40,18 +35,18 @@ class Elimination:
     def __post_init__(self) -> None:
         require(self.checks >= 0, f"checks={self.checks} given: it must be at least 0")
 
-    def supports(self, family: Family) -> str | None:
-        """Hidden parities only."""
-        return only_parity(family)
+    def unfit(self, forms: Modular) -> str | None:
+        """Return None: it attacks noise too, and says that it is there."""
+        return None
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Add equations until the rank is full and the checks are passed, or one contradicts."""
-        family = as_parity(oracle.family)
-        system = System(family.d)
+        family, n = oracle.family, forms.n
+        system = System(forms.d)
         used = 0
         try:
-            while system.rank < family.d - 1 or used < family.d - 1 + self.checks:
-                missing = max(family.d - 1 + self.checks - used, family.d - 1 - system.rank)
+            while system.rank < n or used < n + self.checks:
+                missing = max(n + self.checks - used, n - system.rank)
                 equations = reduce(oracle.draw(min(2 * missing, _AT_ONCE)))
                 used += len(equations)
                 conflicts = system.add(equations.words, equations.codes)
@@ -65,8 +60,8 @@ class Elimination:
                     )
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], rank=system.rank, equations=used)
-        found = tuple(int(j) for j in np.flatnonzero(system.solution()))
+        bits = tuple(int(bit) for bit in system.solution()[1:])
         details: dict[str, Any] = {"rank": system.rank, "equations": used}
-        if len(found) != family.m:
-            return nothing(family, Outcome.NOISY, size_found=len(found), **details)
-        return member(family, found, **details)
+        if not is_member(forms, bits):
+            return nothing(family, Outcome.NOISY, size_found=sum(bits), **details)
+        return member(family, family.from_linear(bits), **details)

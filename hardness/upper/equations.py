@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle
-from hardness.upper.drawing import draw_open
-from instances.coded import CodedExamples, as_coded
-from instances.errors import UsageError
-from instances.family import Examples, Family, Secret
-from instances.lpn import Lpn
-from instances.parity import Parity
+from hardness.upper.drawing import draw_joined
+from instances.capabilities import NOISY_PARITIES
+from instances.coded import as_coded
+from instances.family import Examples, Secret
+from instances.modular import Modular
 from instances.tokens import mask
 
 
@@ -23,11 +22,12 @@ class Equations:
     >>> from instances import parse
     >>> instance = parse("parity:d=20,m=3,noise=0.1").instance(0)
     >>> found = equations(instance.examples(0, 400))
-    >>> bool(found.errors(bits_of(instance.family, instance.hidden.secret)) < 0.2 * len(found))
+    >>> bits = instance.family.to_linear(instance.hidden.secret)
+    >>> bool(found.errors(bits) < 0.2 * len(found))
     True
     """
 
-    family: Lpn
+    family: Modular
     words: NDArray[np.uint64]
     codes: NDArray[np.uint8]
 
@@ -49,44 +49,9 @@ class Equations:
         return right + (wrong * math.log2(2 * rate) if wrong else 0)
 
 
-def only_equations(family: Family) -> str | None:
-    """Say why an attack on noisy parities cannot run on another family."""
-    if isinstance(family, Parity | Lpn):
-        return None
-    return f"it attacks noisy linear equations over GF(2) (parity, lpn), not {family.name}"
-
-
-def as_lpn(family: Family) -> Lpn:
-    """Read hidden parities on m of d - 1 coordinates as LPN; raises UsageError for others.
-
-    >>> from instances import parse
-    >>> as_lpn(parse("parity:d=21,m=3,noise=0.1")) == parse("lpn:n=20,h=3,noise=0.1")
-    True
-    """
-    if isinstance(family, Parity):
-        return Lpn(n=family.d - 1, h=family.m, noise=family.noise)
-    if not isinstance(family, Lpn):
-        raise UsageError(f"{family.spec} given: parity or lpn is needed")
-    return family
-
-
-def bits_of(family: Family, secret: Secret) -> Secret:
-    """Write a member of parity or lpn as n bits."""
-    if not isinstance(family, Parity):
-        return secret
-    return tuple(int(j in secret) for j in range(1, family.d))
-
-
-def secret_of(family: Family, bits: Secret) -> Secret:
-    """Write n entries as a secret of the family: of a parity, the hidden set."""
-    if not isinstance(family, Parity):
-        return bits
-    return tuple(j + 1 for j, bit in enumerate(bits) if bit)
-
-
 def equations(examples: Examples) -> Equations:
-    """Keep the examples whose label is unknown; raises UsageError for other families."""
-    family = as_lpn(examples.family)
+    """Keep the examples whose label is unknown; raises UsageError without `noisy_parities`."""
+    family = NOISY_PARITIES.need(examples.family)
     packed = as_coded(examples)
     opened = family.open(packed.words)
     words = packed.words[opened, 0] ^ packed.words[opened, 1]
@@ -99,17 +64,4 @@ def pool(oracle: ExampleOracle, count: int) -> Equations:
 
     Raises Spent where there are none, or where the time is over.
     """
-    parts = draw_open(oracle, count, equations)
-    return Equations(
-        family=as_lpn(oracle.family),
-        words=np.concatenate([part.words for part in parts])[:count],
-        codes=np.concatenate([part.codes for part in parts])[:count],
-    )
-
-
-def as_lpn_examples(examples: Examples) -> CodedExamples:
-    """Read examples of a parity as those of LPN: the tokens and codes are the same."""
-    packed = as_coded(examples)
-    return CodedExamples(
-        family=as_lpn(examples.family), words=packed.words, codes=packed.codes.astype(np.uint8)
-    )
+    return draw_joined(oracle, count, equations)

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles.budget import Resource
-from instances.errors import UsageError
 from instances.family import Family, Secret
 from instances.layer import AttentionLayer
 from instances.parameters import canonical
-from instances.parity import Parity
 
 Access = Literal["examples", "queries", "either"]  # either: it chooses as it runs
 Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
@@ -35,6 +33,7 @@ class Outcome(Enum):
     DEGENERATE = "a stage failed"
     DIVERGED = "diverged"
     INVALID = "invalid hypothesis"
+    RANDOMISED = "randomised predictions"
     UNJUDGED = "not judged"
     UNSUPPORTED = "not supported"
     NOT_LOADED = "not loaded"
@@ -81,6 +80,9 @@ _ADVICE = {
     "family alone: lower the rate",
     Outcome.INVALID: "the hypothesis gave values that are not finite or of the wrong shape: mend "
     "the learner",
+    Outcome.RANDOMISED: "the same tokens got other labels when they were asked for again, in other "
+    "batches: toss all coins while learning, or predict the mean over them, whose risk is never "
+    "larger",
     Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known: run it where "
     "secret.json is",
     Outcome.UNSUPPORTED: "the learner does not take this family, or asked for what this oracle "
@@ -178,15 +180,3 @@ def member(
 def nothing(family: Family, outcome: Outcome | None = None, **details: Any) -> Hypothesis:
     """Build the best hypothesis of who knows the family alone."""
     return Hypothesis(predict=family.known, outcome=outcome, details=details)
-
-
-def only_parity(family: Family) -> str | None:
-    """Say why a learner of hidden parities cannot run on another family."""
-    return None if isinstance(family, Parity) else f"it learns hidden parities, not {family.name}"
-
-
-def as_parity(family: Family) -> Parity:
-    """Narrow a family that `supports` has accepted; raises UsageError for another."""
-    if not isinstance(family, Parity):
-        raise UsageError(f"{family.spec} given: only hidden parities are supported here")
-    return family

@@ -15,7 +15,7 @@ from hardness.upper.features import MAPS, FeatureMap
 from hardness.upper.heads import HeadCount, heads
 from hardness.upper.learner import SPENT, Hypothesis, Outcome
 from hardness.upper.leastsquares import Array, Fit, LeastSquares
-from instances.dense import Dense
+from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
 
 _MOST_FEATURES = {"cubic": 1 << 15, "softmax": 5000}  # an hour, ten minutes
@@ -161,7 +161,8 @@ def _due(rows: _Rows, features: FeatureMap) -> float:
     for large x. Nearer to 1 these heavy-tailed features cost more, by measurement (d = 6)
     about noise^2 (x + 3) / (x (x - 1)), so that is solved for x.
     """
-    noise = float(rows.family.noise) ** 2 if isinstance(rows.family, Dense) else 0.0
+    real = REAL_LABELS.of(rows.family)
+    noise = float(real.noise) ** 2 if real else 0.0
     if not noise:
         return _OVER[features.name]
     entries = rows.examples * rows.family.k * rows.family.d

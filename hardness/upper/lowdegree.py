@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, nothing
-from hardness.upper.reduced import only_coded, predictor
-from instances.coded import require_coded
+from hardness.upper.reduced import predictor
+from instances.capabilities import CODED, SCHEME
 from instances.family import Family, Secret, require
 from instances.limits import require_memory
 from instances.reduced import reduce
-from instances.symmetric import Symmetric, to_float
+from instances.symmetric import to_float
 
 _BLOCK = 1 << 12
 
@@ -41,11 +41,11 @@ class LowDegree:
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor."""
-        return only_coded(family)
+        return CODED.missing(family)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Solve the normal equations, then scale the fit by what fresh examples say of it."""
-        family = require_coded(oracle.family)
+        family = CODED.need(oracle.family)
         degree = min(self.degree, family.d - 1)
         size = 0
         for k in range(degree + 1):
@@ -83,9 +83,10 @@ class LowDegree:
 
 def _claimed(family: Family, monomial: Secret, coefficient: float) -> Secret | None:
     """The hidden set whose own coefficient this is, within a factor of two."""
-    if not isinstance(family, Symmetric) or len(monomial) != family.m:
+    scheme = SCHEME.of(family)
+    if scheme is None or len(monomial) != scheme.m:
         return None
-    peak = float(1 - 2 * family.noise) * to_float(family.fourier[family.m])
+    peak = float(1 - 2 * family.noise) * to_float(scheme.fourier[scheme.m])
     return monomial if peak and coefficient / peak > 0.5 else None
 
 

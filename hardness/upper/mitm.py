@@ -9,7 +9,7 @@ secret's entries [Sti02]. Rare errors are passed over: other samples are tried t
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,20 @@ from hardness.kernels.halves import Fit, Half, Sorted
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import needed
 from hardness.upper.costs import costs, patience
-from hardness.upper.learner import SPENT, Hypothesis, nothing
+from hardness.upper.learner import Hypothesis
 from hardness.upper.middle import Plan, explained, halves, plan, stride
 from hardness.upper.search import (
-    as_linear,
+    SecretSearch,
     better,
     conclude,
     gather,
-    only_linear,
+    out_of_time,
     values_of,
     wanted,
 )
-from instances.family import Family, Secret, require
+from instances.family import Secret
 from instances.limits import require_memory
+from instances.modular import Modular
 from instances.samples import Samples
 
 MOST = 1 << 30  # half secrets, on any machine
@@ -38,45 +39,28 @@ _WORK = 1 << 25  # pairs and parts between looks at the clock
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeetInTheMiddle:
-    """Matches halves of the secret on `samples` samples (0: as many as it takes to be sure).
-
-    start: the index of the first step, by which a search that ran out of time is taken up again.
-    """
+class MeetInTheMiddle(SecretSearch):
+    """Matches halves of the secret; a step is a part of a rotation of the window."""
 
     name: ClassVar[str] = "mitm"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     about: ClassVar[str] = "meet in the middle: square-root time and memory for sparse secrets"
 
-    samples: int = 0
-    start: int = 0
-
-    def __post_init__(self) -> None:
-        require(self.samples >= 0, f"samples={self.samples} given: at least 0")
-        require(self.start >= 0, f"start={self.start} given: at least 0")
-
-    def supports(self, family: Family) -> str | None:
-        """Parities and LWE-style families whose list of half secrets fits on a large machine."""
-        reason = only_linear(family)
-        if reason:
-            return reason
-        size = max(halves(as_linear(family)))
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that the list of half secrets fits on no machine, or None."""
+        size = max(halves(forms))
         if size > MOST:
             return f"it has 2^{math.log2(size):.1f} half secrets, at most 2^30 are sorted"
         return None
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Go through the blocks of samples and the rotations, until a secret is believed."""
-        family = oracle.family
-        linear = as_linear(family)
-        how = plan(linear)
-        require_memory(2 * how.bytes, f"the sorted half secrets of {linear.spec}")
-        found = gather(oracle, self.samples or max(needed(linear), how.keyed * how.blocks))
+        how = plan(forms)
+        require_memory(2 * how.bytes, f"the sorted half secrets of {forms.spec}")
+        found = gather(oracle, self.samples or max(needed(forms), how.keyed * how.blocks))
         if len(found) < how.samples:
-            how = plan(linear, len(found))
+            how = plan(forms, len(found))
         blocks = max(1, min(how.blocks, len(found) // how.keyed))
-        turns = linear.n if linear.h else 1
+        turns = forms.n if forms.h else 1
         slow = max(1, patience(costs(found.cut(0, how.samples))) // 8)
         chunk = max(1, min(how.left, int(_WORK * how.left / how.work / slow)))
         chunks = -(-how.left // chunk)
@@ -98,12 +82,13 @@ class MeetInTheMiddle:
                 more, secret = meeting.step(part * chunk, chunk)
                 tried += more
                 best = better(best, found, secret)
-                if best and best[0] >= wanted(linear):
+                if best and best[0] >= wanted(forms):
                     break
-        except Spent as spent:
-            details |= {"start": index, "steps": total, "tried": tried, "samples": len(found)}
-            return nothing(family, SPENT[spent.resource], **details)
-        return conclude(family, found, best and best[1], steps=total, tried=tried, **details)
+        except Spent:  # of time: all samples are drawn
+            details |= {"tried": tried, "samples": len(found)}
+            return out_of_time(oracle.family, index, total, **details)
+        secret = best and best[1]
+        return conclude(oracle.family, found, secret, steps=total, tried=tried, **details)
 
 
 class Meeting:

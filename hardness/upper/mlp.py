@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
-from hardness.upper.reduced import only_coded, predictor
+from hardness.upper.reduced import predictor
 from instances import tokens
+from instances.capabilities import CODED
 from instances.family import Family, require
 from instances.limits import require_memory
 from instances.reduced import reduce
@@ -58,7 +59,7 @@ class Mlp:
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor."""
-        return only_coded(family)
+        return CODED.missing(family)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Descend until the steps or the budget are at their end, or the loss is near 0."""

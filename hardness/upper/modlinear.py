@@ -5,34 +5,32 @@ inverse is then lifted, which doubles its bits each time. One wrong label among 
 it, and is noticed.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.attack import collect, only_modular
+from hardness.upper.attack import Attack, collect
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
+from hardness.upper.search import is_member
 from instances.errors import UsageError
-from instances.family import Family, Secret, require
+from instances.family import Secret, require
 from instances.limits import require_memory
 from instances.modular import Modular
-from instances.samples import Samples, as_modular
+from instances.samples import Samples
 
 _MORE = 8  # samples at a time, where the first are not independent
 _NUMBER_BYTES = 48  # of a residue on its way to a flint matrix and in it
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModLinear:
+class ModLinear(Attack):
     """Solves A s = b mod q; `checks` more equations confirm it (a false one: q^-checks)."""
 
     name: ClassVar[str] = "modlinear"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     about: ClassVar[str] = "linear algebra over Z_q: 2(n + 33) noiseless examples or so"
 
     checks: int = 32
@@ -43,32 +41,30 @@ class ModLinear:
             f"checks={self.checks} given: at least 8 must confirm a secret, or it is a guess",
         )
 
-    def supports(self, family: Family) -> str | None:
-        """LWE-style families with labels that are residues: what is rounded is not linear."""
-        if (reason := only_modular(family)) or not isinstance(family, Modular):
-            return reason
-        if len(family.levels) != family.q or family.name == "window":
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that labels are no residues, or None: what is rounded is not linear."""
+        if forms.step != 1:
             return "its labels say only roughly where <a, s> mod q is: try primal or arora-ge"
         return None
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Draw samples until n are independent, solve, and check the others."""
-        family = as_modular(oracle.family)
-        found = Samples.none(family)
-        missing = family.n + self.checks
-        require_memory(_NUMBER_BYTES * missing * family.n, f"{missing} equations")
+        family = oracle.family
+        found = Samples.none(forms)
+        missing = forms.n + self.checks
+        require_memory(_NUMBER_BYTES * missing * forms.n, f"{missing} equations")
         try:
-            while len(independent(found.a, family.q)) < family.n:
-                found = join((found, collect(oracle, missing)))
+            while len(independent(found.a, forms.q)) < forms.n:
+                found = Samples.join((found, collect(oracle, missing)))
                 missing = _MORE
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], samples=len(found))
-        residues = solve(found.a, found.b, family.q)
+        residues = solve(found.a, found.b, forms.q)
         wrong = int(np.count_nonzero(found.residuals(residues)))
-        secret = family.secrets.lift(residues)
-        if wrong or secret is None:
+        secret = forms.secrets.lift(residues)
+        if wrong or secret is None or not is_member(forms, secret):
             return nothing(family, Outcome.NOISY, samples=len(found), contradictions=wrong)
-        return member(family, secret, samples=len(found))
+        return member(family, family.from_linear(secret), samples=len(found))
 
 
 def solve(a: NDArray[np.int64], b: NDArray[np.int64], q: int) -> Secret:
@@ -112,15 +108,6 @@ def inverse(a: NDArray[np.int64], q: int) -> nmod_mat:
         found = found * 2 - found * exact * found
         bits *= 2
     return found
-
-
-def join(parts: Sequence[Samples]) -> Samples:
-    """Put samples of one family one after another."""
-    return Samples(
-        family=parts[0].family,
-        a=np.concatenate([part.a for part in parts]),
-        codes=np.concatenate([part.codes for part in parts]),
-    )
 
 
 def _residue(q: int) -> int:

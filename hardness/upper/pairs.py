@@ -25,9 +25,9 @@ from hardness.kernels.pairsums import Array, strips
 from hardness.measures.pairs import PairStatistic
 from hardness.oracles import ExampleOracle
 from hardness.upper.learner import Hypothesis, Outcome, member, nothing
-from hardness.upper.reduced import as_symmetric
 from hardness.upper.signs import Signs, gather, telling, wanted
 from instances import tokens
+from instances.capabilities import SCHEME
 from instances.family import Family, Secret, require
 from instances.krawtchouk import column
 from instances.limits import require_memory
@@ -98,10 +98,12 @@ class Pairs:
 
     def supports(self, family: Family) -> str | None:
         """Parities and two-valued profiles that take at most 2^46 products."""
-        if not isinstance(family, Symmetric) or not family.two_valued:
-            values = " of more values" if isinstance(family, Symmetric) else ""
-            return f"it learns parities and two-valued profiles, not {family.name}{values}"
-        if self.level and self.level not in (there := _levels(family)):
+        scheme = SCHEME.of(family)
+        if scheme is None:
+            return SCHEME.missing(family)
+        if not scheme.two_valued:
+            return f"it learns parities and two-valued profiles, not {family.name} of more values"
+        if self.level and self.level not in (there := _levels(scheme)):
             return f"level={self.level} given: the profile has parts at {_listed(there)} only"
         bits = math.log2(self.samples or pairs_cost(family, self.level, _RARELY).opened)
         operations = 2 * bits - 1 + math.log2(family.d)
@@ -114,7 +116,7 @@ class Pairs:
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Score all coordinates, and claim the m best where the examples confirm them."""
-        family = as_symmetric(oracle.family)
+        family = SCHEME.need(oracle.family)
         plan = pairs_cost(family, self.level, _RARELY)
         found = gather(oracle, self.samples or plan.opened)
         statistic = PairStatistic.of(family, plan.level)
@@ -138,7 +140,7 @@ def pairs_cost(family: Family, level: int = 0, miss: float = 1 / 3) -> Plan:
     >>> pairs_cost(parse("parity:d=24,m=3,noise=0.1")).level
     3
     """
-    symmetric = as_symmetric(family)
+    symmetric = SCHEME.need(family)
     require(symmetric.two_valued, f"{family.spec} given: two-valued profiles go here")
     require(0 < miss < 1, f"miss={miss} given: a probability between 0 and 1")
     choices = [level] if level else _levels(symmetric)

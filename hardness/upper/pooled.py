@@ -2,37 +2,34 @@
 
 The query of a pool of L parities has the mean (1 - 2 eta)/2 E[sign(sum of the pool) chi_S] for
 member S, about (1 - 2 eta)/sqrt(2 pi L) inside of the pool. The learner computes it exactly for
-every member that is left, and an answer rules out whoever is further than tau from it: whole pools
-at a time, where asking one by one rules out one.
+every member that is left, and an answer rules out those further than tau from it: whole pools at a
+time, where asking one by one rules out one.
+
+Of other families whose members can be listed it asks about the first 1, 2, 4, ... that are left,
+always as many as make sure that most are ruled out, whatever the answer; where no pool is sure of
+any it goes on one by one.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import Means, Pool, QueryOracle, Spent
 from hardness.oracles.means import can_follow, secrets
-from hardness.upper.learner import (
-    SPENT,
-    Hypothesis,
-    Outcome,
-    as_parity,
-    member,
-    nothing,
-    only_parity,
-)
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
+from hardness.upper.versionspace import Asking, Question, VersionSpace
+from instances.capabilities import CHARACTERS
 from instances.family import Family, require
+from instances.symmetric import Symmetric
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pooled:
-    """Asks about `pool` parities at once (0: as many as the tolerance allows)."""
+class Pooled(Asking):
+    """Asks about `pool` members at once (0: as many as the tolerance allows)."""
 
     name: ClassVar[str] = "pooled"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "queries"
     about: ClassVar[str] = "statistical queries that test many candidates at once"
 
     pool: int = 0
@@ -41,15 +38,28 @@ class Pooled:
         require(self.pool >= 0, f"pool={self.pool} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
-        """Hidden parities whose members can all be followed."""
-        reason = only_parity(family)
-        if reason is None and not can_follow(as_parity(family)):
-            reason = "it follows every member: d - 1 may be up to 26, and N 2^m up to 2^28"
-        return reason
+        """Return None where every member can be followed, or the reason."""
+        if CHARACTERS.of(family) is None or can_follow(family):
+            return super().supports(family)
+        return "it follows every member: d - 1 may be up to 26, and N 2^m up to 2^28"
 
-    def learn(self, oracle: QueryOracle, rng: np.random.Generator) -> Hypothesis:
-        """Ask pools of the members that are left, in lexicographic order, until one is left."""
-        family = as_parity(oracle.family)
+    def narrow(self, space: VersionSpace) -> None:
+        """Ask about the pool that is surest to rule members out, one by one where none is."""
+        while len(space.left) > 1:
+            pool = self._surest(space)
+            if not pool.sure(space.tau):
+                return space.ask_each()
+            space.ask(pool)
+
+    def _surest(self, space: VersionSpace) -> Question:
+        """Choose the pool that rules out the most members whatever the answer."""
+        most = len(space.left)
+        sizes = [min(self.pool, most)] if self.pool else [1 << i for i in range(most.bit_length())]
+        pools = space.about([space.left[:size] for size in sizes])
+        return max(pools, key=lambda pool: pool.sure(space.tau))
+
+    def ask_characters(self, oracle: QueryOracle, family: Symmetric) -> Hypothesis:
+        """Ask about pools of the members that are left, in order, until one is left."""
         tau = float(oracle.tau)
         signal = float(1 - 2 * family.noise) / 2
         if not tau < signal / 2:

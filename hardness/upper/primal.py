@@ -2,29 +2,28 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from flint import fmpz_mat
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.attack import believed, collect, needed, only_modular
+from hardness.upper.attack import Attack, believed, collect, needed, no_lattice
 from hardness.upper.embedding import Embedding, best_count, embed
 from hardness.upper.learner import SPENT, Hypothesis, member, nothing
-from hardness.upper.modlinear import join
 from hardness.upper.reduction import LLL_BLOCK, bkz, lll, require_fpylll, root_hermite
 from instances.errors import UsageError
-from instances.family import Family, Secret, require
+from instances.family import Secret, require
 from instances.limits import require_memory
 from instances.modular import Modular
-from instances.samples import Samples, as_modular
+from instances.samples import Samples
 
 _LARGEST_BLOCK = 80
 _STEP = 4  # between block sizes
 
 
 @dataclass(frozen=True, kw_only=True)
-class Primal:
+class Primal(Attack):
     """Reduces the embedding lattice with blocks start, start + 4, ..., block; 2 is LLL alone.
 
     Blocks above 2 need the extra `lattice`. A run that was cut short goes on where it was with
@@ -32,8 +31,6 @@ class Primal:
     """
 
     name: ClassVar[str] = "primal"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
     about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
 
     block: int = LLL_BLOCK
@@ -48,24 +45,17 @@ class Primal:
         require(self.start >= 3, f"start={self.start} given: the first block of BKZ, at least 3")
         require(self.samples >= 0, f"samples={self.samples} given: at least 1, or 0 for the best")
 
-    def supports(self, family: Family) -> str | None:
-        """LWE-style families whose labels say about where <a, s> mod q is, with an error."""
-        if (reason := only_modular(family)) or not isinstance(family, Modular):
-            return reason
-        if family.name not in ("lwe", "lwr"):
-            return "it needs labels that say about where <a, s> mod q is, of lwe or lwr"
-        error = Samples.none(family).error
-        if error is None or len(error.values) == 1:
-            return "its labels have no error: use modlinear"
-        return None
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that labels do not say about where <a, s> mod q is, with an error, or None."""
+        return no_lattice(forms)
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Reduce with growing blocks until a basis vector holds a secret that samples show."""
         if self.block > LLL_BLOCK:
             require_fpylll()
-        family = as_modular(oracle.family)
+        family = oracle.family
         try:
-            lattice = self._embed(family, oracle)
+            lattice = self._embed(forms, oracle)
         except Spent as spent:
             return nothing(family, SPENT[spent.resource])
         used = len(lattice.samples)
@@ -79,23 +69,23 @@ class Primal:
                 details["block"] = block
                 secret = recover(lattice, basis)
                 if secret is not None:
-                    return member(family, secret, **details)
+                    return member(family, family.from_linear(secret), **details)
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], **details)
         return nothing(family, **details)
 
-    def _embed(self, family: Modular, oracle: ExampleOracle) -> Embedding:
-        found = collect(oracle, max(needed(family), family.n))
+    def _embed(self, forms: Modular, oracle: ExampleOracle) -> Embedding:
+        found = collect(oracle, max(needed(forms), forms.n))
         count = self.samples or best_count(found, root_hermite(self.block))
-        d = family.n + count + 1
+        d = forms.n + count + 1
         require_memory(100 * d * d, f"a lattice of dimension {d}")
         while True:
-            if len(found) < count + family.n:
-                found = join((found, collect(oracle, count + family.n - len(found))))
+            if len(found) < count + forms.n:
+                found = Samples.join((found, collect(oracle, count + forms.n - len(found))))
             try:
                 return embed(found, count)
             except UsageError:  # a low rank, likely for small n and q only
-                found = join((found, collect(oracle, 8)))
+                found = Samples.join((found, collect(oracle, 8)))
 
     def _reduce(
         self, lattice: Embedding, oracle: ExampleOracle, seed: int

@@ -1,4 +1,4 @@
-"""Predictions made of a function of z, the reduced view of tokens, and who may make them."""
+"""Predictions made of a function of z, the reduced view of tokens."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper.learner import Predict
-from instances.coded import Coded
-from instances.errors import UsageError
 from instances.family import Family
-from instances.symmetric import Symmetric
 
 _AT_ONCE = 1 << 12
 
@@ -42,17 +39,3 @@ def known_factor(family: Family, z: NDArray[np.float64]) -> NDArray[np.float64]:
     x[:, 1] = z
     x[:, 1, 0] = -1
     return family.known(x)[:, 0, 0]
-
-
-def only_coded(family: Family) -> str | None:
-    """Say why a learner of one factor a label cannot run on another family."""
-    if isinstance(family, Coded):
-        return None
-    return f"it learns two-token families whose labels have one unknown factor, not {family.name}"
-
-
-def as_symmetric(family: Family) -> Symmetric:
-    """Narrow a family to symmetric functions of hidden sets; raises UsageError for another."""
-    if not isinstance(family, Symmetric):
-        raise UsageError(f"{family.spec} given: only symmetric functions of hidden sets go here")
-    return family

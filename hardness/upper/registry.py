@@ -8,7 +8,7 @@ from hardness.upper.learner import Learner
 from instances.errors import UsageError, unknown
 from instances.lazy import Imported
 from instances.parameters import build
-from instances.spec import FAMILIES
+from instances.spec import kind_of
 
 LEARNERS: Mapping[str, type[Any]] = Imported(
     "hardness.upper",
@@ -69,13 +69,13 @@ def parse_learner(text: str) -> Learner:
 
 def _foreign(text: str) -> Learner:
     """Name a learner of others; nothing of it is executed here, nor looked at."""
-    from hardness.upper.isolated import Foreign, protect
+    from hardness.upper.isolated import Foreign
     from hardness.upper.plugins.names import installed, plugin
 
     found = plugin(text)
     if found and found.kind == "file":
         file = Path(found.place)
-        parts = [str(file.absolute()), found.attribute, found.parameters]
+        parts = [str(file.resolve()), found.attribute, found.parameters]
         learner = Foreign(spec=text, text=":".join(p for p in parts if p), file=file)
     else:
         entries = installed(LEARNERS)
@@ -87,7 +87,7 @@ def _foreign(text: str) -> Learner:
                     f"'{text}' given: of {broken[0].distribution}: {broken[0].problem}"
                 )
             name = text.partition(":")[0]
-            if name in FAMILIES:
+            if kind_of(name):
                 raise UsageError(
                     f"'{name}' is a family and no learner: give the learner before the spec; "
                     "`hardness learners` lists them"
@@ -95,5 +95,4 @@ def _foreign(text: str) -> Learner:
             raise unknown("learner", name, [*LEARNERS, *named])
         entry = named[found.place]
         learner = Foreign(spec=text, text=text, package=f"{entry.distribution} {entry.version}")
-    protect()  # from here on this process may come to know what such a learner must not
     return learner

@@ -9,19 +9,20 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import needed
-from hardness.upper.equations import as_lpn, only_equations, pool
-from hardness.upper.learner import Hypothesis, Outcome, nothing
-from hardness.upper.search import conclude, wanted
+from hardness.upper.equations import pool
+from hardness.upper.learner import Hypothesis, Outcome
+from hardness.upper.search import SecretSearch, conclude, out_of_time, wanted
 from instances import tokens
-from instances.family import Family, Secret, require
+from instances.capabilities import NOISY_PARITIES, Capability
+from instances.family import Secret
 from instances.limits import require_memory
-from instances.lpn import Lpn
+from instances.modular import Modular
 
 _STEP = 1 << 27  # word operations between looks at the clock
 _MOST = 2.0**50
@@ -35,15 +36,13 @@ class Trials:
     """What restricted elimination takes on average.
 
     kept: k; success: of one trial, exactly, over the instance, the equations and the coordinates;
-    expected: trials, where each has equations of its own; operations: on words, in all of them;
-    examples: with z_0 of both signs, of a pool that serves all trials, as `pool_size` says.
+    expected: trials, where each has equations of its own; operations: on words, in all of them.
     """
 
     kept: int
     success: float
     expected: float
     operations: float
-    examples: int
 
 
 def success(d: int, m: int, noise: Fraction | float, kept: int) -> float:
@@ -63,7 +62,7 @@ def success(d: int, m: int, noise: Fraction | float, kept: int) -> float:
 
 
 def expected_trials(d: int, m: int, noise: Fraction | float, kept: int = 0) -> Trials:
-    """Count trials and examples for k coordinates (0: the best k) of hidden m of d - 1.
+    """Count trials for k coordinates (0: the best k) of hidden m of d - 1.
 
     Trials share a pool, which makes them a little dependent: pools differ in their flips, and the
     mean over pools is larger than 1/success by about exp(1/4), for the size of pool here.
@@ -79,7 +78,6 @@ def expected_trials(d: int, m: int, noise: Fraction | float, kept: int = 0) -> T
         success=chance,
         expected=expected,
         operations=expected * work(d, kept),
-        examples=2 * pool_size(Lpn(n=d - 1, h=m, noise=Fraction(noise)), kept),
     )
 
 
@@ -101,7 +99,7 @@ def work(d: int, kept: int) -> float:
     return kept**2 / 4 * (width / 2 + 4) + 4 * kept * width + 2 * d
 
 
-def pool_size(family: Lpn, kept: int) -> int:
+def pool_size(family: Modular, kept: int) -> int:
     """Count the equations of a pool: enough to be sure of a secret, and for trials to differ.
 
     The chance of a trial changes from pool to pool by a factor exp(+-1/2) or so for 4 k^2 noise of
@@ -113,70 +111,56 @@ def pool_size(family: Lpn, kept: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Restricted:
-    """Repeats trials on a pool of `samples` equations (0: `pool_size`), keeping `kept` coordinates.
+class Restricted(SecretSearch):
+    """Repeats trials on a pool of equations, `samples` or `pool_size`, keeping `kept` coordinates.
 
-    kept: 0 for the best number. start: the index of the first trial. Trial i is the same in all
-    runs. It gives up after 30 times the expected number of trials.
+    kept: 0 for the best number. A step is a trial; trial i is the same in all runs. It gives up
+    after 30 times the expected number of trials.
     """
 
     name: ClassVar[str] = "restricted"
-    revision: ClassVar[int] = 1
-    access: ClassVar[Literal["examples", "queries"]] = "examples"
+    needs: ClassVar[Capability[Modular]] = NOISY_PARITIES
     about: ClassVar[str] = "restricted Gaussian elimination: sparse parities with noise, LPN"
 
-    samples: int = 0
     kept: int = 0
-    start: int = 0
 
-    def __post_init__(self) -> None:
-        for name in ("samples", "kept", "start"):
-            given = getattr(self, name)
-            require(given >= 0, f"{name}={given} given: at least 0")
-
-    def supports(self, family: Family) -> str | None:
-        """Parities and LPN that take at most 2^50 operations on words."""
-        reason = only_equations(family)
-        if reason:
-            return reason
-        lpn = as_lpn(family)
-        operations = expected_trials(lpn.d, lpn.h or lpn.n, lpn.noise).operations
+    def unfit(self, forms: Modular) -> str | None:
+        """Return that it takes more than 2^50 operations on words, or None."""
+        operations = expected_trials(forms.d, forms.h or forms.n, forms.noise).operations
         if operations > _MOST:
             about = math.log2(operations)
             return f"it takes 2^{about:.1f} operations on words or so, at most 2^50 are tried"
         return None
 
-    def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
+    def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Draw a pool and repeat trials until one finds a secret that is believed."""
         from scipy.stats import binom
 
         from hardness.kernels import _restricted_jit as compiled
 
         family = oracle.family
-        lpn = as_lpn(family)
-        kept = min(self.kept or best_k(lpn.d, lpn.h or lpn.n, lpn.noise), lpn.n)
-        plan = expected_trials(lpn.d, lpn.h or lpn.n, lpn.noise, kept)
-        size = self.samples or pool_size(lpn, kept)
-        require_memory(3 * 8 * size * tokens.words_per_token(lpn.d), f"{size} equations")
+        kept = min(self.kept or best_k(forms.d, forms.h or forms.n, forms.noise), forms.n)
+        plan = expected_trials(forms.d, forms.h or forms.n, forms.noise, kept)
+        size = self.samples or pool_size(forms, kept)
+        require_memory(3 * 8 * size * tokens.words_per_token(forms.d), f"{size} equations")
         found = pool(oracle, size)
         checked = min(len(found), _CHECKED)
-        limit = int(binom.isf(_MISS, checked, float(lpn.noise)))
+        limit = int(binom.isf(_MISS, checked, float(forms.noise)))
         total = math.ceil(min(_PATIENCE * plan.expected, 2.0**62))
-        step = max(1, int(_STEP / work(lpn.d, kept)))
+        step = max(1, int(_STEP / work(forms.d, kept)))
         out = np.zeros(found.words.shape[1], np.uint64)
         details: dict[str, Any] = {"kept": kept, "expected_trials": float(f"{plan.expected:.6g}")}
         index, best = self.start, None
         while index < total:
             if not oracle.meter.has_time():
-                details |= {"start": index, "steps": total, "samples": len(found)}
-                return nothing(family, Outcome.SECONDS_SPENT, **details)
+                return out_of_time(family, index, total, samples=len(found), **details)
             count = min(step, total - index)
             met = compiled.trials(
                 found.words,
                 found.codes,
-                lpn.n,
+                forms.n,
                 kept,
-                lpn.h,
+                forms.h,
                 checked,
                 limit,
                 index,
@@ -185,13 +169,13 @@ class Restricted:
             )
             index = met + 1 if met >= 0 else index + count
             if met >= 0:
-                best = _bits(out, lpn)
-                if found.evidence(best) >= wanted(lpn):
+                best = _bits(out, forms)
+                if found.evidence(best) >= wanted(forms):
                     break
         return conclude(family, found, best, Outcome.NOT_FOUND, trials=index, **details)
 
 
-def _bits(words: np.ndarray, family: Lpn) -> Secret:
+def _bits(words: np.ndarray, family: Modular) -> Secret:
     """Unpack a secret: bit j + 1 is entry j."""
     signs = tokens.unpack(words, family.d)[1:]
     return tuple(int(v < 0) for v in signs)

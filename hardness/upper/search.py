@@ -1,22 +1,19 @@
 """What searches for a secret share: their samples, what they enumerate, what they end with."""
 
 import math
+from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
-import numpy as np
-
-from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.attack import SPARE, needed, only_modular
-from hardness.upper.equations import as_lpn, as_lpn_examples, secret_of
+from hardness.oracles import ExampleOracle
+from hardness.upper.attack import SPARE, Attack, needed
+from hardness.upper.drawing import draw_open
 from hardness.upper.learner import Hypothesis, Outcome, member, nothing
 from instances.errors import UsageError
-from instances.family import Family, Secret
+from instances.family import Family, Secret, require
 from instances.modular import Modular
-from instances.parity import Parity
-from instances.samples import Samples, as_modular, samples
+from instances.samples import Samples, samples
 
 WORTH_SAYING = 7  # bits beyond those that tell a secret from all others: coins, one in 128
-_AT_ONCE = 4096  # examples: the clock is looked at between draws
 
 
 class Evidence(Protocol):
@@ -32,14 +29,20 @@ class Evidence(Protocol):
         """Compute the bits by which they favour a secret over labels that are coins."""
 
 
-def only_linear(family: Family) -> str | None:
-    """Say why a search over linear functions mod q cannot run on another family."""
-    return None if isinstance(family, Parity) else only_modular(family)
+@dataclass(frozen=True, kw_only=True)
+class SecretSearch(Attack):
+    """An attack in steps, on `samples` samples (0: as many as it takes to be sure of a secret).
 
+    start: the index of the first step, by which a search that ran out of time is taken up again.
+    """
 
-def as_linear(family: Family) -> Modular:
-    """Read a family as one of functions of <a, s> mod q: a hidden parity is LPN."""
-    return as_lpn(family) if isinstance(family, Parity) else as_modular(family)
+    samples: int = 0
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            given = getattr(self, field.name)
+            require(given >= 0, f"{field.name}={given} given: at least 0")
 
 
 def values_of(family: Modular) -> tuple[int, ...]:
@@ -60,23 +63,7 @@ def gather(oracle: ExampleOracle, count: int) -> Samples:
 
     Raises Spent where there are none, or where the time is over.
     """
-    parts: list[Samples] = []
-    missing = count
-    try:
-        while missing > 0:
-            oracle.meter.require_time()
-            drawn = oracle.draw(min(2 * missing + 8, _AT_ONCE))
-            given = as_lpn_examples(drawn) if isinstance(drawn.family, Parity) else drawn
-            parts.append(samples(given))
-            missing -= len(parts[-1])
-    except Spent as spent:
-        if spent.resource != "examples" or not sum(map(len, parts)):
-            raise
-    return Samples(
-        family=as_linear(oracle.family),
-        a=np.concatenate([part.a for part in parts])[:count],
-        codes=np.concatenate([part.codes for part in parts])[:count],
-    )
+    return Samples.join(draw_open(oracle, count, samples)).cut(0, count)
 
 
 def wanted(family: Modular) -> float:
@@ -129,12 +116,17 @@ def conclude(
     if best is not None and evidence > -math.inf:
         details |= {"evidence": round(evidence, 2), "evidence_wanted": round(bits, 2)}
     if best is not None and evidence >= bits:
-        return member(family, secret_of(family, best), **details)
+        return member(family, family.from_linear(best), **details)
     if len(found) >= needed(found.family):
         return nothing(family, missed, **details)
     details["samples_wanted"] = needed(found.family)
     if best is not None and evidence >= bits - SPARE + WORTH_SAYING:
         coins = 2.0 ** (bits - SPARE - evidence)
-        secret = secret_of(family, best)
+        secret = family.from_linear(best)
         return member(family, secret, Outcome.EXAMPLES_SPENT, coins=coins, **details)
     return nothing(family, Outcome.EXAMPLES_SPENT, **details)
+
+
+def out_of_time(family: Family, start: int, steps: int, **details: Any) -> Hypothesis:
+    """End a search whose time was over before step `start` of all its steps."""
+    return nothing(family, Outcome.SECONDS_SPENT, start=start, steps=steps, **details)

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import SPARE, enough
-from hardness.upper.drawing import draw_open
-from hardness.upper.reduced import as_symmetric
+from hardness.upper.drawing import draw_joined
+from instances.capabilities import SCHEME
 from instances.family import Examples, Secret
 from instances.reduced import reduce
 from instances.symmetric import Symmetric
@@ -56,10 +56,10 @@ class Signs:
 
 
 def signs(examples: Examples) -> Signs:
-    """Keep the examples whose label is unknown; raises UsageError for other families."""
+    """Keep the examples whose label is unknown; raises UsageError without `scheme`."""
     found = reduce(examples)
     return Signs(
-        family=as_symmetric(examples.family),
+        family=SCHEME.need(examples.family),
         words=found.words,
         signs=1 - 2 * found.codes.astype(np.int8),
     )
@@ -70,12 +70,7 @@ def gather(oracle: ExampleOracle, count: int) -> Signs:
 
     Raises Spent where there are none, or where the time is over.
     """
-    parts = draw_open(oracle, count, signs)
-    return Signs(
-        family=as_symmetric(oracle.family),
-        words=np.concatenate([part.words for part in parts])[:count],
-        signs=np.concatenate([part.signs for part in parts])[:count],
-    )
+    return draw_joined(oracle, count, signs)
 
 
 def wanted(family: Symmetric) -> float:

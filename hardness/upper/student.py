@@ -15,7 +15,7 @@ from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attention import columns, linearize
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
 from hardness.upper.matching import matched
-from instances.coded import Coded
+from instances.capabilities import CODED
 from instances.family import Examples, Family, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
@@ -103,8 +103,8 @@ class Student:
 
 def trivial_loss(family: Family, batch: Examples) -> float:
     """The loss of who knows the family alone: as the family says, else on a batch."""
-    if isinstance(family, Coded):
-        return family.trivial_risk
+    if (coded := CODED.of(family)) is not None:
+        return coded.trivial_risk
     return float(((batch.y - family.known(batch.x)) ** 2).sum()) / len(batch)
 
 

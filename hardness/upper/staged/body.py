@@ -18,6 +18,9 @@ from instances.errors import UsageError
 
 Array = NDArray[np.float64]
 
+_ROUNDING = 1e-9  # relative
+_TIES = 1e-3  # of epsilon, at most what is rounding
+
 TOOL_D = 8  # a support query takes .02 s at d = 8, .3 s at 12, seconds at 16
 
 
@@ -115,7 +118,11 @@ def minimum_norm(body: Body) -> Array:
     """Return the point (d, d) of the body of least Frobenius norm, or raise EmptyBody.
 
     Least-distance programming: min |x| subject to G x >= h is, by duality, one nonnegative least
-    squares problem [LH74, chapter 23], solved by an active-set method that ends.
+    squares problem [LH74, chapter 23], solved by an active-set method. Constraints on boolean
+    tokens depend on one another: several become active at once, rounding decides which of them the
+    method takes, and it may go on past the minimum to multipliers that solve nothing. So limits
+    are moved apart to find the active ones, and what is found is checked: StageFailed where it is
+    no minimum all the same.
 
     >>> body = Body(u=np.array([[3.0, 4.0, 0.0, 0.0]]), b=np.array([10.0]), epsilon=5.0, bound=9.0)
     >>> minimum_norm(body).round(12).tolist()
@@ -127,18 +134,25 @@ def minimum_norm(body: Body) -> Array:
     limits = np.concatenate(
         [body.b - body.epsilon, -body.b - body.epsilon, np.full(2 * size, -body.bound)]
     )
+    ties = min(_TIES * body.epsilon, _ROUNDING)
+    apart = limits - ties * np.random.default_rng(0).random(len(limits))
     target = np.append(np.zeros(size), 1.0)
-    system = np.vstack([normals.T, limits])
+    system = np.vstack([normals.T, apart])
     try:
-        multipliers, distance = nnls(system, target, maxiter=30 * system.shape[1])
+        multipliers, _ = nnls(system, target, maxiter=30 * system.shape[1])
     except RuntimeError as error:
         raise StageFailed("body", f"the minimum-norm point was not found ({error})") from error
-    # The residual is zero exactly where the constraints contradict one another.
-    if distance < 1e-9:
-        raise _empty(body)
+    # At the minimum this is (-x, 1) / (1 + |x|^2), whose last entry is the square of its norm; it
+    # is zero exactly where the constraints contradict one another.
     residual = target - system @ multipliers
-    theta = (-residual[:-1] / residual[-1]).reshape(body.d, body.d)
-    return theta + 0.0  # no -0.0
+    if abs(residual[-1] - residual @ residual) < _ROUNDING * residual[-1]:
+        active = multipliers > 0
+        point = np.linalg.lstsq(normals[active], limits[active], rcond=None)[0]
+        theta = np.asarray(point.reshape(body.d, body.d))
+        if body.contains(theta, _ROUNDING * max(1.0, float(np.abs(limits).max()))):
+            return theta
+    _require_point(body)
+    raise StageFailed("body", "the minimum-norm point was not found: rounding hides it")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -198,18 +212,20 @@ def _solve(cost: Array, empty: Body | None = None, **program: Any) -> Array:
     """Minimise cost . x; raises EmptyBody where the program of a body has no point."""
     found = linprog(cost, method="highs", **program)
     if found.status == 2 and empty is not None:
-        raise _empty(empty)
+        _require_point(empty)
     if found.x is None:
         raise StageFailed("body", f"a linear program was not solved ({found.message})")
     return np.asarray(found.x)
 
 
-def _empty(body: Body) -> EmptyBody:
+def _require_point(body: Body) -> None:
+    """Raise EmptyBody, with the epsilon that it takes, where no Theta meets the constraints."""
     least, _ = least_epsilon(body.u, body.b, body.bound)
-    return EmptyBody(
-        f"epsilon={body.epsilon:.3g} given: no Theta meets the {len(body.u)} constraints, with "
-        f"epsilon={least:.3g} one does: raise epsilon, or drop the rows with large residuals"
-    )
+    if least > body.epsilon:
+        raise EmptyBody(
+            f"epsilon={body.epsilon:.3g} given: no Theta meets the {len(body.u)} constraints, with "
+            f"epsilon={least:.3g} one does: raise epsilon, or drop the rows with large residuals"
+        )
 
 
 def _side(u: Array) -> int:

@@ -36,44 +36,53 @@ def hull(found: Constraints, ridge: float = RIDGE) -> Hull:
     """
     if len(found) < 4:
         raise StageFailed("hull", f"{len(found)} constraints left after removing repeats")
-    even, odd = (_sums(found.cut(slice(start, None, 2))) for start in (0, 1))
-    second, mixed = even[0] + odd[0], even[1] + odd[1]
-    weight = float(np.sum(found.weights**2))
-    d = found.left.shape[1]
+    halves = [found.cut(slice(start, None, 2)) for start in (0, 1)]
+    even, odd = (_second_moment(half) for half in halves)
     return Hull(
-        centre=_solve(second, mixed, ridge).reshape(d, d),
-        second_moment=second / weight,
-        r2=_explained(_solve(*even, ridge), found.cut(slice(1, None, 2))),
+        centre=_solve(even + odd, found, ridge),
+        second_moment=(even + odd) / float(np.sum(found.weights**2)),
+        r2=_explained(_solve(even, halves[0], ridge), halves[1]),
     )
 
 
-def _solve(second: Array, mixed: Array, ridge: float) -> Array:
+def _solve(second: Array, found: Constraints, ridge: float) -> Array:
+    """The ridge solution (d, d), refined once by the residuals of the constraints themselves.
+
+    Where the constraints determine nothing, the solution of the normal equations alone is off by
+    rounding times their condition number, which is its square for the residuals' correction.
+    """
+    d = found.left.shape[1]
     shift = max(ridge, 1e-14) * float(np.trace(second)) / len(second)
-    shifted = second + shift * np.eye(len(second))
     # Without the estimate of the condition number that scipy.linalg.solve warns of: with few
     # constraints it is as large as the shift lets it be.
-    return np.asarray(scipy.linalg.cho_solve(scipy.linalg.cho_factor(shifted), mixed))
+    factor = scipy.linalg.cho_factor(second + shift * np.eye(len(second)))
+    theta = np.zeros((d, d))
+    for _ in range(2):
+        weighted = found.weights**2 * (found.b - _logits(theta, found))
+        slope = found.left.T @ (weighted[:, None] * found.right) - shift * theta
+        theta += scipy.linalg.cho_solve(factor, slope.ravel()).reshape(d, d)
+    return theta
 
 
-def _sums(found: Constraints) -> tuple[Array, Array]:
-    """U^T D U and U^T D b, U made in batches."""
+def _second_moment(found: Constraints) -> Array:
+    """U^T D U, U made in batches."""
     size = found.left.shape[1] ** 2
-    second, mixed = np.zeros((size, size)), np.zeros(size)
+    second = np.zeros((size, size))
     batch = max(1, _BATCH_BYTES // (8 * size))
     for start in range(0, len(found), batch):
         part = found.cut(slice(start, start + batch))
         u = part.u * part.weights[:, None]
         second += u.T @ u
-        mixed += u.T @ (part.b * part.weights)
-    return second, mixed
+    return second
+
+
+def _logits(theta: Array, found: Constraints) -> Array:
+    """left_r theta right_r^T for every constraint, (R,)."""
+    return np.asarray(np.einsum("rb,rb->r", found.left @ theta, found.right))
 
 
 def _explained(theta: Array, found: Constraints) -> float:
     """1 - (weighted error)/(weighted square of b), never below -1."""
-    d = found.left.shape[1]
-    predicted = np.einsum(
-        "ra,ab,rb->r", found.left, theta.reshape(d, d), found.right, optimize=True
-    )
-    error = float(np.sum((found.weights * (found.b - predicted)) ** 2))
+    error = float(np.sum((found.weights * (found.b - _logits(theta, found))) ** 2))
     scale = float(np.sum((found.weights * found.b) ** 2))
     return max(1.0 - error / scale, -1.0) if scale else 0.0

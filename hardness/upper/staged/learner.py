@@ -11,7 +11,7 @@ from hardness.upper.matching import matched
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.paper import paper, refusal
 from hardness.upper.staged.practical import Plan, practical
-from instances.dense import Dense
+from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
 
 LARGEST_D = 64  # 1 GiB of matrices
@@ -34,7 +34,7 @@ class Staged:
     """
 
     name: ClassVar[str] = "staged"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     about: ClassVar[str] = "the provable algorithm of Chen and Li, in stages that report"
 
@@ -81,8 +81,8 @@ class Staged:
         except Spent as spent:
             outcome = SPENT[spent.resource]
         family, best = oracle.family, journal.best
-        noise = float(family.noise) if isinstance(family, Dense) else 0.0
-        signals = journal.diagnose(family.k, noise)
+        real = REAL_LABELS.of(family)
+        signals = journal.diagnose(family.k, float(real.noise) if real else 0.0)
         details = journal.to_json() | {"diagnosis": [signal.to_json() for signal in signals]}
         # Who knows the family may do better than a layer that explains nothing.
         if best is None or best.error >= 1:
