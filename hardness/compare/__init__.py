@@ -60,23 +60,4 @@ __all__ = [
     "write_stress",
 ]
 
-lazily(
-    __name__,
-    {
-        "both": "Comparison Cut compare distinct usual values_of",
-        "climb": "Climb",
-        "descent": "DescentStudy descent_sizes descent_study",
-        "distinction": "Distinction",
-        "distinguish": "distinguish",
-        "game": "Game play",
-        "pairtest": "PairTest pair_test",
-        "results": "read_comparison write_comparison",
-        "risk": "Risk measure",
-        "run": "Run learn_once require_support run",
-        "scaling": "Scaling scaling",
-        "siege": "Siege attack attacks_on",
-        "spectrum": "Attempt Spectra spectra",
-        "stress": "Stress stress",
-        "stressfile": "read_stress write_stress",
-    },
-)
+lazily(__name__)

@@ -12,24 +12,12 @@ from hardness.compare.warm import warm
 from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
-from instances.dense import Dense
-from instances.dial import Dial
-from instances.errors import ToolkitError, UsageError
-from instances.linear import Linear
-from instances.modular import Modular
+from instances.errors import ToolkitError, UnknownFamily, UsageError
 from instances.parameters import key_values, plain
-from instances.parity import Parity
-from instances.spec import FAMILIES
+from instances.spec import kind_of, spec_of
 from instances.spec import parse_stored as parse
-from instances.userfile import split
 
 _MAX_RUNS = 100_000
-_HIDDEN_SETS = ("queries", "elimination", "lowdegree", "student")
-_NOISY = ("queries", "restricted", "lowdegree", "student")
-_RESIDUES = ("bruteforce", "mitm", "primal", "modlinear", "lowdegree", "mlp")
-_LAYERS = ("staged", "levenberg", "student", "linear")
-_LINEAR = ("lifted", "linear")
-_DIAL = ("lifted", "student", "staged")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,21 +82,10 @@ def usual(spec: str, over: str) -> tuple[str, ...]:
     """Name a few learners that run on a family, for who names none.
 
     >>> usual("profile:g=majority,m=3", "d=8..10")
-    ('lowdegree', 'student')
+    ('queries', 'lowdegree', 'student')
     """
-    family = parse(specs_over(spec, *values_of(over))[0])
-    names: tuple[str, ...] = _HIDDEN_SETS
-    if isinstance(family, Linear):
-        names = _LINEAR
-    elif isinstance(family, Dial):
-        names = _DIAL
-    elif isinstance(family, Dense):
-        names = _LAYERS
-    elif isinstance(family, Parity) and family.noise:
-        names = _NOISY  # what bounds for noisy parities must be seen beside
-    elif isinstance(family, Modular):
-        names = _RESIDUES
-    return tuple(name for name in names if not parse_learner(name).supports(family))
+    family = parse(specs_over(spec_of(spec), *values_of(over))[0])
+    return tuple(n for n in family.default_learners if not parse_learner(n).supports(family))
 
 
 def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
@@ -127,25 +104,30 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
 
 
 def certificates(specs: tuple[str, ...], terms: Terms) -> tuple[Certificate, ...]:
-    """Certify every size, or none where the families claim no bound."""
-    families = [parse(one) for one in specs]
-    if any(family.hardness.evidence != "exact" for family in families):
+    """Certify every size, or none where a family claims no bound or has too many members."""
+    try:
+        return require_certificates(specs, terms)
+    except UnknownFamily:
+        raise
+    except ToolkitError:
         return ()
+
+
+def require_certificates(specs: tuple[str, ...], terms: Terms) -> tuple[Certificate, ...]:
+    """Certify every size; raises ToolkitError where that cannot be done for one of them."""
+    families = [parse(one) for one in specs]
+    for family in families:
+        if family.hardness.evidence != "exact":
+            raise UsageError(f"{family.spec} given: {family.hardness.why}")
     return tuple(certify(family, terms) for family in families)
 
 
 def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str]:
     """Fill a parameter's values into a spec, whether or not it stands there already."""
-    if split(spec):
-        raise UsageError(
-            f"'{spec}' given: compare varies a parameter of a spec, which its workers read, and a "
-            "family from a file has none: use `hardness learn` for each size"
-        )
     name, _, rest = spec.partition(":")
-    if name not in FAMILIES:
-        rest = parse(spec).spec.partition(":")[2]
-        name = parse(spec).name
-    keys = list(FAMILIES[name].__dataclass_fields__)  # type: ignore[attr-defined]
+    if kind_of(name) is None:
+        name, _, rest = parse(spec).spec.partition(":")
+    keys = list(kind_of(name).__dataclass_fields__)  # type: ignore[union-attr]
     given = key_values(rest, name, keys)
     if parameter not in keys:
         raise UsageError(f"--over {parameter}: {name} has the parameters {', '.join(keys)}")
@@ -169,16 +151,19 @@ def compare(
     command: str = "",
     progress: Callable[[int], None] = lambda done: None,
 ) -> Comparison:
-    """Run every learner on every size and seed, and certify every size.
+    """Run every learner on every size and seed, and certify every size; no learner: certify alone.
 
     The result does not depend on `jobs`, seconds apart. Raises UsageError before anything runs, and
     Cut, with what was finished, on Ctrl-C or where a run could not be done.
     """
     terms, budget = terms or Terms(), budget or Budget()
     parameter, values = values_of(over)
+    spec = spec_of(spec)
     specs = specs_over(spec, parameter, values)
     learners = distinct(learners)
     _require_runs(specs, learners, seeds, jobs)
+    certify_all = certificates if learners else require_certificates
+    certified = certify_all(tuple(specs), terms)
     tasks = [
         (one, name, seed, budget, terms.tau)
         for one in specs
@@ -200,7 +185,7 @@ def compare(
             seeds=seeds,
             terms=terms,
             runs=tuple(r for i in kept for r in runs[i * each : (i + 1) * each] if r is not None),
-            certificates=certificates(tuple(specs[i] for i in kept), terms),
+            certificates=tuple(certified[i] for i in kept if certified),
             command=command,
             budget=budget,
         )
@@ -215,15 +200,15 @@ def compare(
 
 
 def _require_runs(specs: list[str], learners: tuple[str, ...], seeds: int, jobs: int) -> None:
-    """Refuse what cannot be run; raises UsageError, or ToolkitError for an unsuitable learner."""
-    if not learners or seeds < 1 or jobs < 1:
-        raise UsageError("at least one learner, one seed and one job are needed")
+    """Refuse what cannot be run; raises UsageError."""
+    if seeds < 1 or jobs < 1:
+        raise UsageError("at least one seed and one job are needed")
     if len(specs) * len(learners) * seeds > _MAX_RUNS:
         raise UsageError(f"over {_MAX_RUNS} runs asked for: ask for fewer sizes, learners or seeds")
     for learner in map(parse_learner, learners):
         reason = learner.supports(parse(specs[0]))
         if reason:
-            raise ToolkitError(f"{learner.name} cannot run on {specs[0]}: {reason}")
+            raise UsageError(f"{learner.name} cannot run on {specs[0]}: {reason}")
 
 
 Task = tuple[str, str, int, Budget, Fraction]

@@ -9,6 +9,7 @@ from hardness.compare.store.rows import CertificateRow
 from hardness.lower import Certificate, Terms, certify
 from instances.errors import DamagedFile, ToolkitError
 from instances.spec import parse_stored
+from instances.strict import shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +95,7 @@ def terms_of(tau: str | None) -> Terms:
     try:
         return Terms() if tau is None else Terms(tau=Fraction(tau))
     except (ValueError, ZeroDivisionError, ToolkitError) as error:
-        raise DamagedFile(f"a run has the tolerance {str(tau)[:40]!r}: {error}") from error
+        raise DamagedFile(f"a run has the tolerance {shown(tau)}: {error}") from error
 
 
 def _read_terms(row: CertificateRow) -> Terms:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.compare.run import judged, learn_once
 from hardness.oracles import Budget, Usage
@@ -124,7 +125,6 @@ def _findings(learner: Foreign, families: list[Family]) -> Iterator[Finding]:
         return
     family = taken[0]
     yield _again(learner, family)
-    yield _batches(learner, family)
     for count in (1, 30):
         trial = _Trial.of(learner, family, Budget(examples=count, seconds=_SECONDS))
         yield trial.finding(f"budget of {count}", softly=True)
@@ -163,7 +163,7 @@ class _Trial:
 def _again(learner: Foreign, family: Family) -> Finding:
     """The same coins and examples must give the same predictions."""
     check = "same seed, same result"
-    one, other = (_predictions(learner, family, lambda p, x: p(x)) for _ in range(2))
+    one, other = (_predictions(learner, family) for _ in range(2))
     if one is None or other is None:
         return Finding(check=check, level="warning", found="no predictions to compare")
     if np.array_equal(one, other):
@@ -173,30 +173,13 @@ def _again(learner: Foreign, family: Family) -> Finding:
     return Finding(check=check, level="warning", found=said)
 
 
-def _batches(learner: Foreign, family: Family) -> Finding:
-    """A prediction must not depend on what else is asked for with it."""
-    check = "predictions one by one"
-
-    def apart(predict: Any, x: Any) -> Any:
-        parts = [predict(x[:1]), predict(x[1:3]), predict(x[3:])]
-        return np.abs(np.concatenate(parts) - predict(x))
-
-    found = _predictions(learner, family, apart)
-    if found is None:
-        return Finding(check=check, level="failure", found="predict failed on a single token pair")
-    if float(found.max()) > 1e-6:
-        said = f"they differ by up to {float(found.max()):.3g} from those in one batch"
-        return Finding(check=check, level="failure", found=said)
-    return Finding(check=check, level="ok", found="as in one batch")
-
-
-def _predictions(learner: Learner, family: Family, of: Callable[[Any, Any], Any]) -> Any:
-    """Learn, and apply a function to predict and tokens; None where there is no prediction."""
+def _predictions(learner: Learner, family: Family) -> NDArray[np.float64] | None:
+    """Learn, and predict on tokens: (n, k, d); None where there is no prediction."""
     instance: Instance = family.instance(1)
     budget = Budget(examples=_EXAMPLES, seconds=_SECONDS)
     hypothesis: Hypothesis = learn_once(learner, instance, budget, seed=1)[0]
     try:
-        return of(hypothesis.predict, instance.examples(0, _TOKENS, axis="conformance").x)
+        return hypothesis.predict(instance.examples(0, _TOKENS, axis="conformance").x)
     except Failed:
         return None
     finally:

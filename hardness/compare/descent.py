@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from hardness.lower.bounds import Terms
 from hardness.lower.named import NoClaim, NoisyDescent
-from hardness.lower.named.profiles import Profiles
+from hardness.lower.named.members import Profiles
 from hardness.oracles.budget import Budget, Meter
 from hardness.oracles.gradients import GradientOracle, Normal, cube, known_signs, signs
 from hardness.upper.noisygd import Members, Model, Network, affine, descend, random_features
 from instances.errors import unknown as unknown_name
 from instances.family import Family, require
 from instances.limits import require_memory
-from instances.parity import Parity
 from instances.streams import generator
 from instances.symmetric import Symmetric
 
@@ -166,7 +165,7 @@ def descent_study(
     _require_gradients(built, given.d, runs)
     thetas = descend(built, oracle, steps, rng, rate, momentum)
     right = [np.count_nonzero(judge(oracle, built, t) <= float(terms.risk)) for t in thetas]
-    strongest = model == "members" and isinstance(given, Parity)
+    strongest = model == "members" and given.characters is not None
     return DescentStudy(
         spec=given.spec,
         members=given.size,

@@ -27,7 +27,8 @@ from hardness.compare.run import attempt, require_support
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.upper import Failed, Learner, learner_spec
 from hardness.upper.learner import Predict
-from instances.coded import Coded, as_coded, require_coded
+from instances.capabilities import CODED
+from instances.coded import Coded, as_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
 from instances.streams import generator
@@ -102,12 +103,12 @@ def distinguish(
 def require_playable(learner: Learner, family: Family) -> Coded:
     """Refuse a learner or a family that no trial can be played with; raises ToolkitError."""
     if learner.access == "queries":
-        raise ToolkitError(f"{learner.name} asks statistical queries: coins give examples only")
+        raise UsageError(f"{learner.name} asks statistical queries: coins give examples only")
     require_support(learner, family)
     reason = no_coins(family)
     if reason:
         raise ToolkitError(reason)
-    return require_coded(family)
+    return CODED.need(family)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +153,7 @@ def play(task: Task) -> Play:
 
 def score(predict: Predict, source: Instance | Uniform, count: int) -> Score:
     """Test predictions on `count` held-out examples of a source; invalid ones count as none."""
-    family = require_coded(source.family)
+    family = CODED.need(source.family)
     known, labels, given = [], [], []
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
     for start in range(0, count, batch):

@@ -2,8 +2,10 @@
 
 import platform
 from functools import cache
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
+
+version = cache(metadata.version)  # it reads a file: as long as a short run
 
 
 @cache

@@ -20,9 +20,9 @@ from hardness.compare.pool import execute
 from hardness.kernels.pairsums import pair_sums
 from hardness.lower.record import text
 from hardness.measures.pairs import PairStatistic
-from hardness.upper.reduced import as_symmetric
 from hardness.upper.signs import Signs, signs
 from instances import tokens
+from instances.capabilities import SCHEME
 from instances.coded import CodedExamples
 from instances.errors import UsageError
 from instances.family import Examples, Family, require
@@ -144,7 +144,7 @@ def pair_test(
     statistic = PairStatistic.of(family, level)
     _require(statistic, opened, repetitions)
     require(jobs >= 1, f"{jobs} jobs given: at least 1 is needed")
-    symmetric = as_symmetric(family)
+    symmetric = SCHEME.need(family)
     size = -(-repetitions // _TASKS)
     tasks = [
         Task(

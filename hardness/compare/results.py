@@ -12,9 +12,10 @@ from hardness.compare.scaling import scaling
 from hardness.compare.sound import impossible
 from hardness.lower import Terms
 from hardness.oracles import Budget
-from instances.disk import read_json, require_format, write_json
-from instances.errors import DamagedFile, ToolkitError
+from instances.disk import require_format, write_json
+from instances.errors import DamagedFile, ToolkitError, UnknownFamily
 from instances.parameters import fraction, plain
+from instances.strict import one_line, read_json
 
 FORMAT = "hardness-results/2"
 _ROUNDING = 1e-6  # relative: what another machine's floating point may differ by
@@ -75,8 +76,10 @@ def read_comparison(path: Path) -> Comparison:
         reason = _unsound(found) or _forged(found, data)
     except DamagedFile:
         raise
+    except UnknownFamily as error:
+        raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
-        said = " ".join(str(e).split())[:120]
+        said = one_line(e)
         raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
     if reason:
         raise DamagedFile(f"{path} is damaged: {reason}")
@@ -128,9 +131,11 @@ def _unsound(found: Comparison) -> str | None:
     specs = specs_over(found.spec, found.parameter, found.values)
     if not specs or specs != list(found.specs) or len(set(specs)) < len(specs):
         return "its specs are not those of its sizes"
-    if len(found.runs) != len(specs) * len(found.learners) * found.seeds or not found.runs:
+    if len(found.runs) != len(specs) * len(found.learners) * found.seeds:
         return "its runs are not one for each size, learner and seed"
-    first = min(r.seed for r in found.runs)
+    if not found.runs and not found.certificates:
+        return "it has neither runs nor certificates"
+    first = min((r.seed for r in found.runs), default=0)
     seeds = range(first, first + found.seeds)
     wanted = {(s, name, seed) for s in specs for name in found.learner_names for seed in seeds}
     if {(r.spec, r.learner, r.seed) for r in found.runs} != wanted:

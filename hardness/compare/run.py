@@ -20,6 +20,7 @@ from hardness.oracles import (
     Spent,
     Usage,
 )
+from hardness.oracles.budget import restart_peak
 from hardness.upper import (
     Failed,
     Hypothesis,
@@ -34,6 +35,7 @@ from instances.family import Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
 from instances.streams import generator
+from instances.strict import shown
 
 OracleName = Literal["samples", "exact"]
 SOLVED_BELOW = 0.05
@@ -160,15 +162,16 @@ def learn_once(
 
 
 def require_support(learner: Learner, family: Family) -> None:
-    """Refuse a family that a learner cannot run on; raises ToolkitError with the reason."""
+    """Refuse a family that a learner cannot run on; raises UsageError with the reason."""
     reason = learner.supports(family)
     if reason:
-        raise ToolkitError(f"{learner.name} cannot run on {family.spec}: {reason}")
+        raise UsageError(f"{learner.name} cannot run on {family.spec}: {reason}")
 
 
 def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage]:
     """Let a learner learn from an oracle; where it does not catch Spent, it has learned nothing."""
     rng = generator(seed, "learner", learner_spec(learner))
+    restart_peak()
     try:
         # A diverging learner overflows; the run says so by its outcome.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -251,7 +254,7 @@ def finite(value: Any) -> Any:
 
 def _seed(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise ValueError(f"a seed of {str(value)[:40]!r}")
+        raise ValueError(f"a seed of {shown(value)}")
     return value
 
 

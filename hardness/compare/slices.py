@@ -19,7 +19,7 @@ from hardness.oracles import Budget
 from hardness.upper import LEARNERS, parse_learner
 from instances.errors import UsageError
 from instances.parameters import brief, split_list
-from instances.spec import FAMILIES, parse_stored
+from instances.spec import kind_of, parse_stored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ def brief_spec(spec: str, *without: str) -> str:
     ('parity:m=3', 'gone:a=1')
     """
     name, text = spec.partition(":")[0], spec
-    if name in FAMILIES:
+    if kind_of(name):
         try:
             text = brief(parse_stored(spec), name)
         except UsageError:  # of a version with other parameters

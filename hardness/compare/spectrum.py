@@ -12,7 +12,6 @@ from hardness.measures.leap import information_exponent, leap_of_masks
 from hardness.oracles import Budget
 from hardness.upper import Failed, Learner, learner_spec
 from hardness.upper.factor import factor, require_draws, require_table
-from hardness.upper.reduced import as_symmetric
 from hardness.upper.spectra import (
     Learned,
     Spectrum,
@@ -21,11 +20,11 @@ from hardness.upper.spectra import (
     residue_spectrum,
     spectrum,
 )
+from instances.capabilities import CODED, FACTOR
 from instances.errors import ToolkitError
-from instances.family import Family, Instance, Secret
+from instances.factor import FactorTables
+from instances.family import Instance, Secret
 from instances.files import Folder
-from instances.modular import Modular
-from instances.symmetric import Symmetric
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,7 +104,7 @@ def spectra(
     >>> found.target.weights[:4].tolist(), bool(found.attempt.learned.part[1] > 0.9)
     ([0.0, 0.75, 0.0, 0.25], True)
     """
-    family = _tabled(source.family)
+    family = CODED.need(source.family)
     instance = source.instance if isinstance(source, Folder) else source
     if instance is None:
         raise ToolkitError(
@@ -114,8 +113,9 @@ def spectra(
         )
     require_table(family.d)
     require_draws(draws)
-    target, exponent, leap = _target(family, instance.hidden.secret)
-    known = learned(_known(family), target)
+    tables = FACTOR.need(family)
+    target, exponent, leap = _target(tables, instance.hidden.secret)
+    known = learned(spectrum(tables.known()), target)
     attempt = None
     if learner:
         budget = budget or Budget()
@@ -148,28 +148,17 @@ def spectra(
     )
 
 
-def _tabled(family: Family) -> Symmetric | Modular:
-    """Narrow a family to one whose members are tabulated; raises UsageError for another."""
-    return family if isinstance(family, Modular) else as_symmetric(family)
-
-
-def _target(family: Symmetric | Modular, secret: Secret) -> tuple[Spectrum, int, int]:
+def _target(tables: FactorTables, secret: Secret) -> tuple[Spectrum, int, int]:
     """A member's spectrum, its information exponent and its leap."""
-    if isinstance(family, Symmetric):
-        exponent = information_exponent(family)
-        return member_spectrum(family, secret), exponent, exponent
-    found = residue_spectrum(family, secret)
+    family = tables.family
+    if scheme := family.scheme:
+        exponent = information_exponent(scheme)
+        return member_spectrum(scheme, secret), exponent, exponent
+    if forms := family.linear_forms:
+        found = residue_spectrum(forms, secret)
+    else:
+        found = spectrum(tables.mean(secret))
     return found, found.information_exponent or 0, leap_of_masks(found.sets)
-
-
-def _known(family: Symmetric | Modular) -> Spectrum:
-    """The spectrum of what everyone knows of a member."""
-    if isinstance(family, Modular):
-        coefficients = np.zeros(1 << family.d - 1)
-        coefficients[0] = family.centre
-        return Spectrum(coefficients=coefficients)
-    minus = np.bitwise_count(np.arange(1 << family.d - 1, dtype=np.uint32))
-    return spectrum(family.expected_at(minus))
 
 
 def _described(found: Spectrum, top: int) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 
+from hardness.claims import vacuous
 from hardness.compare.climb import Climb, Refusal, Trial, Trials, confidence
 from hardness.compare.pool import Round, workers
 from hardness.compare.run import Run, run
@@ -40,6 +41,13 @@ class Certified:
     asked: str | None = None
     queries: int | None = None
     floor: int | None = None
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound on queries says nothing."""
+        if self.asked is None or self.queries is None:
+            return False
+        return vacuous(self.asked, self.queries)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,8 +185,8 @@ def certified_of(spec: str) -> Certified:
         evidence=known.evidence,
         why=known.why,
         asked=asked,
-        queries=int(certificate.value(asked)) if asked else None,
-        floor=int(certificate.value("information-floor")),
+        queries=certificate.integer(asked) if asked else None,
+        floor=certificate.integer("information-floor"),
     )
 
 

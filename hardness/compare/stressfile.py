@@ -22,10 +22,11 @@ from hardness.compare.stress import (
 from hardness.oracles import Budget
 from hardness.upper import LEARNERS, learner_spec, parse_learner
 from hardness.upper.registry import LONGEST_NAME
-from instances.disk import read_json, require_format, write_json
-from instances.errors import DamagedFile, ToolkitError
+from instances.disk import require_format, write_json
+from instances.errors import DamagedFile, ToolkitError, UnknownFamily
 from instances.ladders import LADDERS, Ladder, Rung
 from instances.spec import parse_stored
+from instances.strict import one_line, read_json, shown
 
 FORMAT = "hardness-stress/1"
 _DRAWN, _GIVEN = "operating system", "given"
@@ -79,8 +80,10 @@ def read_stress(path: Path) -> Stress:
                 ]
             differs = [name for name in again if again[name] != data[name]]
             reason = f"its {differs[0]} do not follow from its runs" if differs else None
+    except UnknownFamily as error:
+        raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
-        said = " ".join(str(e).split())[:120]
+        said = one_line(e)
         raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
     if reason:
         raise DamagedFile(f"{path} is damaged: {reason}")
@@ -166,13 +169,13 @@ def _read_ladder(data: dict[str, Any]) -> Ladder:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_NAME or not value.isprintable():
-        raise ValueError(f"{str(value)[:40]!r} is no line of text")
+        raise ValueError(f"{shown(value)} is no line of text")
     return value
 
 
 def _flag(value: Any) -> bool:
     if type(value) is not bool:
-        raise ValueError(f"{str(value)[:40]!r} is neither true nor false")
+        raise ValueError(f"{shown(value)} is neither true nor false")
     return value
 
 

@@ -1,11 +1,10 @@
-"""One text for one value: JSON in a canonical form, its digest, and a reader as strict."""
+"""One text for one value: JSON in a canonical form, its digest, and the fields in it."""
 
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
-from instances.errors import DamagedFile
+from instances.strict import shown
 
 LONGEST_SECRET = 1 << 16
 _LARGEST = 1 << 256
@@ -26,49 +25,11 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value)).hexdigest()
 
 
-def strict(text: str) -> Any:
-    """Read JSON that names no key twice and has no NaN; raises ValueError.
-
-    >>> strict('{"a": 1, "a": 2}')
-    Traceback (most recent call last):
-    ...
-    ValueError: the key 'a' stands twice
-    """
-    try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-
-
-def read_strict(path: Path, limit: int) -> dict[str, Any]:
-    """Read a JSON object of at most `limit` bytes; raises DamagedFile."""
-    require_size(path, limit)
-    try:
-        data = strict(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        reason = " ".join(str(error).split())[:120]
-        raise DamagedFile(f"{path} cannot be read as JSON: {reason}") from error
-    if not isinstance(data, dict):
-        raise DamagedFile(f"{path} is JSON, but not an object: it is none of our files")
-    return data
-
-
-def require_size(path: Path, limit: int) -> None:
-    """Refuse a file before it is read: none, no regular one, or too long; raises DamagedFile."""
-    if not path.exists():
-        raise DamagedFile(f"{path} does not exist")
-    if not path.is_file():
-        raise DamagedFile(f"{path} is no regular file")
-    size = path.stat().st_size
-    if size > limit:
-        raise DamagedFile(f"{path} has {size} bytes: what belongs here has at most {limit}")
-
-
 def require_keys(data: dict[str, Any], wanted: set[str]) -> None:
     """Refuse an object with a field too few or too many; raises ValueError."""
     if set(data) != wanted:
         odd = sorted(set(data) ^ wanted)[0]
-        raise ValueError(f"its field {odd[:40]!r} is {'missing' if odd in wanted else 'unknown'}")
+        raise ValueError(f"its field {shown(odd)} is {'missing' if odd in wanted else 'unknown'}")
 
 
 def integers(value: Any) -> tuple[int, ...]:
@@ -91,21 +52,8 @@ def hexadecimal(value: Any, size: int = 32) -> bytes:
     b'\\x00\\xff'
     """
     if type(value) is not str or len(value) != 2 * size or not set(value) <= _DIGITS:
-        raise ValueError(f"{str(value)[:40]!r} is not {size} bytes in hexadecimal")
+        raise ValueError(f"{shown(value)} is not {size} bytes in hexadecimal")
     return bytes.fromhex(value)
 
 
 _DIGITS = set("0123456789abcdef")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise ValueError(f"the key {name[:40]!r} stands twice")
-        found[name] = value
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")

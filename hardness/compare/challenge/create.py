@@ -79,7 +79,8 @@ def _hidden(family: Family) -> Hidden:
 def _require_apart(path: Path, secret_path: Path) -> None:
     """Refuse a secret file in the public folder, or in another one's place."""
     inner, outer = secret_path.resolve(), path.resolve()
-    if inner == outer or outer in inner.parents:
+    mounted = outer.exists() and any(p.exists() and p.samefile(outer) for p in inner.parents)
+    if inner == outer or outer in inner.parents or mounted:
         raise UsageError(
             f"--secret {secret_path} given: it lies in the public folder {path}: keep it elsewhere"
         )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hardness.compare.challenge.canonical import hexadecimal, integers, read_strict, require_keys
+from hardness.compare.challenge.canonical import hexadecimal, integers, require_keys
 from hardness.compare.challenge.record import (
     FRESH_AXIS,
     Challenge,
@@ -18,8 +18,9 @@ from instances.disk import SECRET, damage, require_format
 from instances.errors import Refuted, UsageError
 from instances.family import REFERENCE_EXAMPLES, Examples, Hidden, Instance
 from instances.files import content_hash
+from instances.strict import Limits, read_json
 
-_LARGEST = 1 << 22
+_JSON = Limits(size=1 << 22, printable=True)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,7 +60,7 @@ def reveal(
 
 def _hidden(challenge: Challenge, path: Path) -> Hidden:
     """Read the secret part and hold it against every commitment."""
-    data = read_strict(path, _LARGEST)
+    data = read_json(path, _JSON)
     require_format(data, SECRET, path)
     family, public = challenge.family, challenge.folder.public
     if "challenge" not in data:

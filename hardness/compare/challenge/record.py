@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.compare.challenge.arrays import HEADER, require_npz
 from hardness.compare.challenge.canonical import (
     canonical,
     digest,
     hexadecimal,
-    read_strict,
     require_keys,
 )
-from instances.disk import damage, read_tensors, require_format
+from instances.arrayfile import HEADER, read_tensors
+from instances.disk import damage, require_format
 from instances.errors import DamagedFile, UsageError
 from instances.family import Examples, Family, Hidden, Secret, require, require_examples
 from instances.files import Folder, content_hash, read_folder
 from instances.limits import require_memory
+from instances.strict import SMALL, Limits, read_bytes, read_json, shown
 
 CHALLENGE, FRESH = "hardness-challenge/1", "hardness-fresh/1"
 SCORING = (
@@ -36,7 +36,8 @@ SCORING = (
 )
 FRESH_AXIS = "fresh"
 LONGEST_DEADLINE = 200
-_LARGEST_JSON, _LARGEST_COUNT, _SHOWN = 1 << 16, 1 << 40, 200
+_JSON = Limits(size=1 << 16, printable=True)
+_LARGEST_COUNT, _SHOWN = 1 << 40, 200
 _TOKENS = ("words", "x")  # of the arrays that examples are stored as, those without labels
 _FIELDS = {
     "format",
@@ -102,8 +103,8 @@ def blank(like: Examples, tokens: dict[str, NDArray[Any]], count: int) -> Exampl
 
 
 def file_hash(path: Path) -> str:
-    """Hash a file, byte for byte."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    """Hash a public file of an instance, byte for byte; raises DamagedFile."""
+    return hashlib.sha256(read_bytes(path, SMALL.size)).hexdigest()
 
 
 def challenge_json(
@@ -142,7 +143,7 @@ def read_challenge(path: Path) -> Challenge:
     if not place.is_file():
         raise UsageError(f"{path} is not a folder that `hardness challenge create` made")
     refuse_links(path)
-    data = read_strict(place, _LARGEST_JSON)
+    data = read_json(place, _JSON)
     require_format(data, CHALLENGE, place)
     with damage(place):
         require_keys(data, _FIELDS)
@@ -179,7 +180,9 @@ def refuse_links(path: Path) -> None:
     """Refuse a folder with anything but plain files in it; raises DamagedFile."""
     for entry in sorted(path.iterdir()):
         if entry.is_symlink() or not entry.is_file():
-            raise DamagedFile(f"{path} holds {entry.name[:80]!r}: plain files alone belong there")
+            raise DamagedFile(
+                f"{path} holds {shown(entry.name, 80)}: plain files alone belong there"
+            )
 
 
 def _fresh(path: Path, folder: Folder, count: int) -> Examples:
@@ -187,8 +190,8 @@ def _fresh(path: Path, folder: Folder, count: int) -> Examples:
     if len(found) != 1:
         raise DamagedFile(f"{path} holds {len(found)} files of fresh tokens: one is wanted")
     require_room(folder.family, count)
-    require_npz(found[0], count * folder.family.bytes_per_example + HEADER)
-    tensors, _ = read_tensors(found[0], FRESH)
+    limit = count * folder.family.bytes_per_example + HEADER
+    tensors, _ = read_tensors(found[0], FRESH, limit)
     try:
         return blank(folder.public.reference, tensors, count)
     except ValueError as error:
@@ -197,7 +200,7 @@ def _fresh(path: Path, folder: Folder, count: int) -> Examples:
 
 def _count(value: Any) -> int:
     if type(value) is not int or not 0 < value < _LARGEST_COUNT:
-        raise ValueError(f"{str(value)[:40]!r} is no number of examples")
+        raise ValueError(f"{shown(value)} is no number of examples")
     return value
 
 
@@ -220,5 +223,3 @@ def require_shards(challenge: Challenge) -> None:
         if not re.fullmatch(r"[0-9a-f]{64}", shard.sha256) or shard.count < 1:
             raise DamagedFile(f"{challenge.folder.path}: {shard.file} is not described rightly")
         require_examples(challenge.family, shard.count)
-        limit = shard.count * challenge.family.bytes_per_example + HEADER
-        require_npz(challenge.folder.path / shard.file, limit)

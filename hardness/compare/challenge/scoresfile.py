@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hardness.compare.challenge.canonical import read_strict, require_size
 from hardness.compare.challenge.score import SCORES, Scores
 from hardness.compare.challenge.submission import require_name
 from instances.disk import damage, require_format
 from instances.errors import DamagedFile, Refuted, UsageError
+from instances.strict import SMALL, read_json, read_text, shown
 
-_LARGEST = 1 << 26
 _CLOSE = 1e-9  # as risks are ranked
 _LONGEST_LIST = 1 << 20
 _LINE = re.compile(r"[0-9a-f]{64} ")
@@ -20,7 +19,7 @@ _LINE = re.compile(r"[0-9a-f]{64} ")
 
 def read_scores(path: Path) -> dict[str, Any]:
     """Read scores as JSON, to be held against others; raises DamagedFile."""
-    data = read_strict(path, _LARGEST)
+    data = read_json(path, SMALL)
     require_format(data, SCORES, path)
     listed = data.get("registered")
     with damage(path):
@@ -45,7 +44,7 @@ def difference(earlier: Any, found: Any, place: str = "") -> str | None:
     if isinstance(earlier, dict) and isinstance(found, dict):
         odd = sorted(set(earlier) ^ set(found))
         if odd:
-            return f"{place}.{odd[0][:40]} is in one of both alone".lstrip(".")
+            return f"{place}.{shown(odd[0])} is in one of both alone".lstrip(".")
         inner = (difference(earlier[n], v, f"{place}.{n}".lstrip(".")) for n, v in found.items())
         return next((where for where in inner if where), None)
     if isinstance(earlier, list) and isinstance(found, list):
@@ -60,7 +59,7 @@ def difference(earlier: Any, found: Any, place: str = "") -> str | None:
         same = math.isclose(earlier, found, rel_tol=_CLOSE, abs_tol=_CLOSE)
     else:
         same = type(earlier) is type(found) and earlier == found
-    return None if same else f"{place} is {str(found)[:80]}, not {str(earlier)[:80]}"
+    return None if same else f"{place} is {shown(found, 80)}, not {shown(earlier, 80)}"
 
 
 def read_digests(given: Sequence[str]) -> dict[str, str]:
@@ -100,13 +99,9 @@ def _lines(text: str) -> list[str]:
             f"--registered {text[:80]} given: a digest of 64 hexadecimal digits and the name of "
             "who published it, or a file of such lines"
         )
-    require_size(path, _LONGEST_LIST)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except ValueError as error:
-        raise DamagedFile(f"{path} is no text: a digest and a name on each line") from error
+    lines = read_text(path, _LONGEST_LIST).splitlines()
     found = [line for line in lines if line.strip() and not line.startswith("#")]
     for line in found:
         if not _LINE.match(line):
-            raise DamagedFile(f"{path} holds {line[:40]!a}, which is no digest and a name")
+            raise DamagedFile(f"{path} holds {shown(line)}, which is no digest and a name")
     return found

@@ -14,18 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.compare.challenge.arrays import HEADER, finite, foreign, header, metadata
+from hardness.compare.challenge.arrays import finite, limit_of
 from hardness.compare.challenge.canonical import (
     digest,
     hexadecimal,
     integers,
     require_keys,
-    require_size,
 )
 from hardness.compare.challenge.record import Challenge, require_member
-from instances.disk import read_arrays, refuse_existing, require_format, write_tensors
+from instances.arrayfile import ArrayFile, array_file
+from instances.disk import refuse_existing, require_format, write_tensors
 from instances.errors import DamagedFile, UsageError
 from instances.family import Secret, require
+from instances.strict import shown
 
 SUBMISSION = "hardness-submission/1"
 _NAME = re.compile(r"[A-Za-z0-9._@+-]+( [A-Za-z0-9._@+-]+)*")
@@ -131,16 +132,14 @@ def read_submission(path: Path, challenge: Challenge) -> Submission:
 
     Its size is looked at before it is opened, and its shape before any number is read.
     """
-    largest = 8 * int(np.prod(challenge.shape, dtype=object))
-    require_size(path, largest + 2 * HEADER)
-    with foreign(path):
-        head = header(path)
-        data = metadata(head)
+    with array_file(path, limit_of(challenge.shape)) as file:
+        data, names = file.meta, set(file.arrays)
+        if data is None:
+            raise ValueError("it has no metadata 'hardness'")
         require_format(data, SUBMISSION, path)
         require_keys(data, _FIELDS)
-        names = set(head) - {"__metadata__"}
         if names - {"predictions"}:
-            raise ValueError(f"it holds an array {min(names - {'predictions'})[:40]!r}")
+            raise ValueError(f"it holds an array {shown(min(names - {'predictions'}))}")
         if data["challenge"] != challenge.id:
             raise DamagedFile(f"{path} was made for another challenge than this one")
         try:
@@ -149,7 +148,7 @@ def read_submission(path: Path, challenge: Challenge) -> Submission:
                 name=_text(data["name"]),
                 salt=hexadecimal(data["salt"]),
                 secret=None if data["secret"] is None else integers(data["secret"]),
-                predictions=_predictions(path, challenge) if names else None,
+                predictions=_predictions(file, path, challenge) if names else None,
             )
             if found.secret is not None:
                 require_member(challenge, found.secret)
@@ -160,15 +159,11 @@ def read_submission(path: Path, challenge: Challenge) -> Submission:
     return found
 
 
-def _predictions(path: Path, challenge: Challenge) -> NDArray[np.float64]:
-    said = header(path)["predictions"]
-    if said["dtype"] != "F64" or said["shape"] != list(challenge.shape):
+def _predictions(file: ArrayFile, path: Path, challenge: Challenge) -> NDArray[np.float64]:
+    said = file.arrays["predictions"]
+    if (said.dtype, said.shape) != (np.float64, challenge.shape):
         raise ValueError(f"its predictions are not {challenge.shape} numbers in float64")
-    arrays, _ = read_arrays(path)
-    found = arrays["predictions"]
-    if found.shape != challenge.shape:  # where the file has just become another one
-        raise ValueError("it changes while it is read")
-    return finite(found, path)
+    return finite(said.read(), path)
 
 
 def _listed(secret: Secret | None) -> list[int] | None:
@@ -184,5 +179,5 @@ def _hash(predictions: NDArray[np.float64] | None) -> str | None:
 
 def _text(value: Any) -> str:
     if type(value) is not str:
-        raise ValueError(f"{str(value)[:40]!r} is no name")
+        raise ValueError(f"{shown(value)} is no name")
     return value

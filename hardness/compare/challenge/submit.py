@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.compare.challenge.arrays import read_predictions
-from hardness.compare.challenge.canonical import integers, strict
+from hardness.compare.challenge.canonical import integers
+from hardness.compare.challenge.reach import require_contained, require_out_of_reach
 from hardness.compare.challenge.record import (
     Challenge,
     require_member,
@@ -17,10 +18,13 @@ from hardness.compare.challenge.submission import Submission, new_submission
 from hardness.compare.run import learn_once
 from hardness.oracles import Budget, Usage
 from hardness.upper import Failed, Hypothesis, Learner, Outcome
+from hardness.upper.isolated import Foreign
 from hardness.upper.learner import Predict
 from instances.errors import ToolkitError, UsageError
+from instances.strict import Limits, loads, shown
 
-_BATCH_NUMBERS, _LONGEST_TEXT = 1 << 21, 1 << 22
+_BATCH_NUMBERS = 1 << 21
+_SECRET = Limits(size=1 << 22)
 _BROKEN = {  # outcomes of a learner that is to be mended: what nobody learned is not packed
     *(Outcome.UNSUPPORTED, Outcome.NOT_LOADED, Outcome.RAISED, Outcome.EXITED, Outcome.CRASHED),
     *(Outcome.BROKE_OFF, Outcome.INVALID, Outcome.CPU_SPENT, Outcome.MEMORY_SPENT),
@@ -36,12 +40,10 @@ def by_predictions(challenge: Challenge, name: str, path: Path) -> Submission:
 
 def by_secret(challenge: Challenge, name: str, text: str) -> Submission:
     """Pack a claimed secret, "[2,5,7]"; raises UsageError for what is no member's."""
-    if len(text) > _LONGEST_TEXT:
-        raise UsageError(f"a secret of {len(text)} characters given: it is no member's")
     try:
-        secret = integers(strict(text))
+        secret = integers(loads(text, _SECRET))
     except ValueError as error:
-        raise UsageError(f"--secret {text[:40]} given: write [2,5,7]: {error}") from error
+        raise UsageError(f"--secret {shown(text)} given: write [2,5,7]: {error}") from error
     return new_submission(challenge, name, None, secret)
 
 
@@ -50,10 +52,15 @@ def by_learner(
 ) -> tuple[Submission, Outcome | None, Usage]:
     """Run a learner on the stored examples; pack what it predicts and the secret it claims.
 
-    Raises ToolkitError where it cannot run, breaks, or gives no valid predictions.
+    Raises ToolkitError where it cannot run, breaks, gives no valid predictions, or could read the
+    challenge's secret.
     """
     require_room(challenge.family, len(challenge.fresh))
     require_shards(challenge)
+    if isinstance(learner, Foreign):
+        require_contained()
+        if learner.file is not None:
+            require_out_of_reach(challenge, learner.file)
     hypothesis, usage = learn_once(learner, challenge.folder, budget, seed)
     try:
         if hypothesis.outcome in _BROKEN or "ended" in hypothesis.details:

@@ -13,7 +13,7 @@ from instances.lazy import lazily
 
 if TYPE_CHECKING:
     from hardness.compare.engines.attempt import abort, attempt
-    from hardness.compare.engines.choose import engine_of
+    from hardness.compare.engines.choose import engine_of, exposed
     from hardness.compare.engines.cluster import dask
     from hardness.compare.engines.engine import Batch, Engine
     from hardness.compare.engines.finished import Aborted, Failure, Finished, Limits
@@ -32,18 +32,8 @@ __all__ = [
     "attempt",
     "dask",
     "engine_of",
+    "exposed",
     "local",
 ]
 
-lazily(
-    __name__,
-    {
-        "attempt": "abort attempt",
-        "choose": "engine_of",
-        "cluster": "dask",
-        "engine": "Batch Engine",
-        "finished": "Aborted Failure Finished Limits",
-        "local": "local",
-        "slot": "Slot",
-    },
-)
+lazily(__name__)

@@ -24,6 +24,7 @@ BATCH = 256  # jobs in a task: of 50 ms each, they keep a core of 1000 busy for 
 _PATIENCE = 5.0  # seconds for a scheduler to answer
 _ARRIVING = 15.0  # seconds for a first worker to be there
 _ENDING = 3.0  # seconds for workers to end what they run
+_WHERE = "dask's configuration, distributed.comm.tls: ca-file, client.cert and client.key"
 _QUIET = ("distributed", "tornado", "bokeh", "asyncio")
 
 
@@ -31,9 +32,11 @@ _QUIET = ("distributed", "tornado", "bokeh", "asyncio")
 def dask(address: str | None, jobs: int) -> Iterator[Engine]:
     """Do jobs on the dask cluster of a scheduler, or on a cluster of `jobs` processes made here.
 
-    address: tcp://host:port. jobs: of a cluster made here; another has the slots that it has.
-    Raises UsageError for an address that is none, and ToolkitError where nobody answers there,
-    where there is no worker, or where workers have other versions than this process.
+    A cluster made here speaks TLS, with keys that are new and in memory alone. address:
+    tls://host:port, with the certificates that dask's configuration names, or tcp://host:port.
+    jobs: of a cluster made here; another has the slots that it has. Raises UsageError for an
+    address that is none, and ToolkitError where nobody answers there, where there is no worker, or
+    where workers have other versions than this process.
     """
     if address is not None:
         _require_address(address)
@@ -45,8 +48,9 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
         with _cluster_here(distributed, jobs) as cluster, _client(distributed, cluster) as client:
             yield _Dask(client, "dask")
         return
-    require_scheduler(address, _PATIENCE)
-    with _client(distributed, address) as client:
+    security = _certificates(distributed, address) if address.startswith("tls://") else None
+    require_scheduler(address, _PATIENCE, security)
+    with _client(distributed, address, security) as client:
         yield _Dask(client, f"dask:{address}")
 
 
@@ -133,17 +137,34 @@ def versions() -> dict[str, str]:
 
 
 def _require_address(address: str) -> None:
-    found = re.fullmatch(r"tcp://([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\]):([0-9]{1,5})", address)
-    if found is None or not 0 < int(found[2]) < 1 << 16:
+    host = r"[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\]"
+    found = re.fullmatch(rf"(?:tls|tcp)://(?:{host}):([0-9]{{1,5}})", address)
+    if found is None or not 0 < int(found[1]) < 1 << 16:
         raise UsageError(
-            f"the scheduler {address[:100]!r} given: an address such as tcp://127.0.0.1:8786 is "
-            "needed"
+            f"the scheduler {address[:100]!r} given: an address such as tls://127.0.0.1:8786 or "
+            "tcp://127.0.0.1:8786 is needed"
         )
+
+
+def _certificates(distributed: Any, address: str) -> Any:
+    """Take the certificates that dask's configuration names; raises ToolkitError."""
+    try:
+        security = distributed.Security(require_encryption=True)
+        found = security.get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError) as error:  # a file that is not there, or is no certificate
+        raise ToolkitError(
+            f"the certificates for {address} cannot be read: {' '.join(str(error).split())[:200]}; "
+            f"see {_WHERE}"
+        ) from error
+    if found is None:
+        raise ToolkitError(f"no certificates for {address} are known: name them in {_WHERE}")
+    return security
 
 
 @contextmanager
 def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
-    """Start a scheduler and `jobs` worker processes of one thread; ends them."""
+    """Start a scheduler and `jobs` worker processes of one thread, with TLS; ends them."""
+    require_extra("cryptography", "the engine dask")
     try:
         with _uninterrupted():
             cluster = distributed.LocalCluster(
@@ -151,7 +172,10 @@ def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                dashboard_address=":0",  # with none it asks for a port of its own choice
+                protocol="tls://",
+                security=distributed.Security.temporary(),
+                dashboard_address="127.0.0.1:0",  # with none it asks for a port of its own choice
+                worker_dashboard_address="127.0.0.1:0",
                 memory_limit=0,  # slots hold their own
                 silence_logs=logging.CRITICAL,
             )
@@ -180,11 +204,13 @@ def _uninterrupted() -> Iterator[None]:
 
 
 @contextmanager
-def _client(distributed: Any, there: Any) -> Iterator[Any]:
+def _client(distributed: Any, there: Any, security: Any = None) -> Iterator[Any]:
     try:
         with warnings.catch_warnings():  # what differs is said by _require_workers
             warnings.simplefilter("ignore")
-            client = distributed.Client(there, timeout=_PATIENCE, set_as_default=False)
+            client = distributed.Client(
+                there, timeout=_PATIENCE, set_as_default=False, security=security
+            )
     except (OSError, RuntimeError, ValueError) as error:
         said = " ".join(str(error).split())[:300]
         raise ToolkitError(f"the scheduler does not answer: {said}") from error

@@ -6,9 +6,11 @@ import subprocess
 import time
 from contextlib import suppress
 
-from hardness.upper.isolated.processes import below, born, end, proportional, use
+import psutil
 
-_TIDYING = 3.0  # seconds that guards of learners get to end and tidy up what they watch
+from hardness.upper.isolated.init import below
+
+_TIDYING = 3.0  # seconds that first processes of learners get to end what is below them
 
 
 def resident(root: int, limit: int) -> int:
@@ -17,31 +19,43 @@ def resident(root: int, limit: int) -> int:
     A page that several of them share counts once where they are above it, and where the system
     tells.
     """
-    pids = [root, *below(root)]
-    held = use(pids).resident
-    if held <= limit or len(pids) == 1:
+    tree = _tree(root)
+    held = sum(_bytes(process, "rss") for process in tree)
+    if held <= limit or len(tree) == 1:
         return held
-    exact = proportional(pids)
-    return held if exact is None else exact
+    return sum(_bytes(process, "pss") for process in tree)
 
 
 def end_tree(child: "subprocess.Popen[bytes]") -> None:
     """Kill a child that leads a session of its own, with all below it, and collect it.
 
-    Guards of learners see that their parent is gone, end what they watch and remove its folder;
-    what is still there some seconds later is killed here.
+    The first process of a learner sees that its parent is gone and ends what is below it; what is
+    still there some seconds later is killed here.
     """
-    left = born(below(child.pid))
+    left = _tree(child.pid)[1:]
     if child.returncode is None:  # not collected: the number is its own
         with suppress(OSError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
-    until = time.monotonic() + _TIDYING
-    while left and time.monotonic() < until:
-        time.sleep(0.005)
-        now = born(list(left))
-        left = {pid: start for pid, start in left.items() if now.get(pid) == start}
-    end([one for pid in left for one in (pid, *below(pid))])
+    for process in psutil.wait_procs(left, timeout=_TIDYING)[1]:
+        for one in (process, *_tree(process.pid)):
+            with suppress(psutil.Error):
+                one.kill()
+
+
+def _tree(root: int) -> list[psutil.Process]:
+    found = []
+    for pid in (root, *below(root)):
+        with suppress(psutil.Error):  # it is gone
+            found.append(psutil.Process(pid))
+    return found
+
+
+def _bytes(process: psutil.Process, which: str) -> int:
+    with suppress(psutil.Error):
+        found = process.memory_full_info() if which == "pss" else process.memory_info()
+        return int(getattr(found, which, found.rss))
+    return 0
 
 
 def ending(child: "subprocess.Popen[bytes]", patience: float = 1.0) -> str:

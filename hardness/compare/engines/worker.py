@@ -12,14 +12,14 @@ import select
 import signal
 import time
 import traceback
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any, BinaryIO, Literal
 
 from hardness.compare.jobs import read_job
-from hardness.upper.isolated.linux import DEATH_SIGNAL, prctl
+from hardness.oracles.budget import restart_peak
+from hardness.upper.isolated.init import DEATH_SIGNAL, prctl
 from instances.errors import ToolkitError
 
 READY = b'{"ready": true}\n'
@@ -38,13 +38,13 @@ def main() -> None:
     if os.getppid() != owner:
         os._exit(1)
     Thread(target=_end_with, args=(requests.fileno(),), daemon=True).start()
-    forget_peak = _peak()
+    restart_peak()  # which opens what a learner's process may close
     said = READY
     while True:
         answers.write(said)
         answers.flush()
         line = requests.readline()
-        forget_peak()
+        restart_peak()
         said = answer(line)
 
 
@@ -92,23 +92,6 @@ def _end_with(descriptor: int) -> None:
     watch.register(descriptor, 0)  # no event but the end
     watch.poll()
     os.killpg(0, signal.SIGKILL)
-
-
-def _peak() -> Callable[[], None]:
-    """Return what makes the peak of this process's memory start again from what it holds.
-
-    The file is opened before a learner's process can close this one to others (`protect`).
-    """
-    try:
-        file = os.open("/proc/self/clear_refs", os.O_WRONLY)
-    except OSError:
-        return lambda: None
-
-    def again() -> None:
-        with suppress(OSError):
-            os.write(file, b"5")
-
-    return again
 
 
 def _write(path: str, data: bytes) -> None:

@@ -12,13 +12,11 @@ from hardness.compare.jobs.arrays import pack
 from hardness.compare.jobs.job import content_key
 from hardness.lower.correlation import feed
 from hardness.lower.formula import check_layer
-from hardness.lower.sums import adder
-from hardness.lower.verify import choose_members, fresh
-from instances.errors import ToolkitError, UsageError
+from hardness.lower.grams import Grams, grams_of
+from hardness.lower.verify import fresh
+from instances.errors import ToolkitError
 from instances.family import Secret
-from instances.modular import Modular
 from instances.spec import parse_stored
-from instances.symmetric import Symmetric
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,15 +29,15 @@ class Sampling:
     revision: int  # of the family
 
     @property
-    def family(self) -> Symmetric | Modular:
-        """The family; raises ToolkitError where it is not of the revision that was planned."""
-        family = certified_family(self.spec)
+    def grams(self) -> Grams:
+        """The family's; raises ToolkitError where it is not of the revision that was planned."""
+        family = parse_stored(self.spec)
         if family.revision != self.revision:
             raise ToolkitError(
                 f"{self.spec} has revision {family.revision} here and {self.revision} where the "
                 "sweep was planned: install the same version everywhere"
             )
-        return family
+        return grams_of(family)
 
     @property
     def chosen(self) -> tuple[Secret, ...]:
@@ -74,7 +72,7 @@ class LayerPart:
 
     def do(self) -> dict[str, Any]:
         """Compare: {"content": base64 of JSON}."""
-        family = self.of.family
+        family = self.of.grams.family
         found = check_layer(family, self.of.chosen, fresh(family, self.of.seed), self.samples)
         return _text(json.dumps(found.to_json(), sort_keys=True).encode())
 
@@ -110,23 +108,16 @@ class BlockPart:
 
     def do(self) -> dict[str, Any]:
         """Add up: {"content": base64 of .npz}, the sums and how many tokens were used."""
-        family, chosen = self.of.family, self.of.chosen
-        add = adder(family, chosen[self.row :], self.stop - self.row)
-        used = feed(family, add, fresh(family, self.of.seed), self.start, self.count)
+        grams, chosen = self.of.grams, self.of.chosen
+        add = grams.adder(chosen[self.row :], self.stop - self.row)
+        draw = fresh(grams.family, self.of.seed)
+        used = feed(grams.family, add, draw, self.start, self.count)
         return _text(pack({"used": np.array(used), **add.parts()}))
-
-
-def certified_family(spec: str) -> Symmetric | Modular:
-    """Read a family with certified correlations; raises UsageError for another."""
-    family = parse_stored(spec)
-    if not isinstance(family, Symmetric | Modular):
-        raise UsageError(f"{family.name} given: there is nothing certified to verify yet")
-    return family
 
 
 @lru_cache(maxsize=4)
 def _members(spec: str, members: int, seed: int) -> tuple[Secret, ...]:
-    return choose_members(certified_family(spec), members, seed)
+    return grams_of(parse_stored(spec)).choose(members, seed)
 
 
 def _split(data: dict[str, Any], *names: str) -> tuple[dict[str, Any], dict[str, Any]]:

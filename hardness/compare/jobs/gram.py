@@ -6,7 +6,6 @@ for each the samples in turn.
 """
 
 import base64
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -15,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.compare.jobs.arrays import npy, unpack
-from hardness.compare.jobs.blocks import BlockPart, LayerPart, Sampling, certified_family
-from hardness.compare.jobs.cut import in_order
+from hardness.compare.jobs.blocks import BlockPart, LayerPart, Sampling
 from hardness.compare.jobs.job import Job, content_key
 from hardness.compare.store.rows import PartRow, WholeRow
 from hardness.lower.correlation import (
@@ -25,10 +23,11 @@ from hardness.lower.correlation import (
     require_confidence,
     require_used,
 )
-from hardness.lower.sums import adder
-from hardness.lower.verify import Comparison, bias, certified, compare
+from hardness.lower.grams import grams_of
+from hardness.lower.verify import Comparison, compare
 from instances.errors import ToolkitError, UsageError
 from instances.spec import parse_stored
+from instances.strict import loads
 
 # A part takes some ten seconds: products of bits are a hundred times as fast as of floats.
 _BITS = (1 << 22, 1 << 24)  # products in a strip, tokens in a run
@@ -102,17 +101,13 @@ class GramCut:
         """Keep the bytes that a part gave."""
         return base64.b64decode(result["content"], validate=True)
 
-    def ends(self, content: bytes) -> bool:
-        """Every part counts."""
-        return False
-
     def assemble(self, parts: Iterator[PartRow]) -> WholeRow:
         """Add up the runs of each strip in turn, and compare it with the certified correlations.
 
         Raises ToolkitError where a part is missing or damaged, UsageError where no token was used.
         """
-        contents = in_order(parts, self.key)
-        layer = json.loads(next(contents))
+        contents = _in_order(parts, self.key)
+        layer = loads(next(contents))
         arrays = {"members": npy(np.array(self.of.chosen, np.int64))}
         used: int | None = None
         found = Comparison(worst=0.0, disagreements=0, pairs=())
@@ -152,12 +147,12 @@ class GramCut:
     ) -> tuple[Comparison, float]:
         """Compare a strip that begins at a member; with the radius."""
         require_used(used, self.samples)
-        family, chosen = self.of.family, self.of.chosen
+        grams, chosen = self.of.grams, self.of.chosen
         rows = len(sums["products"])
-        add = adder(family, chosen[row:], rows)
-        radius = deviation(add, len(chosen), used, self.confidence) + bias(family)
+        add = grams.adder(chosen[row:], rows)
+        radius = deviation(add, len(chosen), used, self.confidence) + grams.bias
         gram = add.value(sums, used) / used
-        wanted = certified(family, chosen[row:], rows)
+        wanted = grams.exact(chosen[row:], rows)
         return compare(gram, wanted, radius, chosen[row:]), radius
 
     def _record(
@@ -196,12 +191,24 @@ def gram_cut(
     >>> cut.parts, cut.rows, cut.run == 2**24
     (25, 1024, True)
     """
-    family = certified_family(parse_stored(spec).spec)
+    family = parse_stored(spec)
+    grams = grams_of(family)
     require_confidence(confidence)
     if samples < 1:
         raise UsageError(f"samples={samples} given: at least 1 is needed")
     of = Sampling(spec=family.spec, members=members, seed=seed, revision=family.revision)
     size = len(of.chosen)
-    products, run = _BITS if adder(family, of.chosen[:1]).whole else _FLOATS
+    products, run = _BITS if grams.adder(of.chosen[:1]).whole else _FLOATS
     rows = max(1, min(products // size, size + _STEP - 1) // _STEP) * _STEP
     return GramCut(of=of, samples=samples, confidence=confidence, rows=rows, run=run)
+
+
+def _in_order(parts: Iterator[PartRow], whole: str) -> Iterator[bytes]:
+    """Give the contents of parts 0, 1, ...; raises ToolkitError where the next is not there."""
+    expected = 0
+    for row in parts:
+        if (row.whole, row.index) != (whole, expected):
+            break
+        yield row.content
+        expected += 1
+    raise ToolkitError(f"part {expected} of {whole} is missing: run the sweep again with --resume")

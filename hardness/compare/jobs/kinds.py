@@ -12,7 +12,6 @@ KINDS = Imported(
         "certificate": "certificates.CertificateJob",
         "gram-layer": "blocks.LayerPart",
         "gram-block": "blocks.BlockPart",
-        "search-part": "search.SearchPart",
     },
 )
 

@@ -12,7 +12,7 @@ from hardness.upper import Learner, learner_spec, parse_learner
 from hardness.upper.isolated import Foreign
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
-from instances.spec import parse_stored
+from instances.spec import file_of, parse_stored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,8 @@ class RunJob:
 
     seed: of both axes, the instance's and the learner's. oracle, tau: how queries are answered,
     None for a learner that asks none. origin: what a learner of one's own is, by the SHA-256 of
-    its file or by the package it came with; None for the learners here.
+    its file or by the package it came with; None for the learners here. family: the SHA-256 of the
+    file of a user's family.
     """
 
     kind: ClassVar[str] = "run"
@@ -34,6 +35,7 @@ class RunJob:
     tau: Fraction | None = None
     revisions: tuple[int, int]  # of the family and of the learner
     origin: str | None = None
+    family: str | None = None
 
     @property
     def key(self) -> str:
@@ -56,7 +58,7 @@ class RunJob:
             "tau": None if self.tau is None else str(self.tau),
             "revisions": list(self.revisions),
             "origin": self.origin,
-        }
+        } | ({"family": self.family} if self.family else {})
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> "RunJob":
@@ -71,6 +73,7 @@ class RunJob:
             tau=None if data["tau"] is None else Fraction(data["tau"]),
             revisions=(family, learner),
             origin=data["origin"],
+            family=data.get("family"),
         )
 
     def do(self) -> dict[str, Any]:
@@ -99,6 +102,8 @@ class RunJob:
                 f"{self.learner} on {self.spec} has revisions {found} here and {self.revisions} "
                 "where the sweep was planned: install the same version everywhere"
             )
+        if file_of(family.name) != self.family:
+            raise ToolkitError(f"the file of {family.name} is not the one of the sweep's plan")
         return learner, family
 
 
@@ -127,6 +132,7 @@ def run_job(
         tau=tau if asks else None,
         revisions=(family.revision, learner.revision),
         origin=origin(learner),
+        family=file_of(family.name),
     )
 
 

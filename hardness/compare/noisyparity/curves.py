@@ -18,8 +18,8 @@ from hardness.compare.noisyparity.trials import effort
 from hardness.lower import Terms
 from hardness.lower.bounds import vstat_queries
 from hardness.lower.named.ratio import LAYER
-from hardness.upper.equations import as_lpn
 from instances import tokens
+from instances.capabilities import NOISY_PARITIES
 from instances.errors import UsageError
 from instances.family import Family
 
@@ -69,7 +69,7 @@ class Curve:
 
 def require_noisy(family: Family, terms: Terms) -> None:
     """Refuse what the map is not about: no parity, no noise, few members; raises UsageError."""
-    lpn = as_lpn(family)
+    lpn = NOISY_PARITIES.need(family)
     if not lpn.noise:
         raise UsageError(
             f"{family.spec} given: the map is of noisy parities: give noise=0.1 or so; without "
@@ -94,7 +94,7 @@ def curves(family: Family, rates: Rates, terms: Terms | None = None) -> tuple[Cu
     """
     terms = terms or Terms()
     require_noisy(family, terms)
-    lpn = as_lpn(family)
+    lpn = NOISY_PARITIES.need(family)
     asked = (lpn.size, float(lpn.noise), float(terms.success))
     floor, enough = information.floor_of_layer(*asked), information.enough_of_layer(*asked)
     return (
@@ -127,7 +127,7 @@ def _floor(name: str, examples: int, opened: int, source: str, says: str) -> Cur
 
 
 def _brute_force(family: Family, rates: Rates, enough: int) -> Curve:
-    size = as_lpn(family).size
+    size = NOISY_PARITIES.need(family).size
     seconds = size * rates.candidate + enough * rates.example
     return Curve(
         name="brute force",
@@ -141,7 +141,7 @@ def _brute_force(family: Family, rates: Rates, enough: int) -> Curve:
 
 def _elimination(family: Family, rates: Rates, terms: Terms, enough: int) -> Curve:
     """Minimise over what is kept for each size of pool, until more examples save nothing."""
-    lpn, chance = as_lpn(family), float(terms.success)
+    lpn, chance = NOISY_PARITIES.need(family), float(terms.success)
     marks: list[Mark] = []
     floor = (lpn.h or lpn.n) + 16
     for count in np.unique(np.geomspace(max((enough + 1) // 2, floor), 1 << 22, _GRID).astype(int)):
@@ -165,7 +165,7 @@ def _elimination(family: Family, rates: Rates, terms: Terms, enough: int) -> Cur
 
 
 def _low_degree(family: Family, rates: Rates, enough: int) -> Curve:
-    lpn = as_lpn(family)
+    lpn = NOISY_PARITIES.need(family)
     fade: Fraction = 1 - 2 * lpn.noise
     weight = lpn.h or lpn.n
     words = tokens.words_per_token(lpn.d)
@@ -196,7 +196,7 @@ def _queries(family: Family, rates: Rates, terms: Terms, floor: int) -> Curve:
 
     Rounding the queries up only adds to the time.
     """
-    lpn = as_lpn(family)
+    lpn = NOISY_PARITIES.need(family)
     excess = terms.success * lpn.size - terms.right_about
     product = 4 * excess / (3 * (1 - 2 * lpn.noise) ** 2)  # queries times examples, at least
     seconds = float(product) * rates.query
@@ -205,7 +205,8 @@ def _queries(family: Family, rates: Rates, terms: Terms, floor: int) -> Curve:
         asked = vstat_queries(
             lpn.size, lpn.noise, Terms(vstat=count, risk=terms.risk, success=terms.success)
         )
-        note = f"{float(asked):.3g} queries to VSTAT({float(count):.3g})"
+        number = "no number of" if asked is None else f"{float(asked):.3g}"
+        note = f"{number} queries to VSTAT({float(count):.3g})"
         marks.append(Mark(examples=float(count), seconds=seconds, note=note))
     return Curve(
         name="statistical queries",

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from hardness.upper.attack import needed
 from hardness.upper.bruteforce import enumeration
-from hardness.upper.equations import as_lpn, as_lpn_examples, equations
+from hardness.upper.equations import equations
 from hardness.upper.restricted import best_k, work
 from instances import tokens
+from instances.capabilities import NOISY_PARITIES
 from instances.family import Family
 from instances.limits import require_memory
-from instances.lpn import Lpn
-from instances.parity import Parity
+from instances.modular import Modular
 from instances.samples import samples
 
 _LONG = 0.1  # seconds that a rate is measured for, at least
@@ -53,14 +53,13 @@ class Rates:
 
 def measure(family: Family, seed: int = 0) -> Rates:
     """Measure all rates on an instance of a parity or of lpn: about a second."""
-    lpn = as_lpn(family)
+    lpn = NOISY_PARITIES.need(family)
     instance = family.instance(seed)
     count = min(needed(lpn), max(_AT_ONCE, _NUMBERS // lpn.n))
     drawn = instance.examples(0, 2 * count + 64)
     require_memory(24 * count * lpn.n, f"{count} samples of {lpn.spec}")
     draw = _seconds(lambda: len(equations(instance.examples(0, _AT_ONCE)).words) and _AT_ONCE)
-    given = as_lpn_examples(drawn) if isinstance(family, Parity) else drawn
-    search = enumeration(samples(given).cut(0, count))
+    search = enumeration(samples(drawn).cut(0, count))
     weight = lpn.h or (lpn.n + 1) // 2
     found = equations(drawn)
     rng = np.random.default_rng(0)
@@ -89,7 +88,7 @@ def _search(run: Callable[[int, int, int], tuple[int, object]], weight: int) -> 
     return run(weight, 0, 1 << 12)[0]
 
 
-def _trials(words: NDArray[np.uint64], codes: NDArray[np.uint8], lpn: Lpn) -> float:
+def _trials(words: NDArray[np.uint64], codes: NDArray[np.uint8], lpn: Modular) -> float:
     """Do trials that find nothing, as no number of errors is below 0."""
     from hardness.kernels import _restricted_jit as compiled
 

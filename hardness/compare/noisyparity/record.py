@@ -14,12 +14,13 @@ from hardness.compare.run import JUDGED, Run, judge
 from hardness.lower import Terms
 from hardness.oracles import Budget
 from hardness.upper import learner_spec, parse_learner
-from hardness.upper.equations import as_lpn
-from instances.disk import read_json, require_format
+from instances.capabilities import NOISY_PARITIES
+from instances.disk import require_format
 from instances.errors import DamagedFile, ToolkitError
 from instances.family import Family
 from instances.parameters import fraction
 from instances.spec import parse_stored, require_stored
+from instances.strict import one_line, read_json
 
 FORMAT = "hardness-map/1"
 _NEAR = 1e-6  # of numbers that are computed again, on another machine too
@@ -51,7 +52,7 @@ class Map:
             "format": FORMAT,
             "kind": "map",
             "spec": self.spec,
-            "members": str(as_lpn(parse_stored(self.spec)).size),
+            "members": str(NOISY_PARITIES.need(parse_stored(self.spec)).size),
             "success": str(self.success),
             "rates": asdict(self.rates),
             "curves": [curve.to_json() for curve in self.curves],
@@ -107,7 +108,7 @@ def read_map(path: Path) -> Map:
     try:
         found = _read(data)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
-        said = " ".join(str(e).split())[:120]
+        said = one_line(e)
         raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
     again = found.to_json()
     if not all(_same(data.get(key), again[key]) for key in ("members", "curves")):

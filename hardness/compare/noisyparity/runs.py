@@ -10,8 +10,8 @@ from hardness.compare.run import Run, attempt, require_support, run
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.upper import LEARNERS, Learner, parse_learner
 from hardness.upper.attack import needed
-from hardness.upper.equations import as_lpn
 from hardness.upper.restricted import best_k, pool_size
+from instances.capabilities import NOISY_PARITIES
 from instances.errors import UsageError
 from instances.family import Family
 
@@ -37,7 +37,7 @@ def usual(
     expected = {c.name: c.quickest.seconds or 0.0 for c in curves if c.marks}
     (tests,) = (c for c in curves if c.role == "low-degree")
     expected["pairs"] = sum(m.seconds or 0.0 for m in tests.marks[1:2])
-    sparse = as_lpn(family).h
+    sparse = NOISY_PARITIES.need(family).h
     for name in (n for n in _NAMED if n in LEARNERS and not (sparse and n == "bkw")):
         text = name if name != "lowdegree" else f"lowdegree:degree={_degree(family)}"
         seconds = expected.get(_CURVE.get(name, name), 0.0)
@@ -54,7 +54,7 @@ def usual(
 
 
 def chosen(family: Family, learners: tuple[str, ...], seeds: int) -> list[Learner]:
-    """Read learners, each once; raises ToolkitError where one cannot run on the family."""
+    """Read learners, each once; raises UsageError where one cannot run on the family."""
     if seeds < 1:
         raise UsageError(f"{seeds} seeds given: at least one is needed")
     every = [parse_learner(name) for name in distinct(learners)]
@@ -94,13 +94,13 @@ def measured(
 
 
 def _degree(family: Family) -> int:
-    lpn = as_lpn(family)
+    lpn = NOISY_PARITIES.need(family)
     return lpn.h or lpn.n
 
 
 def _too_wide(name: str, family: Family) -> str | None:
     """Say why least squares on monomials is not tried."""
-    n = as_lpn(family).n
+    n = NOISY_PARITIES.need(family).n
     size = sum(math.comb(n, k) for k in range(_degree(family) + 1))
     if name != "lowdegree" or size <= _MONOMIALS:
         return None
@@ -109,7 +109,7 @@ def _too_wide(name: str, family: Family) -> str | None:
 
 def _tight(family: Family, curves: tuple[Curve, ...], limit: float) -> list[str]:
     """Restricted elimination on the fewest examples that the curve expects to do in time."""
-    lpn = as_lpn(family)
+    lpn = NOISY_PARITIES.need(family)
     (curve,) = (c for c in curves if c.name == _CURVE["restricted"])
     wide = pool_size(lpn, best_k(lpn.d, lpn.h or lpn.n, lpn.noise))
     for mark in curve.marks:

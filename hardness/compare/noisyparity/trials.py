@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.upper.restricted import work
-from instances.lpn import Lpn
+from instances.modular import Modular
 
 SPARE = 10  # equations beyond k: fewer than k of them are independent once in 2^10 pools
 
@@ -24,13 +24,13 @@ class Effort:
     operations: float
 
 
-def effort(family: Lpn, equations: int, success: float) -> Effort | None:
+def effort(family: Modular, equations: int, success: float) -> Effort | None:
     """Minimise the expected work over k; None where no k can be kept on so few equations.
 
     The flips of the pool are as many as they are at most with probability `success`.
 
-    >>> from fractions import Fraction
-    >>> found = effort(Lpn(n=99, h=4, noise=Fraction(1, 10)), 4000, 2 / 3)
+    >>> from instances import parse
+    >>> found = effort(parse("lpn:n=99,h=4,noise=0.1"), 4000, 2 / 3)
     >>> found.kept, round(found.trials, -2)
     (25, 4400.0)
     """

@@ -4,18 +4,16 @@ E||F - F^||^2 over that of the best predictor that knows the family alone, F = E
 noise does not count against a learner. Predictions are first projected on a convex set that F(x)
 lies in, which never raises the risk and bounds the loss; the interval is the empirical Bernstein
 bound [MP09]. How the scale is known, and how far a loss may go, is a matter of the family's kind.
+Predictions that are not a function of the tokens have no such risk, and are refused.
 """
 
 from hardness.compare.risk.codes import fits_codes, of_codes
 from hardness.compare.risk.cubic import of_cubic
 from hardness.compare.risk.numbers import of_numbers
-from hardness.compare.risk.record import Risk, bernstein
-from hardness.upper.learner import Predict
-from instances.coded import Coded
-from instances.dense import Dense
-from instances.errors import ToolkitError
+from hardness.compare.risk.record import Risk, bernstein, no_risk
+from hardness.compare.risk.repeated import Repeated
+from hardness.upper.learner import Failed, Outcome, Predict
 from instances.family import Family, Instance
-from instances.linear import Linear
 
 __all__ = ["CONFIDENCE", "Risk", "bernstein", "measure", "possible"]
 CONFIDENCE = 0.95
@@ -30,7 +28,8 @@ def measure(
     """Measure a prediction function on fresh examples; None if it gives invalid values.
 
     predict: (n, k, d) tokens -> (n, k, d) labels. The examples come from a stream of their own, so
-    they differ from all that a learner saw.
+    they differ from all that a learner saw. One in eight is asked for again, in up to 64 batches;
+    raises Failed(RANDOMISED) where a prediction is then another one.
 
     >>> from instances import parse
     >>> instance = parse("parity:d=8,m=3").instance(0)
@@ -40,14 +39,25 @@ def measure(
     >>> measure(instance, instance.family.known).value
     1.0
     """
+    repeated = Repeated(predict)
+    found = _measured(instance, repeated, examples, confidence)
+    if found is not None and not repeated.same(instance):
+        said = "predictions of the same tokens differ from one call to another"
+        raise Failed(Outcome.RANDOMISED, {"reason": said})
+    return found
+
+
+def _measured(
+    instance: Instance, predict: Predict, examples: int | None, confidence: float
+) -> Risk | None:
     family = instance.family
-    if isinstance(family, Coded):
-        return of_codes(instance, family, predict, examples, confidence)
-    if isinstance(family, Linear):
-        return of_cubic(instance, family, predict, examples, confidence)
-    if isinstance(family, Dense):
-        return of_numbers(instance, family, predict, examples, confidence)
-    raise ToolkitError(f"{family.name} is neither a Coded nor a Dense family: no risk is defined")
+    if coded := family.coded:
+        return of_codes(instance, coded, predict, examples, confidence)
+    if cubic := family.cubic:
+        return of_cubic(instance, cubic, predict, examples, confidence)
+    if dense := family.real_labels:
+        return of_numbers(instance, dense, predict, examples, confidence)
+    raise no_risk(family)
 
 
 def possible(family: Family, risk: Risk) -> bool:
@@ -62,4 +72,4 @@ def possible(family: Family, risk: Risk) -> bool:
     >>> possible(family, risk)
     False
     """
-    return fits_codes(family, risk) if isinstance(family, Coded) else risk.examples > 1
+    return fits_codes(family.coded, risk) if family.coded else risk.examples > 1

@@ -12,10 +12,10 @@ import numpy as np
 from hardness.compare.risk.record import Array, Risk, bernstein, chernoff, shorten
 from hardness.upper.learner import Predict
 from instances.cubic import coefficients, evaluate, power, reach
+from instances.dense import Dense
 from instances.errors import ToolkitError
 from instances.family import Instance
 from instances.limits import require_memory
-from instances.linear import Linear
 from instances.streams import BitStream, key
 from instances.tokens import gaussian
 
@@ -26,7 +26,7 @@ _EXTRA = 6  # degrees of freedom of the tilt: the degree of the squared labels
 
 def of_cubic(
     instance: Instance,
-    family: Linear,
+    family: Dense,
     predict: Predict,
     examples: int | None,
     confidence: float,
@@ -78,7 +78,7 @@ def _sixth_moment(numbers: int, tokens: str) -> float:
     return float(numbers * (numbers + 2) * (numbers + 4))
 
 
-def _tilted(instance: Instance, family: Linear, start: int, count: int) -> tuple[Array, Array]:
+def _tilted(instance: Instance, family: Dense, start: int, count: int) -> tuple[Array, Array]:
     """Draw tokens (count, k, d) of the law tilted by |X|^6, and E|X|^6 / |X|^6 of each."""
     seed, numbers = instance.hidden.seed, family.k * family.d
     x = family.inputs(seed, "evaluate", start, count).astype(np.float64)

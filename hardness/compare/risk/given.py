@@ -9,14 +9,11 @@ import numpy as np
 
 from hardness.compare.risk.cubic import lengths
 from hardness.compare.risk.numbers import row_reach
-from hardness.compare.risk.record import Array, shorten
+from hardness.compare.risk.record import Array, no_risk, shorten
 from instances.coded import Coded, as_coded
 from instances.cubic import coefficients, reach
-from instances.dense import Dense
-from instances.errors import ToolkitError
 from instances.family import Examples, Instance
 from instances.limits import require_memory
-from instances.linear import Linear
 
 _BATCH_NUMBERS = 1 << 21
 
@@ -68,17 +65,17 @@ def losses(instance: Instance, examples: Examples, given: Array) -> Losses:
 def _projection(instance: Instance) -> Callable[[Examples, Array, Array], Array]:
     """Choose the projection of (examples, predictions, F) on a convex set that F lies in."""
     family = instance.family
-    if isinstance(family, Coded):
-        return partial(_on_segment, family)
-    if isinstance(family, Linear):
+    if coded := family.coded:
+        return partial(_on_segment, coded)
+    if family.cubic:
         require_memory(64 * family.d**4, f"the cubic map of {family.spec}")
         layer = instance.layer()
         size = reach(coefficients(layer.theta, layer.w))
         return lambda part, said, target: shorten(said, size * lengths(part.x.astype(np.float64)))
-    if isinstance(family, Dense):
+    if family.real_labels:
         size = row_reach(instance.layer())
         return lambda part, said, target: shorten(said, size * _longest(part.x))
-    raise ToolkitError(f"{family.name} is neither a Coded nor a Dense family: no risk is defined")
+    raise no_risk(family)
 
 
 def _on_segment(family: Coded, part: Examples, said: Array, target: Array) -> Array:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper.learner import Predict
-from instances.dense import Dense
-from instances.family import Examples, Instance
+from instances.capabilities import CODED, REAL_LABELS
+from instances.errors import UsageError
+from instances.family import Examples, Family, Instance
 
 _BATCH_NUMBERS = 1 << 21
 
@@ -53,6 +54,12 @@ class Risk:
         return found
 
 
+def no_risk(family: Family) -> UsageError:
+    """Make the error of a family whose labels are of no known kind."""
+    lacking = " ".join(str(one.missing(family)) for one in (CODED, REAL_LABELS))
+    return UsageError(f"no relative risk is defined: {lacking}")
+
+
 def predicted(
     instance: Instance, predict: Predict, examples: int
 ) -> Iterator[tuple[Examples, Array, NDArray[Any] | None]]:
@@ -61,7 +68,7 @@ def predicted(
     batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
     for start in range(0, examples, batch):
         drawn = instance.examples(start, min(batch, examples - start), axis="evaluate")
-        exact = isinstance(family, Dense) and not family.noise  # the labels are F itself
+        exact = family.real_labels is not None and not family.noise  # the labels are F itself
         target = drawn.y if exact else family.mean(secret, drawn.x)
         with np.errstate(all="ignore"):  # what overflows is not finite, and is refused here
             given = np.asarray(predict(np.array(drawn.x)))  # which may write into what it gets

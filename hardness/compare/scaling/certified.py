@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from hardness.claims import vacuous
 from hardness.compare.both import Comparison
 from hardness.compare.ranges import Value
-from instances.parity import Parity
 from instances.spec import parse_stored
 
 QUANTITIES = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
@@ -27,7 +27,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Certified:
-    """A certified quantity over the sizes at which it says something (is above 0).
+    """A certified quantity over the sizes at which it says something.
 
     exponent, rate: least squares of its logarithm on log x and on x, as a learner's cost is fitted;
     None below two sizes. They describe numbers that are certified, and are no bound themselves.
@@ -62,7 +62,7 @@ def quantities(comparison: Comparison) -> list[str]:
 def numbers(comparison: Comparison, quantity: str) -> dict[Value, int]:
     """Collect a certified quantity at every size that has one."""
     return {
-        value: int(certificate.value(quantity))
+        value: certificate.integer(quantity)
         for value, certificate in zip(comparison.values, comparison.certificates, strict=True)
     }
 
@@ -83,7 +83,7 @@ def slope(values: Sequence[Value], certified: Sequence[int], exponential: bool) 
 
 def _growth(comparison: Comparison, quantity: str) -> Certified:
     every = numbers(comparison, quantity)
-    kept = {v: n for v, n in every.items() if n > 0 and v > 0}
+    kept = {v: n for v, n in every.items() if n > 0 and v > 0 and not vacuous(quantity, n)}
     values, found = tuple(kept), tuple(kept.values())
     return Certified(
         quantity=quantity,
@@ -114,12 +114,15 @@ _OF_SIZE = {
 
 def _theory(comparison: Comparison, quantity: str) -> str:
     """Say what is known of hidden parities in closed form; nothing of other families."""
-    family = parse_stored(comparison.specs[0])
-    if not isinstance(family, Parity) or comparison.parameter not in _OF_SIZE:
+    family = parse_stored(comparison.specs[0]).characters
+    if family is None or comparison.parameter not in _OF_SIZE:
         return ""
     said = _OF_SIZE[comparison.parameter].format(d=family.d, m=family.m)
     if quantity == "stat-queries":
-        said += "; the bound is 4 tau^2 (success N - K) / (1 - 2 noise)^2, rounded up"
+        said += (
+            "; the bound is (success N - K) / r, rounded up, r the whole part of "
+            "(1 - 2 noise)^2 / (4 tau^2)"
+        )
     elif quantity == "information-floor":
         said += "; the floor is log2(success N / K), rounded up"
     return said

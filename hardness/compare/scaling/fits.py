@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hardness.claims import vacuous
 from hardness.compare.both import Comparison
 from hardness.compare.ranges import Value
 from hardness.compare.run import Run, judge
@@ -30,7 +31,8 @@ class Fit:
     """One cost of one learner over the sizes that count; growth is None where there is no fit.
 
     left_out: the other sizes, each with why. beside: the certified quantity in the same unit, and
-    certified_exponent: its least-squares exponent over the same sizes.
+    certified_exponent: its least-squares exponent over those of these sizes where it says
+    something.
     """
 
     learner: str
@@ -152,14 +154,13 @@ def _grown(
 def _beside(
     comparison: Comparison, cost: Cost, values: tuple[Value, ...]
 ) -> tuple[str | None, float | None]:
-    """Name the certified quantity in a cost's unit, with its exponent over the same sizes."""
+    """Name the certified quantity in a cost's unit, with its exponent over these sizes."""
     names = [q for q in _BESIDE.get(cost, ()) if q in quantities(comparison)]
     if not names:
         return None, None
     every = numbers(comparison, names[0])
-    if any(every[value] <= 0 for value in values):
-        return names[0], None
-    return names[0], slope(values, [every[value] for value in values], exponential=False)
+    kept = [value for value in values if not vacuous(names[0], every[value])]
+    return names[0], slope(kept, [every[value] for value in kept], exponential=False)
 
 
 def _fit_json(fit: Fit) -> dict[str, Any]:

@@ -10,10 +10,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "Writer", "create", "read", "reopen"]
 
-lazily(
-    __name__,
-    {
-        "reader": "Reader read",
-        "writer": "Writer create reopen",
-    },
-)
+lazily(__name__)

@@ -4,7 +4,6 @@ What is written is a tuple of the columns after `id` and `digest`, with the text
 the table holds their numbers.
 """
 
-import json
 import math
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -23,6 +22,7 @@ from hardness.compare.store.rows import (
 from hardness.compare.store.schema import COLUMNS, NAMES
 from hardness.compare.store.seal import compact
 from hardness.oracles import Budget
+from instances.strict import RESULTS, loads
 
 Record = dict[str, Any]  # columns by name, names as texts
 
@@ -92,7 +92,7 @@ def to_run(record: Record) -> RunRow:
             "risk_unclipped": record["risk_unclipped"],
             "usage": {n: record[n] for n in ("examples", "queries", "seconds", "peak_bytes")},
             "secret_recovered": None if recovered is None else bool(recovered),
-            "details": json.loads(record["details"]),
+            "details": loads(record["details"], RESULTS),
             **_named(record["context"]),
         }
     )
@@ -108,12 +108,12 @@ def to_run(record: Record) -> RunRow:
 @lru_cache(1024)
 def _named(text: str) -> Any:
     """Read a text that many runs refer to: whoever is given it takes copies."""
-    return json.loads(text)
+    return loads(text, RESULTS)
 
 
 @lru_cache(1024)
 def _budget(text: str) -> Budget:
-    return Budget(**json.loads(text))
+    return Budget(**loads(text, RESULTS))
 
 
 def of_certificate(row: CertificateRow) -> tuple[Any, ...]:
@@ -126,8 +126,8 @@ def to_certificate(record: Record) -> CertificateRow:
     return CertificateRow(
         key=record["key"].hex(),
         spec=record["spec"],
-        terms=json.loads(record["terms"]),
-        certificate=json.loads(record["certificate"]),
+        terms=loads(record["terms"], RESULTS),
+        certificate=loads(record["certificate"], RESULTS),
     )
 
 
@@ -151,13 +151,13 @@ def of_whole(row: WholeRow) -> tuple[Any, ...]:
 
 def to_whole(record: Record, arrays: dict[str, bytes]) -> WholeRow:
     """Read a job put together; raises ValueError where arrays are missing."""
-    if sorted(arrays) != json.loads(record["arrays"]):
+    if sorted(arrays) != loads(record["arrays"], RESULTS):
         raise ValueError(f"of the arrays {record['arrays']} there are {sorted(arrays)}")
     return WholeRow(
         key=record["key"].hex(),
         kind=record["kind"],
         spec=record["spec"],
-        content=json.loads(record["content"]),
+        content=loads(record["content"], RESULTS),
         arrays=arrays,
     )
 
@@ -169,7 +169,7 @@ def of_figure(row: FigureRow, written: float) -> tuple[Any, ...]:
 
 def to_figure(record: Record) -> FigureRow:
     """Read the data of a figure."""
-    return FigureRow(name=record["name"], data=json.loads(record["data"]))
+    return FigureRow(name=record["name"], data=loads(record["data"], RESULTS))
 
 
 _COUNTS = ("planned", "done", "failed", "base_seeds")
@@ -185,7 +185,7 @@ def of_sweep(row: SweepRow) -> tuple[Any, ...]:
 def to_sweep(record: Record) -> SweepRow:
     """Read a sweep."""
     return SweepRow(
-        **{c: json.loads(record[c]) if c in _COUNTS else record[c] for c in columns("sweep")}
+        **{c: loads(record[c], RESULTS) if c in _COUNTS else record[c] for c in columns("sweep")}
     )
 
 

@@ -9,14 +9,11 @@ from urllib.parse import quote
 
 from hardness.compare.store.schema import APPLICATION_ID, VERSION
 from instances.errors import DamagedFile, ToolkitError
+from instances.strict import one_line, opened
 
 MAGIC = b"SQLite format 3\0"
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-class DiskFull(ToolkitError):
-    """The disk is full: the message says what of it was written."""
 
 
 class StoreGone(ToolkitError):
@@ -56,17 +53,13 @@ def require_file(path: Path) -> None:
         raise DamagedFile(f"{path} is a folder: give the file of a store")
     if not path.is_file():
         raise DamagedFile(f"{path} does not exist, or is no regular file: give that of a store")
-    try:
-        with path.open("rb") as file:
-            start = file.read(len(MAGIC))
-    except OSError as error:
-        raise DamagedFile(f"{path} cannot be read: {error.strerror}") from error
+    with opened(path) as file:
+        start = file.read(len(MAGIC))
     if not start:
         raise DamagedFile(f"{path} is empty: it is no store, and nothing is lost by removing it")
     if start != MAGIC:
         raise DamagedFile(
-            f"{path} is no store, for it does not begin as SQLite files do; if it was one: "
-            f"{recover_with(path)}"
+            f"{path} is no store, for it does not begin as SQLite files do: take a copy of it"
         )
 
 
@@ -92,7 +85,7 @@ def version_of(connection: sqlite3.Connection, path: Path) -> int:
 
 def recover_with(path: Path) -> str:
     """Say by which command a damaged store is recovered."""
-    return f"`hardness store recover {path} --out NEW.db` keeps what is whole"
+    return f"`hardness store recover {path} --out NEW.db` keeps what can be read"
 
 
 @contextlib.contextmanager
@@ -102,9 +95,9 @@ def told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        said = " ".join(str(error).split())[:160]
+        said = one_line(error, 160)
         if code == sqlite3.SQLITE_FULL:
-            raise DiskFull(
+            raise ToolkitError(
                 f"{path} cannot be written: the disk is full: free some of it"
             ) from error
         if code in _BUSY:
@@ -123,5 +116,5 @@ def reading(path: Path) -> Iterator[None]:
         with told(path):
             yield
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        said = " ".join(f"{type(error).__name__} {error}".split())[:160]
+        said = f"{type(error).__name__} {one_line(error)}"
         raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error

@@ -1,6 +1,5 @@
 """Texts that stand once in a store, and what is read off them for tables that are queried."""
 
-import json
 import math
 import re
 from typing import Any
@@ -9,6 +8,7 @@ from hardness.compare.store.rows import REPRODUCIBLE
 from hardness.compare.store.seal import compact
 from instances.errors import UsageError
 from instances.parameters import split_list
+from instances.strict import loads
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 
@@ -23,7 +23,7 @@ def derived(table: str, text: str) -> tuple[Any, ...]:
     """
     if table in ("spec", "learner"):
         return _called(text)
-    found = json.loads(text)
+    found = loads(text)
     if table == "ending":
         outcome, bound = found
         return outcome, bound, int(bound in REPRODUCIBLE)

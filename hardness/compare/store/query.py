@@ -6,6 +6,7 @@ from typing import Any
 
 from hardness.compare.store.connect import told
 from instances.errors import UsageError
+from instances.strict import one_line
 
 _ALLOWED = (
     sqlite3.SQLITE_SELECT,
@@ -41,7 +42,7 @@ def answer(
         if code in _DAMAGED:
             with told(path):
                 raise
-        said = " ".join(str(error).split())[:160]
+        said = one_line(error, 160)
         raise UsageError(f"'{_short(sql)}' cannot be answered: {said}{_advice(said)}") from error
     except UnicodeError as error:
         raise UsageError(f"'{_short(sql)}' cannot be answered: {error}") from error

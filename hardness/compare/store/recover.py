@@ -1,158 +1,133 @@
-"""A damaged store recovered to a new one: every row that is what was written."""
+"""A damaged store copied to a new one: every row that SQLite can still read and that is unchanged.
 
-import json
+A page that cannot be read costs the rows on it. A file that SQLite does not open is beyond this:
+there is `.recover` of its shell, where that was built with it.
+"""
+
+import sqlite3
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hardness.compare.store import codec
-from hardness.compare.store.check import check
 from hardness.compare.store.conflict import Conflict
+from hardness.compare.store.connect import connect, version_of
 from hardness.compare.store.draft import new_store
-from hardness.compare.store.merge import latest, merge
-from hardness.compare.store.reader import read
-from hardness.compare.store.rows import FigureRow, RunRow, SweepRow
-from hardness.compare.store.salvage import SHOWN, Found, salvage
+from hardness.compare.store.merge import latest
+from hardness.compare.store.records import SELECT, sealed
+from hardness.compare.store.rows import Row
 from hardness.compare.store.writer import Writer
-from instances.disk import refuse_existing
-from instances.errors import DamagedFile, ToolkitError
+from instances.errors import DamagedFile
 
-_BATCH = 2000
+_TABLES = {
+    "run": "runs",
+    "certificate": "certificates",
+    "whole": "wholes",
+    "part": "parts",
+    "figure": "figures",
+    "sweep": "sweeps",
+}
+_WAIT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recovered:
-    """What was recovered and what was not, by kind; damaged: False where nothing was wrong.
+    """How many rows were kept and how many left out for their digests, by kind.
 
-    newer: what is to be said of a store of a version that this one does not read.
-    rejected: what looked like a record and is not what was written; what lies on pages that are
-    gone is in no count.
+    What lies on pages that cannot be read is in no count.
     """
 
-    damaged: bool
     kept: dict[str, int]
-    rejected: dict[str, int] = field(default_factory=dict)
-    newer: str = ""
+    rejected: dict[str, int]
 
     def to_json(self) -> dict[str, Any]:
         """Write it."""
-        return {"damaged": self.damaged, "kept": self.kept, "rejected": self.rejected}
+        return {"kept": self.kept, "rejected": self.rejected}
 
 
 def recover(path: Path, out: Path) -> Recovered:
-    """Write what is whole in a damaged store to a new one; raises DamagedFile if that is nothing.
-
-    A store in which nothing is wrong is copied.
-    """
-    refuse_existing(out)
-    if _sound(path):
-        merge(path, (), out)
-        return Recovered(damaged=False, kept=_counted(out))
-    newer, rejected = _newer(path), dict[str, int]()
-    with new_store(out) as writer:
-        _Rows(writer).take(path, rejected)
-        if all(writer.tables.count(table) == 0 for table in SHOWN):
-            raise DamagedFile(f"{path} holds nothing of a store: no row of it is what was written")
-    named = {SHOWN.get(table, table): n for table, n in sorted(rejected.items())}
-    return Recovered(damaged=True, kept=_counted(out), rejected=named, newer=newer)
-
-
-def _sound(path: Path) -> bool:
+    """Copy what can be read of a store to a new one; raises DamagedFile where that is nothing."""
+    connection = connect(path, "ro", _WAIT_SECONDS)
+    kept, rejected = Counter(dict.fromkeys(_TABLES.values(), 0)), Counter[str]()
     try:
-        return check(path) is None
-    except ToolkitError:
+        version_of(connection, path)
+        with new_store(out) as writer:
+            for table, name in _TABLES.items():
+                for record in _records(connection, table):
+                    good = record is not None and _copy(connection, writer, table, record)
+                    (kept if good else rejected)[name] += 1
+            if not kept.total():
+                raise DamagedFile(f"{path} holds no row that can be read")
+    finally:
+        connection.close()
+    return Recovered(kept=dict(kept), rejected=dict(rejected))
+
+
+def _copy(connection: sqlite3.Connection, writer: Writer, table: str, record: codec.Record) -> bool:
+    """Write a record; return whether it was whole, and not an older one of its key."""
+    try:
+        if table == "figure":
+            latest(writer, [(codec.to_figure(record), record["written"])], ())
+        elif table == "sweep":
+            writer.write([], codec.to_sweep(record))
+        else:
+            row: Row
+            if table == "whole":
+                mine = {
+                    a["name"]: a["content"]
+                    for a in _records(connection, "array")
+                    if a and a["whole"] == record["key"]
+                }
+                row = codec.to_whole(record, mine)
+            else:
+                row = codec.READERS[table](record)
+            writer.write([row])
+    except (ValueError, Conflict):
         return False
+    return True
 
 
-def _newer(path: Path) -> str:
-    """Say that a store says it is of a newer version; nothing where it does not."""
-    try:
-        with read(path):
-            return ""
-    except DamagedFile:
-        return ""
-    except ToolkitError as error:
-        return str(error)
+def _records(connection: sqlite3.Connection, table: str) -> Iterator[codec.Record | None]:
+    """Yield the records of a table that can be read, None for one that is not what was written."""
+    for row in _readable(connection, table):
+        values = (row[1], *row[3:])
+        if sealed(table, row[2], values):
+            yield dict(zip(codec.columns(table), values, strict=True))
+        else:
+            yield None
 
 
-def _counted(out: Path) -> dict[str, int]:
-    with read(out) as store:
-        found = store.summary()
-    return {name: found[name] for name in SHOWN.values()}
+def _readable(connection: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a table by their numbers, around those that cannot be read."""
+    last = _last(connection, table)
+    ranges = [(1, last if last is not None else 2**62)]
+    while ranges:
+        low, high = ranges.pop()
+        for order in ("ASC", "DESC"):  # up to what cannot be read, from both sides
+            sql = f"{SELECT[table]} WHERE {table}.id BETWEEN ? AND ? ORDER BY {table}.id {order}"
+            try:
+                for row in connection.execute(sql, (low, high)):
+                    yield row
+                    low, high = (row[0] + 1, high) if order == "ASC" else (low, row[0] - 1)
+            except (sqlite3.Error, UnicodeDecodeError):
+                continue
+            break
+        else:
+            if low < high and last is not None:
+                middle = (low + high) // 2
+                ranges += [(middle + 1, high), (low, middle)]
 
 
-class _Rows:
-    """Takes rows as they are found, in any order, and the same one more than once."""
-
-    def __init__(self, writer: Writer) -> None:
-        self.writer = writer
-        self.batch: list[RunRow] = []
-        self.wholes: dict[bytes, tuple[Any, ...]] = {}
-        self.figures: dict[str, tuple[FigureRow, float]] = {}
-        self.sweeps: dict[str, SweepRow] = {}
-
-    def take(self, path: Path, rejected: dict[str, int]) -> None:
-        """Take all that is whole in a file."""
-        take: dict[str, Callable[[Found], None]] = {
-            "run": self._run,
-            "whole": self._whole,
-            "figure": self._figure,
-            "sweep": self._sweep,
-        }
-        for found in salvage(path, rejected):
-            take.get(found.table, self._plain)(found)
-        self._flush()
-        with self.writer.tables.transaction():
-            lost = Counter(not self._put(key, whole) for key, whole in self.wholes.items())
-            self.writer.tables.drop_orphans()
-        if lost[True]:
-            rejected["whole"] = rejected.get("whole", 0) + lost[True]
-        latest(self.writer, self.figures.values(), self.sweeps.values())
-
-    def _run(self, found: Found) -> None:
-        self.batch.append(codec.to_run(found.record))
-        if len(self.batch) == _BATCH:
-            self._flush()
-
-    def _flush(self) -> None:
+def _last(connection: sqlite3.Connection, table: str) -> int | None:
+    """Return the number of the last row, by the table or by its index; None where both are lost."""
+    for source in (table, f"{table} INDEXED BY {table}_unique"):
         try:
-            self.writer.write(self.batch)
-        except Conflict:  # of an older page: the others of the batch are to stand
-            for row in self.batch:
-                self._one(row)
-        self.batch = []
-
-    def _one(self, row: RunRow) -> None:
-        try:
-            self.writer.write([row])
-        except Conflict:
-            return  # the newer page was read first
-
-    def _whole(self, found: Found) -> None:
-        self.wholes.setdefault(found.content[0], found.content)
-
-    def _put(self, key: bytes, whole: tuple[Any, ...]) -> bool:
-        names = json.loads(whole[codec.columns("whole").index("arrays")])
-        there = self.writer.tables.array_names(key)
-        if not set(names) <= there:
-            return False
-        self.writer.tables.replace("whole", whole)
-        return True
-
-    def _plain(self, found: Found) -> None:
-        keys = 2 if found.table in ("part", "array") else 1
-        with self.writer.tables.transaction():
-            self.writer.tables.replace(found.table, found.content, keys)
-
-    def _figure(self, found: Found) -> None:
-        written = found.record["written"]
-        figure = codec.to_figure(found.record)
-        if figure.name not in self.figures or self.figures[figure.name][1] < written:
-            self.figures[figure.name] = figure, written
-
-    def _sweep(self, found: Found) -> None:
-        sweep = codec.to_sweep(found.record)
-        if sweep.sha256 not in self.sweeps or self.sweeps[sweep.sha256].updated < sweep.updated:
-            self.sweeps[sweep.sha256] = sweep
+            (found,) = connection.execute(
+                f"SELECT max(id) FROM (SELECT id FROM {source})"
+            ).fetchone()
+        except sqlite3.Error:
+            continue
+        return int(found or 0)
+    return None

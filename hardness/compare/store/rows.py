@@ -62,13 +62,6 @@ class WholeRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpentRow:
-    """The parts of a job, which are needed no more: writing it deletes them."""
-
-    whole: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class FigureRow:
     """The data of a figure, by its name; a later one of the same name takes its place."""
 
@@ -99,4 +92,4 @@ class SweepRow:
     base_seeds: dict[str, int] = field(default_factory=dict)
 
 
-Row = RunRow | CertificateRow | PartRow | WholeRow | SpentRow | FigureRow
+Row = RunRow | CertificateRow | PartRow | WholeRow | FigureRow

@@ -9,10 +9,8 @@ import sqlite3
 
 APPLICATION_ID = 0x48524431  # "HRD1"
 VERSION = 2
-PAGE_BYTES = 4096
 
-# The columns of every table, in the order in which a record holds them: what reads a damaged file
-# page by page has nothing else to go by. `id` is the row's number; a digest is of the whole record.
+# The columns of every table in their order. `id` is the row's number; a digest is of the record.
 NAMES = {
     "spec": "id text digest family parameters",
     "learner": "id text digest name parameters",
@@ -38,7 +36,7 @@ COLUMNS = {
     }.items()
 }
 _UNIQUE = {
-    **dict.fromkeys(NAMES, "text, digest"),  # the index is a second copy, should pages be lost
+    **dict.fromkeys(NAMES, "text, digest"),
     "run": "key",
     "certificate": "key",
     "part": "whole, number",
@@ -103,12 +101,10 @@ MIGRATIONS: dict[int, tuple[str, ...]] = {  # by the version they start from
 
 def make(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty file, in one transaction."""
-    connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.execute("BEGIN IMMEDIATE")
     for name, columns in COLUMNS.items():
         rest = ", ".join(f"{c}{_kind(name, c)}" for c in columns[1:])
         connection.execute(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, {rest})")
-    # After all tables: the two copies of names then lie apart, and no one blow takes both.
     for name, unique in _UNIQUE.items():
         connection.execute(f"CREATE UNIQUE INDEX {name}_unique ON {name} ({unique})")
     for view in VIEWS.values():

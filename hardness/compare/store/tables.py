@@ -45,24 +45,9 @@ class Tables:
                 self.connection.execute("ROLLBACK")
             raise
 
-    def count(self, table: str) -> int:
-        """Count the records of a table."""
-        return int(self.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-
     def delete(self, table: str, column: str, value: Any) -> None:
         """Delete the records with a value in a column."""
         self.connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (value,))
-
-    def array_names(self, key: bytes) -> set[str]:
-        """Return the names of the arrays of a whole, which may not be there itself."""
-        sql = "SELECT name FROM array WHERE whole = ?"
-        return {name for (name,) in self.connection.execute(sql, (key,))}
-
-    def drop_orphans(self) -> None:
-        """Delete arrays without their whole, and parts of what is whole, within a transaction."""
-        for table, word in (("array", "NOT IN"), ("part", "IN")):
-            sql = f"DELETE FROM {table} WHERE whole {word} (SELECT key FROM whole)"
-            self.connection.execute(sql)
 
     def replace(self, table: str, values: tuple[Any, ...], keys: int = 1) -> None:
         """Write a record in place of one of the same key: of its first columns."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 _TIMES = ("seconds", "bytes", "times")
-_MACHINE = ("printed", "pid", "confined", "libraries")
+_MACHINE = ("printed", "pid", "contained", "libraries")
 
 
 def timeless(details: Any) -> Any:

@@ -12,7 +12,6 @@ from hardness.compare.store import codec
 from hardness.compare.store.check import check
 from hardness.compare.store.conflict import FAILED, decide
 from hardness.compare.store.connect import (
-    DiskFull,
     StoreGone,
     connect,
     reading,
@@ -21,7 +20,7 @@ from hardness.compare.store.connect import (
     told,
     version_of,
 )
-from hardness.compare.store.place import Lock, Reserve, identity, refuse_log, refuse_network
+from hardness.compare.store.place import Lock, identity, refuse_log
 from hardness.compare.store.records import Records
 from hardness.compare.store.rows import (
     CertificateRow,
@@ -29,11 +28,9 @@ from hardness.compare.store.rows import (
     PartRow,
     Row,
     RunRow,
-    SpentRow,
     SweepRow,
     WholeRow,
 )
-from hardness.compare.store.salvage import listed, survey
 from hardness.compare.store.schema import VERSION, make, migrate
 from hardness.compare.store.tables import Tables
 from instances.disk import refuse_existing, refuse_unwritable, written
@@ -49,7 +46,6 @@ def create(path: Path) -> "Writer":
 
     It appears under its name when it is a whole store, however its maker ends.
     """
-    refuse_network(path)
     refuse_existing(path)
     refuse_log(path)
     refuse_unwritable(path)
@@ -72,15 +68,13 @@ def reopen(path: Path) -> "Writer":
 
     Raises DamagedFile with what can be recovered, ToolkitError where another process writes.
     """
-    refuse_network(path)
     require_file(path)
     with written(path):
         lock = Lock(path)
     try:
         found = check(path)
         if found:
-            whole = listed(survey(path))
-            raise DamagedFile(f"{path} is damaged: {found}; whole: {whole}; {recover_with(path)}")
+            raise DamagedFile(f"{path} is damaged: {found}; {recover_with(path)}")
     except BaseException:
         lock.free()
         raise
@@ -115,9 +109,7 @@ class Writer:
         """Open a store that exists, as it is; `reopen` checks it first."""
         self.path = path
         self._lock: Lock | None = lock
-        self._reserve: Reserve | None = None
         try:
-            self._reserve = Reserve(path)
             self.connection = _connect(path)
             self._file = identity(path)
         except BaseException:
@@ -182,23 +174,12 @@ class Writer:
         """Write rows and how the sweep stands, in one transaction that lasts once this returns.
 
         A whole takes the place of its parts. A run takes the place of one of its key that was not
-        reproducible or failed; raises Conflict where both are and differ, and then writes nothing.
-        Raises DiskFull where the disk is full: the first time after all was written nevertheless,
-        in the space reserved for it. Raises StoreGone where the file was moved, removed or replaced
-        by another, to which nothing is written.
+        reproducible or failed; raises Conflict where both are and differ, and ToolkitError where
+        the disk is full: then nothing is written. Raises StoreGone where the file was moved,
+        removed or replaced by another, to which nothing is written.
         """
-        try:
-            with told(self.path):
-                self._commit(rows, sweep)
-        except DiskFull as full:
-            if self._reserve is None or not self._reserve.held:
-                raise
-            self._reserve.give_up()
-            with told(self.path):
-                self._commit(rows, sweep)
-            raise DiskFull(
-                f"the disk of {self.path} is full: all that was finished is written; free some"
-            ) from full
+        with told(self.path):
+            self._commit(rows, sweep)
         # SQLite goes on in a file that has lost its name, where nobody finds it.
         if identity(self.path) != self._file:
             raise StoreGone(
@@ -219,8 +200,6 @@ class Writer:
         self._let_go()
 
     def _let_go(self) -> None:
-        if self._reserve is not None:
-            self._reserve.give_up()
         if self._lock is not None:
             self._lock.free()
         self._lock = None
@@ -241,8 +220,6 @@ class Writer:
                 self.tables.replace("part", codec.of_part(row), keys=2)
         elif isinstance(row, CertificateRow):
             self.tables.replace("certificate", codec.of_certificate(row))
-        elif isinstance(row, SpentRow):
-            self.tables.delete("part", "whole", bytes.fromhex(row.whole))
         elif isinstance(row, WholeRow):
             self._write_whole(row)
         else:

@@ -25,13 +25,4 @@ __all__ = [
     "run_sweep",
 ]
 
-lazily(
-    __name__,
-    {
-        "drive": "Ended Interrupted",
-        "file": "read_sweep read_text require_count",
-        "record": "Climb Gram Runs Sweep",
-        "run": "run_sweep",
-        "tally": "Progress",
-    },
-)
+lazily(__name__)

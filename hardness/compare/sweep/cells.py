@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.compare.jobs.runs import RunJob, origin
 from hardness.oracles import Budget
 from hardness.upper import parse_learner
-from instances.spec import FAMILIES
+from instances.spec import file_of, kind_of
 
 if TYPE_CHECKING:  # sweeps import this module
     from hardness.compare.sweep.record import Runs
@@ -77,6 +77,7 @@ def cells(runs: "Runs") -> Iterator[Cell]:
             learner = parse_learner(name)
             known[name] = (learner.revision, learner.access != "examples", origin(learner))
         revision, asks, whose = known[name]
+        kind: Any = kind_of(spec.partition(":")[0])
         for budget in runs.budgets:
             first = RunJob(
                 spec=spec,
@@ -85,7 +86,8 @@ def cells(runs: "Runs") -> Iterator[Cell]:
                 budget=budget,
                 oracle=runs.oracle if asks else None,
                 tau=runs.tau if asks else None,
-                revisions=(FAMILIES[spec.partition(":")[0]].revision, revision),
+                revisions=(kind.revision, revision),
                 origin=whose,
+                family=file_of(kind.name),
             )
             yield Cell(first=first)

@@ -3,14 +3,18 @@
 Nothing in them is measured anew, and no time is among them: equal runs give equal data.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from hardness.compare.climb import late, passed
+from hardness.compare.store.merge import merge
+from hardness.compare.store.reader import read
 from hardness.compare.store.rows import CertificateRow, FigureRow, RunRow
 from hardness.compare.store.seal import compact
+from hardness.compare.store.writer import reopen
 
 PHASE = "phase"
 _HOW = ("oracle", "tau", "sha256", "package")  # of details: what else a run depends on
@@ -84,3 +88,12 @@ def _cell(
         "median_examples": median(r.usage.examples for r in solved) if solved else None,
         "median_queries": median(r.usage.queries for r in solved) if solved else None,
     }
+
+
+def merge_stores(first: Path, others: Sequence[Path], out: Path) -> None:
+    """Write all that stores hold to a new one, the figure `phase` made anew; raises as `merge`."""
+    merge(first, others, out)
+    with reopen(out) as writer:
+        with read(out) as found:
+            figure = phase(found.runs(), found.certificates())
+        writer.write([figure])

@@ -1,6 +1,6 @@
 """Sweep files: TOML with specs, learners, seeds and budgets, read into a Sweep.
 
-Every mistake is one line with the file, the line and the key. Nothing that a file names is executed
+Every mistake is one line with the file and the key. Nothing that a file names is executed
 here: a learner of one's own is known by its name until it runs, in a process of its own.
 """
 
@@ -12,36 +12,27 @@ from pathlib import Path
 
 from hardness.compare.engines import Limits
 from hardness.compare.sweep.groups import GROUPS, SHARED, climb, gram, runs, shared
-from hardness.compare.sweep.lines import Lines, locate
-from hardness.compare.sweep.node import Node, Source, decimal, named
+from hardness.compare.sweep.node import Node, decimal
 from hardness.compare.sweep.record import Sweep
-from instances.errors import UsageError
+from instances.errors import DamagedFile, UsageError
+from instances.strict import one_line, read_bytes, shown
 
 FORMAT = "hardness-sweep/1"
 MOST_RUNS = 10**7  # without --yes
 _MOST_BYTES = 1 << 20
 _LONGEST = 1e9  # seconds
 _TOP = ("format", "name", *SHARED, "limits", *GROUPS)
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 _DOTS = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){100}")
+_DIGITS = re.compile(r"[0-9](?:_?[0-9]){1000}")
 
 
 def read_sweep(path: Path) -> Sweep:
-    """Read a sweep file; raises UsageError with the file, the line and the key of a mistake."""
+    """Read a sweep file; raises UsageError with the file and the key of a mistake."""
     name = str(path)[:200]
     try:
-        if path.is_dir():
-            raise UsageError(f"{name} given: it is a folder, a sweep file (TOML) is needed")
-        if not path.is_file():
-            raise UsageError(f"{name} given: there is no such file")
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except UsageError:
-        raise
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{name} cannot be read: {error}") from error
-    if len(data) > _MOST_BYTES:
-        raise UsageError(f"{name} is over 1 MiB: a sweep file is a page, use ranges under `over`")
+        data = read_bytes(path, _MOST_BYTES)
+    except DamagedFile as error:
+        raise UsageError(f"{error}: a sweep file (TOML) is needed, of a page or so") from error
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -66,7 +57,7 @@ def read_text(text: str, where: str) -> Sweep:
         raise here.complaint(
             f'format = "{FORMAT}" must stand in the file, which is what this version reads'
             if stated is None
-            else f"{str(stated)[:40]!r} given: this version reads {FORMAT!r}"
+            else f"{shown(stated)} given: this version reads {FORMAT!r}"
         )
     if "name" not in own:
         raise top.complaint('a sweep needs a name: write name = "..." at the top')
@@ -98,46 +89,19 @@ def require_count(sweep: Sweep, yes: bool = False) -> None:
 
 
 def _parsed(text: str, where: str) -> Node:
-    """Parse TOML, every value with its line."""
+    """Parse TOML, every value with its key."""
     if _DOTS.search(text):
         raise UsageError(f"{where}: a key of over 100 parts given: sweep files have none such")
+    if found := _DIGITS.search(text):
+        line = text.count("\n", 0, found.start()) + 1
+        raise UsageError(f"{where}: line {line}: a number of over 1000 digits given")
     try:
         data = tomllib.loads(text, parse_float=decimal)
-        lines = locate(text)
     except RecursionError as error:
         raise UsageError(f"{where}: its values are nested too deep for a sweep file") from error
-    except ValueError as error:  # of tomllib, or of an integer of over 4300 digits
-        raise _malformed(text, where, error) from error
-    return Node(value=data, path=(), source=Source(name=where, lines=lines))
-
-
-def _malformed(text: str, where: str, error: ValueError) -> UsageError:
-    """Say what tomllib says, with the key that it happened in."""
-    said, found = str(error), _PLACE.search(str(error))
-    text = text.replace("\r\n", "\n")
-    if not found:
-        digits = re.search(r"[0-9][0-9_]{4000}", text)
-        line = text.count("\n", 0, digits.start()) + 1 if digits else 1
-        return UsageError(f"{where}: line {line}: an integer of over 4000 digits given")
-    line, column = (int(n) for n in found.groups(str(len(text))))
-    ends = [0, *(m.end() for m in re.finditer("\n", text))]
-    if found[1] is None:
-        line, stop = len(ends), len(text)
-    else:
-        stop = min(len(text), ends[line - 1] + column - 1)
-    try:
-        before = locate(text[:stop])
-    except RecursionError:
-        before = Lines()
-    key, said = before.last, said[: found.start()]
-    if said.startswith("Cannot overwrite a value"):
-        key, line = before.pair
-        first = before.of(key)
-        said = (
-            f"it is given twice, first in line {first}" if first < line else f"{said}: it is there"
-        )
-    about = f": {named(key)}" if key else ""
-    return UsageError(f"{where}: line {line}{about}: {said[:200]}: mend the TOML")
+    except ValueError as error:  # which says the line and the column
+        raise UsageError(f"{where}: {one_line(error)[:200]}: mend the TOML") from error
+    return Node(value=data, path=(), file=where)
 
 
 def _limited(sweep: Sweep, node: Node | None) -> Sweep:

@@ -15,13 +15,12 @@ from hardness.compare.sweep.node import Node
 from hardness.compare.sweep.ranges import Axes, axes, families, learners
 from hardness.compare.sweep.record import Climb, Gram, Runs
 from hardness.lower import Terms
+from hardness.lower.grams import grams_of
 from hardness.oracles import Budget
 from hardness.upper import parse_learner
 from instances.errors import UsageError, unknown
 from instances.ladders import Ladder, ladder, ladder_of
-from instances.modular import Modular
 from instances.spec import parse_stored
-from instances.symmetric import Symmetric
 
 SHARED = ("tau", "oracle", "seeds", "learners", "certify", "budget")
 GROUPS = ("runs", "climbs", "grams")
@@ -129,8 +128,10 @@ def gram(group: Node) -> Gram:
     for key in ("spec", "members", "samples"):
         _required(own, key, group)
     found = next(families(axes(own["spec"], own["spec"].text("a spec"), None)))
-    if not isinstance(found, Symmetric | Modular):
-        raise own["spec"].complaint(f"{found.name} given: there are no certified correlations")
+    try:
+        grams_of(found)
+    except UsageError as error:
+        raise own["spec"].complaint(str(error)) from error
     members = own["members"].whole(2, _MOST_MEMBERS)
     if found.size is not None and members > found.size:
         raise own["members"].refuse(f"at most the {found.size} members of {found.spec[:80]}")
@@ -265,11 +266,11 @@ def _ladder(own: Fields, group: Node) -> Ladder:
         if "ladder" in own:
             return ladder(node.text("the name of a ladder"))
         specs = node.items("specs")
-        for spec in specs:  # each one's mistake in its own line
+        for spec in specs:  # each with its own key in the message
             list(families(axes(spec, spec.text("a spec"), None)))
         return ladder_of(spec.text("a spec") for spec in specs)
     except UsageError as error:
-        known = str(error).startswith(node.source.name)
+        known = str(error).startswith(node.file)
         raise error if known else node.about(error) from error
 
 

@@ -1,4 +1,4 @@
-"""A value of a TOML file that knows its key and its line, read as what it must be."""
+"""A value of a TOML file that knows its key, read as what it must be."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -6,26 +6,14 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from hardness.compare.sweep.lines import Lines, Path
 from instances.errors import ToolkitError, UsageError, unknown
 from instances.limits import bytes_of
 from instances.parameters import fraction
 
+Path = tuple[str | int, ...]  # of a key, through tables and arrays
+
 _LONGEST = 1000  # characters of a text
 _DIGITS = 40  # of a number, before and behind the point
-
-
-@dataclass(frozen=True, kw_only=True)
-class Source:
-    """The file that values stand in: its name, and the lines of its keys."""
-
-    name: str
-    lines: Lines
-
-    def complaint(self, path: Path, text: str) -> UsageError:
-        """Build the error about a key: one line with the file, the line and the key."""
-        where = f"{self.name}: line {self.lines.of(path)}"
-        return UsageError(f"{where}: {named(path)}: {text}" if path else f"{where}: {text}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,16 +22,11 @@ class Node:
 
     value: Any
     path: Path
-    source: Source
-
-    @property
-    def line(self) -> int:
-        """The line that it stands in."""
-        return self.source.lines.of(self.path)
+    file: str  # its name
 
     def complaint(self, text: str) -> UsageError:
-        """Build the error about this value."""
-        return self.source.complaint(self.path, text)
+        """Build the error about this value: one line with the file and the key."""
+        return _complaint(self.file, self.path, text)
 
     def refuse(self, wanted: str) -> UsageError:
         """Build the error that says what was given and what is wanted."""
@@ -60,7 +43,7 @@ class Node:
         for key in self.value:
             if key not in known:
                 said = unknown(f"key of {what}", _short(key), known)
-                raise self.source.complaint((*self.path, key), str(said))
+                raise _complaint(self.file, (*self.path, key), str(said))
         return self.table()
 
     def table(self) -> dict[str, "Node"]:
@@ -142,7 +125,11 @@ class Node:
             raise self.refuse("a number of bytes such as 500MB, 4GiB or 4096") from error
 
     def _inner(self, step: str | int, value: Any) -> "Node":
-        return Node(value=value, path=(*self.path, step), source=self.source)
+        return Node(value=value, path=(*self.path, step), file=self.file)
+
+
+def _complaint(file: str, path: Path, text: str) -> UsageError:
+    return UsageError(f"{file}: {named(path)}: {text}" if path else f"{file}: {text}")
 
 
 def decimal(text: str) -> Decimal:

@@ -1,46 +1,57 @@
-"""What a sweep would do, and what that may take, before anything of it starts."""
+"""What a sweep would do, before anything of it starts: counts, and times where they are known.
+
+A run takes what a store says of runs of the same learner, spec and budget, or at most what its
+budget and the limit of an attempt allow. Nothing is guessed in between.
+"""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from functools import partial
+from statistics import median
 from typing import Any
 
 from hardness.compare.jobs import gram_cut
 from hardness.compare.store.rows import RunRow
-from hardness.compare.sweep.estimate import Line, chosen
-from hardness.compare.sweep.parts import (
-    CERTIFICATES,
-    Part,
-    Range,
-    climbed,
-    lines_of,
-    measured_cells,
-    part_of,
-    probed,
-)
-from hardness.compare.sweep.probe import Probe
-from hardness.compare.sweep.record import Gram, Sweep
+from hardness.compare.stress import rung_budget
+from hardness.compare.sweep.cells import cells
+from hardness.compare.sweep.record import Climb, Gram, Runs, Sweep
+from hardness.compare.sweep.run import certificates
+from hardness.upper import parse_learner
 from instances.spec import parse_stored
 
-FORMAT = "hardness-plan/1"
+FORMAT = "hardness-plan/2"
+CERTIFICATES = "certificates"
 _RUN_BYTES, _CERTIFICATE_BYTES = 300, 5000  # in a store, about
+
+Range = tuple[float, float]  # of seconds: at least, at most; inf where nothing says
+Measured = dict[tuple[Any, ...], list[float]]  # seconds of runs by cell
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What one learner does in one group, or the certificates.
+
+    cells: specs x budgets; measured: those with a run in the store. seconds: of all runs, one after
+    another. at_most: a climb, which may end before.
+    """
+
+    group: str
+    learner: str
+    cells: int
+    runs: int
+    seconds: Range
+    measured: int = 0
+    at_most: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a sweep would do on `jobs` slots; its seconds are those of jobs alone, without retries.
-
-    blocks: parts of each Gram matrix.
-    """
+    """What a sweep would do. blocks: parts of each Gram matrix."""
 
     sweep: Sweep
     parts: tuple[Part, ...]
     blocks: tuple[int, ...]
-    jobs: int
-    probes: int
-    probe_seconds: float
 
     @property
     def certificates(self) -> int:
@@ -49,25 +60,8 @@ class Plan:
 
     @property
     def seconds(self) -> Range:
-        """Seconds of all jobs but Gram matrices, one after another; each takes one thread."""
+        """Seconds of all jobs but Gram matrices, one after another, without retries."""
         return sum(p.seconds[0] for p in self.parts), sum(p.seconds[1] for p in self.parts)
-
-    @property
-    def wall(self) -> Range:
-        """Seconds on the slots: at least the work shared evenly, or the longest chain of jobs.
-
-        At most work / slots + (1 - 1 / slots) x that chain, in whatever order jobs start as long
-        as no slot stays idle while one could. [Gra66]
-        """
-        low, high = self.seconds
-        chain = [max((part.path[i] for part in self.parts), default=0.0) for i in (0, 1)]
-        most = high / self.jobs + (1 - 1 / self.jobs) * chain[1] if high < math.inf else high
-        return max(low / self.jobs, chain[0]), most
-
-    @property
-    def peak_bytes(self) -> int | None:
-        """The largest resident memory of a worker that was seen; None where none was looked at."""
-        return max((p.peak_bytes for p in self.parts if p.peak_bytes is not None), default=None)
 
     @property
     def store_bytes(self) -> int:
@@ -77,71 +71,92 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """Write the plan; seconds that nothing bounds are null."""
-        limits = self.sweep.limits
         return {
             "format": FORMAT,
             "name": self.sweep.name,
             "runs": self.sweep.count,
             "certificates": self.certificates,
-            "parts": [
-                asdict(p) | {"seconds": _finite(p.seconds), "path": _finite(p.path)}
-                for p in self.parts
-            ],
+            "parts": [asdict(p) | {"seconds": _finite(p.seconds)} for p in self.parts],
             "grams": [
                 asdict(gram) | {"blocks": blocks}
                 for gram, blocks in zip(self.sweep.grams, self.blocks, strict=True)
             ],
             "left_out": list(_left_out(self.sweep)),
-            "limits": asdict(limits),
-            "jobs": self.jobs,
+            "limits": asdict(self.sweep.limits),
             "job_seconds": _finite(self.seconds),
-            "wall_seconds": _finite(self.wall),
-            "peak_bytes": self.peak_bytes,
             "store_bytes": self.store_bytes,
-            "probes": self.probes,
-            "probe_seconds": self.probe_seconds,
         }
+
+
+def plan(sweep: Sweep, store: Iterable[RunRow] = ()) -> Plan:
+    """Count what a sweep would do, with times from a store's runs; nothing is run or written."""
+    measured = _measured(store)
+    most = sweep.limits.seconds or math.inf
+    parts = [part for group in sweep.runs for part in _runs(group, measured, most)]
+    keys = {job.key for group in sweep.runs if group.certify for job in certificates(group)}
+    if keys:
+        n = len(keys)
+        parts.append(Part(group="", learner=CERTIFICATES, cells=n, runs=n, seconds=(0.0, n * most)))
+    parts += [part for climb in sweep.climbs for part in _climb(climb, most)]
+    return Plan(sweep=sweep, parts=tuple(parts), blocks=tuple(map(_blocks, sweep.grams)))
+
+
+def _measured(rows: Iterable[RunRow]) -> Measured:
+    """Gather seconds of runs that ended by themselves or their budget, cell by cell."""
+    found: Measured = defaultdict(list)
+    for row in rows:
+        if row.bound not in ("machine", "memory"):
+            how = row.run.details
+            key = (row.run.spec, row.run.learner, row.budget, how.get("oracle"), how.get("tau"))
+            found[key].append(row.run.usage.seconds)
+    return found
+
+
+def _runs(group: Runs, measured: Measured, most: float) -> Iterator[Part]:
+    """Add up the cells of every learner of a group."""
+    found: dict[str, list[tuple[bool, float, float]]] = defaultdict(list)
+    for cell in cells(group):
+        tau = None if cell.first.tau is None else str(cell.first.tau)
+        seen = measured.get((cell.spec, cell.learner, cell.budget, cell.first.oracle, tau))
+        low, high = 0.0, min(most, cell.budget.seconds or math.inf)
+        if seen:
+            low = high = median(seen)
+        found[cell.learner].append((bool(seen), low, high))
+    for learner, every in found.items():
+        known, least, longest = zip(*every, strict=True)
+        seeds = len(group.seeds)
+        yield Part(
+            group=group.title,
+            learner=learner,
+            cells=len(every),
+            runs=len(every) * seeds,
+            seconds=(seeds * math.fsum(least), seeds * math.fsum(longest)),
+            measured=sum(known),
+        )
+
+
+def _climb(climb: Climb, most: float) -> Iterator[Part]:
+    """Bound the climbs of every learner by the budgets of the rungs that it takes."""
+    for name in climb.learners:
+        learner, longest, rungs = parse_learner(name), 0.0, 0
+        for rung, spec in zip(climb.ladder.rungs, climb.ladder.specs, strict=True):
+            if learner.supports(parse_stored(spec)):
+                break
+            longest += min(most, rung_budget(rung, climb.budget).seconds or math.inf)
+            rungs += 1
+        yield Part(
+            group=climb.title,
+            learner=name,
+            cells=rungs,
+            runs=rungs * climb.seeds,
+            seconds=(0.0, longest * climb.seeds),
+            at_most=True,
+        )
 
 
 def _blocks(gram: Gram) -> int:
     """Count the parts that a Gram matrix is cut into."""
-    cut = gram_cut(gram.spec, gram.members, gram.samples, gram.confidence, gram.seed)
-    return cut.parts
-
-
-def plan(
-    sweep: Sweep,
-    store: Iterable[RunRow] | None = None,
-    probe: float = 1.0,
-    jobs: int = 1,
-    progress: Callable[[int], None] = lambda done: None,
-    blocks: Callable[[Gram], int] = _blocks,
-) -> Plan:
-    """Count what a sweep would do, and estimate its cost from a store's runs, probes and budgets.
-
-    probe: seconds that each of at most 20 real runs may take; 0 for none. blocks: counts the parts
-    of a Gram matrix. Nothing is written.
-    """
-    specs = dict.fromkeys(spec for group in sweep.runs for spec, _ in group.pairs)
-    known = {spec: parse_stored(spec) for spec in specs}
-    names, lines = lines_of(sweep, known, measured_cells(store or ()))
-    places = chosen(lines) if probe > 0 else [[] for _ in lines]
-    with ThreadPoolExecutor(jobs) as pool:
-        probes = list(pool.map(partial(probed, probe, progress), lines, places))
-    mine: list[list[tuple[Line, dict[int, Probe]]]] = [[] for _ in names]
-    for line, found in zip(lines, probes, strict=True):
-        mine[line.part].append((line, found))
-    parts = [part_of(*name, found) for name, found in zip(names, mine, strict=True)]
-    most = sweep.limits.seconds or math.inf
-    parts += [part for climb in sweep.climbs for part in climbed(climb, most)]
-    return Plan(
-        sweep=sweep,
-        parts=tuple(parts),
-        blocks=tuple(map(blocks, sweep.grams)),
-        jobs=jobs,
-        probes=sum(map(len, probes)),
-        probe_seconds=probe,
-    )
+    return gram_cut(gram.spec, gram.members, gram.samples, gram.confidence, gram.seed).parts
 
 
 def _left_out(sweep: Sweep) -> Iterator[dict[str, Any]]:

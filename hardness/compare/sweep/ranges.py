@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
 from typing import Any
@@ -13,8 +13,8 @@ from hardness.upper import LEARNERS, learner_spec, parse_learner
 from hardness.upper.isolated import Foreign
 from instances.errors import UsageError, unknown
 from instances.family import Family
-from instances.parameters import key_values, plain, split_list
-from instances.spec import FAMILIES, parse_stored
+from instances.parameters import key_values, listed, plain, split_list
+from instances.spec import kind_of, parse_stored
 from instances.userfile import split
 
 Values = Sequence[Any]  # range or tuple: what `plain` writes
@@ -82,15 +82,16 @@ def families(found: Axes) -> Iterator[Family]:
     given = found.node
     if _is_file(given, found.base):
         raise given.complaint(
-            f"'{found.base}' given: a sweep's workers read specs, and a family from a file has "
-            "none: use `hardness learn` for each of its sizes"
+            f"'{found.base}' given: no file is executed that a sweep names: give --family "
+            "path.py:Name, and here the family's own name"
         )
     try:
         family = None if found.values else parse_stored(found.base)
         name, _, rest = found.base.partition(":")
-        if found.values and name not in FAMILIES:
+        if found.values and kind_of(name) is None:
             name, _, rest = parse_stored(found.base).spec.partition(":")
-        keys = [f.name for f in fields(FAMILIES[name])] if name in FAMILIES else []  # type: ignore[arg-type]
+        kind: Any = kind_of(name)
+        keys = [f.name for f in listed(kind)] if kind else []
         fixed = key_values(rest, name, keys) if found.values else {}
     except UsageError as error:
         raise given.about(error) from error
@@ -114,7 +115,7 @@ def learners(found: Axes) -> Iterator[str]:
     name = found.base.partition(":")[0]
     fixed: dict[str, str] = {}
     if name in LEARNERS and found.values:
-        keys = [f.name for f in fields(LEARNERS[name])]
+        keys = [f.name for f in listed(LEARNERS[name])]
         _require_known(found, name, keys)
         try:
             fixed = key_values(found.base.partition(":")[2], name, keys)
