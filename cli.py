@@ -8,18 +8,19 @@ from typing import NoReturn
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+_LONGEST = 2000  # characters of a complaint: it may quote what is in a file
 INTERRUPTED = "interrupted: nothing was left half-written"
 
 try:  # Ctrl-C while modules are imported is an interrupt as any other
     import click
 
     from hardness.commands.options import printable
-    from hardness.commands.root import COMMANDS, cli
+    from hardness.commands.root import cli
 except KeyboardInterrupt:
     print(f"hardness: {INTERRUPTED}", file=sys.stderr)
     sys.exit(130)
 
-__all__ = ["COMMANDS", "cli", "main"]
+__all__ = ["cli", "main"]
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -46,11 +47,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         _complain(f"cannot read or write: {error}", 1)
     except Exception as error:
         from instances.errors import ToolkitError
-        from instances.userfile import blame
+        from instances.userfile import blame, misfit
 
         if isinstance(error, ToolkitError):
             _complain(str(error), error.exit_code)
-        blamed = blame(error)
+        blamed = blame(error) or misfit(error)
+        if blamed is None:
+            raise
+        _complain(blamed, 1)
+    except BaseException as error:  # SystemExit is how commands end, or code of a user
+        loaded = sys.modules.get("instances.userfile")
+        blamed = loaded.blame(error) if loaded else None
         if blamed is None:
             raise
         _complain(blamed, 1)
@@ -70,7 +77,9 @@ def _silence() -> None:
 
 
 def _complain(message: str, code: int) -> NoReturn:
-    click.echo("hardness: " + printable(" ".join(message.split())), err=True)
+    line = printable(" ".join(message[: 2 * _LONGEST].split()))
+    line = line if len(line) <= _LONGEST else line[:_LONGEST] + "..."
+    click.echo(f"hardness: {line}", err=True)
     sys.exit(code)
 
 

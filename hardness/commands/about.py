@@ -82,10 +82,10 @@ def refuse_unasked(about: SimpleNamespace) -> None:
             raise click.UsageError(f"--{name.replace('_', '-')} needs --about")
 
 
-def asked_about(about: SimpleNamespace, steps: int | None, family: Any) -> list[Any]:
+def asked_about(about: SimpleNamespace, steps: int | None, scheme: Any) -> list[Any]:
     """Turn options into what is asked; refuse those that do not apply.
 
-    family: from which `all` takes the degree where none is given.
+    scheme: of the family, from which `all` takes the degree where none is given; None without.
     """
     given = {name for name, value in vars(about).items() if value is not None} - {"name"}
     names = list(_APPLY) if about.name == "all" else [about.name]
@@ -99,28 +99,26 @@ def asked_about(about: SimpleNamespace, steps: int | None, family: Any) -> list[
         if not any(getattr(about, name) is not None for name in _REGIMES):
             about.noise_std = (about.clip if about.clip is not None else 1) / Fraction(100)
         if about.degree is None:
-            about.degree = default_degree(family, about.examples)
+            about.degree = default_degree(scheme, about.examples)
     made = {"kernel": _kernel, "gd": _descent, "low-degree": _low_degree}
     return [made[name](about, steps) for name in names]
 
 
-def default_degree(family: Any, examples: int | None) -> int:
+def default_degree(scheme: Any, examples: int | None) -> int:
     """Take 2(m+1), or less: what so many examples have, what a profile of many parts is quick at.
 
     At twice one more than its least level a profile has products of two examples.
 
     >>> from instances import parse
     >>> specs = ["parity:d=300,m=60", "profile:g=majority,d=300,m=60"]
-    >>> [default_degree(parse(spec), None) for spec in specs]
+    >>> [default_degree(parse(spec).scheme, None) for spec in specs]
     [122, 50]
     """
-    from instances.symmetric import Symmetric
-
-    if not isinstance(family, Symmetric):
+    if scheme is None:
         return 1  # there is no claim about it
-    first = next(level for level, part in enumerate(family.fourier) if level and part)
-    most = examples * (family.m + 1) if examples else math.inf
-    return int(min(2 * (family.m + 1), max(50, 2 * (first + 1)), max(most, 1)))
+    first = next(level for level, part in enumerate(scheme.fourier) if level and part)
+    most = examples * (scheme.m + 1) if examples else math.inf
+    return int(min(2 * (scheme.m + 1), max(50, 2 * (first + 1)), max(most, 1)))
 
 
 def _kernel(about: SimpleNamespace, steps: int | None) -> Any:

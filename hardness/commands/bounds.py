@@ -49,6 +49,11 @@ from hardness.commands.options import (
     callback=rational,
     help="Average correlation of unit-norm members that SDA is about.",
 )
+@click.option(
+    "--members",
+    type=POSITIVE,
+    help="Finite: certify so many functions, those whose names have the least SHA-256.",
+)
 @click.option("--centred", is_flag=True, help="Finite: subtract the mean of the members first.")
 @click.option(
     "--method",
@@ -85,43 +90,64 @@ def certify(
     polynomials of low degree, for --risk and --success where they are learners.
     """
     from hardness.lower import Terms, certify
-    from hardness.lower.finite import certify_finite, read_source
-    from hardness.report.words import certificate_words
+    from hardness.lower.certificate import formulas
+    from hardness.lower.draws import require_uniform
+    from hardness.lower.finite import certify_finite, of_family, read_source
+    from hardness.lower.record import NoClaim
+    from hardness.report.certificate import certificate_words
 
     early(to)
     terms = Terms(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma)
     if about.name:
-        return certify_about(to, source, about, how["steps"], terms)
+        return certify_about(to, source, about, how, terms)
     refuse_unasked(about)
-    finite = read_source(source)
+    finite = read_source(source, how["members"])
+    family: Any = None if finite else target(source)[0]
+    if family and not formulas(family):
+        require_uniform(family)
+        finite = of_family(family, how["members"])
     chosen = chosen_finite(source, finite, how, to.seed)
     if finite is None:
-        made = certify(target(source)[0], terms)
+        certificate = certify(family, terms)
     else:
         with progress(chosen.points(finite), "evaluating members", to) as bar:
-            made = certify_finite(finite, terms, chosen, bar)
-    emit(to, made.to_json(), certificate_words(made))
+            certificate = certify_finite(finite, terms, chosen, bar)
+        if certificate.vacuous:
+            raise NoClaim(
+                f"no claim: {source[:80]} given: no two members are known to have a correlation of "
+                "at most 1/2, and no bound on queries or examples says anything for these options"
+            )
+    emit(to, certificate.to_json(), certificate_words(certificate))
 
 
 def certify_about(
-    to: SimpleNamespace, source: str, about: SimpleNamespace, steps: int | None, terms: Any
+    to: SimpleNamespace, source: str, about: SimpleNamespace, how: dict[str, Any], terms: Any
 ) -> None:
     """Certify what is said about named learners, in the words of the checker as well."""
-    from hardness.lower.finite import read_source
-    from hardness.lower.named import NoClaim, certify_named
+    from hardness.lower.finite import Union, read_source
+    from hardness.lower.named import ListedMembers, NoClaim, certify_named, certify_unknown
     from hardness.report.named import named_words
 
     context = click.get_current_context()
     for name in ("tau", "vstat", "gamma", "centred", "method", "samples", "confidence"):
         if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
             raise click.UsageError(f"--{name} does not apply to --about {about.name}")
-    if read_source(source) is not None:
+    finite = read_source(source, how["members"])
+    if isinstance(finite, Union):
         raise NoClaim(
-            f"no claim: {source[:80]} is a finite family; bounds on named learners are about "
-            "parity, profile, lwr, lwe, lpn and window"
+            f"no claim: {source[:80]} is a list of specs; bounds on named learners are about the "
+            "members of one"
         )
-    family = target(source)[0]
-    made = certify_named(family, asked_about(about, steps, family), terms)
+    if how["members"] is not None and not (finite and finite.kind == "functions"):
+        raise click.UsageError(f"--members does not apply to {source[:80]}: it is no functions")
+    if finite is None:
+        family = target(source)[0]
+        made = certify_named(family, asked_about(about, how["steps"], family.scheme), terms)
+    else:
+        asked = asked_about(about, how["steps"], None)
+        made = certify_unknown(ListedMembers.of_source(finite), asked, terms)
+        if made.vacuous:
+            raise NoClaim(f"no claim: {source[:80]} given: every bound is vacuous at these options")
     emit(to, made.to_json(), named_words(made))
 
 
@@ -135,6 +161,7 @@ def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> A
         for name in ("vstat", "gamma", *how)
         if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
     }
+    del how["members"]
     chosen = How(**how, seed=seed)
     wrong = sorted(given - {"tau", "risk", "success"} - options(finite, chosen))
     if wrong:
@@ -149,12 +176,12 @@ def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> A
 def check(to: SimpleNamespace, file: Path) -> None:
     """Derive a certificate's claims again, or play a transcript again; exit 3 if one fails."""
     from hardness.check import check
-    from hardness.report.words import checked_words
-    from instances.disk import read_json
+    from hardness.report.certificate import checked_words
     from instances.errors import DamagedFile, Refuted
+    from instances.strict import CERTIFICATE, read_json
 
     early(to)
-    data = read_json(file)
+    data = read_json(file, CERTIFICATE)
     try:
         found = check(data)
     except Refuted as error:
@@ -166,6 +193,7 @@ def check(to: SimpleNamespace, file: Path) -> None:
         "file": str(file),
         "accepted": True,
         "spec": found.spec,
+        "assumed": found.assumed or None,
         "statements": list(found.statements),
     }
     emit(to, data, checked_words(found))
@@ -185,7 +213,7 @@ def check(to: SimpleNamespace, file: Path) -> None:
 def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidence: float) -> None:
     """Sample correlations against the certified ones, and the real layer against the formula."""
     from hardness.lower import verify
-    from hardness.report.words import verification_words
+    from hardness.report.certificate import verification_words
 
     early(to)
     family, folder = target(spec)

@@ -11,6 +11,7 @@ from hardness.commands.options import (
     budget_options,
     complete_learner,
     emit,
+    given_seed,
     progress,
     shared,
     spec_argument,
@@ -70,7 +71,7 @@ def create(
     from instances.spec import parse
 
     context = click.get_current_context()
-    if context.get_parameter_source("seed") is not click.core.ParameterSource.DEFAULT:
+    if given_seed(context, to) is not None:
         raise click.UsageError(
             "--seed given: a published seed reveals the secret, so a challenge draws its own from "
             "the operating system: leave it out"
@@ -118,23 +119,26 @@ def submit(
     from hardness.compare.challenge.submission import require_safetensors
     from hardness.report.challenge import submitted_words
     from hardness.upper import parse_learner
+    from hardness.upper.isolated import Foreign, contain
 
     if sum(given is not None for given in (predictions, secret, learner)) != 1:
         raise click.UsageError("give one of --predictions, --secret and --learner")
     if to.out is None:
         raise click.UsageError("challenge submit needs --out FILE.safetensors")
     require_safetensors(to.out, to.force)
-    found, learned, outcome = lib.read_challenge(folder), "", None
+    found, learned, outcome, contained = lib.read_challenge(folder), "", None, None
     if predictions is not None:
         made = lib.by_predictions(found, name, predictions)
     elif secret is not None:
         made = lib.by_secret(found, name, secret)
     else:
-        made, ended, usage = lib.by_learner(
-            found, name, parse_learner(str(learner)), budget, to.seed
-        )
+        chosen = parse_learner(str(learner))
+        made, ended, usage = lib.by_learner(found, name, chosen, budget, to.seed)
         outcome = ended.value if ended else "ran to its end"
         learned = f"{learner}: {outcome}, {usage.examples} examples, {usage.seconds:.2f} s"
+        if isinstance(chosen, Foreign):
+            contained = contain.level()
+            learned += ", not contained" if contained == "off" else f", in {contained}"
     lib.write_submission(to.out, made, to.force)
     data = {
         "challenge": made.challenge,
@@ -145,6 +149,7 @@ def submit(
         "secret": None if made.secret is None else list(made.secret),
         "learner": learner,
         "outcome": outcome,
+        "contained": contained,
     }
     emit(to, data, submitted_words(made, to.out, learned), write=False)
 

@@ -43,7 +43,8 @@ def _once(context: click.Context, parameter: click.Parameter, given: tuple[str, 
     "--learner",
     "names",
     multiple=True,
-    help="NAME or NAME:key=value,...; repeatable.  [default: a few that run on the family]",
+    help="NAME or NAME:key=value,...; repeatable; none: bounds alone.  [default: a few that run on "
+    "the family]",
     shell_complete=complete_learner,
 )
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True)
@@ -68,7 +69,7 @@ def compare(
     from hardness.lower import Terms
     from hardness.report.demo import write_results
     from hardness.report.scaling import scaling_words
-    from hardness.report.text import comparison_table
+    from hardness.report.summary import comparison_table
     from instances.disk import new_folder, refuse_foreign, refuse_unwritable
     from instances.errors import ToolkitError
 
@@ -76,7 +77,7 @@ def compare(
     if to.out:
         refuse_foreign(to.out, to.force, ours)
         refuse_unwritable(to.out)
-    names = names or usual(spec, over)
+    names = () if names == ("none",) else names or usual(spec, over)
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     command = shlex.join(["hardness", *sys.argv[1:]])
     terms = Terms(tau=tau)

@@ -60,7 +60,7 @@ def generate(to: SimpleNamespace, spec: str, examples: int, tensors: Any, with_l
 @shared("seed", "force", out=FILE)
 def inspect(to: SimpleNamespace, spec: str) -> None:
     """Show what a layer is like: heads, norms, how alike its heads are."""
-    from hardness.report.words import inspection_words
+    from hardness.report.inspection import inspection_words
     from instances.inspect import inspect
 
     early(to)
@@ -81,6 +81,7 @@ def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | Non
     challenge), --out a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of
     samples (.npz, .safetensors or .txt).
     """
+    from instances.capabilities import LINEAR_FORMS
     from instances.files import read_folder, write_public_folder
     from instances.reduce import to_attention
     from instances.samplefile import (
@@ -89,7 +90,7 @@ def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | Non
         write_samples,
         write_secret,
     )
-    from instances.samples import as_modular, samples
+    from instances.samples import samples
     from instances.spec import parse_stored
 
     if to.out is None:
@@ -97,16 +98,16 @@ def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | Non
     if direction == "attention-to-lwr":
         early(to)
         folder = read_folder(source)
-        as_modular(folder.family)
         found = samples(folder.examples(0, folder.count))
         shown = f"{len(found)} samples of {folder.count} examples"
         if folder.hidden:
             apart, hidden = secret_beside(to.out), folder.hidden
-            write_secret(apart, found, hidden.secret, hidden.seed, force=to.force)
+            secret = folder.family.to_linear(hidden.secret)
+            write_secret(apart, found, secret, hidden.seed, force=to.force)
             shown += f"; the secret in {apart}"
         write_samples(to.out, found, force=to.force)
     else:
-        found = read_samples(source, as_modular(parse_stored(spec)) if spec else None)
+        found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
         made = write_public_folder(to.out, to_attention(found, to.seed), force=to.force)
         shown = f"{made.count} examples of {len(found)} samples"
     data = {"spec": found.family.spec, "samples": len(found), "written": str(to.out)}

@@ -15,19 +15,24 @@ from hardness.commands.options import FILE, complete_spec, emit, shared
 def families(to: SimpleNamespace, action: str, name: str | None) -> None:
     """List the families and the catalog, or show one."""
     from hardness.report.text import table
+    from instances.capabilities import CAPABILITIES
     from instances.catalog import CATALOG
-    from instances.spec import FAMILIES, parse
+    from instances.spec import kind_of, known, parse, spec_of
 
+    kinds = {one: kind_of(one) for one in known()}
     if action == "show":
         if not name:
             raise click.UsageError("families show needs the NAME of a family or a catalog entry")
-        family = FAMILIES[name] if name in FAMILIES else parse(name)
+        asked = spec_of(name)
+        kind = kind_of(asked)
+        family = parse(asked if kind is None else kind.example)
         data: dict[str, Any] = {
             "name": family.name,
             "about": family.about,
-            "example": family.example if name in FAMILIES else parse(name).spec,
+            "example": family.example if kind else family.spec,
             "labels": family.label_text,
             "parameters": parameters(family),
+            "capabilities": [one.name for one in CAPABILITIES if one.of(family) is not None],
             "revision": family.revision,
         }
         entry = CATALOG.get(name)
@@ -35,11 +40,15 @@ def families(to: SimpleNamespace, action: str, name: str | None) -> None:
             data |= {"catalog": name, "entry": entry.about, "source": entry.source}
         lines = [f"{name}: {entry.about} [{entry.source or 'ours'}]"] if entry else []
         lines += [f"{data['name']}: {data['about']}", f"example: {data['example']}"]
-        lines += [f"labels: {data['labels']}", "", table(*parameter_rows(data["parameters"]))]
+        lines += [f"labels: {data['labels']}"]
+        lines += [f"capabilities of the example: {', '.join(data['capabilities']) or 'none'}"]
+        lines += ["", table(*parameter_rows(data["parameters"]))]
         return emit(to, data, "\n".join(lines))
     data = {
         "families": [
-            {"name": f.name, "about": f.about, "example": f.example} for f in FAMILIES.values()
+            {"name": name, "about": kind.about, "example": kind.example}
+            for name, kind in kinds.items()
+            if kind
         ],
         "catalog": [{"name": n, "spec": e.spec, "about": e.about} for n, e in CATALOG.items()],
     }
@@ -51,9 +60,9 @@ def families(to: SimpleNamespace, action: str, name: str | None) -> None:
 
 def parameters(kind: Any) -> list[dict[str, str]]:
     """Describe the fields of a family or learner."""
-    from dataclasses import MISSING, fields
+    from dataclasses import MISSING
 
-    from instances.parameters import plain
+    from instances.parameters import listed, plain
 
     return [
         {
@@ -61,7 +70,7 @@ def parameters(kind: Any) -> list[dict[str, str]]:
             "type": getattr(f.type, "__name__", str(f.type)),
             "default": "required" if f.default is MISSING else plain(f.default),
         }
-        for f in fields(kind)
+        for f in listed(kind)
     ]
 
 

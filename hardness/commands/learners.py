@@ -9,7 +9,15 @@ from typing import Any
 import click
 
 from hardness.commands.families import parameter_rows, parameters
-from hardness.commands.options import FILE, complete_learner, early, emit, progress, shared
+from hardness.commands.options import (
+    FILE,
+    complete_learner,
+    containment_options,
+    early,
+    emit,
+    progress,
+    shared,
+)
 
 _ACTIONS = ("list", "show", "check", "new")
 
@@ -17,6 +25,7 @@ _ACTIONS = ("list", "show", "check", "new")
 @click.command(short_help="List, show, check learners, or begin one.")
 @click.argument("action", default="list", type=click.Choice(_ACTIONS))
 @click.argument("name", required=False, shell_complete=complete_learner)
+@containment_options
 @shared("force", "quiet", out=FILE)
 def learners(to: SimpleNamespace, action: str, name: str | None) -> None:
     """List the learners, built in and installed, or show one.

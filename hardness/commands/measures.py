@@ -17,12 +17,23 @@ from hardness.commands.options import FILE, early, emit, rational, shared, spec_
     callback=rational,
     help="Probability delta that a bit is flipped, of noise sensitivity and stability.",
 )
-@shared("force", out=FILE)
+@shared("seed", "force", out=FILE)
 def measures(to: SimpleNamespace, spec: str, sensitivity: Any) -> None:
-    """Measure a parity or a profile: leaps, correlations, weight by degree, sensitivities."""
+    """Measure a family: leaps, correlations, weight by degree, sensitivities.
+
+    Where members differ, of the member of a seed, or of a folder's.
+    """
     from hardness.lower import measures as measured
     from hardness.report.measures import measures_words
+    from instances.errors import ToolkitError
 
     early(to)
-    found = measured(target(spec)[0], sensitivity)
+    family, folder = target(spec)
+    instance = folder.instance if folder else family.instance(to.seed)
+    if instance is None and family.scheme is None:
+        raise ToolkitError(
+            "the folder has no secret part, and members of the family have measures of their own: "
+            "run it where secret.json is"
+        )
+    found = measured(family, sensitivity, instance and instance.hidden.secret)
     emit(to, found.to_json(), measures_words(found))

@@ -32,9 +32,9 @@ Command = Callable[..., Any]
 def shared(*uses: str, out: str | None = None) -> Callable[[Command], Command]:
     """Give a command the options that stand everywhere, as one argument `to`.
 
-    uses: those of seed, jobs, force and quiet that do something, shown in its help; the others are
-    taken all the same, so that scripts may give them to every command. out: what --out writes; None
-    where it would write nothing, and then it is refused.
+    uses: those of seed, jobs, force, quiet and family that do something, shown in its help; the
+    others are taken all the same, so that scripts may give them to every command. out: what --out
+    writes; None where it would write nothing, and then it is refused.
     """
 
     def decorate(command: Command) -> Command:
@@ -57,10 +57,24 @@ def shared(*uses: str, out: str | None = None) -> Callable[[Command], Command]:
         made = click.option("--out", type=click.Path(path_type=Path), help=out, hidden=unwritten)(
             made
         )
+        made = click.option(
+            "--family",
+            multiple=True,
+            callback=_named_families,
+            expose_value=False,
+            hidden="family" not in uses,
+            help="path.py:Name, a family that specs in files name; repeatable.",
+        )(made)
         return click.option("--json", "as_json", is_flag=True, help="JSON alone on stdout.")(made)
 
     unwritten = out is None
     return decorate
+
+
+def given_seed(context: click.Context, to: SimpleNamespace) -> int | None:
+    """Return --seed where it was given; None has the operating system draw what is secret."""
+    default = context.get_parameter_source("seed") is click.core.ParameterSource.DEFAULT
+    return None if default else to.seed
 
 
 common = shared("seed", "jobs", "force", "quiet", out="Where to write.")
@@ -167,9 +181,9 @@ def rational(context: click.Context, parameter: click.Parameter, value: str | No
 def complete_spec(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
     """Complete names of families and of the catalog."""
     from instances.catalog import CATALOG
-    from instances.spec import FAMILIES
+    from instances.spec import known
 
-    return [n for n in [*(f + ":" for f in FAMILIES), *CATALOG] if n.startswith(text)]
+    return [n for n in [*(f + ":" for f in known()), *CATALOG] if n.startswith(text)]
 
 
 def complete_learner(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
@@ -194,12 +208,58 @@ def size(context: click.Context, parameter: click.Parameter, value: str | None) 
     return bytes_of(value, f"--{(parameter.name or '').replace('_', '-')}")
 
 
+def _into_environment(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> None:
+    """Hand an option to all processes that the command starts, until it ends."""
+    if value is not None:
+        _set_until_closed(context, f"HARDNESS_{str(parameter.name).upper()}", value)
+
+
+def _named_families(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> None:
+    """Have the command, and all processes that it starts, know families from files."""
+    if values:
+        from instances.spec import VARIABLE, named
+
+        before = os.environ.get(VARIABLE, "")
+        _set_until_closed(context, VARIABLE, ";".join(filter(None, (before, *values))))
+        named()
+
+
+def _set_until_closed(context: click.Context, name: str, value: str) -> None:
+    before = os.environ.get(name)
+    os.environ[name] = value
+    context.call_on_close(
+        lambda: os.environ.pop(name) if before is None else os.environ.update({name: before})
+    )
+
+
+def containment_options(command: Command) -> Command:
+    """Give a command that runs learners from files --contain and --device."""
+    made = click.option(
+        "--contain",
+        type=click.Choice(["bubblewrap", "landlock", "off"]),
+        callback=_into_environment,
+        expose_value=False,
+        help="How learners from files are closed in.  [default: the best there is]",
+    )(command)
+    return click.option(
+        "--device",
+        callback=_into_environment,
+        expose_value=False,
+        help="A GPU that learners from files may use: cuda, or nvidia0.",
+    )(made)
+
+
 def _budget_options(seconds: float | None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make the decorator that gives a command the budgets, with a default of seconds."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         above = click.FloatRange(min=0, min_open=True)
 
+        @containment_options
         @click.option("--budget-examples", type=POSITIVE)
         @click.option("--budget-queries", type=POSITIVE)
         @click.option(

@@ -139,10 +139,23 @@ def figure(
         raise ToolkitError(
             f"{source} does not exist: figure {name} needs the file or folder {entry.takes}"
         )
-    data = numbers(name, target(source)[0] if entry.source == "SPEC" else Path(source), choice)
+    data = numbers(name, _source(entry, source), choice)
     if to.out:
         write_bytes(to.out, draw(name, data, kind, look), force=to.force)
     emit(to, data, f"{to.out}: {name} of {data.get('spec', source)}", write=False)
+
+
+def _source(entry: Any, source: str) -> Any:
+    """Resolve what a figure is drawn from; functions of a file and folders of layers too."""
+    if entry.source != "SPEC":
+        return Path(source)
+    if entry.members:
+        from hardness.lower.finite import FiniteFamily, read_source
+
+        finite = read_source(source)
+        if isinstance(finite, FiniteFamily):
+            return finite
+    return target(source)[0]
 
 
 def _listed() -> str:

@@ -1,31 +1,47 @@
 """The root of the commands: the table of them, in groups, and what it says of itself."""
 
+from collections.abc import Mapping
+
 import click
 
-from hardness.commands.bounds import certify, check, estimate, verify
-from hardness.commands.challenge import challenge
-from hardness.commands.comparisons import compare, noisy_map
-from hardness.commands.examples import generate, inspect, reduction
-from hardness.commands.families import families
-from hardness.commands.icl import icl
-from hardness.commands.learners import learners
-from hardness.commands.measures import measures
-from hardness.commands.pages import demo, figure, report
-from hardness.commands.runs import attack, distinguish, learn, pairtest, spectrum
-from hardness.commands.store import store
-from hardness.commands.stress import stress
-from hardness.commands.sweep import sweep
+from instances.lazy import Imported
 
 GROUPS = {
-    "Families and instances": (families, generate, inspect, measures, reduction),
-    "Lower bounds": (certify, check, verify, estimate),
-    "Learners": (learners, learn, attack, distinguish, pairtest, spectrum),
-    "Both sides": (demo, compare, noisy_map, stress, challenge),
-    "Sweeps and stores": (sweep, store),
-    "In-context regression": (icl,),
-    "Pages and pictures": (report, figure),
+    "Families and instances": {
+        "families": "families.families",
+        "generate": "examples.generate",
+        "inspect": "examples.inspect",
+        "measures": "measures.measures",
+        "reduce": "examples.reduction",
+    },
+    "Lower bounds": {
+        "certify": "bounds.certify",
+        "check": "bounds.check",
+        "verify": "bounds.verify",
+        "estimate": "bounds.estimate",
+    },
+    "Learners": {
+        "learners": "learners.learners",
+        "learn": "runs.learn",
+        "attack": "runs.attack",
+        "distinguish": "runs.distinguish",
+        "pairtest": "runs.pairtest",
+        "spectrum": "runs.spectrum",
+    },
+    "Both sides": {
+        "demo": "pages.demo",
+        "compare": "comparisons.compare",
+        "map": "comparisons.noisy_map",
+        "stress": "stress.stress",
+        "challenge": "challenge.challenge",
+    },
+    "Sweeps and stores": {"sweep": "sweep.sweep", "store": "store.store"},
+    "In-context regression": {"icl": "icl.icl"},
+    "Pages and pictures": {"report": "pages.report", "figure": "pages.figure"},
 }
-COMMANDS = tuple(command for group in GROUPS.values() for command in group)
+COMMANDS: Mapping[str, click.Command] = Imported(
+    "hardness.commands", {name: place for group in GROUPS.values() for name, place in group.items()}
+)
 
 WELCOME = """\
 Attention layers that are provably hard to learn: certified lower bounds on
@@ -55,14 +71,15 @@ class Root(click.Group):
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one list of commands a subject, with their texts in one column."""
         widest = max(len(name) for name in self.commands)
-        for title, commands in GROUPS.items():
-            rows = [(str(c.name).ljust(widest), c.get_short_help_str(80)) for c in commands]
+        for title, names in GROUPS.items():
+            rows = [(n.ljust(widest), self.commands[n].get_short_help_str(80)) for n in names]
             with formatter.section(title):
                 formatter.write_dl(rows)
 
 
 @click.group(
     cls=Root,
+    commands=COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -76,7 +93,3 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(WELCOME)
-
-
-for _command in COMMANDS:
-    cli.add_command(_command)

@@ -13,6 +13,7 @@ from hardness.commands.options import (
     complete_learner,
     early,
     emit,
+    given_seed,
     progress,
     shared,
     spec_argument,
@@ -40,7 +41,9 @@ from hardness.commands.options import (
 @tau_option
 @budget_options
 @shared("seed", "force", "quiet", out=FILE)
+@click.pass_context
 def learn(
+    context: click.Context,
     to: SimpleNamespace,
     learner: str,
     spec: str,
@@ -49,11 +52,16 @@ def learn(
     tau: Any,
     budget: Any,
 ) -> None:
-    """Run one learner on one instance."""
-    from hardness.compare import play, run
-    from hardness.report.words import game_words, run_words
+    """Run one learner on one instance.
+
+    Against the adversary the seed is drawn from the operating system, or given by --seed; it is 0
+    otherwise. A given seed is public: who knows it and this code can compute the secret.
+    """
+    from hardness.compare import run
+    from hardness.report.run import game_words, run_words
     from hardness.upper import parse_learner
     from hardness.upper.learner import Outcome
+    from instances.capabilities import SCHEME
     from instances.disk import refuse_existing, refuse_unwritable, write_json
 
     early(to)
@@ -67,9 +75,13 @@ def learn(
         refuse_unwritable(transcript)
     chosen = parse_learner(learner)
     family, folder = target(spec)
+    if transcript and (missing := SCHEME.missing(family)):
+        raise click.UsageError(f"--transcript is of games that can be played again: {missing}")
     if against:
+        from hardness.compare import play
+
         with waiting("playing", to):
-            game = play(chosen, family, budget, to.seed, strategy=oracle, tau=tau)
+            game = play(chosen, family, budget, given_seed(context, to), strategy=oracle, tau=tau)
         if transcript:
             write_json(transcript, game.transcript.to_json(), force=to.force)
         return emit(to, game.to_json(), game_words(game))
@@ -174,13 +186,14 @@ def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, b
     from hardness.compare import attack, attacks_on, distinct, require_support
     from hardness.report.siege import siege_words
     from hardness.upper import parse_learner
-    from instances.errors import ToolkitError
+    from instances.capabilities import LINEAR_FORMS
+    from instances.errors import ToolkitError, UsageError
 
     early(to)
     family, folder = target(spec)
     chosen = distinct(names) if names else attacks_on(family)
     if not chosen:
-        raise click.ClickException(f"no attack here runs on {family.spec}")
+        raise UsageError(f"no attack here runs on it: {LINEAR_FORMS.missing(family)}")
     for name in names:
         require_support(parse_learner(name), family)  # before any of them starts
     found, stopped = [], dict[str, str]()

@@ -128,7 +128,7 @@ def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
     With one store alone it is a copy of it, of this version.
     """
     from hardness.compare.store.reader import read
-    from hardness.compare.sweep.merging import merge_stores
+    from hardness.compare.sweep.figures import merge_stores
     from hardness.report.store import store_words
 
     out = _new(to, "merge")
@@ -163,7 +163,7 @@ def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
 @_DB
 @shared(out="The new store.  [required]")
 def recover(to: SimpleNamespace, db: Path) -> None:
-    """Write every row of a damaged store that is what was written to the new store --out."""
+    """Write every row of a damaged store that can be read and is unchanged to --out NEW.db."""
     from hardness.compare.store.recover import recover as write
     from hardness.report.store import recovered_words
 

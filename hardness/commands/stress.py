@@ -12,6 +12,7 @@ from hardness.commands.options import (
     complete_spec,
     early,
     emit,
+    given_seed,
     override_options,
     progress,
     shared,
@@ -91,11 +92,10 @@ def stress(
     early(to)
     chosen = ladder(name) if name else ladder_of(specs)
     beside = () if references == ("none",) else references or chosen.references
-    fixed = context.get_parameter_source("seed") is not click.core.ParameterSource.DEFAULT
     total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
     try:
         with progress(total, "climbing", to) as bar:
-            seed = to.seed if fixed else None
+            seed = given_seed(context, to)
             found = stress(names, chosen, seeds, seed, budget, to.jobs, bar, beside)
     except Interrupted as cut:
         found, why = cut.stress, cut.__cause__

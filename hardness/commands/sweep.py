@@ -14,7 +14,15 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import FILE, early, emit, printable, progress, say, shared
+from hardness.commands.options import (
+    FILE,
+    containment_options,
+    early,
+    emit,
+    printable,
+    say,
+    shared,
+)
 
 _LOGGED = 30.0  # seconds between lines where stderr is no terminal
 _WRITING = 10.0  # seconds to write what is finished, in which another Ctrl-C does nothing
@@ -32,21 +40,11 @@ def sweep() -> None:
     type=click.Path(path_type=Path),
     help="A store with runs whose times are taken where they are the same.",
 )
-@click.option(
-    "--probe",
-    type=click.FloatRange(min=0, max=3600),
-    default=1.0,
-    show_default=True,
-    help="Seconds that each of at most 20 real runs may take; 0 for none.",
-)
 @click.option("--yes", is_flag=True, help="Plan over 1e7 runs too.")
-@shared("jobs", "force", "quiet", out=FILE)
-def plan_command(
-    to: SimpleNamespace, file: Path, store: Path | None, probe: float, yes: bool
-) -> None:
-    """Count the runs of a sweep file, and estimate their cost and memory before any starts."""
+@shared("force", out=FILE)
+def plan_command(to: SimpleNamespace, file: Path, store: Path | None, yes: bool) -> None:
+    """Count the runs of a sweep file, with times from a store that has them."""
     from hardness.compare.store import read
-    from hardness.compare.sweep.estimate import MOST_PROBES
     from hardness.compare.sweep.file import read_sweep, require_count
     from hardness.compare.sweep.plan import plan
     from hardness.report.sweep import plan_words
@@ -54,9 +52,8 @@ def plan_command(
     early(to)
     found = read_sweep(file)
     require_count(found, yes)
-    with ExitStack() as opened, progress(MOST_PROBES, "probing", to) as bar:
-        rows = opened.enter_context(read(store)).runs() if store else None
-        made = plan(found, rows, probe, to.jobs, bar)
+    with ExitStack() as opened:
+        made = plan(found, opened.enter_context(read(store)).runs() if store else ())
     emit(to, made.to_json(), plan_words(made))
 
 
@@ -75,9 +72,10 @@ def plan_command(
     "--engine",
     default="local",
     show_default=True,
-    help="local; dask, processes here; dask:tcp://HOST:PORT, a scheduler that is there.",
+    help="local; dask, processes here; dask:tls://HOST:PORT, a scheduler that is there (or tcp).",
 )
 @click.option("--yes", is_flag=True, help="More than 10 million runs, too.")
+@containment_options
 @shared("jobs", "quiet")
 @click.pass_context
 def run(
@@ -95,6 +93,7 @@ def run(
     Progress goes to stderr, with --json in lines of JSON to stdout. Ctrl-C or SIGTERM writes what
     is finished and says how to go on.
     """
+    from hardness.compare.engines import exposed
     from hardness.compare.store import read
     from hardness.compare.store.connect import StoreGone
     from hardness.compare.sweep import Interrupted, read_sweep, require_count, run_sweep
@@ -105,6 +104,8 @@ def run(
         raise click.UsageError("sweep run writes to --store: leave out --out")
     wanted = read_sweep(file)
     require_count(wanted, yes)
+    if said := exposed(engine):
+        click.echo(printable(said), err=True)
     again = bool(retry)
     try:
         with _terminated(), _watching(to) as report:

@@ -7,15 +7,9 @@ from instances.lazy import lazily
 if TYPE_CHECKING:
     from hardness.report.figure import both_sides
     from hardness.report.page import page
-    from hardness.report.text import comparison_table, table
+    from hardness.report.summary import comparison_table
+    from hardness.report.text import table
 
 __all__ = ["both_sides", "comparison_table", "page", "table"]
 
-lazily(
-    __name__,
-    {
-        "figure": "both_sides",
-        "page": "page",
-        "text": "comparison_table table",
-    },
-)
+lazily(__name__)

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from hardness.compare.challenge import Challenge, Opened, Scores, Submission
-from hardness.report.text import shown_risk, table
-from hardness.report.words import wrap
+from hardness.report.text import shown_risk, table, wrap
 
 _RIGHT = {True: "right", False: "wrong", None: "-"}
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from hardness.upper.features import Cubic
 from hardness.upper.heads import generic_heads, heads
 from hardness.upper.leastsquares import Fit, LeastSquares
 from hardness.upper.lifted import noise_floor, tensor
+from instances.capabilities import CUBIC
 from instances.cubic import coefficients, power
+from instances.dense import Dense
 from instances.errors import UsageError
 from instances.family import Family
-from instances.linear import Linear
 
 Data = dict[str, Any]
 _HEADS, _PLANTED = (1, 4, 20), (1, 2, 4, 8, 20)
@@ -39,14 +40,15 @@ def collapse_numbers(family: Family, seeds: int = 3, jobs: int = 1) -> Data:
     Noise is the family's, of variance 1 where it has none. Raises UsageError for a family other
     than linear, a d above 12, no seed.
 
-    >>> data = collapse_numbers(Linear(m=1, k=2, d=2), seeds=1)
+    >>> from instances import parse
+    >>> data = collapse_numbers(parse("linear:m=1,k=2,d=2"), seeds=1)
     >>> [curve["heads"] for curve in data["noiseless"]]
     [1, 4, 20]
     """
     linear = _linear(family, seeds)
     noise = linear.noise or type(linear.noise)(1)
     tasks = [
-        (replace(linear, m=m, noise=level), seed)
+        (replace(cast(Any, linear), m=m, noise=level), seed)
         for level in (type(noise)(0), noise)
         for i, m in enumerate(_HEADS)
         for seed in range(i * seeds, (i + 1) * seeds)  # else all have the same tokens and noise
@@ -72,7 +74,7 @@ def collapse_numbers(family: Family, seeds: int = 3, jobs: int = 1) -> Data:
     return data | {"noiseless": curves[False], "noisy": curves[True]}
 
 
-def _errors(task: tuple[Linear, int]) -> list[tuple[int, float, float]]:
+def _errors(task: tuple[Dense, int]) -> list[tuple[int, float, float]]:
     """Numbers of examples, of rows over the rank, and the error of the fit, from one stream."""
     family, seed = task
     layer = family.instance(seed).layer()
@@ -88,7 +90,7 @@ def _errors(task: tuple[Linear, int]) -> list[tuple[int, float, float]]:
     return out
 
 
-def _fits(family: Linear, seed: int, ratios: tuple[float, ...]) -> Iterator[tuple[int, Fit]]:
+def _fits(family: Dense, seed: int, ratios: tuple[float, ...]) -> Iterator[tuple[int, Fit]]:
     """Solve for ever more examples of one instance: ratios of the fewest that tell all."""
     features, _ = _features(family)
     instance = family.instance(seed)
@@ -103,7 +105,7 @@ def _fits(family: Linear, seed: int, ratios: tuple[float, ...]) -> Iterator[tupl
         yield count, sums.solve()
 
 
-def _features(family: Linear) -> tuple[Cubic, int]:
+def _features(family: Dense) -> tuple[Cubic, int]:
     features = Cubic(k=family.k, d=family.d)
     return features, features.rank(family.tokens == "boolean")
 
@@ -164,7 +166,9 @@ def heads_numbers(family: Family, seeds: int = 1, jobs: int = 1) -> Data:
     linear = _linear(family, seeds)
     noise = linear.noise or type(linear.noise)(1)
     members = [
-        replace(linear, m=m, noise=level) for level in (type(noise)(0), noise) for m in _PLANTED
+        replace(cast(Any, linear), m=m, noise=level)
+        for level in (type(noise)(0), noise)
+        for m in _PLANTED
     ]
     tasks = [(member, seed) for member in members for seed in range(seeds)]
     found = dict(execute(_counted, tasks, jobs))
@@ -184,7 +188,7 @@ def heads_numbers(family: Family, seeds: int = 1, jobs: int = 1) -> Data:
     }
 
 
-def _counted(task: tuple[Linear, int]) -> Data:
+def _counted(task: tuple[Dense, int]) -> Data:
     family, seed = task
     ratio = _TRIED_NOISE if family.noise else 1.2
     (_, fit), boolean = next(_fits(family, seed, (ratio,))), family.tokens == "boolean"
@@ -224,15 +228,14 @@ def draw_heads(figure: Any, data: Data) -> None:
     )
 
 
-def _linear(family: Family, seeds: int) -> Linear:
-    if not isinstance(family, Linear):
-        raise UsageError(f"{family.spec} given: the figure needs linear attention, linear:m=..,..")
+def _linear(family: Family, seeds: int) -> Dense:
+    found = CUBIC.need(family)
     if family.d > _LARGEST_D:
         raise UsageError(f"d={family.d} given: the figure is computed for d up to {_LARGEST_D}")
     if seeds < 1:
         raise UsageError(f"seeds={seeds} given: at least 1 is needed")
-    return family
+    return found
 
 
-def _tokens(family: Linear) -> str:
+def _tokens(family: Dense) -> str:
     return f"Linear attention, k={family.k} {family.tokens} tokens of dimension d={family.d}"

@@ -2,6 +2,7 @@
 
 import textwrap
 
+from hardness.claims.vacuous import WORD
 from hardness.lower.cost import Estimate, Estimates, estimate
 from hardness.report.text import table
 from instances.spec import parse_stored
@@ -57,12 +58,12 @@ def _queries(found: Estimates) -> str:
     claims = []
     for claim in found.queries:
         terms = ", ".join(f"{k} {_brief(v)}" for k, v in claim.parameters.items())
-        value = _brief(claim.value)
+        value = WORD if claim.vacuous else _brief(claim.value)
         claims.append(f"{claim.quantity} = {value}" + (f" ({terms})" if terms else ""))
     return _item(
         "statistical queries",
-        "; ".join(claims) + ". Proven, but of learners by statistical queries alone: no attack "
-        "above is one, and none is bound by it.",
+        "; ".join(claims) + ". Proven, but of learners by statistical queries alone, whose success "
+        f"is averaged over {found.average}: no attack above is one, and none is bound by it.",
     )
 
 

@@ -13,13 +13,13 @@ from hardness.report.figure import both_sides
 from instances import parse
 from instances.disk import (
     beside,
-    read_json,
     refuse_existing,
     refuse_unwritable,
     write_json,
     write_text,
 )
 from instances.errors import AlreadyExists, DamagedFile
+from instances.strict import read_json
 
 SPEC, OVER = "parity:m=4", "d=10..22..4"
 LEARNERS = ("queries", "elimination", "lowdegree", "student:steps=2500")

@@ -1,13 +1,14 @@
 """The demo in words, for the terminal."""
 
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
-from hardness.report.text import big, comparison_table
+from hardness.report.summary import comparison_table
+from hardness.report.text import big
 
 
 def demo_words(made: Demo) -> str:
     """Write what the demo found."""
     certificate, gram = made.certificate, made.verification.gram
-    size = big(int(certificate.value("sq-dimension")))
+    size = big(certificate.integer("sq-dimension"))
     return "\n".join(
         [
             f"certified  {CERTIFIED}: SQ-DIM is exactly C(999,21) = {size};",
@@ -19,6 +20,6 @@ def demo_words(made: Demo) -> str:
             "",
             comparison_table(made.comparison),
             "",
-            "The bound holds for statistical-query learners; elimination is none.",
+            "The bound holds for statistical-query learners; elimination is not one.",
         ]
     )

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
+from hardness.claims.vacuous import WORD, vacuous
 from hardness.compare.descent import DescentStudy, descent_sizes
 from hardness.report.canvas import STYLES
 from hardness.report.text import number, table
@@ -11,17 +12,19 @@ from instances.parameters import brief
 from instances.spec import parse_stored
 
 Data = dict[str, Any]
+_SUCCESS, _STEPS = "gd-noise-success", "gd-noise-steps"
 _BLUE, _ORANGE, _GREEN = (colour for colour, _ in STYLES[:3])
 
 
 def descent_words(study: DescentStudy) -> str:
     """Write how often runs succeed, with intervals, beside what the bound allows."""
+    silent = vacuous(_STEPS, study.needed)
     rows = [
         [
             str(p.steps),
             f"{p.right}/{p.runs}",
             f"{p.interval[0]:.3f}..{p.interval[1]:.3f}",
-            "vacuous" if p.bound >= 1 else f"{float(p.bound):.4g}",
+            WORD if vacuous(_SUCCESS, str(p.bound)) else f"{float(p.bound):.4g}",
             "BEATEN" if p.beaten else "holds",
         ]
         for p in study.points
@@ -31,8 +34,8 @@ def descent_words(study: DescentStudy) -> str:
         "",
         table(["steps", "right", "rate at 95%", "bound", ""], rows),
         "",
-        f"for relative risk {study.risk} with probability {study.success} the bound asks for "
-        f"{study.needed} steps at least" + (" (vacuous)" if study.needed <= 1 else ""),
+        f"for relative risk {study.risk} with probability {study.success} the bound "
+        + (f"is {WORD}" if silent else f"asks for {study.needed} steps at least"),
     ]
     if study.reached is None:
         lines.append("the runs do not pass that probability between these steps")
@@ -40,7 +43,7 @@ def descent_words(study: DescentStudy) -> str:
         lines.append(
             f"the runs pass it after about {study.reached:.0f} steps"
             + (f", between {study.bracket[0]} and {study.bracket[1]}" if study.bracket else "")
-            + f": {number(study.reached / max(study.needed, 1))} times the bound"
+            + ("" if silent else f": {number(study.reached / study.needed)} times the bound")
         )
     if study.enough:
         lines.append(f"about enough by 8 M ln(M) noise^2/(fade clip)^2: {study.enough} steps")
@@ -102,12 +105,13 @@ def _success(axis: Any, study: Data) -> None:
 def _gap(axis: Any, study: Data, goal: float) -> None:
     """Mark the steps of the bound and of the runs at the goal's success, and their ratio."""
     needed, reached = int(study["needed"]), study["reached"]
-    if needed:
+    silent = vacuous(_STEPS, needed)
+    if not silent:
         axis.axvline(needed, color=_ORANGE, linestyle="--", linewidth=1)
     if study["enough"]:
         label = "8 M ln M σ²/(ρG)² steps"
         axis.axvline(study["enough"], color=_GREEN, linestyle="--", linewidth=1, label=label)
-    if reached is None or not needed:
+    if reached is None or silent:
         return
     arrow = {"arrowstyle": "<->", "color": "0.3", "linewidth": 0.8}
     axis.annotate("", (needed, goal), (reached, goal), arrowprops=arrow)
@@ -118,7 +122,7 @@ def _gap(axis: Any, study: Data, goal: float) -> None:
 def _sizes(axis: Any, studies: list[Data]) -> None:
     axis.set_title(f"Steps for success {studies[0]['success']}")
     shown = [s for s in studies if s["reached"] is not None]
-    told = [s for s in studies if int(s["needed"]) > 1]
+    told = [s for s in studies if not vacuous(_STEPS, s["needed"])]
     if not told:
         axis.set_axis_off()
         words = "the bound is vacuous in all of these dimensions"

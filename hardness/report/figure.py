@@ -1,7 +1,9 @@
 """The figure with both sides: queries, examples and seconds against the size, one unit a panel."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from hardness.claims import vacuous
 from hardness.compare.both import Comparison
 from hardness.compare.climb import passed
 from hardness.compare.run import Run
@@ -45,6 +47,7 @@ def of_both_sides(comparison: Comparison) -> Data:
     Runs may be missing: a learner may lack some sizes, and have other numbers of seeds than others.
     """
     every = cells(comparison)
+    costs: Sequence[str] = COSTS if comparison.learners else COSTS[:2]  # bounds are not on time
     # Where nobody asks queries, the risk is the news.
     asked = bool(comparison.certificates) or any(run.usage.queries for run in comparison.runs)
     return {
@@ -53,7 +56,7 @@ def of_both_sides(comparison: Comparison) -> Data:
         "values": [plain(v) for v in comparison.values],
         "places": [float(v) for v in comparison.values],
         "seeds": comparison.seeds,
-        "costs": list(COSTS) if asked else ["risk", *COSTS[1:]],
+        "costs": list(costs) if asked else ["risk", *costs[1:]],
         "learners": [
             {
                 "learner": short_name(comparison, name),
@@ -97,7 +100,7 @@ def _certified(comparison: Comparison) -> Data:
         return {}
     bound = query_bound(comparison)
     terms = comparison.terms
-    return {
+    found = {
         "queries": {
             "quantity": bound,
             "label": f"queries {ASKER[bound]} must be allowed, worst answers within "
@@ -110,6 +113,7 @@ def _certified(comparison: Comparison) -> Data:
             "values": [str(v) for v in bounds(comparison, "information-floor")],
         },
     }
+    return {cost: bound for cost, bound in found.items() if bound["values"]}
 
 
 def spent(run: Run, cost: str) -> float:
@@ -144,7 +148,7 @@ def draw_both_sides(figure: Any, data: Data) -> None:
         list(handles.values()),
         list(handles),
         loc="outside lower center",
-        ncols=2,
+        ncols=2 if learners else 1,
         frameon=False,
     )
 
@@ -190,8 +194,11 @@ def _bound(axis: Any, cost: str, data: Data, handles: dict[str, Any]) -> None:
     certified = data["certified"].get(cost)
     if not certified:
         return
-    pairs = zip(data["places"], map(int, certified["values"]), strict=True)
-    found = [(place, float(value)) for place, value in pairs if 0 < value < _HIGHEST]
+    found = [
+        (place, float(value))
+        for place, value in zip(data["places"], map(int, certified["values"]), strict=True)
+        if value < _HIGHEST and not vacuous(certified["quantity"], value)
+    ]
     if not found:
         return
     places, values = [p for p, _ in found], [v for _, v in found]

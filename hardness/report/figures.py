@@ -7,6 +7,7 @@ from typing import Any
 from hardness.compare import Comparison
 from hardness.compare.noisyparity import read_map
 from hardness.compare.stressfile import read_stress
+from hardness.lower.finite import FiniteFamily, of_family
 from hardness.report import (
     attack_figures,
     collapse,
@@ -14,6 +15,7 @@ from hardness.report import (
     figure,
     icl,
     lower_figures,
+    member_figures,
     parity_map,
     phase_figure,
     portrait,
@@ -27,9 +29,9 @@ from hardness.report.canvas import Look, render
 from hardness.report.gallery import GALLERY
 from hardness.report.panels import Panel, panels
 from hardness.report.parts.source import climbs_of, comparison_of, is_store, phase_of
-from instances.disk import read_json
 from instances.errors import UsageError
 from instances.family import Family
+from instances.strict import read_json
 
 Data = dict[str, Any]
 
@@ -80,8 +82,8 @@ DRAWINGS: dict[str, tuple[tuple[float, float], Callable[[Any, Data], None]]] = {
 }
 
 
-def numbers(name: str, source: Family | Path, choice: str | None = None) -> Data:
-    """Collect the numbers of a figure from a family, or from a file or folder.
+def numbers(name: str, source: Family | FiniteFamily | Path, choice: str | None = None) -> Data:
+    """Collect the numbers of a figure from a family, its listed members, or a file or folder.
 
     choice: which part of a store is drawn, as "m=3,noise=0". Raises UsageError or DamagedFile for a
     source that does not have them.
@@ -100,6 +102,12 @@ def numbers(name: str, source: Family | Path, choice: str | None = None) -> Data
         )
     if choice is not None:
         raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
+    if isinstance(source, FiniteFamily):
+        return member_figures.OF_MEMBERS[name](source)
+    if not isinstance(source, Path) and source.scheme is None and source.factor is not None:
+        listed = member_figures.OF_MEMBERS.get(name)
+        if listed:
+            return listed(of_family(source))
     return _NUMBERS[name](source)
 
 

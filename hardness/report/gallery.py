@@ -8,11 +8,15 @@ Source = Literal["SPEC", "FILE"]
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A figure as `hardness figure` lists it, of a SPEC or of what the command `made` wrote."""
+    """A figure as `hardness figure` lists it, of a SPEC or of what the command `made` wrote.
+
+    members: whether it is drawn of functions of a file and of layers in a folder, too.
+    """
 
     shows: str
     source: Source
     made: str = ""
+    members: bool = False
 
     @property
     def takes(self) -> str:
@@ -75,9 +79,17 @@ GALLERY: dict[str, Entry] = {
         made="learn NAME SPEC --oracle adversary --transcript FILE",
     ),
     "icl": Entry(shows="a study of in-context regression", source="FILE", made="icl ... --out DIR"),
-    "correlations": Entry(shows="correlation of two members by their overlap", source="SPEC"),
-    "eigenvalues": Entry(shows="spectrum of the Gram matrix of all members", source="SPEC"),
-    "sda": Entry(shows="statistical dimension with average correlation", source="SPEC"),
+    "correlations": Entry(
+        shows="correlation of two members, by their overlap if they have one",
+        source="SPEC",
+        members=True,
+    ),
+    "eigenvalues": Entry(
+        shows="spectrum of the Gram matrix of all members", source="SPEC", members=True
+    ),
+    "sda": Entry(
+        shows="statistical dimension with average correlation", source="SPEC", members=True
+    ),
     "walsh": Entry(shows="Walsh weight of an LWE-style member by degree", source="SPEC"),
     "portrait": Entry(
         shows="what a member of a family computes, by formula and layer", source="SPEC"

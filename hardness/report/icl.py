@@ -11,8 +11,9 @@ from hardness.report.icl_optimum import draw_optimum, optimum_words
 from hardness.report.icl_softmax import draw_softmax, softmax_words
 from hardness.report.icl_steps import draw_steps, steps_words
 from hardness.report.icl_train import draw_train, train_words
-from instances.disk import new_folder, read_json, write_bytes, write_json
+from instances.disk import new_folder, write_bytes, write_json
 from instances.errors import DamagedFile
+from instances.strict import read_json
 
 Data = dict[str, Any]
 FILES = ("results.json", "figure.svg")  # of the folder of a study

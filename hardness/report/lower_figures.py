@@ -9,21 +9,20 @@ from typing import Any
 
 from hardness.lower import Johnson
 from hardness.lower.sda import all_subsets, pair_events
+from hardness.report import member_figures
 from hardness.report.canvas import STYLES, named
-from instances.errors import DamagedFile, UsageError
+from instances.capabilities import SCHEME
+from instances.errors import DamagedFile
 from instances.family import Family
-from instances.symmetric import Symmetric, to_float
+from instances.symmetric import to_float
 from instances.threshold import rational
 
 Data = dict[str, Any]
-_GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
 _BLUE, _ORANGE, _GREEN = (colour for colour, _ in STYLES[:3])
 
 
 def _scheme(family: Family) -> Johnson:
-    if not isinstance(family, Symmetric):
-        raise UsageError(f"{family.spec} given: this figure is about symmetric profiles and parity")
-    return Johnson.family(family)
+    return Johnson.family(SCHEME.need(family))
 
 
 def correlations(family: Family) -> Data:
@@ -62,7 +61,7 @@ def sda(family: Family) -> Data:
     """Both ends of SDA over all subsets, and SDA over pair events, against gamma."""
     scheme = _scheme(family)
     rows = []
-    for gamma in _GAMMAS:
+    for gamma in member_figures.GAMMAS:
         found = all_subsets(scheme, rational(gamma))
         rows.append((gamma, found.lower, found.upper, pair_events(scheme, rational(gamma))))
     return {
@@ -91,7 +90,9 @@ def adversary(transcript: dict[str, Any]) -> Data:
 
 
 def draw_correlations(figure: Any, data: Data) -> None:
-    """Draw the correlation of two members against their overlap."""
+    """Draw the correlation of two members against their overlap, or how often it occurs."""
+    if "overlap" not in data:
+        return member_figures.draw_correlations(figure, data)
     axis = figure.subplots()
     axis.plot(data["overlap"], data["correlation"], marker="o", markersize=4, color=_BLUE)
     axis.set_xlabel("overlap of two hidden sets (elements)")
@@ -104,7 +105,9 @@ def draw_correlations(figure: Any, data: Data) -> None:
 
 
 def draw_eigenvalues(figure: Any, data: Data) -> None:
-    """Draw eigenvalues and multiplicities by eigenspace."""
+    """Draw eigenvalues and multiplicities by eigenspace, or eigenvalues by rank."""
+    if "j" not in data:
+        return member_figures.draw_eigenvalues(figure, data)
     axis = figure.subplots()
     axis.plot(data["j"], data["log10_eigenvalue"], marker="o", markersize=4, color=_BLUE)
     axis.set_xlabel("eigenspace j")
@@ -138,7 +141,8 @@ def draw_sda(figure: Any, data: Data) -> None:
     shown = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5]
     axis.set_xticks(shown, [f"{g:g}" for g in shown])
     axis.set_xticks([], minor=True)
-    axis.set_xlabel("gamma, average correlation (centred, unit norm)")
+    norm = "unit norm" if "members" in data else "centred, unit norm"
+    axis.set_xlabel(f"gamma, average correlation ({norm})")
     axis.set_ylabel("SDA, log10 (no point where it is 0)")
     axis.legend(frameon=False)
     _titled(figure, axis, "Statistical dimension, average correlation (SDA)", data)

@@ -38,8 +38,9 @@ def _row(m: Measure) -> list[str]:
 
 def _leaps(found: Measures) -> str:
     """Say what the three leaps mean beside one another."""
-    names = ("leap", "SQ-leap, exact heads", "SQ-leap, approximate heads")
-    leap, exact, approximate = (int(found.value(name) or 0) for name in names)
+    of_member = found.member is not None
+    second = "SQ-leap" if of_member else "SQ-leap, exact heads"
+    leap, exact = (int(found.value(name) or 0) for name in ("leap", second))
     said = (
         f"Its SQ-leap is its leap, {leap}: general statistical queries start at no lower degree "
         "than correlational ones."
@@ -47,6 +48,9 @@ def _leaps(found: Measures) -> str:
         else f"Its SQ-leap {exact} is below its leap {leap}: what holds of correlational queries "
         "says nothing about general ones."
     )
+    if of_member:
+        return said
+    approximate = int(found.value("SQ-leap, approximate heads") or 0)
     if approximate < exact:
         said += (
             f" The same heads without the exact solve have SQ-leap {approximate}: what is "

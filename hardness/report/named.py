@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from hardness.check import check
 from hardness.lower import Certificate
 from hardness.lower.record import Claim
+from hardness.report.certificate import claim_line
 from hardness.report.cost import beside_words
-from hardness.report.words import claim_line, wrap
+from hardness.report.text import wrap
 
 _ORDER = ("kernel", "gd", "low-degree", "information")  # how the names of quantities begin
 

@@ -7,7 +7,7 @@ from textwrap import fill
 from hardness.compare.noisyparity import Curve, Map, Mark
 from hardness.report.parity_map import kind, solved
 from hardness.report.text import big, number, table
-from hardness.upper.equations import as_lpn
+from instances.capabilities import NOISY_PARITIES
 from instances.parameters import brief
 from instances.spec import parse_stored
 
@@ -17,7 +17,7 @@ _WIDTH = 80
 def map_words(found: Map) -> str:
     """Write the map as two tables and a few sentences, in lines of at most 80 columns."""
     family = parse_stored(found.spec)
-    size = as_lpn(family).size
+    size = NOISY_PARITIES.need(family).size
     head = f"{brief(family, family.name)}: {big(size)} members, success {found.success}"
     parts = [fill(head, _WIDTH), _curves(found)]
     if found.runs:

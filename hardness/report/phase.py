@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from hardness.claims import vacuous
 from hardness.compare import Comparison
 from hardness.compare.certified import Certifier, terms_of
 from hardness.compare.choices import choices
@@ -19,7 +20,7 @@ from hardness.compare.store.rows import RunRow
 from hardness.lower import Certificate
 from hardness.oracles import Budget
 from hardness.upper import LEARNERS, Outcome
-from instances.parameters import plain
+from instances.parameters import plain, whole
 
 Data = dict[str, Any]
 SHARE = Fraction(2, 3)  # of the runs that must pass: the success probability of the bounds
@@ -147,7 +148,9 @@ def assumed(certified: Sequence[int]) -> int:
 
 
 def _numbers(known: Iterable[Certificate], quantity: str) -> list[int]:
-    return [int(one.value(quantity)) for one in known] if quantity else []
+    """The numbers that say something."""
+    found = [one.integer(quantity) for one in known] if quantity else []
+    return [number for number in found if not vacuous(quantity, number)]
 
 
 def _quantity(known: Sequence[Certificate]) -> str:
@@ -169,7 +172,7 @@ def _certified(known: dict[str, Certificate], spec: str | None, quantity: str) -
     if spec not in known or not quantity:
         return None
     value = known[spec].value(quantity)
-    number = int(value)
+    number = whole(value)
     return {"queries": value, "log10": math.log10(number) if number > 0 else None}
 
 
@@ -195,7 +198,15 @@ def _cell(rows: list[RunRow], spec: str | None) -> Data | None:
     }
 
 
+def certified_queries(data: Data, i: int, j: int) -> str | None:
+    """Return the certified number at row i and column j; None where there is none, or vacuous."""
+    found = data["certified"][i][j]
+    if found is None or vacuous(data["quantity"], found["queries"]):
+        return None
+    return str(found["queries"])
+
+
 def infeasible(data: Data, i: int, j: int, budget: int | None = None) -> bool:
     """Say whether the certified number at row i and column j is above a budget of queries."""
-    found = data["certified"][i][j]
-    return found is not None and int(found["queries"]) > (budget or data["query_budget"])
+    found = certified_queries(data, i, j)
+    return found is not None and int(found) > (budget or data["query_budget"])

@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.report.portrait_figure import draw_portrait
+from hardness.upper.spectra import spectrum
 from instances import tokens
+from instances.capabilities import FACTOR
 from instances.dense import Dense
 from instances.errors import UsageError
+from instances.factor import FactorTables
 from instances.family import Family
 from instances.layer import AttentionLayer, pair_products, softmax_rows
 from instances.modular import Modular
@@ -29,14 +32,16 @@ _CURVE = 40  # points between two integers
 _MOST_T = 4000  # integers t that are drawn
 _SCALES = tuple(2.0**i for i in range(-4, 5))
 _BINS = 30
+_SAME = 1e-9  # of two levels
 
 
 def of_portrait(family: Family) -> Data:
     """Collect what the member of seed 0 computes: a different picture for each kind of family.
 
     kind: profile (label against h), residues (label against <a, s> mod q), heads (singular values
-    and attention weights), linear (growth with the tokens). Raises UsageError for other families
-    and for layers too large to draw.
+    and attention weights), linear (growth with the tokens), factor (the layer's factor at each
+    level, and weight by degree, of any other whose factor is a table). Raises UsageError for other
+    families and for layers too large to draw.
 
     >>> from instances import parse
     >>> found = of_portrait(parse("parity:d=8,m=3"))
@@ -48,14 +53,14 @@ def of_portrait(family: Family) -> Data:
             f"{family.spec[:200]} given: {family.layer_heads} heads of {family.d} x {family.d} "
             "numbers are too many for a portrait, take smaller parameters"
         )
-    if isinstance(family, Symmetric):
-        found = _profile(family)
-    elif isinstance(family, Modular):
-        found = _residues(family)
-    elif isinstance(family, Dense):
-        found = _random(family)
+    if scheme := family.scheme:
+        found = _profile(scheme)
+    elif forms := family.linear_forms:
+        found = _residues(forms)
+    elif dense := family.real_labels:
+        found = _random(dense)
     else:
-        raise UsageError(f"{family.spec[:200]} given: portraits are of the families listed here")
+        found = _factor(FACTOR.need(family))
     return {"spec": family.spec, "about": brief(family, family.name), **found}
 
 
@@ -131,6 +136,33 @@ def _residues(family: Modular) -> Data:
         "wanted": _plain(family.response[places % family.q]),
         "centres": _plain(steps.centre),
         "share": _plain(np.bincount(t - low, minlength=len(places)) / len(t)),
+    }
+
+
+def _factor(tables: FactorTables) -> Data:
+    """The factor that the layer computes on examples, by the level of the formula; the spectrum.
+
+    low, high: of the layer's factor at each level, None where no example has it. share: of z that
+    have the level. weight: of the member without noise, by degree.
+    """
+    family, instance = tables.family, tables.family.instance(0)
+    secret = instance.hidden.secret
+    x = np.asarray(instance.examples(0, _EXAMPLES, axis="portrait").x)
+    opened = x[:, 0, 0] != x[:, 1, 0]
+    found = (instance.layer()(x) * x)[:, 0, 0]
+    wanted = (family.computed(secret, x) * x)[:, 0, 0]
+    at = [found[opened & (np.abs(wanted - v) < _SAME)] for v in family.factors]
+    codes = tables.codes(secret)
+    return {
+        "kind": "factor",
+        "levels": _plain(family.factors),
+        "share": _plain(np.bincount(codes, minlength=len(family.levels)) / len(codes)),
+        "low": [float(f"{v.min():.9g}") if len(v) else None for v in at],
+        "high": [float(f"{v.max():.9g}") if len(v) else None for v in at],
+        "examples": int(opened.sum()),
+        "known": float(family.known_constant),
+        "layer_known": _plain(np.unique(np.round(found[~opened], 9))),
+        "weight": spectrum(tables.table(secret)).weights.round(12).tolist(),
     }
 
 

@@ -14,9 +14,8 @@ _ROOM = 0.35  # of the height of a panel, for its legend
 def draw_portrait(figure: Any, data: Data) -> None:
     """Draw both panels of a portrait."""
     left, right = figure.subplots(1, 2)
-    {"profile": _profile, "residues": _residues, "heads": _heads, "linear": _linear}[data["kind"]](
-        left, right, data
-    )
+    kinds = {"profile": _profile, "residues": _residues, "heads": _heads, "linear": _linear}
+    {**kinds, "factor": _factor}[data["kind"]](left, right, data)
     about = data["about"][:_LONGEST].replace("$", r"\$")
     figure.suptitle(f"{about}, member of seed 0", fontsize=9)
 
@@ -97,6 +96,32 @@ def _residues(left: Any, right: Any, data: Data) -> None:
     right.set_xlabel("t, the integer that is ⟨a, s⟩ mod q")
     right.set_ylabel("mean label / own token")
     right.set_title("Heads as steps in t")
+    _finish(left, right)
+
+
+def _factor(left: Any, right: Any, data: Data) -> None:
+    levels = data["levels"]
+    rows = zip(levels, data["low"], data["high"], strict=True)
+    seen = [(v, low, high) for v, low, high in rows if low is not None]
+    left.plot(levels, levels, color=_BLUE, marker="o", ms=8, mfc="none", ls="", label="formula")
+    for number, (level, low, high) in enumerate(seen):
+        label = f"layer, {data['examples']} examples" if number == 0 else None
+        left.plot([level, level], [low, high], color=_ORANGE, marker="x", ms=6, lw=1, label=label)
+    left.axhline(
+        data["known"],
+        color=_GREEN,
+        ls="--",
+        lw=1,
+        label=f"where $z_0 = +1$: A = {data['known']:.3g}",
+    )
+    left.set_xlabel("level, by the formula")
+    left.set_ylabel("label / own token")
+    left.set_title("The label, where $z_0 = -1$")
+    degrees = list(range(len(data["weight"])))
+    right.bar(degrees, data["weight"], color=_BLUE, linewidth=0, label="member, without noise")
+    right.set_xlabel("degree in z")
+    right.set_ylabel("weight (sum of squared coefficients)")
+    right.set_title("Walsh weight by degree")
     _finish(left, right)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from hardness.compare.store.recover import Recovered
 from hardness.compare.store.rows import SweepRow
-from hardness.compare.store.salvage import listed
 from hardness.report.text import count, table
 from instances.limits import readable_bytes
 
@@ -116,15 +115,12 @@ def plain_value(value: Any) -> Any:
 
 
 def recovered_words(found: Recovered, out: str) -> str:
-    """Say what was recovered."""
-    kept = listed(found.kept)
-    if not found.damaged:
-        return f"nothing is wrong with it; copied to {out}: {kept}"
+    """Return in two lines what was recovered and what was not."""
+    kept = ", ".join(count(n, name[:-1]) for name, n in found.kept.items() if n)
     rejected = ", ".join(f"{n} of {name}" for name, n in found.rejected.items())
-    lost = f"rejected, for they are not what was written: {rejected}" if rejected else ""
-    lost = lost or "no row was rejected; what lies on pages that are gone is in no count"
-    newer = f"\nbeware: {found.newer}; what only that knows is lost" if found.newer else ""
-    return f"recovered to {out}: {kept}\n{lost}{newer}"
+    lost = f"rejected, for they are not what was written: {rejected}"
+    none = "no row was rejected; what lies on pages that cannot be read is in no count"
+    return f"recovered to {out}: {kept}\n{lost if rejected else none}"
 
 
 def answer_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[dict[str, Any]]:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from hardness.compare.climb import OVERTIME, Climb, Trials, needed
 from hardness.compare.stress import TERMS, Certified, Stress
-from hardness.report.text import big, number, table
-from hardness.report.words import wrap
+from hardness.report.text import big, bound, number, table, wrap
 from instances.ladders import Ladder
 from instances.parameters import brief, split_list
 from instances.spec import parse_stored
@@ -96,7 +95,7 @@ def _overview(found: Stress) -> str:
         [
             str(i),
             label,
-            "-" if certified.queries is None else big(certified.queries),
+            _queries(certified),
             *(_cell(climb, i) for climb in found.climbs),
         ]
         for i, (label, certified) in enumerate(zip(labels, found.certified, strict=True), 1)
@@ -104,6 +103,10 @@ def _overview(found: Stress) -> str:
     note = "; * a reference" if any(climb.reference for climb in found.climbs) else ""
     told = f"seeds passed on each rung of {found.ladder.name}, of {found.seeds}{note}"
     return f"{told}\n{table(header, rows)}"
+
+
+def _queries(one: Certified) -> str:
+    return "-" if one.asked is None or one.queries is None else bound(one.asked, one.queries)
 
 
 def _name(climb: Climb) -> str:
@@ -158,7 +161,7 @@ def certified_words(found: Stress) -> list[str]:
 
 
 def _kind(one: Certified) -> tuple[str, str | None, str]:
-    return (one.evidence, one.asked if one.queries else None, one.why)
+    return (one.evidence, None if one.vacuous else one.asked, one.why)
 
 
 def _claim(rungs: Sequence[Certified]) -> str:
@@ -167,8 +170,8 @@ def _claim(rungs: Sequence[Certified]) -> str:
         return f"no claim. {_sentence(rungs[0].why)}"
     if rungs[0].evidence == "assumption":
         return f"no certificate. {_sentence(rungs[0].why)}"
-    queries = [one.queries for one in rungs if one.queries]
-    if not queries or rungs[0].asked is None:
+    queries = [one.queries for one in rungs if one.queries is not None]
+    if rungs[0].vacuous or rungs[0].asked is None:
         return f"the query bound is vacuous. {_sentence(rungs[0].why)}"
     least, most = min(queries), max(queries)
     count = big(least) if least == most else f"{big(least)} to {big(most)}"

@@ -4,6 +4,7 @@ import re
 from statistics import median
 from typing import Any
 
+from hardness.claims import vacuous
 from hardness.compare.climb import Trials
 from hardness.compare.stress import Stress
 from hardness.report.canvas import belongs, folded, named
@@ -197,7 +198,7 @@ def _certified(axis: Any, data: Data, handles: dict[str, Any]) -> None:
             for i, (v, kind) in enumerate(
                 zip(data["certified_queries"], data["asked"], strict=True), 1
             )
-            if kind == asked and v is not None and v >= 1
+            if kind == asked and v is not None and not vacuous(asked, int(v))
         ]
         if shown:
             (line,) = axis.plot(
@@ -205,7 +206,11 @@ def _certified(axis: Any, data: Data, handles: dict[str, Any]) -> None:
             )
             handles[f"SQ learners: queries {who} needed (certified, worst answers)"] = line
             axis.set_ylabel("number of examples; certified: of queries too")
-    floor = [(i, v) for i, v in enumerate(data["information_floor"], 1) if v]
+    floor = [
+        (i, v)
+        for i, v in enumerate(data["information_floor"], 1)
+        if v is not None and not vacuous("information-floor", int(v))
+    ]
     if floor:
         (line,) = axis.plot(
             [i for i, _ in floor], [v for _, v in floor], color="black", linestyle=":"

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Literal
 
 from hardness.compare.climb import passed
 from hardness.compare.ranges import Value
+from hardness.report.text import bound, number, shown_risk, table
+from instances.parameters import plain
 
 if TYPE_CHECKING:
     from hardness.compare.both import Comparison
 
 Cost = Literal["queries", "examples", "seconds"]
 COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")
+BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "information-floor")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +88,11 @@ def short_name(comparison: "Comparison", learner: str) -> str:
 
 
 def bounds(comparison: "Comparison", quantity: str) -> list[int]:
-    """Return a certified value at every size; empty where no bound is claimed."""
-    return [int(c.value(quantity)) for c in comparison.certificates]
+    """Return a certified value at every size; empty where it is not claimed of all sizes."""
+    every = [{claim.quantity for claim in c.claims} for c in comparison.certificates]
+    if not all(quantity in names for names in every):
+        return []
+    return [c.integer(quantity) for c in comparison.certificates]
 
 
 def query_bound(comparison: "Comparison") -> str:
@@ -99,3 +105,45 @@ ASKER = {
     "stat-queries": "a statistical-query learner",
     "csq-queries": "a learner by correlational queries",
 }
+
+
+def bounds_table(comparison: "Comparison") -> str:
+    """Write what is certified, size by size: the quantities that are claimed at every size."""
+    found = {name: bounds(comparison, name) for name in BOUNDS}
+    names = [name for name, values in found.items() if values]
+    rows = [
+        [f"{comparison.parameter}={plain(value)}", *(bound(name, found[name][i]) for name in names)]
+        for i, value in enumerate(comparison.values)
+    ]
+    return table(["size", *names], rows)
+
+
+def comparison_table(comparison: "Comparison") -> str:
+    """Write learners and certified bounds, size by size; bounds alone where no learner ran."""
+    if not comparison.learners:
+        return bounds_table(comparison)
+    rows = []
+    every = cells(comparison)
+    asked = query_bound(comparison)
+    least, floor = bounds(comparison, asked), bounds(comparison, "information-floor")
+    for i, value in enumerate(comparison.values):
+        size = f"{comparison.parameter}={plain(value)}"
+        for cell in (c for c in every if c.value == value):
+            asks = number(cell.queries) if cell.queries else "-"
+            rows.append(
+                [
+                    short_name(comparison, cell.learner),
+                    size,
+                    asks,
+                    number(cell.examples),
+                    number(cell.seconds),
+                    "-" if cell.risk is None else shown_risk(cell.risk),
+                    f"{cell.solved}/{cell.runs} {cell.outcome}",
+                ]
+            )
+        if floor:
+            queries = bound(asked, least[i]) if least else "-"
+            found = [queries, bound("information-floor", floor[i])]
+            rows.append(["certified at least", size, *found, *[""] * 3])
+    header = ["learner", "size", "queries", "examples", "seconds", "risk", "solved, outcome"]
+    return table(header, rows)

@@ -4,8 +4,7 @@ import math
 from itertools import groupby
 from textwrap import fill
 
-from hardness.compare.sweep.parts import Part, Range
-from hardness.compare.sweep.plan import Plan
+from hardness.compare.sweep.plan import Part, Plan, Range
 from hardness.report.text import count, table
 from hardness.upper import LEARNERS, parse_learner
 from instances.limits import readable_bytes
@@ -14,7 +13,7 @@ from instances.parameters import brief
 _WIDTH = 79
 _LEARNER = 21  # columns of a learner's name
 _UNITS = (("s", 1.0, 120.0), ("min", 60.0, 7200.0), ("h", 3600.0, 48 * 3600.0))
-_SHOWN = 5  # of what is left out, and of notes
+_SHOWN = 5  # of what is left out
 
 
 def plan_words(plan: Plan) -> str:
@@ -29,7 +28,7 @@ def plan_words(plan: Plan) -> str:
     blocks[0] = fill(blocks[0], _WIDTH)
     if plan.parts:
         blocks.append(_table(plan.parts))
-    blocks += filter(None, (_grams(plan), _left_out(plan), _notes(plan), _costs(plan), _how(plan)))
+    blocks += filter(None, (_grams(plan), _left_out(plan), _costs(plan), _how(plan)))
     return "\n\n".join(blocks)
 
 
@@ -79,21 +78,16 @@ def _table(parts: tuple[Part, ...]) -> str:
     rows = []
     for title, group in groupby(parts, key=lambda part: part.group):
         for i, part in enumerate(group):
-            known = part.basis
             rows.append(
                 [
                     title if i == 0 else "",
                     short(part.learner),
                     f"{'<= ' if part.at_most else ''}{part.runs}",
                     span(part.seconds),
-                    str(known.get("measured", 0) + known.get("probed", 0)),
-                    str(known.get("interpolated", 0)),
-                    str(known.get("at least", 0) + known.get("at most", 0)),
+                    f"{part.measured} of {part.cells}",
                 ]
             )
-    return table(
-        ["group", "learner", "runs", "time of all", "cells: seen", "between", "bound"], rows
-    )
+    return table(["group", "learner", "runs", "time of all", "cells measured"], rows)
 
 
 def _grams(plan: Plan) -> str:
@@ -117,26 +111,17 @@ def _left_out(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _notes(plan: Plan) -> str:
-    notes = [f"{short(p.learner)}: {note}" for p in plan.parts for note in p.notes]
-    return "\n".join(
-        fill(f"a probe of {n}", _WIDTH, subsequent_indent="  ") for n in notes[:_SHOWN]
-    )
-
-
 def _costs(plan: Plan) -> str:
-    limits, seen = plan.sweep.limits, plan.peak_bytes
+    limits = plan.sweep.limits
     held = (
         readable_bytes(limits.memory_bytes)
         if limits.memory_bytes
-        else f"0.8 of what is free / {plan.jobs}"
+        else "its share of 0.8 of what is free"
     )
-    peak = f"{readable_bytes(seen)} at most seen" if seen is not None else "not known"
     ended = "never" if limits.seconds is None else f"after {_time(limits.seconds)}"
     rows = [
         ["one after another", _span(plan, plan.seconds)],
-        [f"on {count(plan.jobs, 'slot')}", _span(plan, plan.wall)],
-        ["memory of a worker", f"{peak}; ended above {held}"],
+        ["memory of a worker", f"ended above {held}"],
         ["attempts", f"ended {ended}, {limits.retries} retries"],
         ["store", f"about {readable_bytes(plan.store_bytes)}"],
     ]
@@ -151,24 +136,16 @@ def _span(plan: Plan, seconds: Range) -> str:
 
 
 def _how(plan: Plan) -> str:
-    """Say what the numbers rest on."""
+    """Return what the numbers rest on."""
     said = []
-    if plan.probes:
+    if any(part.measured for part in plan.parts):
         said.append(
-            f"Seen: in the store, or one of {count(plan.probes, 'probe')} of at most "
-            f"{plan.probe_seconds:g} s, of one seed each: a range of half to twice it. Between: "
-            "interpolated in log seconds over log2 of the members, a quarter to 4 times."
-        )
-    if any("measured" in part.basis for part in plan.parts):
-        said.append(
-            "Times from the store are those of learning alone, without drawing the instance and "
-            "measuring the risk, some milliseconds or more."
+            "A measured cell takes what its runs in the store took: learning alone, on the machine "
+            "that did them."
         )
     said.append(
-        "Bound: above by a budget of seconds, which is looked at between draws, or by the limit "
-        "of an attempt; below by a probe that was cut or one of a smaller size. Times are those "
-        "of this machine, as busy as it is. Retries, Gram matrices and what the engine takes are "
-        "not counted."
+        "Any other run takes at most its budget of seconds, which is looked at between draws, or "
+        "the limit of an attempt. Retries and Gram matrices are not counted."
     )
     if plan.sweep.climbs:
         said.append("A climb ends where a learner passes on no seed of a rung.")

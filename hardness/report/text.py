@@ -1,14 +1,11 @@
 """Tables for the terminal: plain, aligned, within 80 columns where the content allows."""
 
+import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from hardness.claims.vacuous import WORD, vacuous
 from hardness.report.columns import fill, pad, parts, screen, taken
-from hardness.report.summary import bounds, cells, query_bound, short_name
-from instances.parameters import plain
-
-if TYPE_CHECKING:
-    from hardness.compare.both import Comparison
+from instances.parameters import decimal
 
 _FIRST = 12  # columns kept for first cells, where one of over a third of the width stands alone
 
@@ -29,10 +26,15 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     lwe     learning with
             errors
     """
-    left = [any(r[i][:1].isalpha() or " " in r[i] for r in rows) for i in range(len(header))]
+    left = [any(_is_words(r[i]) for r in rows) for i in range(len(header))]
     every = [list(header), *[list(row) for row in rows]]
     widths = _fitted(every, left, width or screen())
     return "\n".join(line for row in every for line in _lines(row, widths, left))
+
+
+def _is_words(cell: str) -> bool:
+    """Whether a cell makes its column one of words: what stands for a number does not."""
+    return cell != WORD and (cell[:1].isalpha() or " " in cell)
 
 
 def _fitted(every: list[list[str]], left: list[bool], room: int) -> list[int]:
@@ -105,8 +107,17 @@ def big(value: int) -> str:
     """
     if value < 10**7:
         return str(value)
-    text = str(value)
+    text = decimal(value)
     return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
+
+
+def bound(quantity: str, value: int) -> str:
+    """Write what is certified of a quantity, or that it is vacuous.
+
+    >>> bound("stat-queries", 455), bound("stat-queries", 2)
+    ('455', 'vacuous')
+    """
+    return WORD if vacuous(quantity, value) else big(value)
 
 
 def credit(source: str) -> str:
@@ -127,30 +138,7 @@ def shown_risk(value: float) -> str:
     return f"{value:.0e}" if 0 < value < 0.005 else f"{value:.2f}"
 
 
-def comparison_table(comparison: "Comparison") -> str:
-    """Write learners and certified bounds, size by size."""
-    rows = []
-    every = cells(comparison)
-    least, floor = (
-        bounds(comparison, query_bound(comparison)),
-        bounds(comparison, "information-floor"),
-    )
-    for i, value in enumerate(comparison.values):
-        size = f"{comparison.parameter}={plain(value)}"
-        for cell in (c for c in every if c.value == value):
-            asks = number(cell.queries) if cell.queries else "-"
-            rows.append(
-                [
-                    short_name(comparison, cell.learner),
-                    size,
-                    asks,
-                    number(cell.examples),
-                    number(cell.seconds),
-                    "-" if cell.risk is None else shown_risk(cell.risk),
-                    f"{cell.solved}/{cell.runs} {cell.outcome}",
-                ]
-            )
-        if least:
-            rows.append(["certified at least", size, big(least[i]), big(floor[i]), *[""] * 3])
-    header = ["learner", "size", "queries", "examples", "seconds", "risk", "solved, outcome"]
-    return table(header, rows)
+def wrap(text: str, indent: str = "", further: str | None = None) -> str:
+    """Fill lines of 80 columns, those after the first indented by `further`."""
+    rest = indent if further is None else further
+    return textwrap.fill(text, 80, initial_indent=indent, subsequent_indent=rest)

@@ -7,7 +7,6 @@ import numpy as np
 from hardness.compare import spectra
 from hardness.report.canvas import STYLES, named
 from instances.family import Family
-from instances.modular import Modular
 from instances.parameters import brief
 
 Data = dict[str, Any]
@@ -29,9 +28,9 @@ def weights(family: Family) -> Data:
     """
     instance = family.instance(0)
     found = spectra(instance)
-    odd = None
-    if isinstance(family, Modular) and (family.turns or family.q == 2):
-        odd = sum(map(family.secrets.is_unit, instance.hidden.secret))
+    odd, forms = None, family.linear_forms
+    if forms is family and forms.intervals == 2:
+        odd = sum(map(forms.secrets.is_unit, instance.hidden.secret))
     n = found.target.n
     return {
         "spec": family.spec,

@@ -5,7 +5,7 @@ from typing import Any
 
 from hardness.report.html.text import harmless
 from hardness.report.panels import Panel
-from hardness.report.phase import Data
+from hardness.report.phase import Data, certified_queries
 from hardness.report.phase_figure import INFEASIBLE
 
 _FRAME = re.compile(
@@ -18,19 +18,24 @@ def told(data: Data, panels: tuple[Panel, ...]) -> dict[str, Any]:
     """Collect for the script the cells of a phase diagram, in words and with what is certified.
 
     frames: of each panel the left, upper edge, width and height of its grid. certified: by row,
-    from below, and column the queries that are needed, as text, for they may be of any size.
+    from below, and column the queries that are needed, as text, for they may be of any size; none
+    where nothing is certified, or what is says nothing.
     series: the number of what is infeasible; one more than are drawn where nothing is at the
     figure's own budget, but may be at another, and -1 where nothing is certified.
     """
     names = [series.name for series in panels[0].series] if panels else []
     frames = [_frame(panel) for panel in panels]
     learners = data["learners"][: len(panels)]
-    if INFEASIBLE not in names and any(cell for line in data["certified"] for cell in line):
+    certified = [
+        [certified_queries(data, i, j) for j in range(len(data["xs"]))]
+        for i in range(len(data["ys"]))
+    ]
+    if INFEASIBLE not in names and any(cell for line in certified for cell in line):
         names.append(INFEASIBLE)
     return {
         "budget": str(data["query_budget"]),
         "series": names.index(INFEASIBLE) if INFEASIBLE in names else -1,
-        "certified": [[cell and cell["queries"] for cell in line] for line in data["certified"]],
+        "certified": certified,
         "hatched": [one["asks"] and data["quantity"] == "stat-queries" for one in learners],
         "frames": frames,
         "points": [_points(data, one, frame) for one, frame in zip(learners, frames, strict=False)],
@@ -60,10 +65,14 @@ def _points(data: Data, learner: Data, frame: list[float]) -> list[list[Any]]:
                 continue
             where = [f"{data['x']} = {data['xs'][j]}"]
             where += [f"{data['y']} = {data['ys'][i]}"] if data["y"] else []
-            bound = data["certified"][i][j]
+            bound = certified_queries(data, i, j)
             said = f"{', '.join(where)}: {cell['passed']} of {cell['runs']} passed, {cell['state']}"
-            if bound and data["quantity"] == "stat-queries":
-                said += f"; certified: at least {short(bound['queries'])} queries"
+            if data["certified"][i][j] and data["quantity"] == "stat-queries":
+                said += (
+                    f"; certified: at least {short(bound)} queries"
+                    if bound
+                    else ("; the certified bound is vacuous")
+                )
             x, y = left + (j + 0.5) * wide, top + height - (i + 0.5) * high
             found.append([-1, round(x, 1), round(y, 1), harmless(said)])
     return found

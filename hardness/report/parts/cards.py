@@ -4,19 +4,19 @@ import shlex
 
 from hardness.compare.lines import lines, point_of
 from hardness.lower import Certificate, Claim, Terms
+from hardness.report.certificate import shown_value
 from hardness.report.cost import beside_words
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import Card, Cell, Claimed, Table
-from hardness.report.text import big
-from hardness.report.words import shown_value
-from instances.modular import Modular
+from hardness.report.text import big, bound
+from instances.parameters import whole
 from instances.spec import parse_stored
 
 MOST = 12  # cards of a report
 _LONG = 80  # characters of a condition
 _SHOWN = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
 # Brackets of which the lower end certifies hardness.
-_FROM_BELOW = ("independent-members", "sq-dimension", "sda-all-subsets", "sda-pair-events")
+_FROM_BELOW = ("orthogonal-members", "sq-dimension", "sda-all-subsets", "sda-pair-events")
 _QUERIES = ("stat-queries", "vstat-queries", "csq-queries")
 
 
@@ -74,11 +74,13 @@ def card(line: list[Certificate], terms: Terms) -> Card:
     for name in ("vstat", "risk", "success", "gamma"):
         if getattr(terms, name) != getattr(Terms(), name):
             asked += [f"--{name}", str(getattr(terms, name))]
-    command = shlex.join(["hardness", "certify", one.spec, *asked, "--out", "certificate.json"])
+    command = shlex.join(
+        ["hardness", "certify", certified_spec(one), *asked, "--out", "certificate.json"]
+    )
     assumptions = dict.fromkeys(a for claim in one.claims for a in claim.assumptions)
     return Card(
-        spec=one.spec,
-        about=parse_stored(one.spec).about,
+        spec=certified_spec(one),
+        about=parse_stored(certified_spec(one)).about,
         claims=tuple(
             Claimed(
                 quantity=claim.quantity,
@@ -95,6 +97,11 @@ def card(line: list[Certificate], terms: Terms) -> Card:
         command=f"{command} && hardness check certificate.json",
         others=_others(line[:-1]),
     )
+
+
+def certified_spec(one: Certificate) -> str:
+    """The spec that was certified, which a certificate of tables names as their origin."""
+    return str(one.evidence["origin"]["path"]) if one.spec.startswith("factors:") else one.spec
 
 
 def _meaning(claim: Claim) -> str:
@@ -114,13 +121,20 @@ def _cut(value: str) -> str:
 def _means(one: Certificate, terms: Terms) -> list[str]:
     """Say what the bounds are about, in the words of the claims themselves."""
     found = [
-        f"{claim.quantity} is at least {big(int(claim.value))}: {claim.meaning}."
+        f"{claim.quantity} is at least {big(whole(claim.value))}: {claim.meaning}."
         for claim in one.claims
-        if claim.quantity in _QUERIES[:1] + _QUERIES[2:]
+        if claim.quantity in _QUERIES[:1] + _QUERIES[2:] and not claim.vacuous
     ]
-    vacuous = [c.quantity for c in one.claims if c.quantity in _QUERIES and c.value == "0"]
-    if vacuous:
-        found.append(f"{' and '.join(vacuous)} 0: vacuous here, the bound says nothing.")
+    found += [
+        f"{claim.quantity} is {claim.value}: {claim.meaning}."
+        for claim in one.claims
+        if claim.quantity.replace("-success", "-queries") in _QUERIES
+        and claim.quantity not in _QUERIES
+        and not claim.vacuous
+    ]
+    silent = [claim.quantity for claim in one.claims if claim.vacuous]
+    if silent:
+        found.append(f"Vacuous here, saying nothing: {' and '.join(silent)}.")
     kinds = {claim.kind for claim in one.claims}
     inside = "; where a claim is an interval, the true number lies in it"
     found.append(
@@ -142,12 +156,12 @@ def _means(one: Certificate, terms: Terms) -> list[str]:
 
 def _not_means(one: Certificate) -> list[str]:
     """Say what nobody may read into it."""
-    family = parse_stored(one.spec)
+    family = parse_stored(certified_spec(one))
     found = ["It does not mean that nobody can learn such a layer."]
     beside = beside_words(one.spec)
     if beside:
         found.append(beside)
-    if isinstance(family, Modular):
+    if family.linear_forms and not family.scheme:
         found.append("It is no level of security.")
     return [
         *found,
@@ -159,7 +173,7 @@ def _not_means(one: Certificate) -> list[str]:
 def _others(line: list[Certificate]) -> Table:
     header = [name for name in _SHOWN if all(name in _names(one) for one in line)] if line else []
     rows: list[tuple[Cell, ...]] = [
-        (one.spec, *(big(int(one.value(name))) for name in header)) for one in line
+        (certified_spec(one), *(bound(name, one.integer(name)) for name in header)) for one in line
     ]
     return Table(header=("spec", *header), rows=tuple(rows))
 

@@ -29,7 +29,8 @@ _SAY = {
     "bound": " The dashed line is certified: {asker} must be allowed that many queries to reach "
     "relative risk {risk} with probability {success} over the members, whatever the answers within "
     "{tau}. It is about such learners alone, and about worst answers: runs had honest ones, and "
-    "may lie below it. The dotted line is the least number of examples for any learner.",
+    "may lie below it. The dotted line is the least number of examples for any learner. Vacuous "
+    "bounds, as of 1 or 2 queries, are not drawn.",
     "no bound": " No bound is drawn; {why}.",
     "scaling": "Lines are laws fitted to the logarithms of costs over the sizes where every run "
     "passed; they say nothing of larger sizes.",
@@ -149,7 +150,7 @@ def _climbs(material: Material, figure: FigureRow, place: int) -> Chart:
         "is held where it, and every rung below, is passed on more than half of its instances, "
         "with confidence. The grey bar is the budget of a rung. Dashed lines are the queries that "
         "a learner by statistical queries must be allowed when answers are the worst, dotted ones "
-        "the examples that any learner must be allowed, both certified.",
+        "the examples that any learner must be allowed, both certified; vacuous ones are left out.",
         alt=f"Rungs 1 to {len(data['rungs'])}: {held}.",
         data=data,
         table=Table(header=("learner", "rung", "passed", "runs", *costs), rows=tuple(rows)),

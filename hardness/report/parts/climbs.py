@@ -93,8 +93,8 @@ def _certified(spec: str, certifier: Certifier) -> Certified:
         evidence="exact",
         why="",
         asked=asked,
-        queries=int(made.value(asked)) if asked else None,
-        floor=int(made.value("information-floor")) if "information-floor" in names else None,
+        queries=made.integer(asked) if asked else None,
+        floor=made.integer("information-floor") if "information-floor" in names else None,
     )
 
 

@@ -14,6 +14,7 @@ from hardness.compare.store.rows import FigureRow, RunRow, SweepRow
 from hardness.oracles import Budget
 from hardness.report.phase import diagrams, rows_of
 from instances.errors import DamagedFile
+from instances.strict import RESULTS, opened, read_bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +61,9 @@ def of_results(path: Path) -> Material:
     """Read a comparison's folder or results.json; raises DamagedFile."""
     found = read_comparison(path)
     file = path / "results.json" if path.is_dir() else path
-    return of_comparison(found, str(path), hashlib.sha256(file.read_bytes()).hexdigest())
+    return of_comparison(
+        found, str(path), hashlib.sha256(read_bytes(file, RESULTS.size)).hexdigest()
+    )
 
 
 def of_store(path: Path) -> Material:
@@ -68,8 +71,8 @@ def of_store(path: Path) -> Material:
     damage = check(path)
     if damage:
         raise DamagedFile(
-            f"{path} is damaged: {damage}; `hardness store recover {path} --out NEW` reads what is "
-            "whole"
+            f"{path} is damaged: {damage}; `hardness store recover {path} --out NEW` keeps what "
+            "can be read"
         )
     with read(path) as store:
         rows = tuple(store.runs())
@@ -77,7 +80,7 @@ def of_store(path: Path) -> Material:
         sweeps, figures = tuple(store.sweeps()), store.figures()
         _, wholes = store.query("SELECT key, kind, spec FROM wholes ORDER BY spec, key")
         parts = store.summary()["parts"]
-    with path.open("rb") as file:
+    with opened(path) as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     return Material(
         source=str(path),

@@ -1,10 +1,11 @@
 """The chart of a phase diagram: its table, and what its hatching does and does not say."""
 
+from hardness.claims.vacuous import WORD
 from hardness.compare.planes import Plane
 from hardness.report.parts.chart_words import command
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import Cell, Chart, Table
-from hardness.report.phase import Data, infeasible, of_phase
+from hardness.report.phase import Data, certified_queries, infeasible, of_phase
 
 
 def phase_chart(material: Material, found: tuple[Plane, int], place: int) -> Chart:
@@ -21,7 +22,7 @@ def phase_chart(material: Material, found: tuple[Plane, int], place: int) -> Cha
     rows: list[tuple[Cell, ...]] = [
         (
             *(learner, x, y if data["y"] else None, cell["state"], cell["passed"], cell["runs"]),
-            bound["queries"] if bound else None,
+            None if bound is None else certified_queries(data, i, j) or WORD,
             "yes" if infeasible(data, i, j) else "no",
         )
         for learner, x, y, cell, bound, i, j in cells

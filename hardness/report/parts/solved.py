@@ -18,6 +18,8 @@ _NAMED = 6  # learners in a sentence
 def furthest(one: Slice) -> list[str]:
     """Say who passed at the largest size that anybody did, at which cost."""
     comparison = one.comparison
+    if not comparison.learners:
+        return []
     rows = learner_rows(one.rows, budgets=True)
     for spec, value in zip(reversed(comparison.specs), reversed(comparison.values), strict=True):
         best = [r for r in rows if r.spec == spec and r.passed >= SHARE * r.runs]

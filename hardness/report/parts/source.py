@@ -11,7 +11,8 @@ from hardness.compare.store import read
 from hardness.compare.store.connect import MAGIC
 from hardness.report.parts.climbs import of_climbs
 from hardness.report.phase import Data, diagrams, of_phase, plane_of
-from instances.errors import UsageError
+from instances.errors import DamagedFile, UsageError
+from instances.strict import opened
 
 
 def is_store(path: Path) -> bool:
@@ -21,9 +22,9 @@ def is_store(path: Path) -> bool:
     False
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return file.read(len(MAGIC)) == MAGIC
-    except OSError:  # a folder, or nothing: the reader of comparisons says so
+    except DamagedFile:  # a folder, or nothing: the reader of comparisons says so
         return False
 
 

@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 
+from hardness.claims import vacuous
 from hardness.compare.both import Comparison, values_of
 from hardness.compare.ranges import Value
 from hardness.compare.run import SOLVED_BELOW
@@ -137,14 +138,14 @@ def _largest(material: Material) -> list[Slice]:
 def _bound(material: Material) -> list[str]:
     """Say what is certified at the largest size: the certificate that asks for most queries."""
     found = [
-        (int(one.value(quantity)), spec, terms, one, quantity)
+        (one.integer(quantity), spec, terms, one, quantity)
         for spec, terms, one in certified(material)
         for quantity in _quantity(one)
     ]
     if not found:
         return ["No bound on queries is certified for these problems."] if material.rows else []
     queries, spec, terms, one, quantity = max(found, key=lambda each: each[0])
-    if not queries:
+    if vacuous(quantity, queries):
         shown = brief_spec(spec)
         return [f"The certified bounds on queries are vacuous here: they say nothing ({shown})."]
     return [_certified(queries, spec, terms, one, quantity)]
@@ -169,9 +170,9 @@ def _quantity(one: Certificate) -> list[str]:
 
 
 def _certified(queries: int, spec: str, terms: Terms, one: Certificate, quantity: str) -> str:
-    floor = [c.value for c in one.claims if c.quantity == "information-floor"]
+    floor = [c.value for c in one.claims if c.quantity == "information-floor" and not c.vacuous]
     more = ""
-    if floor and floor[0] != "0":
+    if floor:
         more = f" Any learner at all needs at least {big(int(floor[0]))} examples for that."
     return (
         f"Certified, for {brief_spec(spec)}: {ASKER[quantity]} must be allowed at least "

@@ -1,0 +1,101 @@
+"""Certificates, what they were found to prove, and what sampling says, in words."""
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from hardness.claims.vacuous import WORD
+from hardness.report.cost import beside_words
+from hardness.report.text import credit, wrap
+from instances.parameters import shortened
+from instances.spec import kind_of, parse_stored
+
+if TYPE_CHECKING:
+    from hardness.check import Checked
+    from hardness.lower import Certificate, Claim, Verification
+
+_LONG = 40
+
+
+def certificate_words(certificate: "Certificate") -> str:
+    """Write a certificate claim by claim."""
+    lines = [certificate.spec, ""]
+    for claim in certificate.claims:
+        given = ", ".join(f"{k} {shortened(v)}" for k, v in claim.parameters.items())
+        lines += [claim_line(claim)]
+        lines += [wrap(claim.meaning, "  "), wrap(given, "  ")]
+    said = (certificate.scope, rounding_words(certificate.spec), beside_words(certificate.spec))
+    return "\n".join([*lines, *(line for text in said if text for line in ("", wrap(text)))])
+
+
+def rounding_words(spec: str) -> str:
+    """Say of which output of a float layer a certificate speaks; empty where labels have no levels.
+
+    >>> rounding_words("nice:m=2,k=2,d=16")
+    ''
+    """
+    if kind_of(spec.partition(":")[0]) is None or parse_stored(spec).coded is None:
+        return ""
+    return (
+        "All of this is about the formula, so about the layer followed by rounding to the public "
+        "levels where `hardness inspect` shows that this is the formula on every input, and about "
+        "no other output of a float layer."
+    )
+
+
+def claim_line(claim: "Claim") -> str:
+    """Write what is claimed and how it is known, on two lines where one is too long."""
+    value, known = shown_value(claim), f"({claim.kind}; {credit(claim.source)})"
+    line = f"{claim.quantity} = {value}   {known}"
+    return line if len(line) <= 80 else f"{claim.quantity} = {value}\n  {known}"
+
+
+def shown_value(claim: "Claim") -> str:
+    """Write a claim's value: both ends of a bracket, and a long rational by its first digits.
+
+    A bound that says nothing is called vacuous.
+    """
+    if claim.vacuous:
+        return WORD
+    upper = claim.parameters.get("upper", claim.value)
+    if upper != claim.value:
+        return f"{_shown(claim.value)}..{_shown(upper)}"
+    return _shown(claim.value)
+
+
+def _shown(value: str) -> str:
+    """A short number as it is, a long one by its first digits."""
+    top, slash, bottom = value.partition("/")
+    if not slash or len(value) <= _LONG:
+        return shortened(value)
+    shown = Decimal(top) / Decimal(bottom)
+    return f"about {shown:.6g}, a fraction of {len(top)} by {len(bottom)} digits in --json"
+
+
+def checked_words(checked: "Checked") -> str:
+    """Write what a certificate was found to prove."""
+    given = f", given {checked.assumed}" if checked.assumed else ""
+    return "\n".join([f"accepted{given}: {checked.spec}", *(f"  {s}" for s in checked.statements)])
+
+
+def verification_words(found: "Verification") -> str:
+    """Write what sampling says."""
+    gram, layer = found.gram, found.layer
+    lines = [
+        found.spec,
+        f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} tokens with "
+        f"z_0 = -1 (of {gram.samples})",
+        f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "
+        f"({found.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
+        f"layer         {layer.members} members on {layer.tokens} tokens: differs from the formula "
+        f"by {layer.error:.2g}, allowed {layer.tolerance:.2g}"
+        if layer.members
+        else "layer         not checked: it has too many heads to be built",
+    ]
+    if found.stored:
+        lines += [
+            f"stored        {found.stored.different} of {found.stored.examples} labels differ from "
+            f"the noiseless ones, noise explains {found.stored.allowed:.0f}"
+        ]
+    elif found.unchecked:
+        lines += [f"stored        {found.unchecked} labels not checked: there is no secret part"]
+    return "\n".join([*lines, "agrees" if found.agrees else "DISAGREES"])

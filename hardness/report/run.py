@@ -1,0 +1,124 @@
+"""One run of a learner, and a game against the adversary, in words."""
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from hardness.claims.vacuous import vacuous
+from hardness.report.text import big, table
+
+if TYPE_CHECKING:
+    from hardness.compare import Game, Run
+
+_ROWS = 12
+
+
+def run_words(found: "Run") -> str:
+    """Write one run."""
+    usage, risk = found.usage, found.risk
+    measured = "not measured"
+    if risk:
+        measured = (
+            f"{_small(risk.value)} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
+            "(1 = nothing learned, 0 = all)"
+        )
+    recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
+    if found.secret_recovered is None and "claimed_secret" in found.details:
+        recovered = f"claims {found.details['claimed_secret']}, not checked"
+    truth = found.details.get("truth")
+    heads = [f"heads    {truth_words(truth)}"] if truth else []
+    details = [
+        f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v[:12] if k == 'sha256' else v}"
+        for k, v in found.details.items()
+        if v is not None and k != "printed" and not isinstance(v, dict) and not _is_long(v)
+    ]
+    own = ["details  " + ", ".join(details)] if details else []
+    if "reported" in found.details:  # by a learner from a file, of itself: nothing here checked it
+        said = {k: v for k, v in found.details["reported"].items() if not _is_long(v)}
+        own += ["reported " + ", ".join(f"{k} {_brief(v)}" for k, v in said.items())]
+    if "printed" in found.details:
+        own += [textwrap.indent(str(found.details["printed"]).rstrip(), "printed  ", bool)]
+    if "stages" in found.details:
+        from hardness.report.stages import stage_words
+
+        own += ["", stage_words(found.details)]
+    if "expected_rank" in found.details:
+        from hardness.report.lifted import lifted_words
+
+        own = [lifted_words(found.details)]
+    return "\n".join(
+        [
+            f"{found.learner} on {found.spec}, seed {found.seed}",
+            f"outcome  {found.outcome.value}: {found.outcome.advice}",
+            f"risk     {measured}",
+            f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
+            f"secret   {recovered}",
+            *heads,
+            *own,
+        ]
+    )
+
+
+def _brief(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)[:200]
+
+
+def _small(risk: float) -> str:
+    """A risk in four decimals, or its size where they would be zeros."""
+    return f"{risk:.1e}" if 0 < risk < 5e-5 else f"{risk:.4f}"
+
+
+def _is_long(value: Any) -> bool:
+    """Whether a detail is for --json and the figures."""
+    return isinstance(value, list) and any(isinstance(part, dict | float | list) for part in value)
+
+
+def truth_words(truth: dict[str, Any]) -> str:
+    """Write how near the heads of a layer are to the true ones.
+
+    >>> truth_words({"heads": [1, None], "theta_errors": [0.5, None], "w_errors": [2.0, None],
+    ...     "spare": [0]})
+    '1 of 2 paired, 1 to spare; largest relative errors: Theta 0.5, W 2'
+    """
+    theta, w = ([e for e in truth[f"{name}_errors"] if e is not None] for name in ("theta", "w"))
+    spare = f", {len(truth['spare'])} to spare" if truth["spare"] else ""
+    return (
+        f"{len(theta)} of {len(truth['heads'])} paired{spare}; largest relative errors: "
+        f"Theta {max(theta):.2g}, W {max(w):.2g}"
+    )
+
+
+def game_words(game: "Game") -> str:
+    """Write a game against the adversary: the run, and query by query what was ruled out."""
+    script = game.transcript
+    rows = [
+        [f"{a}" if a == b else f"{a}..{b}", str(each), big(left)]
+        for a, b, each, left in script.runs()
+    ]
+    shown = rows if len(rows) <= _ROWS else [*rows[: _ROWS - 1], ["...", "", ""], rows[-1]]
+    bound = (
+        "no certified number beside it: it is given for members of two values, at most 5000 where "
+        f"they are listed, if any number of queries is enough within {script.tau}"
+    )
+    if game.bound is not None and vacuous("stat-queries", game.bound):
+        bound = "the certified bound is vacuous"
+    elif game.bound is not None:
+        bound = (
+            f"certified: {big(game.bound)} queries must be allowed to find the member in every "
+            f"game within {script.tau}"
+        )
+    seed = "the seed came from the operating system: nothing told the member before the end"
+    if not game.drawn:
+        seed = (
+            f"seed {game.run.seed} was given, so it is public: a learner that knows it can compute "
+            "the member before the game"
+        )
+    return "\n".join(
+        [
+            run_words(game.run),
+            "",
+            f"{script.mode} adversary, {big(script.members)} members",
+            table(["query", "ruled out by each", "left"], shown),
+            f"{len(script.entries)} queries were asked; {bound}",
+            seed,
+        ]
+    )
