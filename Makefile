@@ -9,13 +9,17 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo test test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures docs test-docs
+.PHONY: demo test test-kernels test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
 
 test: $(VENV)/.test
 	$(TESTS)
+
+# The numerical tests, rounded as the oldest kernel of OpenBLAS rounds; `make test` runs the newest.
+test-kernels: $(VENV)/.test
+	$(BIN)/python tests/kernels.py --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
 
 check: lint types layers test
 
@@ -124,6 +128,10 @@ $(VENV)/.browser: $(VENV)/.test
 $(VENV)/.cluster: $(VENV)/.test
 	$(PIP) --editable '.[test,cluster,parquet]'
 	@touch $@
+
+# 100,000 forged certificates, and what became of them: five minutes.
+forge: $(VENV)/.test
+	$(BIN)/python benchmarks/forge.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,8 +11,9 @@ import time
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+import psutil
+
 from hardness.compare.engines import Engine, Limits, Slot, engine_of, local
-from hardness.upper.isolated.processes import use
 
 # A job of no kind is refused as soon as it is read: all that is left is the engine.
 NOTHING = json.dumps({"kind": "none"})
@@ -32,7 +33,7 @@ def of_slots() -> list[str]:
         slot, start = Slot(), time.perf_counter()
         slot.do(NOTHING, Limits())
         starts.append(time.perf_counter() - start)
-        held = use([slot.pid or 0]).resident
+        held = psutil.Process(slot.pid).memory_info().rss
         slot.close()
     rows = [
         row("start of a slot, with its imports, least of 3", f"{min(starts):.2f} s"),

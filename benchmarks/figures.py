@@ -24,8 +24,9 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from hardness.report.figures import draw, numbers
 from hardness.report.gallery import GALLERY
-from instances.disk import read_json, write_bytes, write_json
+from instances.disk import write_bytes, write_json
 from instances.errors import UsageError
+from instances.strict import read_json
 
 DOCS = Path(__file__).parent.parent / "docs"
 HARDNESS = Path(sys.executable).with_name("hardness")

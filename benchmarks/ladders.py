@@ -86,7 +86,7 @@ def libraries(climbs: tuple[Climb, ...]) -> str:
     for climb in climbs:
         for trials in climb.rungs:
             for run in trials.runs:
-                found |= run.details.get("libraries", {})
+                found |= run.details.get("reported", {}).get("libraries", {})
     return ", ".join(f"{name} {version}" for name, version in sorted(found.items()))
 
 

@@ -20,7 +20,7 @@ from hardness.lower.named import (
     least_error,
     least_features,
 )
-from hardness.lower.named.overlaps import Overlaps
+from hardness.lower.named.ratio import Overlaps
 from instances import parse
 from instances.streams import generator
 

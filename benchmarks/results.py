@@ -17,7 +17,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from hardness.compare.run import Run
 from hardness.compare.store.reader import Reader, read
-from hardness.report.text import big, shown_risk
+from hardness.report.text import bound, shown_risk
 from hardness.upper import parse_learner
 from instances.spec import parse_stored
 
@@ -61,7 +61,9 @@ def rows(store: Reader, asked: dict[str, str]) -> list[tuple[str, ...]]:
 
 def _bound(claims: list[dict[str, str]]) -> str:
     values = {claim["quantity"]: claim["value"] for claim in claims}
-    return big(int(values["stat-queries"]))
+    if "stat-queries" not in values:
+        return "no number"
+    return bound("stat-queries", int(values["stat-queries"]))
 
 
 def _cell(name: str, runs: list[Run]) -> tuple[str, ...]:

@@ -25,12 +25,12 @@ from hardness.check import check
 from hardness.kernels import System
 from hardness.lower import certify, sampled
 from hardness.lower.codes import sq_dimension
-from hardness.lower.johnson import Johnson, correlations_float, spectrum_float
+from hardness.lower.johnson import Johnson
 from hardness.lower.sda import all_subsets
 from instances import Parity, parse, tokens
-from instances.parity import signs
+from instances.families.parity import signs
 from instances.streams import BitStream
-from instances.symmetric import exact_heads, to_float
+from instances.symmetric import exact_heads
 from instances.threshold import solve_log
 
 
@@ -124,27 +124,6 @@ def heads(m: int) -> list[str]:
     ]
 
 
-def johnson(n: int, m: int) -> list[str]:
-    values = [1 if 2 * h <= m else -1 for h in range(m + 1)]
-
-    def exact() -> Johnson:
-        scheme = Johnson.of(values, n)
-        _ = scheme.correlations, scheme.eigenvalues, scheme.multiplicities
-        return scheme
-
-    weights = np.array([to_float(w) for w in exact().weights])
-
-    def fast() -> None:
-        correlations_float(weights)
-        spectrum_float(n, m, weights)
-
-    ours, floats = best(exact), best(fast)
-    return [
-        f"| correlations and spectrum of majority, n = {n}, m = {m}, exact rationals | "
-        f"{ours * 1e3:.1f} ms | {ours / floats:.1f} times float64 ({floats * 1e3:.2f} ms) |"
-    ]
-
-
 def dimensions(n: int, m: int) -> list[str]:
     scheme = Johnson.of([1 if 2 * h <= m else -1 for h in range(m + 1)], n)
     gamma = fmpq(1, 20)
@@ -184,8 +163,6 @@ def main() -> None:
         *gram(500, 200_000),
         *heads(60),
         *certificates(),
-        *johnson(1000, 20),
-        *johnson(100_000, 100),
         *dimensions(1000, 20),
         *named(),
         *walsh(),

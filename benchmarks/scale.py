@@ -27,10 +27,10 @@ from hardness.compare.engines import Engine, Finished
 from hardness.compare.store import create, read, reopen
 from hardness.compare.store.export import export
 from hardness.compare.sweep import read_text, run_sweep
-from hardness.compare.sweep.begin import begin
 from hardness.compare.sweep.cells import cells
 from hardness.compare.sweep.drive import drive
-from hardness.compare.sweep.ends import run_row
+from hardness.compare.sweep.run import begin
+from hardness.compare.sweep.sources import run_row
 
 SMALL = """
 format = "hardness-sweep/1"

@@ -22,6 +22,10 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
+from instances.spec import VARIABLE  # noqa: E402
+
+# These are loaded by processes of learners, and do harm: pytest must not import them itself.
+collect_ignore_glob = ["hardness/upper/isolated/learners/*.py"]
 
 # A busy machine is no failure; in CI the examples are the same in every run.
 settings.register_profile("here", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -70,6 +74,12 @@ def hardness(capfd, monkeypatch, tmp_path):
         return Answer(left.value.code, found.out, found.err)
 
     return call
+
+
+@pytest.fixture(autouse=True)
+def _no_families_of_others(monkeypatch):
+    """What a test names as path.py:Name is forgotten behind it."""
+    monkeypatch.setenv(VARIABLE, "")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from hardness.compare import compare
 from hardness.report.html.text import csv_of
 from hardness.report.html.write import write
 from hardness.report.parts.build import report_of_comparison
+from hardness.report.phase import certified_queries
 from tests.browser import CHROMIUM, DRIVER, Browser
 from tests.reports import HOSTILE, hostile, paper, report
 
@@ -235,7 +236,10 @@ def test_values_are_read_by_keys_and_by_pointer(real_run):
 
 def test_a_budget_of_queries_moves_what_is_certified_infeasible(real_run, compared):
     chart = next(one for one in compared.charts if one.name == "phase")
-    certified = [int(c["queries"]) for line in chart.data["certified"] for c in line if c]
+    grid = [(i, j) for i, line in enumerate(chart.data["certified"]) for j in range(len(line))]
+    found = [certified_queries(chart.data, i, j) for i, j in grid]
+    certified = [int(one) for one in found if one is not None]
+    assert len(certified) == 4  # of five: one query is what any learner may ask
     drawn = (
         "return [...document.querySelectorAll('#phase .bound')]"
         ".filter((p) => p.getAttribute('d')).length"
@@ -243,8 +247,8 @@ def test_a_budget_of_queries_moves_what_is_certified_infeasible(real_run, compar
     said = "return document.querySelector('#phase .budget .count').textContent"
     real_run.type("#phase .budget input", "0")
     assert real_run.js(said).startswith(f"{len(certified)} of {len(certified)} ")
-    assert real_run.js(drawn.replace("bound", "halo")) == 1  # seen on dark cells too
-    assert real_run.js(drawn) == 1  # hatched for the one learner that asks; no edge to the others
+    assert real_run.js(drawn.replace("bound", "halo")) == 3  # seen on dark cells too
+    assert real_run.js(drawn) == 3  # hatched for the one learner that asks; an edge for each other
     budget = sorted(certified)[0]
     above = sum(value > budget for value in certified)
     assert 0 < above < len(certified)

@@ -111,7 +111,7 @@ LINES = [
     ("score nowhere --secret s.json", 2, "challenge create"),
     ("score pub --secret no.json", 1, "does not exist"),
     ("score pub --secret s.json no.safetensors", 1, "does not exist"),
-    ("score pub --secret s.json pub", 1, "no regular file"),
+    ("score pub --secret s.json pub", 1, "is a folder"),
     ("score pub --secret s.json s.json", 1, "its header claims"),
     ("score pub --secret s.json --registered xyz", 2, "64 hexadecimal digits"),
     ("score pub --secret s.json --against s.json", 2, "secret part"),

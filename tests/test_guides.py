@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from hardness.check import certificate as checker
 from hardness.check import check
 from hardness.check.symmetric import SymmetricEvidence
 from hardness.claims.symmetric import QUANTITIES
@@ -19,6 +18,7 @@ from hardness.lower.johnson import Johnson
 from hardness.lower.record import claim
 from hardness.upper import registry
 from instances import parse
+from instances.capabilities import CAPABILITIES
 from instances.errors import Refuted
 from instances.spec import FAMILIES
 from tests import test_matrix as matrix
@@ -62,9 +62,9 @@ def digested(data):
 def conjunction(monkeypatch, tmp_path):
     """The family of the guide, registered as its page says."""
     found = written("add-a-family.md", tmp_path, monkeypatch)
-    monkeypatch.setitem(FAMILIES, "conjunction", found["instances/conjunction.py"].Conjunction)
-    evidence = found["hardness/check/conjunction.py"].ConjunctionEvidence
-    monkeypatch.setitem(checker._KINDS, "conjunction", evidence)
+    module = found["instances/families/conjunction.py"]
+    monkeypatch.setitem(sys.modules, "instances.families.conjunction", module)
+    monkeypatch.setitem(FAMILIES.places, "conjunction", "families.conjunction.Conjunction")
     return found
 
 
@@ -84,15 +84,18 @@ def test_the_family_of_the_guide_has_the_properties_of_all(spec, conjunction, tm
 
 def test_the_family_of_the_guide_is_that_profile_and_no_other(conjunction):
     made = certify(parse("conjunction:d=9,m=3"))
-    profile = certify(parse("profile:g=exactly(3),d=9,m=3"))
-    assert made.claims == profile.claims
+    assert made.claims == certify(parse("profile:g=exactly(3),d=9,m=3")).claims
+    assert made.to_json() == certify(parse("profile:g=[1,1,1,-1],d=9,m=3")).to_json()
     data = made.to_json()
-    data["spec"] = data["spec"].replace("d=9", "d=10")
-    with pytest.raises(Refuted):
-        check(digested(data))
-    data["spec"] = "conjunction:d=09,m=3,noise=0,rho=3"
-    with pytest.raises(Refuted):
-        check(digested(data))
+    for spec in (made.spec.replace("d=9", "d=10"), "conjunction:d=9,m=3,noise=0,rho=3"):
+        with pytest.raises(Refuted):
+            check(digested({**data, "spec": spec}))
+
+
+def test_the_guide_names_every_capability():
+    page = (DOCS / "guides/add-a-family.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \|", page, re.M)
+    assert rows == [one.name for one in CAPABILITIES]
 
 
 def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_path):

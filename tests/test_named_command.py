@@ -203,19 +203,58 @@ def test_labels_of_many_values_have_no_claim(hardness, about):
     assert "no claim: labels take more than two values" in found.err
 
 
-@pytest.mark.parametrize("source", ["own.py:Two", "two.specs"])
-def test_finite_families_have_no_claim(hardness, source, tmp_path, monkeypatch):
+OWN = """
+d = 4
+Two = [lambda z: z[:, 0], lambda z: z[:, 1], lambda z: z[:, 0] * z[:, 1]]
+Same = Two[:1] * 2
+Real = [lambda z: z[:, 0] + z[:, 1], lambda z: z[:, 1]]
+
+
+class Wide:
+    d = 40
+    functions = Two
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "about", "why"),
+    [
+        ("two.specs", "kernel", "two.specs is a list of specs"),
+        ("own.py:Real", "kernel", "-1 and +1 alone"),
+        ("own.py:Wide", "kernel", "-1 and +1 alone"),
+        ("own.py:Same", "kernel", "all members are the same function"),
+        ("own.py:Two", "gd --batch 2 --state-bits 2", "batches and a small state"),
+        ("own.py:Two", "low-degree --degree 2", "polynomials of low degree"),
+        ("own.py:Two", "gd", "one exact mean gradient"),
+        ("own.py:Two", "all", "every bound is vacuous"),
+    ],
+)
+def test_finite_families_without_a_claim(hardness, source, about, why, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "own.py").write_text("d = 4\nTwo = [lambda z: z[:, 0], lambda z: z[:, 1]]\n")
+    (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "two.specs").write_text("parity:d=4,m=1\nparity:d=4,m=2\n")
-    found = hardness("certify", source, "--about", "kernel")
+    found = hardness("certify", source, "--about", *about.split())
     assert found.code == 1
-    found.one_line(f"no claim: {source} is a finite family")
+    found.one_line("no claim: ", why)
+
+
+@pytest.mark.parametrize(
+    "about", ["kernel --features 1", "gd --noise-std 3 --steps 2", "all --risk 0.01 --success 1"]
+)
+def test_finite_families_have_claims_that_are_accepted(hardness, about, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    found = hardness("certify", "own.py:Two", "--about", *about.split(), "--out", "c.json")
+    assert found.code == 0
+    assert hardness("check", "c.json").code == 0
+    wrong = hardness("certify", "own.py:Two", "--about", *about.split(), "--members", 4)
+    assert wrong.code == 2
+    wrong.one_line("1 to the 3")
 
 
 def test_what_hardly_any_member_needs_is_vacuous_and_one_is_singular(hardness):
     few = hardness("certify", "parity:d=4,m=1", "--about", "all", "--risk", "0.9")
-    assert few.out.count("vacuous") == 2
+    assert few.out.count("vacuous") == 6
     one = hardness("certify", SPEC, "--about", "low-degree", "--degree", "5", "--examples", "1")
     assert "in 1 example of" in " ".join(one.out.split())
     none = hardness("certify", SPEC, "--about", "low-degree", "--degree", "4")

@@ -3,6 +3,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from hardness.lower import certify
+from instances import parse
+
 COMPARE = (
     "compare", "parity:m=2", "--over", "d=8,10,12,16,20", "--learner", "queries",
     "--learner", "elimination", "--learner", "lowdegree:degree=1", "--seeds", "3",
@@ -61,3 +66,20 @@ def test_a_figure_needs_sizes_above_0(hardness):
     found = hardness("figure", "scaling", "y", "--out", "y.svg")
     assert found.code == 2
     found.one_line("noise")
+
+
+@pytest.mark.parametrize("spec", ["parity:m=2", "profile:g=majority,m=3"])
+def test_bounds_alone_over_a_range(hardness, spec):
+    found = hardness(*f"compare {spec} --over d=6..8 --learner none --out both".split())
+    assert found.code == 0
+    header, *rows = found.out.splitlines()[:4]
+    assert header.split()[:2] == ["size", "sq-dimension"]
+    for row, d in zip(rows, (6, 7, 8), strict=True):
+        made = certify(parse(f"{spec},d={d}"))
+        assert row.split()[:2] == [f"d={d}", made.value("sq-dimension")]
+    data = json.loads(hardness(*["figure", "both-sides", "both", "--json"]).out)
+    assert (data["costs"], data["learners"]) == (["queries", "examples"], [])
+    assert hardness("report", "both", "--out", "page.html").code == 0
+    stored = json.loads(Path("both/results.json").read_text())
+    Path("both/results.json").write_text(json.dumps({**stored, "certificates": []}))
+    hardness("report", "both", "--out", "again.html").one_line("is damaged")

@@ -63,7 +63,7 @@ def test_merge_check_and_recover(hardness, db):
     hardness("store", "merge", db).one_line("--out")
     hardness("store", "merge", db, "--out", "c.db", "--force").one_line("never replaces")
     assert hardness("store", "check", "c.db").out == "c.db: all is well\n"
-    assert hardness("store", "recover", "c.db", "--out", "d.db", "--json").json["damaged"] is False
+    assert hardness("store", "recover", "c.db", "--out", "d.db", "--json").json["rejected"] == {}
     connection = sqlite3.connect("c.db")
     connection.execute("UPDATE run SET seed = 99 WHERE id = 3")
     connection.commit()

@@ -112,7 +112,7 @@ def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
         ("--learner trivial --reference triviall --on parity:d=8,m=2", "did you mean 'trivial'"),
         ("--learner trivial --on partiy:d=8", "did you mean 'parity'"),
         ("--learner trivial --on parity:d=8,m=2 --on parity:m=2,d=8", "given twice"),
-        ("--learner trivial --on mine.py:Family", "hardness learn"),
+        ("--learner trivial --on mine.py:Family", "no such file"),
         ("--learner trivial --on parity:d=8,m=2 --seeds 0", "--seeds"),
         ("--learner trivial --on parity:d=8,m=2 --seeds 5000", "at most 1000 seeds"),
         ("--learner trivial --on parity:d=8,m=2 --budget-memory 4GiBs", "4GiBs given"),

@@ -331,7 +331,7 @@ def given(means, answer, reference=0.0, alive=1, mode="reference", spec="parity:
 def test_given_means_that_no_query_has_are_refused():
     size = parse("parity:d=16,m=3").size
     honest = check(given([0.0] * (size - 1) + [0.5], 0.0, alive=size - 1)).statements
-    assert all(s.startswith("taking the means of 1 queries from the file") for s in honest[:2])
+    assert all(s.startswith("given the means of 1 query in the file") for s in honest[:2])
     for data in (
         given([0.0] + [0.9] * (size - 1), 0.0),
         given([0.9] + [0.0] * (size - 1), 0.9),

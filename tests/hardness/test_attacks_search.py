@@ -16,7 +16,7 @@ from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
 from hardness.upper.attack import needed
 from hardness.upper.blocks import Rows, amplify, choose, clear, scores
 from hardness.upper.costs import MISS, UNIT, costs
-from hardness.upper.equations import as_lpn, bits_of, equations, pool, secret_of
+from hardness.upper.equations import equations, pool
 from hardness.upper.middle import stride
 from hardness.upper.restricted import best_k, expected_trials, success
 from hardness.upper.search import gather, wanted
@@ -39,6 +39,7 @@ CASES = [
     ("bruteforce", "lpn:n=12,h=3,noise=0"),
     ("bruteforce", "parity:d=70,m=3,noise=0.1"),
     ("bruteforce", "parity:d=30,m=1"),
+    ("bruteforce", "window:n=6,q=2,parts=2"),
     ("mitm", "lwr:n=20,q=1024,p=4,secret=binary,h=6"),
     ("mitm", "lwr:n=15,q=64,p=2,secret=ternary,h=3"),
     ("mitm", "lwr:n=10,q=64,p=4,secret=binary"),
@@ -165,7 +166,7 @@ def test_few_examples_are_reported(learner):
     found = attack(learner, parse(spec).instance(0), Meter(Budget(examples=20)))
     assert found.outcome is Outcome.EXAMPLES_SPENT
     assert found.details["samples"] <= 20
-    assert found.details["samples_wanted"] == needed(as_lpn(parse(spec)))
+    assert found.details["samples_wanted"] == needed(parse(spec).linear_forms)
 
 
 @pytest.mark.parametrize("learner", ["bruteforce", "mitm"])
@@ -190,14 +191,14 @@ def test_bkw_amplifies_few_samples():
     ("learner", "spec", "said"),
     [
         ("bruteforce", "lwr:n=128,q=64,p=2,secret=binary,h=20", "at most 2\\^44"),
-        ("bruteforce", "profile:g=majority,d=10,m=3", "not profile"),
+        ("bruteforce", "profile:g=majority,d=10,m=3", "profile given: it lacks `linear_forms`"),
         ("mitm", "lwr:n=512,q=64,p=2,secret=binary", "2\\^256.0 half secrets"),
-        ("mitm", "nice:m=2,k=2,d=6", "not nice"),
-        ("restricted", "lwe:n=8,q=17,sigma=1", "not lwe"),
+        ("mitm", "nice:m=2,k=2,d=6", "nice given: it lacks `linear_forms`"),
+        ("restricted", "lwe:n=8,q=17,sigma=1", "lwe given: it lacks `noisy_parities`"),
         ("restricted", "lpn:n=400,noise=0.2", "at most 2\\^50"),
         ("bkw", "lpn:n=300,noise=0.1", "2\\^22 samples"),
         ("bkw", "lwe:n=8,q=17,sigma=10", "say nothing"),
-        ("bkw", "nice:m=2,k=2,d=6", "not nice"),
+        ("bkw", "nice:m=2,k=2,d=6", "nice given: it lacks `linear_forms`"),
     ],
 )
 def test_what_cannot_be_attacked_is_refused_with_the_reason(learner, spec, said):
@@ -356,8 +357,8 @@ def test_packed_equations_say_what_the_samples_say(spec):
     instance = parse(spec).instance(0)
     family, secret = instance.family, instance.hidden.secret
     found = equations(instance.examples(0, 300))
-    bits = bits_of(family, secret)
-    assert secret_of(family, bits) == secret
+    bits = family.to_linear(secret)
+    assert family.from_linear(bits) == secret
     lpn = gather(ExampleOracle(instance, Meter(Budget())), len(found))
     assert lpn.evidence(bits) == pytest.approx(found.evidence(bits))
     assert found.errors(bits) == int(((lpn.a @ np.array(bits) + lpn.codes) % 2).sum())

@@ -9,7 +9,7 @@ import pytest
 from hardness.compare import Run, run
 from hardness.compare.run import layer_of
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.report.words import run_words
+from hardness.report.run import run_words
 from hardness.upper import Outcome, levenberg, linear, parse_learner
 from hardness.upper.linear import features
 from hardness.upper.matching import match
@@ -64,7 +64,6 @@ def test_budgets_are_kept(learner, spec, budget, outcome):
     found = learn(learner, spec, **budget)
     assert found.outcome is outcome
     assert found.usage.examples <= budget.get("examples", 10**9)
-    assert found.usage.seconds < 2
     assert found.risk is not None
 
 

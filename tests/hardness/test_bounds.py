@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.lower import Terms, information_floor, stat_queries, vstat_queries
+from hardness.lower import Terms, certify, information_floor, stat_queries, vstat_queries
+from hardness.lower.bounds import stat_cap
 from hardness.oracles import Query
 from hardness.oracles.query import enumerate_mean
-from instances import Parity, UsageError
+from instances import Parity, UsageError, parse
 
 
 @pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 4)])
@@ -89,13 +90,17 @@ terms = st.builds(
 @given(sizes, noises, terms)
 def test_bounds_are_the_least_integers_that_the_argument_allows(size, noise, goal):
     missing = goal.success * size - goal.right_about
-    for value, ruled_out in (
+    for value, moves in (
         (stat_queries(size, noise, goal), (1 - 2 * noise) ** 2 / (4 * goal.tau**2)),
         (vstat_queries(size, noise, goal), Fraction(3 * goal.vstat, 4) * (1 - 2 * noise) ** 2),
     ):
-        assert value >= 0
-        assert value * ruled_out >= missing
-        assert value == 0 or (value - 1) * ruled_out < missing
+        most = math.floor(moves)
+        if value is None:
+            assert most == 0
+            assert missing > 0
+        else:
+            assert value * most >= missing
+            assert value <= 0 or (value - 1) * most < missing
     floor = information_floor(size, goal)
     assert goal.right_about * 2**floor >= goal.success * size
     assert floor == 0 or goal.right_about * 2 ** (floor - 1) < goal.success * size
@@ -103,9 +108,34 @@ def test_bounds_are_the_least_integers_that_the_argument_allows(size, noise, goa
 
 def test_known_values():
     strict = Terms(success=Fraction(1))
-    assert stat_queries(455, Fraction(0), strict) == math.ceil(4 * 0.01 * 454) == 19
-    assert stat_queries(455, Fraction(1, 4), strict) == math.ceil(4 * 0.01 * 454 / 0.25)
+    assert stat_queries(455, Fraction(0), strict) == math.ceil(454 / 25) == 19
+    assert stat_queries(455, Fraction(1, 4), strict) == math.ceil(454 / 6)
     assert information_floor(455, strict) == 9
+
+
+def test_a_query_rules_out_a_whole_number_of_members():
+    """tau = 9/10: more than a member can move; 179 queries were claimed of 56 members."""
+    wide = Terms(tau=Fraction(9, 10))
+    assert stat_queries(56, Fraction(0), wide) is None
+    assert stat_queries(56, Fraction(0), Terms(tau=wide.tau, success=Fraction(1, 60))) == 0
+    made = certify(parse("parity:d=9,m=3"), wide)
+    assert made.value("stat-success") == "1/56"  # one of 56, by a guess
+    assert "stat-queries" not in {claim.quantity for claim in made.claims}
+
+
+@pytest.mark.parametrize("noise", [Fraction(0), Fraction(1, 8)])
+@pytest.mark.parametrize("tau", [Fraction(1, 2), Fraction(1, 4), Fraction(1, 5), Fraction(1, 10)])
+def test_no_query_rules_out_more_members_than_the_cap(noise, tau):
+    """Signs of sums of characters on four places, and random tables, by enumeration."""
+    z = 1 - 2 * ((np.arange(16)[:, None] >> np.arange(4)) & 1)
+    members = np.array([z[:, list(s)].prod(axis=1) for s in itertools.combinations(range(4), 2)])
+    rng, fade = np.random.default_rng(3), float(1 - 2 * noise)
+    tables = [np.sign(rng.normal(size=(20_000, 6)) @ members), rng.choice([-1, 1], (20_000, 16))]
+    moves = np.abs(np.concatenate(tables) @ members.T) / 16 * fade / 2
+    most = (moves > float(tau) + 1e-12).sum(axis=1).max()
+    assert most <= stat_cap(noise, Terms(tau=tau))
+    if (noise, tau) == (0, Fraction(1, 5)):
+        assert most == 4  # the bound allows 6.25, so 6
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_heads_that_leak_are_refused(monkeypatch):
     from dataclasses import replace
 
     from instances import symmetric
-    from instances.parity import signs
+    from instances.families.parity import signs
 
     right = symmetric.exact_heads(signs(4), Fraction(3))
     moved = (replace(right[0], u=right[0].u * 2), *right[1:])

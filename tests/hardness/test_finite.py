@@ -10,21 +10,22 @@ import pytest
 
 from hardness.check import check, pairs
 from hardness.check.cliques import has_clique
+from hardness.check.domain import check_floats, check_integers
 from hardness.check.spectra import check_level
 from hardness.lower import Terms
 from hardness.lower.finite import (
     How,
-    Spectrum,
-    by_enumeration,
+    certificate,
     certify_finite,
-    correlation_graph,
+    gram,
     read_source,
     read_union,
 )
+from hardness.lower.finite.certificate import digest_of
+from hardness.lower.finite.gram import Gram, Products, enumerate_products
 from hardness.lower.finite.known import Spread, of_integers
-from hardness.lower.finite.products import enumerate_products
 from hardness.lower.finite.sources import FiniteFamily, norm_bound
-from hardness.lower.finite.spectrum import UNIT
+from hardness.lower.finite.spectrum import UNIT, Spectrum
 from instances import AttentionLayer, parse, save_layer
 from instances.errors import Refuted, Undecided
 from instances.streams import generator
@@ -43,6 +44,7 @@ def majority(s):
 
 
 majorities = [majority(list(s)) for s in itertools.combinations(range(6), 3)]
+negated = [lambda x, f=f: -f(x) for f in majorities]
 whole = [lambda x: x[:, 0], lambda x: x.sum(axis=1), lambda x: 2 * x[:, 3] + 1, lambda x: x[:, 1]]
 smooth = [lambda x: np.tanh(x.sum(axis=1)), lambda x: np.exp(x[:, 0] / 3.0), lambda x: x[:, 2]]
 
@@ -107,7 +109,7 @@ def values_of(source):
 @pytest.mark.parametrize("source", SOURCES)
 def test_certificates_are_accepted(here, source, centred):
     data = made(source, centred=centred)
-    assert len(check(data).statements) == 4
+    assert len(check(data).statements) == (9 if source == "mine.py:majorities" else 4)
     stated = " ".join(check(data).statements)
     assert ("given" in stated) == (source in ("mine.py:smooth", "layers"))
     assert ("truth tables" in stated) == (source in ("mine.py:majorities", "mine.py:whole"))
@@ -119,7 +121,7 @@ def test_sampled_certificates_are_accepted(here, source, centred):
     method = None if "L" in source or "called" in source else "sampling"
     samples = 400_000 if source == "layers" else 30_000
     data = made(source, method=method, samples=samples, centred=centred, seed=3)
-    assert all("with confidence 0.99" in s for s in check(data).statements)
+    assert all("(confidence 0.99)" in s for s in check(data).statements)
     assert {c["kind"] for c in data["claims"]} == {"statistical"}
     assert all(c["parameters"]["confidence"] == "0.99" for c in data["claims"])
 
@@ -183,8 +185,9 @@ def test_unions_are_those_of_enumeration(tmp_path, specs, centred):
         values = np.array(rows)
         return values
 
-    gram = by_enumeration(evaluate, members, union.d - 1)
-    wanted = of_integers(gram.values, tuple(map(str, members)), centred)
+    points = np.array(list(itertools.product((1, -1), repeat=union.d - 1)), np.int8)
+    values = np.asarray(evaluate(points)).astype(np.int64)
+    wanted = of_integers(values @ values.T, tuple(map(str, members)), centred)
     found = union.known(centred)
     assert (found.low == wanted.low).all()
     assert np.abs(found.correlations - wanted.correlations).max() < 1e-12
@@ -215,7 +218,7 @@ def test_specs_at_a_size_that_no_enumeration_reaches(tmp_path):
 def forged(data, text, place, part):
     changed = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
     other = json.loads(json.dumps(data))
-    other[part] = json.loads(changed)
+    other[part] |= json.loads(changed)
     return other
 
 
@@ -225,7 +228,14 @@ def still_true(data):
     return len(set(shown)) == int(claims(data)["sq-dimension"]["value"])
 
 
+def shown(data):
+    """The sets of members that prove something; others may prove it as well."""
+    return data["evidence"]["dimension"]["members"], data["evidence"].get("sda")
+
+
 CASES = [
+    ("mine.py:majorities", {}),
+    ("mine.py:majorities", {"centred": True}),
     ("mine.py:whole", {}),
     ("mine.py:whole", {"centred": True}),
     ("mine.py:smooth", {}),
@@ -239,8 +249,7 @@ CASES = [
 @pytest.mark.parametrize(("source", "how"), CASES)
 def test_any_digit_of_evidence_is_refused_even_with_a_fitting_digest(here, source, how):
     data = made(source, **how)
-    members = data["evidence"]["dimension"]["members"]
-    text = json.dumps(data["evidence"])
+    text = json.dumps({k: v for k, v in data["evidence"].items() if k != "origin"})
     places = [m.start() for m in re.finditer(r"\d", text)]
     for place in places[:: max(1, len(places) // 1500)]:
         try:
@@ -254,14 +263,14 @@ def test_any_digit_of_evidence_is_refused_even_with_a_fitting_digest(here, sourc
         except Refuted:
             continue
         # Nothing but another set of as many members, for which the claim is as true.
-        assert other["evidence"]["dimension"]["members"] != members
+        assert shown(other) != shown(data)
         assert still_true(other)
 
 
 @pytest.mark.parametrize(("source", "how"), CASES)
 def test_any_digit_of_a_claim_is_refused_even_with_a_fitting_digest(here, source, how):
     data = made(source, Terms(tau=Fraction(1, 2), risk=Fraction(1, 9)), **how)
-    fixed = {"definition", "normalisation", "range"}
+    fixed = {"definition", "normalisation", "range", "subsets"}
     for i, claim in enumerate(data["claims"]):
         for key in ["value", *(set(claim["parameters"]) - fixed)]:
             old = claim["value"] if key == "value" else claim["parameters"][key]
@@ -272,7 +281,7 @@ def test_any_digit_of_a_claim_is_refused_even_with_a_fitting_digest(here, source
                     other["claims"][i]["value"] = new
                 else:
                     other["claims"][i]["parameters"][key] = new
-                if key in ("tau", "risk", "success"):
+                if key in ("tau", "risk", "success", "t", "gamma"):
                     try:  # another bound, which may have the same value
                         said = check(sealed(other)).statements[i]
                     except Refuted:
@@ -283,29 +292,37 @@ def test_any_digit_of_a_claim_is_refused_even_with_a_fitting_digest(here, source
                     check(sealed(other))
 
 
+def renamed(data):
+    """Give changed members the name that they have then."""
+    evidence = data["evidence"]
+    digest = digest_of(evidence["given"], evidence.get("tables"))
+    if evidence["basis"] != "specs":
+        data["spec"] = data["spec"].rpartition("=")[0] + "=" + digest
+    return data
+
+
 def given(change):
     """Change what is given, with its hash made to fit."""
-    import hashlib
 
     def changed(data):
-        inner = data["evidence"]["given"]
-        change(inner)
-        text = json.dumps(inner, sort_keys=True, separators=(",", ":"))
-        data["evidence"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+        change(data["evidence"]["given"])
+        renamed(data)
 
     return changed
 
 
 FORGED = [
-    ("mine.py:whole", given(lambda g: g["gram"][1].__setitem__(0, g["gram"][1][0] + 2))),
-    ("mine.py:whole", given(lambda g: g["gram"][1].__setitem__(0, 64.0))),
-    ("mine.py:whole", given(lambda g: g["gram"].pop())),
     ("mine.py:whole", given(lambda g: g["names"].__setitem__(0, g["names"][1]))),
     ("mine.py:whole", given(lambda g: g.update(n=7))),
     ("mine.py:whole", given(lambda g: g.update(outputs=2))),
     ("mine.py:whole", lambda d: d["evidence"].pop("tables")),
     ("mine.py:whole", lambda d: d["evidence"]["tables"].update(encoding="bits")),
     ("mine.py:whole", lambda d: d["evidence"]["tables"]["rows"].reverse()),
+    ("mine.py:whole", given(lambda g: g["names"].__setitem__(0, "two\nlines"))),
+    ("mine.py:whole", lambda d: d["evidence"]["origin"].update(path="a\nb")),
+    ("mine.py:whole", lambda d: d["evidence"]["origin"].update(more="a")),
+    ("mine.py:called", given(lambda g: g.update(seed="0"))),
+    ("mine.py:called", given(lambda g: g["norms"].__setitem__(0, "1.0"))),
     ("mine.py:whole", lambda d: d["evidence"].update(basis="integers")),
     ("mine.py:whole", lambda d: d["evidence"].update(basis="specs")),
     ("mine.py:whole", lambda d: d["evidence"].update(centred=True)),
@@ -342,6 +359,39 @@ def test_a_forged_certificate_is_refused(here, source, change):
     assert "\n" not in str(found.value)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda g: g["gram"][1].__setitem__(0, g["gram"][1][0] + 1),
+        lambda g: g["gram"][1].__setitem__(0, g["gram"][1][0] + 2),
+        lambda g: g["gram"][1].__setitem__(1, 62),
+        lambda g: g["gram"][1].__setitem__(0, 64.0),
+        lambda g: g["gram"].pop(),
+        lambda g: g.update(signs=1),
+        lambda g: g.update(signs=False),
+        lambda g: g.pop("signs"),
+    ],
+)
+def test_a_forged_gram_matrix_is_refused(here, monkeypatch, change):
+    monkeypatch.setattr(gram, "TABLE_BYTES", 0)
+    data = made("mine.py:majorities")
+    assert data["evidence"]["basis"] == "integers"
+    assert "the Gram matrix in the file and that its members are -1 and +1" in check(data).assumed
+    given(change)(data)
+    with pytest.raises(Refuted):
+        check(sealed(data))
+
+
+def test_members_that_are_said_to_be_signs(here, monkeypatch):
+    """Integers of other norms, or odd ones, are no inner products of signs: no general bound."""
+    monkeypatch.setattr(gram, "TABLE_BYTES", 0)
+    data = made("mine.py:whole")
+    assert "stat-queries" not in claims(data)
+    given(lambda g: g.update(signs=True))(data)
+    with pytest.raises(Refuted, match="do not have this Gram matrix"):
+        check(sealed(data))
+
+
 def test_tables_are_read_by_hand(here):
     data = made("mine.py:majorities")
     x = np.array([[1 - 2 * (i >> j & 1) for j in range(6)] for i in range(64)])
@@ -356,13 +406,14 @@ def test_no_tables_for_large_families():
     places = list(itertools.combinations(range(20), 2))[:40]
     pairs_of = tuple(map(str, places))
     family = FiniteFamily(
-        kind="functions", label="path=x,sha256=" + "0" * 64, names=pairs_of,
+        kind="functions", path="x", sha256="0" * 64, names=pairs_of,
         d=20, n=20, outputs=1, bound=1.0,
         evaluate=lambda x: np.array([x[:, i] * x[:, j] for i, j in places], float),
     )  # fmt: skip
-    gram, tables = enumerate_products(family)
-    assert tables is None
-    assert (gram.values == np.eye(40, dtype=int) << 20).all()
+    found = enumerate_products(family)
+    assert found.tables is None
+    assert found.signs
+    assert (found.gram.values == np.eye(40, dtype=int) << 20).all()
     data = certify_finite(family).to_json()
     assert data["evidence"]["basis"] == "integers"
     assert "given the Gram matrix in the file" in check(data).statements[0]
@@ -371,7 +422,7 @@ def test_no_tables_for_large_families():
 def linear(vectors):
     """The functions x -> v . x: their Gram matrix is that of the vectors."""
     return FiniteFamily(
-        kind="functions", label="path=x,sha256=" + "0" * 64, d=vectors.shape[1],
+        kind="functions", path="x", sha256="0" * 64, d=vectors.shape[1],
         n=vectors.shape[1], outputs=1, bound=100.0,
         names=tuple(f"f{i}" for i in range(len(vectors))),
         evaluate=lambda x: (vectors @ x.T).astype(float),
@@ -398,7 +449,7 @@ def test_a_spectrum_as_evidence(d):
 def test_a_search_as_evidence():
     table = np.random.default_rng(2).choice([-1.0, 1.0], (20, 32))
     family = FiniteFamily(
-        kind="functions", label="path=x,sha256=" + "0" * 64, d=5, n=5, outputs=1, bound=1.0,
+        kind="functions", path="x", sha256="0" * 64, d=5, n=5, outputs=1, bound=1.0,
         names=tuple(f"f{i}" for i in range(20)),
         evaluate=lambda x: table[:, ((x < 0) @ (1 << np.arange(5)))],
     )  # fmt: skip
@@ -444,7 +495,7 @@ def test_query_bound_is_that_of_parities_where_members_are_orthogonal():
     spread = Spread.of(np.eye(400), 0.0)
     terms = Terms(tau=Fraction(1, 10), success=Fraction(1))
     assert spread.right_about(terms.risk, 400) == 1
-    assert spread.csq_queries(terms.tau, terms.risk, terms.success, 400) == 4
+    assert spread.cap(terms.tau) == 100  # the eigenvalue is rounded up
 
 
 def test_one_query_rules_out_no_more_than_the_bound():
@@ -479,13 +530,158 @@ def test_norm_bound_of_layers(kind):
     assert np.sqrt((layer(x) ** 2).sum(axis=(1, 2))).max() <= norm_bound(layer)
 
 
-def test_correlation_graph_is_there_for_users():
-    assert correlation_graph(np.eye(3), 0.1).number_of_edges() == 3
-
-
 def test_a_certificate_does_not_depend_on_the_folder_or_the_run(here, monkeypatch):
     one = made("mine.py:majorities")
     Path("deeper").mkdir()
     Path("deeper/mine.py").write_text(MINE)
     assert made("deeper/mine.py:majorities") == one
     assert made("mine.py:Large", seed=1) != made("mine.py:Large", seed=2)
+
+
+def test_tables_cannot_be_swapped_under_a_name(here):
+    """Both certificates are genuine: the evidence of one does not go under the other's name."""
+    one, two = made("mine.py:majorities"), made("mine.py:negated")
+    assert check(one).spec != check(two).spec
+    for data in (one, two):
+        assert data["spec"].endswith(
+            digest_of(data["evidence"]["given"], data["evidence"]["tables"])
+        )
+    with pytest.raises(Refuted, match="name stands for"):
+        check(sealed({**two, "spec": one["spec"]}))
+    swapped = {**two, "evidence": {**two["evidence"], "tables": one["evidence"]["tables"]}}
+    with pytest.raises(Refuted, match="name stands for"):
+        check(sealed(swapped))
+    assert check(sealed(renamed(swapped))).spec == one["spec"]  # the Gram matrices are the same
+
+
+def test_the_same_functions_have_one_encoding(here):
+    data = made("mine.py:majorities")
+    rows = data["evidence"]["tables"]["rows"]
+    bits = [
+        np.unpackbits(np.frombuffer(bytes.fromhex(r), np.uint8), bitorder="little") for r in rows
+    ]
+    long = [(1 - 2 * b.astype(np.int8)).astype("<i1").tobytes().hex() for b in bits]
+    data["evidence"]["tables"] = {"encoding": "int8", "rows": long}
+    with pytest.raises(Refuted, match="encoding that such values have"):
+        check(sealed(renamed(data)))
+
+
+@pytest.fixture
+def by_products(monkeypatch):
+    """Make certificates of functions on d coordinates with a Gram matrix that somebody made up."""
+
+    def made_up(gram, d):
+        made_up = Products(gram=Gram(values=np.array(gram)), tables=None, signs=False)
+        monkeypatch.setattr(certificate, "enumerate_products", lambda *_: made_up)
+        family = FiniteFamily(
+            kind="functions", path="x", sha256="0" * 64, d=d, n=d, outputs=1, bound=1.0,
+            names=tuple(f"f{i}" for i in range(len(gram))), evaluate=lambda x: x,
+        )  # fmt: skip
+        return json.loads(json.dumps(certify_finite(family).to_json()))
+
+    return made_up
+
+
+def test_a_gram_matrix_has_at_most_the_rank_of_its_points(by_products):
+    eye = (4 * np.eye(40, dtype=int)).tolist()
+    found = check(by_products(eye, 6))  # 64 points: nothing speaks against it
+    assert found.assumed == "the Gram matrix in the file"
+    assert "SQ-DIM of 40 members is exactly 40" in found.statements[0]
+    with pytest.raises(Refuted, match="no functions on 4 points have a matrix of rank 40"):
+        check(by_products(eye, 2))
+    check(by_products((4 * np.eye(4, dtype=int)).tolist(), 2))
+    with pytest.raises(Refuted, match="rank 5"):
+        check(by_products((4 * np.eye(5, dtype=int)).tolist(), 2))
+
+
+def test_a_gram_matrix_has_no_eigenvalue_below_0(by_products):
+    """Three members of pairwise correlation -51/100 sum up to less than nothing."""
+    for entry, right in ((-50, True), (-51, False)):
+        gram = np.full((3, 3), entry)
+        np.fill_diagonal(gram, 100)
+        if right:
+            check(by_products(gram.tolist(), 3))
+        else:
+            with pytest.raises(Refuted, match="eigenvalue below 0"):
+                check(by_products(gram.tolist(), 3))
+
+
+def test_rank_and_sign_are_exact_where_floats_cannot_tell():
+    rng = np.random.default_rng(0)
+    half = rng.integers(-(10**6), 10**6, (20, 4))
+    gram = half @ half.T
+    check_integers(gram, 4)
+    one = gram.copy()
+    one[0, 0] += 1  # an eigenvalue of about 1e-13 of the largest one more
+    with pytest.raises(Refuted, match="rank 5"):
+        check_integers(one, 4)
+    check_integers(one, 5)
+    one[0, 0] -= 2
+    with pytest.raises(Refuted, match="eigenvalue below 0"):
+        check_integers(one, 5)
+    half = rng.integers(-(10**6), 10**6, (150, 16))
+    large = half @ half.T
+    check_integers(large, 16)
+    large[0, 0] += 1
+    with pytest.raises(Refuted, match="rank 17"):
+        check_integers(large, 16)
+
+
+def test_correlations_of_floats_have_that_rank_too():
+    with pytest.raises(Refuted, match="rank 40"):
+        check_floats(np.eye(40), 4, 1e-3)
+    with pytest.raises(Refuted, match="eigenvalue below 0"):
+        check_floats(np.array([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]]), 4, 1e-3)
+
+
+def test_the_first_line_says_what_is_taken_as_given(here):
+    from hardness.report.certificate import checked_words
+
+    for source, how, said in (
+        ("mine.py:whole", {}, "accepted: functions:d=6,members="),
+        ("u.specs", {}, "accepted: specs:d=6,members="),
+        ("mine.py:smooth", {}, "accepted, given the correlations in the file"),
+        (
+            "mine.py:called",
+            {"samples": 30_000},
+            "accepted, given the sampled correlations in the file (confidence 0.99): f",
+        ),
+    ):
+        assert checked_words(check(made(source, **how))).startswith(said)
+
+
+def test_a_sample_proves_nothing_about_queries(here):
+    """A file that claims a bound on queries from sampled correlations is refused, and says why."""
+    data, exact = made("mine.py:called", samples=30_000), made("mine.py:smooth")
+    assert "sampled" in data["scope"]
+    assert "no claim about queries" in data["scope"]
+    assert not {name for name in claims(data) if "queries" in name or "success" in name}
+    for spread in ({}, {"spread": exact["evidence"]["spread"]}):
+        other = json.loads(json.dumps(data))
+        other["claims"].append(claims(exact)["csq-queries"])
+        other["evidence"] |= spread
+        with pytest.raises(Refuted):
+            check(sealed(other))
+        other["scope"] = exact["scope"]
+        with pytest.raises(Refuted):
+            check(sealed(other))
+
+
+@pytest.mark.parametrize("about", ["", "--about kernel", "--about gd --noise-std 1 --steps 10"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "[f, lambda x: -f(x)]",
+        "[f, f]",
+        "[f, lambda x: 2 * f(x)]",
+        "[f]",
+        "[lambda x: f(x) / 2, lambda x: -f(x) / 2]",
+    ],
+)
+def test_nothing_but_vacuous_bounds_is_no_claim(hardness, tmp_path, rows, about):
+    path = tmp_path / "mine.py"
+    path.write_text(f"f = lambda x: x[:, 0] * x[:, 1]\nd = 3\nrows = {rows}\n")
+    found = hardness("certify", f"{path}:rows", *about.split(), "--out", "none.json")
+    assert (found.code, found.out) == (1, "")
+    found.one_line("no claim: ")
+    assert not Path("none.json").exists()

@@ -4,12 +4,34 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.linalg import hadamard
 
+from hardness.lower.finite import FiniteFamily
 from hardness.lower.finite import gram as module
-from hardness.lower.finite.gram import Gram, by_enumeration, by_sampling, by_spectra
-from instances import TooLarge, UsageError, limits, tokens
-from instances.streams import BitStream, key
+from hardness.lower.finite.caps import caps, exact_caps
+from hardness.lower.finite.gram import enumerate_products, sample_products
+from instances import TooLarge, UsageError, limits
+
+
+def family(evaluate, names, n, bound=1.0):
+    return FiniteFamily(
+        kind="functions",
+        path="x",
+        sha256="0" * 64,
+        names=tuple(map(str, names)),
+        d=n,
+        n=n,
+        outputs=1,
+        bound=bound,
+        evaluate=lambda x: np.asarray(evaluate(x), np.float64),
+    )
+
+
+def by_enumeration(evaluate, names, n):
+    return enumerate_products(family(evaluate, names, n)).gram
+
+
+def by_sampling(evaluate, names, n, samples, confidence, bound, seed=0):
+    return sample_products(family(evaluate, names, n, bound), samples, confidence, seed)
 
 
 def cube(n):
@@ -26,11 +48,6 @@ def smooth(x):
     x = x.astype(float)
     a, b = x.sum(axis=1), x[:, 0] * x[:, -1]
     return np.array([np.tanh(a), np.exp(a / 7), 1e-6 * np.sin(a + b), np.cos(a) - b])
-
-
-def draw(n, seed=0):
-    stream = BitStream(key(seed, "gram"))
-    return lambda start, count: tokens.unpack(stream.words(start, count)[:, None], n)
 
 
 def exact_correlation(values, i, j):
@@ -50,8 +67,7 @@ def test_enumeration_is_exact_on_integers(n, m):
     for i, j in itertools.combinations_with_replacement(range(len(subsets)), 2):
         assert found.values[i, j] == sum(a * b for a, b in zip(values[i], values[j], strict=True))
     assert found.values.dtype == np.int64
-    assert (found.kind, found.radius, found.correlation_radius) == ("exact", 0.0, 0.0)
-    assert found.caps()[0] is found.caps()[1] or (found.caps()[0] == found.caps()[1]).all()
+    assert (found.exact, found.radius, found.correlation_radius) == (True, 0.0, 0.0)
 
 
 def test_points_are_those_of_their_index():
@@ -73,7 +89,7 @@ def test_chunks_change_nothing(monkeypatch):
     parts = by_enumeration(majority(subsets), subsets, 9)
     assert (whole.values == parts.values).all()
     late = by_enumeration(lambda x: np.where(x[:, 8:].T < 0, 1, 0.5), "a", 9)
-    assert (late.kind, late.values.tolist()) == ("interval", [[0.625]])
+    assert (late.exact, late.values.tolist()) == (False, [[0.625]])
     fine = by_enumeration(smooth, "abcd", 9)
     for i, j in itertools.combinations(range(4), 2):
         true = exact_correlation(smooth(cube(9)), i, j)
@@ -84,7 +100,7 @@ def test_chunks_change_nothing(monkeypatch):
 def test_floats_are_within_their_radius(n):
     found = by_enumeration(smooth, "abcd", n)
     values = smooth(cube(n))
-    assert found.kind == "interval"
+    assert not found.exact
     assert 0 < found.correlation_radius < 1e-11
     for i, j in itertools.combinations_with_replacement(range(4), 2):
         product = sum(
@@ -96,51 +112,21 @@ def test_floats_are_within_their_radius(n):
         assert abs(found.correlations[i, j] - true) <= found.correlation_radius
 
 
-def test_spectra_and_enumeration_agree():
-    """Parseval, by the Hadamard matrix: its entry (S, i) is the character of S at point i."""
-    for n, m in ((5, 3), (6, 2), (7, 3)):
-        subsets = list(itertools.combinations(range(n), m))
-        x = cube(n)
-        characters = hadamard(1 << n)
-        assert (characters[5] == x[:, 0] * x[:, 2]).all()
-        values = majority(subsets)(x).astype(np.int64)
-        by_points = by_enumeration(majority(subsets), subsets, n)
-        exact = by_spectra(values @ characters)
-        assert exact.kind == "exact"
-        assert exact.values.dtype == np.int64
-        assert (exact.values == by_points.values).all()
-        floats = by_spectra(values @ characters / 2.0**n)
-        assert floats.kind == "interval"
-        off = np.abs(floats.values - by_points.values / 2**n).max()
-        assert off <= floats.radius
-        low, high = floats.caps()
-        assert (low <= by_points.caps()[0]).all()
-        assert (by_points.caps()[0] <= high).all()
-        smoothed = by_spectra(smooth(x) @ characters / 2.0**n, "abcd")
-        other = by_enumeration(smooth, "abcd", n)
-        both = smoothed.correlation_radius + other.correlation_radius
-        # The coefficients were rounded too: that is not in the radius.
-        assert np.abs(smoothed.correlations - other.correlations).max() <= both + 1e-13
-
-
 def test_samples_are_within_their_radius():
     n = 8
     subsets = list(itertools.combinations(range(n), 3))
     true = by_enumeration(majority(subsets), subsets, n)
     for seed in range(5):
-        found = by_sampling(majority(subsets), subsets, draw(n, seed), 20_000, 0.99, 1)
-        assert (found.kind, found.samples, found.confidence) == ("statistical", 20_000, 0.99)
+        found = by_sampling(majority(subsets), subsets, n, 20_000, 0.99, 1, seed)
         entries = len(subsets) * (len(subsets) + 1) / 2
         hoeffding = math.sqrt(2 * math.log(2 * entries / 0.01) / 20_000)
         assert hoeffding <= found.radius <= hoeffding * (1 + 1e-6)
         assert np.abs(found.values - true.values / 2**n).max() <= found.radius
         assert np.abs(found.correlations - true.correlations).max() <= found.correlation_radius
-        low, high = found.caps()
-        assert (low <= true.caps()[0]).all()
-        assert (true.caps()[0] <= high).all()
-        size = true.sq_dimension().lower
-        bracket = found.sq_dimension(steps=1000)
-        assert bracket.lower <= size <= bracket.upper
+        low, high = caps(found.correlations, found.correlation_radius)
+        exact, _ = exact_caps(true.values)
+        assert (low <= exact).all()
+        assert (exact <= high).all()
 
 
 @pytest.mark.parametrize(
@@ -154,7 +140,7 @@ def test_samples_are_within_their_radius():
 def test_sampled_correlations_hold_for_every_matrix_within_the_radius(evaluate):
     """The interval of the correlations, by trying matrices in the box of the samples."""
     size = len(evaluate(cube(6)))
-    found = by_sampling(evaluate, range(size), draw(6), 400_000, 0.99, bound=3)
+    found = by_sampling(evaluate, range(size), 6, 400_000, 0.99, bound=3)
     rng = np.random.default_rng(0)
     worst = 0.0
     for _ in range(300):
@@ -170,9 +156,9 @@ def test_sampled_correlations_hold_for_every_matrix_within_the_radius(evaluate):
 
 
 def test_sampling_takes_the_same_samples_in_any_chunks(monkeypatch):
-    one = by_sampling(majority([(0, 1, 2), (0, 1, 3)]), "ab", draw(5), 5000, 0.9, 1)
+    one = by_sampling(majority([(0, 1, 2), (0, 1, 3)]), "ab", 5, 5000, 0.9, 1)
     monkeypatch.setattr(module, "_CHUNK", 300)
-    two = by_sampling(majority([(0, 1, 2), (0, 1, 3)]), "ab", draw(5), 5000, 0.9, 1)
+    two = by_sampling(majority([(0, 1, 2), (0, 1, 3)]), "ab", 5, 5000, 0.9, 1)
     assert (one.values == two.values).all()
 
 
@@ -181,20 +167,19 @@ def test_families_by_enumeration():
     found = by_enumeration(
         lambda x: np.array([x[:, s].prod(axis=1) for s in parities]), parities, 6
     )
-    assert found.sq_dimension().lower == found.sq_dimension().upper == len(parities)
+    assert (found.values == 64 * np.eye(len(parities))).all()
     signed = by_enumeration(lambda x: np.array([x[:, 0], -x[:, 0], x[:, 1]]), "abc", 3)
     assert signed.values.tolist() == [[8, -8, 0], [-8, 8, 0], [0, 0, 8]]
-    assert signed.sq_dimension().lower == 2
     booleans = by_enumeration(lambda x: x.T > 0, "ab", 2)
     assert booleans.values.tolist() == [[2, 1], [1, 2]]
 
 
 def test_integers_too_large_to_be_exact_have_a_radius():
     found = by_enumeration(lambda x: x.T.astype(np.int64) * 10**9, "abcd", 4)
-    assert found.kind == "interval"
+    assert not found.exact
     assert found.radius > 0
     exact = by_enumeration(lambda x: x.T.astype(np.int64) * 10**7, "abcd", 4)
-    assert exact.kind == "exact"
+    assert exact.exact
     assert exact.values[0, 0] == 16 * 10**14
 
 
@@ -205,13 +190,6 @@ def never(x):
 @pytest.mark.parametrize(
     ("evaluate", "words"),
     [
-        (lambda x: np.full((2, len(x)), np.nan), r"member 0 \(one\) has the value nan"),
-        (lambda x: np.array([x[:, 0], np.where(x[:, 0] > 0, 1, np.inf)]), r"member 1 \(two\)"),
-        (lambda x: np.ones((3, len(x))), "3 rows"),
-        (lambda x: np.ones(2), r"member 0 \(one\) has values of shape \(\)"),
-        (lambda x: 1.0, "0 rows"),
-        (lambda x: [np.ones(len(x)), np.ones(3)], r"member 1 \(two\) has values of shape \(3,\)"),
-        (lambda x: np.ones((2, len(x))) * 1j, "real numbers"),
         (lambda x: np.array([x[:, 0], 0 * x[:, 0]]), r"member 1 \(two\) has the norm 0"),
         (lambda x: np.array([x[:, 0], 1e200 * x[:, 0]]), r"member 1 \(two\).*overflow"),
         (lambda x: np.array([x[:, 0], 1e-155 * x[:, 0]]), r"member 1 \(two\).*underflow"),
@@ -225,20 +203,9 @@ def test_refuses_values(evaluate, words):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: by_enumeration(never, "ab", 27), "n=27"),
-        (lambda: by_enumeration(never, "ab", -1), "n=-1"),
-        (lambda: by_enumeration(never, "", 3), "no members"),
-        (lambda: by_spectra(np.ones((2, 3))), "spectra of shape"),
-        (lambda: by_spectra(np.ones(4)), "spectra of shape"),
-        (lambda: by_spectra(np.ones((0, 4))), "no members"),
-        (lambda: by_spectra(np.zeros((2, 4))), "member 0"),
-        (lambda: by_spectra(np.array([[1, 0]])), "not sums of integer"),
-        (lambda: by_sampling(never, "ab", draw(3), 10, 1.0, 1), "confidence 1.0"),
-        (lambda: by_sampling(never, "ab", draw(3), 0, 0.9, 1), "samples=0"),
-        (lambda: by_sampling(never, "ab", draw(3), 10, 0.9, 0), "bound=0"),
-        (lambda: by_sampling(never, "ab", draw(3), 10, 0.9, math.nan), "bound=nan"),
-        (lambda: by_sampling(lambda x: x.T, "abc", draw(3), 5, 0.9, 1), "raise the samples"),
-        (lambda: by_sampling(lambda x: 2 * x.T, "abc", draw(3), 10, 0.9, 1), "above bound=1"),
+        (lambda: by_enumeration(never, "ab", 27), r"at most 2\^26"),
+        (lambda: by_sampling(lambda x: x.T, "abc", 3, 5, 0.9, 1), "raise the samples"),
+        (lambda: by_sampling(lambda x: 2 * x.T, "abc", 3, 10, 0.9, 1), "above the bound 1"),
     ],
 )
 def test_refuses(call, words):
@@ -251,10 +218,4 @@ def test_refuses_what_does_not_fit(monkeypatch):
     with pytest.raises(TooLarge, match="5000 members"):
         by_enumeration(never, range(5000), 10)
     with pytest.raises(TooLarge, match="5000 members"):
-        by_sampling(never, range(5000), never, 10, 0.9, 1)
-
-
-def test_kinds():
-    made = Gram(values=np.eye(2), radius=0.1, correlation_radius=0.1, method="enumeration")
-    assert made.kind == "interval"
-    assert made.sq_dimension().lower == 2
+        by_sampling(never, range(5000), 10, 10, 0.9, 1)

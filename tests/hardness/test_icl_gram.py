@@ -1,3 +1,4 @@
+import flint
 import numpy as np
 import pytest
 
@@ -26,7 +27,7 @@ def attention(layers, x, y):
         z = np.vstack([points.T, np.append(labels, 0.0)])
         mask = np.diag(np.append(np.ones(n), 0.0))
         for p, q in zip(layers.p, layers.q, strict=True):
-            value, key = np.eye(D + 1), np.zeros((D + 1, D + 1))
+            value, key = np.eye(D + 1, dtype=p.dtype), np.zeros((D + 1, D + 1), p.dtype)
             value[:D, :D], key[:D, :D] = p, q
             z = z - value @ z @ mask @ z.T @ key @ z / n
         out.append(-z[-1, -1])
@@ -34,15 +35,21 @@ def attention(layers, x, y):
 
 
 def test_tokens_by_the_definition_and_gram_space_agree_with_noise(layers):
+    """In balls of 300 bits: float64 loses digits to the cubes of three layers, each way others."""
     drawn = LAW.draw(0, "test", 0, 40)
-    said = layers.predict(drawn.x, drawn.y)
-    assert np.allclose(said, attention(layers, drawn.x, drawn.y), rtol=0, atol=1e-12)
-    u, n = residuals(layers.p, layers.q, drawn.gram)
-    query, points = drawn.x[:, -1], drawn.x[:, :-1]
-    noise = drawn.y - np.einsum("cni,ci->cn", points, drawn.w)
-    short = np.einsum("ci,cij,cj->c", drawn.w, u, query)
-    short += np.einsum("cn,cni,cij,cj->c", noise, points, n, query) / N
-    assert np.allclose(drawn.target - said, short, rtol=1e-12, atol=1e-12)
+    balls = np.frompyfunc(flint.arb, 1, 1)
+    with flint.ctx.workprec(300):
+        layers = Layers(p=balls(layers.p), q=balls(layers.q))
+        x, y, w = balls(drawn.x), balls(drawn.y), balls(drawn.w)
+        query, points = x[:, -1], x[:, :-1]
+        said = layers.predict(x, y)
+        defined = attention(layers, x, y)
+        u, n = residuals(layers.p, layers.q, np.einsum("cni,cnj->cij", points, points) / N)
+        noise = y - np.einsum("cni,ci->cn", points, w)
+        short = np.einsum("ci,cij,cj->c", w, u, query)
+        short += np.einsum("cn,cni,cij,cj->c", noise, points, n, query) / N
+        assert (abs(said - defined) < 1e-60).all()
+        assert (abs((w * query).sum(axis=1) - said - short) < 1e-60).all()
     assert np.abs(noise).max() > 0.5
 
 

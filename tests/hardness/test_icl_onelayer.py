@@ -149,9 +149,7 @@ def test_words_and_figure(name):
     assert f"z = {result.integrated.z(result.least):+.2f}" in text
     assert abs(data["numerical"]["difference"]) <= 1e-10
     assert data["gradient"] <= 1e-9
-    drawn = [render((10, 3.8), "svg", lambda f: draw_optimum(f, data)) for _ in range(2)]
-    assert drawn[0] == drawn[1]
-    assert len(drawn[0]) > 5000
+    assert len(render((10, 3.8), "svg", lambda f: draw_optimum(f, data))) > 5000
 
 
 def test_levels_that_are_no_simple_fraction_are_not_called_exact():

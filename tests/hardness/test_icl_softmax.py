@@ -220,9 +220,7 @@ def test_a_study_is_written_and_drawn(study):
     data = json.loads(json.dumps(study.to_json()))
     assert data["kind"] == "icl softmax"
     assert len(data["trained"]) == 8
-    drawn = [render((10, 3.8), "svg", lambda f: draw_softmax(f, data)) for _ in range(2)]
-    assert drawn[0] == drawn[1]
-    assert len(drawn[0]) > 10_000
+    assert len(render((10, 3.8), "svg", lambda f: draw_softmax(f, data))) > 10_000
     text = softmax_words(study.to_json())
     assert "two heads, limit" in text
     assert "1.2 " in text

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check.scheme import Scheme, read_profile
-from hardness.lower.johnson import Johnson, correlations_float, spectrum_float
+from hardness.lower.johnson import Johnson
 from instances import UsageError, parse
 from instances.krawtchouk import coefficients
 from instances.symmetric import to_float
@@ -122,21 +122,6 @@ def test_exact_identities_hold(data, m, more):
     assert Fraction(int(c[-1].p), int(c[-1].q)) == square - mean**2
     if more:
         assert scheme.spread > 0
-
-
-@given(st.data(), st.integers(1, 60), st.integers(0, 3000))
-@settings(max_examples=60)
-def test_float64_follows_exact_arithmetic(data, m, more):
-    n = m + more
-    values = data.draw(st.lists(st.integers(-5, 5), min_size=m + 1, max_size=m + 1))
-    if len(set(values)) == 1:
-        return
-    scheme = Johnson.of(values, n)
-    weights = np.array([to_float(w) for w in scheme.weights])
-    wanted = [to_float(c) for c in scheme.correlations]
-    np.testing.assert_allclose(correlations_float(weights), wanted, rtol=1e-11)
-    eigen = np.array([to_float(v / scheme.size) for v in scheme.eigenvalues])
-    np.testing.assert_allclose(spectrum_float(n, m, weights), eigen, rtol=1e-9, atol=1e-290)
 
 
 @pytest.mark.parametrize("g", ["majority", "mod(3)", "h**2-h/3", "exactly(2)", "(2*h-m)**2"])

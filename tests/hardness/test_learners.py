@@ -10,7 +10,6 @@ from hardness.compare import run
 from hardness.oracles import Budget
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.lowdegree import LowDegree
-from hardness.upper.queries import subsets
 from hardness.upper.student import gradients
 from instances import AttentionLayer, UsageError, parse, read_folder, write_folder
 
@@ -202,7 +201,8 @@ def test_bad_learners_are_named(text, word):
         parse_learner(text)
 
 
-def test_subsets_are_itertools_combinations_at_any_size():
+def test_members_of_a_scheme_are_itertools_combinations_at_any_size():
     for d, m in ((2, 1), (5, 4), (7, 3), (9, 2)):
-        assert list(subsets(d, m)) == list(itertools.combinations(range(1, d), m))
-    assert next(subsets(10**12, 5)) == (1, 2, 3, 4, 5)
+        listed = parse(f"parity:d={d},m={m}").members()
+        assert list(listed) == list(itertools.combinations(range(1, d), m))
+    assert next(parse("parity:d=1000000000000,m=5").members()) == (1, 2, 3, 4, 5)

@@ -1,6 +1,8 @@
 import itertools
 import math
 from fractions import Fraction
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from hardness.compare import play
 from hardness.lower import Johnson
 from hardness.oracles import Budget
+from hardness.report import figures
 from hardness.report.figures import draw
 from hardness.report.lower_figures import adversary, correlations, eigenvalues, sda
 from hardness.upper import parse_learner
@@ -85,7 +88,9 @@ def test_a_game_is_written_checked_and_drawn(hardness):
     line = ("learn", "pooled", "parity:d=9,m=2", "--oracle", "adversary", "--transcript", "t.json")
     made = hardness(*line, "--json")
     assert made.code == 0
-    assert {"mode", "members", "left", "bound", "ruled_out"} == set(made.json["adversary"])
+    assert {"mode", "members", "left", "bound", "ruled_out", "seed_source"} == set(
+        made.json["adversary"]
+    )
     assert hardness("check", "t.json", "--json").json["accepted"] is True
     assert hardness("figure", "adversary", "t.json", "--out", "t.svg").code == 0
     assert hardness(*line).code == 1  # the transcript was kept
@@ -96,3 +101,63 @@ def test_a_game_is_written_checked_and_drawn(hardness):
         found = hardness(*arguments)
         assert found.code == 1
         found.one_line("sees examples")
+
+
+FUNCTIONS = """
+import itertools
+import numpy as np
+
+d = 6
+threes = [lambda x, s=list(s): np.sign(x[:, s].sum(axis=1))
+          for s in itertools.combinations(range(6), 3)]
+real = [lambda x: x.sum(axis=1), lambda x: x[:, 0]]
+
+
+class Wide:
+    d = 40
+    functions = threes[:5]
+"""
+
+
+@pytest.mark.parametrize("name", ["correlations", "eigenvalues", "sda"])
+def test_figures_of_functions_of_a_file(hardness, name):
+    Path("mine.py").write_text(FUNCTIONS)
+    made = hardness("figure", name, "mine.py:threes", "--out", "a.svg", "--json")
+    assert made.code == 0
+    assert made.json["members"] == 20
+    assert Path("a.svg").stat().st_size > 2000
+    found = made.json
+    if name == "correlations":  # of two overlaps: 1/4 for one place, 1/2 for two, 0 for none
+        shares = dict(zip(found["correlation"], found["share_of_pairs"], strict=True))
+        assert shares == pytest.approx({0.0: 10 / 190, 0.25: 90 / 190, 0.5: 90 / 190})
+    elif name == "eigenvalues":
+        assert sum(found["eigenvalue"]) == pytest.approx(20, rel=1e-5)
+    else:
+        certified = hardness("certify", "mine.py:threes", "--gamma", "0.5", "--json").json
+        claims = {c["quantity"]: c["value"] for c in certified["claims"]}
+        assert found["lower"][-1] == claims["sda-all-subsets"]
+        assert found["pair_events"][-1] == claims["sda-pair-events"]
+
+
+def test_figures_of_other_members(hardness):
+    Path("mine.py").write_text(FUNCTIONS)
+    assert hardness("figure", "correlations", "mine.py:real", "--out", "a.svg").code == 0
+    assert hardness("figure", "correlations", "mine.py:Wide", "--json").json["radius"] > 0
+    for source in ("mine.py:real", "mine.py:Wide"):
+        wrong = hardness("figure", "sda", source, "--json")
+        assert wrong.code == 2
+        wrong.one_line("SDA is drawn of members -1 and +1")
+    drawn = hardness("figure", "walsh", "mine.py:threes", "--json").json
+    assert drawn["spec"].startswith("functions:d=7,functions=20,")
+    wrong = hardness("figure", "walsh", "mine.py:real", "--json")
+    assert wrong.code == 2
+    wrong.one_line("is not -1 or +1")
+
+
+def test_figures_of_the_factors_of_labels():
+    """A family without overlaps whose labels have tables: the same figures."""
+    known = parse("parity:d=6,m=2")
+    family = SimpleNamespace(scheme=None, factor=known.factor, spec="own:d=6", d=6, name="own")
+    found = figures.numbers("correlations", family)
+    assert found["spec"] == "own:d=6: 10 factors"
+    assert found["correlation"] == [0.0]

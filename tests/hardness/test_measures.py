@@ -305,8 +305,8 @@ def test_what_a_reflection_keeps_and_what_delta_is():
     for wrong in (Fraction(-1, 10), Fraction(11, 10)):
         with pytest.raises(UsageError, match="probability"):
             measures(parse("parity:d=20,m=5"), wrong)
-    with pytest.raises(UsageError, match="of parity and profile"):
-        measures(parse("lwr:n=4,q=16,p=2"))
+    with pytest.raises(UsageError, match="lacks `factor`"):
+        measures(parse("lwr:n=32,q=16,p=2"))
 
 
 def test_words_say_which_queries_are_told_apart():

@@ -89,7 +89,6 @@ def test_a_spent_budget_is_an_outcome(budget, outcome):
     found = learn("mlp", "lwr:n=16,q=16,p=2,secret=binary,h=4", **budget)
     assert found.outcome is outcome
     assert found.usage.examples <= budget.get("examples", 10**9)
-    assert found.usage.seconds < 2
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_certificates_are_accepted(spec):
 
 def test_values_are_those_of_the_formulas():
     made = certify(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))
-    assert made.value("sq-dimension") == made.value("independent-members") == "74974368"
+    assert made.value("sq-dimension") == made.value("orthogonal-members") == "74974368"
     # The parity of the same size, without noise, has the same bounds.
     from hardness.lower import stat_queries, vstat_queries
 
@@ -95,7 +95,8 @@ def swapped(counts):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda d: d["evidence"].update(rule="bits"),
+        lambda d: d["evidence"].update(modulus="2"),
+        lambda d: d["evidence"]["members"].update(alike="1"),
         lambda d: d["evidence"].update(meaning="different"),
         lambda d: d["evidence"].update(errors=None),
         lambda d: d["evidence"]["errors"].update(least=-8),
@@ -124,12 +125,12 @@ def swapped(counts):
         lambda d: d.update(scope="every learner"),
         lambda d: d["claims"].pop(),  # the information floor
         lambda d: d["claims"].pop(0),  # N
-        lambda d: d["claims"][0].update(kind="exact"),
+        lambda d: d["claims"][0].update(kind="interval"),
         lambda d: d["claims"][0]["parameters"].update(upper="4913"),
         lambda d: d["claims"][1]["parameters"].update(upper="1/5"),
         lambda d: d["claims"][3].update(meaning="nobody can learn it"),
         lambda d: d["claims"][3]["parameters"].update(tau="1/2"),
-        lambda d: d["claims"][3]["parameters"].update(risk="9/10"),
+        lambda d: d["claims"][3]["parameters"].update(success="9/10"),
         lambda d: d["claims"][5]["parameters"].update(levels="2"),
     ],
 )
@@ -179,10 +180,11 @@ def test_a_hypothesis_of_relative_risk_fits_few_members():
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("independent_members", lambda right: lambda family: right(family) + 1),
+        ("count", lambda right: lambda family: replace(right(family), size=right(family).size + 1)),
+        ("count", lambda right: lambda family: replace(right(family), alike=3)),
         ("chi_square", lambda right: lambda family: right(family) / 2),
-        ("reach", lambda right: lambda family: right(family) + 1),
-        ("rule", lambda right: lambda family: "bits" if right(family) != "bits" else "lines"),
+        ("count", lambda right: lambda family: replace(right(family), reach=7)),
+        ("modulus", lambda right: lambda family: right(family) + 1),
     ],
 )
 @pytest.mark.parametrize("spec", ["lwe:n=9,q=3329,error=cbd,eta=2,secret=ternary", SPECS[0]])

@@ -1,13 +1,15 @@
 """What certificates of LWE-style families rest on, against brute force."""
 
 import itertools
+from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from hardness.lower.modular import Independent, independent_members, reach
+from hardness.lower.modular import Independent, count
 from instances import UsageError, parse
-from instances.independence import chi_square, representative, rule
+from instances.independence import chi_square, modulus, orthogonal, representative
 
 KINDS = (
     *("binary", "ternary", "uniform"),
@@ -43,6 +45,15 @@ def by_class(family):
     return out
 
 
+def members(family):
+    """Those that are counted, or more: different mod M, or one of each class, by the rule."""
+    bound, m = count(family).reach or family.q, modulus(family)
+    inside = [s for s in secrets(family) if max(map(abs, s)) <= bound]
+    key = (lambda s: tuple(v % m for v in s)) if orthogonal(family) else None
+    found = {(key or (lambda s: representative(family, s)))(s): s for s in inside}
+    return list(found.values())
+
+
 @pytest.mark.parametrize(("q", "n"), [(4, 3), (8, 3), (16, 2)])
 def test_half_turns_leave_a_correlation_to_odd_multiples_alone(q, n):
     family = parse(f"lwr:n={n},q={q},p=2")
@@ -53,7 +64,11 @@ def test_half_turns_leave_a_correlation_to_odd_multiples_alone(q, n):
     kin = np.unique([representative(family, s) for s in chosen], axis=0, return_inverse=True)[1]
     same = kin.reshape(-1, 1) == kin.reshape(1, -1)
     assert (gram[~same] == 0).all()
-    assert kin.max() + 1 == independent_members(family) == (q**n - (q // 2) ** n) // (q // 2)
+    assert (
+        kin.max() + 1
+        == count(family).size // count(family).alike
+        == (q**n - (q // 2) ** n) // (q // 2)
+    )
     # Half of what is orthogonal is not independent: the rule for other labels is stricter.
     assert len({tuple(v % 2 for v in s) for s in chosen}) == 2**n - 1 < kin.max() + 1
 
@@ -61,7 +76,7 @@ def test_half_turns_leave_a_correlation_to_odd_multiples_alone(q, n):
 @pytest.mark.parametrize(("q", "n"), [(2, 6), (4, 3), (8, 2), (3, 2), (5, 2), (7, 2), (3, 3)])
 def test_pairs_are_uniform_exactly_where_the_rule_says(q, n):
     family = parse(f"lwe:n={n},q={q},error=uniform,width=1,secret=uniform")
-    assert rule(family) == ("lines" if q % 2 else "bits")
+    assert modulus(family) == (q if q % 2 else 2)
     chosen = list(secrets(family))
     t = inner(family, chosen, every_vector(q, n))
     for (i, s), (j, other) in itertools.combinations(enumerate(chosen), 2):
@@ -92,18 +107,74 @@ def test_members_are_counted(kind, h, head, q, n):
     except UsageError as error:
         assert "need q of at" in str(error)  # noqa: PT017 - entries that wrap are refused
         return
-    classes = by_class(family)
-    size = independent_members(family)
-    bound = reach(family)
-    if bound:
-        inside = [c for c in classes.values() if any(max(map(abs, s)) <= bound for s in c)]
-        assert size <= len(inside) <= len(classes)
-        small = [s for c in classes.values() for s in c if max(map(abs, s)) <= bound]
-        assert size == len({representative(family, s) for s in small})
-    else:
-        assert size == len(classes)
+    found, classes = count(family), by_class(family)
+    chosen = members(family)
+    assert found.size <= len(chosen)
+    if kind in ("binary", "ternary", "uniform"):
+        assert found.size == len(chosen)
+    assert -(-found.size // found.alike) <= len(classes)
+    groups = Counter(representative(family, s) for s in chosen)
+    if found.alike > 1 and (not found.reach or kind == "ternary"):
+        assert max(groups.values()) <= found.alike
     different = {tuple(v % q for v in s) for s in secrets(family)}
     assert Independent(family=family).secrets >= len(different)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "head",
+    [
+        *("lwe:n=2,q=7,error=none", "lwe:n=2,q=11,sigma=1", "lwe:n=3,q=5,error=uniform,width=2"),
+        *("lwr:n=3,q=8,p=4", "lwr:n=2,q=16,p=8", "lwr:n=2,q=32,p=16", "lwr:n=3,q=4,p=2"),
+        *("lwr:n=2,q=16,p=4", "lwr:n=2,q=32,p=4", "lwr:n=3,q=8,p=2", "lwr:n=2,q=8,p=8"),
+        *("window:n=2,q=32,parts=8", "window:n=2,q=7,parts=7", "window:n=2,q=4,parts=2"),
+        *("lwe:n=3,q=8,sigma=1", "lpn:n=4,noise=0.2"),
+    ],
+)
+def test_members_are_orthogonal_and_what_is_not_alike_is_independent(head, kind):
+    """Every pair of members, by enumerating Z_q^n; and one hypothesis fits at most K of them."""
+    if head.startswith("lpn") and kind != "binary":
+        return
+    try:
+        family = parse(head if head.startswith("lpn") else f"{head},secret={kind}")
+    except UsageError as error:
+        assert "need q of at" in str(error)  # noqa: PT017 - entries that wrap are refused
+        return
+    chosen, q = members(family), family.q
+    t = inner(family, chosen, every_vector(q, family.n))
+    law = kernel(family)
+    ell = law / law.mean(axis=0) - 1
+    gram = np.einsum("iac,jac,c->ij", ell[t], ell[t], law.mean(axis=0)) / t.shape[1]
+    assert np.abs(gram - np.diag(np.diagonal(gram))).max() < 1e-12
+    r = family.response - family.response.mean()
+    functions = r[t] / np.sqrt((r**2).mean())
+    group = np.unique([representative(family, s) for s in chosen], axis=0, return_inverse=True)[1]
+    unlike = group.reshape(-1, 1) != group.reshape(1, -1)
+    correlations = functions @ functions.T / t.shape[1]
+    assert np.abs(correlations[unlike]).max(initial=0) < 1e-12
+    found, rng = Independent(family=family), np.random.default_rng(0)
+    if found.size < len(chosen):
+        return  # which of them are counted is not said
+    for risk in (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)):
+        if risk >= found.density[0]:
+            continue
+        for trial in range(30):
+            some = functions[rng.permutation(len(chosen))[: 1 + trial % 6]]
+            guess = some.mean(axis=0) * rng.uniform(0.2, 1)
+            right = (((functions - guess) ** 2).mean(axis=1) <= float(risk) + 1e-12).sum()
+            assert right <= found.right_about(risk)
+
+
+@pytest.mark.parametrize(
+    ("spec", "members", "before"),
+    [
+        ("lwe:n=2,q=7,sigma=1,secret=cbd,spread=3", 48, 8),
+        ("lwr:n=3,q=8,p=4,secret=ternary", 26, 7),
+        ("lwr:n=2,q=64,p=8,secret=uniform", 24, 3),
+    ],
+)
+def test_orthogonality_counts_more_members_than_independence_mod_two(spec, members, before):
+    assert count(parse(spec)).size == members > before
 
 
 def test_entries_beyond_the_reach_may_be_parallel():
@@ -168,6 +239,8 @@ QUERIED = [
     "lwe:n=2,q=7,sigma=0.7,bits=6",
     "lwe:n=3,q=3,error=uniform,width=2,bits=5",
     "lwe:n=3,q=8,error=uniform,width=3,secret=binary",
+    "lwr:n=2,q=16,p=4",
+    "lwr:n=2,q=8,p=4",
 ]
 
 
@@ -181,12 +254,7 @@ def test_no_query_sees_more_than_kappa(spec):
     assert shares.min() == pytest.approx(float(family.rarest))
     assert ((k**2 / shares).sum() / q - 1) == pytest.approx(float(found.chi_square))
     p = token_density(q, family.length, n) if q % 2 else np.full(q**n, q**-n)
-    bound = reach(family) or q
-    chosen = [
-        min(c, key=lambda s: max(map(abs, s)))
-        for c in by_class(family).values()
-        if any(max(map(abs, s)) <= bound for s in c)
-    ]
+    chosen = members(family)
     assert len(chosen) >= found.size
     t = inner(family, chosen, every_vector(q, n))
     # Half of the tokens are open; D_s - D_0 on them, (members, a, code).

@@ -22,8 +22,14 @@ from hardness.lower.named import (
     WorstDescent,
     certify_named,
 )
-from hardness.lower.named.batch import batch_eigenvalue, labelled
-from hardness.lower.named.descent import Descent, at_most, bessel, root_up
+from hardness.lower.named.descent import (
+    Descent,
+    at_most,
+    batch_eigenvalue,
+    bessel,
+    labelled,
+    root_up,
+)
 from instances import parse
 from instances.errors import Refuted, UsageError
 from instances.symmetric import Symmetric
@@ -40,7 +46,7 @@ SMALL = [
 ]
 ASKED: list[Descent] = [
     NoisyDescent(steps=50, clip=Fraction(1, 2), std=Fraction(2)),
-    WorstDescent(steps=3, clip=Fraction(1), within=Fraction(3, 2)),
+    WorstDescent(steps=3, clip=Fraction(1), within=Fraction(1, 6)),
     RoundedDescent(steps=2, clip=Fraction(1), grid=Fraction(10), parameters=20),
     BatchDescent(steps=4, batch=2, state_bits=1),
 ]
@@ -218,7 +224,7 @@ def test_formulas_by_hand():
     unknown, m = Unknown.of(parse("parity:d=41,m=4,noise=0.1")), math.comb(40, 4)
     asked = [
         (NoisyDescent(steps=900, clip=Fraction(3), std=Fraction(2)), 0.8 * 3 / 8 * 30 / m**0.5),
-        (WorstDescent(steps=9, clip=Fraction(3), within=Fraction(2)), 9 * 0.64 * 9 / 16 / m),
+        (WorstDescent(steps=9, clip=Fraction(3), within=Fraction(1, 10)), 9 * 144 / m),
         (
             RoundedDescent(steps=9, clip=Fraction(3), grid=Fraction(2), parameters=25),
             9 * 5 * 0.8 * 3 / 4 / m**0.5,
@@ -229,6 +235,23 @@ def test_formulas_by_hand():
     for one, excess in asked:
         value = Fraction(one.claims(unknown, Terms())[0].value)
         assert float(value - Fraction(1, m)) == pytest.approx(excess, rel=1e-11)
+
+
+def test_answers_so_far_off_that_no_step_rules_out_a_member():
+    """Then no number of steps is enough, and what is claimed is the success of a guess."""
+    asked = WorstDescent(steps=7, clip=Fraction(1), within=Fraction(2, 3))
+    made = certify_named(parse("parity:d=21,m=3"), [asked]).to_json()
+    (found,) = (c for c in made["claims"] if c["quantity"].startswith("gd-"))
+    assert (found["quantity"], found["value"]) == ("gd-within-success", "1/1140")
+    assert "any number of steps rules out no member" in check(made).statements[0]
+    for changed in (
+        {"value": "1/1141"},
+        {"parameters": {**found["parameters"], "within": "49/100"}},
+    ):
+        forged = json.loads(json.dumps(made))
+        forged["claims"][0].update(changed)
+        with pytest.raises(Refuted):
+            check(sealed(forged))
 
 
 def sealed(body: dict[str, Any]) -> dict[str, Any]:

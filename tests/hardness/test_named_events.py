@@ -8,14 +8,14 @@ import pytest
 from flint import fmpq
 
 from hardness.lower.named import NoClaim, Ratio, Unknown
-from hardness.lower.named.events import (
+from hardness.lower.named.ratio import (
+    Overlaps,
     average_bound,
     dimension,
     ratio_bound,
     sample_ratio,
     worst_average,
 )
-from hardness.lower.named.overlaps import Overlaps
 from instances import parse
 from instances.errors import UsageError
 from instances.streams import generator

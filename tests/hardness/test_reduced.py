@@ -4,7 +4,7 @@ import pytest
 from hardness.compare import run
 from hardness.oracles import Budget
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.reduced import only_coded, predictor
+from hardness.upper.reduced import predictor
 from instances import UsageError, parse
 from instances.reduced import reduce
 
@@ -77,6 +77,6 @@ def test_low_degrees_see_functions_of_low_degree(spec, degree, outcome):
 
 def test_families_without_a_factor_are_refused():
     family = parse("nice:m=2,k=2,d=6")
-    assert "not nice" in only_coded(family)
-    with pytest.raises(UsageError, match="only families whose labels are codes"):
+    assert "nice given: it lacks `coded`" in parse_learner("lowdegree").supports(family)
+    with pytest.raises(UsageError, match="it lacks `coded`"):
         reduce(family.instance(0).examples(0, 5))

@@ -36,12 +36,8 @@ class Page(HTMLParser):
         self.text.append(data)
 
 
-def test_the_figure_is_byte_stable_and_has_its_curves(small):
-    svg = both_sides(small)
-    assert svg == both_sides(small)
-    assert svg.count(b'<g id="axes_') == 3
-    assert both_sides(small, "png")[:8] == b"\x89PNG\r\n\x1a\n"
-    assert both_sides(small, "pdf") == both_sides(small, "pdf")
+def test_the_figure_has_its_curves(small):
+    assert both_sides(small).count(b'<g id="axes_') == 3
 
 
 def test_the_page_stands_alone_and_says_the_numbers(small):

@@ -104,12 +104,14 @@ NUMBERS = ["nice:m=2,k=2,d=8", "nice:m=4,k=3,d=16,tokens=gaussian,noise=0.2"]
 def test_relative_risks_of_numbers_are_inside_their_intervals(spec):
     instance = parse(spec).instance(2)
     layer = instance.layer()
-    for size, wanted in ((0.0, 1.0), (1.0, 0.0), (0.5, 0.25)):
+    for size, wanted in ((0.0, 1.0), (0.5, 0.25)):
         found = measure(instance, lambda x, size=size: size * layer(x), confidence=0.99)
         assert found.value == pytest.approx(wanted, abs=1e-12)
         assert found.low <= wanted <= found.high
         assert found.high - found.low < 0.3
-    assert measure(instance, layer).high < SOLVED_BELOW
+    found = measure(instance, layer)
+    assert found.low <= found.value < 1e-12
+    assert found.high < SOLVED_BELOW
 
 
 @pytest.mark.parametrize("spec", NUMBERS)
@@ -248,7 +250,9 @@ def test_the_evaluation_is_not_what_a_learner_saw():
             return np.zeros(x.shape)
 
         measure(instance, predict, examples=3000)
-        x = np.concatenate(asked)
+        again = {row.tobytes() for row in np.concatenate(asked)[3000:]}
+        x = np.concatenate(asked)[:3000]
+        assert again == {row.tobytes() for row in x[::8]}
         assert x.shape == (3000, 2, 8)
         assert np.mean(x == instance.examples(0, 3000).x) < 0.6
         assert np.mean(x == instance.examples(0, 3000, axis="evaluate-pilot").x) < 0.6

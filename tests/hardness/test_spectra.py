@@ -291,11 +291,9 @@ def test_a_prediction_that_is_none_has_no_spectrum(predict):
         factor(predict, 4)
 
 
-def test_a_family_without_a_factor_is_refused(monkeypatch):
-    instance = parse("parity:d=6,m=2").instance(0)
-    monkeypatch.setattr("hardness.upper.reduced.Symmetric", int)
-    with pytest.raises(UsageError, match="only symmetric functions of hidden sets"):
-        spectra(instance)
+def test_a_family_without_a_factor_is_refused():
+    with pytest.raises(UsageError, match="nice given: it lacks `coded`"):
+        spectra(parse("nice:m=2,k=2,d=6").instance(0))
 
 
 def drawn(learner=None):

@@ -87,6 +87,20 @@ def test_the_minimum_norm_point_is_the_projection_of_zero(seed):
     assert np.linalg.norm(x) > 0.1
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_minimum_norm_point_is_found_where_many_constraints_meet(seed):
+    """Boolean tokens make a constraint the sum of others, a linear layer makes them all exact."""
+    rng = np.random.default_rng(seed)
+    w = heads(rng, 1, 8)[1]
+    data = examples(rng, np.eye(8)[None] / math.sqrt(2), w, 3000)
+    found = constraints(agreement(w[0], data), data, 640)
+    u, b = found.u * found.weights[:, None], found.b * found.weights
+    body = Body(u=u, b=b, epsilon=1.25e-6, bound=8.0)
+    x = minimum_norm(body)
+    assert body.contains(x)
+    assert np.sum(x * support(body, -x)) == pytest.approx(np.sum(x * x), abs=1e-9)
+
+
 def test_the_minimum_norm_is_zero_where_zero_is_inside():
     body = Body(u=np.eye(4), b=np.zeros(4), epsilon=0.1, bound=1.0)
     assert not minimum_norm(body).any()

@@ -14,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check import check
+from hardness.check.mixture import check_mixture
+from hardness.check.scheme import Scheme, read_profile
 from hardness.check.symmetric import short
 from hardness.lower import Terms, certify
 from hardness.lower.johnson import Johnson
+from hardness.lower.mixture import mixture_spread
 from hardness.lower.sda import distance_eigenvalues, enough
 from hardness.lower.symmetric import labelled_gamma, right_about
 from instances import Profile, parse, tokens
@@ -121,7 +124,7 @@ def test_no_query_on_two_values_rules_out_more(g, spec):
     assert largest > allowed / 4
 
 
-@pytest.mark.parametrize("spec", ["d=4,m=2", "d=5,m=2", "d=5,m=2,noise=1/5", "d=6,m=2"])
+@pytest.mark.parametrize("spec", ["d=4,m=2", "d=5,m=2", "d=5,m=2,noise=1/5"])
 @pytest.mark.parametrize("g", TWO)
 def test_a_query_to_vstat_rules_out_only_correlated_members(g, spec):
     case = Enumerated(f"profile:g={g},{spec}")
@@ -168,6 +171,113 @@ def test_a_query_to_vstat_rules_out_only_correlated_members(g, spec):
     assert most[10**5] == len(sets)  # a fine oracle rules out all members at once
 
 
+def weighted_members(family):
+    """Mean signs on all z with their mean over members, and the weighted matrix: by enumeration."""
+    n, m = family.d - 1, family.m
+    places = np.array(list(itertools.product((0, 1), repeat=n)))
+    sets = np.array([[i in s for i in range(n)] for s in itertools.combinations(range(n), m)], int)
+    plus = np.array([v > family.centre for v in family.values])
+    signs = float(1 - 2 * family.noise) * np.where(plus, 1, -1)[sets @ places.T]
+    mean = signs.mean(axis=0)
+    split = np.ptp(signs, axis=0) > 1e-9
+    moved = (signs - mean)[:, split] / np.sqrt(1 - np.abs(mean[split]))
+    return signs, mean, moved, moved @ moved.T / len(places)
+
+
+@pytest.mark.parametrize("noise", ["0", "1/5"])
+@pytest.mark.parametrize("d", [3, 4, 5, 6, 7])
+def test_no_query_to_vstat_moves_the_members_further_from_their_mixture(d, noise):
+    """Every two-valued profile of d - 1 places, at queries that climb to the largest moves."""
+    rng, largest = np.random.default_rng(5), []
+    for m in range(1, d - 1):
+        for g in itertools.product((1, -1), repeat=m + 1):
+            if g[0] < 0 or min(g) > 0:
+                continue
+            family = parse(f"profile:g={str(list(g)).replace(' ', '')},d={d},m={m},noise={noise}")
+            signs, mean, _, gram = weighted_members(family)
+            spread = to_float(mixture_spread(family, Johnson.family(family)))
+            np.testing.assert_allclose(np.linalg.eigvalsh(gram)[-1], spread, rtol=1e-9)
+            starts = [*np.linalg.eigh(gram)[1].T[-2:], *rng.normal(size=(3, len(signs)))]
+            for start in starts:
+                pull, ratio = start, 0.0
+                for _ in range(6):
+                    total = 2 * pull @ (signs - mean)
+                    high = (total > ratio * (1 + mean)).astype(float)
+                    low = (-total > ratio * (1 - mean)).astype(float)
+                    for when_high, when_low in (
+                        (high, 0 * high),
+                        (1 - high, 0 * high + 1),
+                        (high, low),
+                    ):
+                        seen = when_high * (1 + signs) + when_low * (1 - signs)
+                        for closed in (1 / 2, 0):
+                            answers = closed + seen.mean(axis=1) / 4
+                            reference = answers.mean()
+                            moved, least = answers - reference, min(reference, 1 - reference)
+                            assert (moved**2).sum() <= spread / 4 * least * (1 + 1e-9) + 1e-18
+                            for t in (1, 3, 20, 1000):
+                                width = np.sqrt(np.maximum(answers * (1 - answers), 0) / t)
+                                out = np.abs(moved) > np.maximum(1 / t, width) + 1e-12
+                                assert out.sum() <= 3 * t * spread / 4
+                            if least > 1e-12:
+                                pull, ratio = moved, (moved**2).sum() / least
+                                largest.append(ratio / (spread / 4))
+    assert max(largest) > 0.6  # the bound is no accident
+
+
+@given(st.data(), st.integers(1, 9))
+@settings(max_examples=60)
+def test_the_weighted_eigenvalue_is_found_the_other_way_too(data, m):
+    d = data.draw(st.integers(m + 2, 40))
+    values = data.draw(st.lists(st.sampled_from([-1, 1]), min_size=m + 1, max_size=m + 1))
+    if len(set(values)) == 1:
+        return
+    noise = data.draw(st.fractions(0, Fraction(2, 5), max_denominator=9))
+    family = Profile(g=Expression(str(values).replace(" ", "")), d=d, m=m, noise=noise)
+    spread = mixture_spread(family, Johnson.family(family))
+    scheme = Scheme(*read_profile(family.spec))
+    check_mixture(scheme, spread, noise)
+    with pytest.raises(Refuted, match="above the one of the mixture"):
+        check_mixture(scheme, spread * (1 - fmpq(1, 2**50)), noise)
+
+
+@pytest.mark.parametrize(
+    ("spec", "t", "coin", "both"),
+    [
+        ("g=majority,d=1001,m=20", 100, 1, 12),  # the mean member is the better reference
+        ("g=majority,d=1001,m=5", 100, 4, 13),
+        ("g=parity,d=101,m=4,noise=0.1", 100, 27518, 54462),
+        ("g=mod(3),d=101,m=6", 20, 52995, 52995),  # and here it is not
+    ],
+)
+def test_the_better_reference_bounds_the_queries_to_vstat(spec, t, coin, both):
+    made = certify(parse(f"profile:{spec}"), Terms(vstat=t)).to_json()
+    check(made)
+    (value,) = (c["value"] for c in made["claims"] if c["quantity"] == "vstat-queries")
+    assert value == str(both)
+    without = copy.deepcopy(made)
+    without["evidence"]["mixture"] = None
+    for one in without["claims"]:
+        if one["quantity"] == "vstat-queries":
+            one["value"] = str(coin)
+    check(sealed(without))
+    if coin < both:
+        made["evidence"]["mixture"] = None
+        with pytest.raises(Refuted, match="fewer already"):
+            check(sealed(made))
+
+
+@pytest.mark.parametrize("spec", ["d=60,m=49", "d=1000001,m=1"])
+def test_the_mixture_of_too_large_a_family_is_left_out(spec):
+    family = parse(f"profile:g=exactly(1),{spec}")
+    data = certify(family).to_json()
+    assert data["evidence"]["mixture"] is None
+    check(data)
+    data["evidence"]["mixture"] = "1"
+    with pytest.raises(Refuted, match="too many places"):
+        check(sealed(data))
+
+
 def test_a_query_may_single_out_a_value_where_there_are_more_than_two():
     """d - 1 general queries find the set where more correlational ones are certified."""
     case = Enumerated("profile:g=parity+0.01*majority,d=5,m=2")
@@ -183,6 +293,19 @@ def test_a_query_may_single_out_a_value_where_there_are_more_than_two():
     names = {claim.quantity for claim in made.claims}
     assert "csq-queries" in names
     assert not names & {"stat-queries", "vstat-queries"}
+
+
+@pytest.mark.parametrize("g", ["majority", "parity+0.1*majority", "h**2"])
+@pytest.mark.parametrize("scaled", ["10*({})", "({})/7", "1000-({})", "({})+3"])
+def test_query_bounds_do_not_depend_on_the_units_of_the_labels(g, scaled):
+    counts = []
+    for text in (g, scaled.format(g)):
+        made = certify(parse(f"profile:g={text},d=301,m=5,noise=0.1"), Terms(tau=Fraction(1, 17)))
+        check(made.to_json())
+        names = {"csq-queries", "stat-queries"} & {c.quantity for c in made.claims}
+        counts.append({name: made.value(name) for name in names})
+    assert counts[0] == counts[1]
+    assert int(counts[0]["csq-queries"]) > 1
 
 
 @pytest.mark.parametrize("spec", ["d=5,m=2", "d=6,m=2,noise=1/10", "d=6,m=3", "d=5,m=3"])
@@ -313,6 +436,8 @@ def harmless(path):
     - a set of the code: the sets are counted and compared again, any code of the size will do;
     - multipliers of a linear program, and `enough`: every inequality is verified again, so they may
       be larger than needed. The end of the bracket is computed from `enough` and compared;
+    - the number above the weighted eigenvalue: the eigenvalue is computed again, and what follows
+      for the queries is compared;
     - block and met of the correlated sets: their number, which is compared, and their average are
       computed again.
     """
@@ -322,6 +447,8 @@ def harmless(path):
         case ("sda", "below", field, *_) | ("vstat", field, *_):
             return field in DUAL
         case ("sda", "above", "fixed" | "block" | "met"):
+            return True
+        case ("mixture",):
             return True
     return False
 
@@ -353,6 +480,9 @@ def require_evidence(data):
         most = 1 + sum(parts["inner"]) + sum(parts["caps"]) + u * (1 - gamma)
         sure = int(dual["enough"]) >= most if u else int(dual["enough"]) > most
         assert sure or int(dual["enough"]) > math.comb(n, m)
+    if "mixture" in evidence:
+        largest = np.linalg.eigvalsh(weighted_members(parse(data["spec"]))[-1])[-1]
+        assert float(Fraction(evidence["mixture"])) >= largest * (1 - 1e-9)
     above = evidence["sda"]["above"]
     if above and above["fixed"] + above["block"] + above["met"]:
         fixed = set(range(above["fixed"]))
@@ -459,6 +589,12 @@ def raised(data, name, by=1):
         lambda d: d["evidence"]["vstat"].update(d["evidence"]["sda"]["below"]),
         lambda d: d["evidence"].pop("vstat"),
         lambda d: d["evidence"].update(vstat=None),
+        lambda d: d["evidence"].pop("mixture"),
+        lambda d: d["evidence"].update(mixture="2"),  # it is 2.56 here
+        lambda d: d["evidence"].update(mixture="-1"),
+        lambda d: d["evidence"].update(mixture=3.0),
+        lambda d: d["evidence"].update(mixture=[]),
+        lambda d: d["evidence"].update(mixture="1/0"),
         # Codes.
         lambda d: d["evidence"]["code"].update(kind="all"),
         lambda d: d["evidence"]["code"].update(kind="reed-solomon", q=7),

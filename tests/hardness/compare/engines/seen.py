@@ -11,7 +11,7 @@ from hardness.compare.engines import Limits, Slot
 from hardness.compare.jobs import run_job
 from hardness.oracles import Budget
 from hardness.upper import parse_learner
-from hardness.upper.isolated.processes import below
+from hardness.upper.isolated.init import below
 
 COMMAND = (sys.executable, "-P", str(Path(__file__).with_name("misbehaving.py")))
 NONE = Limits(retries=0)

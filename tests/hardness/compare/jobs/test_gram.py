@@ -3,6 +3,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -41,13 +42,18 @@ def arrays(whole):
     return {n: np.load(io.BytesIO(b), allow_pickle=False) for n, b in whole.arrays.items()}
 
 
+@cache
+def both(spec):
+    """A cut, what its parts give, and what `verify` says."""
+    cut = cut_of(spec, seed=3)
+    return cut, cut.assemble(iter(done(cut))), verify(parse(spec), 150, 20_000, seed=3)
+
+
 @pytest.mark.parametrize("spec", SIGNS + FLOATS)
 def test_a_matrix_in_blocks_says_what_verify_says(spec):
-    cut = cut_of(spec, seed=3)
+    cut, whole, wanted = both(spec)
     assert len(cut.strips) > 1
     assert cut.parts == 1 + len(cut.strips) * 3
-    whole = cut.assemble(iter(done(cut)))
-    wanted = verify(parse(spec), 150, 20_000, seed=3)
     said = {k: v for k, v in wanted.to_json().items() if not k.startswith("stored")}
     found = {k: whole.content[k] for k in said}
     if spec in FLOATS:  # their sums are rounded in another order
@@ -59,9 +65,8 @@ def test_a_matrix_in_blocks_says_what_verify_says(spec):
 
 @pytest.mark.parametrize("spec", SIGNS + FLOATS)
 def test_anyone_can_read_the_matrix(spec):
-    cut = cut_of(spec, seed=3)
-    there = arrays(cut.assemble(iter(done(cut))))
-    family, wanted = parse(spec), verify(parse(spec), 150, 20_000, seed=3).gram
+    cut, whole, verified = both(spec)
+    there, family, wanted = arrays(whole), parse(spec), verified.gram
     assert [tuple(m) for m in there["members"].tolist()] == list(wanted.members)
     for row in cut.strips:
         products = there[f"products_{row}"].astype(float)
@@ -82,7 +87,7 @@ def test_a_block_is_the_sum_over_its_tokens(spec):
     cut = cut_of(spec, members=20)
     part = replace(cut.part(1), row=5, stop=9, start=333, count=1000)
     found = unpack(cut.content(part.do()))
-    family = cut.of.family
+    family = cut.of.grams.family
     words = fresh(family, 0)(333, 1000)
     x = tokens.unpack(words, family.d)
     opened = x[:, 0, 0] != x[:, 1, 0]
@@ -147,9 +152,9 @@ def test_parts_that_are_missing_or_damaged_are_refused():
     parts = done(cut)
     with pytest.raises(ToolkitError, match=r"part 4 .* is missing"):
         cut.assemble(iter(parts[:4]))
-    with pytest.raises(ToolkitError, match=r"part 2 .* where part 1 "):
+    with pytest.raises(ToolkitError, match=r"part 1 .* is missing"):
         cut.assemble(iter([parts[0], *parts[2:]]))
-    with pytest.raises(ToolkitError, match="where part 0 of"):
+    with pytest.raises(ToolkitError, match=r"part 0 .* is missing"):
         cut.assemble(iter([replace(parts[0], whole="another")]))
     for place in (0, len(parts[1].content) // 2, len(parts[1].content) - 30):
         content = bytearray(parts[1].content)

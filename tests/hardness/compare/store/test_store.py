@@ -173,7 +173,7 @@ def test_what_is_no_store_is_one_line(tmp_path, db):
     cases = [
         (tmp_path / "none", "does not exist"),
         (tmp_path / "empty", "is empty"),
-        (tmp_path / "text", "hardness store recover"),
+        (tmp_path / "text", "does not begin as SQLite files do"),
         (tmp_path / "folder", "is a folder"),
         (broken("newer", "PRAGMA user_version = 3"), "of version 3: this hardness reads 1 to 2"),
         (broken("other", "PRAGMA application_id = 7"), "but no store: its application id is 7"),

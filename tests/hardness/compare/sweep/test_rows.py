@@ -9,8 +9,8 @@ from scipy.stats import beta
 from hardness.compare.engines import Finished
 from hardness.compare.jobs import run_job
 from hardness.compare.store.rows import RunRow
-from hardness.compare.sweep.ends import run_row
 from hardness.compare.sweep.figures import phase
+from hardness.compare.sweep.sources import run_row
 from hardness.oracles import Budget
 from hardness.upper import Outcome, parse_learner
 

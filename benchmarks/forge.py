@@ -1,0 +1,895 @@
+"""Forged certificates: single changes of genuine ones, with every digest made to fit again.
+
+`make forge` makes 100,000 of them over all kinds of certificate. What `check` accepts is derived
+again in another way: by the makers' formulas for families that a spec names, by enumeration of all
+points and all sets of members for finite families and transcripts. It must give the same or more,
+and the change must be one that ACCEPTED explains.
+"""
+
+import argparse
+import copy
+import hashlib
+import itertools
+import json
+import math
+import os
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+import networkx as nx
+import numpy as np
+
+from hardness.check import check
+from hardness.lower import Terms, certify
+from hardness.lower.bounds import least_queries
+from hardness.lower.finite import How, certify_finite, read_source
+from hardness.lower.finite import certificate as finite_maker
+from hardness.lower.finite.certificate import digest_of
+from hardness.lower.finite.gram import enumerate_products
+from hardness.lower.finite.known import Spread
+from hardness.lower.finite.signs import vstat_cap, weighted_eigenvalue
+from hardness.lower.named import (
+    BatchDescent,
+    Kernel,
+    LowDegree,
+    NoisyDescent,
+    RoundedDescent,
+    WorstDescent,
+    certify_named,
+)
+from hardness.oracles import Budget, Character
+from hardness.oracles.adversary import CertificateAdversary, ReferenceAdversary, StabbingAdversary
+from hardness.oracles.budget import Meter
+from hardness.oracles.query import Pool, Query
+from instances import AttentionLayer, parse, save_layer
+from instances.errors import DamagedFile, Refuted, ToolkitError, Undecided
+from instances.streams import generator
+
+Json = Any
+Path_ = tuple[Any, ...]
+
+SPECS = (
+    "parity:d=6,m=2,noise=0.1",
+    "parity:d=8,m=3",
+    "profile:g=majority,d=7,m=2",
+    "profile:g=[3,-1,-1,3],d=7,m=3,noise=0.2",
+    "profile:g=parity+0.1*majority,d=7,m=2",
+    "lwr:n=3,q=8,p=2,secret=binary",
+    "lwr:n=3,q=8,p=4,secret=ternary",
+    "lwr:n=2,q=7,p=7",
+    "lwe:n=2,q=7,error=cbd,eta=1",
+    "lwe:n=2,q=23,sigma=1,secret=gaussian,spread=1",
+    "lwe:n=2,q=8,error=uniform,width=2",
+    "lpn:n=5,noise=0.1",
+    "window:n=3,q=8,parts=4",
+)
+ASKED = (
+    Kernel(features=3),
+    NoisyDescent(steps=2, clip=Fraction(1), std=Fraction(3)),
+    WorstDescent(steps=2, clip=Fraction(1), within=Fraction(3)),
+    RoundedDescent(steps=1, clip=Fraction(1), grid=Fraction(9), parameters=2),
+    BatchDescent(steps=1, batch=1, state_bits=1),
+    LowDegree(degree=3, examples=4, sample_degree=2),
+)
+FUNCTIONS = """
+import numpy as np
+
+d = 3
+signs = [lambda x: x[:, 0], lambda x: x[:, 1], lambda x: x[:, 0] * x[:, 2],
+         lambda x: np.sign(x.sum(axis=1)), lambda x: x[:, 0] * x[:, 1]]
+whole = [lambda x: x[:, 0], lambda x: x.sum(axis=1), lambda x: 2 * x[:, 1] + 1, lambda x: x[:, 2]]
+smooth = [lambda x: np.tanh(x.sum(axis=1)), lambda x: np.exp(x[:, 0] / 3.0), lambda x: x[:, 2]]
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Genuine:
+    """A certificate or transcript as its maker writes it."""
+
+    kind: str
+    data: Json
+
+
+def genuine() -> list[Genuine]:
+    """Make a small one of every kind."""
+    found = [("transcript", data) for data in _transcripts()]
+    for spec in SPECS:
+        family = parse(spec)
+        for tau, t in ((Fraction(1, 10), 100), (Fraction(9, 10), 1)):
+            made = certify(family, Terms(tau=tau, vstat=t))
+            found.append((family.name, made.to_json()))
+        for asked in ASKED:
+            if asked.about == "low-degree" and family.name not in ("parity", "profile"):
+                continue
+            try:
+                named = certify_named(family, [asked], Terms())
+            except ToolkitError:  # there is no claim about labels of more than two values
+                continue
+            found.append((f"{family.name} {asked.about}", named.to_json()))
+    found += [(data["spec"].partition(":")[0], data) for data in _finite()]
+    return [Genuine(kind=kind, data=json.loads(json.dumps(data))) for kind, data in found]
+
+
+def _finite() -> Iterator[Json]:
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        here = Path(name)
+        mine, specs, folder = here / "mine.py", here / "some.specs", here / "layers"
+        mine.write_text(FUNCTIONS)
+        specs.write_text("parity:d=4,m=2\nprofile:g=majority,d=4,m=2\n")
+        folder.mkdir()
+        rng = generator(0, "layers")
+        for i in range(3):
+            theta, w = rng.normal(size=(2, 1, 2, 2))
+            save_layer(folder / f"{i}.npz", AttentionLayer(theta=theta, w=w))
+        for source, how in (
+            (f"{mine}:signs", How()),
+            (f"{mine}:signs", How(centred=True)),
+            (f"{mine}:whole", How(centred=True)),
+            (f"{mine}:smooth", How()),
+            (f"{mine}:signs", How(method="sampling", samples=2000, steps=0)),
+            (str(folder), How(centred=True)),
+            (str(specs), How()),
+            (str(specs), How(centred=True)),
+        ):
+            yield certify_finite(read_source(source), how=how).to_json()
+        without = stack.enter_context(patch.object(finite_maker, "enumerate_products"))
+        without.side_effect = lambda *given: replace(enumerate_products(*given), tables=None)
+        for members in ("whole", "signs"):
+            yield certify_finite(read_source(f"{mine}:{members}")).to_json()
+
+
+def _transcripts() -> Iterator[Json]:
+    rng = np.random.default_rng(0)
+    sets = ((1, 2), (1, 3), (2, 4), (0, 1, 2), (3, 4), (1,), (1, 2, 3))
+    for spec, kind in (
+        ("parity:d=6,m=2,noise=0.1", ReferenceAdversary),
+        ("parity:d=6,m=2", StabbingAdversary),
+        ("parity:d=6,m=2", CertificateAdversary),
+        ("profile:g=majority,d=6,m=2", ReferenceAdversary),
+    ):
+        game = kind(parse(spec), Fraction(1, 10), Meter(Budget()))
+        for subset in sets:
+            game.ask(Character(subset=subset))
+        if kind is not CertificateAdversary:
+            game.ask(Pool(sets=((1, 2), (3, 4), (1, 5))))
+            game.ask(Query(phi=lambda x, y: x[:, 0, 1] * x[:, 1, 2] * np.sign(y[:, 0, 0])))
+        yield game.transcript(game.draw(rng)).to_json()
+
+
+# Changes.
+
+
+def places(data: Json, at: Path_ = ()) -> Iterator[Path_]:
+    """Every part of the data but the digest, the whole excepted."""
+    parts = data.items() if isinstance(data, dict) else enumerate(data)
+    for key, value in parts:
+        if at or key != "digest":
+            yield (*at, key)
+            if isinstance(value, dict | list):
+                yield from places(value, (*at, key))
+
+
+def general(data: Json, place: Path_) -> str:
+    """Name a place by what stands there: claims by their quantity, other entries of lists by *."""
+    words, here = [], data
+    for key in place:
+        here = here[key]
+        if isinstance(key, int):
+            key = here["quantity"] if words == ["claims"] else "*"
+        words.append(str(key))
+    return "/".join(words)
+
+
+def _rational(text: str) -> bool:
+    return bool(re.fullmatch(r"-?\d+(/\d+)?", text))
+
+
+def _swapped(text: str, rng: np.random.Generator) -> str:
+    spots = [i for i in range(len(text) - 1) if text[i] != text[i + 1]]
+    if not spots:
+        return text + text[-1:]
+    i = int(rng.choice(spots))
+    return text[:i] + text[i + 1] + text[i] + text[i + 2 :]
+
+
+def _letter(text: str, rng: np.random.Generator) -> str:
+    i = int(rng.integers(len(text) + 1))
+    new = "0123456789abcxyz=,:/*()+-.\n\x1b \u0663"[int(rng.integers(29))]
+    return text[:i] + new + text[i + int(rng.integers(2)) :]
+
+
+Change = Callable[[Any, np.random.Generator], Any]
+_ANY: dict[str, Change] = {
+    "null": lambda v, r: None,
+    "listed": lambda v, r: [v],
+    "true": lambda v, r: True,
+}
+_TEXT: dict[str, Change] = {
+    "letter": _letter,
+    "emptied": lambda v, r: "",
+    "split": lambda v, r: list(v),
+    **_ANY,
+}
+_RATIONAL: dict[str, Change] = {
+    "+1": lambda v, r: str(Fraction(v) + 1),
+    "-1": lambda v, r: str(Fraction(v) - 1),
+    "*2": lambda v, r: str(Fraction(v) * 2),
+    "/2": lambda v, r: str(Fraction(v) / 2),
+    "near": lambda v, r: str(Fraction(v) * (1 + Fraction(1, int(r.integers(3, 10**6))))),
+    "negated": lambda v, r: str(-Fraction(v)),
+    "digits": _swapped,
+    "unreduced": lambda v, r: f"{2 * Fraction(v).numerator}/{2 * Fraction(v).denominator}",
+    "zeros": lambda v, r: "0" + v,
+    "number": lambda v, r: int(v) if v.lstrip("-").isdigit() else float(Fraction(v)),
+    "letter": _letter,
+    **_ANY,
+}
+_WHOLE: dict[str, Change] = {
+    "+1": lambda v, r: v + 1,
+    "-1": lambda v, r: v - 1,
+    "*2": lambda v, r: v * 2,
+    "*10": lambda v, r: v * 10,
+    "negated": lambda v, r: -v,
+    "digits": lambda v, r: int(_swapped(str(abs(v)), r)),
+    "float": lambda v, r: float(v),
+    "text": lambda v, r: str(v),
+    **_ANY,
+}
+_FLOAT: dict[str, Change] = {
+    "next": lambda v, r: float(np.nextafter(v, np.inf if r.integers(2) else -np.inf)),
+    "near": lambda v, r: v * (1 + 10.0 ** -int(r.integers(2, 15))),
+    "+1": lambda v, r: v + 1,
+    "*2": lambda v, r: v * 2,
+    "negated": lambda v, r: -v,
+    "int": lambda v, r: int(v),
+    "text": lambda v, r: repr(v),
+    "infinite": lambda v, r: float("inf"),
+    "nan": lambda v, r: float("nan"),
+    **_ANY,
+}
+_LIST: dict[str, Change] = {
+    "removed": lambda v, r: _without(v, int(r.integers(len(v)))),
+    "doubled": lambda v, r: [*v, v[int(r.integers(len(v)))]],
+    "reordered": lambda v, r: [v[i] for i in r.permutation(len(v))],
+    "object": lambda v, r: {str(i): x for i, x in enumerate(v)},
+    "keys": lambda v, r: {x if isinstance(x, str) else str(x): 0 for x in v},
+    **_ANY,
+}
+_OBJECT: dict[str, Change] = {
+    "removed": lambda v, r: {k: x for k, x in v.items() if k != list(v)[int(r.integers(len(v)))]},
+    "more": lambda v, r: {**v, "more": next(iter(v.values()))},
+    "list": lambda v, r: list(v.values()),
+    **_ANY,
+}
+
+
+def _without(values: list[Any], i: int) -> list[Any]:
+    return values[:i] + values[i + 1 :]
+
+
+def changes(value: Any) -> dict[str, Change]:
+    """What can be done to a value."""
+    if isinstance(value, str):
+        return _RATIONAL if _rational(value) else _TEXT
+    if isinstance(value, bool) or value is None:
+        return {"turned": lambda v, r: not v, "zero": lambda v, r: 0, **_ANY}
+    if isinstance(value, int):
+        return _WHOLE
+    if isinstance(value, float):
+        return _FLOAT
+    if not value:
+        return _ANY
+    return _LIST if isinstance(value, list) else _OBJECT
+
+
+def resealed(data: Json, named: bool = True) -> Json:
+    """Make all digests fit: of the whole, and that in the name of a finite family."""
+    body = {k: v for k, v in data.items() if k != "digest"}
+    evidence = body.get("evidence")
+    if named and isinstance(evidence, dict) and "basis" in evidence:
+        given = evidence.get("given")
+        if isinstance(given, dict) and "specs" in given:
+            lines = "\n".join(map(str, given["specs"] if isinstance(given["specs"], list) else []))
+            digest = hashlib.sha256(lines.encode()).hexdigest()
+        else:
+            digest = digest_of(given, evidence.get("tables"))
+        body["spec"] = body["spec"].rpartition("=")[0] + "=" + digest
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
+# What is true, found in another way than the checker's.
+
+
+def falsehood(data: Json) -> str | None:
+    """Say what of an accepted file is not so; None where all is, or more."""
+    if data["format"].startswith("hardness-transcript"):
+        return _false_transcript(data)
+    finite = "basis" in data["evidence"]
+    if "heads" in data["evidence"] and not _computed(data["spec"], data["evidence"]["heads"]):
+        return "the heads do not compute the labels"
+    for claim in data["claims"]:
+        truth = _finite_truth(data, claim) if finite else _named_truth(data["spec"], claim)
+        low, high = truth
+        value, upper = Fraction(claim["value"]), claim["parameters"].get("upper")
+        found = None if finite else enumerated(data["spec"], claim)
+        if found is not None and not value - _NEAR <= found <= Fraction(upper or value) + _NEAR:
+            return f"{claim['quantity']} is claimed as {value}, all members give {float(found)}"
+        less = claim["quantity"].endswith("-success")  # at most so much: less claims more
+        more = value < low if less else value > low
+        if more or (upper is not None and Fraction(upper) < high):
+            return f"{claim['quantity']} is claimed as {value}, it is {low}"
+        exact = claim["quantity"] in _EXACT and not finite
+        if exact and value != low:
+            return f"{claim['quantity']} is claimed as {value}, it is {low} exactly"
+    return None
+
+
+_NEAR = Fraction(1, 10**9)
+_EXACT = {
+    *("pairwise-correlation", "largest-correlation", "average-correlation", "operator-norm"),
+    *("second-eigenvalue", "cross-predictability", "low-degree-advantage"),
+    "low-degree-advantage-open",
+}
+
+
+def _computed(spec: str, heads: list[Json]) -> bool:
+    family: Any = parse(spec)
+    for h, value in enumerate(family.values):
+        total = Fraction(0)
+        for head in heads:
+            x = family.rho ** (2 * h) if head["counts"] else Fraction(1)
+            u = Fraction(head["u"])
+            total += Fraction(head["a"]) * (x - u) / (x + u)
+        if total != value:
+            return False
+    return True
+
+
+def enumerated(spec: str, claim: Json) -> float | None:
+    """Find a quantity of a parity or profile by its members at all points; None for others."""
+    if spec.partition(":")[0] not in ("parity", "profile"):
+        return None
+    gram, gamma = _members(spec), float(Fraction(claim["parameters"].get("gamma", "1")))
+    size, off = len(gram), np.abs(gram - np.diag(np.diagonal(gram)))
+    away = np.eye(size) - 1 / size
+    match claim["quantity"]:
+        case "pairwise-correlation" | "largest-correlation":
+            return float(off.max())
+        case "average-correlation":
+            return float(gram.mean())
+        case "operator-norm":
+            return float(np.linalg.eigvalsh(gram)[-1])
+        case "second-eigenvalue":
+            return float(np.linalg.eigvalsh(away @ gram @ away)[-1])
+        case "cross-predictability":
+            return float((gram**2).mean())
+        case "sq-dimension":
+            return next(k for k in range(size, 0, -1) if _clique(off <= 1 / k + 1e-12) >= k)
+        case "sda-all-subsets":
+            averages = _averages(spec)
+            good = [s for s in range(1, size + 1) if max(averages[s:]) <= gamma + 1e-12]
+            # Sets of at least N/q members: those of ceil(N/q) and more.
+            return max((q for q in range(1, size + 1) if -(-size // q) in good), default=0)
+        case "sda-pair-events":
+            worst = np.sort(gram.ravel())[::-1].cumsum() / np.arange(1, size**2 + 1)
+            held = [
+                q for q in range(1, size + 1) if worst[-(-(size**2) // q**2) - 1] <= gamma + 1e-12
+            ]
+            return max(held, default=0)
+    return None
+
+
+@cache
+def _members(spec: str) -> Any:
+    """The Gram matrix of all members less the mean of g, scaled to norm 1."""
+    family: Any = parse(spec)
+    points = np.array(list(itertools.product((0, 1), repeat=family.d - 1)))
+    values = np.array([float(v) for v in family.values])
+    sets = itertools.combinations(range(family.d - 1), family.m)
+    rows = np.array([values[points[:, list(s)].sum(axis=1)] for s in sets])
+    rows -= rows.mean(axis=1, keepdims=True)
+    rows /= np.sqrt((rows**2).mean(axis=1, keepdims=True))
+    return rows @ rows.T / rows.shape[1]
+
+
+@cache
+def _averages(spec: str) -> list[float]:
+    """The largest average correlation of sets of each size, 0 .. N, over all sets."""
+    gram = _members(spec)
+    out = [-1.0] * (len(gram) + 1)
+    for start in range(1, 1 << len(gram), 1 << 14):
+        masks = np.arange(start, min(start + (1 << 14), 1 << len(gram)))
+        rows = (masks[:, None] >> np.arange(len(gram)) & 1).astype(np.float64)
+        sizes = rows.sum(axis=1)
+        found = ((rows @ gram) * rows).sum(axis=1) / sizes**2
+        for size in set(sizes.astype(int).tolist()):
+            out[size] = max(out[size], float(found[sizes == size].max()))
+    return out
+
+
+def _clique(near: Any) -> int:
+    graph = nx.from_numpy_array(near & ~np.eye(len(near), dtype=bool))
+    return max(map(len, nx.find_cliques(graph)))
+
+
+def _named_truth(spec: str, claim: Json) -> tuple[Fraction, Fraction]:
+    """The value that the makers' formulas give, and their upper end."""
+    given = claim["parameters"]
+    terms = {"t": "vstat"}
+    words = {
+        terms.get(k, k): v
+        for k, v in given.items()
+        if k in ("tau", "t", "risk", "success", "gamma")
+    }
+    found = _made(spec, tuple(sorted(words.items())), _asked(claim["quantity"], given))
+    for name, value, parameters in found:
+        if name == claim["quantity"]:
+            fixed = {k: parameters[k] for k in parameters if k not in ("upper", *given)}
+            noise = given.get("noise", parameters.get("noise"))
+            if fixed or noise != parameters.get("noise"):
+                raise AssertionError(f"{name} lacks {fixed}, or has another noise")
+            return Fraction(value), Fraction(parameters.get("upper", value))
+    raise AssertionError(f"nothing is certified of {claim['quantity']}")
+
+
+def _asked(quantity: str, given: dict[str, str]) -> Any:
+    def number(name: str, least: int | None = None) -> int | None:
+        return int(given[name]) if name in given and given[name] != "any" else least
+
+    if quantity.startswith("kernel"):
+        return Kernel(features=number("features"))
+    if quantity.startswith("low-degree"):
+        return LowDegree(
+            degree=int(given["degree"]),
+            examples=number("examples"),
+            sample_degree=number("sample_degree"),
+        )
+    if not quantity.startswith("gd-"):
+        return None
+    regime, steps = quantity.split("-")[1], number("steps")
+    if regime == "batch":
+        batch, bits = int(given["batch"]), int(given["state-bits"])
+        return BatchDescent(steps=steps, batch=batch, state_bits=bits)
+    clip = Fraction(given["clip"])
+    if regime == "noise":
+        return NoisyDescent(steps=steps, clip=clip, std=Fraction(given["noise-std"]))
+    if regime == "within":
+        return WorstDescent(steps=steps, clip=clip, within=Fraction(given["within"]))
+    grid, parameters = Fraction(given["grid"]), int(given["parameters"])
+    return RoundedDescent(steps=steps, clip=clip, grid=grid, parameters=parameters)
+
+
+@cache
+def _made(
+    spec: str, terms: tuple[tuple[str, str], ...], asked: Any
+) -> tuple[tuple[str, str, dict[str, str]], ...]:
+    words = {k: int(v) if k == "vstat" else Fraction(v) for k, v in terms}
+    family, goal = parse(spec), Terms(**words)
+    made = certify(family, goal) if asked is None else certify_named(family, [asked], goal)
+    return tuple((c.quantity, c.value, c.parameters) for c in made.claims)
+
+
+def _finite_truth(data: Json, claim: Json) -> tuple[Fraction, Fraction]:
+    """By all sets of members, of functions on all points or of what is given."""
+    squares, radius = _squares(data["evidence"], data["spec"])
+    size, name, given = len(squares), claim["quantity"], claim["parameters"]
+    sizes = np.sqrt(np.array([[float(v) for v in row] for row in squares]))
+    if name == "sq-dimension":
+        return (
+            Fraction(_dimension(squares, sizes, radius)),
+            Fraction(_dimension(squares, sizes, -radius)),
+        )
+    slack = Fraction(radius) + Fraction(1, 10**11)
+    if name.startswith("sda-"):
+        found = Fraction(_sda(squares, name, Fraction(given["gamma"])))
+        return found, found
+    if "queries" in name or "success" in name or "floor" in name:
+        signs = _signs(data["evidence"])
+        spread = Spread.of(_signed(data["evidence"], sizes) if signs is None else signs, radius)
+        right = min(spread.right_about(Fraction(given["risk"]), size), size)
+        if name == "information-floor":
+            wanted = Fraction(given["success"]) * size
+            floor = Fraction(next(n for n in range(size) if right * 2**n >= wanted))
+            return floor, floor
+        if name.startswith("vstat"):
+            cap = _vstat_cap(data["evidence"], spread, int(given["t"]))
+        else:
+            cap = spread.cap(Fraction(given["tau"]))
+        share = Fraction(right, size)
+        if name.endswith("-success"):
+            return (Fraction(1) if cap else share), Fraction(0)
+        found = least_queries(cap, (Fraction(given["success"]) - share) * size)
+        assert found is not None, "no number of queries is enough"
+        return Fraction(found), Fraction(found)
+    off = sizes - np.diag(np.diagonal(sizes))
+    mean = float(off.max()) if name == "largest-correlation" else float(sizes.mean())
+    return Fraction(mean) + slack, Fraction(mean) - slack
+
+
+def _signs(evidence: Json) -> Any:
+    """The correlations of members that are -1 and +1, as they are; None for others."""
+    given = evidence["given"]
+    bits = evidence["basis"] == "tables" and evidence["tables"]["encoding"] == "bits"
+    if not bits and not given.get("signs"):
+        return None
+    gram, _ = _gram(evidence | {"centred": False}, None)
+    return np.array([[float(v) for v in row] for row in gram]) / (1 << given["n"])
+
+
+def _vstat_cap(evidence: Json, spread: Spread, t: int) -> int:
+    weighted = None
+    if evidence["basis"] == "tables":
+        rows = [_row("bits", r, evidence["given"]["n"]) for r in evidence["tables"]["rows"]]
+        weighted = weighted_eigenvalue(np.array(rows, np.int8))
+    return vstat_cap(spread, weighted, Terms(vstat=t))
+
+
+def _sda(squares: list[list[Fraction]], name: str, gamma: Fraction) -> int:
+    """By all sets of members, or by the closest pairs."""
+    sizes = [[_root(v) for v in row] for row in squares]
+    size = len(sizes)
+    if name == "sda-pair-events":
+        closest = sorted(itertools.chain(*sizes), reverse=True)
+        worst = [sum(closest[:k]) / k for k in range(1, size**2 + 1)]
+        held = [q for q in range(1, size + 1) if worst[-(-(size**2) // q**2) - 1] <= gamma]
+        return max(held, default=0)
+    bad = 0
+    for k in range(1, size + 1):
+        for chosen in itertools.combinations(range(size), k):
+            if sum(sizes[i][j] for i in chosen for j in chosen) > gamma * k**2:
+                bad = k
+    return (size - 1) // bad if bad else size
+
+
+def _root(square: Fraction) -> Fraction:
+    """The root of a square of a rational."""
+    return Fraction(math.isqrt(square.numerator), math.isqrt(square.denominator))
+
+
+def _signed(evidence: Json, sizes: np.ndarray) -> np.ndarray:
+    gram, _ = _gram(evidence, None)
+    signs = np.sign(np.array([[float(v) for v in row] for row in gram]))
+    return sizes * np.where(signs == 0, 1, signs)
+
+
+def _squares(evidence: Json, spec: str) -> tuple[list[list[Fraction]], float]:
+    gram, radius = _gram(evidence, spec)
+    size = len(gram)
+    norms = [gram[i][i] for i in range(size)]
+    return [
+        [gram[i][j] ** 2 / (norms[i] * norms[j]) for j in range(size)] for i in range(size)
+    ], radius
+
+
+def _gram(evidence: Json, spec: str | None) -> tuple[list[list[Fraction]], float]:
+    given, radius = evidence["given"], 0.0
+    if evidence["basis"] == "specs":
+        values = []
+        for text in given["specs"]:
+            family = parse(text)
+            points = list(itertools.product((0, 1), repeat=family.d - 1))
+            for subset in itertools.combinations(range(family.d - 1), family.m):
+                values.append([family.values[sum(p[j] for j in subset)] for p in points])
+        gram = _products(values)
+    elif evidence["basis"] == "tables":
+        gram = _products(
+            [
+                _row(evidence["tables"]["encoding"], r, given["n"])
+                for r in evidence["tables"]["rows"]
+            ]
+        )
+    elif evidence["basis"] == "integers":
+        gram = _whole(given["gram"], 1)
+    else:  # correlations, centred already
+        gram = _whole(given["correlations"], 0)
+        return gram, float(given["radius"])
+    if evidence["centred"]:
+        size = len(gram)
+        rows = [sum(row, Fraction(0)) / size for row in gram]
+        total = sum(rows, Fraction(0)) / size
+        gram = [
+            [v - rows[i] - rows[j] + total for j, v in enumerate(r)] for i, r in enumerate(gram)
+        ]
+    return gram, radius
+
+
+def _products(values: list[list[Any]]) -> list[list[Fraction]]:
+    return [
+        [Fraction(sum(a * b for a, b in zip(v, w, strict=True))) for w in values] for v in values
+    ]
+
+
+def _row(encoding: str, text: str, n: int) -> list[int]:
+    data = bytes.fromhex(text)
+    if encoding == "bits":
+        return [1 - 2 * (data[i // 8] >> (i % 8) & 1) for i in range(1 << n)]
+    width = int(encoding.removeprefix("int")) // 8
+    return [
+        int.from_bytes(data[i * width : (i + 1) * width], "little", signed=True)
+        for i in range(1 << n)
+    ]
+
+
+def _whole(rows: list[list[Any]], more: int) -> list[list[Fraction]]:
+    size = len(rows)
+    full = [[Fraction(1)] * size for _ in range(size)]
+    for i, row in enumerate(rows):
+        for j, value in enumerate(row):
+            full[i][j] = full[j][i] = Fraction(value)
+    return full
+
+
+def _dimension(squares: list[list[Fraction]], sizes: np.ndarray, radius: float) -> int:
+    """The largest k with k members that are within 1/k of each other, give or take a radius."""
+    size = len(squares)
+    for k in range(size, 1, -1):
+        if radius:
+            near = sizes + radius <= 1 / k + 1e-12
+        else:
+            near = np.array([[v * k * k <= 1 for v in row] for row in squares])
+        for chosen in itertools.combinations(range(size), k):
+            if all(near[i, j] for i, j in itertools.combinations(chosen, 2)):
+                return k
+    return 1
+
+
+def _false_transcript(data: Json) -> str | None:
+    """Play every query again by the sum over all points of z."""
+    family: Any = parse(data["spec"])
+    members = list(itertools.combinations(range(1, family.d), family.m))
+    points = 1 - 2 * np.array(list(itertools.product((0, 1), repeat=family.d - 1)))
+    values = np.array([float(v) for v in family.values])
+    centre = float(family.centre)
+    factors = []
+    for subset in members:
+        count = (points[:, [j - 1 for j in subset]] < 0).sum(axis=1)
+        factors.append(centre + float(1 - 2 * family.noise) * (values[count] - centre))
+    alive = np.ones(len(members), bool)
+    for entry in data["queries"]:
+        means = _means(entry["query"], points, np.array(factors))
+        before, alive = alive, alive & (np.abs(means - entry["answer"]) <= Fraction(data["tau"]))
+        out, left = int(before.sum() - alive.sum()), int(alive.sum())
+        if (entry["ruled_out"], int(entry["alive"])) != (out, left):
+            return f"{entry['ruled_out']} members are ruled out, it is {out}"
+    if int(data["members"]) != len(members) or not alive[members.index(tuple(data["secret"]))]:
+        return "the secret does not fit the answers"
+    return None
+
+
+def _means(query: Json, points: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    if query["kind"] == "given":
+        return np.array(query["means"])
+
+    def character(subset: list[int]) -> np.ndarray:
+        sign = -1 if 0 in subset else 1
+        return sign * points[:, [j - 1 for j in set(subset) if j]].prod(axis=1)
+
+    if query["kind"] == "character":
+        values = character(query["subset"])
+    else:
+        values = np.sign(sum(character(s) for s in query["sets"]))
+    return factors @ values / len(points) / 2  # half of the tokens are open
+
+
+# Why a change may be accepted.
+
+_ASKED = (
+    "tau|t|risk|success|gamma|clip|noise-std|within|grid|parameters|batch|state-bits|steps|features"
+    "|degree|sample_degree|examples"
+)
+ACCEPTED: tuple[tuple[str, str, str], ...] = (
+    (
+        ".*",
+        "claims (removed|reordered)",
+        "a claim that is not required is left out, or claims stand in another order",
+    ),
+    (
+        ".*",
+        rf"claims/[^/]+/parameters/({_ASKED}) .*",
+        "a bound for another goal or learner, stated with it, that has the same value",
+    ),
+    (
+        "(parity|profile|lwr|lwe|lpn|window).*",
+        "spec letter",
+        "another family, named in the verdict, of which all the claims are as true",
+    ),
+    (
+        "(parity|profile).*",
+        "evidence/heads (reordered|removed)|evidence/heads/[*]/(u|counts) .*",
+        "the same heads in another order, or another head of weight 0: their sum is the same",
+    ),
+    (
+        "profile",
+        "evidence/(sda/below|vstat)/.*",
+        "other multipliers for which the inequalities hold and give the same value",
+    ),
+    (
+        "profile",
+        "evidence/mixture.*",
+        "another number that the eigenvalue does not pass, or none, and the same value follows",
+    ),
+    (
+        "profile",
+        "evidence/code/(sets|overlap).*",
+        "other sets, or in another order, or said to be nearer than they are: far enough apart",
+    ),
+    (
+        "profile",
+        "evidence/sda/above/.*",
+        "other sets of too large an average, as many",
+    ),
+    (
+        "functions|layers|specs",
+        "evidence/origin.*",
+        "where members are from is not verified, and nothing of it is printed",
+    ),
+    (
+        "functions|layers",
+        "evidence/given/names.*",
+        "members of other names: another family, whose name the verdict gives",
+    ),
+    (
+        "functions",
+        "evidence/tables/rows.*",
+        "other functions, under the name that their tables have, of which the claims are as true",
+    ),
+    (
+        "functions|layers",
+        "evidence/given/(correlations|radius|norms|gram|seed|bound|samples|signs).*",
+        "given, as the first line says, under another name; the claims follow from what is there",
+    ),
+    (
+        "functions|layers|specs",
+        "evidence/dimension/members.*",
+        "another set of members, as many and as far apart",
+    ),
+    (
+        "functions",
+        "evidence/sda.*",
+        "another set of members of too large an average, as many",
+    ),
+    (
+        "functions|layers|specs",
+        "evidence/dimension/upper/classes.*",
+        "the same classes in another order, or others that hold as well",
+    ),
+    (
+        "transcript",
+        "(secret.*|tau .*)",
+        "another member that fits every answer, or a tolerance that rules out the same members",
+    ),
+    (
+        "transcript",
+        "queries.*",
+        "other queries, answers or given means that rule out as many as the file says",
+    ),
+    (
+        "transcript",
+        "spec letter",
+        "another family in which the game is as right",
+    ),
+)
+
+
+def explained(kind: str, place: str, change: str) -> str | None:
+    """Find why a change of a place may be accepted; None where no reason is known."""
+    for what, where, why in ACCEPTED:
+        if re.fullmatch(what, kind) and re.fullmatch(where, f"{place} {change}"):
+            return why
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forgery:
+    """A change that was made, and what became of it."""
+
+    kind: str
+    place: str
+    change: str
+    accepted: bool
+    seconds: float
+    fault: str | None  # of an accepted one
+
+
+def forge(count: int, seed: int, sources: list[Genuine]) -> Iterator[Forgery]:
+    """Make so many forgeries, one source after the other, all places of a source alike."""
+    rng = np.random.default_rng(seed)
+    spots = []
+    for one in sources:
+        by_name: dict[str, list[Path_]] = {}
+        for place in places(one.data):
+            by_name.setdefault(general(one.data, place), []).append(place)
+        spots.append(list(by_name.items()))
+    # Those about named learners are many: all others have three turns for each of theirs.
+    turns = [i for i, one in enumerate(sources) for _ in range(1 if " " in one.kind else 3)]
+    made = 0
+    while made < count:
+        for one, there in ((sources[i], spots[i]) for i in turns):
+            name, found = there[int(rng.integers(len(there)))]
+            place = found[int(rng.integers(len(found)))]
+            data = copy.deepcopy(one.data)
+            here = data
+            for key in place[:-1]:
+                here = here[key]
+            old = here[place[-1]]
+            ways = changes(old)
+            way = list(ways)[int(rng.integers(len(ways)))]
+            here[place[-1]] = ways[way](old, rng)
+            if repr(here[place[-1]]) == repr(old):
+                continue
+            data = resealed(data, named=place != ("spec",))
+            made += 1
+            yield _tried(one.kind, name, way, data)
+            if made == count:
+                return
+
+
+def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:
+    start, accepted, fault = time.perf_counter(), True, None
+    try:
+        said = check(data)
+    except (Refuted, DamagedFile, Undecided):
+        accepted = False
+    seconds = time.perf_counter() - start
+    if accepted:
+        lines = (said.spec, said.assumed, *said.statements)
+        try:
+            fault = falsehood(data)
+        except (AssertionError, ToolkitError, LookupError, TypeError, ValueError) as error:
+            fault = f"it cannot be derived again: {error}"
+        if not all(line.isprintable() for line in lines):
+            fault = "its verdict has characters that cannot be printed"
+        if fault is None and explained(kind, place, change) is None:
+            fault = "no reason is known why it may be accepted"
+    return Forgery(
+        kind=kind, place=place, change=change, accepted=accepted, seconds=seconds, fault=fault
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print how many were refused and accepted of each kind; 3 where one was accepted wrongly."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args(arguments)
+    tried: Counter[str] = Counter()
+    accepted: Counter[str] = Counter()
+    seconds: Counter[str] = Counter()
+    why: Counter[str] = Counter()
+    faults: Counter[str] = Counter()
+    for one in forge(asked.count, asked.seed, genuine()):
+        tried[one.kind] += 1
+        accepted[one.kind] += one.accepted
+        seconds[one.kind] += one.seconds
+        if one.fault:
+            faults[f"{one.kind}: {one.place} {one.change}: {one.fault}"] += 1
+        elif one.accepted:
+            why[explained(one.kind, one.place, one.change) or ""] += 1
+    for kind, count in sorted(tried.items()):
+        each = 1000 * seconds[kind] / count
+        print(f"{kind:<22} {count:>7} forged {accepted[kind]:>6} accepted {each:8.2f} ms each")
+    print(f"{'all':<22} {tried.total():>7} forged {accepted.total():>6} accepted")
+    for reason, count in why.most_common():
+        print(f"{count:>7}  {reason}")
+    for fault, count in faults.most_common():
+        print(f"{count:>7}  WRONG  {fault}")
+    return 3 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,156 @@
+"""A bound that says nothing is called vacuous wherever bounds are shown, and drawn nowhere."""
+
+import pytest
+from matplotlib.figure import Figure
+
+from hardness.claims import vacuous
+from hardness.claims.descent import QUANTITIES as DESCENT
+from hardness.claims.finite import quantities as finite
+from hardness.claims.kernel import QUANTITIES as KERNEL
+from hardness.claims.modular import QUANTITIES as MODULAR
+from hardness.claims.parity import QUANTITIES as PARITY
+from hardness.claims.ratio import QUANTITIES as RATIO
+from hardness.claims.symmetric import QUANTITIES as SYMMETRIC
+from hardness.compare import compare, scaling
+from hardness.compare.game import play
+from hardness.compare.stress import stress
+from hardness.lower import certify, estimate
+from hardness.oracles import Budget
+from hardness.report.certificate import certificate_words
+from hardness.report.cost import estimate_words
+from hardness.report.figure import draw_both_sides, of_both_sides
+from hardness.report.parts.build import report_of_comparison
+from hardness.report.phase import certified_queries, infeasible
+from hardness.report.run import game_words
+from hardness.report.stress import certified_words, stress_words
+from hardness.report.stress_figure import draw_stress, of_stress
+from hardness.report.summary import comparison_table
+from hardness.upper import parse_learner
+from instances import parse
+from instances.ladders import ladder_of
+
+NEEDED = {"queries", "floor", "steps", "features"}
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Sizes of which all bounds on queries are 1, and the floors 1, 2, 2 and 3."""
+    return compare("parity:m=1", "d=3..9..2", ("trivial",), seeds=1)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Sizes of which the first bounds on queries are vacuous, and the last say something."""
+    return compare("parity:m=2", "d=4..24..4", ("trivial",), seeds=1)
+
+
+def test_every_quantity_has_its_rule():
+    every = {**DESCENT, **KERNEL, **MODULAR, **PARITY, **RATIO, **SYMMETRIC}
+    every |= finite("specs", "specs", False)
+    for name in every:
+        needed = name.split("-")[-1] in NEEDED
+        assert vacuous(name, "0") is (needed or name == "kernel-error"), name
+        above = name.startswith("low-degree") or name.endswith("-success")
+        assert vacuous(name, "1") is (needed or above), name
+        asked = name.endswith(("-queries", "-floor"))
+        assert vacuous(name, "2") is (asked or (above and "examples" not in name)), name
+        assert vacuous(name, "3") is (above and "examples" not in name), name
+
+
+def test_numbers_of_any_size_are_compared():
+    digits = "9" * 6000
+    assert not vacuous("stat-queries", digits)
+    assert vacuous("low-degree-advantage", f"{digits}/{digits[1:]}")
+    assert not vacuous("low-degree-advantage", f"{digits[1:]}/{digits}")
+    assert not vacuous("low-degree-examples", "0")  # no number of examples does
+
+
+def test_a_certificate_shows_no_1_and_keeps_its_values():
+    found = certify(parse("parity:d=3,m=1"))
+    assert [claim.value for claim in found.claims[2:]] == ["1", "1", "1"]
+    words = certificate_words(found)
+    for name in ("stat-queries", "vstat-queries", "information-floor"):
+        assert f"{name} = vacuous " in words
+    assert "sq-dimension = 2 " in words
+    assert "vacuous  " not in certificate_words(certify(parse("parity:d=30,m=3")))
+
+
+def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
+    lines = [s.split() for s in comparison_table(small).splitlines() if "certified" in s]
+    assert [line[-2:] for line in lines] == [
+        ["vacuous", "vacuous"],
+        ["vacuous", "vacuous"],
+        ["vacuous", "vacuous"],
+        ["vacuous", "3"],
+    ]
+    lines = [s for s in comparison_table(mixed).splitlines() if "certified" in s]
+    assert "vacuous" in lines[0]
+    assert lines[-1].split()[-2:] == ["7", "8"]
+    end = comparison_table(mixed).index("queries") + len("queries")  # numbers stand to the right
+    assert all(line[end - 1] != " " and line[end : end + 1].strip() == "" for line in lines)
+
+
+def test_vacuous_bounds_are_not_drawn(small, mixed):
+    def drawn(comparison):
+        figure = Figure()
+        draw_both_sides(figure, of_both_sides(comparison))
+        return [line for line in figure.axes[0].get_lines() if line.get_color() == "black"]
+
+    assert drawn(small) == []
+    (line,) = drawn(mixed)
+    assert min(line.get_ydata()) > 2
+    assert len(line.get_ydata()) < len(mixed.values)
+
+
+def test_vacuous_bounds_are_not_fitted(mixed):
+    found = {one.quantity: one for one in scaling(mixed).certified}
+    made = zip(mixed.values, mixed.certificates, strict=True)
+    values = {value: int(one.value("stat-queries")) for value, one in made}
+    assert found["stat-queries"].vacuous == tuple(v for v, n in values.items() if n <= 2)
+    assert found["stat-queries"].values == tuple(v for v, n in values.items() if n > 2)
+    assert found["stat-queries"].vacuous
+    assert found["sq-dimension"].vacuous == ()
+
+
+def test_a_phase_diagram_hatches_none_at_any_budget():
+    data = {"quantity": "stat-queries", "query_budget": 0, "certified": [
+        [{"queries": "2", "log10": 0.3}, {"queries": "3", "log10": 0.5}, None]]}  # fmt: skip
+    assert [certified_queries(data, 0, j) for j in range(3)] == [None, "3", None]
+    assert [infeasible(data, 0, j) for j in range(3)] == [False, True, False]
+
+
+def test_climbs_part_rungs_with_and_without_a_bound():
+    found = stress(["trivial"], ladder_of([f"parity:d={d},m=2" for d in (5, 8, 24)]), 1)
+    lines = certified_words(found)
+    assert lines[0].startswith("rungs 1 to 2: the query bound is vacuous.")
+    assert "rung 3: any statistical-query learner must be allowed at least 7 queries" in lines[1]
+    rows = [line.split() for line in stress_words(found).splitlines()]
+    assert [row[2] for row in rows if row[1:2] and row[1].startswith("d=")] == [
+        "vacuous",
+        "vacuous",
+        "7",
+    ]
+    figure = Figure()
+    draw_stress(figure, of_stress(found))
+    black = [line for line in figure.axes[0].get_lines() if line.get_color() == "black"]
+    assert [list(line.get_xdata()) for line in black] == [[3], [2, 3]]
+    assert all(min(line.get_ydata()) > 2 for line in black)
+
+
+def test_games_estimates_and_reports_say_it(small, mixed):
+    game = play(parse_learner("queries"), parse("parity:d=3,m=1"), Budget())
+    assert (game.bound, "the certified bound is vacuous" in game_words(game)) == (1, True)
+    found = estimate(parse("lpn:n=4,noise=0.1"))
+    claims = found.to_json()["statistical_queries"]["claims"]
+    assert {name: one["vacuous"] for name, one in claims.items()} == {
+        "orthogonal-members": False,
+        "sq-dimension": False,
+        "stat-queries": True,
+    }
+    assert "stat-queries = vacuous" in " ".join(estimate_words(found).split())
+    (card,) = report_of_comparison(small, "results.json", "").cards
+    assert {one.quantity: one.value for one in card.claims}["stat-queries"] == "vacuous"
+    assert "Vacuous here, saying nothing: stat-queries and vstat-queries." in card.means
+    assert not any("at least 1:" in line for line in card.means)
+    report = report_of_comparison(mixed, "results.json", "")
+    assert "vacuous" in {cell for line in report.cards[0].others.rows for cell in line}

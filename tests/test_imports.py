@@ -1,0 +1,107 @@
+"""Which module imports which: no circle, and no more than a command needs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import grimp
+import networkx
+import pytest
+
+from instances.spec import FAMILIES
+
+MOST = 90  # modules of the project, of which there are over 500
+
+
+def test_no_module_imports_itself_through_others():
+    """A package and its own modules too, which the contract of import-linter does not look at."""
+    graph = grimp.build_graph(
+        "hardness", "instances", exclude_type_checking_imports=True, cache_dir=None
+    )
+    imports = networkx.DiGraph(
+        (module, imported)
+        for module in graph.modules
+        for imported in graph.find_modules_directly_imported_by(module)
+    )
+    circles = [sorted(c) for c in networkx.strongly_connected_components(imports) if len(c) > 1]
+    assert circles == []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["learn", "trivial", "parity:d=16,m=3", "--budget-examples", "1000"],
+        ["learn", "queries", "parity:d=16,m=3", "--budget-queries", "10"],
+        ["learn", "elimination", "lwr:n=8,q=16,p=2,secret=binary,h=4"],
+        ["learn", "trivial", "nice:m=1,k=2,d=6"],
+        ["inspect", "parity:d=16,m=3"],
+    ],
+)
+def test_a_run_imports_what_it_needs(arguments):
+    code = f"""
+import sys
+import cli
+try:
+    cli.main({arguments})
+except SystemExit as left:
+    print("IMPORTED", *sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = done.stdout.rpartition("IMPORTED")[2].split()
+    own = [name for name in modules if name.partition(".")[0] in ("cli", "hardness", "instances")]
+    assert "hardness.commands.root" in own
+    assert len(own) <= MOST
+    assert "scipy" not in modules
+
+
+CLASSES = {
+    *("Family", "Coded", "Symmetric", "Modular", "Dense"),
+    *(kind.__name__ for kind in FAMILIES.values()),
+}
+
+
+def classes_asked_for(source):
+    """Where a family's class is asked for: by isinstance, issubclass, type() is, match; lines."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, kinds]):
+                asked = [kinds]
+            case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=asked):
+                pass
+            case ast.MatchClass(cls=kind):
+                asked = [kind]
+            case _:
+                continue
+        names = {n.id for one in asked for n in ast.walk(one) if isinstance(n, ast.Name)}
+        names |= {n.attr for one in asked for n in ast.walk(one) if isinstance(n, ast.Attribute)}
+        if names & CLASSES:
+            found.append(node.lineno)
+    return found
+
+
+def test_no_family_is_asked_for_its_class():
+    """But where a file of a user may give a Family or functions: there nothing is known of it."""
+    root = Path(__file__).parents[1]
+    asked = {
+        str(path.relative_to(root)): lines
+        for path in [root / "cli.py", *(root / "hardness").rglob("*.py")]
+        if (lines := classes_asked_for(path.read_text(encoding="utf-8")))
+    }
+    assert set(asked) <= {"hardness/lower/finite/sources.py"}, asked
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "isinstance(family, Parity)",
+        "isinstance(family, Symmetric | Modular)",
+        "isinstance(self.family, (Coded, int))",
+        "issubclass(kind, instances.coded.Coded)",
+        "type(family) is Profile",
+        "match family:\n    case Lwe(): pass",
+    ],
+)
+def test_what_asks_for_a_class_is_found(line):
+    assert classes_asked_for(line)

@@ -1,0 +1,92 @@
+"""Whatever a path is, a pipe, a device, a folder, every command that reads it ends in one line."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+FIGURES = ("stress", "scaling", "icl", "map", "adversary", "stages", "phase")
+LINES = [
+    "check {}",
+    "report {} --out r.html",
+    *(f"figure {name} {{}} --out f.svg" for name in FIGURES),
+    "inspect {}",
+    "learn queries {}",
+    "sweep plan {}",
+    "sweep status {}",
+    "store merge {} --out m.db",
+    "store recover {} --out m.db",
+    "challenge score {} --secret {} {}",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_no_kind_of_path_is_waited_for_or_a_traceback(hardness, line):
+    os.mkfifo("fifo")
+    Path("folder").mkdir()
+    for name in ("results.json", "instance.json", "challenge.json", "secret.json"):
+        os.mkfifo(f"folder/{name}")
+    Path("empty").touch()
+    for path in ("fifo", "folder", "empty", "/dev/zero", "none"):
+        found = hardness(*line.replace("{}", path).split())
+        assert found.code in (1, 2), (path, found.out)
+        found.one_line()
+
+
+def test_a_log_that_is_a_pipe_does_not_hold_a_recovery_up(hardness):
+    Path("x.db").write_bytes(b"SQLite format 3\0" + bytes(5000))
+    os.mkfifo("x.db-wal")
+    found = hardness("store", "recover", "x.db", "--out", "new.db")
+    assert found.code == 1
+    found.one_line("is damaged")
+
+
+DIGITS = "9" * 4000
+
+
+@pytest.mark.parametrize(
+    "value",
+    [DIGITS, f"{DIGITS}.5", f"-{DIGITS}", "9" * 5000, f"0.{DIGITS}", f"[{DIGITS}]", f'"{DIGITS}"'],
+)
+def test_numbers_of_4000_digits_in_toml_are_one_short_line(hardness, value):
+    lines = ['format = "hardness-sweep/1"', 'name = "few"', "[[runs]]", 'spec = "parity:d=8,m=2"']
+    lines += ['learners = ["queries"]', "seeds = 1", f"tau = {value}"]
+    Path("x.toml").write_text("\n".join(lines))
+    found = hardness("sweep", "plan", "x.toml")
+    assert found.code == 2
+    found.one_line("s")
+    assert len(found.err) < 300
+
+
+def test_what_a_file_says_reaches_the_terminal_short_and_without_control(hardness):
+    hostile = "\x1b[31m\u202e\n" + "x" * 100_000
+    for data in (
+        {"format": hostile},
+        {"format": "hardness-certificate/1" + hostile},
+        {"format": "hardness-transcript/1", hostile: 1},
+        {"format": "hardness-certificate/1", "spec": hostile, "claims": [hostile]},
+    ):
+        Path("x.json").write_text(json.dumps(data))
+        for line in (
+            "check x.json",
+            "figure stress x.json --out f.svg",
+            "report x.json --out r.html",
+        ):
+            found = hardness(*line.split())
+            assert found.code in (1, 3)
+            found.one_line()
+            assert len(found.err) < 500
+            assert found.err.rstrip("\n").isprintable()
+
+
+def test_a_column_of_a_store_that_names_a_key_twice_is_damage(hardness):
+    """Also where the row has a digest that fits: what is meant cannot be known."""
+    from hardness.compare.store.codec import to_certificate
+
+    with pytest.raises(ValueError, match="stands twice"):
+        to_certificate(
+            {"key": b"", "spec": "", "terms": "{}", "certificate": '{"spec": 1, "spec": 2}'}
+        )
+    with pytest.raises(ValueError, match="nested"):
+        to_certificate({"key": b"", "spec": "", "terms": "[" * 70, "certificate": "{}"})
