@@ -12,9 +12,9 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from collections.abc import Iterator
 
-from hardness.compare import attack, run
 from hardness.lower import estimate
 from hardness.oracles import Budget
+from hardness.runs import attack, run
 from hardness.upper import parse_learner
 from instances import ToolkitError, parse
 from instances.catalog import CATALOG, published_samples

@@ -13,7 +13,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import psutil
 
-from hardness.compare.engines import Engine, Limits, Slot, engine_of, local
+from hardness.sweep.engines import Engine, Limits, Slot, engine_of, local
 
 # A job of no kind is refused as soon as it is read: all that is left is the engine.
 NOTHING = json.dumps({"kind": "none"})

@@ -18,11 +18,11 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 from chaos import COMMAND, ENVIRONMENT, end, tree
 
-from hardness.compare.jobs import gram_cut
-from hardness.compare.store import read
 from hardness.kernels import onebit
 from hardness.kernels.planes import planes, where_counts
 from hardness.lower.verify import fresh
+from hardness.sweep.jobs import gram_cut
+from hardness.sweep.store import read
 
 SPEC = "parity:d=64,m=8"
 WORKERS = 2

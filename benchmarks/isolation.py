@@ -7,8 +7,8 @@ from pathlib import Path
 from runpy import run_path
 from typing import Any
 
-from hardness.compare import run
 from hardness.oracles import Budget
+from hardness.runs import run
 from hardness.upper import Learner, parse_learner
 from instances import Instance, parse
 

@@ -16,11 +16,11 @@ from typing import Any
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from hardness.compare.climb import Climb, Trials
-from hardness.compare.stress import Stress
-from hardness.compare.stressfile import read_stress
 from hardness.report.figures import draw
 from hardness.report.stress_figure import of_stress
+from hardness.runs.climb import Climb, Trials
+from hardness.runs.stress import Stress
+from hardness.runs.stressfile import read_stress
 from instances.ladders import ladder
 
 ROOT = Path(__file__).parent.parent

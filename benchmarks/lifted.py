@@ -20,8 +20,8 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np
 
-from hardness.compare import run
 from hardness.oracles import Budget
+from hardness.runs import run
 from hardness.upper import parse_learner
 from hardness.upper.features import MAPS, Cubic
 from hardness.upper.heads import generic_heads, heads

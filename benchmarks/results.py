@@ -15,9 +15,9 @@ from statistics import median
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from hardness.compare.run import Run
-from hardness.compare.store.reader import Reader, read
 from hardness.report.text import bound, shown_risk
+from hardness.runs.run import Run
+from hardness.sweep.store.reader import Reader, read
 from hardness.upper import parse_learner
 from instances.spec import parse_stored
 

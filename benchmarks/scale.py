@@ -23,14 +23,14 @@ from chaos import chaos
 from engines import of_dask, of_slots
 from gram_blocks import rows as gram_rows
 
-from hardness.compare.engines import Engine, Finished
-from hardness.compare.store import create, read, reopen
-from hardness.compare.store.export import export
-from hardness.compare.sweep import read_text, run_sweep
-from hardness.compare.sweep.cells import cells
-from hardness.compare.sweep.drive import drive
-from hardness.compare.sweep.run import begin
-from hardness.compare.sweep.sources import run_row
+from hardness.sweep import read_text, run_sweep
+from hardness.sweep.cells import cells
+from hardness.sweep.drive import drive
+from hardness.sweep.engines import Engine, Finished
+from hardness.sweep.run import begin
+from hardness.sweep.sources import run_row
+from hardness.sweep.store import create, read, reopen
+from hardness.sweep.store.export import export
 
 SMALL = """
 format = "hardness-sweep/1"

@@ -15,8 +15,8 @@ from typing import Any
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from hardness.compare import run
 from hardness.oracles import Budget
+from hardness.runs import run
 from hardness.upper import parse_learner
 from instances import parse
 

@@ -1,8 +1,8 @@
 """What is imported when it is first asked for, so that a command imports no more than it uses.
 
->>> from hardness.compare import run  # the function, though a module is called so too
+>>> from hardness.runs import run  # the function, though a module is called so too
 >>> run.__module__
-'hardness.compare.run'
+'hardness.runs.run'
 """
 
 import sys

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hardness.compare import compare
 from hardness.report.html.text import csv_of
 from hardness.report.html.write import write
 from hardness.report.parts.build import report_of_comparison
 from hardness.report.phase import certified_queries
+from hardness.runs import compare
 from tests.browser import CHROMIUM, DRIVER, Browser
 from tests.reports import HOSTILE, hostile, paper, report
 

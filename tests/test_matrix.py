@@ -10,10 +10,10 @@ from functools import cache
 import pytest
 
 from hardness.check import check
-from hardness.compare import Run, compare, run
-from hardness.compare.store.timeless import timeless as details_without_time
 from hardness.lower import certify, verify
 from hardness.oracles import Budget
+from hardness.runs import Run, compare, run
+from hardness.sweep.store.timeless import timeless as details_without_time
 from hardness.upper import LEARNERS, Outcome, parse_learner
 from instances import ToolkitError, parse, write_folder
 from instances.spec import FAMILIES

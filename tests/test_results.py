@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hardness.compare.run import run
 from hardness.lower import certify
 from hardness.oracles import Budget
+from hardness.runs.run import run
 from hardness.upper import learner_spec, parse_learner
 from instances import parse
 

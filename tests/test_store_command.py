@@ -8,9 +8,9 @@ import sqlite3
 import numpy as np
 import pytest
 
-from hardness.compare.store.rows import WholeRow
-from hardness.compare.store.writer import create
-from tests.hardness.compare.store.making import SPEC, key, rows, sweep
+from hardness.runs.rows import WholeRow
+from hardness.sweep.store.writer import create
+from tests.hardness.sweep.store.making import SPEC, key, rows, sweep
 
 
 @pytest.fixture

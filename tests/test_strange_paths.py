@@ -82,7 +82,7 @@ def test_what_a_file_says_reaches_the_terminal_short_and_without_control(hardnes
 
 def test_a_column_of_a_store_that_names_a_key_twice_is_damage(hardness):
     """Also where the row has a digest that fits: what is meant cannot be known."""
-    from hardness.compare.store.codec import to_certificate
+    from hardness.sweep.store.codec import to_certificate
 
     with pytest.raises(ValueError, match="stands twice"):
         to_certificate(

@@ -78,7 +78,7 @@ def test_ladders_are_listed(hardness):
 def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
     ran = []
     module = importlib.import_module(
-        "hardness.compare.stress"
+        "hardness.runs.stress"
     )  # the name in the package is the function
     real = module.run
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from hardness.compare.store import read
 from hardness.report.sweep_status import status_words
+from hardness.sweep.store import read
 
 SMALL = """\
 format = "hardness-sweep/1"

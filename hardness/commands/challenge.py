@@ -66,8 +66,8 @@ def create(
 
     Secret, seed and nonce are drawn from the operating system, so --seed is refused.
     """
-    from hardness.compare.challenge import create as make
     from hardness.report.challenge import created_words
+    from hardness.runs.challenge import create as make
     from instances.spec import parse
 
     context = click.get_current_context()
@@ -115,9 +115,9 @@ def submit(
     budget: Any,
 ) -> None:
     """Pack a submission to the challenge in DIR into the file --out, and print its digest."""
-    from hardness.compare import challenge as lib
-    from hardness.compare.challenge.submission import require_safetensors
     from hardness.report.challenge import submitted_words
+    from hardness.runs import challenge as lib
+    from hardness.runs.challenge.submission import require_safetensors
     from hardness.upper import parse_learner
     from hardness.upper.isolated import Foreign, contain
 
@@ -183,8 +183,8 @@ def score(
     commitment does not open, anything stored is not of the secret, or --against does not hold.
     """
     from hardness.commands.options import early
-    from hardness.compare import challenge as lib
     from hardness.report.challenge import scores_words
+    from hardness.runs import challenge as lib
 
     early(to)
     earlier = lib.read_scores(against) if against else None

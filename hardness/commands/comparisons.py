@@ -64,12 +64,12 @@ def compare(
 
     What every seed passed is fitted: how costs grow over the sizes, beside the certified numbers.
     """
-    from hardness.compare import Cut, compare, distinct, usual, values_of
-    from hardness.compare.results import to_json
     from hardness.lower import Terms
     from hardness.report.demo import write_results
     from hardness.report.scaling import scaling_words
     from hardness.report.summary import comparison_table
+    from hardness.runs import Cut, compare, distinct, usual, values_of
+    from hardness.runs.results import to_json
     from instances.disk import new_folder, refuse_foreign, refuse_unwritable
     from instances.errors import ToolkitError
 
@@ -123,10 +123,10 @@ def noisy_map(
     Rates are measured first, then learners run one after another, so --jobs changes nothing. --out
     writes a folder with results.json and map.svg.
     """
-    from hardness.compare.noisyparity import noisy_map
     from hardness.report.figures import draw
     from hardness.report.parity_map import of_map
     from hardness.report.parity_map_words import map_words
+    from hardness.runs.noisyparity import noisy_map
     from instances.disk import (
         new_folder,
         refuse_foreign,

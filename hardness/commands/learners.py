@@ -103,8 +103,8 @@ def _show(to: SimpleNamespace, name: str) -> None:
 
 
 def _check(to: SimpleNamespace, name: str) -> None:
-    from hardness.compare.conformance import SPECS, conformance
     from hardness.report.text import table
+    from hardness.runs.conformance import SPECS, conformance
 
     early(to)
     with progress(len(SPECS) + 5, "checking", to) as bar:

@@ -57,8 +57,8 @@ def learn(
     Against the adversary the seed is drawn from the operating system, or given by --seed; it is 0
     otherwise. A given seed is public: who knows it and this code can compute the secret.
     """
-    from hardness.compare import run
     from hardness.report.run import game_words, run_words
+    from hardness.runs import run
     from hardness.upper import parse_learner
     from hardness.upper.learner import Outcome
     from instances.capabilities import SCHEME
@@ -78,7 +78,7 @@ def learn(
     if transcript and (missing := SCHEME.missing(family)):
         raise click.UsageError(f"--transcript is of games that can be played again: {missing}")
     if against:
-        from hardness.compare import play
+        from hardness.runs import play
 
         with waiting("playing", to):
             game = play(chosen, family, budget, given_seed(context, to), strategy=oracle, tau=tau)
@@ -115,8 +115,8 @@ def distinguish(
     to: SimpleNamespace, learner: str, spec: str, trials: int, confidence: float, budget: Any
 ) -> None:
     """Play a learner against labels of a random member or coins, and report its advantage."""
-    from hardness.compare import distinguish
     from hardness.report.distinction import distinction_words
+    from hardness.runs import distinguish
     from hardness.upper import parse_learner
     from instances.spec import parse
 
@@ -151,8 +151,8 @@ def pairtest(
     to: SimpleNamespace, spec: str, examples: int, repetitions: int, level: int | None
 ) -> None:
     """Play sum_ij y_i y_j K(distance) with members and with coins, beside its exact advantage."""
-    from hardness.compare import pair_test
     from hardness.report.pairtest import pair_words
+    from hardness.runs import pair_test
     from instances.spec import parse
 
     early(to)
@@ -183,8 +183,8 @@ def pairtest(
 @shared("seed", "jobs", "force", "quiet", out=FILE)
 def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any) -> None:
     """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
-    from hardness.compare import attack, attacks_on, distinct, require_support
     from hardness.report.siege import siege_words
+    from hardness.runs import attack, attacks_on, distinct, require_support
     from hardness.upper import parse_learner
     from instances.capabilities import LINEAR_FORMS
     from instances.errors import ToolkitError, UsageError
@@ -232,8 +232,8 @@ def spectrum(
     to: SimpleNamespace, spec: str, learner: str | None, top: int, draws: int | None, budget: Any
 ) -> None:
     """Show the weight of a member by degree, and which part of it a learner has learned."""
-    from hardness.compare import spectra
     from hardness.report.spectrum import spectra_words
+    from hardness.runs import spectra
     from hardness.upper import parse_learner
 
     early(to)

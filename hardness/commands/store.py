@@ -32,8 +32,8 @@ def show(to: SimpleNamespace, db: Path) -> None:
     """Count what a store holds, by learner and outcome; also while a sweep writes it."""
     from dataclasses import asdict
 
-    from hardness.compare.store.reader import read
     from hardness.report.store import store_words
+    from hardness.sweep.store.reader import read
 
     early(to)
     with read(db) as found:
@@ -62,9 +62,9 @@ def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
     With --comparable the files of two stores with equal results are equal byte for byte. In CSV a
     text that a spreadsheet would take for a formula begins with an apostrophe.
     """
-    from hardness.compare.store.export import export as write
-    from hardness.compare.store.reader import read
     from hardness.report.text import count
+    from hardness.sweep.store.export import export as write
+    from hardness.sweep.store.reader import read
 
     if not to.out:
         raise click.UsageError("store export needs --out FILE")
@@ -94,9 +94,9 @@ def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
     Parameters of specs are read as parameters->>'d', those of learners as
     learner_parameters->>'degree': SELECT parameters->>'d' AS d, sum(passed) FROM runs GROUP BY d
     """
-    from hardness.compare.store.export import cell
-    from hardness.compare.store.reader import read
     from hardness.report.store import answer_lines, answer_table, shown
+    from hardness.sweep.store.export import cell
+    from hardness.sweep.store.reader import read
 
     if as_csv and to.as_json:
         raise click.UsageError("store query takes --csv or --json, one of the two")
@@ -127,9 +127,9 @@ def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
 
     With one store alone it is a copy of it, of this version.
     """
-    from hardness.compare.store.reader import read
-    from hardness.compare.sweep.figures import merge_stores
     from hardness.report.store import store_words
+    from hardness.sweep.figures import merge_stores
+    from hardness.sweep.store.reader import read
 
     out = _new(to, "merge")
     merge_stores(db, others, out)
@@ -144,8 +144,8 @@ def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
 @click.pass_context
 def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
     """Check a store; exits 1 where it is damaged or was edited."""
-    from hardness.compare.store.check import check as look
-    from hardness.compare.store.connect import recover_with
+    from hardness.sweep.store.check import check as look
+    from hardness.sweep.store.connect import recover_with
 
     early(to)
     found = look(db)
@@ -164,8 +164,8 @@ def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
 @shared(out="The new store.  [required]")
 def recover(to: SimpleNamespace, db: Path) -> None:
     """Write every row of a damaged store that can be read and is unchanged to --out NEW.db."""
-    from hardness.compare.store.recover import recover as write
     from hardness.report.store import recovered_words
+    from hardness.sweep.store.recover import recover as write
 
     out = _new(to, "recover")
     found = write(db, out)
@@ -181,8 +181,8 @@ def whole(to: SimpleNamespace, db: Path, key: str) -> None:
 
     KEY: of the view wholes, or how it begins.
     """
-    from hardness.compare.store.reader import read
-    from hardness.compare.store.wholes import write_arrays
+    from hardness.sweep.store.reader import read
+    from hardness.sweep.store.wholes import write_arrays
 
     if not to.out:
         raise click.UsageError("store whole needs --out FILE.npz")

@@ -76,9 +76,9 @@ def stress(
     Instances are fresh: their seeds come from the operating system, or from --seed. A --budget-...
     option stands in place of that of every rung.
     """
-    from hardness.compare.stress import Interrupted, stress
-    from hardness.compare.stressfile import to_json, write_stress
     from hardness.report.stress import stress_words
+    from hardness.runs.stress import Interrupted, stress
+    from hardness.runs.stressfile import to_json, write_stress
     from instances.errors import ToolkitError
     from instances.ladders import ladder, ladder_of
 

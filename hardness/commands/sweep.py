@@ -44,10 +44,10 @@ def sweep() -> None:
 @shared("force", out=FILE)
 def plan_command(to: SimpleNamespace, file: Path, store: Path | None, yes: bool) -> None:
     """Count the runs of a sweep file, with times from a store that has them."""
-    from hardness.compare.store import read
-    from hardness.compare.sweep.file import read_sweep, require_count
-    from hardness.compare.sweep.plan import plan
     from hardness.report.sweep import plan_words
+    from hardness.sweep.file import read_sweep, require_count
+    from hardness.sweep.plan import plan
+    from hardness.sweep.store import read
 
     early(to)
     found = read_sweep(file)
@@ -93,11 +93,11 @@ def run(
     Progress goes to stderr, with --json in lines of JSON to stdout. Ctrl-C or SIGTERM writes what
     is finished and says how to go on.
     """
-    from hardness.compare.engines import exposed
-    from hardness.compare.store import read
-    from hardness.compare.store.connect import StoreGone
-    from hardness.compare.sweep import Interrupted, read_sweep, require_count, run_sweep
     from hardness.report.sweep_status import ended_json, ended_words, go_on
+    from hardness.sweep import Interrupted, read_sweep, require_count, run_sweep
+    from hardness.sweep.engines import exposed
+    from hardness.sweep.store import read
+    from hardness.sweep.store.connect import StoreGone
     from instances.errors import DamagedFile, ToolkitError
 
     if to.out:
@@ -133,9 +133,9 @@ def run(
 @shared("force", out=FILE)
 def status(to: SimpleNamespace, store: Path) -> None:
     """Say how the sweeps of a store stand; a sweep that runs is not disturbed."""
-    from hardness.compare.store import read
-    from hardness.compare.store.place import held
     from hardness.report.sweep_status import status_json, status_words
+    from hardness.sweep.store import read
+    from hardness.sweep.store.place import held
 
     early(to)
     with read(store) as found:

@@ -7,12 +7,12 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from hardness.compare import Comparison
-from hardness.compare.distinction import implied_accuracy
 from hardness.lower import estimate
 from hardness.report.canvas import belongs, named
 from hardness.report.styles import series_style, style_of, styles_of
 from hardness.report.summary import cells, short_name
+from hardness.runs import Comparison
+from hardness.runs.distinction import implied_accuracy
 from instances.errors import UsageError
 from instances.parameters import plain
 from instances.spec import parse_stored

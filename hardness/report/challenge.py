@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from hardness.compare.challenge import Challenge, Opened, Scores, Submission
 from hardness.report.text import shown_risk, table, wrap
+from hardness.runs.challenge import Challenge, Opened, Scores, Submission
 
 _RIGHT = {True: "right", False: "wrong", None: "-"}
 

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from hardness.compare.pool import execute
 from hardness.report.canvas import STYLES
+from hardness.runs.processes import execute
 from hardness.upper.features import Cubic
 from hardness.upper.heads import generic_heads, heads
 from hardness.upper.leastsquares import Fit, LeastSquares

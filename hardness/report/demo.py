@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hardness.check import Checked, check
-from hardness.compare import Comparison, Cut, compare
-from hardness.compare.results import FORMAT, to_json
 from hardness.lower import Certificate, Terms, Verification, certify, verify
 from hardness.report.figure import both_sides
+from hardness.runs import Comparison, Cut, compare
+from hardness.runs.results import FORMAT, to_json
 from instances import parse
 from instances.disk import (
     beside,
@@ -82,7 +82,7 @@ def demo(
 
 def runs() -> int:
     """Count the runs of the demo."""
-    from hardness.compare import values_of
+    from hardness.runs import values_of
 
     return 3 * len(LEARNERS) * len(values_of(OVER)[1])
 

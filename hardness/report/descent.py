@@ -4,9 +4,9 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.claims.vacuous import WORD, vacuous
-from hardness.compare.descent import DescentStudy, descent_sizes
 from hardness.report.canvas import STYLES
 from hardness.report.text import number, table
+from hardness.runs.descent import DescentStudy, descent_sizes
 from instances.family import Family
 from instances.parameters import brief
 from instances.spec import parse_stored

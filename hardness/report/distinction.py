@@ -2,13 +2,13 @@
 
 import textwrap
 
-from hardness.compare.distinction import WORLDS, Distinction
+from hardness.runs.distinction import WORLDS, Distinction
 
 
 def distinction_words(found: Distinction) -> str:
     """Write what the trials show, and what they do not.
 
-    >>> from hardness.compare import distinguish
+    >>> from hardness.runs import distinguish
     >>> from hardness.upper import parse_learner
     >>> from instances import parse
     >>> said = distinction_words(distinguish(parse_learner("trivial"), parse("lpn:n=8,noise=0.1")))

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from hardness.claims import vacuous
-from hardness.compare.both import Comparison
-from hardness.compare.climb import passed
-from hardness.compare.run import Run
 from hardness.report.canvas import belongs, named, render
 from hardness.report.styles import Style, styles_of
 from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, query_bound, short_name
+from hardness.runs.both import Comparison
+from hardness.runs.climb import passed
+from hardness.runs.run import Run
 from instances.parameters import plain
 
 Data = dict[str, Any]

@@ -4,9 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hardness.compare import Comparison
-from hardness.compare.noisyparity import read_map
-from hardness.compare.stressfile import read_stress
 from hardness.lower.finite import FiniteFamily, of_family
 from hardness.report import (
     attack_figures,
@@ -29,6 +26,9 @@ from hardness.report.canvas import Look, render
 from hardness.report.gallery import GALLERY
 from hardness.report.panels import Panel, panels
 from hardness.report.parts.source import climbs_of, comparison_of, is_store, phase_of
+from hardness.runs import Comparison
+from hardness.runs.noisyparity import read_map
+from hardness.runs.stressfile import read_stress
 from instances.errors import UsageError
 from instances.family import Family
 from instances.strict import read_json

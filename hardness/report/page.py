@@ -1,8 +1,8 @@
 """The page of a comparison: its report as one self-contained HTML file, everything escaped."""
 
-from hardness.compare.both import Comparison
 from hardness.report.html.write import write
 from hardness.report.parts.build import report_of_comparison
+from hardness.runs.both import Comparison
 
 
 def page(comparison: Comparison, source: str = "results.json", sha256: str = "") -> str:

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from hardness.compare.pairtest import Array, PairTest
+from hardness.runs.pairtest import Array, PairTest
 from instances.symmetric import to_float
 from instances.threshold import Rational
 
@@ -13,7 +13,7 @@ _SHARED = 0.005  # parts of the mean below this are not worth words
 def pair_words(found: PairTest) -> str:
     """Write what was predicted, what was measured, and whether they agree.
 
-    >>> from hardness.compare.pairtest import pair_test
+    >>> from hardness.runs.pairtest import pair_test
     >>> from instances import parse
     >>> said = pair_words(pair_test(parse("parity:d=12,m=2"), opened=40, repetitions=200))
     >>> "predicted  3.766, exactly" in said

@@ -4,9 +4,9 @@ import math
 from statistics import median
 from textwrap import fill
 
-from hardness.compare.noisyparity import Curve, Map, Mark
 from hardness.report.parity_map import kind, solved
 from hardness.report.text import big, number, table
+from hardness.runs.noisyparity import Curve, Map, Mark
 from instances.capabilities import NOISY_PARITIES
 from instances.parameters import brief
 from instances.spec import parse_stored

@@ -10,15 +10,15 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.claims import vacuous
-from hardness.compare import Comparison
-from hardness.compare.certified import Certifier, terms_of
-from hardness.compare.choices import choices
-from hardness.compare.climb import bound_by, late, passed
-from hardness.compare.planes import Plane, planes
-from hardness.compare.slices import brief_spec, short
-from hardness.compare.store.rows import RunRow
 from hardness.lower import Certificate
 from hardness.oracles import Budget
+from hardness.runs import Comparison
+from hardness.runs.certified import Certifier, terms_of
+from hardness.runs.choices import choices
+from hardness.runs.climb import bound_by, late, passed
+from hardness.runs.planes import Plane, planes
+from hardness.runs.rows import RunRow
+from hardness.runs.slices import brief_spec, short
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
 

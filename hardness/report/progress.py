@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hardness.compare.sweep.tally import Progress
+from hardness.sweep.tally import Progress
 
 _SHOWN = 4
 

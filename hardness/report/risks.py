@@ -3,11 +3,11 @@
 from statistics import median
 from typing import Any
 
-from hardness.compare import Comparison
-from hardness.compare.run import SOLVED_BELOW
 from hardness.report.canvas import belongs, named
 from hardness.report.styles import styles_of
 from hardness.report.summary import short_name
+from hardness.runs import Comparison
+from hardness.runs.run import SOLVED_BELOW
 from hardness.upper import Outcome
 from instances.parameters import plain
 

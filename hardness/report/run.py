@@ -7,7 +7,7 @@ from hardness.claims.vacuous import vacuous
 from hardness.report.text import big, table
 
 if TYPE_CHECKING:
-    from hardness.compare import Game, Run
+    from hardness.runs import Game, Run
 
 _ROWS = 12
 

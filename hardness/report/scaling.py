@@ -4,10 +4,10 @@ import math
 import textwrap
 from typing import Any
 
-from hardness.compare import Comparison, Scaling, scaling
-from hardness.compare.scaling import CONFIDENCE, Certified, Fit, Law
 from hardness.report.summary import short_name
 from hardness.report.text import table
+from hardness.runs import Comparison, Scaling, scaling
+from hardness.runs.scaling import CONFIDENCE, Certified, Fit, Law
 from instances.parameters import plain
 
 NOTE = (

@@ -3,13 +3,13 @@
 import math
 from typing import Any
 
-from hardness.compare import Comparison, Scaling, scaling
-from hardness.compare.scaling import Law
-from hardness.compare.scaling.certified import numbers
-from hardness.compare.scaling.fits import COSTS, Fit
 from hardness.report.canvas import belongs, named
 from hardness.report.styles import Style, styles_of
 from hardness.report.summary import short_name
+from hardness.runs import Comparison, Scaling, scaling
+from hardness.runs.scaling import Law
+from hardness.runs.scaling.certified import numbers
+from hardness.runs.scaling.fits import COSTS, Fit
 from instances.errors import UsageError
 from instances.parameters import plain
 

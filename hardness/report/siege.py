@@ -1,7 +1,7 @@
 """Attacks in words: how often each found the secret, and what it took."""
 
-from hardness.compare import Siege
 from hardness.report.text import number, table
+from hardness.runs import Siege
 from hardness.upper import Outcome
 from hardness.upper.plugins.names import plugin
 from instances.limits import readable_bytes

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from hardness.compare import Spectra
 from hardness.report.canvas import named, render
 from hardness.report.styles import COLOURS
 from hardness.report.text import table
+from hardness.runs import Spectra
 from hardness.upper.spectra import Spectrum
 
 _COLOURS = {"target": COLOURS[0], "hypothesis": COLOURS[1]}

@@ -7,9 +7,9 @@ import math
 from statistics import median
 from typing import Any
 
-from hardness.compare import Comparison, Run
 from hardness.report.canvas import STYLES, named
 from hardness.report.text import table
+from hardness.runs import Comparison, Run
 from hardness.upper import parse_learner
 from instances.errors import DamagedFile, UsageError
 from instances.parameters import brief, plain

@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from hardness.compare.store.recover import Recovered
-from hardness.compare.store.rows import SweepRow
 from hardness.report.text import count, table
+from hardness.runs.rows import SweepRow
+from hardness.sweep.store.recover import Recovered
 from instances.limits import readable_bytes
 
 _WIDTH = 80

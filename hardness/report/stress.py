@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from hardness.compare.climb import OVERTIME, Climb, Trials, needed
-from hardness.compare.stress import TERMS, Certified, Stress
 from hardness.report.text import big, bound, number, table, wrap
+from hardness.runs.climb import OVERTIME, Climb, Trials, needed
+from hardness.runs.stress import TERMS, Certified, Stress
 from instances.ladders import Ladder
 from instances.parameters import brief, split_list
 from instances.spec import parse_stored
@@ -28,7 +28,7 @@ def stress_words(found: Stress) -> str:
 def headline(found: Stress, climb: Climb) -> str:
     """Say in one paragraph how far a learner climbed, with which confidence, and what stopped it.
 
-    >>> from hardness.compare.stress import stress
+    >>> from hardness.runs.stress import stress
     >>> from instances.ladders import ladder_of
     >>> one = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
     >>> headline(one, one.climbs[0])[:55]

@@ -5,11 +5,11 @@ from statistics import median
 from typing import Any
 
 from hardness.claims import vacuous
-from hardness.compare.climb import Trials
-from hardness.compare.stress import Stress
 from hardness.report.canvas import belongs, folded, named
 from hardness.report.stress import short_specs
 from hardness.report.styles import Style, styles_of
+from hardness.runs.climb import Trials
+from hardness.runs.stress import Stress
 
 Data = dict[str, Any]
 _ASKED = {

@@ -7,13 +7,13 @@ from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from hardness.compare.climb import passed
-from hardness.compare.ranges import Value
 from hardness.report.text import bound, number, shown_risk, table
+from hardness.runs.climb import passed
+from hardness.runs.ranges import Value
 from instances.parameters import plain
 
 if TYPE_CHECKING:
-    from hardness.compare.both import Comparison
+    from hardness.runs.both import Comparison
 
 Cost = Literal["queries", "examples", "seconds"]
 COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")

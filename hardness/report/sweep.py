@@ -4,8 +4,8 @@ import math
 from itertools import groupby
 from textwrap import fill
 
-from hardness.compare.sweep.plan import Part, Plan, Range
 from hardness.report.text import count, table
+from hardness.sweep.plan import Part, Plan, Range
 from hardness.upper import LEARNERS, parse_learner
 from instances.limits import readable_bytes
 from instances.parameters import brief

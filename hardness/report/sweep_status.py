@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hardness.compare.store.conflict import FAILED
-from hardness.compare.store.rows import SweepRow
-from hardness.compare.sweep.tally import Progress
 from hardness.report.progress import duration, progress_json
 from hardness.report.store import cut
 from hardness.report.text import count, table
+from hardness.runs.rows import SweepRow
+from hardness.sweep.store.conflict import FAILED
+from hardness.sweep.tally import Progress
 from hardness.upper import LEARNERS, parse_learner
 from instances.parameters import brief
 

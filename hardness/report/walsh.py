@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from hardness.compare import spectra
 from hardness.report.canvas import STYLES, named
+from hardness.runs import spectra
 from instances.family import Family
 from instances.parameters import brief
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check import check
-from hardness.compare import play
 from hardness.lower import Johnson
 from hardness.oracles import (
     Budget,
@@ -27,6 +26,7 @@ from hardness.oracles import (
 )
 from hardness.oracles.means import secrets
 from hardness.oracles.query import enumerate_mean
+from hardness.runs import play
 from hardness.upper import Outcome, parse_learner
 from instances import DamagedFile, ToolkitError, UsageError, parse
 from instances.errors import Refuted, TooLarge

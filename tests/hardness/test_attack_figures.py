@@ -5,12 +5,12 @@ import math
 
 import pytest
 
-from hardness.compare import compare, read_comparison, write_comparison
-from hardness.compare.risk import Risk
 from hardness.lower import estimate
 from hardness.oracles import Usage
 from hardness.report.attack_figures import draw_attacks, draw_training, of_attacks, of_training
 from hardness.report.figures import draw, numbers
+from hardness.runs import compare, read_comparison, write_comparison
+from hardness.runs.risk import Risk
 from hardness.upper import Outcome
 from instances import UsageError, parse
 

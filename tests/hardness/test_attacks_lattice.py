@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.arorage import widest
 from hardness.upper.embedding import best_count, embed

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.costs import costs, patience
 from instances import parse

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from hardness.compare.run import attempt
 from hardness.kernels import System
 from hardness.kernels.halves import Fit, Half, Sorted
 from hardness.kernels.supports import Parities, SumsModQ, head, heads
 from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.runs.run import attempt
 from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
 from hardness.upper.attack import needed
 from hardness.upper.blocks import Rows, amplify, choose, clear, scores

@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from hardness.compare import Run, run
-from hardness.compare.run import layer_of
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.report.run import run_words
+from hardness.runs import Run, run
+from hardness.runs.run import layer_of
 from hardness.upper import Outcome, levenberg, linear, parse_learner
 from hardness.upper.linear import features
 from hardness.upper.matching import match

@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from hardness.compare import Cut, compare, read_comparison, values_of, write_comparison
-from hardness.compare.both import specs_over
-from hardness.compare.results import to_json
+from hardness.runs import Cut, compare, read_comparison, values_of, write_comparison
+from hardness.runs.both import specs_over
+from hardness.runs.results import to_json
 from instances import AlreadyExists, DamagedFile, UsageError
 from instances.errors import ToolkitError
 
@@ -111,7 +111,7 @@ def test_a_parameter_replaces_what_the_spec_says():
 
 
 def test_nothing_runs_before_everything_was_read(monkeypatch):
-    from hardness.compare import both
+    from hardness.runs import both
 
     monkeypatch.setattr(both, "run", lambda *a, **k: pytest.fail("ran"))
     with pytest.raises(ToolkitError):

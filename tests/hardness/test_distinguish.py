@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from hardness.compare import distinguish
-from hardness.compare.distinction import (
+from hardness.oracles import Budget
+from hardness.report.distinction import distinction_words
+from hardness.runs import distinguish
+from hardness.runs.distinction import (
     advantage_interval,
     implied_accuracy,
     threshold,
 )
-from hardness.compare.distinguish import score, trial_seed
-from hardness.oracles import Budget
-from hardness.report.distinction import distinction_words
+from hardness.runs.distinguish import score, trial_seed
 from hardness.upper import Hypothesis, parse_learner
 from instances import ToolkitError, UsageError, parse
 from instances.coded import CodedExamples

@@ -7,12 +7,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hardness.compare import compare
 from hardness.report.canvas import KINDS, LOOKS
 from hardness.report.figure import both_sides, of_both_sides
 from hardness.report.figures import DRAWINGS, draw, screen
 from hardness.report.gallery import GALLERY
 from hardness.report.styles import COLOURS, MARKS, style_of, styles_of
+from hardness.runs import compare
 from hardness.upper import LEARNERS
 
 

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget
 from hardness.report import collapse
 from hardness.report.canvas import render
 from hardness.report.run import run_words
+from hardness.runs import run
 from hardness.upper import parse_learner
 from hardness.upper.heads import descend, generic_heads, heads, told
 from instances import AttentionLayer, UsageError, parse

@@ -9,24 +9,24 @@ from pathlib import Path
 import pytest
 
 from hardness.commands.root import COMMANDS
-from hardness.compare.jobs.kinds import KINDS
+from hardness.sweep.jobs.kinds import KINDS
 from hardness.upper import LEARNERS
 from instances.spec import FAMILIES
 
 PACKAGES = (
     "hardness.check",
-    "hardness.compare",
-    "hardness.compare.engines",
-    "hardness.compare.jobs",
-    "hardness.compare.store",
-    "hardness.compare.sweep",
+    "hardness.runs",
+    "hardness.sweep.engines",
+    "hardness.sweep.jobs",
+    "hardness.sweep.store",
+    "hardness.sweep",
     "hardness.lower",
     "hardness.oracles",
     "hardness.report",
     "hardness.upper",
     "instances",
 )
-HEAVY = ("scipy", "numba", "hardness.lower", "hardness.upper.levenberg", "hardness.compare.both")
+HEAVY = ("scipy", "numba", "hardness.lower", "hardness.upper.levenberg", "hardness.runs.both")
 
 
 def imported_here(package: str) -> dict[str, str]:
@@ -55,13 +55,13 @@ def test_tables_call_things_as_they_call_themselves():
 
 
 def test_a_function_is_not_hidden_by_its_module():
-    code = "import hardness.compare.stress, hardness.compare as c; print(callable(c.stress))"
+    code = "import hardness.runs.stress, hardness.runs as c; print(callable(c.stress))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
 
 
 @pytest.mark.parametrize(
-    "module", ["hardness.report.store", "hardness.report.sweep_status", "hardness.compare.store"]
+    "module", ["hardness.report.store", "hardness.report.sweep_status", "hardness.sweep.store"]
 )
 def test_reading_a_store_imports_little(module):
     code = f"import sys, {module} as m; m.__dict__.get('read') or getattr(m, 'read', 0); "

@@ -6,8 +6,8 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget
+from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.lowdegree import LowDegree
 from hardness.upper.student import gradients

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hardness.compare import Run, run
 from hardness.oracles import Budget
 from hardness.report import collapse
 from hardness.report.canvas import render
 from hardness.report.run import run_words
+from hardness.runs import Run, run
 from hardness.upper import Outcome, lifted, parse_learner
 from hardness.upper.features import Cubic, FirstOrder
 from hardness.upper.leastsquares import LeastSquares

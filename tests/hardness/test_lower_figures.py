@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hardness.compare import play
 from hardness.lower import Johnson
 from hardness.oracles import Budget
 from hardness.report import figures
 from hardness.report.figures import draw
 from hardness.report.lower_figures import adversary, correlations, eigenvalues, sda
+from hardness.runs import play
 from hardness.upper import parse_learner
 from instances import DamagedFile, parse
 

@@ -9,9 +9,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.compare.noisyparity import Rates, curves, measure, noisy_map, read_map
-from hardness.compare.noisyparity.groups import log_groups, ratio
-from hardness.compare.noisyparity.information import (
+from hardness.lower import Terms, certify
+from hardness.lower.named.members import Unknown
+from hardness.lower.named.ratio import thresholds
+from hardness.oracles import Budget
+from hardness.report.figures import draw, numbers
+from hardness.report.parity_map import of_map
+from hardness.report.parity_map_words import map_words
+from hardness.runs.noisyparity import Rates, curves, measure, noisy_map, read_map
+from hardness.runs.noisyparity.groups import log_groups, ratio
+from hardness.runs.noisyparity.information import (
     enough_of_layer,
     entropy,
     fano,
@@ -21,15 +28,8 @@ from hardness.compare.noisyparity.information import (
     success_at_least,
     success_at_most,
 )
-from hardness.compare.noisyparity.runs import usual
-from hardness.compare.noisyparity.trials import SPARE, effort
-from hardness.lower import Terms, certify
-from hardness.lower.named.members import Unknown
-from hardness.lower.named.ratio import thresholds
-from hardness.oracles import Budget
-from hardness.report.figures import draw, numbers
-from hardness.report.parity_map import of_map
-from hardness.report.parity_map_words import map_words
+from hardness.runs.noisyparity.runs import usual
+from hardness.runs.noisyparity.trials import SPARE, effort
 from hardness.upper import Outcome
 from hardness.upper.restricted import work
 from instances import DamagedFile, UsageError, parse
@@ -250,7 +250,7 @@ def test_scarce_examples_take_the_least_work_over_all_kept(equations):
 
 def test_measured_trials_are_as_many_as_expected():
     """On pools of 80 equations, at the flips that each of them has."""
-    from hardness.compare.run import learn_once
+    from hardness.runs.run import learn_once
     from hardness.upper import parse_learner
 
     family = parse("parity:d=16,m=2,noise=0.05")

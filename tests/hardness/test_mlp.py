@@ -3,8 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget
+from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.mlp import evaluate, gradient, initial
 from instances import UsageError, parse

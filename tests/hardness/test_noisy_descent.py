@@ -8,14 +8,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.compare.descent import (
-    Point,
-    build,
-    descent_sizes,
-    descent_study,
-    enough_steps,
-    judge,
-)
 from hardness.lower.bounds import Terms
 from hardness.lower.named import NoClaim, NoisyDescent, Unknown, WorstDescent
 from hardness.oracles import Budget, Meter, Spent
@@ -29,6 +21,14 @@ from hardness.oracles.gradients import (
 )
 from hardness.report.canvas import render
 from hardness.report.descent import descent_numbers, descent_words, draw_descent
+from hardness.runs.descent import (
+    Point,
+    build,
+    descent_sizes,
+    descent_study,
+    enough_steps,
+    judge,
+)
 from hardness.upper.noisygd import descend
 from instances import parse
 from instances.errors import UsageError

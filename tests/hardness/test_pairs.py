@@ -9,15 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.compare import pair_test
-from hardness.compare.pairtest import Coins
-from hardness.compare.run import attempt, run
 from hardness.kernels.pairsums import pair_sums, strips
 from hardness.lower.named.members import Unknown
 from hardness.lower.named.ratio import Ratio
 from hardness.measures.pairs import PairStatistic
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.report.pairtest import pair_words
+from hardness.runs import pair_test
+from hardness.runs.pairtest import Coins
+from hardness.runs.run import attempt, run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.pairs import Plan, pairs_cost, success, tables
 from hardness.upper.signs import signs, telling, wanted

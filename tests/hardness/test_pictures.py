@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from hardness.compare.store.timeless import timeless
 from hardness.report.figures import screen
+from hardness.sweep.store.timeless import timeless
 from instances.strict import read_json
 
 ROOT = Path(__file__).parent.parent.parent

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hardness.compare.sweep.tally import Progress, Tally
 from hardness.report.progress import progress_line
+from hardness.sweep.tally import Progress, Tally
 
 MANY = {f"learner-{i}:degree={i}": 1000 for i in range(9)}
 AT = Progress(planned=MANY, done={}, failed={"learner-1": 7}, elapsed=7200.0, remaining=99999.0)

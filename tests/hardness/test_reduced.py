@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget
+from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.reduced import predictor
 from instances import UsageError, parse

@@ -11,11 +11,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from hardness.compare import compare
 from hardness.report import both_sides, comparison_table, page
 from hardness.report.html.write import write
 from hardness.report.parts.build import report_of_comparison
 from hardness.report.summary import bounds, cells, enough
+from hardness.runs import compare
 from tests.reports import hostile, report
 
 

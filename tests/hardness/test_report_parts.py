@@ -11,14 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.compare import compare, write_comparison
-from hardness.compare.certified import Certifier
-from hardness.compare.climb import passed
-from hardness.compare.planes import planes
-from hardness.compare.run import run
-from hardness.compare.slices import chosen, slices
-from hardness.compare.store import create
-from hardness.compare.store.rows import CertificateRow, RunRow
 from hardness.lower import Terms, certify
 from hardness.oracles import Budget
 from hardness.report.figure import of_both_sides
@@ -29,10 +21,18 @@ from hardness.report.parts.material import Material
 from hardness.report.parts.source import comparison_of
 from hardness.report.parts.tables import interval, learner_rows
 from hardness.report.phase import infeasible, of_phase
+from hardness.runs import compare, write_comparison
+from hardness.runs.certified import Certifier
+from hardness.runs.climb import passed
+from hardness.runs.planes import planes
+from hardness.runs.rows import CertificateRow, RunRow
+from hardness.runs.run import run
+from hardness.runs.slices import chosen, slices
+from hardness.sweep.store import create
 from hardness.upper import Outcome, parse_learner
 from instances import parse
 from instances.errors import DamagedFile, UsageError
-from tests.hardness.compare.sweep.here import sweep_here
+from tests.hardness.sweep.here import sweep_here
 
 SWEEP = """
 format = "hardness-sweep/1"

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from hardness.compare import measure
-from hardness.compare.risk import bernstein
-from hardness.compare.risk import numbers as risk_module
-from hardness.compare.risk.numbers import cut, row_reach
-from hardness.compare.run import SOLVED_BELOW
+from hardness.runs import measure
+from hardness.runs.risk import bernstein
+from hardness.runs.risk import numbers as risk_module
+from hardness.runs.risk.numbers import cut, row_reach
+from hardness.runs.run import SOLVED_BELOW
 from instances import ToolkitError, parse
 
 INSTANCE = parse("parity:d=10,m=3,noise=0.1").instance(0)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from hardness.compare import measure
-from hardness.compare.risk.cubic import _sixth_moment, _tilted, lengths
-from hardness.compare.risk.record import chernoff
-from hardness.compare.run import SOLVED_BELOW
+from hardness.runs import measure
+from hardness.runs.risk.cubic import _sixth_moment, _tilted, lengths
+from hardness.runs.risk.record import chernoff
+from hardness.runs.run import SOLVED_BELOW
 from instances import parse
 from instances.cubic import coefficients, power, reach
 

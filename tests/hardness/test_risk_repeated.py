@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from hardness.compare import measure, run
-from hardness.compare.risk import repeated
 from hardness.oracles import Budget
+from hardness.runs import measure, run
+from hardness.runs.risk import repeated
 from hardness.upper import Failed, Hypothesis, Outcome
 from instances import parse
 
@@ -161,7 +161,7 @@ def test_every_kind_of_risk_asks_again_and_rounding_is_no_coin(spec):
 
 def test_all_batches_of_long_tokens_are_asked_for_again(monkeypatch):
     """Where the tokens do not fit in one call, one that is wrong in a later call is found."""
-    monkeypatch.setattr("hardness.compare.risk.record._BATCH_NUMBERS", 1 << 10)
+    monkeypatch.setattr("hardness.runs.risk.record._BATCH_NUMBERS", 1 << 10)
     late = RightOnce()
     late.calls = -4  # right in the first five calls
     assert judged(late, 2000) is None

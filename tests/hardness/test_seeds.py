@@ -2,8 +2,8 @@
 
 import pytest
 
-from hardness.compare import play
 from hardness.oracles import Budget
+from hardness.runs import play
 from hardness.upper import parse_learner
 from instances import parse
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from hardness.compare import Siege, attack, attacks_on
-from hardness.compare.risk import Risk
-from hardness.compare.run import run
-from hardness.compare.siege import known
 from hardness.oracles import Budget, Usage
 from hardness.report.siege import siege_words
+from hardness.runs import Siege, attack, attacks_on
+from hardness.runs.risk import Risk
+from hardness.runs.run import run
+from hardness.runs.siege import known
 from hardness.upper import Outcome, learner_spec, parse_learner
 from instances import ToolkitError, UsageError, parse, read_folder, write_folder
 

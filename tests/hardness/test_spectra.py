@@ -3,12 +3,12 @@ import itertools
 import numpy as np
 import pytest
 
-from hardness.compare import learn_once, run, spectra
 from hardness.lower.correlation import exact, exact_gram, sampled
 from hardness.measures.leap import information_exponent, leap
 from hardness.oracles import Budget
 from hardness.report.spectrum import spectra_words, weight_figure
 from hardness.report.styles import COLOURS
+from hardness.runs import learn_once, run, spectra
 from hardness.upper import parse_learner
 from hardness.upper.factor import factor, factor_table
 from hardness.upper.spectra import learned, member_spectrum, spectrum

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from hardness.compare import compare, run, write_comparison
 from hardness.oracles import Budget
 from hardness.report.figures import draw, numbers
 from hardness.report.run import run_words
 from hardness.report.stages import of_dial, of_run, stage_words
+from hardness.runs import compare, run, write_comparison
 from hardness.upper import parse_learner
 from instances import DamagedFile, UsageError, parse
 

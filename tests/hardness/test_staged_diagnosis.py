@@ -4,8 +4,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget, Meter
+from hardness.runs import run
 from hardness.upper.staged.agreement import Agreement
 from hardness.upper.staged.data import Data, error_bound, relative_error
 from hardness.upper.staged.diagnosis import HoldOut, diagnose, moment_measures

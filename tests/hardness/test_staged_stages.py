@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from hardness.compare import run
 from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.runs import run
 from hardness.upper import Outcome
 from hardness.upper.staged.agreement import agreement, smallest
 from hardness.upper.staged.constraints import constraints

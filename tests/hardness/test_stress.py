@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardness.compare import climb as climbing
-from hardness.compare.climb import Climb, Trials, bound_by, confidence, held, needed, passed
-from hardness.compare.run import run
-from hardness.compare.stress import Interrupted, instance_seeds, stress
 from hardness.oracles import Budget
+from hardness.runs import climb as climbing
+from hardness.runs.climb import Climb, Trials, bound_by, confidence, held, needed, passed
+from hardness.runs.run import run
+from hardness.runs.stress import Interrupted, instance_seeds, stress
 from hardness.upper import parse_learner
 from instances import UsageError, parse
 from instances.ladders import ladder, ladder_of

@@ -11,9 +11,6 @@ from hardness.claims.modular import QUANTITIES as MODULAR
 from hardness.claims.parity import QUANTITIES as PARITY
 from hardness.claims.ratio import QUANTITIES as RATIO
 from hardness.claims.symmetric import QUANTITIES as SYMMETRIC
-from hardness.compare import compare, scaling
-from hardness.compare.game import play
-from hardness.compare.stress import stress
 from hardness.lower import certify, estimate
 from hardness.oracles import Budget
 from hardness.report.certificate import certificate_words
@@ -25,6 +22,9 @@ from hardness.report.run import game_words
 from hardness.report.stress import certified_words, stress_words
 from hardness.report.stress_figure import draw_stress, of_stress
 from hardness.report.summary import comparison_table
+from hardness.runs import compare, scaling
+from hardness.runs.game import play
+from hardness.runs.stress import stress
 from hardness.upper import parse_learner
 from instances import parse
 from instances.ladders import ladder_of

@@ -12,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check import check
-from hardness.compare import play, run
-from hardness.compare.game import listed_spread
 from hardness.oracles import (
     Budget,
     Character,
@@ -31,6 +29,8 @@ from hardness.oracles import (
 )
 from hardness.oracles.means import by_code, unlisted
 from hardness.oracles.query import enumerate_mean
+from hardness.runs import play, run
+from hardness.runs.game import listed_spread
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.versionspace import VersionSpace
 from instances import Coded, UsageError, parse

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget
+from hardness.runs import run
 from hardness.upper import parse_learner
 from instances import UsageError, parse
 

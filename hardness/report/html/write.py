@@ -9,12 +9,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from hardness.compare.pool import execute
 from hardness.report.html import text
 from hardness.report.html.charts import Drawn, drawn
 from hardness.report.html.swatches import mark_of
 from hardness.report.parts.records import LearnerRow, Report
 from hardness.report.styles import styles_of
+from hardness.runs.processes import execute
 
 SECTIONS = ("both-sides", "phase", "climbs", "stages", "scaling")  # that the page lays out
 FIRST = 100  # rows of a long table that stand in the page without its script

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from hardness.compare import Comparison, scaling
-from hardness.compare.slices import Slice
 from hardness.report.parts.cards import cards
 from hardness.report.parts.charts import charts
 from hardness.report.parts.growth import growth
@@ -15,6 +13,8 @@ from hardness.report.parts.staged import diagnoses
 from hardness.report.parts.summary import SCOPE, summary
 from hardness.report.parts.tables import learner_rows, runs_table
 from hardness.report.text import count
+from hardness.runs import Comparison, scaling
+from hardness.runs.slices import Slice
 
 
 def report_of(path: Path) -> Report:
@@ -25,7 +25,7 @@ def report_of(path: Path) -> Report:
 def report_of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Report:
     """Make the report of a comparison; source: where it lies, for the commands.
 
-    >>> from hardness.compare import compare
+    >>> from hardness.runs import compare
     >>> found = compare("parity:m=2", "d=6..8", ("elimination", "trivial"), seeds=2)
     >>> made = report_of_comparison(found, "out")
     >>> made.title, len(made.runs.rows), [chart.name for chart in made.charts]

@@ -2,13 +2,13 @@
 
 import shlex
 
-from hardness.compare.lines import lines, point_of
 from hardness.lower import Certificate, Claim, Terms
 from hardness.report.certificate import shown_value
 from hardness.report.cost import beside_words
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import Card, Cell, Claimed, Table
 from hardness.report.text import big, bound
+from hardness.runs.lines import lines, point_of
 from instances.parameters import whole
 from instances.spec import parse_stored
 

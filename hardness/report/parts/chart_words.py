@@ -2,8 +2,8 @@
 
 import shlex
 
-from hardness.compare.run import Run
 from hardness.report.parts.records import Cell
+from hardness.runs.run import Run
 
 
 def command(source: str, name: str, choice: str) -> str:

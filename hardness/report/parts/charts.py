@@ -3,10 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from hardness.compare.planes import Plane
-from hardness.compare.scaling import Scaling
-from hardness.compare.slices import Slice
-from hardness.compare.store.rows import FigureRow
 from hardness.report.figure import of_both_sides
 from hardness.report.parts.chart_words import command, joined, seed_cell
 from hardness.report.parts.climbs import of_climbs
@@ -18,6 +14,10 @@ from hardness.report.parts.tables import succeeded
 from hardness.report.risks import of_risks
 from hardness.report.scaling_figure import of_scaling
 from hardness.report.stages import of_dial
+from hardness.runs.planes import Plane
+from hardness.runs.rows import FigureRow
+from hardness.runs.scaling import Scaling
+from hardness.runs.slices import Slice
 from instances.parameters import plain
 
 Data = dict[str, Any]

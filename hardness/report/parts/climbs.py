@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hardness.compare.certified import Certifier
-from hardness.compare.climb import Climb, Trials
-from hardness.compare.store.rows import FigureRow, RunRow
-from hardness.compare.stress import TERMS, Certified, Stress, instance_seeds
 from hardness.lower import Certificate
 from hardness.oracles import Budget
 from hardness.report.stress_figure import of_stress
+from hardness.runs.certified import Certifier
+from hardness.runs.climb import Climb, Trials
+from hardness.runs.rows import FigureRow, RunRow
+from hardness.runs.stress import TERMS, Certified, Stress, instance_seeds
 from instances.errors import DamagedFile, ToolkitError
 from instances.ladders import ladder_of
 

@@ -1,9 +1,9 @@
 """Fitted growth of the slices of a report, as tables."""
 
-from hardness.compare.scaling import CONFIDENCE, Scaling
-from hardness.compare.slices import Slice
 from hardness.report.parts.records import Cell, Growth, Table
 from hardness.report.scaling import NOTE, cells, left_out
+from hardness.runs.scaling import CONFIDENCE, Scaling
+from hardness.runs.slices import Slice
 from instances.parameters import plain
 
 HEADER = ("learner", "cost", "sizes", "power law", "exponential, a unit", "which", "certified")

@@ -4,15 +4,15 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hardness.compare import Comparison, read_comparison
-from hardness.compare.certified import Certifier
-from hardness.compare.planes import Plane, planes
-from hardness.compare.slices import Slice, slices
-from hardness.compare.store import read
-from hardness.compare.store.check import check
-from hardness.compare.store.rows import FigureRow, RunRow, SweepRow
 from hardness.oracles import Budget
 from hardness.report.phase import diagrams, rows_of
+from hardness.runs import Comparison, read_comparison
+from hardness.runs.certified import Certifier
+from hardness.runs.planes import Plane, planes
+from hardness.runs.rows import FigureRow, RunRow, SweepRow
+from hardness.runs.slices import Slice, slices
+from hardness.sweep.store import read
+from hardness.sweep.store.check import check
 from instances.errors import DamagedFile
 from instances.strict import RESULTS, opened, read_bytes
 

@@ -1,11 +1,11 @@
 """The chart of a phase diagram: its table, and what its hatching does and does not say."""
 
 from hardness.claims.vacuous import WORD
-from hardness.compare.planes import Plane
 from hardness.report.parts.chart_words import command
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import Cell, Chart, Table
 from hardness.report.phase import Data, certified_queries, infeasible, of_phase
+from hardness.runs.planes import Plane
 
 
 def phase_chart(material: Material, found: tuple[Plane, int], place: int) -> Chart:

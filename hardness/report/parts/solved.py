@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from hardness.compare.choices import fixed_words, split_choice
-from hardness.compare.slices import Slice, short
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import LearnerRow
 from hardness.report.parts.tables import costs, learner_rows, succeeded
 from hardness.report.phase import SHARE, asks
+from hardness.runs.choices import fixed_words, split_choice
+from hardness.runs.slices import Slice, short
 from hardness.upper import LEARNERS
 from instances.parameters import plain
 

@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from hardness.compare import Comparison, read_comparison
-from hardness.compare.certified import Certifier
-from hardness.compare.choices import choose
-from hardness.compare.planes import planes
-from hardness.compare.slices import Slice, chosen, slices
-from hardness.compare.store import read
-from hardness.compare.store.connect import MAGIC
 from hardness.report.parts.climbs import of_climbs
 from hardness.report.phase import Data, diagrams, of_phase, plane_of
+from hardness.runs import Comparison, read_comparison
+from hardness.runs.certified import Certifier
+from hardness.runs.choices import choose
+from hardness.runs.planes import planes
+from hardness.runs.slices import Slice, chosen, slices
+from hardness.sweep.store import read
+from hardness.sweep.store.connect import MAGIC
 from instances.errors import DamagedFile, UsageError
 from instances.strict import opened
 

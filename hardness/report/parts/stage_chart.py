@@ -2,12 +2,12 @@
 
 import shlex
 
-from hardness.compare.run import Run
-from hardness.compare.slices import Slice
 from hardness.report.parts.chart_words import joined
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import Cell, Chart, Table
 from hardness.report.stages import of_run
+from hardness.runs.run import Run
+from hardness.runs.slices import Slice
 from instances.errors import DamagedFile
 from instances.parameters import plain
 

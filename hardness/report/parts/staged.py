@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from statistics import median
 from typing import Any
 
-from hardness.compare.store.rows import RunRow
 from hardness.report.parts.records import Cell, Diagnosis, Table
 from hardness.report.parts.tables import succeeded
+from hardness.runs.rows import RunRow
 
 HEADER = ("signal", "runs that measured it", "flagged", "median", "limit", "advice")
 

@@ -5,11 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hardness.claims import vacuous
-from hardness.compare.both import Comparison, values_of
-from hardness.compare.ranges import Value
-from hardness.compare.run import SOLVED_BELOW
-from hardness.compare.scaling import Scaling
-from hardness.compare.slices import Slice, brief_spec, short
 from hardness.lower import Certificate, Terms
 from hardness.report.parts.cards import certified
 from hardness.report.parts.material import Material
@@ -17,6 +12,11 @@ from hardness.report.parts.solved import furthest, listed, no_queries, nothing, 
 from hardness.report.parts.tables import succeeded
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
+from hardness.runs.both import Comparison, values_of
+from hardness.runs.ranges import Value
+from hardness.runs.run import SOLVED_BELOW
+from hardness.runs.scaling import Scaling
+from hardness.runs.slices import Slice, brief_spec, short
 from instances.errors import UsageError
 from instances.parameters import plain
 

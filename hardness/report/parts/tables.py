@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 from statistics import median
 
-from hardness.compare.climb import late, passed
-from hardness.compare.store.rows import RunRow
-from hardness.compare.worlds import answers, version_of, version_words
 from hardness.oracles import Budget
 from hardness.report.marks import plain_number
 from hardness.report.parts.records import Cell, LearnerRow, Table
 from hardness.report.text import number
+from hardness.runs.climb import late, passed
+from hardness.runs.rows import RunRow
+from hardness.runs.worlds import answers, version_of, version_words
 from instances.parameters import plain
 
 CONFIDENCE = 0.95

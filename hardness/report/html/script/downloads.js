@@ -10,7 +10,7 @@ function download(name, type, content) {
   setTimeout(() => URL.revokeObjectURL(address), 60000);
 }
 
-// As `cell` of hardness/compare/store/export.py: no text is a formula.
+// As `cell` of hardness/sweep/store/export.py: no text is a formula.
 function csvCell(value) {
   if (value === null) return "";
   if (typeof value === "number") return String(value);

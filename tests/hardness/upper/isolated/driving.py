@@ -12,10 +12,10 @@ from typing import Any
 import psutil
 import pytest
 
-from hardness.compare import run
-from hardness.compare.run import Run
 from hardness.oracles import Budget
 from hardness.oracles.budget import restart_peak
+from hardness.runs import run
+from hardness.runs.run import Run
 from hardness.upper import Outcome
 from hardness.upper.isolated import CONTAIN, Foreign, contain, fence
 from instances import parse

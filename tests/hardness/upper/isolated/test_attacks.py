@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget
+from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.isolated import contain, fence
 from instances import parse, read_folder, write_folder

@@ -13,9 +13,9 @@ import numpy as np
 import psutil
 import pytest
 
-from hardness.compare import play, run
-from hardness.compare.run import attempt
 from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.runs import play, run
+from hardness.runs.run import attempt
 from hardness.upper import Outcome
 from hardness.upper.isolated import foreign, init
 from hardness.upper.isolated.messages import Channel

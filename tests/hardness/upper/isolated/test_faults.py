@@ -6,8 +6,8 @@ from multiprocessing import resource_tracker
 
 import pytest
 
-from hardness.compare.pool import execute
 from hardness.oracles import Budget
+from hardness.runs.processes import execute
 from hardness.upper import Outcome
 from hardness.upper.isolated import foreign
 from tests.hardness.upper.isolated.driving import (

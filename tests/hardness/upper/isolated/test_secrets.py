@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
-from hardness.compare import run
-from hardness.compare.pool import execute
 from hardness.oracles import Budget
+from hardness.runs import run
+from hardness.runs.processes import execute
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.isolated.messages import Channel
 from instances import parse, read_folder, write_folder

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from hardness.compare import run
 from hardness.oracles import Budget
+from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from instances import ToolkitError, parse, read_folder, write_folder
 from tests.hardness.upper.isolated.driving import LEVELS, contained, nothing_left

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from hardness.compare.run import run
 from hardness.oracles import Budget, Meter, Spent
+from hardness.runs.run import run
 from hardness.upper import Hypothesis, Outcome, learner_spec
 from hardness.upper.plugins import Function, adapt, function, load, template
 from hardness.upper.plugins.views import completed, flat, gather

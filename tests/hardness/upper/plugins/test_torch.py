@@ -5,8 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from hardness.compare.run import run
 from hardness.oracles import Budget
+from hardness.runs.run import run
 from hardness.upper import Outcome
 from hardness.upper.plugins import Module, adapt, load, template
 from instances import UsageError, parse

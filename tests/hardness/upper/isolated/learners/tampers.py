@@ -194,7 +194,7 @@ class Patches(Base):
     """The judge, numpy, the messages and the oracle: those of its own process alone."""
 
     def tamper(self):
-        import hardness.compare.run as judge
+        import hardness.runs.run as judge
         import hardness.upper.isolated.child as child
         import hardness.upper.isolated.messages as messages
 

@@ -1,0 +1,63 @@
+"""Both sides together: runs of learners, their risks, and bounds over a range of sizes."""
+
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.runs.both import Comparison, Cut, compare, distinct, usual, values_of
+    from hardness.runs.climb import Climb
+    from hardness.runs.descent import DescentStudy, descent_sizes, descent_study
+    from hardness.runs.distinction import Distinction
+    from hardness.runs.distinguish import distinguish
+    from hardness.runs.game import Game, play
+    from hardness.runs.pairtest import PairTest, pair_test
+    from hardness.runs.results import read_comparison, write_comparison
+    from hardness.runs.risk import Risk, measure
+    from hardness.runs.run import Run, learn_once, require_support, run
+    from hardness.runs.scaling import Scaling, scaling
+    from hardness.runs.siege import Siege, attack, attacks_on
+    from hardness.runs.spectrum import Attempt, Spectra, spectra
+    from hardness.runs.stress import Stress, stress
+    from hardness.runs.stressfile import read_stress, write_stress
+
+__all__ = [
+    "Attempt",
+    "Climb",
+    "Comparison",
+    "Cut",
+    "DescentStudy",
+    "Distinction",
+    "Game",
+    "PairTest",
+    "Risk",
+    "Run",
+    "Scaling",
+    "Siege",
+    "Spectra",
+    "Stress",
+    "attack",
+    "attacks_on",
+    "compare",
+    "descent_sizes",
+    "descent_study",
+    "distinct",
+    "distinguish",
+    "learn_once",
+    "measure",
+    "pair_test",
+    "play",
+    "read_comparison",
+    "read_stress",
+    "require_support",
+    "run",
+    "scaling",
+    "spectra",
+    "stress",
+    "usual",
+    "values_of",
+    "write_comparison",
+    "write_stress",
+]
+
+lazily(__name__)

@@ -1,0 +1,105 @@
+"""Certificates of slices: made again from the specs, and held against those that a store has."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from hardness.lower import Certificate, Terms, certify
+from hardness.runs.rows import CertificateRow
+from instances.errors import DamagedFile, ToolkitError
+from instances.spec import parse_stored
+from instances.strict import shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certified:
+    """The certificates of specs for terms, one a spec; or none, and why."""
+
+    terms: Terms
+    certificates: tuple[Certificate, ...]
+    why: str = ""
+
+
+class Certifier:
+    """Certificates by spec and terms, each made once."""
+
+    def __init__(self, stored: Iterable[CertificateRow]) -> None:
+        """Begin with what a store holds."""
+        self._stored: dict[str, list[tuple[Terms, dict[str, Any]]]] = {}
+        for row in stored:
+            terms = _read_terms(row)
+            self._stored.setdefault(row.spec, []).append((terms, row.certificate))
+        self._made: dict[tuple[str, Terms], Certificate | str] = {}
+
+    @property
+    def pairs(self) -> tuple[tuple[str, Terms], ...]:
+        """The specs and terms that the store has certificates of, in its order."""
+        return tuple((spec, terms) for spec, found in self._stored.items() for terms, _ in found)
+
+    def terms(self, specs: Iterable[str], wanted: Terms) -> Terms:
+        """The terms that the store certified all of the specs for; `wanted` where there are none.
+
+        Those of the same tau come first.
+        """
+        every = [[terms for terms, _ in self._stored.get(spec, [])] for spec in specs]
+        common = [t for t in every[0] if all(t in other for other in every)] if every else []
+        if wanted in common:
+            return wanted
+        return next((t for t in common if t.tau == wanted.tau), wanted)
+
+    def certify(self, specs: tuple[str, ...], wanted: Terms) -> Certified:
+        """Certify all of the specs, or none where one has no certificate.
+
+        Raises DamagedFile where a stored certificate is not that of its spec.
+        """
+        terms = self.terms(specs, wanted)
+        found: list[Certificate] = []
+        for spec in specs:
+            one = self.one(spec, terms)
+            if isinstance(one, str):
+                return Certified(terms=terms, certificates=(), why=one)
+            found.append(one)
+        return Certified(terms=terms, certificates=tuple(found))
+
+    def one(self, spec: str, terms: Terms) -> Certificate | str:
+        """Certify a spec, or say why there is no certificate."""
+        key = spec, terms
+        if key not in self._made:
+            self._made[key] = self._make(spec, terms)
+        return self._made[key]
+
+    def _make(self, spec: str, terms: Terms) -> Certificate | str:
+        try:
+            family = parse_stored(spec)
+            if family.hardness.evidence != "exact":
+                return family.hardness.why
+            made = certify(family, terms)
+        except ToolkitError as error:
+            return f"no bound is claimed: {error}"
+        for other, stored in self._stored.get(spec, []):
+            if other == terms and stored != made.to_json():
+                raise DamagedFile(
+                    f"the certificate of {spec[:200]} is not that of its spec: it was changed, or "
+                    "made by another version of this package"
+                )
+        return made
+
+
+def terms_of(tau: str | None) -> Terms:
+    """Return the usual terms with the tolerance that runs had; raises DamagedFile for none.
+
+    >>> terms_of("1/20").tau, terms_of(None).tau
+    (Fraction(1, 20), Fraction(1, 10))
+    """
+    try:
+        return Terms() if tau is None else Terms(tau=Fraction(tau))
+    except (ValueError, ZeroDivisionError, ToolkitError) as error:
+        raise DamagedFile(f"a run has the tolerance {shown(tau)}: {error}") from error
+
+
+def _read_terms(row: CertificateRow) -> Terms:
+    try:
+        return Terms.from_json(row.terms)
+    except (LookupError, TypeError, ValueError, AttributeError, ToolkitError) as error:
+        raise DamagedFile(f"the certificate of {row.spec[:200]} has no terms: {error}") from error

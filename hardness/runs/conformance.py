@@ -1,0 +1,193 @@
+"""Does a learner of one's own keep to the protocol? Checked in a process of its own, as it runs.
+
+What would end a run is a failure; what makes its results worth less is a warning.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.oracles import Budget, Usage
+from hardness.runs.run import judged, learn_once
+from hardness.upper import Failed, Hypothesis, Learner, Outcome, parse_learner
+from hardness.upper.isolated import Foreign
+from instances.errors import ToolkitError, UsageError
+from instances.family import Family, Instance
+from instances.spec import parse_stored
+
+Level = Literal["ok", "warning", "failure"]
+SPECS = (
+    *("parity:d=8,m=1", "profile:g=majority,d=9,m=3", "lwr:n=4,q=8,p=2,secret=binary"),
+    *("lpn:n=8,noise=0.1", "nice:m=1,k=2,d=6", "linear:m=1,k=2,d=4"),
+)
+_EXAMPLES, _SECONDS, _TOKENS = 1000, 20.0, 257
+_SPENT = (Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT)
+_BY_ITSELF = (  # outcomes of a learner that ran to an end of its own
+    *(Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING, Outcome.NOISY, Outcome.TOLERANCE),
+    *(Outcome.INCONSISTENT, Outcome.NOT_FOUND, Outcome.DEGENERATE, Outcome.DIVERGED, *_SPENT),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What one check found."""
+
+    check: str
+    level: Level
+    found: str
+
+    def to_json(self) -> dict[str, str]:
+        """Write the finding as JSON."""
+        return {"check": self.check, "level": self.level, "found": self.found}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conformance:
+    """What all checks of a learner found; it conforms where none of them failed."""
+
+    learner: str
+    described: dict[str, Any]
+    findings: tuple[Finding, ...]
+
+    @property
+    def conforms(self) -> bool:
+        """Whether no check failed."""
+        return all(one.level != "failure" for one in self.findings)
+
+    def require(self) -> None:
+        """Raise ToolkitError with the first failure: for a test of one's own."""
+        for one in self.findings:
+            if one.level == "failure":
+                raise ToolkitError(f"{self.learner}: {one.check}: {one.found}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the findings as JSON."""
+        return {
+            "learner": self.learner,
+            "described": self.described,
+            "conforms": self.conforms,
+            "findings": [one.to_json() for one in self.findings],
+        }
+
+
+def conformance(
+    name: str, specs: tuple[str, ...] = SPECS, progress: Callable[[int], None] = lambda done: None
+) -> Conformance:
+    """Check a learner "path.py:Name", or an installed one, on small instances of some families.
+
+    Takes some ten runs in processes of their own. Raises UsageError for a built-in learner.
+
+    >>> conformance("elimination")
+    Traceback (most recent call last):
+    ...
+    instances.errors.UsageError: 'elimination' given: it is built in; a learner of one's own is...
+    """
+    learner = parse_learner(name)
+    if not isinstance(learner, Foreign):
+        raise UsageError(
+            f"'{name}' given: it is built in; a learner of one's own is checked, as path.py:Name"
+        )
+    if not specs:
+        raise UsageError("no specs given: a learner is checked on at least one family")
+    families = [parse_stored(spec) for spec in specs]
+    learner.supports(families[0])  # the file is there
+    try:
+        described = learner.describe()
+    except Failed as failed:
+        found = Finding(check="loads", level="failure", found=_said(failed.outcome, failed.details))
+        return Conformance(learner=name, described={}, findings=(found,))
+    findings = [Finding(check="loads", level="ok", found=described["name"])]
+    for finding in _findings(learner, families):
+        findings.append(finding)
+        progress(1)
+    return Conformance(learner=name, described=described, findings=tuple(findings))
+
+
+def _findings(learner: Foreign, families: list[Family]) -> Iterator[Finding]:
+    taken: list[Family] = []
+    for family in families:
+        trial = _Trial.of(learner, family, Budget(examples=_EXAMPLES, seconds=_SECONDS))
+        if trial.outcome is Outcome.UNSUPPORTED:
+            said = f"not taken: {trial.details.get('reason')}"
+            yield Finding(check=family.name, level="ok", found=said)
+            continue
+        taken.append(family)
+        found = trial.finding(family.name)
+        yield found
+        if found.level == "failure":
+            return  # what comes then would be the same again
+    if not taken:
+        names = ", ".join(family.name for family in families)
+        yield Finding(check="families", level="failure", found=f"it takes none of {names}")
+        return
+    family = taken[0]
+    yield _again(learner, family)
+    for count in (1, 30):
+        trial = _Trial.of(learner, family, Budget(examples=count, seconds=_SECONDS))
+        yield trial.finding(f"budget of {count}", softly=True)
+    trial = _Trial.of(learner, family, Budget(seconds=1.0))
+    yield trial.finding("budget of a second", softly=True)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Trial:
+    """A run for a check: its outcome, how it ended, what it used."""
+
+    outcome: Outcome
+    details: dict[str, Any]
+    usage: Usage
+
+    @staticmethod
+    def of(learner: Foreign, family: Family, budget: Budget) -> "_Trial":
+        instance = family.instance(0)
+        hypothesis, usage = learn_once(learner, instance, budget)
+        found = judged(learner, family, 0, hypothesis, usage, instance, {})
+        return _Trial(outcome=found.outcome, details=found.details, usage=usage)
+
+    def finding(self, check: str, softly: bool = False) -> Finding:
+        used = f"{self.usage.examples} examples, {self.usage.queries} queries"
+        said = f"{_said(self.outcome, self.details)}; {used}, {self.usage.seconds:.1f} s"
+        level: Level = "ok"
+        if self.outcome is Outcome.SECONDS_SPENT:
+            level = "warning" if "ended" in self.details else "ok"
+        elif self.outcome not in _BY_ITSELF:
+            level = "warning" if softly else "failure"
+        elif self.details.get("processes_left"):
+            level, said = "warning", f"{said}; left {self.details['processes_left']} processes"
+        return Finding(check=check, level=level, found=said)
+
+
+def _again(learner: Foreign, family: Family) -> Finding:
+    """The same coins and examples must give the same predictions."""
+    check = "same seed, same result"
+    one, other = (_predictions(learner, family) for _ in range(2))
+    if one is None or other is None:
+        return Finding(check=check, level="warning", found="no predictions to compare")
+    if np.array_equal(one, other):
+        return Finding(check=check, level="ok", found="two runs predict the same, bit for bit")
+    apart = float(np.abs(one - other).max())
+    said = f"two runs differ by up to {apart:.3g}: take all coins from rng"
+    return Finding(check=check, level="warning", found=said)
+
+
+def _predictions(learner: Learner, family: Family) -> NDArray[np.float64] | None:
+    """Learn, and predict on tokens: (n, k, d); None where there is no prediction."""
+    instance: Instance = family.instance(1)
+    budget = Budget(examples=_EXAMPLES, seconds=_SECONDS)
+    hypothesis: Hypothesis = learn_once(learner, instance, budget, seed=1)[0]
+    try:
+        return hypothesis.predict(instance.examples(0, _TOKENS, axis="conformance").x)
+    except Failed:
+        return None
+    finally:
+        hypothesis.close()
+
+
+def _said(outcome: Outcome, details: dict[str, Any]) -> str:
+    """Say what happened in one line."""
+    kept = ("stage", "type", "message", "file", "line", "reason", "signal", "exit_code", "ended")
+    told = ", ".join(f"{k} {details[k]}" for k in kept if k in details)
+    return outcome.value + (f" ({told})" if told else "")

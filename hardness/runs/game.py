@@ -1,0 +1,187 @@
+"""A game: a statistical-query learner against the adversary of the query bound."""
+
+import secrets
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from hardness.claims.finite import MOST_MEMBERS
+from hardness.kernels import onebit
+from hardness.lower import Johnson, Terms, certify
+from hardness.lower.bounds import least_queries
+from hardness.lower.finite.known import Spread
+from hardness.lower.finite.spectrum import UNIT
+from hardness.oracles import (
+    Adversary,
+    Budget,
+    CertificateAdversary,
+    Meter,
+    ReferenceAdversary,
+    StabbingAdversary,
+    Transcript,
+)
+from hardness.oracles.adversary import two_levels
+from hardness.oracles.means import can_follow, listed, unlisted
+from hardness.runs.run import Run, attempt, judged, require_support
+from hardness.upper import Learner, learner_spec
+from instances import tokens
+from instances.capabilities import CODED, SCHEME
+from instances.coded import Coded
+from instances.errors import ToolkitError, UsageError
+from instances.family import Family
+from instances.streams import generator
+
+Strategy = Literal["adversary", "stabbing"]
+_BITS = 63  # of a seed that is drawn
+_CHUNK = 1 << 16  # points at which members are multiplied at once
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Game:
+    """A finished game: the run, every query and answer, and the certified bound it stands beside.
+
+    bound: queries that any learner must be allowed to recover the member in every game, at the
+    oracle's tolerance, of families of two values; None for others, for more than 5000 listed
+    members, and where no number of them is enough. drawn: whether the seed came from the operating
+    system; one that was given is public, and tells which member is drawn at the end.
+    """
+
+    run: Run
+    transcript: Transcript
+    bound: int | None
+    drawn: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the run, and the game in a few numbers."""
+        left = self.transcript.entries[-1].alive if self.transcript.entries else None
+        return {
+            **self.run.to_json(),
+            "adversary": {
+                "mode": self.transcript.mode,
+                "members": str(self.transcript.members),
+                "left": str(self.transcript.members if left is None else left),
+                "bound": None if self.bound is None else str(self.bound),
+                "seed_source": "operating system" if self.drawn else "given",
+                "ruled_out": [
+                    {"first": a, "last": b, "each": each, "left": str(alive)}
+                    for a, b, each, alive in self.transcript.runs()
+                ],
+            },
+        }
+
+
+def play(
+    learner: Learner,
+    family: Family,
+    budget: Budget,
+    seed: int | None = None,
+    strategy: Strategy = "adversary",
+    tau: Fraction = Fraction(1, 10),
+) -> Game:
+    """Run a learner against the adversary; raises ToolkitError where there is no such game.
+
+    The member is drawn when the learner has finished, among those that every answer was right for;
+    the hypothesis is measured on it. seed: of the learner's coins and of this draw; None has the
+    operating system choose it. A learner that knows it can compute the draw before the game.
+
+    >>> from hardness.upper import parse_learner
+    >>> from instances import parse
+    >>> game = play(parse_learner("queries"), parse("parity:d=8,m=2"), Budget())
+    >>> game.run.usage.queries, game.transcript.entries[-1].alive
+    (20, 1)
+    """
+    if strategy not in get_args(Strategy):
+        raise UsageError(f"oracle {strategy!r} given: one of {', '.join(get_args(Strategy))}")
+    require_support(learner, family)
+    if learner.access == "examples":
+        raise ToolkitError(f"{learner.name} sees examples: the adversary answers queries only")
+    coded = CODED.need(family)
+    spread = listed_spread(coded)
+    adversary = _adversary(coded, strategy, tau, Meter(budget), spread)
+    drawn, seed = seed is None, secrets.randbits(_BITS) if seed is None else seed
+    hypothesis, usage = attempt(learner, _Asked(adversary), seed)
+    secret = adversary.draw(generator(seed, "adversary", learner_spec(learner)))
+    instance = family.instance(seed)
+    instance = replace(instance, hidden=replace(instance.hidden, secret=secret))
+    how = {"tau": str(tau), "oracle": strategy}
+    return Game(
+        run=judged(learner, family, seed, hypothesis, usage, instance, how),
+        transcript=adversary.transcript(secret),
+        bound=_bound(coded, tau, spread),
+        drawn=drawn,
+    )
+
+
+class _Asked:
+    """An adversary as a learner sees it: it answers queries, and draws no member for anybody."""
+
+    def __init__(self, adversary: Adversary) -> None:
+        self.family, self.tau, self.meter = adversary.family, adversary.tau, adversary.meter
+        self.ask = adversary.ask
+
+
+def listed_spread(family: Coded) -> Spread | None:
+    """Compute what one query can do about listed members of two values, from all their products.
+
+    None for families with a scheme, whose spread is known; for members that cannot be listed, are
+    more than 5000, or have more values; and for members that are all the same.
+
+    >>> from instances import parse
+    >>> listed_spread(parse("parity:d=8,m=2")) is None
+    True
+    """
+    if SCHEME.of(family) is not None or unlisted(family) is not None or not two_levels(family):
+        return None
+    codes = listed(family).codes
+    if len(codes) > MOST_MEMBERS:
+        return None
+    products = np.zeros((len(codes), len(codes)), np.int64)
+    for start in range(0, codes.shape[1], _CHUNK):
+        signs = 1 - 2 * codes[:, start : start + _CHUNK].astype(np.int8)
+        products += onebit.gram(tokens.pack(signs), signs.shape[1])
+    same = bool((products == products[0, 0]).all())
+    return None if same else Spread.of(products / codes.shape[1], 0.0)
+
+
+def _adversary(
+    family: Coded, strategy: Strategy, tau: Fraction, meter: Meter, spread: Spread | None
+) -> Adversary:
+    scheme = SCHEME.of(family)
+    if scheme is None and (reason := unlisted(family)) is not None:
+        raise UsageError(f"the adversary follows every member: {reason}")
+    if not can_follow(family):
+        if strategy == "stabbing":
+            raise UsageError(
+                f"{family.spec} is too large to follow every member: --oracle stabbing needs that, "
+                "--oracle adversary does not"
+            )
+        return CertificateAdversary(family, tau, meter)
+    if strategy == "stabbing":
+        return StabbingAdversary(family, tau, meter)
+    if scheme is None:
+        half = (max(family.levels) - min(family.levels)) / 2
+        second = Fraction(spread.eigenvalue, UNIT) * half**2 if spread else None
+        return ReferenceAdversary(family, tau, meter, second)
+    if scheme.characters:
+        return ReferenceAdversary(family, tau, meter, Fraction(1))
+    second = Johnson.family(scheme).spread
+    return ReferenceAdversary(family, tau, meter, Fraction(int(second.p), int(second.q)))
+
+
+def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
+    """The certified bound for success probability 1 and relative risk 0."""
+    scheme = SCHEME.of(family)
+    if spread is not None:
+        # Half of all labels say nothing, and noise takes its part: a mean over tokens moves by so
+        # much less than that of the function of z which the bound is about.
+        within = 2 * tau / (1 - 2 * family.noise)
+        members = len(listed(family).secrets)
+        missing = members - spread.right_about(Fraction(0), members)
+        return least_queries(spread.cap(within), Fraction(missing))
+    if scheme is None or not scheme.two_valued:
+        return None
+    made = certify(family, Terms(tau=tau, risk=Fraction(0), success=Fraction(1)))
+    asked = "stat-queries" in {claim.quantity for claim in made.claims}
+    return made.integer("stat-queries") if asked else None

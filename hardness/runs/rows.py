@@ -1,0 +1,95 @@
+"""What a store holds, as records."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from hardness.oracles import Budget
+from hardness.runs.run import Run
+
+# What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
+# memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
+Bound = Literal["none", "examples", "queries", "seconds", "memory", "machine"]
+REPRODUCIBLE: tuple[Bound, ...] = ("none", "examples", "queries")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow:
+    """A run by its content key, with what the run itself does not hold."""
+
+    key: str
+    run: Run
+    budget: Budget
+    bound: Bound
+    attempts: int = 1
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the run ends the same on any machine, times and memory apart."""
+        return self.bound in REPRODUCIBLE
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificateRow:
+    """A certificate (hardness-certificate JSON) with the terms it is about."""
+
+    key: str
+    spec: str
+    terms: dict[str, Any]
+    certificate: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartRow:
+    """One part of a job that was cut: `whole` is the key of the job, `content` what it gave."""
+
+    whole: str
+    index: int
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeRow:
+    """A job that was cut, put together again: what it says, and its arrays.
+
+    Writing it deletes its parts. arrays: by name, as .npy bytes.
+    """
+
+    key: str
+    kind: str  # "gram"
+    spec: str
+    content: dict[str, Any]
+    arrays: dict[str, bytes] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FigureRow:
+    """The data of a figure, by its name; a later one of the same name takes its place."""
+
+    name: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepRow:
+    """A sweep as it stands: written again with every commit, in the same transaction.
+
+    sha256: of its file's text. planned, done: jobs by label. state: running, finished, interrupted
+    or failed. base_seeds: of climbs, drawn from the operating system where the file gives none.
+    """
+
+    name: str
+    sha256: str
+    text: str
+    engine: str
+    slots: int
+    state: Literal["running", "finished", "interrupted", "failed"]
+    planned: dict[str, int]
+    done: dict[str, int]
+    failed: dict[str, int]
+    started: float  # seconds since 1970
+    updated: float
+    remaining_seconds: float | None = None
+    base_seeds: dict[str, int] = field(default_factory=dict)
+
+
+Row = RunRow | CertificateRow | PartRow | WholeRow | FigureRow

@@ -1,0 +1,187 @@
+"""The spectrum of an instance's member, and beside it that of what a learner made of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.measures.leap import information_exponent, leap_of_masks
+from hardness.oracles import Budget
+from hardness.runs.run import Run, answered, judged, learn_once
+from hardness.upper import Failed, Learner, learner_spec
+from hardness.upper.factor import factor, require_draws, require_table
+from hardness.upper.spectra import (
+    Learned,
+    Spectrum,
+    learned,
+    member_spectrum,
+    residue_spectrum,
+    spectrum,
+)
+from instances.capabilities import CODED, FACTOR
+from instances.errors import ToolkitError
+from instances.factor import FactorTables
+from instances.family import Instance, Secret
+from instances.files import Folder
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Attempt:
+    """What a learner's hypothesis has of a member; draws, beyond, surplus: those of its Factor."""
+
+    run: Run
+    spectrum: Spectrum
+    learned: Learned
+    draws: int | None
+    beyond: float
+    surplus: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Spectra:
+    """The spectrum of a member, what everyone knows of it, and perhaps a learner's attempt.
+
+    exponent: the information exponent. known: what who knows the family alone has of
+    the member.
+    """
+
+    spec: str
+    seed: int
+    exponent: int
+    leap: int
+    target: Spectrum
+    known: Learned
+    attempt: Attempt | None = None
+
+    def to_json(self, top: int) -> dict[str, Any]:
+        """Write what the terminal shows and the influences; the field names are a contract."""
+        target = {
+            **_described(self.target, top),
+            "information_exponent": self.exponent,
+            "leap": self.leap,
+        }
+        out: dict[str, Any] = {
+            "spec": self.spec,
+            "seed": self.seed,
+            "n": self.target.n,
+            "target": target,
+            "known": _compared(self.known),
+            "hypothesis": None,
+            "learned": None,
+            "run": None,
+        }
+        if self.attempt:
+            out["hypothesis"] = {
+                **_described(self.attempt.spectrum, top),
+                "draws": self.attempt.draws,
+                "beyond": self.attempt.beyond,
+                "surplus": self.attempt.surplus,
+            }
+            out["learned"] = _compared(self.attempt.learned)
+            out["run"] = self.attempt.run.to_json()
+        return out
+
+
+def spectra(
+    source: Instance | Folder,
+    learner: Learner | None = None,
+    budget: Budget | None = None,
+    seed: int = 0,
+    draws: int | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Spectra:
+    """Find the spectrum of an instance's member, and of a learner's hypothesis beside it.
+
+    The learner runs as in `run`. draws and progress: see `factor`. What cannot be done is refused
+    before the learner starts; raises ToolkitError.
+
+    >>> from hardness.upper import parse_learner
+    >>> from instances import parse
+    >>> instance = parse("profile:g=majority,d=8,m=3").instance(0)
+    >>> found = spectra(instance, parse_learner("lowdegree:degree=1,oversample=99"))
+    >>> found.target.weights[:4].tolist(), bool(found.attempt.learned.part[1] > 0.9)
+    ([0.0, 0.75, 0.0, 0.25], True)
+    """
+    family = CODED.need(source.family)
+    instance = source.instance if isinstance(source, Folder) else source
+    if instance is None:
+        raise ToolkitError(
+            "the folder has no secret part, and a spectrum is that of the member: run it where "
+            "secret.json is"
+        )
+    require_table(family.d)
+    require_draws(draws)
+    tables = FACTOR.need(family)
+    target, exponent, leap = _target(tables, instance.hidden.secret)
+    known = learned(spectrum(tables.known()), target)
+    attempt = None
+    if learner:
+        budget = budget or Budget()
+        hypothesis, usage = learn_once(learner, source, budget, seed)
+        try:
+            made = factor(hypothesis.predict, family.d, draws, seed, progress)
+        except Failed as failed:
+            hypothesis.close()
+            raise ToolkitError(
+                f"{learner_spec(learner)} has no spectrum, {failed.outcome.value}: "
+                f"{failed.outcome.advice}"
+            ) from failed
+        found = spectrum(made.table)
+        attempt = Attempt(
+            run=judged(learner, family, seed, hypothesis, usage, instance, answered(learner)),
+            spectrum=found,
+            learned=learned(found, target),
+            draws=made.draws,
+            beyond=made.beyond,
+            surplus=made.surplus,
+        )
+    return Spectra(
+        spec=family.spec,
+        seed=seed,
+        exponent=exponent,
+        leap=leap,
+        target=target,
+        known=known,
+        attempt=attempt,
+    )
+
+
+def _target(tables: FactorTables, secret: Secret) -> tuple[Spectrum, int, int]:
+    """A member's spectrum, its information exponent and its leap."""
+    family = tables.family
+    if scheme := family.scheme:
+        exponent = information_exponent(scheme)
+        return member_spectrum(scheme, secret), exponent, exponent
+    if forms := family.linear_forms:
+        found = residue_spectrum(forms, secret)
+    else:
+        found = spectrum(tables.mean(secret))
+    return found, found.information_exponent or 0, leap_of_masks(found.sets)
+
+
+def _described(found: Spectrum, top: int) -> dict[str, Any]:
+    degrees = found.degrees
+    return {
+        "weight": found.norm,
+        "weights": found.weights.tolist(),
+        "degrees": degrees
+        and {"least": degrees.least, "highest": degrees.highest, "mean": degrees.mean},
+        "influences": found.influences.tolist(),
+        "top": [{"subset": list(s), "value": value} for s, value in found.top(top)],
+    }
+
+
+def _compared(found: Learned) -> dict[str, Any]:
+    return {
+        "correlation": found.correlation,
+        "distance": found.distance,
+        "part": _plain(found.part),
+        "residual": found.residual.tolist(),
+    }
+
+
+def _plain(values: NDArray[np.float64]) -> list[float | None]:
+    """JSON has no nan."""
+    return [None if np.isnan(v) else float(v) for v in values]

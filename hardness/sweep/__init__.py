@@ -1,0 +1,28 @@
+"""Sweeps: a file of specs, learners, seeds and budgets, done on an engine into a store."""
+
+from typing import TYPE_CHECKING
+
+from instances.lazy import lazily
+
+if TYPE_CHECKING:
+    from hardness.sweep.drive import Ended, Interrupted
+    from hardness.sweep.file import read_sweep, read_text, require_count
+    from hardness.sweep.record import Climb, Gram, Runs, Sweep
+    from hardness.sweep.run import run_sweep
+    from hardness.sweep.tally import Progress
+
+__all__ = [
+    "Climb",
+    "Ended",
+    "Gram",
+    "Interrupted",
+    "Progress",
+    "Runs",
+    "Sweep",
+    "read_sweep",
+    "read_text",
+    "require_count",
+    "run_sweep",
+]
+
+lazily(__name__)

@@ -1,0 +1,228 @@
+"""The engine of a dask cluster, of this machine or another: the extra `cluster`."""
+
+import logging
+import platform
+import re
+import signal
+import warnings
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from multiprocessing import resource_tracker
+from threading import Thread
+from typing import Any
+
+from hardness.sweep.engines.attempt import abort
+from hardness.sweep.engines.engine import Engine
+from hardness.sweep.engines.finished import Finished, died
+from hardness.sweep.engines.scheduler import require_scheduler
+from instances.errors import ToolkitError, UsageError
+from instances.extras import require_extra
+
+BATCH = 256  # jobs in a task: of 50 ms each, they keep a core of 1000 busy for some 10 seconds
+_PATIENCE = 5.0  # seconds for a scheduler to answer
+_ARRIVING = 15.0  # seconds for a first worker to be there
+_ENDING = 3.0  # seconds for workers to end what they run
+_WHERE = "dask's configuration, distributed.comm.tls: ca-file, client.cert and client.key"
+_QUIET = ("distributed", "tornado", "bokeh", "asyncio")
+
+
+@contextmanager
+def dask(address: str | None, jobs: int) -> Iterator[Engine]:
+    """Do jobs on the dask cluster of a scheduler, or on a cluster of `jobs` processes made here.
+
+    A cluster made here speaks TLS, with keys that are new and in memory alone. address:
+    tls://host:port, with the certificates that dask's configuration names, or tcp://host:port.
+    jobs: of a cluster made here; another has the slots that it has. Raises UsageError for an
+    address that is none, and ToolkitError where nobody answers there, where there is no worker, or
+    where workers have other versions than this process.
+    """
+    if address is not None:
+        _require_address(address)
+    elif not 1 <= jobs <= 4096:
+        raise UsageError(f"jobs={jobs} given: 1 to 4096, one for each core is best")
+    distributed = require_extra("distributed", "the engine dask")
+    _silence()
+    if address is None:
+        with _cluster_here(distributed, jobs) as cluster, _client(distributed, cluster) as client:
+            yield _Dask(client, "dask")
+        return
+    security = _certificates(distributed, address) if address.startswith("tls://") else None
+    require_scheduler(address, _PATIENCE, security)
+    with _client(distributed, address, security) as client:
+        yield _Dask(client, f"dask:{address}")
+
+
+class _Dask(Engine):
+    def __init__(self, client: Any, name: str) -> None:
+        # Not pure: the same job may be asked for twice, and is then done twice.
+        super().__init__(name, client.get_executor(pure=False), 0, BATCH)
+        self._client = client
+        self._require_workers()
+
+    @property
+    def slots(self) -> int:
+        """The threads of all workers that are there now."""
+        return sum(self._asked("nthreads").values())
+
+    def abort(self) -> None:
+        """Cancel what waits and end what runs, on workers that answer within seconds."""
+        self._stopped = True
+        asking = Thread(target=self._abort, daemon=True)
+        asking.start()
+        asking.join(_ENDING)
+
+    def _abort(self) -> None:
+        with suppress(Exception):  # who cannot be told is gone, or ends with its scheduler
+            self.executor.shutdown(wait=False)
+            self._client.run(abort, on_error="ignore")
+
+    def _require_workers(self) -> None:
+        distributed = require_extra("distributed", "the engine dask")
+        try:
+            self._client.wait_for_workers(1, timeout=_ARRIVING)
+        except distributed.TimeoutError as error:
+            raise ToolkitError(
+                f"{self.name} has no workers: start some with `dask worker ADDRESS`"
+            ) from error
+        mine = versions()
+        try:
+            there = self._asked("run", versions)
+        except ImportError as error:
+            raise ToolkitError(
+                f"a worker of {self.name} cannot import {error.name}: install hardness-toolkit "
+                f"{mine['hardness-toolkit']} there"
+            ) from error
+        for worker, theirs in sorted(there.items()):
+            for what, wanted in mine.items():
+                if theirs[what] != wanted:
+                    raise ToolkitError(
+                        f"the worker {worker} has {what} {theirs[what]}, {wanted} is here: results "
+                        "would depend on who does a run; install the same version everywhere"
+                    )
+
+    def _asked(self, name: str, *arguments: Any) -> dict[str, Any]:
+        """Call a method of the client; raises ToolkitError where nobody answers."""
+        try:
+            found: dict[str, Any] = getattr(self._client, name)(*arguments)
+        except (OSError, RuntimeError, CancelledError) as error:
+            raise self._lost(error) from error
+        return found
+
+    def _died(self, error: BaseException, payloads: Sequence[str]) -> list[Finished]:
+        distributed = require_extra("distributed", "the engine dask")
+        if isinstance(error, distributed.KilledWorker):
+            why = "every dask worker that had it was killed, or lost to the scheduler"
+            return [died(one, why) for one in payloads]
+        raise self._lost(error) from error
+
+    def _lost(self, error: BaseException) -> ToolkitError:
+        if self._client.status != "running" or isinstance(error, CancelledError | OSError):
+            return ToolkitError(
+                f"the scheduler of {self.name} is gone: what is finished is kept; start it and "
+                "resume"
+            )
+        return super()._lost(error)
+
+
+def versions() -> dict[str, str]:
+    """Return what must be the same on all workers for results to be.
+
+    >>> sorted(versions())
+    ['Python', 'hardness-toolkit', 'numpy', 'scipy']
+    """
+    found = {name: version(name) for name in ("hardness-toolkit", "numpy", "scipy")}
+    return {"Python": ".".join(platform.python_version_tuple()[:2])} | found
+
+
+def _require_address(address: str) -> None:
+    host = r"[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\]"
+    found = re.fullmatch(rf"(?:tls|tcp)://(?:{host}):([0-9]{{1,5}})", address)
+    if found is None or not 0 < int(found[1]) < 1 << 16:
+        raise UsageError(
+            f"the scheduler {address[:100]!r} given: an address such as tls://127.0.0.1:8786 or "
+            "tcp://127.0.0.1:8786 is needed"
+        )
+
+
+def _certificates(distributed: Any, address: str) -> Any:
+    """Take the certificates that dask's configuration names; raises ToolkitError."""
+    try:
+        security = distributed.Security(require_encryption=True)
+        found = security.get_connection_args("client")["ssl_context"]
+    except (OSError, ValueError) as error:  # a file that is not there, or is no certificate
+        raise ToolkitError(
+            f"the certificates for {address} cannot be read: {' '.join(str(error).split())[:200]}; "
+            f"see {_WHERE}"
+        ) from error
+    if found is None:
+        raise ToolkitError(f"no certificates for {address} are known: name them in {_WHERE}")
+    return security
+
+
+@contextmanager
+def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
+    """Start a scheduler and `jobs` worker processes of one thread, with TLS; ends them."""
+    require_extra("cryptography", "the engine dask")
+    try:
+        with _uninterrupted():
+            cluster = distributed.LocalCluster(
+                n_workers=jobs,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                protocol="tls://",
+                security=distributed.Security.temporary(),
+                dashboard_address="127.0.0.1:0",  # with none it asks for a port of its own choice
+                worker_dashboard_address="127.0.0.1:0",
+                memory_limit=0,  # slots hold their own
+                silence_logs=logging.CRITICAL,
+            )
+    except (OSError, RuntimeError) as error:
+        said = " ".join(str(error).split())[:300]
+        raise ToolkitError(f"no dask cluster could be started here: {said}") from error
+    try:
+        yield cluster
+    finally:
+        with suppress(OSError, TimeoutError):
+            cluster.close()
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keep Ctrl-C from the processes of a cluster: it is the driver's, which ends them.
+
+    The thread that is made here, and starts all of them, also later, hands down what it blocks.
+    """
+    resource_tracker.ensure_running()  # which takes the block from the thread that starts it
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _client(distributed: Any, there: Any, security: Any = None) -> Iterator[Any]:
+    try:
+        with warnings.catch_warnings():  # what differs is said by _require_workers
+            warnings.simplefilter("ignore")
+            client = distributed.Client(
+                there, timeout=_PATIENCE, set_as_default=False, security=security
+            )
+    except (OSError, RuntimeError, ValueError) as error:
+        said = " ".join(str(error).split())[:300]
+        raise ToolkitError(f"the scheduler does not answer: {said}") from error
+    try:
+        yield client
+    finally:
+        with suppress(OSError, TimeoutError, CancelledError):
+            client.close(timeout=_ENDING)
+
+
+def _silence() -> None:
+    """Keep the loggers of dask from writing to stderr: what matters is said in one line."""
+    for name in (*logging.root.manager.loggerDict, *_QUIET):
+        if name.partition(".")[0] in _QUIET:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -1,0 +1,463 @@
+"""The engine dask: as on this machine, whoever is lost of the cluster; all need the extra."""
+
+import importlib.metadata
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from hardness.oracles import Budget
+from hardness.sweep.engines import Aborted, Limits, Slot, cluster, engine_of, local
+from hardness.sweep.engines.cluster import _Dask
+from hardness.sweep.jobs import run_job
+from hardness.upper import parse_learner
+from hardness.upper.isolated import level
+from instances.errors import ToolkitError
+from tests.hardness.sweep.engines.seen import COMMAND, NONE, bad, gone, runs, timeless
+from tests.hardness.sweep.engines.test_engines import done, driver, from_file
+
+pytestmark = [
+    pytest.mark.cluster,
+    # dask's own, at the end of its clients and clusters
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning"),
+]
+__all__ = ["driver"]
+NO_JOB = '{"kind": "none"}'
+
+
+@pytest.fixture(autouse=True, scope="module")
+def distributed():
+    return pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+
+
+def _misbehave(on):
+    module = importlib.import_module("hardness.sweep.engines.attempt")
+    module.Slot = partial(Slot, COMMAND) if on else Slot
+
+
+@pytest.fixture(scope="module")
+def three(distributed):
+    with engine_of("dask", 3) as engine:
+        yield engine
+
+
+@pytest.fixture
+def bad_three(three):
+    """The slots of all workers do jobs that misbehave, those that there are ended."""
+    three._client.run(_misbehave, True)
+    three._client.run(_forget)
+    yield three
+    three._client.run(_misbehave, False)
+    three._client.run(_forget)
+
+
+def _forget():
+    """Threads of a worker make their slots anew."""
+    module = importlib.import_module("hardness.sweep.engines.attempt")
+    module._here = threading.local()
+
+
+def test_runs_are_the_same_as_on_this_machine(three):
+    assert (three.name, three.slots) == ("dask", 3)
+    with local(1) as engine:
+        here = done(engine, runs(), size=6)
+    there = done(three, runs(), size=2)
+    assert [timeless(f) for f in here] == [timeless(f) for f in there]
+    assert len({f.where for f in there}) > 1
+
+
+def test_the_same_job_is_done_as_often_as_it_is_asked_for(bad_three):
+    found = done(bad_three, [bad("well")] * 6)
+    assert len({f.seconds for f in found}) == 6
+
+
+def test_what_dies_hangs_and_eats_ends_as_on_this_machine(bad_three):
+    limits = Limits(seconds=2.0, memory_bytes=300 << 20, retries=1)
+    given = [bad("well", i) for i in range(20)]
+    given[3], given[8], given[13] = bad("killed", 9), bad("hangs"), bad("eats", 1 << 32)
+    given[17] = bad("raises", "κόσμε")
+    found = done(bad_three, given, limits, size=4)
+    ends = {3: "died", 8: "overdue", 13: "memory", 17: "raised"}
+    assert [f.failure for f in found] == [ends.get(i) for i in range(20)]
+    assert [found[i].attempts for i in ends] == [2, 2, 2, 1]
+
+
+def test_a_dask_worker_that_is_killed_costs_nothing(bad_three, tmp_path):
+    file = tmp_path / "there"
+    slow = bad_three.submit([bad("first_waits", str(file))], NONE)
+    until = time.monotonic() + 20
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    child, worker = map(int, file.read_text().split())
+    os.kill(worker, signal.SIGKILL)
+    assert gone([child])  # with its owner
+    # Another worker has its task now; the slots of one that is new know no bad job.
+    assert bad_three.collect(slow, [bad("first_waits", str(file))])[0].failure in (None, "raised")
+
+
+def test_abort_ends_what_runs_on_all_workers(distributed):
+    with engine_of("dask", 2) as engine:
+        engine._client.run(_misbehave, True)
+        done(engine, [bad("well")] * 4)
+        tasks = [engine.submit([bad("hangs")], Limits()) for _ in range(6)]
+        time.sleep(1.0)
+        found = engine._client.run(_children)
+        assert sum(map(len, found.values())) == 2
+        engine.abort()
+        assert gone([pid for pids in found.values() for pid in pids])
+        for task in tasks:
+            with pytest.raises(Aborted):
+                engine.collect(task, [bad("hangs")])
+
+
+def _children():
+    from hardness.upper.isolated.init import below
+
+    return below(os.getpid())
+
+
+def test_who_kills_every_worker_has_died(distributed):
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        engine_of("dask", 1) as engine,
+    ):
+        task = engine.executor.submit(os.kill, engine._client.run(os.getpid).popitem()[1], 9)
+        found = engine.collect(task, [bad("well"), bad("well", 1)])
+    assert [f.failure for f in found] == ["died", "died"]
+    assert found[0].key != found[1].key
+    assert "every dask worker" in found[0].why
+
+
+def _pretend(version):
+    module = importlib.import_module("hardness.sweep.engines.cluster")
+    module.version = (lambda name: version) if version else importlib.metadata.version
+
+
+def test_a_worker_with_another_version_is_named(three):
+    three._client.run(_pretend, "0.0.9")
+    with pytest.raises(ToolkitError, match=r"has hardness-toolkit 0\.0\.9, 0\.1\.0 is here"):
+        _Dask(three._client, "dask")
+    three._client.run(_pretend, None)
+    three._client.wait_for_workers(3, timeout=60)  # the one that a test above killed is made anew
+    assert _Dask(three._client, "dask").slots == 3
+
+
+# Schedulers that are not there, are none, or go.
+
+
+def refused(address, *words):
+    start = time.monotonic()
+    with pytest.raises(ToolkitError) as found, engine_of(f"dask:{address}", 1):
+        pass
+    assert time.monotonic() - start < 100
+    assert "\n" not in str(found.value)
+    for word in words:
+        assert word in str(found.value), str(found.value)
+
+
+@contextmanager
+def listener(greets):
+    """Something that listens and is no scheduler."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            held = []
+            while True:
+                try:
+                    held.append(server.accept()[0])
+                    held[-1].sendall(greets)
+                except OSError:
+                    return
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def dask_process(*arguments):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dask", *map(str, arguments)],
+        stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextmanager
+def scheduler(*more):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    given = ("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", *more)
+    with dask_process(*given) as process:
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield process, f"{'tls' if more else 'tcp'}://127.0.0.1:{port}"
+
+
+def test_a_scheduler_that_is_not_there_is_one_line():
+    refused("tcp://127.0.0.1:1", "no dask scheduler at tcp://127.0.0.1:1", "Connection refused")
+    refused("tcp://nonsense.invalid:8786", "no dask scheduler at", "not known")
+
+
+def test_what_is_no_scheduler_is_one_line():
+    with listener(b"HTTP/1.0 400 Bad\r\n\r\n") as address:
+        refused(address, "no dask scheduler: give the address")
+    with listener(b"") as address:
+        refused(address, "no dask scheduler at", "timed out")
+
+
+def test_a_scheduler_without_workers_is_one_line(monkeypatch):
+    monkeypatch.setattr(cluster, "_ARRIVING", 1.0)
+    with scheduler() as (_, address):
+        refused(address, "has no workers", "dask worker")
+
+
+def test_a_worker_is_no_scheduler():
+    with scheduler() as (_, address), dask_process("worker", address, "--nthreads", 1):
+        with engine_of(f"dask:{address}", 1) as engine:
+            worker = next(iter(engine._client.nthreads()))
+        refused(worker, "is Worker, no dask scheduler")
+
+
+# TLS: of clusters made here by itself, of others by certificates that dask's configuration names.
+
+
+@pytest.fixture
+def keys(distributed, tmp_path):
+    """Files of new certificates: the ca's, the certificate, its key; and dask's own words."""
+    made = distributed.Security.temporary()
+    files = [tmp_path / name for name in ("ca.pem", "cert.pem", "key.pem")]
+    texts = (made.tls_ca_file, made.tls_client_cert, made.tls_client_key)
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text)
+    ca, cert, key = map(str, files)
+    tls = "distributed.comm.tls"
+    known = {f"{tls}.ca-file": ca, f"{tls}.client.cert": cert, f"{tls}.client.key": key}
+    return ("--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key), known
+
+
+@pytest.mark.filterwarnings("ignore")  # clients that are refused leave coroutines of dask's behind
+def test_a_cluster_made_here_takes_nobody_without_its_keys(three, distributed):
+    address = three._client.scheduler.address
+    assert address.startswith("tls://127.0.0.1:")
+    assert all(worker.startswith("tls://") for worker in three._client.nthreads())
+    stranger = distributed.Security.temporary()
+    for there, security in (
+        (address, None),
+        (address.replace("tls", "tcp"), None),
+        (address, stranger),
+    ):
+        with pytest.raises((OSError, TypeError)):
+            distributed.Client(there, timeout=3, set_as_default=False, security=security)
+    assert done(three, [NO_JOB])[0].failure == "raised"  # and goes on
+
+
+def _held():
+    """What a slot would hand down: environment and arguments, and what is left on the disk."""
+    left = list(Path(tempfile.gettempdir()).glob("*/dask.pem"))
+    return [*os.environ.values(), *sys.argv, *map(str, left)]
+
+
+def test_no_key_is_handed_down_or_left(three):
+    for words in three._client.run(_held).values():
+        assert not [word for word in words if "BEGIN" in word or ".pem" in word]
+
+
+def test_a_scheduler_with_tls_takes_who_has_its_certificates(keys):
+    import dask
+
+    given, known = keys
+    with scheduler(*given) as (_, address), dask_process("worker", address, *given):
+        with dask.config.set(known), engine_of(f"dask:{address}", 1) as engine:
+            assert engine.name == f"dask:{address}"
+            assert done(engine, [NO_JOB])[0].failure == "raised"
+        refused(address, "no certificates for tls://", "distributed.comm.tls")
+        refused(address.replace("tls", "tcp"), "no dask scheduler at tcp://", "tls://")
+        with dask.config.set(known | {"distributed.comm.tls.ca-file": "/none.pem"}):
+            refused(address, "the certificates for tls://", "cannot be read")
+
+
+def test_certificates_of_others_are_one_line(keys, distributed, tmp_path):
+    import dask
+
+    given, known = keys
+    other = distributed.Security.temporary()
+    for name, text in (("ca-file", other.tls_ca_file), ("client.cert", other.tls_client_cert)):
+        (tmp_path / name).write_text(text)
+        known[f"distributed.comm.tls.{name}"] = str(tmp_path / name)
+    (tmp_path / "key").write_text(other.tls_client_key)
+    known["distributed.comm.tls.client.key"] = str(tmp_path / "key")
+    with scheduler(*given) as (_, address), dask.config.set(known):
+        refused(address, "certificate", "no dask scheduler")
+
+
+def test_what_speaks_no_tls_is_one_line(keys):
+    import dask
+
+    with dask.config.set(keys[1]):
+        with scheduler() as (_, address):
+            refused(address.replace("tcp", "tls"), "no dask scheduler")
+        with listener(b"") as address:
+            refused(address.replace("tcp", "tls"), "no dask scheduler")
+
+
+def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs():
+    with scheduler() as (process, address), dask_process("worker", address, "--nthreads", 1):
+        with engine_of(f"dask:{address}", 1) as engine:
+            engine._client.run(_misbehave, True)
+            assert engine.name == f"dask:{address}"
+            assert engine.slots == 1
+            assert done(engine, [bad("well", 1)])[0].result["given"] == 1
+            tasks = [engine.submit([bad("hangs")], Limits()) for _ in range(3)]
+            time.sleep(0.5)
+            os.killpg(process.pid, signal.SIGKILL)
+            start = time.monotonic()
+            for task in tasks:
+                with pytest.raises(ToolkitError, match=r"the scheduler of dask:.* is gone"):
+                    engine.collect(task, [bad("hangs")])
+            assert time.monotonic() - start < 60
+            start = time.monotonic()
+            with pytest.raises(ToolkitError, match="is gone"):
+                _ = engine.slots
+            engine.abort()
+        assert time.monotonic() - start < 60
+
+
+def test_kill_9_of_the_driver_leaves_nothing(driver):
+    # Two workers of a cluster made here, a tracker of resources, and what runs on them: a slot's
+    # child, the first process and the learner each, in a namespace bubblewrap too.
+    each = 4 if level() == "bubblewrap" else 3
+    process, found = driver("dask", [from_file("Sleep"), from_file("Loop")], 3 + 2 * each)
+    process.kill()
+    assert gone(found, within=4)
+
+
+def test_stderr_stays_quiet(tmp_path):
+    """A cluster is made and ended, a worker killed in between, and nothing is said."""
+    script = tmp_path / "quiet.py"
+    script.write_text(
+        "import json, os\n"
+        "from hardness.sweep.engines import Limits, engine_of\n"
+        "if __name__ == '__main__':\n"
+        "    with engine_of('dask', 2) as engine:\n"
+        "        pid = next(iter(engine._client.run(os.getpid).values()))\n"
+        "        os.kill(pid, 9)\n"
+        '        task = engine.submit([\'{"kind": "none"}\'], Limits())\n'
+        "        print(engine.collect(task, [])[0].failure)\n"
+    )
+    found = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=90)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "raised\n", "")
+
+
+def test_payloads_are_json_on_the_way(three):
+    task = three.submit(runs(3)[:1], NONE)
+    assert json.loads(json.dumps(task.result())) == task.result()
+
+
+INTRUDER = '''
+"""Tries what it can find to have the scheduler of dask run a function that leaves a mark."""
+
+import asyncio
+import os
+import re
+from pathlib import Path
+
+import distributed
+import numpy as np
+
+MARK = "MARKED"
+
+
+def leave_a_mark():
+    Path(MARK).touch()
+
+
+def addresses():
+    """From the environment, from arguments of all processes, and every port that listens."""
+    words = list(os.environ.values())
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words += file.read_text().split("\\0")
+        except OSError:
+            continue
+    found = {m for word in words for m in re.findall(r"127[.]0[.]0[.]1:([0-9]+)", word)}
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, here, _, state, *_ = line.split()
+        if state == "0A":
+            found.add(str(int(here.rpartition(":")[2], 16)))
+    tried = [*PORTS, *found][:3]
+    return [f"{kind}://127.0.0.1:{port}" for port in tried for kind in ("tls", "tcp")]
+
+
+async def run_there(address, keys):
+    given = {"asynchronous": True, "timeout": 2, "security": keys}
+    async with distributed.Client(address, **given) as client:
+        await client.submit(leave_a_mark)
+
+
+def intrude(oracle):
+    told, security = {}, distributed.Security.temporary()
+    for address in addresses():
+        keys = security if address.startswith("tls") else None
+        try:
+            asyncio.run(asyncio.wait_for(run_there(address, keys), 5))
+            told[address] = "ran"
+        except BaseException as error:
+            told[address] = type(error).__name__
+    return told
+
+
+class Intruder:
+    access = "examples"
+    revision = 1
+
+    def learn(self, oracle, rng):
+        from hardness.upper import Hypothesis
+
+        told = intrude(oracle)
+        return Hypothesis(
+            predict=lambda x: np.zeros(x.shape),
+            details={"ran": sum(v == "ran" for v in told.values()), "tried": len(told)},
+        )
+'''
+
+
+def test_a_learner_cannot_have_the_scheduler_run_its_code(tmp_path):
+    """It tries every address that it finds, and that of the scheduler; the sweep goes on."""
+    mark = tmp_path / "mark"
+    with engine_of("dask", 1) as engine:
+        port = engine._client.scheduler.address.rpartition(":")[2]
+        file = tmp_path / "intruder.py"
+        file.write_text(INTRUDER.replace("MARKED", str(mark)).replace("PORTS", repr([port])))
+        job = run_job("parity:d=8,m=2", parse_learner(f"{file}:Intruder"), 0, Budget(examples=9))
+        intrusion = json.dumps({"kind": job.kind, **job.to_json()})
+        found = done(engine, [intrusion, *runs(3)])
+    assert [one.failure for one in found] == [None] * 4
+    run = found[0].result
+    told = run["details"]["reported"]
+    assert (run["outcome"], told["ran"]) == ("learned nothing", 0), told
+    assert told["tried"] > 0
+    assert not mark.exists()

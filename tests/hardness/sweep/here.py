@@ -1,0 +1,52 @@
+"""An engine that does jobs at once in this process, and what tests want to know of it."""
+
+import json
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+
+from hardness.sweep import read_text, run_sweep
+from hardness.sweep.engines import Engine, Finished
+from hardness.sweep.jobs import read_job
+
+
+class Here(Executor):
+    """Does each task as it is submitted; `stop` after so many raises what it is given."""
+
+    def __init__(self, stop=None, error=None, failing=None):
+        self.done, self.stop, self.error = [], stop, error
+        self.sizes = []  # jobs of each task
+        self.failing = failing or (lambda job: None)
+
+    def submit(self, work, payloads, limits):
+        future = Future()
+        if self.stop is not None and len(self.done) >= self.stop:
+            if isinstance(self.error, KeyboardInterrupt):
+                raise self.error
+            future.set_exception(self.error)
+            return future
+        self.sizes.append(len(payloads))
+        results = []
+        for payload in payloads:
+            job = read_job(json.loads(payload))
+            self.done.append(job.key)
+            failure = self.failing(job)
+            if failure:
+                found = Finished(key=job.key, failure=failure, why="as asked for", attempts=3)
+            else:
+                found = Finished(key=job.key, result=job.do(), seconds=0.01)
+            results.append(found.to_json())
+        future.set_result(results)
+        return future
+
+
+def sweep_here(monkeypatch, text, store, executor=None, batch=1, **how):
+    """Do a sweep in this process; returns how it ended and the keys of the jobs in their order."""
+    executor = executor or Here()
+
+    @contextmanager
+    def here(name, jobs):
+        yield Engine("local", executor, slots=jobs, batch=batch)
+
+    monkeypatch.setattr("hardness.sweep.run.engine_of", here)
+    sweep = text if not isinstance(text, str) else read_text(text, "test")
+    return run_sweep(sweep, store, **how), executor.done

@@ -1,0 +1,72 @@
+"""Rows for the tests of stores."""
+
+import hashlib
+from dataclasses import replace
+from functools import cache
+
+from hardness.oracles import Budget
+from hardness.runs.rows import (
+    CertificateRow,
+    FigureRow,
+    PartRow,
+    Row,
+    RunRow,
+    SweepRow,
+    WholeRow,
+)
+from hardness.runs.run import Run, run
+from hardness.upper import Outcome, parse_learner
+from instances import parse
+
+BUDGET = Budget(examples=100, seconds=2.5)
+SPEC = "parity:d=10,m=2,noise=0,rho=2"
+
+
+def key(i: object) -> str:
+    return hashlib.sha256(str(i).encode()).hexdigest()[:32]
+
+
+@cache
+def base(learner: str) -> Run:
+    return run(parse_learner(learner), parse(SPEC).instance(0), BUDGET)
+
+
+def run_row(i: int, **changed: object) -> RunRow:
+    one = base(("trivial", "elimination", "lowdegree")[i % 3])
+    one = replace(one, seed=i // 6, spec=SPEC.replace("d=10", f"d={9 + i % 2}"))
+    if i % 10 == 9:
+        one = replace(one, outcome=Outcome.CRASHED, risk=None, details={"why": "signal 9"})
+    bound = "machine" if i % 10 == 9 else "none"
+    return replace(RunRow(key=key(i), run=one, budget=BUDGET, bound=bound), **changed)
+
+
+def rows(count: int) -> list[Row]:
+    """Runs, and one or two of every other kind."""
+    return [
+        *(run_row(i) for i in range(count)),
+        CertificateRow(key=key("c"), spec=SPEC, terms={"tau": "1/10"}, certificate={"a": [1, 2]}),
+        PartRow(whole=key("w"), index=7, content=b"seven" * 3000),
+        PartRow(whole=key("w"), index=2, content=b"two"),
+        WholeRow(
+            key=key("v"), kind="gram", spec=SPEC, content={"n": 2}, arrays={"gram": bytes(20_000)}
+        ),
+        FigureRow(name="growth", data={"x": [1.5, None]}),
+    ]
+
+
+def sweep(**changed: object) -> SweepRow:
+    one = SweepRow(
+        name="small",
+        sha256="a" * 64,
+        text="[sweep]",
+        engine="local",
+        slots=2,
+        state="running",
+        planned={"trivial": 3},
+        done={"trivial": 1},
+        failed={},
+        started=1.0,
+        updated=2.0,
+        base_seeds={"climb 1": 2**63 + 1},
+    )
+    return replace(one, **changed)

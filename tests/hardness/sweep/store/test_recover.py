@@ -1,0 +1,134 @@
+"""What is recovered of damaged stores: all that can be read, and nothing that was changed."""
+
+import contextlib
+import os
+import random
+import shutil
+import sqlite3
+
+import pytest
+
+from hardness.sweep.store.check import check
+from hardness.sweep.store.reader import read
+from hardness.sweep.store.recover import recover
+from hardness.sweep.store.writer import create, reopen
+from instances.errors import AlreadyExists, DamagedFile
+from tests.hardness.sweep.store.making import rows, run_row, sweep
+
+PAGE = 4096
+RUNS = 300
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sound") / "runs.db"
+    with create(path) as writer:
+        for start in range(0, RUNS, 50):
+            writer.write([run_row(i) for i in range(start, start + 50)], sweep())
+        writer.write(rows(0))
+    return path
+
+
+@pytest.fixture
+def damaged(sound, tmp_path):
+    return shutil.copy(sound, tmp_path / "damaged.db")
+
+
+def recovered(path, out):
+    """Recover, and see that every row that is there is what was written."""
+    found = recover(path, out)
+    given = {row.key: row for row in map(run_row, range(RUNS))}
+    with read(out) as store:
+        runs = {row.key: row for row in store.runs()}
+        assert all(given[k] == row for k, row in runs.items())
+        assert all(w == rows(0)[3] for w in store.wholes())
+        assert all(p in rows(0) for p in store.parts())
+        assert all(c in rows(0) for c in store.certificates())
+        assert all(s == sweep() for s in store.sweeps())
+    assert check(out) is None
+    assert found.kept["runs"] == len(runs)
+    return found
+
+
+def test_a_sound_store_is_copied(sound, tmp_path):
+    found = recovered(sound, tmp_path / "new.db")
+    assert (found.rejected, found.kept["runs"], found.kept["parts"]) == ({}, RUNS, 2)
+    with pytest.raises(AlreadyExists):
+        recover(sound, tmp_path / "new.db")
+
+
+def test_edited_cells_are_rejected(damaged, tmp_path):
+    connection = sqlite3.connect(damaged)
+    connection.execute("UPDATE run SET risk = 0.01 WHERE id % 100 = 1")
+    connection.execute("UPDATE part SET content = x'00' WHERE number = 2")
+    connection.commit()
+    connection.close()
+    found = recovered(damaged, tmp_path / "new.db")
+    assert (found.kept["runs"], found.kept["parts"]) == (RUNS - 3, 1)
+    assert found.rejected == {"runs": 3, "parts": 1}
+
+
+def test_a_page_of_rows_costs_the_rows_on_it(sound, tmp_path):
+    """The first, a middle and the last leaf of the table of runs."""
+    connection = sqlite3.connect(sound)
+    (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'run'").fetchone()
+    connection.close()
+    content = sound.read_bytes()
+    page = content[(root - 1) * PAGE : root * PAGE]
+    assert page[0] == 5  # an interior page: its cells begin with the numbers of leaves
+    cells = int.from_bytes(page[3:5], "big")
+    starts = [int.from_bytes(page[12 + 2 * i : 14 + 2 * i], "big") for i in range(cells)]
+    leaves = [int.from_bytes(page[at : at + 4], "big") for at in starts]
+    last = int.from_bytes(page[8:12], "big")
+    for number in (leaves[0], leaves[len(leaves) // 2], last):
+        damaged, new = tmp_path / "damaged.db", tmp_path / f"{number}.db"
+        start = (number - 1) * PAGE
+        damaged.write_bytes(content[:start] + b"\xff" * PAGE + content[start + PAGE :])
+        with pytest.raises(DamagedFile, match="hardness store recover"):
+            reopen(damaged)
+        kept = recovered(damaged, new).kept
+        assert RUNS - 60 < kept["runs"] < RUNS
+        assert {name: n for name, n in kept.items() if name != "runs"} == {
+            "certificates": 1,
+            "wholes": 1,
+            "parts": 2,
+            "figures": 1,
+            "sweeps": 1,
+        }
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fuzz(damaged, tmp_path, seed):
+    """Random pages overwritten, bytes flipped, the file cut: what is found was written."""
+    rng = random.Random(seed)
+    size = damaged.stat().st_size
+    with damaged.open("r+b") as file:
+        for _ in range(rng.randint(1, 4)):
+            at = rng.randrange(PAGE, size)
+            how = rng.choice(["page", "bytes", "zeros", "cut"])
+            if how == "cut":
+                file.truncate(max(at, size // 2))
+                continue
+            file.seek(at // PAGE * PAGE if how in ("page", "zeros") else at)
+            file.write(bytes(PAGE) if how == "zeros" else rng.randbytes(rng.choice([1, 90, PAGE])))
+    with contextlib.suppress(DamagedFile):  # where nothing is left
+        recovered(damaged, tmp_path / "new.db")
+
+
+@pytest.mark.parametrize("content", [b"", b"text", bytes(10_000), b"SQLite format 3\0" * 999])
+def test_what_is_no_store_at_all(tmp_path, content):
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(DamagedFile):
+        recover(path, tmp_path / "new.db")
+    assert os.listdir(tmp_path) == ["other"]
+
+
+def test_damage_that_sqlite_cannot_say_in_letters_is_one_line(damaged, tmp_path):
+    content = damaged.read_bytes()
+    damaged.write_bytes(
+        content.replace(b"CREATE TABLE spec (", b"CREATE \xdf\xfe\xff\xdf\xdf spec (", 1)
+    )
+    for use in (read, reopen, lambda path: recover(path, tmp_path / "new.db")):
+        with pytest.raises(DamagedFile, match="is damaged"):
+            use(damaged)

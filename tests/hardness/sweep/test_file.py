@@ -1,0 +1,293 @@
+"""Sweep files: what is read, and every mistake with its key."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardness.oracles import Budget
+from hardness.sweep.file import read_sweep, read_text, require_count
+from instances.errors import UsageError
+
+HEAD = 'format = "hardness-sweep/1"\nname = "x"\n'
+RUN = '[[runs]]\nspec = "parity:d=8,m=2"\nlearners = ["queries"]\n'
+FULL = """\
+format = "hardness-sweep/1"
+name = "hidden parities"
+tau = 0.05
+seeds = "3..7..2"
+learners = ["queries", "lowdegree:degree=3", "queries"]
+[budget]
+examples = 100_000
+seconds = 9
+[limits]
+memory = "2GB"
+retries = 1
+[[runs]]
+spec = "parity:m=3"
+over = { d = "8..16..4", noise = ["0", "1/10", 0.1] }
+learners = ["elimination", {learner = "mlp:steps=9", over = {width = "16..32..*2"}}]
+budget = { examples = [1000, 1e4], queries = 7, seconds = "none" }
+[[runs]]
+spec = ["parity-first", "parity:d=8,m=2", "parity:m=3,d=16"]
+oracle = "exact"
+certify = false
+[[climbs]]
+ladder = "parity-v1"
+learners = ["elimination"]
+seed = 2026
+budget = { seconds = 5 }
+[[grams]]
+spec = "parity:d=64,m=8"
+members = 4096
+samples = 1e8
+"""
+
+
+def test_a_whole_file():
+    found = read_text(FULL, "x.toml")
+    first, second = found.runs
+    assert first.title == "runs 1"
+    assert len(first.pairs) == 6 * 3  # d of 8, 12, 16; noise of 0, 0.1; three learners
+    assert first.pairs[:2] == (
+        ("parity:d=8,m=3,noise=0,rho=3", "elimination:checks=32"),
+        ("parity:d=8,m=3,noise=0,rho=3", first.pairs[1][1]),
+    )
+    assert {n.split("width=")[1] for _, n in first.pairs if "mlp" in n} == {"16", "32"}
+    assert first.seeds == range(3, 8, 2)
+    assert first.budgets == (Budget(examples=1000, queries=7), Budget(examples=10_000, queries=7))
+    assert first.tau == Fraction(1, 20)
+    assert first.count == 18 * 3 * 2
+    assert len(second.pairs) == 4  # parity-first and parity:d=16,m=3 are one, queries too
+    assert (second.oracle, second.certify) == ("exact", False)
+    assert second.budgets == (Budget(examples=100_000, seconds=9.0),)
+    assert found.climbs[0].seeds == 3
+    assert found.climbs[0].base_seed == 2026
+    assert found.climbs[0].budget == Budget(seconds=5.0)
+    assert found.grams[0].samples == 10**8
+    assert (found.limits.memory_bytes, found.limits.retries) == (2 * 10**9, 1)
+    assert found.limits.seconds == 3600  # a group has no budget of seconds
+    assert found.text == FULL
+
+
+def test_the_hard_limit_follows_from_the_budgets():
+    text = HEAD + "[budget]\nseconds = 9\n" + RUN
+    assert read_text(text, "x").limits.seconds == 4 * 9 + 60
+    assert read_text(text, "x").limits.memory_bytes is None
+
+
+def test_what_cannot_run_is_left_out_and_counted():
+    text = HEAD + '[[runs]]\nspec = ["parity:d=8,m=2", "nice:m=2,k=2,d=4", "nice:m=1,k=2,d=4"]\n'
+    found = read_text(text + 'learners = ["elimination", "trivial"]', "x").runs[0]
+    assert len(found.pairs) == 4
+    ((learner, why, count),) = found.left_out
+    assert (learner, count) == ("elimination:checks=32", 2)
+    assert why.startswith("nice given: it lacks `noisy_parities`")
+
+
+def test_a_learner_from_a_file_is_named_and_not_executed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("raise SystemExit('executed')")
+    learners = 'learners = ["mine.py:L", {learner = "mine.py:L:a=1", over = {b = [2, 0.5]}}]'
+    found = read_text(HEAD + RUN.replace('learners = ["queries"]', learners), "x").runs[0]
+    assert [n for _, n in found.pairs] == ["mine.py:L", "mine.py:L:a=1,b=2", "mine.py:L:a=1,b=0.5"]
+
+
+MISTAKES = [  # what stands after the head (from line 3), the key, words of the message
+    ("", "", "there is no group"),
+    ("sedes = 3\n" + RUN, "sedes", "did you mean 'seeds'"),
+    ("seeds = 3\nseeds = [\n4]\n" + RUN, "", "Cannot overwrite a value (at line"),
+    (RUN + "seeds = [1, 2,, 3]\n", "", "Invalid value (at line 6"),
+    (RUN + "a b = 2\n", "", "mend the TOML"),
+    (RUN + 'oracle = "exact\n', "", "mend the TOML"),
+    (RUN + RUN + "seeds = 0\n", "runs[2].seeds", "0 given: an integer of at least 1"),
+    (RUN + "seeds = true\n", "runs[1].seeds", "true given"),
+    (RUN + "seeds = 2.5\n", "runs[1].seeds", "2.5 given"),
+    (RUN + "seeds = []\n", "runs[1].seeds", "an empty list given"),
+    (RUN + "seeds = [1,\n -2]\n", "runs[1].seeds[2]", "-2 given"),
+    (RUN + 'seeds = "7..3"\n', "runs[1].seeds", "the range is empty"),
+    (RUN + 'seeds = "0.5,1"\n', "runs[1].seeds", "3..7"),
+    (RUN + "seeds = 9223372036854775809\n", "runs[1].seeds", "below 2^63"),
+    (RUN + f"seeds = {10**400}\n", "runs[1].seeds", "an integer of 1329 bits given"),
+    (RUN + f"seeds = {10**200}{10**200}{'0' * 5000}\n", "", "over 1000 digits"),
+    (RUN + "seeds = 0x" + "f" * 9999 + "\n", "runs[1].seeds", "bits given"),
+    (RUN + "tau = inf\n", "runs[1].tau", "Infinity given"),
+    (RUN + "tau = nan\n", "runs[1].tau", "NaN given"),
+    (RUN + "tau = 1e999999999\n", "runs[1].tau", "at most 40 digits"),
+    (RUN + "tau = 1e99999999999999999999\n", "runs[1].tau", "NaN given"),
+    (RUN + "tau = 2\n", "runs[1].tau", "at most 1"),
+    (RUN + "tau = 1979-05-27\n", "runs[1].tau", "1979-05-27 given"),
+    (RUN + 'oracle = "exakt"\n', "runs[1].oracle", "did you mean 'exact'"),
+    (RUN + "certify = 1\n", "runs[1].certify", "true or false"),
+    (RUN + "budget = 5\n", "runs[1].budget", "5 given: a table of examples"),
+    (RUN + "budget.exmaples = 5\n", "runs[1].budget.exmaples", "did you mean 'examples'"),
+    (RUN + "[runs.budget]\nexamples = 'many'\n", "runs[1].budget.examples", "'many' given"),
+    (RUN + "budget = {examples = [1,\n0]}\n", "runs[1].budget.examples[2]", "0 given"),
+    (RUN + "budget = {seconds = 2e9}\n", "runs[1].budget.seconds", "at most 1e+09"),
+    (RUN + "budget = {memory = 'lots'}\n", "runs[1].budget.memory", "500MB"),
+    ("budget = {queries = -1}\n" + RUN, "budget.queries", "-1 given"),
+    ("learners = ['queries']\n[[runs]]\nseeds = 1\n", "runs[1]", "spec is missing"),
+    ("[[runs]]\nspec = 'parity:d=8,m=2'\n", "runs[1]", "learners is missing"),
+    ("[runs]\nspec = 'parity:d=8,m=2'\n", "runs", "[[runs]]"),
+    ("[[runs]]\nlearners = ['queries']\nspec = 'partiy:d=8,m=2'\n", "runs[1].spec", "parity"),
+    ("[[runs]]\nlearners = ['queries']\nspec = []\n", "runs[1].spec", "an empty list"),
+    ("[[runs]]\nlearners = ['queries']\nspec = [\n'parity:d=8,m=2',\n'parity:d=8,m=9'\n]\n",
+     "runs[1].spec[2]", "m=9"),
+    ("[[runs]]\nlearners = ['queries']\nspec = 'mine.py:F'\n", "runs[1].spec",
+     "--family path.py:Name"),
+    ("[[runs]]\nlearners = ['queries']\nspec = \"a\\nb\"\n", "runs[1].spec", "one line"),
+    ("[[runs]]\nlearners = ['queries']\nspec = '" + "a" * 10**6 + "'\n", "runs[1].spec",
+     "(1000000 characters) given"),
+    (RUN + "over = {m = '3..1'}\n", "runs[1].over.m", "the range is empty"),
+    (RUN + "over = {m = '1...3'}\n", "runs[1].over.m", "8..20..4"),
+    (RUN + "over = {m = '1..3..0'}\n", "runs[1].over.m", "a step of at least 1"),
+    (RUN + "over = {q = '1..3'}\n", "runs[1].over.q", "parameter of parity"),
+    (RUN + "over = {}\n", "runs[1].over", "a table given"),
+    (RUN + "over = {m = []}\n", "runs[1].over.m", "an empty list"),
+    (RUN + "over = {m = [1, {}]}\n", "runs[1].over.m[2]", "a table given"),
+    (RUN + "over = {m = [1, true]}\n", "runs[1].over.m[2]", "true given"),
+    (RUN + "over = {d = 'x,y'}\n", "runs[1].over.d", "an integer is needed"),
+    (RUN + "over.d = '1..1000000000'\nseeds = 3", "runs[1].over",
+     "1000000000 specs x 1 learners, 3000000000 runs"),
+    (RUN + "over = {d = '1..10000', m = '1..10000'}\n", "runs[1].over", "100000000 specs"),
+    ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = ['queries',\n'elimniation']\n",
+     "runs[1].learners[2]", "did you mean 'elimination'"),
+    ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = ['no.py:L']\n", "runs[1].learners[1]",
+     "there is no file"),
+    ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = ['no.py:']\n", "runs[1].learners[1]",
+     "write path.py:Name"),
+    ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [5]\n", "runs[1].learners[1]", "5 given"),
+    ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [{learner = 'mlp', over = {wdth = [1]}}]\n",
+     "runs[1].learners[1].over.wdth", "did you mean 'width'"),
+    ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [{learner = 'mlp', over = {width = [0]}}]\n",
+     "runs[1].learners[1].over.width", "at least 1"),
+    ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [{over = {width = [0]}}]\n",
+     "runs[1].learners[1]", "learner is missing"),
+    ("[[runs]]\nspec = 'nice:m=2,k=2,d=4'\nlearners = ['elimination']\n", "runs[1]",
+     "nothing can run: elimination: nice given: it lacks `noisy_parities`"),
+    ("[limits]\nseconds = 0\n" + RUN, "limits.seconds", "0 given"),
+    ("[limits]\nretries = 101\n" + RUN, "limits.retries", "at most 100"),
+    ("[[climbs]]\nladder = 'parity-v9'\nlearners = ['queries']\n", "climbs[1].ladder",
+     "did you mean 'parity-v"),
+    ("[[climbs]]\nlearners = ['queries']\n", "climbs[1]", "one of the two"),
+    ("[[climbs]]\nrungs = [\n'parity:d=8,m=2',\n'parity:d=8']\nlearners = ['queries']\n",
+     "climbs[1].rungs[2]", "m"),
+    ("[[climbs]]\nrungs = ['parity:d=8,m=2', 'parity:m=2,d=8']\nlearners = ['queries']\n",
+     "climbs[1].rungs", "given twice"),
+    ("[[climbs]]\nladder = 'nice-v1'\nlearners = ['queries']\n", "climbs[1]", "first rung"),
+    ("[[climbs]]\nladder = 'parity-v1'\nlearners = ['queries']\nseeds = 1001\n",
+     "climbs[1].seeds", "at most 1000"),
+    ("[[climbs]]\nladder = 'parity-v1'\nlearners = ['queries']\ntau = 1\n", "climbs[1].tau",
+     "unknown key"),
+    ("[[climbs]]\nladder = 'parity-v1'\nlearners = ['queries']\nbudget = {seconds = [1, 2]}\n",
+     "climbs[1].budget", "one budget"),
+    ("[[grams]]\nspec = 'parity:d=64,m=8'\nmembers = 1\nsamples = 9\n", "grams[1].members",
+     "at least 2"),
+    ("[[grams]]\nspec = 'parity:d=8,m=1'\nmembers = 8\nsamples = 9\n", "grams[1].members",
+     "at most the 7 members"),
+    ("[[grams]]\nspec = 'parity:d=64,m=8'\nmembers = 9\n", "grams[1]", "samples is missing"),
+    ("[[grams]]\nspec = 'nice:m=2,k=2,d=4'\nmembers = 9\nsamples = 9\n", "grams[1].spec",
+     "lacks `factor`"),
+    ("[[grams]]\nspec = 'parity:d=64,m=8'\nmembers = 9\nsamples = 9\nconfidence = 1\n",
+     "grams[1].confidence", "between 0 and 1"),
+    (RUN + "x = " + "[" * 1000 + "]" * 1000, "", "nested too deep"),
+    (RUN + "x = " + "{a = " * 1000 + "1" + "}" * 1000, "", "nested too deep"),
+    (RUN + "a" + ".a" * 300_000 + " = 1", "", "over 100 parts"),
+    (RUN + "'a\x00b' = 1\n", "", "character"),
+    (RUN + "budget = {seconds = 1, seconds = 2}\n", "", "mend the TOML"),
+    (RUN + "budget.seconds = 1\nbudget = 2\n", "", "mend the TOML"),
+    ("[budget]\n[budget]\n" + RUN, "", "mend the TOML"),
+    (RUN + "\"a\\u0000b\" = 1\n", "runs[1].'a\\x00b'", "unknown key"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "key", "words"), MISTAKES)
+def test_a_mistake_is_one_line_with_its_key(text, key, words):
+    with pytest.raises(UsageError) as found:
+        read_text(HEAD + text, "x.toml")
+    said = str(found.value)
+    assert said.startswith("x.toml: " + (f"{key}: " if key else "")), said[:300]
+    assert words in said
+    assert said.isprintable()
+    assert len(said) < 1000
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        ("name = 'x'\n", "format ="),
+        ("format = 'hardness-sweep/2'\nname = 'x'\n", "'hardness-sweep/2' given"),
+        ("format = 1\nname = 'x'\n", "format: 1 given"),
+        ("format = 'hardness-sweep/1'\n", "needs a name"),
+        ("format = 'hardness-sweep/1'\nname = ''\n", "name: '' given"),
+    ],
+)
+def test_the_head(head, words):
+    with pytest.raises(UsageError, match=r"^x: ") as found:
+        read_text(head + RUN, "x")
+    assert words in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (HEAD.encode() + b"# \xff\n", "line 3: it is no UTF-8 text"),
+        (b"\x00\x01" * 99, "Illegal character|Invalid statement"),
+        (b"#" * (2 << 20), "at most 1048576"),
+        (b"", "format"),
+    ],
+)
+def test_files_that_are_none(tmp_path, data, words):
+    path = tmp_path / "s.toml"
+    path.write_bytes(data)
+    with pytest.raises(UsageError, match=words):
+        read_sweep(path)
+    for gone in (tmp_path, tmp_path / "no", tmp_path / ("n" * 5000)):
+        with pytest.raises(UsageError, match=r"does not exist|cannot be read|is a folder"):
+            read_sweep(gone)
+
+
+def test_a_byte_order_mark_and_windows_lines(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + (HEAD + RUN).replace("\n", "\r\n").encode())
+    assert read_sweep(path).count == 1
+
+
+PIECES = [
+    "",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    ",",
+    "..",
+    '"',
+    "'",
+    "\n",
+    "1e9",
+    "nan",
+    "true",
+    "\x00",
+    "[[runs]]",
+]
+
+
+@given(st.integers(0, len(FULL)), st.sampled_from([0, 1, 5]), st.sampled_from(PIECES))
+def test_whatever_is_mangled_is_read_or_refused_in_a_line(start, cut, put):
+    text = FULL[:start] + put + FULL[start + cut :]
+    try:
+        assert read_text(text, "x").count
+    except UsageError as error:
+        said = str(error)
+        assert said.startswith("x: ")
+        assert "\n" not in said
+
+
+def test_over_ten_million_runs_are_for_who_says_yes():
+    sweep = read_text(HEAD + RUN + "seeds = 10_000_001\n", "x")
+    with pytest.raises(UsageError, match=r"10000001 runs asked for.*--yes"):
+        require_count(sweep)
+    require_count(sweep, yes=True)
+    require_count(read_text(HEAD + RUN + "seeds = 10_000_000\n", "x"))

@@ -1,0 +1,115 @@
+"""Sweeps whose processes are killed, and what becomes of them: `benchmarks/chaos.py`, in short."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hardness.sweep.store import read
+
+CHAOS = Path(__file__).parents[3] / "benchmarks" / "chaos.py"
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+LONG = """
+format = "hardness-sweep/1"
+name = "long"
+seeds = 2000
+certify = false
+[[runs]]
+spec = "parity:d=8,m=2"
+learners = ["student:steps=300"]
+budget = { examples = 4000 }
+"""
+
+
+def killed(engine, kills, seed):
+    """Kill processes of sweeps; returns the row of the table, cell by cell."""
+    found = subprocess.run(
+        [sys.executable, CHAOS, "--engine", engine, "--kills", str(kills), "--seed", str(seed),
+         "--seeds", "1", "--pause", "0.7"],
+        text=True, capture_output=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stdout + found.stderr
+    return [cell.strip() for cell in found.stdout.splitlines()[-1].strip("|").split("|")]
+
+
+def test_kills_of_drivers_and_workers_lose_nothing():
+    engine, kills, ended, different, lost = killed("local", 4, seed=3)
+    assert (engine, different, lost) == ("local", "0", "0")
+    assert kills.startswith("4: ")
+    assert int(ended) >= 1
+
+
+@pytest.mark.cluster
+def test_kills_on_a_cluster_lose_nothing():
+    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    engine, kills, ended, different, lost = killed("dask", 4, seed=1)
+    assert (engine, different, lost) == ("dask", "0", "0")
+    assert kills.startswith("4: ")
+    assert int(ended) >= 1
+
+
+def started(tmp_path, *engine):
+    """Start a sweep, and wait until it writes."""
+    (tmp_path / "long.toml").write_text(LONG)
+    store = tmp_path / "runs.db"
+    command = [sys.executable, "-m", "cli", "sweep", "run", "long.toml", "--store", str(store)]
+    sweep = subprocess.Popen(
+        [*command, "--jobs", "1", *engine], cwd=tmp_path, text=True, stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, start_new_session=True,
+        # Tests that a shell's & started do not heed it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not (tmp_path / "runs.db-lock").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    time.sleep(0.5)
+    return sweep, store
+
+
+def test_an_impatient_end_is_one_line_with_the_way_on(tmp_path):
+    sweep, store = started(tmp_path)
+    for _ in range(5):
+        sweep.send_signal(signal.SIGTERM)
+        time.sleep(0.002)
+    said = sweep.communicate()[1]
+    assert sweep.returncode == 130, said
+    assert said.count("\n") == 1
+    assert "go on with: hardness sweep run" in said
+    assert os.listdir(tmp_path).count(store.name) == 1
+    assert not list(tmp_path.glob("runs.db-*"))
+
+
+@pytest.mark.cluster
+def test_ctrl_c_of_a_terminal_is_the_drivers_alone(tmp_path):
+    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    sweep, _ = started(tmp_path, "--engine", "dask")
+    os.killpg(sweep.pid, signal.SIGINT)
+    said = sweep.communicate(timeout=60)[1]
+    assert sweep.returncode == 130, said
+    assert said.count("\n") == 1, said
+    assert "go on with: hardness sweep run" in said
+
+
+@pytest.mark.parametrize("what", ["moved", "removed", "replaced"])
+def test_a_store_that_is_taken_away_ends_the_sweep_at_once(tmp_path, what):
+    sweep, store = started(tmp_path)
+    if what == "moved":
+        store.rename(tmp_path / "moved")
+    elif what == "removed":
+        store.unlink()
+    else:
+        (tmp_path / "other").write_bytes(b"another's")
+        (tmp_path / "other").rename(store)
+    said = sweep.communicate(timeout=30)[1]
+    assert (sweep.returncode, said.count("\n")) == (1, 1)
+    assert "runs.db was moved, removed or replaced while it was written" in said
+    assert not list(tmp_path.glob("runs.db-*"))
+    if what == "moved":
+        with read(tmp_path / "moved") as found:
+            assert sum(found.sweeps()[0].planned.values()) == 2000
+    if what == "replaced":
+        assert store.read_bytes() == b"another's"
