@@ -48,7 +48,7 @@ HEADER = (
 def rows(store: Reader, asked: dict[str, str]) -> list[tuple[str, ...]]:
     """Return a row a problem and learner, in the order of the file."""
     certified = {c.spec: _bound(c.certificate["claims"]) for c in store.certificates()}
-    found = [(row.run.spec, row.run.learner, row.run) for row in store.runs()]
+    found = [(run.spec, run.learner, run) for run in store.runs()]
     cells = {
         key: [run for _, _, run in group] for key, group in groupby(found, lambda each: each[:2])
     }

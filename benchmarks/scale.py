@@ -28,7 +28,7 @@ from hardness.sweep.cells import cells
 from hardness.sweep.drive import drive
 from hardness.sweep.engines import Engine, Finished
 from hardness.sweep.run import begin
-from hardness.sweep.sources import run_row
+from hardness.sweep.sources import run_of
 from hardness.sweep.store import create, read, reopen
 from hardness.sweep.store.export import export
 
@@ -149,10 +149,10 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
 def store_alone(folder: Path) -> list[str]:
     """Write runs into a store in transactions of one, twenty and a thousand."""
     job = next(iter(cells(read_text(SMALL.format(seeds=1), "small").runs[0]))).job(0)
-    row = run_row(job, Finished(key=job.key, result=job.do()))
+    row = run_of(job, Finished(key=job.key, result=job.do()))
     lines = []
     for size, count in ((1, 1000), (20, 20_000), (1000, 200_000)):
-        rows = [replace(row, key=f"{i:032x}", run=replace(row.run, seed=i)) for i in range(count)]
+        rows = [replace(row, key=f"{i:032x}", seed=i) for i in range(count)]
         with create(folder / f"by-{size}.db") as writer:
             start = time.perf_counter()
             for first in range(0, count, size):

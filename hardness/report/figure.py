@@ -8,7 +8,6 @@ from hardness.report.canvas import belongs, named, render
 from hardness.report.styles import Style, styles_of
 from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, query_bound, short_name
 from hardness.runs.both import Comparison
-from hardness.runs.climb import passed
 from hardness.runs.run import Run
 from instances.parameters import plain
 
@@ -78,7 +77,7 @@ def _spent(place: float, run: Run) -> Data:
     return {
         "place": place,
         "seed": run.seed,
-        "solved": passed(run),
+        "solved": run.passed,
         **{cost: spent(run, cost) for cost in COSTS},
         "risk": run.risk.value if run.risk else None,
     }

@@ -11,13 +11,11 @@ from typing import Any
 
 from hardness.claims import vacuous
 from hardness.lower import Certificate
-from hardness.oracles import Budget
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier, terms_of
 from hardness.runs.choices import choices
-from hardness.runs.climb import bound_by, late, passed
 from hardness.runs.planes import Plane, planes
-from hardness.runs.rows import RunRow
+from hardness.runs.run import MACHINE, Run
 from hardness.runs.slices import brief_spec, short
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
@@ -26,15 +24,7 @@ Data = dict[str, Any]
 SHARE = Fraction(2, 3)  # of the runs that must pass: the success probability of the bounds
 QUERIES = 10**6  # the budget of queries where none is known, neither of the runs nor certified
 PANELS = 6  # learners of a figure
-_MACHINE = (  # as a sweep says of its runs
-    Outcome.NOT_LOADED,
-    Outcome.REFUSED,
-    Outcome.CRASHED,
-    Outcome.BROKE_OFF,
-    Outcome.TOO_MANY_PROCESSES,
-    Outcome.OVERDUE,
-)
-_UNABLE = (Outcome.UNSUPPORTED, *_MACHINE)
+_UNABLE = (Outcome.UNSUPPORTED, *MACHINE)
 
 
 def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
@@ -54,9 +44,9 @@ def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
     found = {spec: certifier.one(spec, terms) for spec in specs}
     known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     quantity = _quantity(list(known.values()))
-    rows: dict[tuple[str, str], list[RunRow]] = {}
+    rows: dict[tuple[str, str], list[Run]] = {}
     for row in plane.rows:
-        rows.setdefault((row.run.learner, row.run.spec), []).append(row)
+        rows.setdefault((row.learner, row.spec), []).append(row)
     return {
         "spec": label(plane),
         "x": plane.x,
@@ -115,21 +105,7 @@ def asks(learner: str) -> bool:
 
 def plane_of(comparison: Comparison) -> Plane:
     """Take the runs of a comparison as a plane."""
-    return max(planes(rows_of(comparison)), key=lambda plane: len(plane.rows))
-
-
-def rows_of(comparison: Comparison) -> list[RunRow]:
-    """Take the runs of a comparison as rows of a store; earlier files say no budget."""
-    budget = comparison.budget or Budget()
-    return [
-        RunRow(
-            key="",
-            run=run,
-            budget=budget,
-            bound="machine" if run.outcome in _MACHINE else bound_by(run, budget),
-        )
-        for run in comparison.runs
-    ]
+    return max(planes(comparison.runs), key=lambda plane: len(plane.rows))
 
 
 def label(plane: Plane) -> str:
@@ -176,12 +152,12 @@ def _certified(known: dict[str, Certificate], spec: str | None, quantity: str) -
     return {"queries": value, "log10": math.log10(number) if number > 0 else None}
 
 
-def _cell(rows: list[RunRow], spec: str | None) -> Data | None:
+def _cell(rows: list[Run], spec: str | None) -> Data | None:
     """Count the runs of a learner on a spec; None where there are none."""
     if not rows or spec is None:
         return None
-    kept = [row for row in rows if row.bound != "machine" and row.run.outcome not in _UNABLE]
-    number = sum(passed(row.run) and not late(row.run, row.budget) for row in kept)
+    kept = [row for row in rows if row.bound != "machine" and row.outcome not in _UNABLE]
+    number = sum(row.solved for row in kept)
     state = "not solved"
     if not kept:
         state = "could not run"

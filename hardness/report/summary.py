@@ -8,7 +8,6 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from hardness.report.text import bound, number, shown_risk, table
-from hardness.runs.climb import passed
 from hardness.runs.ranges import Value
 from instances.parameters import plain
 
@@ -57,7 +56,7 @@ def cells(comparison: "Comparison") -> list[Cell]:
                 Cell(
                     value=value,
                     learner=learner,
-                    solved=sum(map(passed, runs)),
+                    solved=sum(run.passed for run in runs),
                     runs=len(runs),
                     queries=enough((r.usage.queries for r in runs), success),
                     examples=enough((r.usage.examples for r in runs), success),

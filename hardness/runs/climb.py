@@ -14,13 +14,10 @@ from statistics import median
 from typing import Any, Literal
 
 from hardness.oracles import Budget
-from hardness.runs.run import Run, judge
+from hardness.runs.run import Run
 from hardness.upper import Outcome
 
 LEVEL = Fraction(1, 20)
-Bound = Literal["examples", "queries", "seconds", "memory", "none"]
-OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
-_TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +49,7 @@ class Trials:
     @property
     def solved(self) -> tuple[Run, ...]:
         """The runs that passed, in time: a cost is the cost of these."""
-        return tuple(run for run in self.runs if passed(run) and not late(run, self.budget))
+        return tuple(run for run in self.runs if run.solved)
 
     @property
     def passes(self) -> int:
@@ -81,7 +78,7 @@ class Trials:
     def bounds(self) -> dict[str, int]:
         """What bound the runs that did not pass, with their numbers."""
         failed = [t for t in self._failed if isinstance(t, Run)]
-        return dict(Counter(bound_by(run, self.budget) for run in failed))
+        return dict(Counter(run.bound for run in failed))
 
     @property
     def why(self) -> str | None:
@@ -155,49 +152,6 @@ class Climb:
         }
 
 
-def passed(run: Run) -> bool:
-    """Say whether a run solved its instance, whatever it ended with.
-
-    The whole 95 % interval of its relative risk lies below 0.05.
-    """
-    return judge(run.risk, known=True) is Outcome.SOLVED
-
-
-def late(run: Run, budget: Budget) -> bool:
-    """Say whether a run took clearly longer than it might: over 1.25 times its seconds.
-
-    Of a learner of one's own the time that its predictions took counts too: it could learn there.
-    """
-    predicting = run.details.get("predict_seconds", 0.0)
-    if not isinstance(predicting, int | float) or not predicting >= 0:
-        return True
-    return budget.seconds is not None and run.usage.seconds + predicting > OVERTIME * budget.seconds
-
-
-def bound_by(run: Run, budget: Budget) -> Bound:
-    """Say which part of a budget a run used up, time before the others; "none" if it ended itself.
-
-    >>> from hardness.runs.run import run
-    >>> from hardness.upper import parse_learner
-    >>> from instances import parse
-    >>> budget = Budget(examples=50)
-    >>> one = run(parse_learner("lowdegree"), parse("parity:d=16,m=3").instance(0), budget)
-    >>> bound_by(one, budget)
-    'examples'
-    """
-    usage = run.usage
-    if run.outcome in _TIMED or (budget.seconds is not None and usage.seconds > budget.seconds):
-        return "seconds"
-    if run.outcome is Outcome.MEMORY_SPENT:
-        return "memory"
-    if budget.examples is not None and usage.examples >= budget.examples:
-        return "examples"
-    if run.outcome is Outcome.EXAMPLES_SPENT:
-        return "examples"
-    spent = budget.queries is not None and usage.queries >= budget.queries
-    return "queries" if spent or run.outcome is Outcome.QUERIES_SPENT else "none"
-
-
 def needed(seeds: int) -> int | None:
     """Return how many of a rung's seeds must pass to hold it; None where all are too few.
 
@@ -237,7 +191,7 @@ def held(rungs: Sequence[tuple[int, int]]) -> int:
 def _end(trial: Trial) -> str:
     if isinstance(trial, Refusal):
         return "not run"
-    return "solved too late" if passed(trial) else trial.outcome.value
+    return "solved too late" if trial.passed else trial.outcome.value
 
 
 def _tail(passes: int, trials: int) -> Fraction:

@@ -144,7 +144,7 @@ class _Trial:
     def of(learner: Foreign, family: Family, budget: Budget) -> "_Trial":
         instance = family.instance(0)
         hypothesis, usage = learn_once(learner, instance, budget)
-        found = judged(learner, family, 0, hypothesis, usage, instance, {})
+        found = judged(learner, family, 0, budget, hypothesis, usage, instance, {})
         return _Trial(outcome=found.outcome, details=found.details, usage=usage)
 
     def finding(self, check: str, softly: bool = False) -> Finding:

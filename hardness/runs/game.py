@@ -107,7 +107,7 @@ def play(
     instance = replace(instance, hidden=replace(instance.hidden, secret=secret))
     how = {"tau": str(tau), "oracle": strategy}
     return Game(
-        run=judged(learner, family, seed, hypothesis, usage, instance, how),
+        run=judged(learner, family, seed, budget, hypothesis, usage, instance, how),
         transcript=adversary.transcript(secret),
         bound=_bound(coded, tau, spread),
         drawn=drawn,

@@ -7,7 +7,7 @@ from hardness.oracles import Budget
 from hardness.runs.choices import Fixed, choice_words, choices
 from hardness.runs.lines import Point, components, point_of
 from hardness.runs.ranges import Value
-from hardness.runs.rows import RunRow
+from hardness.runs.run import Run
 from hardness.runs.worlds import worlds
 
 Key = tuple[str, str, Fixed]  # x, y and what is fixed
@@ -28,7 +28,7 @@ class Plane:
     specs: dict[tuple[Value, Value], str] = field(repr=False)
     fixed: Fixed
     budget: Budget
-    rows: tuple[RunRow, ...] = field(repr=False)
+    rows: tuple[Run, ...] = field(repr=False)
     choice: str = ""
 
     @property
@@ -39,10 +39,10 @@ class Plane:
     @property
     def learners(self) -> tuple[str, ...]:
         """Canonical names of the learners, in the order of the runs."""
-        return tuple(dict.fromkeys(row.run.learner for row in self.rows))
+        return tuple(dict.fromkeys(row.learner for row in self.rows))
 
 
-def planes(runs: Iterable[RunRow]) -> tuple[Plane, ...]:
+def planes(runs: Iterable[Run]) -> tuple[Plane, ...]:
     """Cut runs into planes: every run is in one of them, and in one alone.
 
     >>> planes([])
@@ -50,9 +50,9 @@ def planes(runs: Iterable[RunRow]) -> tuple[Plane, ...]:
     """
     found: list[Plane] = []
     for fixed, rows in worlds(runs):
-        by_spec: dict[str, list[RunRow]] = {}
+        by_spec: dict[str, list[Run]] = {}
         for row in rows:
-            by_spec.setdefault(row.run.spec, []).append(row)
+            by_spec.setdefault(row.spec, []).append(row)
         parts: dict[Key, list[Point]] = {}
         for together in components([point_of(spec) for spec in by_spec]):
             x, y = axes(together)
@@ -91,7 +91,7 @@ def _others(point: Point, x: str, y: str) -> Fixed:
 
 
 def _plane(
-    x: str, y: str, points: list[Point], fixed: Fixed, by_spec: dict[str, list[RunRow]]
+    x: str, y: str, points: list[Point], fixed: Fixed, by_spec: dict[str, list[Run]]
 ) -> Plane:
     places = {(p.numbers.get(x, 1), p.numbers[y] if y else 0): p.spec for p in points}
     rows = [row for spec in places.values() for row in by_spec[spec]]

@@ -57,6 +57,7 @@ def read_comparison(path: Path) -> Comparison:
     require_format(data, FORMAT, path)
     try:
         terms = Terms.from_json(data["terms"])
+        budget = Budget(**data["budget"]) if data.get("budget") is not None else None
         found = Comparison(
             spec=str(data["spec"]),
             parameter=str(data["parameter"]),
@@ -65,10 +66,10 @@ def read_comparison(path: Path) -> Comparison:
             learners=tuple(str(name) for name in data["learners"]),
             seeds=_count(data["seeds"]),
             terms=terms,
-            runs=tuple(Run.from_json(r) for r in data["runs"]),
+            runs=tuple(Run.from_json(r, budget or Budget()) for r in data["runs"]),
             certificates=certificates(tuple(str(one) for one in data["specs"]), terms),
             command=str(data["command"]),
-            budget=Budget(**data["budget"]) if data.get("budget") is not None else None,
+            budget=budget,
         )
         if [c.to_json() for c in found.certificates] != data["certificates"]:
             raise DamagedFile(f"{path} is damaged: its certificates are not those of its specs")
@@ -141,6 +142,8 @@ def _unsound(found: Comparison) -> str | None:
     if {(r.spec, r.learner, r.seed) for r in found.runs} != wanted:
         return "its runs are not one for each size, learner and seed"
     for r in found.runs:
+        if found.budget is not None and r.budget != found.budget:
+            return "a run had another budget than the others"
         reason = impossible(r)
         if reason:
             return reason

@@ -3,29 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from hardness.oracles import Budget
 from hardness.runs.run import Run
-
-# What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
-# memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
-Bound = Literal["none", "examples", "queries", "seconds", "memory", "machine"]
-REPRODUCIBLE: tuple[Bound, ...] = ("none", "examples", "queries")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunRow:
-    """A run by its content key, with what the run itself does not hold."""
-
-    key: str
-    run: Run
-    budget: Budget
-    bound: Bound
-    attempts: int = 1
-
-    @property
-    def reproducible(self) -> bool:
-        """Whether the run ends the same on any machine, times and memory apart."""
-        return self.bound in REPRODUCIBLE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,4 +70,4 @@ class SweepRow:
     base_seeds: dict[str, int] = field(default_factory=dict)
 
 
-Row = RunRow | CertificateRow | PartRow | WholeRow | FigureRow
+Row = Run | CertificateRow | PartRow | WholeRow | FigureRow

@@ -1,10 +1,12 @@
 """One run: a learner on an instance within a budget, and what came of it."""
 
 import math
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
+import msgspec
 import numpy as np
 
 from hardness.oracles import (
@@ -35,21 +37,41 @@ from instances.family import Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
 from instances.streams import generator
-from instances.strict import shown
 
 OracleName = Literal["samples", "exact"]
+# What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
+# memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
+Bound = Literal["none", "examples", "queries", "seconds", "memory", "machine"]
 SOLVED_BELOW = 0.05
+OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
 JUDGED = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)  # by the risk alone
+_TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
+# Ends that a signal, a library which is not there or another load on the machine can make as well
+# as the learner itself, and those that the hard limits of a sweep make.
+MACHINE = (
+    Outcome.CRASHED,
+    Outcome.BROKE_OFF,
+    Outcome.NOT_LOADED,
+    Outcome.TOO_MANY_PROCESSES,
+    Outcome.OVERDUE,
+    Outcome.REFUSED,
+)
+_NO_LIMIT = Budget()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What a learner did on an instance; risk is None where it could not be measured."""
+    """What a learner did on an instance within a budget; risk is None where it was not measured.
+
+    attempts: how often a worker process was started for it. key: the content key of its job, where
+    it was one.
+    """
 
     spec: str
     learner: str
     seed: int
+    budget: Budget
     outcome: Outcome
     risk: Risk | None
     usage: Usage
@@ -58,6 +80,62 @@ class Run:
     revisions: dict[str, int]
     versions: dict[str, str]
     machine: str
+    attempts: int = 1
+    key: str = field(default="", compare=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether it solved its instance, whatever it ended with.
+
+        The whole 95 % interval of its relative risk lies below 0.05.
+        """
+        return judge(self.risk, known=True) is Outcome.SOLVED
+
+    @property
+    def late(self) -> bool:
+        """Whether it took clearly longer than it might: over 1.25 times its seconds.
+
+        Of a user's learner the time that its predictions took counts too: it could learn there.
+        """
+        predicting = self.details.get("predict_seconds", 0.0)
+        if not isinstance(predicting, int | float) or not predicting >= 0:
+            return True
+        most = self.budget.seconds
+        return most is not None and self.usage.seconds + predicting > OVERTIME * most
+
+    @property
+    def solved(self) -> bool:
+        """Whether it passed, in time, and was not ended from outside."""
+        return self.passed and not self.late and self.bound != "machine"
+
+    @property
+    def bound(self) -> Bound:
+        """What ended it: a part of its budget, time before the others, the machine, or itself.
+
+        >>> from hardness.upper import parse_learner
+        >>> from instances import parse
+        >>> instance = parse("parity:d=16,m=3").instance(0)
+        >>> run(parse_learner("lowdegree"), instance, Budget(examples=50)).bound
+        'examples'
+        """
+        usage, budget, outcome = self.usage, self.budget, self.outcome
+        if outcome in MACHINE:
+            return "machine"
+        if outcome in _TIMED or (budget.seconds is not None and usage.seconds > budget.seconds):
+            return "seconds"
+        if outcome is Outcome.MEMORY_SPENT:
+            return "machine" if budget.memory_bytes is None else "memory"
+        if budget.examples is not None and usage.examples >= budget.examples:
+            return "examples"
+        if outcome is Outcome.EXAMPLES_SPENT:
+            return "examples"
+        spent = budget.queries is not None and usage.queries >= budget.queries
+        return "queries" if spent or outcome is Outcome.QUERIES_SPENT else "none"
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether it ends the same on any machine, times and memory apart."""
+        return self.bound in ("none", "examples", "queries")
 
     def to_json(self) -> dict[str, Any]:
         """Write the run as JSON; the field names are a contract."""
@@ -65,6 +143,7 @@ class Run:
             "spec": self.spec,
             "learner": self.learner,
             "seed": self.seed,
+            "budget": {k: v for k, v in vars(self.budget).items() if v is not None},
             "outcome": self.outcome.value,
             "advice": self.outcome.advice,
             "risk": self.risk and self.risk.value,
@@ -86,29 +165,86 @@ class Run:
         }
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> "Run":
-        """Read a run; raises KeyError, TypeError or ValueError for what is none."""
-        usage = Usage(**data["usage"])
-        counts = (usage.examples, usage.queries, usage.peak_bytes)
-        if any(type(n) is not int or not 0 <= n < 2**63 for n in counts):
-            raise ValueError(f"a usage of {counts}")
-        if type(usage.seconds) is not float or not 0 <= usage.seconds < 1e9:
-            raise ValueError(f"a usage of {usage.seconds} seconds")
-        if not isinstance(data["secret_recovered"], bool | None):
-            raise ValueError(f"secret_recovered {data['secret_recovered']!r}")
+    def from_json(data: Any, budget: Budget = _NO_LIMIT, **known: Any) -> "Run":
+        """Read a run; raises ValueError for what is none.
+
+        budget: of runs in files that do not say it with each. known: fields that JSON does not
+        hold.
+        """
+        found = msgspec.convert(data, _Written)
         return Run(
-            spec=str(data["spec"]),
-            learner=str(data["learner"]),
-            seed=_seed(data["seed"]),
-            outcome=Outcome(data["outcome"]),
-            risk=Risk.from_json(data),
-            usage=usage,
-            secret_recovered=data["secret_recovered"],
-            details=dict(data["details"]),
-            revisions=_typed(data["revisions"], int),
-            versions=_typed(data["versions"], str),
-            machine=str(data["machine"]),
+            spec=found.spec,
+            learner=found.learner,
+            seed=found.seed,
+            budget=budget if found.budget is None else Budget(**found.budget),
+            outcome=found.outcome,
+            risk=_risk(found),
+            usage=found.usage.record(),
+            secret_recovered=found.secret_recovered,
+            details=found.details,
+            revisions=found.revisions,
+            versions=found.versions,
+            machine=found.machine,
+            **known,
         )
+
+
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Finite = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
+
+
+class _Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    examples: _Count
+    queries: _Count
+    seconds: Annotated[float, msgspec.Meta(ge=0, lt=1e9)]
+    peak_bytes: _Count
+
+    def record(self) -> Usage:
+        return Usage(**{name: getattr(self, name) for name in self.__struct_fields__})
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """A run as JSON."""
+
+    spec: str
+    learner: str
+    seed: Annotated[int, msgspec.Meta(ge=0)]
+    outcome: Outcome
+    usage: _Usage
+    secret_recovered: bool | None
+    details: dict[str, Any]
+    revisions: dict[str, int]
+    versions: dict[str, str]
+    machine: str
+    risk: _Finite | None
+    risk_interval: tuple[_Finite, _Finite | None] | None
+    risk_confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None
+    risk_examples: Annotated[int, msgspec.Meta(gt=0, le=2**63 - 1)] | None
+    risk_unclipped: _Finite | None
+    budget: (
+        dict[Literal["examples", "queries", "seconds", "cpu_seconds", "memory_bytes"], Any] | None
+    ) = None
+
+
+def _risk(found: _Written) -> Risk | None:
+    """Take the risk of a run; raises ValueError where its parts do not fit."""
+    value, interval = found.risk, found.risk_interval
+    confidence, examples = found.risk_confidence, found.risk_examples
+    if value is None:
+        return None
+    if interval is None or confidence is None or examples is None:
+        raise ValueError(f"a risk of {value} without its interval, confidence or examples")
+    low, high = interval[0], math.inf if interval[1] is None else interval[1]
+    if not low <= value <= high:
+        raise ValueError(f"a risk of {value} in [{low}, {high}]")
+    return Risk(
+        value=value,
+        low=low,
+        high=high,
+        confidence=confidence,
+        examples=examples,
+        unclipped=found.risk_unclipped,
+    )
 
 
 def run(
@@ -129,7 +265,7 @@ def run(
     hypothesis, usage = learn_once(learner, source, budget, seed, oracle, tau)
     instance = source.instance if isinstance(source, Folder) else source
     how = answered(learner, oracle, tau)
-    return judged(learner, source.family, seed, hypothesis, usage, instance, how)
+    return judged(learner, source.family, seed, budget, hypothesis, usage, instance, how)
 
 
 def answered(
@@ -187,6 +323,7 @@ def judged(
     learner: Learner,
     family: Family,
     seed: int,
+    budget: Budget,
     hypothesis: Hypothesis,
     usage: Usage,
     instance: Instance | None,
@@ -212,6 +349,7 @@ def judged(
         spec=family.spec,
         learner=learner_spec(learner),
         seed=seed,
+        budget=budget,
         outcome=outcome or judge(risk, known=instance is not None),
         risk=risk,
         usage=usage,
@@ -250,19 +388,6 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _seed(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"a seed of {shown(value)}")
-    return value
-
-
-def _typed(values: Any, kind: type) -> dict[str, Any]:
-    found = dict(values)
-    if any(type(value) is not kind for value in found.values()):
-        raise ValueError(f"{str(found)[:80]} are not {kind.__name__} by name")
-    return found
 
 
 def _oracle(

@@ -14,7 +14,8 @@ from hardness.runs.certified import Certifier, terms_of
 from hardness.runs.choices import Fixed, choice_words, choices, choose
 from hardness.runs.lines import Point, lines, point_of
 from hardness.runs.ranges import Value
-from hardness.runs.rows import CertificateRow, RunRow
+from hardness.runs.rows import CertificateRow
+from hardness.runs.run import Run
 from hardness.runs.worlds import worlds
 from hardness.upper import LEARNERS, parse_learner
 from instances.errors import UsageError
@@ -33,7 +34,7 @@ class Slice:
     comparison: Comparison
     fixed: Fixed
     budget: Budget
-    rows: tuple[RunRow, ...] = field(repr=False)
+    rows: tuple[Run, ...] = field(repr=False)
     uncertified: str = ""
     choice: str = ""
 
@@ -43,9 +44,7 @@ class Slice:
         return choice_words(self.fixed, self.choice)
 
 
-def slices(
-    runs: Iterable[RunRow], certificates: Iterable[CertificateRow] = ()
-) -> tuple[Slice, ...]:
+def slices(runs: Iterable[Run], certificates: Iterable[CertificateRow] = ()) -> tuple[Slice, ...]:
     """Cut runs into slices: every run is in one of them, and in one alone.
 
     Runs of a slice agree in family, budget, and all parameters but one: that with the longest range
@@ -60,9 +59,9 @@ def slices(
     certifier = Certifier(certificates)
     found: list[Slice] = []
     for fixed, rows in worlds(runs):
-        by_spec: dict[str, list[RunRow]] = {}
+        by_spec: dict[str, list[Run]] = {}
         for row in rows:
-            by_spec.setdefault(row.run.spec, []).append(row)
+            by_spec.setdefault(row.spec, []).append(row)
         for parameter, line in lines([point_of(spec) for spec in by_spec]):
             mine = [row for point in line for row in by_spec[point.spec]]
             found.append(_slice(parameter, line, mine, fixed, certifier))
@@ -76,7 +75,7 @@ def chosen(found: Sequence[Slice], choice: str | None, source: str) -> Slice:
 
 
 def _slice(
-    parameter: str, line: tuple[Point, ...], rows: list[RunRow], fixed: Fixed, certifier: Certifier
+    parameter: str, line: tuple[Point, ...], rows: list[Run], fixed: Fixed, certifier: Certifier
 ) -> Slice:
     values: tuple[Value, ...] = tuple(point.numbers[parameter] for point in line)
     specs = tuple(point.spec for point in line)
@@ -85,8 +84,8 @@ def _slice(
     answers = dict(fixed)
     terms = terms_of(answers.get("tau"))
     found = certifier.certify(specs, terms)
-    learners = tuple(dict.fromkeys(row.run.learner for row in rows))
-    counted = Counter((row.run.spec, row.run.learner) for row in rows)
+    learners = tuple(dict.fromkeys(row.learner for row in rows))
+    counted = Counter((row.spec, row.learner) for row in rows)
     comparison = Comparison(
         spec=brief_spec(first.spec, parameter),
         parameter=parameter,
@@ -96,7 +95,7 @@ def _slice(
         canonical=learners,
         seeds=max(counted.values()),
         terms=found.terms,
-        runs=tuple(row.run for row in rows),
+        runs=tuple(rows),
         certificates=found.certificates,
     )
     own = fixed[:1] + others + (("over", parameter),) + fixed[1:]

@@ -130,7 +130,9 @@ def spectra(
             ) from failed
         found = spectrum(made.table)
         attempt = Attempt(
-            run=judged(learner, family, seed, hypothesis, usage, instance, answered(learner)),
+            run=judged(
+                learner, family, seed, budget, hypothesis, usage, instance, answered(learner)
+            ),
             spectrum=found,
             learned=learned(found, target),
             draws=made.draws,

@@ -3,7 +3,7 @@
 Names of learners in a file are text: nothing of it is loaded or executed.
 """
 
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +117,9 @@ def _parsed(data: dict[str, Any]) -> Stress:
             keys = [(name, spec, seed) for seed in instance_seeds(base, spec, seeds)]
             if keys[0] not in trials:
                 break
-            mine = tuple(trials.pop(key) for key in keys)
-            rungs.append(Trials(spec=spec, budget=rung_budget(rung, budget), trials=mine))
+            allowed = rung_budget(rung, budget)
+            mine = tuple(_within(trials.pop(key), allowed) for key in keys)
+            rungs.append(Trials(spec=spec, budget=allowed, trials=mine))
         climbs.append(
             Climb(
                 learner=name,
@@ -150,6 +151,15 @@ def _trials(data: dict[str, Any]) -> dict[tuple[str, str, int], Trial]:
     if len(found) < len(runs):
         raise ValueError("two runs of a learner on a rung have one seed")
     return found
+
+
+def _within(trial: Trial, allowed: Budget) -> Trial:
+    """Give a run the budget of its rung: files of version 0.1.0 do not say it with each run."""
+    if isinstance(trial, Refusal):
+        return trial
+    if trial.budget not in (Budget(), allowed):
+        raise ValueError(f"a run on {trial.spec} had another budget than its rung")
+    return replace(trial, budget=allowed)
 
 
 def _read_ladder(data: dict[str, Any]) -> Ladder:

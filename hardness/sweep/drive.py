@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import Literal
 
-from hardness.runs.rows import Row, RunRow, SweepRow
+from hardness.runs.rows import Row, SweepRow
+from hardness.runs.run import Run
 from hardness.sweep.engines import Batch, Engine, Finished, Limits
 from hardness.sweep.jobs import Job
 from hardness.sweep.sources import JobSource
@@ -33,7 +34,7 @@ class WriteBuffer:
         self._writer, self._again = writer, again
         self.sweep = sweep
         self._rows: list[Row] = []
-        self._runs: dict[str, RunRow] = {}
+        self._runs: dict[str, Run] = {}
         self._last = time.monotonic()
         self.broken = False  # a writing went wrong: the store takes no more
         self.wrote = False  # something that was not there
@@ -43,11 +44,11 @@ class WriteBuffer:
         """Take rows to be written."""
         for row in rows:
             self._rows.append(row)
-            if isinstance(row, RunRow):
+            if isinstance(row, Run):
                 self._runs[row.key] = row
                 self._again.discard(row.key)
 
-    def look(self, key: str) -> RunRow | None:
+    def look(self, key: str) -> Run | None:
         """Find a run that is done, written or not."""
         return self._runs.get(key) or (None if key in self._again else self._writer.run(key))
 
@@ -253,7 +254,7 @@ class _ResultSink:
             if finished.failure and not rows:
                 self.missing.append(f"{job.label}: {finished.failure}: {finished.why}")
             failed = finished.failure is not None or any(
-                isinstance(row, RunRow) and row.run.outcome.value in FAILED for row in rows
+                isinstance(row, Run) and row.outcome.value in FAILED for row in rows
             )
             self._tally.add(job.label, finished.seconds, failed=failed)
             landed.popleft()

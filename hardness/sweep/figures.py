@@ -9,8 +9,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from hardness.runs.climb import late, passed
-from hardness.runs.rows import CertificateRow, FigureRow, RunRow
+from hardness.runs.rows import CertificateRow, FigureRow
+from hardness.runs.run import Run
 from hardness.sweep.store.merge import merge
 from hardness.sweep.store.reader import read
 from hardness.sweep.store.seal import compact
@@ -21,7 +21,7 @@ _HOW = ("oracle", "tau", "sha256", "package")  # of details: what else a run dep
 _SHOWN = ("value", "kind", "parameters", "assumptions", "source")  # of a claim
 
 
-def phase(runs: Iterable[RunRow], certificates: Iterable[CertificateRow]) -> FigureRow:
+def phase(runs: Iterable[Run], certificates: Iterable[CertificateRow]) -> FigureRow:
     """Say how many runs of every spec, learner and budget solved it, beside what is certified.
 
     runs: those of a spec, learner and budget one after another, as a store gives them; answers to
@@ -50,28 +50,28 @@ def phase(runs: Iterable[RunRow], certificates: Iterable[CertificateRow]) -> Fig
     return FigureRow(name=PHASE, data={"cells": cells, "certified": certified})
 
 
-def _cell_of(row: RunRow) -> tuple[str, str, tuple[tuple[str, Any], ...]]:
+def _cell_of(row: Run) -> tuple[str, str, tuple[tuple[str, Any], ...]]:
     given = tuple((k, v) for k, v in vars(row.budget).items() if v is not None)
-    return row.run.spec, row.run.learner, given
+    return row.spec, row.learner, given
 
 
-def _split(rows: Iterable[RunRow]) -> list[tuple[dict[str, Any], list[RunRow]]]:
+def _split(rows: Iterable[Run]) -> list[tuple[dict[str, Any], list[Run]]]:
     """Part the runs of a cell by what else their keys hold, in the order of that."""
-    found: dict[str, tuple[dict[str, Any], list[RunRow]]] = {}
+    found: dict[str, tuple[dict[str, Any], list[Run]]] = {}
     for row in rows:
-        said = {name: row.run.details[name] for name in _HOW if name in row.run.details}
-        how = {**said, "revisions": row.run.revisions}
+        said = {name: row.details[name] for name in _HOW if name in row.details}
+        how = {**said, "revisions": row.revisions}
         found.setdefault(compact(how), (how, []))[1].append(row)
     return [found[text] for text in sorted(found)]
 
 
 def _cell(
-    spec: str, learner: str, budget: dict[str, Any], how: dict[str, Any], rows: list[RunRow]
+    spec: str, learner: str, budget: dict[str, Any], how: dict[str, Any], rows: list[Run]
 ) -> dict[str, Any]:
     from scipy.stats import binomtest
 
-    kept = [row.run for row in rows if row.bound != "machine"]
-    solved = [run for run in kept if passed(run) and not late(run, rows[0].budget)]
+    kept = [row for row in rows if row.bound != "machine"]
+    solved = [run for run in kept if run.solved]
     lost = len(rows) - len(kept)
     low = binomtest(len(solved), len(rows)).proportion_ci(0.95, "exact").low
     high = binomtest(len(solved) + lost, len(rows)).proportion_ci(0.95, "exact").high

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
-from hardness.runs.rows import RunRow
+from hardness.runs.run import Run
 from hardness.runs.stress import rung_budget
 from hardness.sweep.cells import cells
 from hardness.sweep.jobs import gram_cut
@@ -88,7 +88,7 @@ class Plan:
         }
 
 
-def plan(sweep: Sweep, store: Iterable[RunRow] = ()) -> Plan:
+def plan(sweep: Sweep, store: Iterable[Run] = ()) -> Plan:
     """Count what a sweep would do, with times from a store's runs; nothing is run or written."""
     measured = _measured(store)
     most = sweep.limits.seconds or math.inf
@@ -101,14 +101,14 @@ def plan(sweep: Sweep, store: Iterable[RunRow] = ()) -> Plan:
     return Plan(sweep=sweep, parts=tuple(parts), blocks=tuple(map(_blocks, sweep.grams)))
 
 
-def _measured(rows: Iterable[RunRow]) -> Measured:
+def _measured(rows: Iterable[Run]) -> Measured:
     """Gather seconds of runs that ended by themselves or their budget, cell by cell."""
     found: Measured = defaultdict(list)
     for row in rows:
         if row.bound not in ("machine", "memory"):
-            how = row.run.details
-            key = (row.run.spec, row.run.learner, row.budget, how.get("oracle"), how.get("tau"))
-            found[key].append(row.run.usage.seconds)
+            how = row.details
+            key = (row.spec, row.learner, row.budget, how.get("oracle"), how.get("tau"))
+            found[key].append(row.usage.seconds)
     return found
 
 

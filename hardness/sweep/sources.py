@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 from hardness.oracles import Usage
 from hardness.runs.climb import Climb as Climbed
-from hardness.runs.climb import Trials, bound_by
+from hardness.runs.climb import Trials
 from hardness.runs.machine import machine, versions
-from hardness.runs.rows import Bound, CertificateRow, FigureRow, PartRow, Row, RunRow
+from hardness.runs.rows import CertificateRow, FigureRow, PartRow, Row
 from hardness.runs.run import Run
 from hardness.runs.stress import TERMS, instance_seeds, rung_budget
 from hardness.sweep.cells import Cell
@@ -23,14 +23,6 @@ from hardness.sweep.tally import Tally
 from hardness.upper import Outcome, learner_spec, parse_learner
 from instances.spec import parse_stored
 
-# Ends of a learner's own process that a signal, a library which is not there or another load on the
-# machine can make as well as the learner itself.
-_PASSING = (
-    Outcome.CRASHED,
-    Outcome.BROKE_OFF,
-    Outcome.NOT_LOADED,
-    Outcome.TOO_MANY_PROCESSES,
-)
 _OUTCOMES: dict[Failure, Outcome] = {
     "died": Outcome.CRASHED,
     "overdue": Outcome.OVERDUE,
@@ -40,38 +32,24 @@ _OUTCOMES: dict[Failure, Outcome] = {
 }
 
 
-def run_row(job: RunJob, finished: Finished) -> RunRow:
-    """Make the row of a run, also of one that its worker did not live to end.
+def run_of(job: RunJob, finished: Finished) -> Run:
+    """Make the run of a job, also of one that its worker did not live to end.
 
-    >>> from fractions import Fraction
-    >>> from hardness.oracles import Budget
     >>> job = RunJob(spec="parity:d=8,m=2,noise=0,rho=2", learner="trivial", seed=0,
-    ...              budget=Budget(), revisions=(1, 1))
-    >>> row = run_row(job, Finished(key=job.key, failure="overdue", why="60 s", attempts=3))
-    >>> row.run.outcome.value, row.bound, row.reproducible
+    ...              revisions=(1, 1))
+    >>> found = run_of(job, Finished(key=job.key, failure="overdue", why="60 s", attempts=3))
+    >>> found.outcome.value, found.bound, found.reproducible
     ('overdue', 'machine', False)
     """
-    bound: Bound
-    if finished.result is None:
-        run, bound = _failed(job, finished), _bound(finished)
-    else:
-        run = Run.from_json(finished.result)
-        bound = "machine" if run.outcome in _PASSING else bound_by(run, job.budget)
-    return RunRow(key=job.key, run=run, budget=job.budget, bound=bound, attempts=finished.attempts)
-
-
-def _bound(finished: Finished) -> Bound:
-    # What raises does so again; all else is this machine's doing.
-    return "none" if finished.failure == "raised" else "machine"
-
-
-def _failed(job: RunJob, finished: Finished) -> Run:
+    if finished.result is not None:
+        return Run.from_json(finished.result, job.budget, key=job.key, attempts=finished.attempts)
     family, learner = job.revisions
     how = {} if job.oracle is None else {"tau": str(job.tau), "oracle": job.oracle}
     return Run(
         spec=job.spec,
         learner=job.learner,
         seed=job.seed,
+        budget=job.budget,
         outcome=_OUTCOMES[finished.failure or "died"],
         risk=None,
         usage=Usage(examples=0, queries=0, seconds=float(finished.seconds), peak_bytes=0),
@@ -80,6 +58,8 @@ def _failed(job: RunJob, finished: Finished) -> Run:
         revisions={"family": family, "learner": learner},
         versions=versions(),
         machine=machine(),
+        attempts=finished.attempts,
+        key=job.key,
     )
 
 
@@ -94,7 +74,7 @@ class Known:
     begun: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
     counted: set[str] = field(default_factory=set)
-    look: Callable[[str], RunRow | None] = lambda key: None
+    look: Callable[[str], Run | None] = lambda key: None
 
     def begin(self, key: str) -> bool:
         """Take a job on; False where it was begun before."""
@@ -150,7 +130,7 @@ class RunSource:
     def take(self, job: Job, finished: Finished) -> list[Row]:
         """Write a run down, whatever became of it."""
         assert isinstance(job, RunJob)
-        return [run_row(job, finished)]
+        return [run_of(job, finished)]
 
     def last(self) -> list[Row]:
         """Nothing is left to do."""
@@ -212,7 +192,7 @@ class Climber:
             for key, job in self._jobs.items():
                 row = None if key in self._runs else self._known.look(key)
                 if row:
-                    self._runs[key] = row.run
+                    self._runs[key] = row
                 elif self._known.begin(key):
                     return job
             if len(self._runs) < len(self._jobs):
@@ -268,7 +248,7 @@ class ClimbSource:
     def take(self, job: Job, finished: Finished) -> list[Row]:
         """Write a run down; the climbers find it when they are asked for the next."""
         assert isinstance(job, RunJob)
-        return [run_row(job, finished)]
+        return [run_of(job, finished)]
 
     def last(self) -> list[Row]:
         """Write down how far each climbed, when all are over."""

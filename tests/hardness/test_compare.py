@@ -67,6 +67,8 @@ def test_results_read_back(small, tmp_path):
         lambda d: d["runs"][0].update(risk_confidence=-1.0),
         lambda d: d["runs"][0].update(secret_recovered="nan"),
         lambda d: d["runs"][0].update(seed=7),
+        lambda d: d["runs"][0].update(budget={"examples": 7}),
+        lambda d: d["runs"][0].update(budget={"exampels": 7}),
     ],
 )
 def test_damaged_results_are_refused(small, tmp_path, change):

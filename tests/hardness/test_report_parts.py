@@ -23,10 +23,9 @@ from hardness.report.parts.tables import interval, learner_rows
 from hardness.report.phase import infeasible, of_phase
 from hardness.runs import compare, write_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.climb import passed
 from hardness.runs.planes import planes
-from hardness.runs.rows import CertificateRow, RunRow
-from hardness.runs.run import run
+from hardness.runs.rows import CertificateRow
+from hardness.runs.run import Run, run
 from hardness.runs.slices import chosen, slices
 from hardness.sweep.store import create
 from hardness.upper import Outcome, parse_learner
@@ -69,13 +68,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def row(spec: str, learner: str = "elimination", seed: int = 0, **changed: object) -> RunRow:
+def row(spec: str, learner: str = "elimination", seed: int = 0, **changed: object) -> Run:
     """A hand-made run that passed, or did not with solved=False."""
     base = BASE if changed.pop("solved", True) else LOST
-    bound = changed.pop("bound", "none")
-    budget = changed.pop("budget", Budget())
-    made = replace(base, spec=spec, learner=learner, seed=seed, **changed)  # type: ignore[arg-type]
-    return RunRow(key=f"{seed}", run=made, budget=budget, bound=bound)  # type: ignore[arg-type]
+    return replace(base, key=f"{seed}", spec=spec, learner=learner, seed=seed, **changed)
 
 
 SPECS = st.builds(
@@ -146,7 +142,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows = [row(a, seed=s, solved=s < 2) for s in range(3)]
     rows += [row(b, seed=s, solved=s < 1) for s in range(3)]
     rows += [row(c, seed=s, solved=False) for s in range(2)]
-    rows += [row(d, seed=s, bound="machine", outcome=Outcome.CRASHED, risk=None) for s in range(2)]
+    rows += [row(d, seed=s, outcome=Outcome.CRASHED, risk=None) for s in range(2)]
     rows += [row(e, "trivial", solved=False)]
     (plane,) = planes(rows)
     data = of_phase(plane, Certifier(()))
@@ -250,7 +246,7 @@ def test_a_comparison_has_a_report_of_its_own():
     """Of the same numbers; its budgets are not known."""
     found = compare("parity:m=2", "d=6..9", ("queries", "elimination"), seeds=2)
     made = report_of_comparison(found, "some folder")
-    good = sum(passed(one) for one in found.runs)
+    good = sum(one.passed for one in found.runs)
     assert "16 runs of 2 learners (queries, elimination)" in made.summary[0]
     assert "elimination learns from examples" in " ".join(made.summary)
     assert f": {good} passed." in made.summary[0]
@@ -321,8 +317,8 @@ def test_learners_whose_files_or_families_differ_have_rows_apart():
     name, old = "mine.py:Net", {"family": 1, "learner": 1}
     rows = [row(spec, name, s, details={"sha256": "a" * 64}, revisions=old) for s in range(3)]
     rows += [row(spec, name, s, details={"sha256": "b" * 64}, solved=False) for s in range(2)]
-    rows = [replace(one, run=replace(one.run, revisions=old)) for one in rows]
-    new = [replace(one, run=replace(one.run, revisions={**old, "family": 2})) for one in rows[:1]]
+    rows = [replace(one, revisions=old) for one in rows]
+    new = [replace(one, revisions={**old, "family": 2}) for one in rows[:1]]
     found = {one.asked: (one.passed, one.runs) for one in learner_rows(rows + new, budgets=True)}
     assert found == {
         f"revision 1 {'a' * 16}, family revision 1": (3, 3),

@@ -10,7 +10,6 @@ from hardness.report.parts.material import Material
 from hardness.report.parts.phase_chart import phase_chart
 from hardness.report.parts.records import Cell, Chart, Table
 from hardness.report.parts.stage_chart import stage_chart, staged_runs
-from hardness.report.parts.tables import succeeded
 from hardness.report.risks import of_risks
 from hardness.report.scaling_figure import of_scaling
 from hardness.report.stages import of_dial
@@ -242,6 +241,6 @@ def _over(one: Slice) -> str:
 def _passed(one: Slice) -> str:
     counted = {name: [0, 0] for name in one.comparison.learner_names}
     for row in one.rows:
-        counted[row.run.learner][0] += succeeded(row)
-        counted[row.run.learner][1] += 1
+        counted[row.learner][0] += row.solved
+        counted[row.learner][1] += 1
     return ", ".join(f"{name} passed {done} of {of}" for name, (done, of) in counted.items())

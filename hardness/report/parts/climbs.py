@@ -8,7 +8,8 @@ from hardness.oracles import Budget
 from hardness.report.stress_figure import of_stress
 from hardness.runs.certified import Certifier
 from hardness.runs.climb import Climb, Trials
-from hardness.runs.rows import FigureRow, RunRow
+from hardness.runs.rows import FigureRow
+from hardness.runs.run import Run
 from hardness.runs.stress import TERMS, Certified, Stress, instance_seeds
 from instances.errors import DamagedFile, ToolkitError
 from instances.ladders import ladder_of
@@ -16,7 +17,7 @@ from instances.ladders import ladder_of
 Data = dict[str, Any]
 
 
-def of_climbs(figure: FigureRow, rows: Iterable[RunRow], certifier: Certifier) -> Data:
+def of_climbs(figure: FigureRow, rows: Iterable[Run], certifier: Certifier) -> Data:
     """Collect the numbers of the figure of climbs; raises DamagedFile where runs of it are missing.
 
     The runs of a rung are those with its seeds; what was written of them must follow from them.
@@ -29,13 +30,13 @@ def of_climbs(figure: FigureRow, rows: Iterable[RunRow], certifier: Certifier) -
         ) from error
 
 
-def _stress(data: Data, rows: Iterable[RunRow], certifier: Certifier) -> Stress:
+def _stress(data: Data, rows: Iterable[Run], certifier: Certifier) -> Stress:
     ladder = ladder_of([str(spec) for spec in data["rungs"]])
     asked = {one["learner"] for one in data["climbs"]}
-    found: dict[tuple[str, str, int], list[RunRow]] = {}
+    found: dict[tuple[str, str, int], list[Run]] = {}
     for row in rows:
-        if row.run.learner in asked:
-            found.setdefault((row.run.learner, row.run.spec, row.run.seed), []).append(row)
+        if row.learner in asked:
+            found.setdefault((row.learner, row.spec, row.seed), []).append(row)
     climbs = [_climb(one, found, data["base_seed"], data["seeds"]) for one in data["climbs"]]
     return Stress(
         ladder=ladder,
@@ -49,9 +50,7 @@ def _stress(data: Data, rows: Iterable[RunRow], certifier: Certifier) -> Stress:
     )
 
 
-def _climb(
-    one: Data, found: dict[tuple[str, str, int], list[RunRow]], base: int, seeds: int
-) -> Climb:
+def _climb(one: Data, found: dict[tuple[str, str, int], list[Run]], base: int, seeds: int) -> Climb:
     rungs = []
     for said in one["rungs"]:
         spec, passes = said["spec"], said["passes"]
@@ -76,9 +75,9 @@ def _trials(
     spec: str,
     budget: Budget,
     keys: Sequence[tuple[str, str, int]],
-    found: dict[tuple[str, str, int], list[RunRow]],
+    found: dict[tuple[str, str, int], list[Run]],
 ) -> Trials:
-    runs = [next(row.run for row in found[key] if row.budget == budget) for key in keys]
+    runs = [next(row for row in found[key] if row.budget == budget) for key in keys]
     return Trials(spec=spec, budget=budget, trials=tuple(runs))
 
 

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hardness.oracles import Budget
-from hardness.report.phase import diagrams, rows_of
+from hardness.report.phase import diagrams
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.planes import Plane, planes
-from hardness.runs.rows import FigureRow, RunRow, SweepRow
+from hardness.runs.rows import FigureRow, SweepRow
+from hardness.runs.run import Run
 from hardness.runs.slices import Slice, slices
 from hardness.sweep.store import read
 from hardness.sweep.store.check import check
@@ -26,7 +27,7 @@ class Material:
 
     source: str
     sha256: str
-    rows: tuple[RunRow, ...] = field(repr=False)
+    rows: tuple[Run, ...] = field(repr=False)
     slices: tuple[Slice, ...] = field(repr=False)
     diagrams: tuple[tuple[Plane, int], ...] = field(repr=False)
     certifier: Certifier = field(repr=False)
@@ -41,7 +42,7 @@ class Material:
 
 def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Material:
     """Take a comparison; one from an earlier file does not say its budget."""
-    rows = tuple(rows_of(comparison))
+    rows = comparison.runs
     own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
     one = Slice(comparison=comparison, fixed=own, budget=comparison.budget or Budget(), rows=rows)
     return Material(

@@ -18,15 +18,15 @@ def provenance(material: Material) -> tuple[tuple[str, str], ...]:
         ("source", material.source),
     ]
     found += [("SHA-256 of the source", material.sha256)] if material.sha256 else []
-    found += [("machine", said) for said in _counted(row.run.machine for row in rows)]
-    names = sorted({name for row in rows for name in row.run.versions})
+    found += [("machine", said) for said in _counted(row.machine for row in rows)]
+    names = sorted({name for row in rows for name in row.versions})
     found += [
         (f"version of {name}", said)
         for name in names
-        for said in _counted(row.run.versions.get(name, "not known") for row in rows)
+        for said in _counted(row.versions.get(name, "not known") for row in rows)
     ]
-    found += [("seeds", _seeds({row.run.seed for row in rows}))] if rows else []
-    learners = sorted({(r.run.learner, str(r.run.details.get("sha256"))) for r in rows})
+    found += [("seeds", _seeds({row.seed for row in rows}))] if rows else []
+    learners = sorted({(r.learner, str(r.details.get("sha256"))) for r in rows})
     found += [(f"SHA-256 of {name}", said) for name, said in learners if said != "None"]
     ended = Counter(row.bound for row in rows)
     if material.store:

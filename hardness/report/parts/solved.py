@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import LearnerRow
-from hardness.report.parts.tables import costs, learner_rows, succeeded
+from hardness.report.parts.tables import costs, learner_rows
 from hardness.report.phase import SHARE, asks
 from hardness.runs.choices import fixed_words, split_choice
 from hardness.runs.slices import Slice, short
@@ -55,11 +55,11 @@ def _did(row: LearnerRow) -> str:
 
 def nothing(material: Material) -> list[str]:
     """Name the learners of which no run passed, with how most of their runs ended."""
-    runs: Counter[str] = Counter(row.run.learner for row in material.rows)
-    passed: Counter[str] = Counter(row.run.learner for row in material.rows if succeeded(row))
+    runs: Counter[str] = Counter(row.learner for row in material.rows)
+    passed: Counter[str] = Counter(row.learner for row in material.rows if row.solved)
     ends: dict[str, Counter[str]] = {}
     for row in material.rows:
-        ends.setdefault(row.run.learner, Counter())[row.run.outcome.value] += 1
+        ends.setdefault(row.learner, Counter())[row.outcome.value] += 1
     none = [
         f"{short(name)} (0 of {runs[name]}, {_most(ends[name])})"
         for name in runs
@@ -78,9 +78,9 @@ def no_queries(material: Material) -> list[str]:
     """Say which learners that passed are not what the bounds are about."""
     bounded = {c.spec for one in material.slices for c in one.comparison.certificates}
     found = dict.fromkeys(
-        row.run.learner
+        row.learner
         for row in material.rows
-        if row.run.spec in bounded and succeeded(row) and not asks(row.run.learner)
+        if row.spec in bounded and row.solved and not asks(row.learner)
     )
     if not found:
         return []

@@ -5,22 +5,21 @@ from statistics import median
 from typing import Any
 
 from hardness.report.parts.records import Cell, Diagnosis, Table
-from hardness.report.parts.tables import succeeded
-from hardness.runs.rows import RunRow
+from hardness.runs.run import Run
 
 HEADER = ("signal", "runs that measured it", "flagged", "median", "limit", "advice")
 
 
-def diagnoses(rows: Iterable[RunRow]) -> tuple[Diagnosis, ...]:
+def diagnoses(rows: Iterable[Run]) -> tuple[Diagnosis, ...]:
     """Count, of every spec, the signals that the staged learner's runs gave."""
-    groups: dict[tuple[str, str], list[RunRow]] = {}
+    groups: dict[tuple[str, str], list[Run]] = {}
     for row in rows:
-        if row.run.learner.partition(":")[0] == "staged" and _signals(row):
-            groups.setdefault((row.run.spec, row.run.learner), []).append(row)
+        if row.learner.partition(":")[0] == "staged" and _signals(row):
+            groups.setdefault((row.spec, row.learner), []).append(row)
     return tuple(_diagnosis(spec, learner, kept) for (spec, learner), kept in groups.items())
 
 
-def _diagnosis(spec: str, learner: str, rows: list[RunRow]) -> Diagnosis:
+def _diagnosis(spec: str, learner: str, rows: list[Run]) -> Diagnosis:
     found: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         for signal in _signals(row):
@@ -43,14 +42,14 @@ def _diagnosis(spec: str, learner: str, rows: list[RunRow]) -> Diagnosis:
         spec=spec,
         learner=learner,
         runs=len(rows),
-        passed=sum(map(succeeded, rows)),
+        passed=sum(row.solved for row in rows),
         signals=Table(header=HEADER, rows=tuple(table)),
         advice=tuple(filter(None, advice)),
     )
 
 
-def _signals(row: RunRow) -> list[dict[str, Any]]:
+def _signals(row: Run) -> list[dict[str, Any]]:
     """The signals in a run's details, which a store may have from anybody."""
-    found = row.run.details.get("diagnosis")
+    found = row.details.get("diagnosis")
     kept = found if isinstance(found, list) else []
     return [signal for signal in kept if isinstance(signal, dict) and "name" in signal]

@@ -9,7 +9,6 @@ from hardness.lower import Certificate, Terms
 from hardness.report.parts.cards import certified
 from hardness.report.parts.material import Material
 from hardness.report.parts.solved import furthest, listed, no_queries, nothing, slice_words
-from hardness.report.parts.tables import succeeded
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
 from hardness.runs.both import Comparison, values_of
@@ -58,10 +57,10 @@ def _what(material: Material) -> str:
     rows = material.rows
     if not rows:
         return _no_runs(material)
-    learners = list(dict.fromkeys(short(row.run.learner) for row in rows))
-    specs = dict.fromkeys(row.run.spec for row in rows)
+    learners = list(dict.fromkeys(short(row.learner) for row in rows))
+    specs = dict.fromkeys(row.spec for row in rows)
     families = list(dict.fromkeys(spec.partition(":")[0] for spec in specs))
-    passed = sum(map(succeeded, rows))
+    passed = sum(row.solved for row in rows)
     kinds = "family" if len(families) == 1 else "families"
     return (
         f"{count(len(rows), 'run')} of {count(len(learners), 'learner')} ({listed(learners)}) on "
@@ -159,7 +158,7 @@ def _unbounded(material: Material) -> list[str]:
         for one in material.slices
         if one.comparison.certificates
     }
-    every = dict.fromkeys(row.run.spec.partition(":")[0] for row in material.rows)
+    every = dict.fromkeys(row.spec.partition(":")[0] for row in material.rows)
     none = [name for name in every if name not in bounded]
     return [f"No bound is certified for {listed(none)}."] if bounded and none else []
 

@@ -9,8 +9,7 @@ from hardness.oracles import Budget
 from hardness.report.marks import plain_number
 from hardness.report.parts.records import Cell, LearnerRow, Table
 from hardness.report.text import number
-from hardness.runs.climb import late, passed
-from hardness.runs.rows import RunRow
+from hardness.runs.run import Run
 from hardness.runs.worlds import answers, version_of, version_words
 from instances.parameters import plain
 
@@ -28,11 +27,6 @@ _OF_RUN = ("spec", "learner", "seed", "outcome", "passed", "risk", "risk, low", 
 _SPENT = ("examples", "queries", "time (s)", "peak memory (bytes)", "budget", "answers", "ended by")
 
 
-def succeeded(row: RunRow) -> bool:
-    """Say whether a run passed in time, and was not ended by the machine."""
-    return row.bound != "machine" and passed(row.run) and not late(row.run, row.budget)
-
-
 def budget_words(budget: Budget) -> str:
     """Write a budget.
 
@@ -47,25 +41,25 @@ def budget_words(budget: Budget) -> str:
     return ", ".join(found) or "not limited"
 
 
-def answers_words(row: RunRow) -> str:
+def answers_words(row: Run) -> str:
     """Write how queries of a run were answered; empty where its learner asks none."""
     said = dict(answers(row))
     shown = [f"{said['oracle']} answers"] if "oracle" in said else []
     return ", ".join(shown + ([f"tau {said['tau']}"] if "tau" in said else []))
 
 
-def learner_rows(rows: Iterable[RunRow], budgets: bool) -> tuple[LearnerRow, ...]:
+def learner_rows(rows: Iterable[Run], budgets: bool) -> tuple[LearnerRow, ...]:
     """Put the runs of each learner, spec, budget and way of asking in one row.
 
     Revisions of a learner or of a family, and learners of one's own whose files differ, have rows
     apart. The interval is of Clopper and Pearson: its low end as if none of the runs that the
     machine ended had passed, its high end as if all had. budgets: whether they are known. [CP34]
     """
-    groups: dict[tuple[_Row, _Made], list[RunRow]] = {}
+    groups: dict[tuple[_Row, _Made], list[Run]] = {}
     for row in rows:
         shown = budget_words(row.budget) if budgets else "as in the command of the runs"
-        key = (row.run.learner, row.run.spec, shown, answers_words(row))
-        made = (version_of(row), str(row.run.revisions.get("family", "?")))
+        key = (row.learner, row.spec, shown, answers_words(row))
+        made = (version_of(row), str(row.revisions.get("family", "?")))
         groups.setdefault((key, made), []).append(row)
     learners = Counter(key for key, _ in {(key, made[0]) for key, made in groups})
     families = Counter(key for key, _ in {(key, made[1]) for key, made in groups})
@@ -79,13 +73,11 @@ def learner_rows(rows: Iterable[RunRow], budgets: bool) -> tuple[LearnerRow, ...
     return tuple(found)
 
 
-def _learner_row(
-    learner: str, spec: str, budget: str, asked: str, rows: list[RunRow]
-) -> LearnerRow:
-    solved = [row.run for row in rows if succeeded(row)]
+def _learner_row(learner: str, spec: str, budget: str, asked: str, rows: list[Run]) -> LearnerRow:
+    solved = [row for row in rows if row.solved]
     lost = sum(row.bound == "machine" for row in rows)
-    risks = [row.run.risk.value for row in rows if row.run.risk]
-    outcomes = [row.run.outcome.value for row in rows]
+    risks = [row.risk.value for row in rows if row.risk]
+    outcomes = [row.outcome.value for row in rows]
     return LearnerRow(
         learner=learner,
         spec=spec,
@@ -118,18 +110,18 @@ def interval(passes: int, runs: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def runs_table(rows: Iterable[RunRow], budgets: bool) -> Table:
+def runs_table(rows: Iterable[Run], budgets: bool) -> Table:
     """Lay out every run; seeds beyond 2^53 as texts, which a page keeps exactly."""
     return Table(header=(*_OF_RUN, *_SPENT), rows=tuple(_run(row, budgets) for row in rows))
 
 
-def _run(row: RunRow, budgets: bool) -> tuple[Cell, ...]:
-    run, risk = row.run, row.run.risk
+def _run(row: Run, budgets: bool) -> tuple[Cell, ...]:
+    run, risk = row, row.risk
     seed: Cell = run.seed if run.seed < 2**53 else str(run.seed)
     high = None if risk is None or risk.high == float("inf") else risk.high
     ended = row.bound if budgets or row.bound == "machine" else "not known"
     return (
-        *(run.spec, run.learner, seed, run.outcome.value, "yes" if succeeded(row) else "no"),
+        *(run.spec, run.learner, seed, run.outcome.value, "yes" if row.solved else "no"),
         *(risk.value if risk else None, risk.low if risk else None, high),
         *(run.usage.examples, run.usage.queries, run.usage.seconds, run.usage.peak_bytes),
         *(

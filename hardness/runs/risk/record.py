@@ -29,30 +29,6 @@ class Risk:
     examples: int  # with an unknown label part; the others carry no loss
     unclipped: float | None  # of predictions as given, on all tokens; None beyond float64
 
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> "Risk | None":
-        """Read the risk of a run; raises KeyError, TypeError or ValueError for what is none."""
-        if data["risk"] is None:
-            return None
-        low, high = data["risk_interval"]
-        examples, unclipped = data["risk_examples"], data["risk_unclipped"]
-        if type(examples) is not int or not 0 < examples < 2**63:
-            raise ValueError(f"a risk by {str(examples)[:40]} examples")
-        number = type(unclipped) in (int, float) and 0 <= unclipped < math.inf
-        if unclipped is not None and not number:
-            raise ValueError(f"an unclipped risk of {str(unclipped)[:40]}")
-        found = Risk(
-            value=float(data["risk"]),
-            low=float(low),
-            high=math.inf if high is None else float(high),
-            confidence=float(data["risk_confidence"]),
-            examples=examples,
-            unclipped=unclipped,
-        )
-        if not (0 <= found.low <= found.value <= found.high and 0 < found.confidence < 1):
-            raise ValueError(f"a risk of {found.value} in [{found.low}, {found.high}]")
-        return found
-
 
 def no_risk(family: Family) -> UsageError:
     """Make the error of a family whose labels are of no known kind."""

@@ -10,12 +10,10 @@ from functools import cache, lru_cache
 from typing import Any
 
 from hardness.oracles import Budget
-from hardness.runs.climb import passed
 from hardness.runs.rows import (
     CertificateRow,
     FigureRow,
     PartRow,
-    RunRow,
     SweepRow,
     WholeRow,
 )
@@ -46,9 +44,9 @@ def references(table: str) -> tuple[str, ...]:
     return tuple(c for c in columns(table) if c in NAMES and table not in NAMES)
 
 
-def of_run(row: RunRow) -> tuple[Any, ...]:
+def of_run(row: Run) -> tuple[Any, ...]:
     """Write a run."""
-    run = row.run
+    run = row
     data, risk = run.to_json(), run.risk
     budget = {k: v for k, v in vars(row.budget).items() if v is not None}
     context = {"machine": run.machine, "revisions": run.revisions, "versions": run.versions}
@@ -62,7 +60,7 @@ def of_run(row: RunRow) -> tuple[Any, ...]:
         compact([run.outcome.value, row.bound]),
         run.seed if run.seed < 2**63 else str(run.seed),
         row.attempts,
-        int(passed(run)),
+        int(run.passed),
         None if run.secret_recovered is None else int(run.secret_recovered),
         *((risk.value, risk.low, high, risk.confidence) if risk else (None,) * 4),
         risk and risk.unclipped,
@@ -75,18 +73,20 @@ def of_run(row: RunRow) -> tuple[Any, ...]:
     )
 
 
-def to_run(record: Record) -> RunRow:
+def to_run(record: Record) -> Run:
     """Read a run; raises LookupError, TypeError or ValueError for what is none."""
-    outcome, bound = _named(record["ending"])
+    outcome, _ = _named(record["ending"])
     recovered = record["secret_recovered"]
-    run = Run.from_json(
+    return Run.from_json(
         {
             "spec": record["spec"],
             "learner": record["learner"],
             "seed": int(record["seed"]),
             "outcome": outcome,
             "risk": record["risk"],
-            "risk_interval": [record["risk_low"], record["risk_high"]],
+            "risk_interval": None
+            if record["risk"] is None
+            else [record["risk_low"], record["risk_high"]],
             "risk_confidence": record["risk_confidence"],
             "risk_examples": record["risk_examples"],
             "risk_unclipped": record["risk_unclipped"],
@@ -94,13 +94,9 @@ def to_run(record: Record) -> RunRow:
             "secret_recovered": None if recovered is None else bool(recovered),
             "details": loads(record["details"], RESULTS),
             **_named(record["context"]),
-        }
-    )
-    return RunRow(
+        },
+        _budget(record["budget"]),
         key=record["key"].hex(),
-        run=run,
-        budget=_budget(record["budget"]),
-        bound=bound,
         attempts=record["attempts"],
     )
 

@@ -4,9 +4,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from hardness.runs.climb import passed
-from hardness.runs.rows import RunRow
-from hardness.runs.run import finite
+from hardness.runs.run import Run, finite
 from hardness.sweep.store import names
 from hardness.sweep.store.seal import compact
 from hardness.sweep.store.timeless import timeless
@@ -39,38 +37,38 @@ PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
 _derived = lru_cache(1024)(names.derived)  # runs come in the order of their specs
 
 
-def flat(row: RunRow) -> dict[str, Any]:
+def flat(row: Run) -> dict[str, Any]:
     """Lay a run out: texts, numbers, bools and None; JSON where a column holds more."""
-    return {**_columns(row), "details": compact(finite(row.run.details))}
+    return {**_columns(row), "details": compact(finite(row.details))}
 
 
-def comparable(row: RunRow) -> dict[str, Any]:
+def comparable(row: Run) -> dict[str, Any]:
     """Lay out what of a run is the same wherever and whenever it is executed."""
     found = {name: value for name, value in _columns(row).items() if name not in PASSING}
-    return {**found, "details": compact(timeless(finite(row.run.details)))}
+    return {**found, "details": compact(timeless(finite(row.details)))}
 
 
-def _columns(row: RunRow) -> dict[str, Any]:
+def _columns(row: Run) -> dict[str, Any]:
     """Lay out all but the details."""
-    run, risk, budget = row.run, row.run.risk, row.budget
-    family, parameters = _derived("spec", run.spec)
-    name, learner_parameters = _derived("learner", run.learner)
+    risk, budget = row.risk, row.budget
+    family, parameters = _derived("spec", row.spec)
+    name, learner_parameters = _derived("learner", row.learner)
     return {
         "key": row.key,
-        "spec": run.spec,
+        "spec": row.spec,
         "family": family,
         "parameters": parameters,
-        "learner": run.learner,
+        "learner": row.learner,
         "learner_name": name,
         "learner_parameters": learner_parameters,
-        "seed": run.seed,
+        "seed": row.seed,
         "budget_examples": budget.examples,
         "budget_queries": budget.queries,
         "budget_seconds": budget.seconds,
         "budget_cpu_seconds": budget.cpu_seconds,
         "budget_memory_bytes": budget.memory_bytes,
-        "outcome": run.outcome.value,
-        "passed": passed(run),
+        "outcome": row.outcome.value,
+        "passed": row.passed,
         "reproducible": row.reproducible,
         "bound": row.bound,
         "risk": risk and risk.value,
@@ -79,15 +77,15 @@ def _columns(row: RunRow) -> dict[str, Any]:
         "risk_confidence": risk and risk.confidence,
         "risk_examples": risk and risk.examples,
         "risk_unclipped": risk and risk.unclipped,
-        "examples": run.usage.examples,
-        "queries": run.usage.queries,
-        "secret_recovered": run.secret_recovered,
+        "examples": row.usage.examples,
+        "queries": row.usage.queries,
+        "secret_recovered": row.secret_recovered,
         "details": None,  # takes its place in the order
-        "family_revision": run.revisions.get("family"),
-        "learner_revision": run.revisions.get("learner"),
-        "seconds": run.usage.seconds,
-        "peak_bytes": run.usage.peak_bytes,
+        "family_revision": row.revisions.get("family"),
+        "learner_revision": row.revisions.get("learner"),
+        "seconds": row.usage.seconds,
+        "peak_bytes": row.usage.peak_bytes,
         "attempts": row.attempts,
-        "machine": run.machine,
-        "versions": compact(run.versions),
+        "machine": row.machine,
+        "versions": compact(row.versions),
     }

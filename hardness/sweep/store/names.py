@@ -4,7 +4,6 @@ import math
 import re
 from typing import Any
 
-from hardness.runs.rows import REPRODUCIBLE
 from hardness.sweep.store.seal import compact
 from instances.errors import UsageError
 from instances.parameters import split_list
@@ -26,7 +25,7 @@ def derived(table: str, text: str) -> tuple[Any, ...]:
     found = loads(text)
     if table == "ending":
         outcome, bound = found
-        return outcome, bound, int(bound in REPRODUCIBLE)
+        return outcome, bound, int(bound in ("none", "examples", "queries"))
     if table == "budget":
         parts = ("examples", "queries", "seconds", "cpu_seconds", "memory_bytes")
         return tuple(_column(found.get(part)) for part in parts)

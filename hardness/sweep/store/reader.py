@@ -11,10 +11,10 @@ from hardness.runs.rows import (
     CertificateRow,
     FigureRow,
     PartRow,
-    RunRow,
     SweepRow,
     WholeRow,
 )
+from hardness.runs.run import Run
 from hardness.sweep.store import codec
 from hardness.sweep.store.connect import connect, reading, version_of
 from hardness.sweep.store.natural import natural
@@ -102,7 +102,7 @@ class Reader:
             "outcomes": self.counts(),
         }
 
-    def runs(self) -> Iterator[RunRow]:
+    def runs(self) -> Iterator[Run]:
         """Yield all runs, in an order that depends on them alone, as of one moment.
 
         By spec, learner and budget in natural order, then seed (those of 2^63 and more as texts,

@@ -13,10 +13,10 @@ from hardness.runs.rows import (
     FigureRow,
     PartRow,
     Row,
-    RunRow,
     SweepRow,
     WholeRow,
 )
+from hardness.runs.run import Run
 from hardness.sweep.store import codec
 from hardness.sweep.store.check import check
 from hardness.sweep.store.conflict import FAILED, decide
@@ -146,7 +146,7 @@ class Writer:
         with told(self.path):
             return {key.hex() for (key,) in self.connection.execute(sql, sorted(FAILED))}
 
-    def run(self, key: str) -> RunRow | None:
+    def run(self, key: str) -> Run | None:
         """Return a run by its key."""
         with reading(self.path):
             return next((codec.to_run(r) for r in self._records.where("run", "key", key)), None)
@@ -212,7 +212,7 @@ class Writer:
                 self.tables.replace("sweep", codec.of_sweep(sweep))
 
     def _write(self, row: Row) -> None:
-        if isinstance(row, RunRow):
+        if isinstance(row, Run):
             self._write_run(row)
         elif isinstance(row, PartRow):
             sql = "SELECT 1 FROM whole WHERE key = ?"
@@ -229,7 +229,7 @@ class Writer:
         """Write the data of a figure with its time, within a transaction."""
         self.tables.replace("figure", codec.of_figure(row, written))
 
-    def _write_run(self, row: RunRow) -> None:
+    def _write_run(self, row: Run) -> None:
         if self.tables.insert("run", codec.of_run(row)):
             return
         with reading(self.path):

@@ -126,10 +126,10 @@ def test_what_fails_has_an_outcome_and_is_tried_again_when_asked(monkeypatch, tm
     assert ended.missing == ()  # each has its row
     with read(store) as found:
         counts = found.counts()["elimination:checks=32"]
-        rows = [r for r in found.runs() if r.run.learner.startswith("elim")]
+        rows = [r for r in found.runs() if r.learner.startswith("elim")]
     names = {o.value for o in (Outcome.CRASHED, Outcome.MEMORY_SPENT, Outcome.OVERDUE)}
     assert counts == dict.fromkeys(names, 4)
-    assert all(not r.reproducible and r.attempts == 3 and r.run.details["why"] for r in rows)
+    assert all(not r.reproducible and r.attempts == 3 and r.details["why"] for r in rows)
     _, done = exported(store)
     assert (done.runs, done.left_out) == (12, 12)
     left, again = sweep_here(monkeypatch, SMALL, store, resume=True)
@@ -248,7 +248,7 @@ def test_a_base_seed_that_is_drawn_is_kept(monkeypatch, tmp_path):
 def test_climbs_and_runs_share_what_they_both_ask_for(monkeypatch, tmp_path):
     alone, done = sweep_here(monkeypatch, CLIMB, tmp_path / "a.db")
     with read(tmp_path / "a.db") as found:
-        seeds = [r.run.seed for r in found.runs() if r.run.spec.startswith("parity:d=8")][:5]
+        seeds = [r.seed for r in found.runs() if r.spec.startswith("parity:d=8")][:5]
     both = (
         CLIMB
         + f"""
@@ -305,8 +305,8 @@ def test_what_the_clock_cut_is_no_success_and_what_the_machine_ended_is_no_run(
     one = cells["parity:d=8", "elim", 3000]
     assert (one["runs"], one["solved"], one["not_run"], one["timed"]) == (2, 2, 1, 0)
     assert one["interval"] == pytest.approx([0.0943, 1.0], abs=1e-4)
-    timed = [replace(r, bound="seconds") for r in rows if r.run.seed]
-    again = phase([replace(r, run=replace(r.run, risk=None)) for r in timed], []).data["cells"]
+    timed = [replace(r, outcome=Outcome.SECONDS_SPENT) for r in rows if r.seed]
+    again = phase([replace(r, risk=None) for r in timed], []).data["cells"]
     assert all((c["runs"], c["solved"], c["timed"]) == (2, 0, 2) for c in again)
 
 
@@ -326,7 +326,7 @@ def test_a_climb_asks_queries_as_stress_does(monkeypatch, tmp_path):
     wanted = stress(["queries"], ladder_of(SPECS), base_seed=7, budget=Budget(examples=400_000))
     sweep_here(monkeypatch, text, tmp_path / "a.db")
     with read(tmp_path / "a.db") as found:
-        ours = sorted((r.run.spec, r.run.seed, r.run.usage.queries) for r in found.runs())
+        ours = sorted((r.spec, r.seed, r.usage.queries) for r in found.runs())
     assert ours == sorted((r.spec, r.seed, r.usage.queries) for r in wanted.runs)
     assert any(queries for *_, queries in ours)
 
@@ -407,6 +407,6 @@ def test_stores_put_together_have_the_figure_of_all_runs_and_both_climbs(monkeyp
         figures = {f.name: f.data for f in found.figures()}
         runs = list(found.runs())
     assert sum(name.startswith("climbs 1 of ") for name in figures) == 2
-    cells = {(r.run.spec, r.run.learner, str(r.budget)) for r in runs}
+    cells = {(r.spec, r.learner, str(r.budget)) for r in runs}
     assert len(figures["phase"]["cells"]) == len(cells)
     assert sum(cell["runs"] for cell in figures["phase"]["cells"]) == len(runs)

@@ -8,7 +8,6 @@ import pytest
 
 from hardness.oracles import Budget
 from hardness.report.sweep import plan_words
-from hardness.runs.rows import RunRow
 from hardness.runs.run import Run
 from hardness.sweep.cells import cells
 from hardness.sweep.file import read_sweep, read_text
@@ -54,10 +53,10 @@ def test_a_plan_is_json_and_words_within_80_columns():
         assert said in words
 
 
-def row(job: RunJob, seconds: float, bound="none") -> RunRow:
-    data = job.do()
+def row(job: RunJob, seconds: float, outcome: str = "solved") -> Run:
+    data = job.do() | {"outcome": outcome}
     data["usage"] |= {"seconds": seconds, "peak_bytes": 10**8}
-    return RunRow(key=job.key, run=Run.from_json(data), budget=job.budget, bound=bound)
+    return Run.from_json(data, job.budget, key=job.key)
 
 
 def test_runs_of_a_store_are_taken_where_they_are_of_the_same_cell():
@@ -68,7 +67,7 @@ def test_runs_of_a_store_are_taken_where_they_are_of_the_same_cell():
         row(run_job("parity:d=8,m=2", learner, seed, budget), seconds)
         for seed, seconds in enumerate([1.0, 2.0, 30.0])
     ]
-    rows.append(row(run_job("parity:d=8,m=2", learner, 3, budget), 99.0, "machine"))
+    rows.append(row(run_job("parity:d=8,m=2", learner, 3, budget), 99.0, "overdue"))
     rows.append(row(run_job("parity:d=9,m=2", learner, 0, Budget(queries=501)), 99.0))
     rows.append(row(run_job("parity:d=9,m=2", learner, 0, budget, "exact"), 99.0))
     made = plan(sweep, rows)

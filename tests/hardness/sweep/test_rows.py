@@ -7,11 +7,11 @@ import pytest
 from scipy.stats import beta
 
 from hardness.oracles import Budget
-from hardness.runs.rows import RunRow
+from hardness.runs.run import Run
 from hardness.sweep.engines import Finished
 from hardness.sweep.figures import phase
 from hardness.sweep.jobs import run_job
-from hardness.sweep.sources import run_row
+from hardness.sweep.sources import run_of
 from hardness.upper import Outcome, parse_learner
 
 SPEC, EXAMPLES = "parity:d=8,m=2", Budget(examples=3000)
@@ -29,7 +29,7 @@ class Dies:
 
 def row(learner="elimination", seed=0, budget=EXAMPLES, **how):
     job = run_job(SPEC, parse_learner(learner), seed, budget, **how)
-    return run_row(job, Finished(key=job.key, result=job.do()))
+    return run_of(job, Finished(key=job.key, result=job.do()))
 
 
 def cells(rows):
@@ -43,7 +43,7 @@ def cells(rows):
 def test_what_ended_a_learners_own_process_is_no_result_of_the_learner(outcome):
     job = run_job(SPEC, parse_learner("trivial"), 0, Budget(examples=9))
     ended = job.do() | {"outcome": outcome.value}
-    found = run_row(job, Finished(key=job.key, result=ended))
+    found = run_of(job, Finished(key=job.key, result=ended))
     assert (found.bound, found.reproducible) == ("machine", False)
 
 
@@ -51,17 +51,16 @@ def test_a_learner_from_a_file_says_how_queries_are_answered_and_is_marked(tmp_p
     file = tmp_path / "own.py"
     file.write_text(OWN)
     found = row(f"{file}:Dies", tau=Fraction(1, 7), oracle="exact")
-    assert (found.run.details["tau"], found.run.details["oracle"]) == ("1/7", "exact")
-    assert (found.run.outcome, found.reproducible) == (Outcome.CRASHED, False)
+    assert (found.details["tau"], found.details["oracle"]) == ("1/7", "exact")
+    assert (found.outcome, found.reproducible) == (Outcome.CRASHED, False)
     job = run_job(SPEC, parse_learner(f"{file}:Dies"), 0, Budget(), tau=Fraction(1, 7))
-    failed = run_row(job, Finished(key=job.key, failure="died"))
-    assert failed.run.details["tau"] == "1/7"
+    failed = run_of(job, Finished(key=job.key, failure="died"))
+    assert failed.details["tau"] == "1/7"
 
 
 def test_cells_hold_runs_of_one_kind_alone():
     rows = [row("queries", seed, QUERIES, tau=Fraction(1, t)) for seed in (0, 1) for t in (5, 10)]
-    newer = replace(rows[0].run, revisions=rows[0].run.revisions | {"learner": 99})
-    rows.append(replace(rows[0], run=newer))
+    rows.append(replace(rows[0], revisions=rows[0].revisions | {"learner": 99}))
     found = cells(rows)
     assert [(c["tau"], c["revisions"]["learner"] == 99, c["runs"]) for c in found] == [
         ("1/10", False, 2),
@@ -73,19 +72,11 @@ def test_cells_hold_runs_of_one_kind_alone():
 
 def test_runs_that_were_cut_may_have_gone_either_way():
     solved = [row(seed=seed) for seed in range(4)]
-    nothing = [
-        replace(
-            row("trivial", seed),
-            run=replace(
-                row("trivial", seed).run,
-                learner=solved[0].run.learner,
-                revisions=solved[0].run.revisions,
-            ),
-        )
-        for seed in (4, 5)
-    ]
-    cut = [replace(one, bound="machine") for one in (nothing[0], solved[0], solved[1])]
-    rows: list[RunRow] = [*solved, *nothing, *cut]
+    as_other = {"learner": solved[0].learner, "revisions": solved[0].revisions}
+    nothing = [replace(row("trivial", seed), **as_other) for seed in (4, 5)]
+    ended = (nothing[0], solved[0], solved[1])
+    cut = [replace(one, outcome=Outcome.OVERDUE) for one in ended]
+    rows: list[Run] = [*solved, *nothing, *cut]
     (cell,) = cells(rows)
     assert (cell["runs"], cell["solved"], cell["not_run"]) == (6, 4, 3)
     # The ends of Clopper and Pearson are quantiles of beta distributions.

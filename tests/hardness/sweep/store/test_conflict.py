@@ -6,14 +6,12 @@ import pytest
 
 from hardness.sweep.store.conflict import Conflict, decide
 from hardness.upper import Outcome
-from tests.hardness.sweep.store.making import run_row
+from tests.hardness.sweep.store.making import made_run
 
-SOLVED = run_row(1)
-RAISED = replace(SOLVED, run=replace(SOLVED.run, outcome=Outcome.RAISED, risk=None))
-CRASHED = replace(
-    SOLVED, run=replace(SOLVED.run, outcome=Outcome.CRASHED, risk=None), bound="machine"
-)
-LATE = replace(SOLVED, bound="seconds")
+SOLVED = made_run(1)
+RAISED = replace(SOLVED, outcome=Outcome.RAISED, risk=None)
+CRASHED = replace(SOLVED, outcome=Outcome.CRASHED, risk=None)
+LATE = replace(SOLVED, outcome=Outcome.SECONDS_SPENT)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +35,6 @@ def test_which_of_two_stands(old, new, takes_its_place):
 
 
 def test_results_that_contradict_each_other():
-    other = replace(SOLVED, run=replace(SOLVED.run, secret_recovered=None))
+    other = replace(SOLVED, secret_recovered=None)
     with pytest.raises(Conflict, match="secret_recovered"):
         decide(SOLVED, other)

@@ -9,13 +9,13 @@ from hardness.sweep.store.check import check
 from hardness.sweep.store.reader import read
 from hardness.sweep.store.writer import create, reopen
 from tests.hardness.sweep.store.child import forked
-from tests.hardness.sweep.store.making import key, run_row, sweep
+from tests.hardness.sweep.store.making import key, made_run, sweep
 
 
 def test_kill_at_random_moments(tmp_path):
     rng = random.Random(9)
     path, written, kept = tmp_path / "runs.db", set(), {}
-    made = [run_row(i) for i in range(3000)]
+    made = [made_run(i) for i in range(3000)]
 
     def work(out):
         while True:  # a moment may also be one of opening or of closing

@@ -16,16 +16,16 @@ from hardness.sweep.store.merge import merge
 from hardness.sweep.store.reader import read
 from hardness.sweep.store.writer import create
 from instances.errors import AlreadyExists, ToolkitError, UsageError
-from tests.hardness.sweep.store.making import SPEC, key, rows, run_row, sweep
+from tests.hardness.sweep.store.making import SPEC, key, made_run, rows, sweep
 
 
 def again(row, i):
     """The same result, executed at another time and place."""
-    usage = replace(row.run.usage, seconds=0.25 * i, peak_bytes=i)
-    details = {**row.run.details, "fit_seconds": 1.0 * i, "stages": [{"seconds": 2.0 * i}]}
-    versions = {**row.run.versions, "numpy": f"2.{i}"}
-    changed = replace(row.run, usage=usage, details=details, machine=f"m{i}", versions=versions)
-    return replace(row, run=changed, attempts=1 + i)
+    usage = replace(row.usage, seconds=0.01 * i, peak_bytes=i)
+    details = {**row.details, "fit_seconds": 1.0 * i, "stages": [{"seconds": 2.0 * i}]}
+    versions = {**row.versions, "numpy": f"2.{i}"}
+    same = {"usage": usage, "details": details, "machine": f"m{i}", "versions": versions}
+    return replace(row, **same, attempts=1 + i)
 
 
 def store_of(path, given, sweep_row=None):
@@ -41,7 +41,7 @@ def exported(path, out, form, only_comparable):
 
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_comparable_tables_are_equal_byte_for_byte(tmp_path, form):
-    given = [run_row(i) for i in range(40)]
+    given = [made_run(i) for i in range(40)]
     files = []
     for name in ("a", "b"):
         random.Random(name).shuffle(given)
@@ -88,8 +88,8 @@ def test_a_table_holds_what_the_view_holds(tmp_path):
 
 def test_names_are_no_formulas_and_are_quoted(tmp_path):
     name = '=cmd|"a,b".py:Mine'
-    row = run_row(0)
-    store_of(tmp_path / "a", [replace(row, run=replace(row.run, learner=name))])
+    row = made_run(0)
+    store_of(tmp_path / "a", [replace(row, learner=name)])
     exported(tmp_path / "a", tmp_path / "a.csv", "csv", False)
     exported(tmp_path / "a", tmp_path / "a.json", "json", False)
     with (tmp_path / "a.csv").open(newline="") as file:
@@ -108,7 +108,7 @@ def test_an_empty_table(tmp_path):
 @pytest.mark.cluster
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    large = replace(run_row(0), key=key("large"), run=replace(run_row(0).run, seed=2**70))
+    large = replace(made_run(0), key=key("large"), seed=2**70)
     store_of(tmp_path / "a", [*rows(12), large])
     store_of(tmp_path / "b", [large, *reversed(rows(12))])
     for name in ("a", "b"):
@@ -121,10 +121,10 @@ def test_parquet(tmp_path):
 
 
 def test_what_stands_in_a_merged_store(tmp_path):
-    failed, mended = run_row(9), replace(run_row(9), run=run_row(8).run, bound="none")
+    failed, mended = made_run(9), replace(made_run(8), key=key(9))
     whole = WholeRow(key=key("w"), kind="gram", spec=SPEC, content={}, arrays={"a": b"1"})
     store_of(tmp_path / "a", [*rows(9), failed], sweep(updated=5.0, state="finished"))
-    store_of(tmp_path / "b", [mended, run_row(30), whole], sweep(updated=3.0))
+    store_of(tmp_path / "b", [mended, made_run(30), whole], sweep(updated=3.0))
     with create(tmp_path / "c") as writer:
         writer.write([FigureRow(name="growth", data={"x": [3]})])
     for order in (["a", "b", "c"], ["b", "a", "c"]):
@@ -144,7 +144,7 @@ def test_what_stands_in_a_merged_store(tmp_path):
 
 
 def test_contradictions_are_refused(tmp_path):
-    other = replace(run_row(3), run=replace(run_row(3).run, details={"rank": 5}))
+    other = replace(made_run(3), details={"rank": 5})
     store_of(tmp_path / "a", rows(9))
     store_of(tmp_path / "b", [other])
     with pytest.raises(Conflict, match=f"b contradicts those before it: run {key(3)}.*details"):

@@ -13,7 +13,7 @@ from hardness.sweep.store.reader import read
 from hardness.sweep.store.writer import create, reopen
 from instances.errors import ToolkitError
 from tests.hardness.sweep.store.child import forked, mount, said
-from tests.hardness.sweep.store.making import key, run_row, sweep
+from tests.hardness.sweep.store.making import key, made_run, sweep
 
 
 def test_one_writer_at_a_time(tmp_path):
@@ -46,7 +46,7 @@ def test_one_writer_at_a_time(tmp_path):
 def test_a_full_disk_loses_nothing_that_was_written(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
-    made = [run_row(i) for i in range(20_000)]
+    made = [made_run(i) for i in range(20_000)]
 
     def work(out):
         mount(disk, 12)

@@ -13,7 +13,7 @@ from hardness.sweep.store.reader import read
 from hardness.sweep.store.recover import recover
 from hardness.sweep.store.writer import create, reopen
 from instances.errors import AlreadyExists, DamagedFile
-from tests.hardness.sweep.store.making import rows, run_row, sweep
+from tests.hardness.sweep.store.making import made_run, rows, sweep
 
 PAGE = 4096
 RUNS = 300
@@ -24,7 +24,7 @@ def sound(tmp_path_factory):
     path = tmp_path_factory.mktemp("sound") / "runs.db"
     with create(path) as writer:
         for start in range(0, RUNS, 50):
-            writer.write([run_row(i) for i in range(start, start + 50)], sweep())
+            writer.write([made_run(i) for i in range(start, start + 50)], sweep())
         writer.write(rows(0))
     return path
 
@@ -37,7 +37,7 @@ def damaged(sound, tmp_path):
 def recovered(path, out):
     """Recover, and see that every row that is there is what was written."""
     found = recover(path, out)
-    given = {row.key: row for row in map(run_row, range(RUNS))}
+    given = {row.key: row for row in map(made_run, range(RUNS))}
     with read(out) as store:
         runs = {row.key: row for row in store.runs()}
         assert all(given[k] == row for k, row in runs.items())

@@ -19,7 +19,7 @@ from hardness.sweep.store.writer import create, reopen
 from hardness.upper import Outcome
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from tests.hardness.sweep.store.child import mount, said
-from tests.hardness.sweep.store.making import SPEC, base, key, rows, run_row, sweep
+from tests.hardness.sweep.store.making import SPEC, base, key, made_run, rows, sweep
 
 
 @pytest.fixture
@@ -47,19 +47,19 @@ def test_what_is_written_is_read(db):
 
 
 def test_seeds_and_budgets_of_any_size(tmp_path):
-    large = run_row(0)
-    large = replace(large, run=replace(large.run, seed=2**200))
-    vast = replace(run_row(1), budget=replace(run_row(1).budget, examples=2**70))
+    large = made_run(0)
+    large = replace(large, seed=2**200)
+    vast = replace(made_run(1), budget=replace(made_run(1).budget, examples=2**70))
     with create(tmp_path / "a") as writer:
-        writer.write([large, vast, run_row(6)])
+        writer.write([large, vast, made_run(6)])
         assert writer.run(large.key) == large
         assert writer.run(vast.key) == vast
     with read(tmp_path / "a") as store:
-        assert [r.run.seed for r in store.runs()] == [1, 2**200, 0]
+        assert [r.seed for r in store.runs()] == [1, 2**200, 0]
 
 
 def test_the_order_of_reading_is_that_of_the_runs(tmp_path):
-    given = [run_row(i) for i in range(60)]
+    given = [made_run(i) for i in range(60)]
     orders = []
     for name in ("a", "b", "c"):
         random.Random(name).shuffle(given)
@@ -69,7 +69,7 @@ def test_the_order_of_reading_is_that_of_the_runs(tmp_path):
         with read(tmp_path / name) as store:
             orders.append(list(store.runs()))
     assert orders[0] == orders[1] == orders[2]
-    assert orders[0][0].run.spec.startswith("parity:d=9")
+    assert orders[0][0].spec.startswith("parity:d=9")
 
 
 def test_the_writer_knows_what_is_there(db):
@@ -78,7 +78,7 @@ def test_the_writer_knows_what_is_there(db):
         assert writer.keys("run") == {key(i) for i in range(30)}
         assert writer.keys("whole") == {key("v")}
         assert writer.failed() == {key(9), key(19), key(29)}
-        assert writer.run(key(3)) == run_row(3)
+        assert writer.run(key(3)) == made_run(3)
         assert writer.run(key("none")) is None
         assert writer.part_indices(key("w")) == {2, 7}
         assert [p.index for p in writer.parts(key("w"))] == [2, 7]
@@ -110,22 +110,22 @@ def test_a_whole_takes_the_place_of_its_parts(db):
 
 
 def test_which_of_two_results_stands(db):
-    other = replace(run_row(3), run=replace(run_row(3).run, seed=77))
-    mended = replace(run_row(9), run=base("trivial"), bound="none")
-    later = replace(run_row(3), attempts=3, run=replace(run_row(3).run, machine="another"))
-    machine = replace(run_row(3), bound="machine", run=replace(run_row(3).run, seed=77))
-    raised = replace(run_row(4), run=replace(run_row(4).run, outcome=Outcome.RAISED))
+    other = replace(made_run(3), seed=77)
+    mended = replace(base("trivial"), key=key(9))
+    later = replace(made_run(3), attempts=3, machine="another")
+    machine = replace(made_run(3), outcome=Outcome.OVERDUE, seed=77)
+    raised = replace(made_run(4), outcome=Outcome.RAISED)
     with reopen(db) as writer:
         with pytest.raises(Conflict, match=key(3) + " has two results: seed is '0' and '77'"):
-            writer.write([run_row(40), other])
+            writer.write([made_run(40), other])
         assert writer.run(key(40)) is None
         writer.write([later, machine])
-        assert writer.run(key(3)) == run_row(3)
+        assert writer.run(key(3)) == made_run(3)
         writer.write([mended])
-        writer.write([run_row(9)])
+        writer.write([made_run(9)])
         assert writer.run(key(9)) == mended
         writer.write([raised])
-        assert writer.run(key(4)) == run_row(4)
+        assert writer.run(key(4)) == made_run(4)
         assert len(writer.keys("run")) == 30
     assert check(db) is None
 
@@ -144,7 +144,7 @@ def test_a_store_of_version_1_is_read_and_migrated(tmp_path):
         assert len(list(store.wholes())) == len(store.figures()) == len(store.sweeps()) == 1
     assert old.read_bytes() == before
     with reopen(old) as writer:
-        writer.write([run_row(5)])
+        writer.write([made_run(5)])
     with read(old) as store:
         assert store.version == VERSION == 2
         assert store.counts()["trivial"] == counts["trivial"]
@@ -235,7 +235,7 @@ def test_a_reader_beside_a_writer_sees_one_moment(db):
     with reopen(db) as writer, read(db) as store:
         found = store.runs()
         next(found)
-        writer.write([run_row(i) for i in range(30, 40)])
+        writer.write([made_run(i) for i in range(30, 40)])
         assert len(list(found)) == 29
         assert len(list(store.runs())) == 40
         assert store.query("SELECT count(*) FROM runs")[1] == [(40,)]
@@ -249,12 +249,12 @@ def test_a_folder_that_may_not_be_written(db, state):
             out.write(f"{len(list(store.runs()))}\n")
 
     def leave(out):
-        reopen(db).write([run_row(30)])
+        reopen(db).write([made_run(30)])
         os.kill(os.getpid(), signal.SIGKILL)
 
     if state == "being written":
         with reopen(db) as writer:
-            writer.write([run_row(30)])
+            writer.write([made_run(30)])
             assert said(look) == ["31"]
     elif state == "closed":
         assert said(look) == ["30"]
