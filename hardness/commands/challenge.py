@@ -116,8 +116,8 @@ def submit(
 ) -> None:
     """Pack a submission to the challenge in DIR into the file --out, and print its digest."""
     from hardness.report.challenge import submitted_words
-    from hardness.runs import challenge as lib
-    from hardness.runs.challenge.submission import require_safetensors
+    from hardness.runs import submission as lib
+    from hardness.runs.challenge import read_challenge
     from hardness.upper import parse_learner
     from hardness.upper.isolated import Foreign, contain
 
@@ -125,8 +125,8 @@ def submit(
         raise click.UsageError("give one of --predictions, --secret and --learner")
     if to.out is None:
         raise click.UsageError("challenge submit needs --out FILE.safetensors")
-    require_safetensors(to.out, to.force)
-    found, learned, outcome, contained = lib.read_challenge(folder), "", None, None
+    lib.require_safetensors(to.out, to.force)
+    found, learned, outcome, contained = read_challenge(folder), "", None, None
     if predictions is not None:
         made = lib.by_predictions(found, name, predictions)
     elif secret is not None:
@@ -184,14 +184,15 @@ def score(
     """
     from hardness.commands.options import early
     from hardness.report.challenge import scores_words
-    from hardness.runs import challenge as lib
+    from hardness.runs import submission as lib
+    from hardness.runs.challenge import read_challenge, reveal
 
     early(to)
     earlier = lib.read_scores(against) if against else None
-    listed = lib.read_digests(registered) if registered else (earlier or {}).get("registered")
-    found = lib.read_challenge(folder)
+    listed = lib.read_digests(registered) if registered else earlier.registered if earlier else None
+    found = read_challenge(folder)
     with progress(found.folder.count + len(submissions), "checking", to) as bar:
-        opened = lib.reveal(found, secret, bar)
+        opened = reveal(found, secret, bar)
         scores = lib.score(opened, submissions, listed, bar)
     if against and earlier is not None:
         lib.require_same(scores, earlier, against)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from hardness.report.text import shown_risk, table, wrap
-from hardness.runs.challenge import Challenge, Opened, Scores, Submission
+from hardness.runs.challenge import Challenge, Opened
+from hardness.runs.submission import Scores, Submission
 
 _RIGHT = {True: "right", False: "wrong", None: "-"}
 

@@ -1,0 +1,533 @@
+"""Submissions to a challenge: packed by participants, scored when the secret is revealed.
+
+A submission holds predictions on the fresh tokens, a claimed secret, or both, under a name. Its
+digest commits to all of it with a salt of 256 random bits: published before the deadline it gives
+nothing away, and nobody else can have made a submission that has it.
+"""
+
+import hashlib
+import math
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_bytes
+from typing import Any
+
+import numpy as np
+from msgspec import Struct, convert, structs, to_builtins
+from numpy.typing import NDArray
+
+from hardness.oracles import Budget, Usage
+from hardness.runs.challenge import (
+    SCORING,
+    SECRET_BYTES,
+    Challenge,
+    Hex,
+    Opened,
+    digest,
+    read_secret,
+    require_member,
+)
+from hardness.runs.risk.given import losses
+from hardness.runs.run import learn_once
+from hardness.upper import Failed, Hypothesis, Learner, Outcome
+from hardness.upper.isolated import Foreign, contain
+from hardness.upper.learner import Predict
+from instances.arrayfile import HEADER, SUFFIXES, Described, array_file
+from instances.disk import damage, refuse_existing, require_format, write_tensors
+from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError
+from instances.family import Secret, require
+from instances.strict import SMALL, Limits, loads, read_json, read_text, shown
+
+SUBMISSION, SCORES = "hardness-submission/1", "hardness-scores/1"
+KNOWN_BY = (
+    "computed in float64 on these fresh tokens and exact for them; no claim about other tokens: "
+    "these were public when the predictions were made, which need not come from any one rule"
+)
+_NAME = re.compile(r"[A-Za-z0-9._@+-]+( [A-Za-z0-9._@+-]+)*")
+_LONGEST_NAME = 64
+_MOST_FILES = 10_000  # in a learner's folder
+_BATCH_NUMBERS = 1 << 21
+_LINE = re.compile(r"[0-9a-f]{64} ")
+_DECIMALS = 9  # by which risks rank: other machines round differently
+_BROKEN = {  # outcomes of a learner that has to be mended: what nobody learned is not packed
+    *(Outcome.UNSUPPORTED, Outcome.NOT_LOADED, Outcome.RAISED, Outcome.EXITED, Outcome.CRASHED),
+    *(Outcome.BROKE_OFF, Outcome.INVALID, Outcome.CPU_SPENT, Outcome.MEMORY_SPENT),
+    Outcome.TOO_MANY_PROCESSES,
+}
+
+
+class _SubmissionJSON(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    format: str
+    challenge: str
+    name: str
+    salt: Hex
+    secret: list[int] | None
+    digest: Hex
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Submission:
+    """What a participant hands in: (M, k, d) finite predictions, a claimed secret, or both.
+
+    Raises UsageError for neither, and for a name that is not plain ASCII: letters that look alike
+    are then the same letter.
+    """
+
+    challenge: str
+    name: str
+    salt: bytes = field(default_factory=lambda: token_bytes(32))
+    secret: Secret | None = None
+    predictions: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        _require_name(self.name)
+        require(
+            self.secret is not None or self.predictions is not None,
+            "a submission needs predictions or a claimed secret",
+        )
+
+    @property
+    def content(self) -> str:
+        """The hash of what is said, apart from the name and the salt."""
+        sha256 = None
+        if self.predictions is not None:
+            little = np.ascontiguousarray(self.predictions, "<f8")
+            sha256 = hashlib.sha256(little.tobytes()).hexdigest()
+        return digest({"secret": self.secret, "predictions": sha256})
+
+    @property
+    def digest(self) -> str:
+        """The participant's own commitment: SHA-256 over salt, name, challenge and content."""
+        return digest(
+            {
+                "format": SUBMISSION,
+                "challenge": self.challenge,
+                "name": self.name,
+                "salt": self.salt.hex(),
+                "content": self.content,
+            }
+        )
+
+
+class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one submission reached; secret_right is None where no secret was claimed.
+
+    rank: 1 is the best; equal risks share a rank, and the next one is counted on.
+    """
+
+    rank: int
+    name: str
+    risk: float
+    unclipped: float | None
+    secret_right: bool | None
+    digest: str
+    content: str
+
+
+class Scores(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The scores of a challenge's submissions, by rank and name."""
+
+    format: str
+    challenge: str
+    spec: str
+    deadline: str | None
+    scoring: str
+    known_by: str
+    fresh: int
+    registered: dict[str, str] | None
+    entries: tuple[Entry, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the scores as JSON; they come out the same whenever they are computed."""
+        data: dict[str, Any] = to_builtins(self)
+        return data
+
+
+# Packing.
+
+
+def by_predictions(challenge: Challenge, name: str, path: Path) -> Submission:
+    """Pack the numbers of a .npy, .npz or .safetensors file; raises UsageError, DamagedFile.
+
+    An archive holds one array, or one called `predictions`.
+    """
+    if path.suffix not in SUFFIXES:
+        raise UsageError(f"{path} given: predictions are in .npy, .npz or .safetensors")
+    with array_file(path, _limit(challenge)) as file:
+        names = ["predictions"] if "predictions" in file.arrays else list(file.arrays)
+        if len(names) != 1:
+            raise UsageError(f"{path} holds {len(names)} arrays: one is wanted, or 'predictions'")
+        predictions = _read(file.arrays[names[0]], challenge, path)
+    return Submission(challenge=challenge.id, name=name, predictions=predictions)
+
+
+def by_secret(challenge: Challenge, name: str, text: str) -> Submission:
+    """Pack a claimed secret, "[2,5,7]"; raises UsageError if no member of the family has it."""
+    try:
+        secret = read_secret(loads(text, Limits(size=SECRET_BYTES)))
+    except ValueError as error:
+        raise UsageError(f"--secret {shown(text)} given: write [2,5,7]: {error}") from error
+    require_member(challenge, secret)
+    return Submission(challenge=challenge.id, name=name, secret=secret)
+
+
+def by_learner(
+    challenge: Challenge, name: str, learner: Learner, budget: Budget, seed: int = 0
+) -> tuple[Submission, Outcome | None, Usage]:
+    """Run a learner on the stored examples; pack what it predicts and the secret it claims.
+
+    A claimed secret of no member is left out. Raises ToolkitError where the learner cannot run,
+    breaks, gives no valid predictions, or could read the challenge's secret.
+    """
+    if isinstance(learner, Foreign):
+        _require_contained()
+        if learner.file is not None:
+            _require_out_of_reach(challenge, learner.file)
+    hypothesis, usage = learn_once(learner, challenge.folder, budget, seed)
+    try:
+        if hypothesis.outcome in _BROKEN or "ended" in hypothesis.details:
+            raise Failed(hypothesis.outcome or Outcome.INVALID, hypothesis.details)
+        predictions = _predict(challenge, hypothesis.predict, learner.name)
+    except Failed as failed:
+        told = ", ".join(f"{k} {v}" for k, v in failed.details.items() if k != "printed")
+        raise ToolkitError(
+            f"{learner.name}: {failed.outcome.value}: {failed.outcome.advice}; "
+            f"{' '.join(told.split())[:300]}"
+        ) from failed
+    finally:
+        hypothesis.close()
+    secret = _claimed(challenge, hypothesis)
+    made = Submission(challenge=challenge.id, name=name, secret=secret, predictions=predictions)
+    return made, hypothesis.outcome, usage
+
+
+def write_submission(path: Path, found: Submission, force: bool = False) -> None:
+    """Write a submission as .safetensors; raises UsageError, AlreadyExists."""
+    require_safetensors(path, force)
+    arrays = {} if found.predictions is None else {"predictions": found.predictions}
+    said = _SubmissionJSON(
+        format=SUBMISSION,
+        challenge=found.challenge,
+        name=found.name,
+        salt=found.salt.hex(),
+        secret=None if found.secret is None else list(found.secret),
+        digest=found.digest,
+    )
+    write_tensors(path, arrays, structs.asdict(said))
+
+
+def require_safetensors(path: Path, force: bool = False) -> None:
+    """Refuse another ending, and a file in the way; raises UsageError, AlreadyExists."""
+    if path.suffix != ".safetensors":
+        raise UsageError(f"--out {path} given: a submission's name ends in .safetensors")
+    refuse_existing(path, force)
+
+
+def read_submission(path: Path, challenge: Challenge) -> Submission:
+    """Read a submission to a challenge; raises DamagedFile for anything else.
+
+    The file's size is checked before it is opened, and the array's shape before it is read.
+    """
+    with array_file(path, _limit(challenge)) as file:
+        if file.meta is None:
+            raise ValueError("it has no metadata 'hardness'")
+        require_format(file.meta, SUBMISSION, path)
+        with damage(path):
+            said, given = convert(file.meta, _SubmissionJSON), file.arrays.get("predictions")
+            if len(file.arrays) > (given is not None):
+                raise ValueError("it holds an array that is not called 'predictions'")
+            if said.challenge != challenge.id:
+                raise DamagedFile(f"{path} was made for another challenge than this one")
+            if given is not None and given.dtype != np.float64:
+                raise ValueError("its predictions are not numbers in float64")
+            found = Submission(
+                challenge=challenge.id,
+                name=said.name,
+                salt=bytes.fromhex(said.salt),
+                secret=None if said.secret is None else read_secret(said.secret),
+                predictions=None if given is None else _read(given, challenge, path),
+            )
+            if found.secret is not None:
+                require_member(challenge, found.secret)
+            if found.digest != said.digest:
+                raise DamagedFile(f"{path} was altered: its content does not have its digest")
+    return found
+
+
+def _require_name(name: str) -> None:
+    require(
+        len(name) <= _LONGEST_NAME and bool(_NAME.fullmatch(name)),
+        f"the name {name[:_LONGEST_NAME]!a} given: 1 to {_LONGEST_NAME} of A-Z a-z 0-9 . _ @ + - "
+        "and single spaces between them are wanted",
+    )
+
+
+def _limit(challenge: Challenge) -> int:
+    """Bound the bytes of a file of predictions: the longest number that is taken has 16."""
+    return 16 * math.prod(challenge.shape) + HEADER
+
+
+def _read(array: Described, challenge: Challenge, path: Path) -> NDArray[np.float64]:
+    """Read predictions as float64, their shape before any number; raises UsageError."""
+    if array.shape != challenge.shape:
+        raise UsageError(f"{path}: an array {array.shape} given: {challenge.shape} is wanted")
+    if array.dtype.kind not in "fiu":
+        raise UsageError(f"{path}: {array.dtype} numbers given: real ones are wanted")
+    with np.errstate(over="ignore"):
+        out = np.ascontiguousarray(array.read(), np.float64)
+    if not np.isfinite(out).all():
+        raise UsageError(f"{path}: predictions that are not finite in float64 given: mend them")
+    return out
+
+
+def _predict(challenge: Challenge, predict: Predict, name: str) -> NDArray[np.float64]:
+    """Evaluate predictions on the fresh tokens, batch by batch: (M, k, d)."""
+    out = np.empty(challenge.shape)
+    batch = max(16, _BATCH_NUMBERS // (challenge.family.k * challenge.family.d))
+    for start in range(0, len(out), batch):
+        x = challenge.fresh.cut(start, min(start + batch, len(out))).x
+        with np.errstate(all="ignore"):
+            given = np.asarray(predict(x.copy()))  # which may write into what it gets
+        if not (given.shape == x.shape and given.dtype.kind in "fiu" and np.isfinite(given).all()):
+            raise ToolkitError(
+                f"{name} predicts {given.dtype} {given.shape}, or values that are not finite, on "
+                f"tokens {x.shape}: nothing was packed"
+            )
+        out[start : start + batch] = given
+    return out
+
+
+def _claimed(challenge: Challenge, hypothesis: Hypothesis) -> Secret | None:
+    if hypothesis.secret is None:
+        return None
+    secret = tuple(int(v) for v in hypothesis.secret)
+    try:
+        require_member(challenge, secret)
+    except UsageError:
+        return None
+    return secret
+
+
+def _require_contained() -> None:
+    """Refuse a learner from a file unless in bubblewrap, or as the user says; ToolkitError."""
+    if contain.level() == "landlock":
+        raise ToolkitError(
+            f"{contain.unavailable() or 'Landlock was asked for'}: a challenge runs a learner from "
+            "a file in bubblewrap alone, which leaves nothing else of this machine in its reach; "
+            "for a learner of your own: --contain off"
+        )
+
+
+def _require_out_of_reach(challenge: Challenge, file: Path) -> None:
+    """Refuse a learner's file where the challenge's secret lies beside it, or below.
+
+    Its folder is what its process can read. The secret is known by its content: under any name,
+    through links of any kind, as a copy. Raises ToolkitError with the place, UsageError for a
+    folder of over 10,000 files.
+    """
+    folder = file.resolve().parent
+    files = (Path(place, name) for place, _, names in os.walk(folder) for name in names)
+    for count, path in enumerate(files, 1):
+        if count > _MOST_FILES:
+            raise UsageError(
+                f"the learner's folder {folder} holds over {_MOST_FILES} files, and its process "
+                "may read them all: put the learner in a folder of its own"
+            )
+        if _holds_secret(path, challenge.id):
+            raise ToolkitError(
+                f"{path} is the secret of this challenge, and the learner's process may read all "
+                f"of {folder}: keep the secret, and every link to it, elsewhere"
+            )
+
+
+def _holds_secret(path: Path, challenge: str) -> bool:
+    """Return whether a file names the challenge and holds a nonce; False if it cannot be read."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > SECRET_BYTES:
+            return False
+        data = file.read(SECRET_BYTES)
+    return challenge.encode() in data and b'"nonce"' in data
+
+
+# Scoring.
+
+
+def score(
+    opened: Opened,
+    paths: Iterable[Path],
+    registered: dict[str, str] | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Scores:
+    """Score submissions to a challenge that was opened; their order changes nothing.
+
+    registered: digests that were published before the deadline, and under which names; no others
+    count. Raises DamagedFile for a submission that is forged, altered, oversized or given twice.
+    """
+    challenge = opened.challenge
+    found, seen = list[Entry](), dict[tuple[str, str], Path]()
+    for path in paths:
+        entry = _entry(opened, read_submission(path, challenge))
+        _admit(path, entry, seen, registered)
+        found.append(entry)
+        progress(1)
+    return Scores(
+        format=SCORES,
+        challenge=challenge.id,
+        spec=challenge.family.spec,
+        deadline=challenge.deadline,
+        scoring=SCORING,
+        known_by=KNOWN_BY,
+        fresh=len(challenge.fresh),
+        registered=None if registered is None else dict(sorted(registered.items())),
+        entries=ranked(found),
+    )
+
+
+def _entry(opened: Opened, found: Submission) -> Entry:
+    """Score one submission; its rank is not known yet."""
+    family, secret = opened.instance.family, opened.instance.hidden.secret
+    fresh, given = opened.challenge.fresh, found.predictions
+    if given is None and found.secret is not None:
+        given = family.mean(found.secret, fresh.x)
+    assert given is not None  # a Submission has one of both
+    sums = losses(opened.instance, fresh, given)
+    return Entry(
+        rank=0,
+        name=found.name,
+        risk=sums.risk,
+        unclipped=sums.unclipped,
+        secret_right=None if found.secret is None else family.same(found.secret, secret),
+        digest=found.digest,
+        content=found.content,
+    )
+
+
+def _admit(
+    path: Path, entry: Entry, seen: dict[tuple[str, str], Path], registered: dict[str, str] | None
+) -> None:
+    """Refuse a submission that was given before or not registered; raises DamagedFile.
+
+    Several participants may find the secret, so two names may say the same where both registered
+    it: neither had seen the other's then. Otherwise nobody knows who was first.
+    """
+    name = entry.name.lower()  # plain ASCII
+    if ("digest", entry.digest) in seen:
+        raise DamagedFile(f"{path} is the submission {seen['digest', entry.digest]} again")
+    if ("name", name) in seen:
+        raise DamagedFile(
+            f"{path} is of {entry.name!r} as {seen['name', name]} is: one submission a name"
+        )
+    if registered is not None and registered.get(entry.digest, "").lower() != name:
+        raise DamagedFile(
+            f"{path} was not registered: the digest {entry.digest} is not among those that "
+            f"{entry.name} published, so it may have been made after others were seen"
+        )
+    if registered is None and ("content", entry.content) in seen:
+        raise DamagedFile(
+            f"{path} says what {seen['content', entry.content]} says, under another name: who "
+            "was first is not known without --registered, the digests published in time"
+        )
+    for key in (("digest", entry.digest), ("name", name), ("content", entry.content)):
+        seen[key] = path
+
+
+def ranked(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Order entries by risk, then by name; those equal in nine decimals share a rank."""
+    ordered = sorted(entries, key=lambda e: (round(e.risk, _DECIMALS), e.name))
+    out: list[Entry] = []
+    for place, entry in enumerate(ordered, 1):
+        same = out and round(out[-1].risk, _DECIMALS) == round(entry.risk, _DECIMALS)
+        out.append(structs.replace(entry, rank=out[-1].rank if same else place))
+    return tuple(out)
+
+
+def read_scores(path: Path) -> Scores:
+    """Read scores, to be held against others; raises DamagedFile."""
+    data = read_json(path, SMALL)
+    require_format(data, SCORES, path)
+    with damage(path):
+        found = convert(data, Scores)
+        listed = found.registered
+        if listed is not None and read_digests([f"{d} {n}" for d, n in listed.items()]) != listed:
+            raise ValueError("`registered` is no list of digests and names")
+    return found
+
+
+def require_same(found: Scores, earlier: Scores, path: Path) -> None:
+    """Refuse earlier scores that differ from those found now; raises Refuted, naming where."""
+    now, then = dict(_values(found.to_json())), dict(_values(earlier.to_json()))
+    for place in {**then, **now}:
+        one, other = now.get(place, "absent"), then.get(place, "absent")
+        close = type(one) is type(other) is float and math.isclose(
+            one, other, rel_tol=10**-_DECIMALS, abs_tol=10**-_DECIMALS
+        )
+        if one != other and not close:
+            raise Refuted(
+                f"{path} does not hold: scored again, {place} is {shown(one, 80)}, "
+                f"not {shown(other, 80)}"
+            )
+
+
+def _values(data: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Name every number and word in JSON by its place."""
+    if isinstance(data, dict):
+        for name, value in data.items():
+            yield from _values(value, f"{place}.{name}".lstrip("."))
+    elif isinstance(data, list | tuple):
+        yield f"the length of {place}", len(data)
+        for i, value in enumerate(data):
+            yield from _values(value, f"{place}[{i}]")
+    else:
+        yield place, data
+
+
+def read_digests(given: Sequence[str]) -> dict[str, str]:
+    """Read "DIGEST NAME", and files with one on each line: who published which digest.
+
+    One digest a name: a participant with several could open whichever turns out best. Raises
+    UsageError, DamagedFile.
+
+    >>> read_digests(["ab" * 32 + " ann"]) == {"ab" * 32: "ann"}
+    True
+    """
+    names: dict[str, str] = {}
+    digests: dict[str, str] = {}
+    for line in (line for text in given for line in _lines(text)):
+        one, _, name = line.strip().partition(" ")
+        name = name.strip()
+        _require_name(name)
+        if digests.setdefault(name.lower(), one) != one:
+            raise UsageError(f"{name} has two digests among those registered: one a name counts")
+        if names.setdefault(one, name) != name:
+            raise UsageError(f"{one} is registered by {names[one]} and by {name}")
+    return names
+
+
+def _lines(text: str) -> list[str]:
+    """Give the digests and names of an argument: itself, or the lines of a file."""
+    if _LINE.match(text):
+        return [text]
+    try:
+        there = Path(text).exists()
+    except (OSError, ValueError):
+        there = False
+    if not there:
+        raise UsageError(
+            f"--registered {text[:80]} given: a digest of 64 hexadecimal digits and the name of "
+            "who published it, or a file of such lines"
+        )
+    lines = read_text(Path(text), 1 << 20).splitlines()
+    found = [line for line in lines if line.strip() and not line.startswith("#")]
+    for line in found:
+        if not _LINE.match(line):
+            raise DamagedFile(f"{text} holds {shown(line)}, which is no digest and a name")
+    return found
