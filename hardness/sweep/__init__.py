@@ -6,8 +6,7 @@ from instances.lazy import lazily
 
 if TYPE_CHECKING:
     from hardness.sweep.drive import Ended, Interrupted
-    from hardness.sweep.file import read_sweep, read_text, require_count
-    from hardness.sweep.record import Climb, Gram, Runs, Sweep
+    from hardness.sweep.file import Climb, Gram, Runs, Sweep, read_sweep, read_text, require_count
     from hardness.sweep.run import run_sweep
     from hardness.sweep.tally import Progress
 

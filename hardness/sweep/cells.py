@@ -13,7 +13,7 @@ from hardness.upper import parse_learner
 from instances.spec import file_of, kind_of
 
 if TYPE_CHECKING:  # sweeps import this module
-    from hardness.sweep.record import Runs
+    from hardness.sweep.file import Runs
 
 _SEED = '"seed":0,'  # quotes inside of JSON strings are escaped: it stands there once
 

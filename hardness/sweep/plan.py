@@ -14,8 +14,8 @@ from typing import Any
 from hardness.runs.run import Run
 from hardness.runs.stress import rung_budget
 from hardness.sweep.cells import cells
+from hardness.sweep.file import Climb, Gram, Runs, Sweep
 from hardness.sweep.jobs import gram_cut
-from hardness.sweep.record import Climb, Gram, Runs, Sweep
 from hardness.sweep.run import certificates
 from hardness.upper import parse_learner
 from instances.spec import parse_stored

@@ -11,8 +11,8 @@ from hardness.sweep.cells import cells
 from hardness.sweep.drive import Ended, Report, WriteBuffer, drive
 from hardness.sweep.engines import Engine, Limits, engine_of
 from hardness.sweep.figures import phase
+from hardness.sweep.file import Runs, Sweep
 from hardness.sweep.jobs import CertificateJob, gram_cut
-from hardness.sweep.record import Runs, Sweep
 from hardness.sweep.sources import (
     CertificateSource,
     ClimbSource,

@@ -17,8 +17,8 @@ from hardness.runs.run import Run
 from hardness.runs.stress import TERMS, instance_seeds, rung_budget
 from hardness.sweep.cells import Cell
 from hardness.sweep.engines import Failure, Finished
+from hardness.sweep.file import Climb
 from hardness.sweep.jobs import CertificateJob, GramCut, Job, RunJob, run_job
-from hardness.sweep.record import Climb
 from hardness.sweep.tally import Tally
 from hardness.upper import Outcome, learner_spec, parse_learner
 from instances.spec import parse_stored

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hardness.oracles import Budget
 from hardness.sweep.cells import Cell, cells
+from hardness.sweep.file import Runs
 from hardness.sweep.jobs import RunJob, run_job
-from hardness.sweep.record import Runs
 from hardness.upper import parse_learner
 
 LIMIT = st.none() | st.integers(1, 10**12)
