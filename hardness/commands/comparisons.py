@@ -126,7 +126,7 @@ def noisy_map(
     from hardness.report.figures import draw
     from hardness.report.parity_map import of_map
     from hardness.report.parity_map_words import map_words
-    from hardness.runs.noisyparity import noisy_map
+    from hardness.runs.noisy_parity import noisy_map
     from instances.disk import (
         new_folder,
         refuse_foreign,

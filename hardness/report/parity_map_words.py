@@ -6,7 +6,7 @@ from textwrap import fill
 
 from hardness.report.parity_map import kind, solved
 from hardness.report.text import big, number, table
-from hardness.runs.noisyparity import Curve, Map, Mark
+from hardness.runs.noisy_parity import Curve, Map, Mark
 from instances.capabilities import NOISY_PARITIES
 from instances.parameters import brief
 from instances.spec import parse_stored

@@ -10,7 +10,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_bytes
@@ -31,6 +31,7 @@ from hardness.runs.challenge import (
     read_secret,
     require_member,
 )
+from hardness.runs.difference import difference
 from hardness.runs.risk.given import losses
 from hardness.runs.run import learn_once
 from hardness.upper import Failed, Hypothesis, Learner, Outcome
@@ -464,30 +465,10 @@ def read_scores(path: Path) -> Scores:
 
 def require_same(found: Scores, earlier: Scores, path: Path) -> None:
     """Refuse earlier scores that differ from those found now; raises Refuted, naming where."""
-    now, then = dict(_values(found.to_json())), dict(_values(earlier.to_json()))
-    for place in {**then, **now}:
-        one, other = now.get(place, "absent"), then.get(place, "absent")
-        close = type(one) is type(other) is float and math.isclose(
-            one, other, rel_tol=10**-_DECIMALS, abs_tol=10**-_DECIMALS
-        )
-        if one != other and not close:
-            raise Refuted(
-                f"{path} does not hold: scored again, {place} is {shown(one, 80)}, "
-                f"not {shown(other, 80)}"
-            )
-
-
-def _values(data: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    """Name every number and word in JSON by its place."""
-    if isinstance(data, dict):
-        for name, value in data.items():
-            yield from _values(value, f"{place}.{name}".lstrip("."))
-    elif isinstance(data, list | tuple):
-        yield f"the length of {place}", len(data)
-        for i, value in enumerate(data):
-            yield from _values(value, f"{place}[{i}]")
-    else:
-        yield place, data
+    near = 10**-_DECIMALS
+    where = difference(earlier.to_json(), found.to_json(), near, absolute=near)
+    if where:
+        raise Refuted(f"{path} does not hold: scored again, {where}")
 
 
 def read_digests(given: Sequence[str]) -> dict[str, str]:

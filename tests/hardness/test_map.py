@@ -16,20 +16,25 @@ from hardness.oracles import Budget
 from hardness.report.figures import draw, numbers
 from hardness.report.parity_map import of_map
 from hardness.report.parity_map_words import map_words
-from hardness.runs.noisyparity import Rates, curves, measure, noisy_map, read_map
-from hardness.runs.noisyparity.groups import log_groups, ratio
-from hardness.runs.noisyparity.information import (
-    enough_of_layer,
+from hardness.runs.noisy_parity import (
+    SPARE,
+    Rates,
+    curves,
+    effort,
     entropy,
     fano,
-    floor_of_layer,
-    least,
+    least_of_layer,
+    least_open,
+    log_groups,
     log_pmf,
+    measure,
+    noisy_map,
+    ratio,
+    read_map,
     success_at_least,
     success_at_most,
+    usual,
 )
-from hardness.runs.noisyparity.runs import usual
-from hardness.runs.noisyparity.trials import SPARE, effort
 from hardness.upper import Outcome
 from hardness.upper.restricted import work
 from instances import DamagedFile, UsageError, parse
@@ -149,7 +154,7 @@ def test_flips_are_binomial():
     ("size", "noise"), [(455, 0.1), (10**13, 0.02), (10**23, 0.005), (50, 0.4)]
 )
 def test_thresholds_are_the_first_and_in_order(size, noise, success):
-    low, high = (least(size, noise, success, f) for f in (success_at_most, success_at_least))
+    low, high = (least_open(size, noise, success, f) for f in (success_at_most, success_at_least))
     assert fano(size, noise, success) <= low <= high
     assert success_at_most(size, noise, low) >= success > success_at_most(size, noise, low - 1)
     assert success_at_least(size, noise, high) >= success > success_at_least(size, noise, high - 1)
@@ -166,7 +171,7 @@ def test_thresholds_are_the_first_and_in_order(size, noise, success):
     ],
 )
 def test_counts_of_the_layer_are_means_over_how_many_are_open(size, noise, success):
-    found = floor_of_layer(size, noise, success), enough_of_layer(size, noise, success)
+    found = [least_of_layer(size, noise, success, f) for f in (success_at_most, success_at_least)]
     for count, bound in zip(found, (success_at_most, success_at_least), strict=True):
 
         def mean(examples, bound=bound):
@@ -179,8 +184,10 @@ def test_counts_of_the_layer_are_means_over_how_many_are_open(size, noise, succe
 
 def test_many_examples_are_counted_in_steps_to_the_careful_side():
     size, noise = math.comb(99, 4), 0.45
-    floor, enough = floor_of_layer(size, noise, 2 / 3), enough_of_layer(size, noise, 2 / 3)
-    opened = [least(size, noise, 2 / 3, f) for f in (success_at_most, success_at_least)]
+    floor, enough = (
+        least_of_layer(size, noise, 2 / 3, f) for f in (success_at_most, success_at_least)
+    )
+    opened = [least_open(size, noise, 2 / 3, f) for f in (success_at_most, success_at_least)]
     assert floor == pytest.approx(2 * opened[0], rel=0.01)
     assert enough == pytest.approx(2 * opened[1], rel=0.01)
     for count, bound, side in ((floor, success_at_most, 1), (enough, success_at_least, -1)):

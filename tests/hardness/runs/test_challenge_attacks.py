@@ -487,7 +487,7 @@ for name in ("pub/challenge.json", "s.json", "scores.json"):
 
 for names in ("a", "b", ""):
 
-    @attack(Refuted, "the length of entries is", names)
+    @attack(Refuted, "entries has", names)
     def scores_are_of_other_submissions(names, folder):
         for name in set("ab") - set(names):
             (folder / f"{name}.safetensors").unlink()
