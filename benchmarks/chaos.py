@@ -42,6 +42,8 @@ seed = 7
 budget = {{ examples = 5000 }}
 """
 COMMAND = [sys.executable, "-m", "cli"]
+WORKER = "hardness-worker"  # how worker processes call themselves
+NAMES = ("comm", "cmdline")
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
 
 
@@ -65,7 +67,7 @@ def hardness(*arguments: object, **how: object) -> subprocess.CompletedProcess[s
 
 
 def tree(root: int) -> dict[int, str]:
-    """Find the descendants of a process, with their command lines."""
+    """Find the descendants of a process, with their names and command lines."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -81,7 +83,8 @@ def tree(root: int) -> dict[int, str]:
     named = {}
     for pid in found - {root}:
         try:
-            named[pid] = (Path("/proc") / str(pid) / "cmdline").read_text().replace("\0", " ")
+            place = Path("/proc") / str(pid)
+            named[pid] = " ".join((place / n).read_text().replace("\0", " ") for n in NAMES)
         except OSError:
             continue
     return named
@@ -148,7 +151,7 @@ def await_workers(driver: subprocess.Popen[str], cluster: Cluster | None) -> Non
     """Wait until jobs are being done, at most twenty seconds."""
     for _ in range(200):
         below = workers(driver.pid, cluster)
-        if driver.poll() is not None or any("engines.worker" in line for line in below.values()):
+        if driver.poll() is not None or any(WORKER in line for line in below.values()):
             return
         time.sleep(0.1)
 
@@ -159,9 +162,10 @@ def victim(rng: random.Random, driver: int, cluster: Cluster | None) -> tuple[st
     if cluster:
         kinds["nanny"] = [nanny.pid for nanny in cluster.nannies]
     below = workers(driver, cluster)
-    kinds["worker"] = [pid for pid, line in below.items() if "engines.worker" in line]
+    kinds["worker"] = [pid for pid, line in below.items() if WORKER in line]
     if cluster:
-        kinds["dask worker"] = [pid for pid, line in below.items() if "spawn_main" in line]
+        spawned = [pid for pid, line in below.items() if "spawn_main" in line]
+        kinds["dask worker"] = [pid for pid in spawned if pid not in kinds["worker"]]
     there = {kind: pids for kind, pids in kinds.items() if pids}
     kind = rng.choice(sorted(there))
     return kind, rng.choice(sorted(there[kind]))

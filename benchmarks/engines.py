@@ -1,4 +1,4 @@
-"""What engines cost: a job, a slot, a task of dask; each number as measured in this run.
+"""What engines cost: a job, a worker, a task of dask; each number as measured in this run.
 
 `python benchmarks/engines.py [TASKS]` prints a markdown table; TASKS go through the scheduler.
 """
@@ -13,7 +13,8 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import psutil
 
-from hardness.sweep.engines import Engine, Limits, Slot, engine_of, local
+from hardness.sweep.cluster import engine_of
+from hardness.sweep.pool import Engine, Limits, Worker, local
 
 # A job of no kind is refused as soon as it is read: all that is left is the engine.
 NOTHING = json.dumps({"kind": "none"})
@@ -23,27 +24,27 @@ _JOBS, _AHEAD = 4000, 64
 
 def overhead(tasks: int = 20_000) -> list[str]:
     """Measure every row of the table. tasks: no-op ones through the scheduler of dask."""
-    return [*of_slots(), *of_dask(tasks)]
+    return [*of_workers(), *of_dask(tasks)]
 
 
-def of_slots() -> list[str]:
-    """Measure a slot's start and memory, and jobs on one and two of them."""
+def of_workers() -> list[str]:
+    """Measure a worker's start and memory, and jobs on one and two of them."""
     starts = []
     for _ in range(3):
-        slot, start = Slot(), time.perf_counter()
-        slot.do(NOTHING, Limits())
+        worker, start = Worker(), time.perf_counter()
+        worker.do(NOTHING, Limits())
         starts.append(time.perf_counter() - start)
-        held = psutil.Process(slot.pid).memory_info().rss
-        slot.close()
+        held = psutil.Process(worker.pid).memory_info().rss
+        worker.close()
     rows = [
-        row("start of a slot, with its imports, least of 3", f"{min(starts):.2f} s"),
-        row("resident memory of a slot that has done nothing", f"{held / 2**20:.0f} MiB"),
+        row("start of a worker, with its imports, least of 3", f"{min(starts):.2f} s"),
+        row("resident memory of a worker that has done nothing", f"{held / 2**20:.0f} MiB"),
     ]
     for jobs in (1, 2):
         with local(jobs) as engine:
             through(engine, 40, 1)
             each = through(engine, _JOBS, 1)
-        title = f"local, {jobs} slot{'s' * (jobs > 1)}: wall clock a job, {_JOBS:,} no-op jobs"
+        title = f"local, {jobs} worker{'s' * (jobs > 1)}: wall clock a job, {_JOBS:,} no-op jobs"
         rows.append(row(title, f"{1e3 * each:.2f} ms"))
     return rows
 

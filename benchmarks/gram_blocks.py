@@ -16,12 +16,12 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 import numpy as np
-from chaos import COMMAND, ENVIRONMENT, end, tree
+from chaos import COMMAND, ENVIRONMENT, WORKER, end, tree
 
 from hardness.kernels import onebit
 from hardness.kernels.planes import planes, where_counts
 from hardness.lower.verify import fresh
-from hardness.sweep.jobs import gram_cut
+from hardness.sweep.gram import gram_cut
 from hardness.sweep.store import read
 
 SPEC = "parity:d=64,m=8"
@@ -83,7 +83,7 @@ def watched(file: Path, store: Path, wanted: int) -> tuple[float, float, float]:
     )
     while process.poll() is None:
         time.sleep(_LOOK)
-        below = [pid for pid, line in tree(process.pid).items() if "engines.worker" in line]
+        below = [pid for pid, line in tree(process.pid).items() if WORKER in line]
         peaks[0] = max(peaks[0], *map(megabytes, below), 0.0)
         peaks[1] = max(peaks[1], megabytes(process.pid))
         if store.exists() and len(indices(store)) >= wanted:
@@ -110,7 +110,7 @@ def megabytes(pid: int) -> float:
 def shares(members: int) -> dict[str, float]:
     """Time the stages of a block, on one chunk of its tokens: the least CPU seconds by name."""
     cut = gram_cut(SPEC, members, 1 << 24)
-    family, chosen = cut.of.family, cut.of.chosen
+    family, chosen = cut.family, cut.of.chosen
     draw, low = fresh(family, 0), np.array([v < 0 for v in family.values])
     out = np.zeros((min(cut.rows, members), members), np.int64)
     places = np.array(chosen)

@@ -20,13 +20,13 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 from chaos import chaos
-from engines import of_dask, of_slots
+from engines import of_dask, of_workers
 from gram_blocks import rows as gram_rows
 
 from hardness.sweep import read_text, run_sweep
 from hardness.sweep.cells import cells
 from hardness.sweep.drive import drive
-from hardness.sweep.engines import Engine, Finished
+from hardness.sweep.pool import Engine, Finished
 from hardness.sweep.run import begin
 from hardness.sweep.sources import run_of
 from hardness.sweep.store import create, read, reopen
@@ -204,7 +204,7 @@ def main() -> None:
         small, each = small_runs(folder)
         alone = store_alone(folder)
         million, rate, size = a_million(folder)
-    slots, dask = of_slots(), of_dask(tasks)
+    slots, dask = of_workers(), of_dask(tasks)
     table = "\n".join
     print(
         f"""# Sweeps in numbers

@@ -95,7 +95,7 @@ def run(
     """
     from hardness.report.sweep_status import ended_json, ended_words, go_on
     from hardness.sweep import Interrupted, read_sweep, require_count, run_sweep
-    from hardness.sweep.engines import exposed
+    from hardness.sweep.cluster import exposed
     from hardness.sweep.store import read
     from hardness.sweep.store.connect import StoreGone
     from instances.errors import DamagedFile, ToolkitError

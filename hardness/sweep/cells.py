@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hardness.oracles import Budget
-from hardness.sweep.jobs.runs import RunJob, origin
+from hardness.sweep.jobs import RunJob, origin
 from hardness.upper import parse_learner
 from instances.spec import file_of, kind_of
 

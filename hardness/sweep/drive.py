@@ -15,8 +15,8 @@ from typing import Literal
 
 from hardness.runs.rows import Row, SweepRow
 from hardness.runs.run import Run
-from hardness.sweep.engines import Batch, Engine, Finished, Limits
 from hardness.sweep.jobs import Job
+from hardness.sweep.pool import Batch, Engine, Finished, Limits
 from hardness.sweep.sources import JobSource
 from hardness.sweep.store.conflict import FAILED
 from hardness.sweep.store.writer import Writer

@@ -25,7 +25,7 @@ from hardness.lower.grams import grams_of
 from hardness.oracles import Budget
 from hardness.runs.ranges import numbers
 from hardness.runs.run import OracleName
-from hardness.sweep.engines import Limits
+from hardness.sweep.pool import Limits
 from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
 from hardness.upper.isolated import Foreign
 from instances.errors import DamagedFile, UsageError, unknown

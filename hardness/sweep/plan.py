@@ -15,7 +15,7 @@ from hardness.runs.run import Run
 from hardness.runs.stress import rung_budget
 from hardness.sweep.cells import cells
 from hardness.sweep.file import Climb, Gram, Runs, Sweep
-from hardness.sweep.jobs import gram_cut
+from hardness.sweep.gram import gram_cut
 from hardness.sweep.run import certificates
 from hardness.upper import parse_learner
 from instances.spec import parse_stored

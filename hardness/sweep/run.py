@@ -8,11 +8,13 @@ from pathlib import Path
 from hardness.runs.rows import Row, SweepRow
 from hardness.runs.stress import BITS
 from hardness.sweep.cells import cells
+from hardness.sweep.cluster import engine_of
 from hardness.sweep.drive import Ended, Report, WriteBuffer, drive
-from hardness.sweep.engines import Engine, Limits, engine_of
 from hardness.sweep.figures import phase
 from hardness.sweep.file import Runs, Sweep
-from hardness.sweep.jobs import CertificateJob, gram_cut
+from hardness.sweep.gram import gram_cut
+from hardness.sweep.jobs import CertificateJob
+from hardness.sweep.pool import Engine, Limits
 from hardness.sweep.sources import (
     CertificateSource,
     ClimbSource,

@@ -16,9 +16,10 @@ from hardness.runs.rows import CertificateRow, FigureRow, PartRow, Row
 from hardness.runs.run import Run
 from hardness.runs.stress import TERMS, instance_seeds, rung_budget
 from hardness.sweep.cells import Cell
-from hardness.sweep.engines import Failure, Finished
 from hardness.sweep.file import Climb
-from hardness.sweep.jobs import CertificateJob, GramCut, Job, RunJob, run_job
+from hardness.sweep.gram import GramCut
+from hardness.sweep.jobs import CertificateJob, Job, RunJob, run_job
+from hardness.sweep.pool import Failure, Finished
 from hardness.sweep.tally import Tally
 from hardness.upper import Outcome, learner_spec, parse_learner
 from instances.spec import parse_stored

@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 from hardness.commands.root import COMMANDS
-from hardness.sweep.jobs.kinds import KINDS
+from hardness.sweep.jobs import KINDS
 from hardness.upper import LEARNERS
 from instances.spec import FAMILIES
 
 PACKAGES = (
     "hardness.check",
     "hardness.runs",
-    "hardness.sweep.engines",
-    "hardness.sweep.jobs",
     "hardness.sweep.store",
     "hardness.sweep",
     "hardness.lower",

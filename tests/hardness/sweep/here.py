@@ -5,8 +5,8 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 
 from hardness.sweep import read_text, run_sweep
-from hardness.sweep.engines import Engine, Finished
 from hardness.sweep.jobs import read_job
+from hardness.sweep.pool import Engine, Finished
 
 
 class Here(Executor):

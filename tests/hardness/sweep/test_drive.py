@@ -12,9 +12,9 @@ from hardness.lower.verify import verify
 from hardness.oracles import Budget
 from hardness.runs.stress import stress
 from hardness.sweep import Interrupted, drive, read_text
-from hardness.sweep.engines import Aborted, Engine, Limits
 from hardness.sweep.figures import merge_stores, phase
-from hardness.sweep.jobs.gram import LayerPart
+from hardness.sweep.gram import LayerPart
+from hardness.sweep.pool import Aborted, Engine, Limits
 from hardness.sweep.store import read
 from hardness.sweep.store.export import export
 from hardness.sweep.store.writer import Writer

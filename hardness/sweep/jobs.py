@@ -1,28 +1,93 @@
-"""A run of a learner as a job: its key is the content of everything the run depends on."""
+"""What a sweep is made of: jobs, each named by a hash of its content and written as JSON."""
 
 import hashlib
+import json
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from hardness.lower import Terms, certify
 from hardness.oracles import Budget
 from hardness.runs.run import OracleName, run
-from hardness.sweep.jobs.job import content_key
 from hardness.upper import Learner, learner_spec, parse_learner
 from hardness.upper.isolated import Foreign
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
+from instances.lazy import Imported
 from instances.spec import file_of, parse_stored
+
+KINDS = Imported(
+    "hardness.sweep",
+    {
+        "run": "jobs.RunJob",
+        "certificate": "jobs.CertificateJob",
+        "gram-layer": "gram.LayerPart",
+        "gram-block": "gram.BlockPart",
+    },
+)
+
+
+def content_key(kind: str, content: dict[str, Any]) -> str:
+    """Hash what a result depends on to 32 hexadecimal digits.
+
+    >>> content_key("run", {"a": 1, "b": 2}) == content_key("run", {"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps([kind, content], sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+class Job(ABC):
+    """A piece of work whose result depends on its content alone: a frozen record.
+
+    kind: its name in JSON.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """What progress is counted by: the learner, or the kind of what is computed."""
+
+    @property
+    def key(self) -> str:
+        """The content key of the job: 32 hexadecimal digits."""
+        return content_key(self.kind, self.to_json())
+
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """Write the job; `read_job` reads it."""
+
+    @abstractmethod
+    def do(self) -> dict[str, Any]:
+        """Do the work: JSON, the same wherever it is done but for times and memory.
+
+        Raises ToolkitError where it cannot be done here.
+        """
+
+
+def read_job(data: dict[str, Any]) -> Job:
+    """Read a job with its kind, {"kind": ..., ...}; raises KeyError for an unknown kind.
+
+    >>> job = CertificateJob(spec="parity:d=8,m=2,noise=0,rho=2", terms=Terms(), revision=1)
+    >>> read_job({"kind": job.kind, **job.to_json()}) == job
+    True
+    """
+    given = dict(data)
+    job: Job = KINDS[given.pop("kind")].from_json(given)
+    return job
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunJob:
+class RunJob(Job):
     """One learner on one instance: spec and learner in canonical form.
 
     seed: of both axes, the instance's and the learner's. oracle, tau: how queries are answered,
-    None for a learner that asks none. origin: what a learner of one's own is, by the SHA-256 of
-    its file or by the package it came with; None for the learners here. family: the SHA-256 of the
-    file of a user's family.
+    None for a learner that asks none. origin: of a user's learner, the SHA-256 of its file or the
+    package it came with; None for the learners here. family: the SHA-256 of the file of a user's
+    family.
     """
 
     kind: ClassVar[str] = "run"
@@ -38,11 +103,6 @@ class RunJob:
     family: str | None = None
 
     @property
-    def key(self) -> str:
-        """The content key of the run."""
-        return content_key(self.kind, self.to_json())
-
-    @property
     def label(self) -> str:
         """The learner."""
         return self.learner
@@ -53,7 +113,7 @@ class RunJob:
             "spec": self.spec,
             "learner": self.learner,
             "seed": self.seed,
-            "budget": _written(self.budget),
+            "budget": _budget_json(self.budget),
             "oracle": self.oracle,
             "tau": None if self.tau is None else str(self.tau),
             "revisions": list(self.revisions),
@@ -63,18 +123,12 @@ class RunJob:
     @staticmethod
     def from_json(data: dict[str, Any]) -> "RunJob":
         """Read a job."""
-        family, learner = data["revisions"]
-        return RunJob(
-            spec=data["spec"],
-            learner=data["learner"],
-            seed=data["seed"],
-            budget=Budget(**data["budget"]),
-            oracle=data["oracle"],
-            tau=None if data["tau"] is None else Fraction(data["tau"]),
-            revisions=(family, learner),
-            origin=data["origin"],
-            family=data.get("family"),
-        )
+        read = {
+            "budget": Budget(**data["budget"]),
+            "tau": None if data["tau"] is None else Fraction(data["tau"]),
+            "revisions": tuple(data["revisions"]),
+        }
+        return RunJob(**data | read)
 
     def do(self) -> dict[str, Any]:
         """Run the learner: a Run as JSON; raises ToolkitError where it cannot run here."""
@@ -102,8 +156,7 @@ class RunJob:
                 f"{self.learner} on {self.spec} has revisions {found} here and {self.revisions} "
                 "where the sweep was planned: install the same version everywhere"
             )
-        if file_of(family.name) != self.family:
-            raise ToolkitError(f"the file of {family.name} is not the one of the sweep's plan")
+        _require_planned(family, self.family)
         return learner, family
 
 
@@ -137,7 +190,7 @@ def run_job(
 
 
 def origin(learner: Learner) -> str | None:
-    """Say what a learner of one's own is: the SHA-256 of its file, or its package and version."""
+    """Return what a user's learner is: the SHA-256 of its file, or its package and version."""
     if not isinstance(learner, Foreign):
         return None
     if learner.file is None:
@@ -148,7 +201,44 @@ def origin(learner: Learner) -> str | None:
         raise UsageError(f"{learner.spec} cannot be read: {error.strerror}") from error
 
 
-def _written(budget: Budget) -> dict[str, float]:
+@dataclass(frozen=True, kw_only=True)
+class CertificateJob(Job):
+    """The certificate of a family, for terms: spec in canonical form.
+
+    file: the SHA-256 of the file of a user's family.
+    """
+
+    kind: ClassVar[str] = "certificate"
+    label: ClassVar[str] = "certificates"
+
+    spec: str
+    terms: Terms
+    revision: int  # of the family
+    file: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the job."""
+        data = {"spec": self.spec, "terms": self.terms.to_json(), "revision": self.revision}
+        return data | ({"file": self.file} if self.file else {})
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> "CertificateJob":
+        """Read a job."""
+        return CertificateJob(**data | {"terms": Terms.from_json(data["terms"])})
+
+    def do(self) -> dict[str, Any]:
+        """Certify: a certificate as JSON; raises ToolkitError for another file of the family."""
+        family = parse_stored(self.spec)
+        _require_planned(family, self.file)
+        return certify(family, self.terms).to_json()
+
+
+def _require_planned(family: Family, sha256: str | None) -> None:
+    if file_of(family.name) != sha256:
+        raise ToolkitError(f"the file of {family.name} is not the one of the sweep's plan")
+
+
+def _budget_json(budget: Budget) -> dict[str, float]:
     """Write a budget in one form: 60 seconds and 60.0 are equal, and so must be their keys."""
     given = {k: v for k, v in vars(budget).items() if v is not None}
     return {k: float(v) if k.endswith("seconds") else v for k, v in given.items()}

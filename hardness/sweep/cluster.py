@@ -1,22 +1,29 @@
 """The engine of a dask cluster, of this machine or another: the extra `cluster`."""
 
+import asyncio
 import logging
 import platform
 import re
-import signal
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from importlib.metadata import version
-from multiprocessing import resource_tracker
 from threading import Thread
 from typing import Any
+from uuid import uuid4
 
-from hardness.sweep.engines.attempt import abort
-from hardness.sweep.engines.engine import Engine
-from hardness.sweep.engines.finished import Finished, died
-from hardness.sweep.engines.scheduler import require_scheduler
+from hardness.sweep.pool import (
+    Engine,
+    Finished,
+    attempt,
+    inherited,
+    key_of,
+    local,
+    require_jobs,
+    stop,
+)
 from instances.errors import ToolkitError, UsageError
 from instances.extras import require_extra
 
@@ -40,8 +47,8 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
     """
     if address is not None:
         _require_address(address)
-    elif not 1 <= jobs <= 4096:
-        raise UsageError(f"jobs={jobs} given: 1 to 4096, one for each core is best")
+    else:
+        require_jobs(jobs)
     distributed = require_extra("distributed", "the engine dask")
     _silence()
     if address is None:
@@ -49,7 +56,7 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
             yield _Dask(client, "dask")
         return
     security = _certificates(distributed, address) if address.startswith("tls://") else None
-    require_scheduler(address, _PATIENCE, security)
+    _require_scheduler(distributed, address, security)
     with _client(distributed, address, security) as client:
         yield _Dask(client, f"dask:{address}")
 
@@ -57,7 +64,9 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
 class _Dask(Engine):
     def __init__(self, client: Any, name: str) -> None:
         # Not pure: the same job may be asked for twice, and is then done twice.
-        super().__init__(name, client.get_executor(pure=False), 0, BATCH)
+        self._id = uuid4().hex
+        work = partial(attempt, engine=self._id)
+        super().__init__(name, client.get_executor(pure=False), 0, BATCH, work)
         self._client = client
         self._require_workers()
 
@@ -76,7 +85,7 @@ class _Dask(Engine):
     def _abort(self) -> None:
         with suppress(Exception):  # who cannot be told is gone, or ends with its scheduler
             self.executor.shutdown(wait=False)
-            self._client.run(abort, on_error="ignore")
+            self._client.run(stop, self._id, on_error="ignore")
 
     def _require_workers(self) -> None:
         distributed = require_extra("distributed", "the engine dask")
@@ -114,7 +123,7 @@ class _Dask(Engine):
         distributed = require_extra("distributed", "the engine dask")
         if isinstance(error, distributed.KilledWorker):
             why = "every dask worker that had it was killed, or lost to the scheduler"
-            return [died(one, why) for one in payloads]
+            return [Finished(key=key_of(one), failure="died", why=why) for one in payloads]
         raise self._lost(error) from error
 
     def _lost(self, error: BaseException) -> ToolkitError:
@@ -146,6 +155,35 @@ def _require_address(address: str) -> None:
         )
 
 
+def _require_scheduler(distributed: Any, address: str, security: Any) -> None:
+    """Refuse an address where no scheduler answers; raises ToolkitError within seconds.
+
+    A client would wait for a listener of another kind without end, or take its greeting for the
+    size of a message and ask for exbibytes.
+    """
+    keys = security.get_connection_args("client") if security else None
+
+    async def kind() -> str:
+        async with distributed.rpc(address, timeout=_PATIENCE, connection_args=keys) as server:
+            return str((await server.identity())["type"])
+
+    try:
+        found = asyncio.run(asyncio.wait_for(kind(), 2 * _PATIENCE))
+    except Exception as error:  # anything may be at the other end
+        said = " ".join((str(error.__cause__ or "") or str(error) or "no answer").split())[:200]
+        if not isinstance(error, OSError):
+            said = "what answers there speaks another protocol"
+        raise ToolkitError(
+            f"no dask scheduler at {address}: {said}; start one with `dask scheduler`, leave the "
+            "address out for a cluster here, or write tls:// where it has certificates"
+        ) from error
+    if found != "Scheduler":
+        raise ToolkitError(
+            f"what listens at {address} is {found}, no dask scheduler: give the address that "
+            "`dask scheduler` shows"
+        )
+
+
 def _certificates(distributed: Any, address: str) -> Any:
     """Take the certificates that dask's configuration names; raises ToolkitError."""
     try:
@@ -166,7 +204,7 @@ def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
     """Start a scheduler and `jobs` worker processes of one thread, with TLS; ends them."""
     require_extra("cryptography", "the engine dask")
     try:
-        with _uninterrupted():
+        with inherited():
             cluster = distributed.LocalCluster(
                 n_workers=jobs,
                 threads_per_worker=1,
@@ -187,20 +225,6 @@ def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
     finally:
         with suppress(OSError, TimeoutError):
             cluster.close()
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Keep Ctrl-C from the processes of a cluster: it is the driver's, which ends them.
-
-    The thread that is made here, and starts all of them, also later, hands down what it blocks.
-    """
-    resource_tracker.ensure_running()  # which takes the block from the thread that starts it
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -226,3 +250,38 @@ def _silence() -> None:
     for name in (*logging.root.manager.loggerDict, *_QUIET):
         if name.partition(".")[0] in _QUIET:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def engine_of(text: str, jobs: int) -> AbstractContextManager[Engine]:
+    """Make the engine of "local", "dask" or "dask:tls://host:port"; raises UsageError.
+
+    >>> with engine_of("local", jobs=2) as engine:
+    ...     engine.slots
+    2
+    """
+    if text == "local":
+        return local(jobs)
+    if text == "dask":
+        return dask(None, jobs)
+    if text.startswith("dask:"):
+        return dask(text.removeprefix("dask:"), jobs)
+    raise UsageError(
+        f"engine {text[:100]!r} given: local, dask (a cluster on this machine), "
+        "dask:tls://host:port or dask:tcp://host:port"
+    )
+
+
+def exposed(text: str) -> str | None:
+    """Say what an engine without TLS lets others do; None for the others.
+
+    >>> exposed("local"), exposed("dask"), exposed("dask:tls://there:8786")
+    (None, None, None)
+    >>> "can run code as you" in exposed("dask:tcp://there:8786")
+    True
+    """
+    if not text.startswith("dask:tcp:"):
+        return None
+    return (
+        f"{text} has no TLS: whoever reaches that port can run code as you, here and on its "
+        "workers; give the scheduler certificates, and write tls://"
+    )

@@ -1,34 +1,46 @@
-"""What tests of engines look at: processes, descriptors, misbehaving jobs."""
+"""What tests of workers look at: processes, descriptors, real runs without their times."""
 
 import json
 import os
-import sys
 import time
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 from hardness.oracles import Budget
-from hardness.sweep.engines import Limits, Slot
 from hardness.sweep.jobs import run_job
+from hardness.sweep.pool import Limits
 from hardness.upper import parse_learner
 from hardness.upper.isolated.init import below
 
-COMMAND = (sys.executable, "-P", str(Path(__file__).with_name("misbehaving.py")))
 NONE = Limits(retries=0)
 
 
-def bad(does, given=None):
-    return json.dumps({"kind": "bad", "does": does, "given": given})
+def payload_of(learner, budget=None, seed=0, spec="parity:d=8,m=2"):
+    job = run_job(spec, parse_learner(learner), seed, budget or Budget())
+    return json.dumps({"kind": job.kind, **job.to_json()})
+
+
+def from_file(name):
+    """A run of one of the learners that end badly."""
+    file = Path(__file__).parents[1] / "upper" / "isolated" / "learners" / "ends.py"
+    return payload_of(f"{file}:{name}")
 
 
 def runs(count=6):
     """Payloads of real runs: examples, queries, a learner whose budget ends."""
     made = [
-        run_job("parity:d=8,m=2", parse_learner("lowdegree"), 0, Budget(examples=400)),
-        run_job("parity:d=16,m=2", parse_learner("elimination"), 1, Budget(examples=2000)),
-        run_job("parity:d=8,m=2", parse_learner("queries"), 2, Budget(queries=200)),
+        payload_of("lowdegree", Budget(examples=400)),
+        payload_of("elimination", Budget(examples=2000), 1, "parity:d=16,m=2"),
+        payload_of("queries", Budget(queries=200), 2),
     ]
-    return [json.dumps({"kind": job.kind, **job.to_json()}) for job in made * (count // 3)]
+    return made * (count // 3)
+
+
+def done(engine, payloads, limits=NONE, size=1):
+    parts = [payloads[i : i + size] for i in range(0, len(payloads), size)]
+    tasks = [(engine.submit(part, limits), part) for part in parts]
+    return [one for task, part in tasks for one in engine.collect(task, part)]
 
 
 def timeless(finished):
@@ -64,15 +76,7 @@ def gone(pids, within=5.0):
 @contextmanager
 def nothing_left():
     """Inside, whatever is started must have ended and been collected, every descriptor closed."""
+    resource_tracker.ensure_running()  # Python's own, one for as long as there is this process
     before = set(below(os.getpid())), len(os.listdir("/proc/self/fd"))
     yield
     assert (set(below(os.getpid())), len(os.listdir("/proc/self/fd"))) == before
-
-
-@contextmanager
-def slot():
-    one = Slot(COMMAND)
-    try:
-        yield one
-    finally:
-        one.close()

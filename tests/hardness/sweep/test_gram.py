@@ -12,9 +12,8 @@ import pytest
 from hardness.lower import verify
 from hardness.lower.verify import fresh
 from hardness.runs.rows import PartRow
-from hardness.sweep.jobs import gram_cut, read_job
-from hardness.sweep.jobs.arrays import npy, pack, unpack
-from hardness.sweep.jobs.blocks import BlockPart
+from hardness.sweep.gram import BlockPart, gram_cut, npy, pack, unpack
+from hardness.sweep.jobs import read_job
 from instances import ToolkitError, UsageError, parse, tokens
 
 SIGNS = ["parity:d=70,m=5", "profile:g=majority,d=40,m=5", "profile:g=[3,3,-1,-1],d=20,m=3"]
@@ -87,11 +86,11 @@ def test_a_block_is_the_sum_over_its_tokens(spec):
     cut = cut_of(spec, members=20)
     part = replace(cut.part(1), row=5, stop=9, start=333, count=1000)
     found = unpack(cut.content(part.do()))
-    family = cut.of.grams.family
+    family = cut.grams.family
     words = fresh(family, 0)(333, 1000)
     x = tokens.unpack(words, family.d)
     opened = x[:, 0, 0] != x[:, 1, 0]
-    labels = [(x * family.label(s, x))[opened, 0, 0] for s in cut.of.chosen[5:]]
+    labels = [(x * family.label(s, x))[opened, 0, 0] for s in cut.chosen[5:]]
     wanted = np.triu(np.array(labels[:4]) @ np.array(labels).T)
     np.testing.assert_allclose(found["products"], wanted, atol=1e-9)
     assert found["used"] == opened.sum()
@@ -143,7 +142,7 @@ def test_a_wrong_correlation_is_found():
     assert not whole.content["agrees"]
     assert whole.content["disagreements"] == 1
     pair = whole.content["disagreeing_pairs"][0]
-    chosen = cut.of.chosen
+    chosen = cut.chosen
     assert (pair["first"], pair["second"]) == (list(chosen[67]), list(chosen[74]))
 
 
@@ -178,7 +177,7 @@ def test_what_verify_refuses_is_refused():
         with pytest.raises(UsageError):
             gram_cut(spec, members, samples, confidence)
     cut = gram_cut("parity:d=8,m=2", 5, 10)
-    other = replace(cut, of=replace(cut.of, revision=99))
+    other = replace(cut, revision=99)
     with pytest.raises(ToolkitError, match="revision 1 here and 99"):
         other.part(1).do()
     seed = next(s for s in range(99) if not cut_used(s))
@@ -194,7 +193,7 @@ def cut_used(seed):
 
 def test_small_families_and_keys():
     cut = gram_cut("parity:m=2,d=6", 500, 1000)
-    assert (cut.spec, cut.parts, len(cut.of.chosen)) == ("parity:d=6,m=2,noise=0,rho=3", 2, 10)
+    assert (cut.spec, cut.parts, len(cut.chosen)) == ("parity:d=6,m=2,noise=0,rho=3", 2, 10)
     assert cut.assemble(iter(done(cut))).content["members"] == 10
     keys = {c.key for c in (cut, replace(cut, run=99), replace(cut, confidence=0.5))}
     keys |= {cut.part(i).key for i in range(cut.parts)}

@@ -1,0 +1,495 @@
+"""Jobs on worker processes, each held to hard limits from outside.
+
+driver --submit(payloads)--> thread, here or of a dask worker --pebble--> its own worker process
+
+The thread that owns a worker process counts attempts and ends it at a limit, so deaths, hangs and
+memory have the same outcomes on every engine. A worker process ends when its owner is gone.
+"""
+
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnContext
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from queue import SimpleQueue
+from types import ModuleType
+from typing import IO, Any, Literal, NoReturn
+
+import psutil
+from pebble import ProcessPool
+
+from hardness.oracles.budget import restart_peak
+from hardness.sweep.jobs import content_key, read_job
+from hardness.upper.isolated.init import DEATH_SIGNAL, below, prctl
+from instances.errors import ToolkitError, UsageError
+from instances.limits import readable_bytes
+
+# died: its process ended, by a signal or by itself. overdue: over its hard limit of seconds.
+# memory: over its hard limit. raised: an exception that is a fault. refused: a ToolkitError, such
+# as a size that does not fit here.
+Failure = Literal["died", "overdue", "memory", "raised", "refused"]
+Answer = Callable[[str], dict[str, Any]]
+Batch = Future[list[dict[str, Any]]]
+
+_ENVIRONMENT = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+) | {"PYTHONHASHSEED": "0"}
+NAME = "hardness-worker"  # of a worker process, as `ps` and `top` show it
+_LOOK = 0.1  # seconds between two looks at a worker process
+_START = 120.0  # seconds for its imports, on a machine that does much else
+_LONGEST = 1000  # characters of why
+_KEPT = 4096  # bytes of what is printed
+_FIRST_TO_GO = "500"  # of 1000: where memory runs out the system ends this process, not its owner
+
+
+class Aborted(ToolkitError):
+    """An engine was told to stop: what ran is neither done nor a failure, and may be done again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The hard limits of one attempt, held from outside, and how often a job is tried again.
+
+    seconds: of wall-clock time; memory_bytes: resident, of the worker process and all below it;
+    None is no limit. retries: after a process that died, or was ended at a limit. Raises UsageError
+    out of range.
+    """
+
+    seconds: float | None = None
+    memory_bytes: int | None = None
+    retries: int = 2
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "memory_bytes"):
+            given = getattr(self, name)
+            if given is not None and not 0 < given < 2**63:
+                raise UsageError(f"a limit of {given} {name} given: it must be above 0")
+        if not 0 <= self.retries <= 100:
+            raise UsageError(f"retries={self.retries} given: 0 to 100")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """The end of a job: `result` is what it gave, or None with the failure and why.
+
+    attempts: from 1. seconds: of the last one, wall clock, of the job alone. where: host and
+    process that did it.
+    """
+
+    key: str
+    result: dict[str, Any] | None = None
+    failure: Failure | None = None
+    why: str = ""
+    attempts: int = 1
+    seconds: float = 0.0
+    where: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it."""
+        return dict(vars(self))  # not asdict: it would copy the result, at any depth
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> "Finished":
+        """Read it."""
+        return Finished(**data)
+
+
+def key_of(payload: str) -> str:
+    """Return the content key of the job of a payload, {"kind": ..., **job.to_json()} as text."""
+    given = json.loads(payload)
+    return content_key(given.pop("kind"), given)
+
+
+# In the worker process
+
+
+def answer(payload: str, read: Callable[[dict[str, Any]], Any] = read_job) -> dict[str, Any]:
+    """Do the job of a payload: what `Finished` says of it, whatever the job raises.
+
+    >>> answer('{"kind": "none"}')["failure"]
+    'raised'
+    """
+    with suppress(OSError):
+        os.ftruncate(1, 0)
+    restart_peak()
+    start = time.perf_counter()
+    try:
+        result = json.loads(json.dumps(read(json.loads(payload)).do(), allow_nan=False))
+        done = {"result": result}
+    except (ToolkitError, MemoryError) as error:
+        done = {"failure": "refused", "why": str(error) or type(error).__name__}
+    except BaseException as error:  # SystemExit too: a job does not end the worker
+        done = {"failure": "raised", "why": f"{type(error).__name__}: {error}{_place(error)}"}
+    if "why" in done:
+        done["why"] = " ".join(done["why"].split())[:_LONGEST]
+    return done | {"seconds": time.perf_counter() - start}
+
+
+def _place(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+
+
+def _begin(owner: int, printed: str) -> None:
+    """Prepare a worker process: it ends with the thread that owns it, and prints to a file."""
+    os.setsid()  # Ctrl-C is the driver's
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    prctl(DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != owner:
+        os._exit(1)
+    with suppress(OSError):  # elsewhere than on Linux
+        Path("/proc/self/comm").write_text(NAME)
+        Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
+    try:
+        to = os.open(printed, os.O_WRONLY | os.O_APPEND)
+    except OSError:
+        to = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(to, 1)
+    os.dup2(to, 2)
+    restart_peak()  # which opens what a learner's process may close
+
+
+# In the thread that owns it
+
+
+class Worker:
+    """A worker process that does one job after another, started where it is needed.
+
+    answer: what it does with a payload, a function of a module. For one thread at a time, and for
+    as long as the thread that did the first job lives.
+
+    >>> worker = Worker()
+    >>> worker.do('{"kind": "none"}', Limits()).failure
+    'raised'
+    >>> worker.close()
+    """
+
+    def __init__(self, answer: Answer = answer) -> None:
+        """Start nothing yet."""
+        self._answer = answer
+        self._pool: ProcessPool | None = None
+        self._process: BaseProcess | None = None
+        self._where = ""
+        self._printed: IO[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, where there is one."""
+        return self._process.pid if self._process else None
+
+    def do(
+        self, payload: str, limits: Limits, stopped: Callable[[], bool] = lambda: False
+    ) -> Finished:
+        """Do the job of a payload, again where its process ended; raises Aborted once `stopped`.
+
+        payload: {"kind": ..., **job.to_json()} as text.
+        """
+        done: dict[str, Any] = {}
+        for attempt in range(1, limits.retries + 2):
+            try:
+                pool = self._ready(stopped)
+                task = pool.schedule(self._answer, (payload,), timeout=limits.seconds)
+                done = self._result(task, limits, stopped)
+                break
+            except (_Ended, RuntimeError, ValueError) as error:
+                ended = error if isinstance(error, _Ended) else _Ended("died", _unstarted(error))
+                why = f"{ended.why} (attempt {attempt} of {attempt}){self._last_words()}"
+                done = {"failure": ended.failure, "why": why, "seconds": ended.seconds}
+                self.close()
+        return Finished(key=key_of(payload), attempts=attempt, where=self._where, **done)
+
+    def close(self) -> None:
+        """End the process; the next job starts another. What is below it sees that it is gone."""
+        if self._process is not None:
+            self._process.kill()
+        if self._pool is not None:
+            self._pool.stop()
+            self._pool.join()
+        if self._printed is not None:
+            self._printed.close()
+        self._pool = self._process = self._printed = None
+
+    def _ready(self, stopped: Callable[[], bool]) -> ProcessPool:
+        """Return the pool of the process, started and with its imports done; raises _Ended."""
+        if stopped():
+            self._abort()
+        if self._pool and self._pool.active and self._process and self._process.is_alive():
+            return self._pool
+        self.close()
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115
+        printed = f"/proc/{os.getpid()}/fd/{self._printed.fileno()}"
+        # A pool of one process: what several share breaks when one of them is killed.
+        pool = self._pool = ProcessPool(
+            1, initializer=_begin, initargs=(os.getpid(), printed), context=_Context()
+        )
+        with inherited():
+            started = pool.schedule(os.getpid)
+        pid = self._result(started, Limits(), stopped)
+        [self._process] = [one for one in multiprocessing.active_children() if one.pid == pid]
+        self._where = f"{socket.gethostname()}:{pid}"
+        return pool
+
+    def _result(self, task: "Future[Any]", limits: Limits, stopped: Callable[[], bool]) -> Any:
+        """Wait for what a task gives; raises _Ended where its process did, or at a limit."""
+        start = time.monotonic()
+        while not wait([task], _LOOK).done:
+            used = time.monotonic() - start
+            if stopped():
+                self._abort()
+            if self._process is None:
+                if used > _START:
+                    raise _Ended("died", f"its process did not start within {_START:g} s", used)
+            elif not self._process.is_alive():
+                wait([task], 2 * _LOOK)  # what it gave may be on its way
+                break
+            elif limits.memory_bytes is not None:
+                held = resident(self._process.pid or 0, limits.memory_bytes)
+                if held > limits.memory_bytes:
+                    shown = f"{readable_bytes(held)}, over {readable_bytes(limits.memory_bytes)}"
+                    raise _Ended("memory", f"it held {shown}, after {used:.2f} s", used)
+        used = time.monotonic() - start
+        error = task.exception() if task.done() else None
+        if task.done() and error is None:
+            return task.result()
+        if isinstance(error, TimeoutError):
+            raise _Ended("overdue", f"it took over {limits.seconds:g} s", used)
+        code = self._process.exitcode if self._process else None
+        raise _Ended("died", f"its process {_ending(code)} after {used:.2f} s", used)
+
+    def _abort(self) -> NoReturn:
+        self.close()
+        raise Aborted("the engine was told to stop")
+
+    def _last_words(self) -> str:
+        """Return the last line that the process printed."""
+        assert self._printed is not None
+        end = os.fstat(self._printed.fileno()).st_size
+        printed = os.pread(self._printed.fileno(), _KEPT, max(0, end - _KEPT))
+        lines = printed.decode("utf-8", "replace").strip().splitlines()
+        shown = "".join(c if c.isprintable() else "?" for c in lines[-1][:200]) if lines else ""
+        return f"; it last printed: {shown}" if shown else ""
+
+
+class _Ended(Exception):
+    """A worker process ended, or has to."""
+
+    def __init__(self, failure: Failure, why: str, seconds: float = 0.0) -> None:
+        super().__init__(why)
+        self.failure, self.why, self.seconds = failure, why, seconds
+
+
+class _NoLock:
+    """The lock of a pipe that one worker process uses: one that is killed cannot keep it."""
+
+    def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
+        return True
+
+    def release(self) -> None:
+        pass
+
+
+class _Context(SpawnContext):
+    def RLock(self) -> Any:
+        return _NoLock()
+
+
+_starting = threading.Lock()
+
+
+@contextmanager
+def inherited() -> Iterator[None]:
+    """Inside, processes start with one thread for BLAS, without Ctrl-C, without our main module."""
+    here = multiprocessing.current_process()
+    if here.daemon:  # a worker of dask, which could have no processes of its own
+        here.daemon = False
+    with _starting:
+        resource_tracker.ensure_running()  # it would let signals through again
+        kept = {name: os.environ.get(name) for name in _ENVIRONMENT}
+        signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        os.environ.update(_ENVIRONMENT)
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+            signal.pthread_sigmask(signal.SIG_SETMASK, signals)
+            for name, value in kept.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
+
+
+def _unstarted(error: Exception) -> str:
+    """Describe what pebble raises where a process could not be started, or ended at once."""
+    return f"no process could be started: {' '.join(str(error.__cause__ or error).split())}"
+
+
+def _ending(code: int | None) -> str:
+    """Describe the exit code of a process: negative for a signal, None for what is not known."""
+    if code is None:
+        return "ended"
+    if code >= 0:
+        return f"exited with code {code}"
+    known = {number.value: number.name for number in signal.Signals}
+    return f"was killed by {known.get(-code, f'signal {-code}')}"
+
+
+def resident(root: int, limit: int) -> int:
+    """Return the resident bytes of a process and all below it.
+
+    Above the limit, of a page that n of them share each counts 1/n, where the system tells.
+    """
+    tree, held, shared = [root, *below(root)], 0, 0
+    for pid in tree:
+        with suppress(psutil.Error):
+            held += psutil.Process(pid).memory_info().rss
+    if held <= limit or len(tree) == 1:
+        return held
+    for pid in tree:
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(pid)
+            try:
+                shared += process.memory_full_info().pss
+            except (psutil.AccessDenied, AttributeError):  # closed to us, or not on Linux
+                shared += process.memory_info().rss
+    return shared
+
+
+_mine = threading.local()
+_stopped: set[str] = set()
+
+
+def attempt(payloads: list[str], limits: dict[str, Any], engine: str = "") -> list[dict[str, Any]]:
+    """Do the jobs of payloads on the worker process of this thread: each a `Finished` as JSON.
+
+    limits: the fields of Limits. Raises Aborted once `stop(engine)` was called in this process.
+    """
+    if not hasattr(_mine, "worker"):
+        _mine.worker = Worker()
+    return _each(_mine.worker, payloads, limits, lambda: engine in _stopped)
+
+
+def stop(engine: str) -> None:
+    """End what this process does for an engine."""
+    _stopped.add(engine)
+
+
+def _each(
+    worker: Worker, payloads: list[str], limits: dict[str, Any], stopped: Callable[[], bool]
+) -> list[dict[str, Any]]:
+    return [worker.do(one, Limits(**limits), stopped).to_json() for one in payloads]
+
+
+# Engines, for the driver
+
+
+class Engine:
+    """Where jobs are done: `work` on an executor whose workers are threads, here or elsewhere.
+
+    name: as in messages and in a store. slots: how many jobs it does at once, now. batch: how many
+    jobs one task may usefully hold where they are short, 1 where a task costs next to nothing.
+    """
+
+    def __init__(
+        self, name: str, executor: Executor, slots: int, batch: int = 1, work: Any = attempt
+    ) -> None:
+        self.name, self.executor, self.batch = name, executor, batch
+        self._slots, self._work, self._stopped = slots, work, False
+
+    @property
+    def slots(self) -> int:
+        """How many jobs it does at once, now."""
+        return self._slots
+
+    def submit(self, payloads: Sequence[str], limits: Limits) -> Batch:
+        """Hand over jobs as one task; `collect` takes its future. Raises ToolkitError.
+
+        payloads: {"kind": ..., **job.to_json()} as texts.
+        """
+        try:
+            return self.executor.submit(self._work, list(payloads), dict(vars(limits)))
+        except Exception as error:
+            raise self._lost(error) from error
+
+    def collect(self, future: Batch, payloads: Sequence[str]) -> list[Finished]:
+        """Take what became of the jobs of a task, in their order; raises ToolkitError.
+
+        Aborted where it was told to stop; another where the engine itself is gone.
+        """
+        try:
+            return [Finished.from_json(one) for one in future.result()]
+        except Exception as error:  # a task that was cancelled too
+            if self._stopped or isinstance(error, Aborted):
+                raise Aborted(f"{self.name} was told to stop") from error
+            return self._died(error, payloads)
+
+    def abort(self) -> None:
+        """Drop what waits and end what runs; nothing can be submitted after it."""
+        self._stopped = True
+        self.executor.shutdown(wait=False, cancel_futures=True)
+
+    def _died(self, error: BaseException, payloads: Sequence[str]) -> list[Finished]:
+        """Say what an exception of a task means for its jobs; raises what it means for all."""
+        raise self._lost(error) from error
+
+    def _lost(self, error: BaseException) -> ToolkitError:
+        said = " ".join(str(error).split())[:300]
+        return ToolkitError(f"{self.name} failed: {type(error).__name__}: {said}")
+
+
+@contextmanager
+def local(jobs: int, answer: Answer = answer) -> Iterator[Engine]:
+    """Do `jobs` jobs at once on this machine; raises UsageError. Ends what runs at the end.
+
+    >>> with local(1) as engine:
+    ...     engine.name, engine.slots
+    ('local', 1)
+    """
+    require_jobs(jobs)
+    engine = _Local(jobs, answer)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+class _Local(Engine):
+    def __init__(self, jobs: int, answer: Answer) -> None:
+        self._workers = [Worker(answer) for _ in range(jobs)]
+        self._idle: SimpleQueue[Worker] = SimpleQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+        super().__init__("local", ThreadPoolExecutor(jobs, "worker"), jobs, work=self._do)
+
+    def _do(self, payloads: list[str], limits: dict[str, Any]) -> list[dict[str, Any]]:
+        worker = self._idle.get()
+        try:
+            return _each(worker, payloads, limits, lambda: self._stopped)
+        finally:
+            self._idle.put(worker)
+
+    def close(self) -> None:
+        self.abort()
+        self.executor.shutdown()
+        for worker in self._workers:
+            worker.close()
+
+
+def require_jobs(jobs: int) -> None:
+    """Refuse a number of workers that cannot be meant; raises UsageError."""
+    if not 1 <= jobs <= 4096:
+        raise UsageError(f"jobs={jobs} given: 1 to 4096, one for each core is best")
