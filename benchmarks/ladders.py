@@ -18,9 +18,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from hardness.report.figures import draw
 from hardness.report.stress_figure import of_stress
-from hardness.runs.climb import Climb, Trials
-from hardness.runs.stress import Stress
-from hardness.runs.stressfile import read_stress
+from hardness.runs.stress import Climb, Stress, Trials, read_stress
 from instances.ladders import ladder
 
 ROOT = Path(__file__).parent.parent

@@ -1,6 +1,6 @@
-import importlib
-
 import pytest
+
+from hardness.runs.planned import Planned
 
 FIELDS = {
     "format",
@@ -77,22 +77,19 @@ def test_ladders_are_listed(hardness):
 
 def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
     ran = []
-    module = importlib.import_module(
-        "hardness.runs.stress"
-    )  # the name in the package is the function
-    real = module.run
+    real = Planned.do
 
-    def cut(*arguments, **named):
-        ran.append(arguments)
+    def cut(one):
+        ran.append(one)
         if len(ran) == 8:
             raise KeyboardInterrupt
-        return real(*arguments, **named)
+        return real(one)
 
     call = ["stress", "--learner", "elimination", *RUNGS, "--jobs", 1]
-    monkeypatch.setattr(module, "run", cut)
+    monkeypatch.setattr(Planned, "do", cut)
     found = hardness(*call, "--out", "x.json")
     assert found.code == 130
-    found.one_line("5 runs were finished and are kept in x.json")
+    found.one_line("5 runs were finished and are kept in x.json; 7 runs are kept: the same command")
     assert hardness("figure", "stress", "x.json", "--out", "x.svg").code == 0
     ran.clear()
     found = hardness(*call)

@@ -71,6 +71,18 @@ def shared(*uses: str, out: str | None = None) -> Callable[[Command], Command]:
     return decorate
 
 
+def resume_option(command: Command) -> Command:
+    """Give a command --resume, of which it takes the flag."""
+    text = "Go on where the same command was interrupted: its finished runs stand beside --out."
+    return click.option("--resume", is_flag=True, help=text)(command)
+
+
+def go_on(kept: int, to: SimpleNamespace) -> str:
+    """Say that an interrupted command can be taken up again; empty where it kept nothing."""
+    runs = f"{kept} run{'s' if kept > 1 else ''}"
+    return f"; {runs} are kept: the same command with --resume goes on" if kept and to.out else ""
+
+
 def given_seed(context: click.Context, to: SimpleNamespace) -> int | None:
     """Return --seed where it was given; None has the operating system draw what is secret."""
     default = context.get_parameter_source("seed") is click.core.ParameterSource.DEFAULT

@@ -14,7 +14,9 @@ from hardness.commands.options import (
     early,
     emit,
     given_seed,
+    go_on,
     progress,
+    resume_option,
     shared,
     spec_argument,
     target,
@@ -180,15 +182,20 @@ def pairtest(
 )
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True, help="Of a SPEC.")
 @budget_options
+@resume_option
 @shared("seed", "jobs", "force", "quiet", out=FILE)
-def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any) -> None:
+def attack(
+    to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any, resume: bool
+) -> None:
     """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
-    from hardness.report.siege import siege_words
+    from hardness.report.attack import attack_words
     from hardness.runs import attack, attacks_on, distinct, require_support
+    from hardness.sweep.resumable import resumable
     from hardness.upper import parse_learner
     from instances.capabilities import LINEAR_FORMS
     from instances.errors import ToolkitError, UsageError
 
+    to.force |= resume
     early(to)
     family, folder = target(spec)
     chosen = distinct(names) if names else attacks_on(family)
@@ -197,14 +204,27 @@ def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, b
     for name in names:
         require_support(parse_learner(name), family)  # before any of them starts
     found, stopped = [], dict[str, str]()
-    with progress(len(chosen) * (1 if folder else seeds), "attacking", to) as bar:
-        for name in chosen:
-            try:
-                found.append(attack(name, folder or family, seeds, to.seed, budget, to.jobs, bar))
-            except ToolkitError as error:
-                if names:
-                    raise
-                stopped[name] = str(error)
+    asked = {
+        "command": "attack",
+        "target": spec if folder else family.spec,
+        "attacks": chosen,
+        "seeds": [to.seed, seeds],
+        "budget": vars(budget),
+    }
+    total = len(chosen) * (1 if folder else seeds)
+    with resumable(to.out, asked, to.jobs, resume) as runs:
+        try:
+            with progress(total, "attacking", to) as bar:
+                for name in chosen:
+                    try:
+                        one = attack(name, folder or family, seeds, to.seed, budget, runs.do, bar)
+                        found.append(one)
+                    except ToolkitError as error:
+                        if names:
+                            raise
+                        stopped[name] = str(error)
+        except KeyboardInterrupt as cut:
+            raise click.Abort(f"interrupted{go_on(runs.kept, to)}" if runs.kept else "") from cut
     if not found:
         raise ToolkitError(next(iter(stopped.values())))
     data = {
@@ -212,7 +232,7 @@ def attack(to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, b
         "attacks": [one.to_json() for one in found],
         "not_run": stopped,
     }
-    emit(to, data, siege_words(found, stopped))
+    emit(to, data, attack_words(found, stopped))
 
 
 @click.command(short_help="Walsh spectrum of a member and of a hypothesis.")

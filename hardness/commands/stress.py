@@ -13,8 +13,10 @@ from hardness.commands.options import (
     early,
     emit,
     given_seed,
+    go_on,
     override_options,
     progress,
+    resume_option,
     shared,
 )
 
@@ -58,6 +60,7 @@ def complete_ladder(context: click.Context, parameter: click.Parameter, text: st
     shell_complete=complete_learner,
 )
 @override_options
+@resume_option
 @shared("seed", "jobs", "force", "quiet", out=FILE)
 @click.pass_context
 def stress(
@@ -70,6 +73,7 @@ def stress(
     seeds: int,
     references: tuple[str, ...],
     budget: Any,
+    resume: bool,
 ) -> None:
     """Let learners climb a ladder until each passes on none of the seeds of a rung.
 
@@ -77,8 +81,8 @@ def stress(
     option stands in place of that of every rung.
     """
     from hardness.report.stress import stress_words
-    from hardness.runs.stress import Interrupted, stress
-    from hardness.runs.stressfile import to_json, write_stress
+    from hardness.runs.stress import Interrupted, stress, to_json, write_stress
+    from hardness.sweep.resumable import resumable
     from instances.errors import ToolkitError
     from instances.ladders import ladder, ladder_of
 
@@ -89,25 +93,37 @@ def stress(
         raise click.UsageError("stress needs --learner NAME, or --list")
     if bool(name) == bool(specs):
         raise click.UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
+    to.force |= resume  # what an interrupted try wrote is not finished
     early(to)
     chosen = ladder(name) if name else ladder_of(specs)
     beside = () if references == ("none",) else references or chosen.references
     total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
-    try:
-        with progress(total, "climbing", to) as bar:
-            seed = given_seed(context, to)
-            found = stress(names, chosen, seeds, seed, budget, to.jobs, bar, beside)
-    except Interrupted as cut:
-        found, why = cut.stress, cut.__cause__
-        kept = ""
-        if found.runs and to.out:
-            write_stress(to.out, found, force=to.force)
-            kept = f"; {cut} and are kept in {to.out}"
-        elif found.runs:
-            emit(to, to_json(found), stress_words(found))
-        if isinstance(why, ToolkitError):
-            raise type(why)(f"{why}{kept}") from cut
-        raise click.Abort(f"interrupted{kept}" if found.runs else "") from cut
+    seed = given_seed(context, to)
+    asked = {
+        "command": "stress",
+        "ladder": chosen.to_json(),
+        "learners": [*names, *beside],
+        "seeds": seeds,
+        "seed": seed,
+        "budget": vars(budget),
+    }
+    drawn = seed is None
+    with resumable(to.out, asked, to.jobs, resume) as runs:
+        try:
+            with progress(total, "climbing", to) as bar:
+                base = runs.base_seed if drawn else seed
+                found = stress(names, chosen, seeds, base, budget, runs.do, bar, beside, drawn)
+        except Interrupted as cut:
+            found, why = cut.stress, cut.__cause__
+            kept = go_on(runs.kept, to)
+            if found.runs and to.out:
+                write_stress(to.out, found, force=to.force)
+                kept = f"; {cut} and are kept in {to.out}{kept}"
+            elif found.runs:
+                emit(to, to_json(found), stress_words(found))
+            if isinstance(why, ToolkitError):
+                raise type(why)(f"{why}{kept}") from cut
+            raise click.Abort(f"interrupted{kept}" if kept else "") from cut
     emit(to, to_json(found), stress_words(found))
 
 

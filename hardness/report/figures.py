@@ -28,7 +28,7 @@ from hardness.report.panels import Panel, panels
 from hardness.report.parts.source import climbs_of, comparison_of, is_store, phase_of
 from hardness.runs import Comparison
 from hardness.runs.noisy_parity import read_map
-from hardness.runs.stressfile import read_stress
+from hardness.runs.stress import read_stress
 from instances.errors import UsageError
 from instances.family import Family
 from instances.strict import read_json

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from hardness.report.text import big, bound, number, table, wrap
-from hardness.runs.climb import Climb, Trials, needed
 from hardness.runs.run import OVERTIME
-from hardness.runs.stress import TERMS, Certified, Stress
+from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, needed
 from instances.ladders import Ladder
 from instances.parameters import brief, split_list
 from instances.spec import parse_stored

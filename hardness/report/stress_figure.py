@@ -8,8 +8,7 @@ from hardness.claims import vacuous
 from hardness.report.canvas import belongs, folded, named
 from hardness.report.stress import short_specs
 from hardness.report.styles import Style, styles_of
-from hardness.runs.climb import Trials
-from hardness.runs.stress import Stress
+from hardness.runs.stress import Stress, Trials
 
 Data = dict[str, Any]
 _ASKED = {

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from instances.lazy import lazily
 
 if TYPE_CHECKING:
+    from hardness.runs.attack import AttackResult, attack, attacks_on
     from hardness.runs.both import Comparison, Cut, compare, distinct, usual, values_of
-    from hardness.runs.climb import Climb
     from hardness.runs.descent import DescentStudy, descent_sizes, descent_study
     from hardness.runs.distinction import Distinction
     from hardness.runs.distinguish import distinguish
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from hardness.runs.risk import Risk, measure
     from hardness.runs.run import Run, learn_once, require_support, run
     from hardness.runs.scaling import Scaling, scaling
-    from hardness.runs.siege import Siege, attack, attacks_on
     from hardness.runs.spectrum import Attempt, Spectra, spectra
-    from hardness.runs.stress import Stress, stress
-    from hardness.runs.stressfile import read_stress, write_stress
+    from hardness.runs.stress import Climb, Stress, read_stress, stress, write_stress
 
 __all__ = [
+    "AttackResult",
     "Attempt",
     "Climb",
     "Comparison",
@@ -33,7 +32,6 @@ __all__ = [
     "Risk",
     "Run",
     "Scaling",
-    "Siege",
     "Spectra",
     "Stress",
     "attack",

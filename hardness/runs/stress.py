@@ -1,29 +1,228 @@
-"""Learners on a ladder: each climbs rung by rung until it passes on none of the seeds of one.
+"""Stress tests: learners climb a ladder until each passes on none of the seeds of a rung.
 
 Every learner gets the same instances. Their seeds come from one base seed, drawn from the operating
 system unless it is given: who knows it can compute every secret, so a learner must not.
+
+A learner holds a rung where it is shown to pass on more than half of its instances. Rungs are
+tested in their order, each at the same level, up to the first that is not shown: the procedure in
+a fixed sequence, whose chance of any wrong claim is that of one test alone. [GS10]
+
+A file holds runs and all that follows from them, which reading derives again. Names of learners in
+it are text: nothing of them is loaded or executed.
 """
 
+import math
 import secrets
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
+from pathlib import Path
+from statistics import median
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from hardness.claims import vacuous
 from hardness.lower import Terms, certify
 from hardness.oracles import Budget
-from hardness.runs.climb import Climb, Refusal, Trial, Trials, confidence
-from hardness.runs.processes import Round, workers
-from hardness.runs.run import Run, run
-from hardness.upper import learner_spec, parse_learner
-from instances.errors import ToolkitError, UsageError
-from instances.ladders import Ladder, Rung
+from hardness.runs.planned import Do, Planned, here
+from hardness.runs.run import Run
+from hardness.runs.sound import impossible
+from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
+from hardness.upper.registry import LONGEST_NAME
+from instances.disk import require_format, write_json
+from instances.errors import DamagedFile, ToolkitError, UnknownFamily, UsageError
+from instances.ladders import LADDERS, Ladder, Rung
 from instances.spec import parse_stored
 from instances.streams import generator
+from instances.strict import one_line, read_json, shown
 
+LEVEL = Fraction(1, 20)
 BITS = 63  # of a seed: such a number is kept exactly by every store of results
 TERMS = Terms(tau=Fraction(1, 10))
 _MOST_SEEDS = 1000
+FORMAT = "hardness-stress/1"
+_DRAWN, _GIVEN = "operating system", "given"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """A trial that could not be run, and why: it counts as not passed."""
+
+    spec: str
+    learner: str
+    seed: int
+    why: str
+
+
+Trial = Run | Refusal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trials:
+    """The trials of one learner on one rung, within a budget."""
+
+    spec: str
+    budget: Budget
+    trials: tuple[Trial, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The trials that were run."""
+        return tuple(t for t in self.trials if isinstance(t, Run))
+
+    @property
+    def solved(self) -> tuple[Run, ...]:
+        """The runs that passed, in time: a cost is the cost of these."""
+        return tuple(run for run in self.runs if run.solved)
+
+    @property
+    def passes(self) -> int:
+        """How many trials passed."""
+        return len(self.solved)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Bounds at 95 % on the share of instances passed (Clopper and Pearson). [CP34]"""
+        from scipy.stats import binomtest
+
+        found = binomtest(self.passes, len(self.trials)).proportion_ci(0.95, "exact")
+        return float(found.low), float(found.high)
+
+    def cost(self, resource: Literal["examples", "queries", "seconds"]) -> float | None:
+        """Return the median use of a resource by the runs that passed; None where none did."""
+        used = [getattr(run.usage, resource) for run in self.solved]
+        return float(median(used)) if used else None
+
+    @property
+    def failures(self) -> dict[str, int]:
+        """How the trials that did not pass ended, with their numbers."""
+        return dict(Counter(_end(t) for t in self._failed))
+
+    @property
+    def bounds(self) -> dict[str, int]:
+        """What bound the runs that did not pass, with their numbers."""
+        failed = [t for t in self._failed if isinstance(t, Run)]
+        return dict(Counter(run.bound for run in failed))
+
+    @property
+    def why(self) -> str | None:
+        """Why a trial could not be run, of the first that could not."""
+        return next((t.why for t in self.trials if isinstance(t, Refusal)), None)
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether the learner does not take the family, as it said in every trial."""
+        return all(isinstance(t, Run) and t.outcome is Outcome.UNSUPPORTED for t in self.trials)
+
+    @property
+    def _failed(self) -> list[Trial]:
+        solved = self.solved
+        return [t for t in self.trials if t not in solved]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write what follows from the trials, without the runs themselves."""
+        return {
+            "spec": self.spec,
+            "trials": len(self.trials),
+            "passes": self.passes,
+            "interval": list(self.interval),
+            "median_examples": self.cost("examples"),
+            "median_queries": self.cost("queries"),
+            "median_seconds": self.cost("seconds"),
+            "failures": self.failures,
+            "bound_by": self.bounds,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Climb:
+    """The rungs that one learner tried, from the bottom, each with all of its seeds.
+
+    asked: the learner as it was named. reference: whether it stands beside others to compare with.
+    unsupported: why it does not take the family of the next rung, where that ended the climb.
+    """
+
+    learner: str
+    asked: str
+    reference: bool
+    rungs: tuple[Trials, ...]
+    unsupported: str | None = None
+
+    @property
+    def held(self) -> int:
+        """The highest rung held, from 1; 0 for none: with confidence, all rungs up to it are."""
+        return held([(t.passes, len(t.trials)) for t in self.rungs])
+
+    @property
+    def touched(self) -> int:
+        """The highest rung with at least one pass, from 1; 0 for none."""
+        return max((i for i, t in enumerate(self.rungs, 1) if t.passes), default=0)
+
+    @property
+    def climbing(self) -> bool:
+        """Whether the learner goes on: it passed at least once on the last rung it tried."""
+        return not self.unsupported and (not self.rungs or self.rungs[-1].passes > 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the summary of a climb."""
+        return {
+            "learner": self.learner,
+            "asked": self.asked,
+            "reference": self.reference,
+            "held": self.held,
+            "touched": self.touched,
+            "unsupported": self.unsupported,
+            "rungs": [t.to_json() for t in self.rungs],
+        }
+
+
+def needed(seeds: int) -> int | None:
+    """Return how many of a rung's seeds must pass to hold it; None where all are too few.
+
+    >>> needed(5), needed(10), needed(4)
+    (5, 9, None)
+    """
+    return next((k for k in range(seeds + 1) if _tail(k, seeds) <= LEVEL), None)
+
+
+def confidence(seeds: int) -> Fraction | None:
+    """Return the exact confidence that all rungs said to be held are; None for too few seeds.
+
+    It is 1 less the chance that a learner which passes on half of the instances is said to hold.
+
+    >>> confidence(5), confidence(4)
+    (Fraction(31, 32), None)
+    """
+    least = needed(seeds)
+    return None if least is None else 1 - _tail(least, seeds)
+
+
+def held(rungs: Sequence[tuple[int, int]]) -> int:
+    """Count the rungs held from the bottom: of each, how many trials passed and how many were.
+
+    >>> held([(5, 5), (5, 5), (4, 5), (5, 5)])
+    2
+    """
+    count = 0
+    for passes, trials in rungs:
+        least = needed(trials)
+        if least is None or passes < least:
+            break
+        count += 1
+    return count
+
+
+def _end(trial: Trial) -> str:
+    if isinstance(trial, Refusal):
+        return "not run"
+    return "solved too late" if trial.passed else trial.outcome.value
+
+
+def _tail(passes: int, trials: int) -> Fraction:
+    """The chance of at least so many passes where each has chance 1/2, exactly."""
+    return Fraction(sum(math.comb(trials, k) for k in range(passes, trials + 1)), 2**trials)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,13 +300,15 @@ def stress(
     seeds: int = 5,
     base_seed: int | None = None,
     budget: Budget | None = None,
-    jobs: int = 1,
+    do: Do = here,
     progress: Callable[[int], None] = lambda done: None,
     references: Sequence[str] = (),
+    drawn: bool | None = None,
 ) -> Stress:
     """Let learners climb a ladder; a budget's limits stand in place of those of every rung.
 
-    The result does not depend on `jobs` or on the order of learners, seconds and memory apart.
+    do: who does the runs; the result does not depend on it, nor on the order of learners, seconds
+    and memory apart. drawn: whether a base seed that is given came from the operating system.
     Raises UsageError before anything runs, and Interrupted with what was finished.
 
     >>> from instances.ladders import ladder_of
@@ -116,10 +317,10 @@ def stress(
     (1, 1, Fraction(31, 32))
     """
     budget = budget or Budget()
-    if not learners or jobs < 1 or not 1 <= seeds <= _MOST_SEEDS:
+    if not learners or not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(
-            f"{len(learners)} learners, {seeds} seeds, {jobs} jobs given: at least one of each is "
-            f"needed, and at most {_MOST_SEEDS} seeds"
+            f"{len(learners)} learners, {seeds} seeds given: at least one of each, at most "
+            f"{_MOST_SEEDS} seeds, are needed"
         )
     if base_seed is not None and (type(base_seed) is not int or base_seed < 0):
         raise UsageError(f"base_seed={base_seed!r} given: an integer of at least 0 is needed")
@@ -134,16 +335,15 @@ def stress(
             certified=certified,
             seeds=seeds,
             base_seed=base,
-            drawn=base_seed is None,
+            drawn=base_seed is None if drawn is None else drawn,
             budget=budget,
             finished=finished,
         )
 
     try:
-        with workers(min(jobs, seeds * len(climbs))) as each:
-            for rung, spec in zip(ladder.rungs, ladder.specs, strict=True):
-                drawn = instance_seeds(base, spec, seeds)
-                _climb(climbs, spec, drawn, rung_budget(rung, budget), each, progress)
+        for rung, spec in zip(ladder.rungs, ladder.specs, strict=True):
+            mine = instance_seeds(base, spec, seeds)
+            _climb(climbs, spec, mine, rung_budget(rung, budget), do, progress)
     except (KeyboardInterrupt, ToolkitError) as error:
         raise Interrupted(found(finished=False)) from error
     return found(finished=True)
@@ -206,7 +406,7 @@ def _climb(
     spec: str,
     seeds: tuple[int, ...],
     budget: Budget,
-    each: Round,
+    do: Do,
     progress: Callable[[int], None],
 ) -> None:
     """Do one rung for all who still climb; who has all its trials has them noted in its place."""
@@ -215,12 +415,16 @@ def _climb(
         climbs[i] = replace(climb, unsupported=reason or climb.unsupported)
     going = [i for i, climb in enumerate(climbs) if climb.climbing]
     progress((len(climbs) - len(going)) * len(seeds))
-    tasks = [(spec, climbs[i].asked, seed, budget) for i in going for seed in seeds]
+    planned = [
+        Planned(spec=spec, learner=climbs[i].asked, seed=seed, budget=budget, tau=TERMS.tau)
+        for i in going
+        for seed in seeds
+    ]
     done: dict[int, dict[int, Trial]] = {i: {} for i in going}
-    for index, trial in each(_one, tasks):
+    for index, trial in do(planned):
         place, turn = divmod(index, len(seeds))
         i = going[place]
-        done[i][turn] = trial
+        done[i][turn] = trial if isinstance(trial, Run) else _refusal(planned[index], trial)
         if len(done[i]) == len(seeds):
             trials = tuple(done[i][turn] for turn in range(len(seeds)))
             found = Trials(spec=spec, budget=budget, trials=trials)
@@ -228,14 +432,230 @@ def _climb(
         progress(1)
 
 
-Task = tuple[str, str, int, Budget]
+def _refusal(planned: Planned, error: ToolkitError) -> Refusal:
+    learner = learner_spec(parse_learner(planned.learner))
+    why = " ".join(str(error).split())
+    return Refusal(spec=planned.spec, learner=learner, seed=planned.seed, why=why)
 
 
-def _one(task: Task) -> Trial:
-    spec, name, seed, budget = task
-    learner = parse_learner(name)
+# The file.
+
+
+def to_json(found: Stress) -> dict[str, Any]:
+    """Write a stress test as JSON."""
+    return {
+        "format": FORMAT,
+        "ladder": found.ladder.to_json(),
+        "seeds": found.seeds,
+        "base_seed": found.base_seed,
+        "seed_source": _DRAWN if found.drawn else _GIVEN,
+        "budget": asdict(found.budget),
+        "finished": found.finished,
+        "passes_to_hold": needed(found.seeds),
+        "confidence": None if found.confidence is None else str(found.confidence),
+        "terms": {n: str(getattr(TERMS, n)) for n in ("tau", "risk", "success")},
+        "learners": [climb.to_json() for climb in found.climbs],
+        "certificates": [_certified(one) for one in found.certified],
+        "runs": [run.to_json() for run in found.runs],
+        "not_run": [asdict(one) for one in found.refusals],
+    }
+
+
+def write_stress(path: Path, found: Stress, force: bool = False) -> None:
+    """Write a stress test; raises AlreadyExists."""
+    write_json(path, to_json(found), force=force)
+
+
+def read_stress(path: Path) -> Stress:
+    """Read a stress test; raises DamagedFile.
+
+    Seeds, summaries and certificates are derived again, from the base seed, the runs and the specs,
+    and must equal the stored ones.
+    """
+    data = read_json(path)
+    require_format(data, FORMAT, path)
     try:
-        return run(learner, parse_stored(spec).instance(seed), budget, seed, tau=TERMS.tau)
-    except (ToolkitError, MemoryError) as error:
-        why = " ".join(str(error).split()) or "out of memory"
-        return Refusal(spec=spec, learner=learner_spec(learner), seed=seed, why=why)
+        found = _parsed(data)
+        reason = _unsound(found)
+        if not reason:
+            again = to_json(found)
+            if found.ladder.name in LADDERS:  # its words may be others by now
+                again["ladder"] |= {n: data["ladder"][n] for n in ("about", "references")}
+                again["ladder"]["rungs"] = [
+                    mine | {"about": theirs["about"]}
+                    for mine, theirs in zip(
+                        again["ladder"]["rungs"], data["ladder"]["rungs"], strict=True
+                    )
+                ]
+            derived = again.keys() - {"runs"}  # which are read, not derived
+            differs = [name for name in again if name in derived and again[name] != data[name]]
+            reason = f"its {differs[0]} do not follow from its runs" if differs else None
+    except UnknownFamily as error:
+        raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
+        said = one_line(e)
+        raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
+    if reason:
+        raise DamagedFile(f"{path} is damaged: {reason}")
+    return found
+
+
+def _certified(one: Certified) -> dict[str, Any]:
+    return asdict(one) | {
+        "queries": None if one.queries is None else str(one.queries),
+        "floor": None if one.floor is None else str(one.floor),
+    }
+
+
+_Text = Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)]
+
+
+class _Named(msgspec.Struct, frozen=True):
+    learner: _Text
+    asked: _Text
+    reference: bool
+    unsupported: _Text | None
+
+
+class _Ladder(msgspec.Struct, frozen=True):
+    name: _Text
+    about: _Text
+    references: list[_Text]
+    rungs: list[Rung]
+
+
+class _File(msgspec.Struct, frozen=True):
+    """A file, but for what follows from the rest."""
+
+    ladder: _Ladder
+    seeds: Annotated[int, msgspec.Meta(ge=1, le=_MOST_SEEDS)]
+    base_seed: Annotated[int, msgspec.Meta(ge=0)]
+    seed_source: Literal["operating system", "given"]
+    budget: Budget
+    finished: bool
+    learners: list[_Named]
+    runs: list[Any]
+    not_run: list[Refusal]
+
+
+def _parsed(data: dict[str, Any]) -> Stress:
+    """Put a stress test together from the ladder, the base seed, the runs and learners' names."""
+    file = msgspec.convert(data, _File)
+    base, drawn = file.base_seed, file.seed_source == _DRAWN
+    if drawn and base >= 1 << BITS:
+        raise ValueError(f"a base seed of {base}: below 2^{BITS} are drawn")
+    ladder = _ladder(file.ladder)
+    every: list[Trial] = [*map(Run.from_json, file.runs), *file.not_run]
+    trials = {(one.learner, one.spec, one.seed): one for one in every}
+    if len(trials) < len(every):
+        raise ValueError("two runs of a learner on a rung have one seed")
+    climbs = []
+    for told in file.learners:
+        _require_lines(told.learner, told.asked, told.unsupported or "")
+        rungs = []
+        for rung, spec in zip(ladder.rungs, ladder.specs, strict=True):
+            keys = [(told.learner, spec, seed) for seed in instance_seeds(base, spec, file.seeds)]
+            if keys[0] not in trials:
+                break
+            allowed = rung_budget(rung, file.budget)
+            mine = tuple(_within(trials.pop(key), allowed) for key in keys)
+            rungs.append(Trials(spec=spec, budget=allowed, trials=mine))
+        climbs.append(Climb(**msgspec.structs.asdict(told), rungs=tuple(rungs)))
+    if trials:
+        raise ValueError("a run belongs to no rung, learner and seed")
+    return Stress(
+        ladder=ladder,
+        climbs=tuple(climbs),
+        certified=tuple(certified_of(spec) for spec in ladder.specs),
+        seeds=file.seeds,
+        base_seed=base,
+        drawn=drawn,
+        budget=file.budget,
+        finished=file.finished,
+    )
+
+
+def _within(trial: Trial, allowed: Budget) -> Trial:
+    """Give a run the budget of its rung: files of version 0.1.0 do not say it with each run."""
+    if isinstance(trial, Refusal):
+        return trial
+    if trial.budget not in (Budget(), allowed):
+        raise ValueError(f"a run on {trial.spec} had another budget than its rung")
+    return replace(trial, budget=allowed)
+
+
+def _ladder(given: _Ladder) -> Ladder:
+    """Read a ladder: a published name stands for what was published under it."""
+    abouts = [rung.about for rung in given.rungs]
+    _require_lines(given.name, given.about, *given.references, *abouts)
+    if given.name in LADDERS:
+        return LADDERS[given.name]
+    for rung in given.rungs:
+        Budget(examples=rung.examples, seconds=rung.seconds)
+    return Ladder(
+        name=given.name,
+        about=given.about,
+        rungs=tuple(given.rungs),
+        references=tuple(given.references),
+    )
+
+
+def _require_lines(*texts: str) -> None:
+    for text in texts:
+        if not text.isprintable():
+            raise ValueError(f"{shown(text)} is no line of text")
+
+
+def _unsound(found: Stress) -> str | None:
+    """Say why the parts of a stress test do not belong together."""
+    names = [climb.learner for climb in found.climbs]
+    if not names or len(set(names)) < len(names):
+        return "it names no learner, or one twice"
+    for climb in found.climbs:
+        if climb.asked.partition(":")[0] in LEARNERS:
+            if learner_spec(parse_learner(climb.asked)) != climb.learner:
+                return f"'{climb.asked}' is not {climb.learner}"
+        elif climb.asked != climb.learner:
+            return f"'{climb.asked}' is not {climb.learner}"
+        reason = _foreign_to(climb, found.ladder)
+        if reason:
+            return reason
+        if any(not trials.passes for trials in climb.rungs[:-1]):
+            return f"{climb.learner} went on from a rung that it never passed"
+        over = not climb.climbing or len(climb.rungs) == len(found.ladder.rungs)
+        if found.finished and not over:
+            return f"{climb.learner} stopped on a rung that it passed"
+        for trials in climb.rungs:
+            reason = next((why for run in trials.runs if (why := _bad(run, trials.budget))), None)
+            if reason:
+                return reason
+    return None
+
+
+def _foreign_to(climb: Climb, ladder: Ladder) -> str | None:
+    """Say why a climb cannot have ended, or gone on, by what its learner takes.
+
+    A learner that is not built in says it when it runs, so no climb of one ends without a trial.
+    """
+    refused: list[str | None] = [None] * len(ladder.specs)
+    if climb.asked.partition(":")[0] in LEARNERS:
+        learner = parse_learner(climb.asked)
+        refused = [learner.supports(parse_stored(spec)) for spec in ladder.specs]
+    count = len(climb.rungs)
+    if any(refused[:count]):
+        return f"{climb.learner} ran on a rung that it does not take"
+    if climb.unsupported and (count == len(refused) or climb.unsupported != refused[count]):
+        return f"that {climb.learner} does not take rung {count + 1} is not so"
+    return None
+
+
+def _bad(run: Run, budget: Budget) -> str | None:
+    """Say why a run cannot have been within a budget on its family."""
+    reason = impossible(run)
+    if reason:
+        return reason
+    for name in ("examples", "queries"):
+        most = getattr(budget, name)
+        if most is not None and getattr(run.usage, name) > most:
+            return f"a run took more {name} than its budget of {most}"
+    return None

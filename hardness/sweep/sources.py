@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from hardness.oracles import Usage
-from hardness.runs.climb import Climb as Climbed
-from hardness.runs.climb import Trials
 from hardness.runs.machine import machine, versions
 from hardness.runs.rows import CertificateRow, FigureRow, PartRow, Row
 from hardness.runs.run import Run
-from hardness.runs.stress import TERMS, instance_seeds, rung_budget
+from hardness.runs.stress import TERMS, Trials, instance_seeds, rung_budget
+from hardness.runs.stress import Climb as Climbed
 from hardness.sweep.cells import Cell
 from hardness.sweep.file import Climb
 from hardness.sweep.gram import GramCut

@@ -7,10 +7,19 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget
-from hardness.runs import climb as climbing
-from hardness.runs.climb import Climb, Trials, confidence, held, needed
 from hardness.runs.run import run
-from hardness.runs.stress import Interrupted, instance_seeds, stress
+from hardness.runs.stress import (
+    LEVEL,
+    Climb,
+    Interrupted,
+    Trials,
+    confidence,
+    held,
+    instance_seeds,
+    needed,
+    stress,
+)
+from hardness.sweep.resumable import resumable
 from hardness.upper import parse_learner
 from instances import UsageError, parse
 from instances.ladders import ladder, ladder_of
@@ -62,13 +71,16 @@ def test_a_learner_from_a_file_climbs_the_same_on_two_workers_and_beside_others(
     file = Path(__file__).parent.parent.parent / "docs/examples/nearest.py"
     rungs = ladder_of(["parity:d=8,m=2", "parity:d=20,m=2"], examples=1500)
     alone = stress([f"{file}:nearest"], rungs, 2, base_seed=5)
-    beside = stress(["elimination", f"{file}:nearest"], rungs, 2, base_seed=5, jobs=2)
+    with resumable(None, {"command": "stress"}, 2) as runs:
+        beside = stress(["elimination", f"{file}:nearest"], rungs, 2, base_seed=5, do=runs.do)
     assert outcomes(alone)[f"{file}:nearest"] == outcomes(beside)[f"{file}:nearest"]
     assert (alone.climbs[0].touched, len(alone.climbs[0].rungs)) == (1, 2)
 
 
 def test_the_same_on_two_workers_and_in_any_order(small):
-    again = stress(["elimination", "lowdegree", "trivial"], SMALL, base_seed=3, jobs=2)
+    with resumable(None, {"command": "stress"}, 2) as runs:
+        learners = ["elimination", "lowdegree", "trivial"]
+        again = stress(learners, SMALL, base_seed=3, do=runs.do)
     assert outcomes(again) == outcomes(small)
 
 
@@ -150,10 +162,10 @@ def test_certificates_stand_beside_rungs():
     assert found.certified[0].floor == 9  # 2^9 >= 2/3 455
 
 
-@pytest.mark.parametrize(("learners", "seeds", "jobs"), [([], 5, 1), (["trivial"], 0, 1)])
-def test_bad_requests_are_refused_before_anything_runs(learners, seeds, jobs):
+@pytest.mark.parametrize(("learners", "seeds"), [([], 5), (["trivial"], 0)])
+def test_bad_requests_are_refused_before_anything_runs(learners, seeds):
     with pytest.raises(UsageError, match="at least one of each"):
-        stress(learners, SMALL, seeds, jobs=jobs)
+        stress(learners, SMALL, seeds)
 
 
 @pytest.mark.parametrize("seeds", [5, 6, 7, 9, 12, 20])
@@ -206,7 +218,7 @@ def test_wrong_claims_are_rare_in_simulated_climbs():
     # At most 1/32 of the climbs, and five standard deviations.
     assert wrong / games <= 1 / 32 + 5 * np.sqrt(1 / 32 / games)
     assert wrong / games >= 1 / 32 - 5 * np.sqrt(1 / 32 / games)
-    assert Fraction(1, 20) == climbing.LEVEL
+    assert Fraction(1, 20) == LEVEL
 
 
 @pytest.mark.parametrize("base", [-1, 1.5, True, "1"])

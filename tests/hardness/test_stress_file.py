@@ -4,8 +4,7 @@ import pytest
 
 from hardness.report.figures import draw, numbers
 from hardness.report.stress import certified_words, headline, short_specs, stress_words
-from hardness.runs.stress import stress
-from hardness.runs.stressfile import read_stress, to_json, write_stress
+from hardness.runs.stress import read_stress, stress, to_json, write_stress
 from hardness.upper import Outcome
 from instances import DamagedFile
 from instances.ladders import ladder_of

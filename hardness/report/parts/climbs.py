@@ -7,10 +7,9 @@ from hardness.lower import Certificate
 from hardness.oracles import Budget
 from hardness.report.stress_figure import of_stress
 from hardness.runs.certified import Certifier
-from hardness.runs.climb import Climb, Trials
 from hardness.runs.rows import FigureRow
 from hardness.runs.run import Run
-from hardness.runs.stress import TERMS, Certified, Stress, instance_seeds
+from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, instance_seeds
 from instances.errors import DamagedFile, ToolkitError
 from instances.ladders import ladder_of
 

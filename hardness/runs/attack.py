@@ -3,24 +3,22 @@
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from hardness.oracles import Budget
-from hardness.runs.processes import execute
+from hardness.runs.planned import Do, Planned, here
 from hardness.runs.run import Run, require_support, run
-from hardness.runs.warm import warm
-from hardness.upper import ATTACKS, Learner, learner_spec, parse_learner
-from instances.errors import UsageError
+from hardness.upper import ATTACKS, learner_spec, parse_learner
+from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder
-from instances.spec import parse_stored, require_stored
+from instances.spec import require_stored
 
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
-class Siege:
+class AttackResult:
     """The runs of one attack, on fresh instances of a family or on the instance of a folder."""
 
     spec: str
@@ -99,13 +97,13 @@ def attack(
     seeds: int = 3,
     first_seed: int = 0,
     budget: Budget | None = None,
-    jobs: int = 1,
+    do: Do = here,
     progress: Callable[[int], None] = lambda done: None,
-) -> Siege:
+) -> AttackResult:
     """Run one attack on instances of several seeds, or on the one of a folder.
 
-    The result does not depend on `jobs`, seconds and memory apart. Raises ToolkitError where the
-    attack cannot run on the family.
+    do: who does the runs; the result does not depend on it, seconds and memory apart. Raises
+    ToolkitError where the attack cannot run on the family, or a run cannot be done.
 
     >>> from instances import parse
     >>> attack("elimination", parse("parity:d=16,m=3"), seeds=2).recovered
@@ -115,24 +113,23 @@ def attack(
     if isinstance(target, Folder):
         found = run(learner, target, budget, first_seed)
         progress(1)
-        return Siege(spec=target.family.spec, learner=learner_spec(learner), runs=(found,))
+        return AttackResult(spec=target.family.spec, learner=learner_spec(learner), runs=(found,))
     if seeds < 1:
         raise UsageError(f"{seeds} seeds given: at least one is needed")
     require_stored(target, "its instances cannot be attacked in other processes")
     require_support(learner, target)
-    tasks = [(target.spec, name, seed, budget) for seed in range(first_seed, first_seed + seeds)]
+    planned = [
+        Planned(spec=target.spec, learner=name, seed=seed, budget=budget)
+        for seed in range(first_seed, first_seed + seeds)
+    ]
     runs: dict[int, Run] = {}
-    for index, one in execute(_one, tasks, jobs, partial(warm, target.spec, (name,))):
-        runs[index] = one
+    for index, done in do(planned):
+        if isinstance(done, ToolkitError):
+            raise done
+        runs[index] = done
         progress(1)
-    return Siege(
+    return AttackResult(
         spec=target.spec,
         learner=learner_spec(learner),
-        runs=tuple(runs[i] for i in range(len(tasks))),
+        runs=tuple(runs[i] for i in range(seeds)),
     )
-
-
-def _one(task: tuple[str, str, int, Budget]) -> Run:
-    spec, name, seed, budget = task
-    learner: Learner = parse_learner(name)
-    return run(learner, parse_stored(spec).instance(seed), budget, seed)

@@ -1,7 +1,7 @@
 """Attacks in words: how often each found the secret, and what it took."""
 
 from hardness.report.text import number, table
-from hardness.runs import Siege
+from hardness.runs import AttackResult
 from hardness.upper import Outcome
 from hardness.upper.plugins.names import plugin
 from instances.limits import readable_bytes
@@ -9,7 +9,7 @@ from instances.limits import readable_bytes
 _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 
 
-def siege_words(found: list[Siege], stopped: dict[str, str] | None = None) -> str:
+def attack_words(found: list[AttackResult], stopped: dict[str, str] | None = None) -> str:
     """Write attacks on one family as a table, a line of outcomes each.
 
     stopped: why others did not run, by their names.
@@ -36,14 +36,14 @@ def siege_words(found: list[Siege], stopped: dict[str, str] | None = None) -> st
     return "\n".join(lines)
 
 
-def _found(one: Siege) -> str:
+def _found(one: AttackResult) -> str:
     """How many secrets were found, of those that can be checked."""
     if not one.judged:
         return "not known"
     return "no secret claimed" if _silent(one) else f"{one.recovered}/{one.judged}"
 
 
-def _silent(one: Siege) -> bool:
+def _silent(one: AttackResult) -> bool:
     """Whether a learner predicts labels and names no secret: it is no attack, and fails at none."""
     return all("claimed_secret" not in run.details for run in one.runs) and any(
         run.outcome in _BY_RISK for run in one.runs
@@ -58,7 +58,7 @@ def _name(learner: str) -> str:
     return learner.partition(":")[0]
 
 
-def _ends(one: Siege) -> str:
+def _ends(one: AttackResult) -> str:
     """What the runs ended with, and a secret where it cannot be checked."""
     outcomes = [r.outcome.value for r in one.runs]
     counts = [f"{outcomes.count(v)} {v}" for v in dict.fromkeys(outcomes)]

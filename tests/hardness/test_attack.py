@@ -1,4 +1,4 @@
-"""Sieges: attacks over seeds, by runs that are made up and by runs that are played."""
+"""Attacks over seeds, by runs that are made up and by runs that are played."""
 
 import math
 from dataclasses import replace
@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from hardness.oracles import Budget, Usage
-from hardness.report.siege import siege_words
-from hardness.runs import Siege, attack, attacks_on
+from hardness.report.attack import attack_words
+from hardness.runs import AttackResult, attack, attacks_on
+from hardness.runs.attack import known
 from hardness.runs.risk import Risk
 from hardness.runs.run import run
-from hardness.runs.siege import known
 from hardness.upper import Outcome, learner_spec, parse_learner
 from instances import ToolkitError, UsageError, parse, read_folder, write_folder
 
@@ -23,7 +23,7 @@ def one():
 
 
 def made(one, *found, **usages):
-    """A siege of runs with secrets found, not found, or not known to be."""
+    """The result of runs with secrets found, not found, or not known to be."""
     judged = Risk(value=1, low=1, high=1, confidence=0.95, examples=9, unclipped=None)
     runs = []
     for i, recovered in enumerate(found):
@@ -32,7 +32,7 @@ def made(one, *found, **usages):
         risk = judged if recovered is not None else None
         changed = {"secret_recovered": recovered, "risk": risk, "usage": usage}
         runs.append(replace(one, **changed))
-    return Siege(spec=one.spec, learner=one.learner, runs=tuple(runs))
+    return AttackResult(spec=one.spec, learner=one.learner, runs=tuple(runs))
 
 
 def test_runs_are_counted_where_it_is_known_what_they_found(one):
@@ -131,7 +131,7 @@ def test_words_say_the_rate_and_how_runs_ended(one):
     found = made(one, True, True, False, seconds=(1.0, 2.0, 4.0), examples=(10, 30, 20))
     ends = (Outcome.SOLVED, Outcome.SOLVED, Outcome.SECONDS_SPENT)
     runs = tuple(replace(r, outcome=o) for r, o in zip(found.runs, ends, strict=True))
-    text = siege_words([replace(found, runs=runs)])
+    text = attack_words([replace(found, runs=runs)])
     assert text.startswith(one.spec + "\n")
     low, high = found.interval
     (row,) = [line for line in text.splitlines() if "2/3" in line]
@@ -141,7 +141,7 @@ def test_words_say_the_rate_and_how_runs_ended(one):
 
 
 def test_words_name_the_learner_in_a_file(one):
-    text = siege_words([Siege(spec=one.spec, learner="a/mine.py:Best:k=3", runs=(one,))])
+    text = attack_words([AttackResult(spec=one.spec, learner="a/mine.py:Best:k=3", runs=(one,))])
     assert "\na/mine.py:Best: " in text
     assert "k=3" not in text
 
@@ -149,13 +149,13 @@ def test_words_name_the_learner_in_a_file(one):
 def test_words_show_a_claim_only_where_it_cannot_be_judged(one):
     said = replace(one, details={"claimed_secret": [1, 2]})
     unknown = replace(said, secret_recovered=None, risk=None)
-    text = siege_words([Siege(spec=one.spec, learner=one.learner, runs=(unknown,))])
+    text = attack_words([AttackResult(spec=one.spec, learner=one.learner, runs=(unknown,))])
     assert "not known" in text
     assert "claims [1, 2]" in text
-    text = siege_words([Siege(spec=one.spec, learner=one.learner, runs=(said,))])
+    text = attack_words([AttackResult(spec=one.spec, learner=one.learner, runs=(said,))])
     assert "1/1" in text
     assert "claims" not in text
     nothing = replace(unknown, details={})
-    text = siege_words([Siege(spec=one.spec, learner=one.learner, runs=(nothing,))])
+    text = attack_words([AttackResult(spec=one.spec, learner=one.learner, runs=(nothing,))])
     assert "not known" in text
     assert "claims" not in text

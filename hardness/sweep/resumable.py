@@ -1,0 +1,183 @@
+"""The runs of one command, kept beside its output until it ends: --resume does what is missing."""
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hardness.oracles import Budget
+from hardness.runs.planned import Planned, here
+from hardness.runs.rows import SweepRow
+from hardness.runs.run import Run
+from hardness.runs.stress import BITS
+from hardness.sweep.engines import Engine, Limits, engine_of
+from hardness.sweep.jobs import RunJob, run_job
+from hardness.sweep.sources import run_of
+from hardness.sweep.store import Writer, create, reopen
+from hardness.upper import parse_learner
+from instances.errors import AlreadyExists, ToolkitError, UsageError
+
+_WARM = Budget(seconds=1.0)
+
+
+def unfinished(output: Path) -> Path:
+    """Name the store that holds what an interrupted command has done.
+
+    >>> unfinished(Path("out/climb.json"))
+    PosixPath('out/climb.json.unfinished')
+    """
+    return output.with_name(f"{output.name}.unfinished")
+
+
+class Resumable:
+    """Does planned runs on worker processes, or in this one; each is kept as it is done.
+
+    kept: runs that are in the store, those of an earlier try with them.
+    """
+
+    def __init__(self, writer: Writer | None, row: SweepRow, jobs: int, stack: ExitStack) -> None:
+        """Begin; the engine is started when it is needed, and ended by `stack`."""
+        self._writer, self._row, self._jobs, self._stack = writer, row, jobs, stack
+        self._engine: Engine | None = None
+        self.kept = len(writer.keys("run")) if writer else 0
+        if writer:
+            writer.write([], row)
+
+    @property
+    def base_seed(self) -> int:
+        """The seed of a command that draws its own: that of the interrupted one, if there was."""
+        return self._row.base_seeds[""]
+
+    def do(self, planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]:
+        """Do runs: the index of each as it is done, with its run or why there is none."""
+        if self._writer is None and self._jobs == 1:
+            yield from here(planned)
+            return
+        jobs = [
+            run_job(one.spec, parse_learner(one.learner), one.seed, one.budget, tau=one.tau)
+            for one in planned
+        ]
+        left = []
+        for index, job in enumerate(jobs):
+            run = self._writer.run(job.key) if self._writer else None
+            if run is None:
+                left.append(index)
+            else:
+                yield index, run
+        alone = not self._engine and min(self._jobs, len(left)) < 2
+        fresh = self._here if alone else self._elsewhere
+        for index, done in fresh([planned[i] for i in left], [jobs[i] for i in left]):
+            if self._writer and isinstance(done, Run):
+                self._writer.write([done])
+                self.kept += 1
+            yield left[index], done
+
+    def _here(
+        self, planned: Sequence[Planned], jobs: Sequence[RunJob]
+    ) -> Iterator[tuple[int, Run | ToolkitError]]:
+        for index, done in here(planned):
+            yield index, replace(done, key=jobs[index].key) if isinstance(done, Run) else done
+
+    def _elsewhere(
+        self, planned: Sequence[Planned], jobs: Sequence[RunJob]
+    ) -> Iterator[tuple[int, Run | ToolkitError]]:
+        engine = self._engine or self._start(jobs)
+        futures = {engine.submit([_payload(job)], _LIMITS): i for i, job in enumerate(jobs)}
+        for future in as_completed(futures):
+            index = futures[future]
+            (finished,) = engine.collect(future, [_payload(jobs[index])])
+            if finished.result is None:
+                yield index, ToolkitError(finished.why)
+            else:
+                yield index, run_of(jobs[index], finished)
+
+    def _start(self, jobs: Sequence[RunJob]) -> Engine:
+        """Start the worker processes, each warmed up: no time that is measured holds imports."""
+        engine = self._stack.enter_context(engine_of("local", self._jobs))
+        first = {job.learner: replace(job, seed=0, budget=_WARM) for job in reversed(jobs)}
+        payloads = [_payload(job) for job in first.values() if job.origin is None]
+        warmed = [engine.submit(payloads, Limits(retries=0)) for _ in range(self._jobs)]
+        for future in warmed:
+            engine.collect(future, payloads)
+        self._engine = engine
+        return engine
+
+
+_LIMITS = Limits(retries=0)
+
+
+def _payload(job: RunJob) -> str:
+    return json.dumps({"kind": job.kind, **job.to_json()})
+
+
+@contextmanager
+def resumable(
+    output: Path | None, command: dict[str, Any], jobs: int = 1, resume: bool = False
+) -> Iterator[Resumable]:
+    """Keep the runs of a command in a store beside its output until it ends without an exception.
+
+    command: what was asked for, as JSON: another command does not go on where this one stopped.
+    Raises AlreadyExists where an earlier try left runs and `resume` is not said, UsageError where
+    they are of another command, and ToolkitError where no store can be written.
+    """
+    text = json.dumps(command, sort_keys=True, default=str)
+    row = _row(command["command"], text, jobs)
+    if output is None:
+        if resume:
+            raise UsageError("--resume given without --out: runs are kept beside what is written")
+        with ExitStack() as stack:
+            yield Resumable(None, row, jobs, stack)
+        return
+    path = unfinished(output)
+    with ExitStack() as stack:
+        writer = stack.enter_context(_open(path, resume))
+        earlier = writer.sweep(row.sha256)
+        if earlier is None and not writer.empty:
+            raise UsageError(
+                f"{path} holds runs of another command than this: give the same options, or remove "
+                "the file"
+            )
+        found = Resumable(writer, earlier or row, jobs, stack)
+        try:
+            yield found
+        except BaseException:
+            if found.kept:
+                raise
+            stack.close()
+            path.unlink()
+            raise
+    path.unlink()
+
+
+def _open(path: Path, resume: bool) -> Writer:
+    if not path.exists():
+        return create(path)
+    if not resume:
+        raise AlreadyExists(
+            f"{path} holds runs of an interrupted command: add --resume to go on, or remove it"
+        )
+    return reopen(path)
+
+
+def _row(name: str, text: str, jobs: int) -> SweepRow:
+    now = time.time()
+    return SweepRow(
+        name=name,
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+        text=text,
+        engine="local",
+        slots=jobs,
+        state="running",
+        planned={},
+        done={},
+        failed={},
+        started=now,
+        updated=now,
+        base_seeds={"": secrets.randbits(BITS)},
+    )

@@ -1,0 +1,142 @@
+"""Commands that are interrupted: what they keep, and what --resume makes of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hardness.oracles import Budget
+from hardness.runs import planned
+from hardness.runs.planned import Planned
+from hardness.sweep.resumable import resumable, unfinished
+from instances.errors import AlreadyExists, UsageError
+
+BUDGET = Budget(examples=5000)
+ASKED = {"command": "test", "seeds": 4}
+
+
+def wanted(seeds=4):
+    return [
+        Planned(spec="parity:d=8,m=2", learner=name, seed=seed, budget=BUDGET)
+        for name in ("elimination", "trivial")
+        for seed in range(seeds)
+    ]
+
+
+def summary(found):
+    """What of runs is the same in every execution."""
+    return {i: (r.key, r.spec, r.learner, r.seed, r.outcome, r.risk) for i, r in found.items()}
+
+
+def done(output, asked=ASKED, jobs=1, resume=False, stop=None, seeds=4):
+    found = {}
+    with resumable(output, asked, jobs, resume) as runs:
+        for index, run in runs.do(wanted(seeds)):
+            found[index] = run
+            if len(found) == stop:
+                raise KeyboardInterrupt
+    return found
+
+
+def times(monkeypatch):
+    """Note every run that is done here."""
+    noted = []
+    once = Planned.do
+    monkeypatch.setattr(Planned, "do", lambda one: noted.append(one.seed) or once(one))
+    return noted
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_resumed_equals_what_was_not_interrupted(tmp_path, jobs):
+    whole = done(tmp_path / "whole", jobs=jobs)
+    with pytest.raises(KeyboardInterrupt):
+        done(tmp_path / "out", jobs=jobs, stop=3)
+    assert unfinished(tmp_path / "out").is_file()
+    again = done(tmp_path / "out", jobs=jobs, resume=True)
+    assert summary(again) == summary(whole)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_done_twice(tmp_path, monkeypatch):
+    noted = times(monkeypatch)
+    for stop in (2, 6):
+        with pytest.raises(KeyboardInterrupt):
+            done(tmp_path / "out", resume=stop > 2, stop=stop)
+    done(tmp_path / "out", resume=True)
+    assert len(noted) == 8
+
+
+def test_a_store_of_an_interrupted_command_is_not_overwritten(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        done(tmp_path / "out", stop=1)
+    with pytest.raises(AlreadyExists, match="add --resume"):
+        done(tmp_path / "out")
+    with pytest.raises(UsageError, match="another command"):
+        done(tmp_path / "out", asked=ASKED | {"seeds": 5}, resume=True)
+    assert len(done(tmp_path / "out", resume=True)) == 8
+
+
+def test_nothing_is_kept_of_what_did_nothing(tmp_path):
+    with pytest.raises(KeyboardInterrupt), resumable(tmp_path / "out", ASKED):
+        raise KeyboardInterrupt
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(UsageError, match="--resume given without --out"):
+        done(None, resume=True)
+
+
+def interrupt(monkeypatch, after):
+    """Have Ctrl-C come in the middle of the run after so many."""
+    once, count = planned.Planned.do, 0
+
+    def do(one):
+        nonlocal count
+        count += 1
+        if count > after:
+            raise KeyboardInterrupt
+        return once(one)
+
+    monkeypatch.setattr(planned.Planned, "do", do)
+
+
+def timeless(data):
+    """Leave out what differs between two executions, at any depth."""
+    passing = ("seconds", "peak_bytes", "median_seconds", "command", "scaling")
+    if isinstance(data, dict):
+        return {k: timeless(v) for k, v in data.items() if k not in passing}
+    return [timeless(v) for v in data] if isinstance(data, list) else data
+
+
+COMMANDS = {
+    "stress": "stress --learner elimination --on parity:d=8,m=2 --on parity:d=12,m=3 "
+    "--reference trivial --seeds 3 --seed 7",
+    "attack": "attack parity:d=12,m=3 --with elimination --with bruteforce --seeds 3",
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_ctrl_c_and_resume_give_what_was_asked_for(hardness, tmp_path, monkeypatch, name):
+    command = [*COMMANDS[name].split(), "--jobs", "1", "--out"]
+    assert hardness(*command, tmp_path / "whole").code == 0
+    for after in (2, 2):
+        with monkeypatch.context() as patch:
+            interrupt(patch, after)
+            more = ["--resume"] if unfinished(tmp_path / "cut").exists() else []
+            cut = hardness(*command, tmp_path / "cut", *more)
+        assert cut.code == 130
+        assert "are kept: the same command with --resume goes on" in cut.err
+    assert hardness(*command, tmp_path / "cut", "--resume").code == 0
+    whole, again = (json.loads(Path(tmp_path / n).read_text()) for n in ("whole", "cut"))
+    assert timeless(again) == timeless(whole)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["cut", "whole"]
+
+
+def test_a_drawn_seed_is_that_of_the_interrupted_command(hardness, tmp_path, monkeypatch):
+    command = ["stress", "--learner", "elimination", "--on", "parity:d=8,m=2", "--jobs", "1"]
+    with monkeypatch.context() as patch:
+        interrupt(patch, 2)
+        assert hardness(*command, "--out", tmp_path / "s.json").code == 130
+    # The rung was not finished, so that no file of results stands there yet.
+    assert [p.name for p in tmp_path.iterdir()] == ["s.json.unfinished"]
+    assert hardness(*command, "--out", tmp_path / "s.json", "--resume").code == 0
+    found = json.loads((tmp_path / "s.json").read_text())
+    assert (found["seed_source"], len(found["runs"])) == ("operating system", 5)
