@@ -16,8 +16,9 @@ from hardness.runs.planned import Planned, here
 from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS
-from hardness.sweep.engines import Engine, Limits, engine_of
+from hardness.sweep.cluster import engine_of
 from hardness.sweep.jobs import RunJob, run_job
+from hardness.sweep.pool import Engine, Limits
 from hardness.sweep.sources import run_of
 from hardness.sweep.store import Writer, create, reopen
 from hardness.upper import parse_learner
