@@ -19,7 +19,7 @@ import numpy as np
 from msgspec import Meta, Struct, convert
 from numpy.typing import NDArray
 
-from hardness.runs.risk.given import losses
+from hardness.runs.risk import losses
 from instances.arrayfile import HEADER, read_tensors
 from instances.disk import (
     SECRET,

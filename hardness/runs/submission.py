@@ -32,7 +32,7 @@ from hardness.runs.challenge import (
     require_member,
 )
 from hardness.runs.difference import difference
-from hardness.runs.risk.given import losses
+from hardness.runs.risk import losses
 from hardness.runs.run import learn_once
 from hardness.upper import Failed, Hypothesis, Learner, Outcome
 from hardness.upper.isolated import Foreign, contain

@@ -5,9 +5,7 @@ import pytest
 from scipy.stats import chi2
 
 from hardness.runs import measure
-from hardness.runs.risk import bernstein
-from hardness.runs.risk import numbers as risk_module
-from hardness.runs.risk.numbers import cut, row_reach
+from hardness.runs.risk import bernstein, cut, row_reach
 from hardness.runs.run import SOLVED_BELOW
 from instances import ToolkitError, parse
 
@@ -180,7 +178,7 @@ def expected(instance, factor, examples, confidence):
 
 @pytest.mark.parametrize("spec", ["nice:m=2,k=2,d=4", "nice:m=2,k=2,d=4,tokens=gaussian,noise=0.5"])
 def test_the_interval_of_numbers_is_two_bernstein_bounds_and_acut(spec, monkeypatch):
-    monkeypatch.setattr(risk_module, "_TAIL_PART", 0.5)  # so that some tokens are cut
+    monkeypatch.setattr("hardness.runs.risk._TAIL_PART", 0.5)  # so that some tokens are cut
     instance = parse(spec).instance(1)
     layer = instance.layer()
     # Between what was projected and what was not: a factor of 0.2 stays within reach.

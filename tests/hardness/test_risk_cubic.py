@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from hardness.runs import measure
-from hardness.runs.risk.cubic import _sixth_moment, _tilted, lengths
-from hardness.runs.risk.record import chernoff
+from hardness.runs.risk import _sixth_moment, _tilted, chernoff, lengths
 from hardness.runs.run import SOLVED_BELOW
 from instances import parse
 from instances.cubic import coefficients, power, reach

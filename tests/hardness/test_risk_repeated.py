@@ -8,7 +8,7 @@ import pytest
 
 from hardness.oracles import Budget
 from hardness.runs import measure, run
-from hardness.runs.risk import repeated
+from hardness.runs.risk import Repeated
 from hardness.upper import Failed, Hypothesis, Outcome
 from instances import parse
 
@@ -49,7 +49,7 @@ def test_the_interval_covers_the_coin_in_at_least_93_of_100_runs(share):
 
 def test_without_asking_again_a_coin_is_never_covered(monkeypatch):
     """What the test above would find if the judge believed a single call."""
-    monkeypatch.setattr(repeated.Repeated, "same", lambda self, instance: True)
+    monkeypatch.setattr(Repeated, "same", lambda self, instance: True)
     rng = np.random.default_rng(1)
     found = [judged(a_coin_a_call(0.5, rng)) for _ in range(50)]
     assert not any(one.low <= 0.5 <= one.high for one in found)
@@ -161,7 +161,7 @@ def test_every_kind_of_risk_asks_again_and_rounding_is_no_coin(spec):
 
 def test_all_batches_of_long_tokens_are_asked_for_again(monkeypatch):
     """Where the tokens do not fit in one call, one that is wrong in a later call is found."""
-    monkeypatch.setattr("hardness.runs.risk.record._BATCH_NUMBERS", 1 << 10)
+    monkeypatch.setattr("hardness.runs.risk._BATCH_NUMBERS", 1 << 10)
     late = RightOnce()
     late.calls = -4  # right in the first five calls
     assert judged(late, 2000) is None

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hardness.runs.risk.numbers import row_reach
+from hardness.runs.risk import row_reach
 from instances import UsageError, parse
 from instances.dense import _BLOCK
 from instances.families.nice import Nice

@@ -11,8 +11,7 @@ import pytest
 from hardness.oracles import Budget, Usage
 from hardness.runs import submission
 from hardness.runs.challenge import Challenge, create, read_challenge, reveal
-from hardness.runs.risk import measure
-from hardness.runs.risk.given import losses
+from hardness.runs.risk import losses, measure
 from hardness.runs.submission import (
     Entry,
     Submission,

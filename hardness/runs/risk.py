@@ -1,0 +1,513 @@
+"""The risk of a hypothesis on fresh examples, with a confidence interval that holds at any size.
+
+E||F - F^||^2 over that of the best predictor that knows the family alone, F = E[Y|X], so label
+noise does not count against a learner. Predictions are first projected on a convex set that F(x)
+lies in, which never raises the risk and bounds the loss; the interval is the empirical Bernstein
+bound [MP09]. How the scale is known, and how far a loss may go, is a matter of the labels' kind:
+codes, real labels, cubic ones. Predictions that are not a function of the tokens have no such risk,
+and are refused. (docs/mathematics.md, sections 13 and 30)
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.upper.learner import Failed, Outcome, Predict
+from instances.capabilities import CODED, REAL_LABELS
+from instances.coded import Coded, as_coded
+from instances.cubic import coefficients, evaluate, power, reach
+from instances.dense import Dense
+from instances.errors import ToolkitError, UsageError
+from instances.family import Examples, Family, Instance
+from instances.layer import AttentionLayer
+from instances.limits import require_memory
+from instances.streams import BitStream, generator, key
+from instances.tokens import gaussian
+
+CONFIDENCE = 0.95
+CALLS = 64  # of a repetition, at most: who differs in a share q of its calls passes by (1 - q)^64
+_PART = 8  # one token pair in so many is asked for again
+_SAME = 1e-3  # of labels' size and of predictions': more than rounding moves, no risk's worth
+_EVALUATE, _FEW, _PILOT = 16384, 2048, 1024  # examples
+_BATCH_NUMBERS, _MOST_NUMBERS, _WORK = 1 << 21, 1 << 26, 1 << 23
+_SOLVED_PART, _RANGE_PART = 0.04, 0.03  # of the scale: what the range may add to a risk of 0
+_TAIL_PART = 0.004  # of the scale: what the cut of long tokens may add
+_CLOSE = 1e-9  # what another machine's floating point may differ by
+_TILT = 6  # degrees of freedom of the tilt: the degree of the squared labels
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Risk:
+    """A relative risk: 1 is having learned nothing, 0 having learned all."""
+
+    value: float
+    low: float
+    high: float  # infinite where the scale of the labels is not known apart from 0
+    confidence: float
+    examples: int  # with an unknown label part; the others carry no loss
+    unclipped: float | None  # of predictions as given, on all tokens; None beyond float64
+
+
+def measure(
+    instance: Instance,
+    predict: Predict,
+    examples: int | None = None,
+    confidence: float = CONFIDENCE,
+) -> Risk | None:
+    """Measure a prediction function on fresh examples; None if it gives invalid values.
+
+    predict: (n, k, d) tokens -> (n, k, d) labels. The examples come from a stream of their own, so
+    they differ from all that a learner saw. One in eight is asked for again, in up to 64 batches;
+    raises Failed(RANDOMISED) where a prediction is then another one.
+
+    >>> from instances import parse
+    >>> instance = parse("parity:d=8,m=3").instance(0)
+    >>> measure(instance, instance.layer()).value < 1e-20
+    True
+    >>> instance = parse("nice:m=2,k=2,d=8").instance(0)
+    >>> measure(instance, instance.family.known).value
+    1.0
+    """
+    repeated, family = Repeated(predict), instance.family
+    if coded := family.coded:
+        found = _of_codes(instance, coded, repeated, examples, confidence)
+    elif cubic := family.cubic:
+        found = _of_cubic(instance, cubic, repeated, examples, confidence)
+    elif dense := family.real_labels:
+        found = _of_numbers(instance, dense, repeated, examples, confidence)
+    else:
+        raise _no_risk(family)
+    if found is not None and not repeated.same(instance):
+        said = "predictions of the same tokens differ from one call to another"
+        raise Failed(Outcome.RANDOMISED, {"reason": said})
+    return found
+
+
+def possible(family: Family, risk: Risk) -> bool:
+    """Return whether a risk may have been measured on a family as `measure` does by default.
+
+    Of labels that are codes the least interval is known that a number of examples can give; of
+    others it depends on the instance, and nothing is held against them.
+
+    >>> from instances import parse
+    >>> family = parse("parity:d=8,m=3")
+    >>> risk = Risk(value=0, low=0, high=1e-9, confidence=0.95, examples=8000, unclipped=0)
+    >>> possible(family, risk)
+    False
+    """
+    coded = family.coded
+    if coded is None or not 1 < risk.examples <= _usual(coded, risk.confidence):
+        return coded is None and risk.examples > 1
+    # Losses that do not vary have the least interval.
+    most, log_term = coded.risk_bound, math.log(4 / (1 - risk.confidence))
+    least = 7 * most * log_term / (3 * (risk.examples - 1))
+    low, high = max(0.0, risk.value - least), min(most, risk.value + least)
+    return risk.high <= most and risk.low <= low + _CLOSE and high <= risk.high + _CLOSE
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _no_risk(family: Family) -> UsageError:
+    lacking = " ".join(str(one.missing(family)) for one in (CODED, REAL_LABELS))
+    return UsageError(f"no relative risk is defined: {lacking}")
+
+
+def _valid(predict: Predict, x: NDArray[Any]) -> NDArray[Any] | None:
+    """Predict labels (n, k, d); None where they are not finite numbers of that shape."""
+    with np.errstate(all="ignore"):  # what overflows is not finite, and is refused here
+        given = np.asarray(predict(x))
+    good = given.shape == x.shape and given.dtype.kind in "fiu" and np.isfinite(given).all()
+    return given if good else None
+
+
+def _predicted(
+    instance: Instance, predict: Predict, examples: int
+) -> Iterator[tuple[Examples, Array, NDArray[Any] | None]]:
+    """Draw examples, F and predictions batch by batch; None for predictions that are invalid."""
+    family, secret = instance.family, instance.hidden.secret
+    batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
+    for start in range(0, examples, batch):
+        drawn = instance.examples(start, min(batch, examples - start), axis="evaluate")
+        exact = family.real_labels is not None and not family.noise  # the labels are F itself
+        target = drawn.y if exact else family.mean(secret, drawn.x)
+        yield drawn, target, _valid(predict, np.array(drawn.x))  # which may write into what it gets
+
+
+# Labels that are codes: the family fixes the scale and the range of the loss.
+
+
+def _of_codes(
+    instance: Instance,
+    family: Coded,
+    predict: Predict,
+    examples: int | None,
+    confidence: float,
+) -> Risk | None:
+    """Measure the risk where the unknown label part is open, on a segment of known ends."""
+    examples = examples or _usual(family, confidence)
+    losses, raw = [], 0.0
+    for drawn, target, given in _predicted(instance, predict, examples):
+        if given is None:
+            return None
+        rows = family.open(as_coded(drawn).words)
+        clipped = family.clip(drawn.x[rows], given[rows].astype(np.float64))
+        losses.append(((target[rows] - clipped) ** 2).sum(axis=(1, 2)))
+        with np.errstate(over="ignore"):
+            raw += float(((target - given) ** 2).sum())
+    loss = np.concatenate(losses) / family.trivial_risk
+    low, high = bernstein(loss, family.risk_bound, confidence)
+    return Risk(
+        value=float(loss.mean()),
+        low=low,
+        high=min(family.risk_bound, high),
+        confidence=confidence,
+        examples=len(loss),
+        unclipped=_finite(raw / len(loss) / family.trivial_risk),
+    )
+
+
+def _usual(family: Coded, confidence: float) -> int:
+    """Choose the number of examples: fewer where tokens are long, enough to tell what is solved.
+
+    Half of them are open, or so.
+    """
+    range_term = 14 * family.risk_bound * math.log(4 / (1 - confidence)) / 3
+    few = max(_FEW, math.ceil(range_term / _SOLVED_PART))
+    return max(few, min(_EVALUATE, _WORK // family.d))
+
+
+# Labels of softmax layers: a projection bounds the loss, a cut the gaussian tails. Loss and scale
+# are both estimated, each with half of the allowed failure.
+
+
+def _of_numbers(
+    instance: Instance,
+    family: Dense,
+    predict: Predict,
+    examples: int | None,
+    confidence: float,
+) -> Risk | None:
+    """Measure E||F - F^||^2 / E||F||^2, both sampled, on tokens of the family's law."""
+    size = row_reach(instance.layer())
+    pilot = instance.examples(0, _PILOT, axis="evaluate-pilot")
+    scale = float((family.mean(instance.hidden.secret, pilot.x) ** 2).sum()) / _PILOT
+    longest, tail = cut(family, size, scale)
+    bound = 4 * family.k * size**2 * longest  # of the loss on one example
+    log_term = math.log(8 / (1 - confidence))
+    wanted = math.ceil(7 * bound * log_term / (3 * _RANGE_PART * scale)) if scale else _FEW
+    numbers = family.k * family.d
+    examples = examples or min(max(_EVALUATE, wanted), max(_FEW, _MOST_NUMBERS // numbers))
+    losses, norms, kept, raw = [], [], [], 0.0
+    for drawn, target, given in _predicted(instance, predict, examples):
+        if given is None:
+            return None
+        squares = _longest(drawn.x)
+        clipped = shorten(given.astype(np.float64), size * np.sqrt(squares)[:, None])
+        losses.append(((target - clipped) ** 2).sum(axis=(1, 2)))
+        norms.append((target**2).sum(axis=(1, 2)))
+        kept.append(squares <= longest)
+        with np.errstate(over="ignore"):
+            raw += float(((target - given) ** 2).sum())
+    loss, norm, inside = (np.concatenate(parts) for parts in (losses, norms, kept))
+    each = (1 + confidence) / 2
+    low, high = bernstein(loss * inside, bound, each)
+    small, large = bernstein(norm * inside, bound / 4, each)
+    total = float(norm.sum())
+    if not total:
+        raise ToolkitError(f"{family.spec}: the labels are zero, so no relative risk is defined")
+    return Risk(
+        value=float(loss.sum()) / total,
+        low=low / (large + tail / 4),
+        high=(high + tail) / small if small > 0 else math.inf,
+        confidence=confidence,
+        examples=examples,
+        unclipped=_finite(raw / total),
+    )
+
+
+def row_reach(layer: AttentionLayer) -> float:
+    """Bound every row of a softmax layer by reach times the longest token: sum |W_i|_op."""
+    return float(sum(np.linalg.norm(w, 2) for w in layer.w))
+
+
+def cut(family: Dense, reach: float, scale: float) -> tuple[float, float]:
+    """Choose the longest squared token that the interval is computed with, and the rest's loss.
+
+    Boolean tokens have the length d. Of k normal ones one is longer than T with a loss of at most
+    4 k reach^2 E max_j |x_j|^2 1[|x_j|^2 > T] <= 4 k^2 reach^2 d Pr[chi2(d + 2) > T].
+    """
+    if family.tokens == "boolean":
+        return float(family.d), 0.0
+    from scipy.stats import chi2
+
+    whole = 4 * family.k**2 * reach**2 * family.d
+    part = min(0.5, _TAIL_PART * scale / whole) if whole else 0.5
+    longest = float(chi2.isf(part, family.d + 2))
+    return longest, whole * float(chi2.sf(longest, family.d + 2))
+
+
+# Linear attention: its scale is known exactly, and its tails are sampled. A loss is at most
+# 4 r^2 |X|^6, so the mean of loss / |X|^6 under the law tilted by |X|^6 is that of a bounded
+# variable; under it |X|^2 has six degrees of freedom more.
+
+
+def _of_cubic(
+    instance: Instance,
+    family: Dense,
+    predict: Predict,
+    examples: int | None,
+    confidence: float,
+) -> Risk | None:
+    """Measure E||F - F^||^2 / E||F||^2 on tokens of the tilted law, weighted back."""
+    require_memory(64 * family.d**4, f"the cubic map of {family.spec}")
+    layer = instance.layer()
+    cubic = coefficients(layer.theta, layer.w)
+    scale, size = power(cubic, family.k, family.tokens), reach(cubic)
+    if not scale:
+        raise ToolkitError(f"{family.spec}: the labels are zero, so no relative risk is defined")
+    numbers = family.k * family.d
+    mean_power = _sixth_moment(numbers, family.tokens)
+    bound = 4 * size**2 * mean_power / scale  # of the weighted loss, relative
+    wanted = math.ceil(bound * math.log(4 / (1 - confidence)) / _RANGE_PART)
+    examples = examples or min(max(_EVALUATE, wanted), max(_FEW, _MOST_NUMBERS // numbers))
+    many = family.m * family.k > family.d**2 / 2  # then the map is cheaper than its heads
+    batch, losses, raw = max(16, _BATCH_NUMBERS // 2 // numbers), [], 0.0
+    for start in range(0, examples, batch):
+        x, weight = _tilted(instance, family, start, min(batch, examples - start))
+        target = evaluate(cubic, x) if many else layer(x)
+        given = _valid(predict, x.copy())  # which may write into what it gets
+        if given is None:
+            return None
+        longest = size * lengths(x)
+        clipped = shorten(given.astype(np.float64), longest)
+        losses.append(((target - clipped) ** 2).sum(axis=(1, 2)) * weight / scale)
+        with np.errstate(over="ignore"):
+            raw += float((((target - given) ** 2).sum(axis=(1, 2)) * weight).sum())
+    loss = np.concatenate(losses)
+    each = (1 + confidence) / 2
+    (low, high), (least, most) = bernstein(loss, bound, each), chernoff(loss, bound, each)
+    return Risk(
+        value=float(loss.mean()),
+        low=max(low, least),
+        high=min(high, most),
+        confidence=confidence,
+        examples=len(loss),
+        unclipped=_finite(raw / len(loss) / scale),
+    )
+
+
+def _sixth_moment(numbers: int, tokens: str) -> float:
+    """E|X|^6 of k d signs or standard normal numbers."""
+    if tokens == "boolean":
+        return float(numbers**3)
+    return float(numbers * (numbers + 2) * (numbers + 4))
+
+
+def _tilted(instance: Instance, family: Dense, start: int, count: int) -> tuple[Array, Array]:
+    """Draw tokens (count, k, d) of the law tilted by |X|^6, and E|X|^6 / |X|^6 of each."""
+    seed, numbers = instance.hidden.seed, family.k * family.d
+    x = family.inputs(seed, "evaluate", start, count).astype(np.float64)
+    if family.tokens == "gaussian":
+        stream = BitStream(key(seed, "tilt", "evaluate"))
+        more = (gaussian(stream, start, count, 1, _TILT) ** 2).sum(axis=(1, 2))
+        x *= np.sqrt(1 + more / (x**2).sum(axis=(1, 2)))[:, None, None]
+    return x, _sixth_moment(numbers, family.tokens) / (x**2).sum(axis=(1, 2)) ** 3
+
+
+def _longest(x: NDArray[Any]) -> Array:
+    """|x|^2 of the longest token: (n, k, d) -> (n,)."""
+    return np.asarray((x.astype(np.float64) ** 2).sum(axis=2).max(axis=1))
+
+
+def lengths(x: Array) -> Array:
+    """|x_a| |X^T X|_F of every row: (n, k, d) -> (n, k)."""
+    rows = np.sqrt((x**2).sum(axis=2))
+    pairs = x @ x.transpose(0, 2, 1)
+    return np.asarray(rows * np.sqrt((pairs**2).sum(axis=(1, 2)))[:, None])
+
+
+# Bounds and projections.
+
+
+def bernstein(values: Array, bound: float, confidence: float) -> tuple[float, float]:
+    """Bound the mean of independent values in [0, bound] from both sides. [MP09]
+
+    >>> low, high = bernstein(np.ones(1000), 1.0, 0.95)
+    >>> 0.98 < low < 1 < high < 1.02
+    True
+    """
+    n = len(values)
+    mean, variance = float(values.mean()), float(values.var(ddof=1))
+    log_term = math.log(4 / (1 - confidence))
+    radius = math.sqrt(2 * variance * log_term / n) + 7 * bound * log_term / (3 * (n - 1))
+    return max(0.0, mean - radius), mean + radius
+
+
+def chernoff(values: Array, bound: float, confidence: float) -> tuple[float, float]:
+    """Bound the mean of independent values in [0, bound] from both sides, by relative entropy.
+
+    The means p at which n kl(observed, p) = log(2 / failure), in units of the bound. [Hoe63]
+
+    >>> low, high = chernoff(np.zeros(1000), 1.0, 0.95)
+    >>> low, round(high, 6) == round(1 - 0.025 ** (1 / 1000), 6)
+    (0.0, True)
+    """
+    from scipy.optimize import brentq
+    from scipy.special import rel_entr
+
+    seen = min(1.0, float(values.mean()) / bound)
+    goal = math.log(2 / (1 - confidence)) / len(values)
+
+    def excess(p: float) -> float:
+        return float(rel_entr(seen, p) + rel_entr(1 - seen, 1 - p)) - goal
+
+    low = brentq(excess, 1e-300, seen) if seen > 1e-290 and excess(1e-300) > 0 else 0.0
+    high = brentq(excess, seen, 1.0 - 1e-16) if excess(1.0 - 1e-16) > 0 else 1.0
+    return float(low) * bound, float(high) * bound
+
+
+def shorten(rows: Array, longest: Array) -> Array:
+    """Project rows (n, k, d) on balls around 0 of radius (n, k), or (n, 1)."""
+    with np.errstate(over="ignore"):
+        length = np.sqrt((rows**2).sum(axis=2))
+    limit = np.broadcast_to(longest, length.shape)
+    long = length > limit
+    if not long.any():
+        return rows
+    out = rows.copy()
+    # A row beyond float64 is divided by its largest entry first.
+    largest = np.abs(rows[long]).max(axis=1, keepdims=True)
+    direction = rows[long] / largest
+    direction /= np.sqrt((direction**2).sum(axis=1, keepdims=True))
+    out[long] = direction * limit[long][:, None]
+    return out
+
+
+# A hypothesis is a function of tokens: asked again, in other batches, it has to answer the same.
+# One that tosses a coin a call makes all predictions of a call depend on it, and an interval over
+# examples says nothing of coins.
+
+
+class Repeated:
+    """A prediction function that keeps a part of what it was asked, and asks for it again.
+
+    >>> from instances import parse
+    >>> instance = parse("parity:d=8,m=3").instance(0)
+    >>> fixed, counted = Repeated(instance.layer()), Repeated(lambda x: np.full(x.shape, len(x)))
+    >>> x = instance.examples(0, 100).x
+    >>> _ = fixed(x), counted(x)
+    >>> fixed.same(instance), counted.same(instance)
+    (True, False)
+    """
+
+    def __init__(self, predict: Predict) -> None:
+        """Wrap a prediction function: (n, k, d) -> (n, k, d)."""
+        self._predict = predict
+        self._asked: list[NDArray[Any]] = []
+        self._said: list[NDArray[Any]] = []
+
+    def __call__(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Predict, and keep every eighth token pair with its prediction."""
+        kept = x[::_PART].copy()  # before it is written into
+        said = np.asarray(self._predict(x))
+        if said.shape == x.shape:  # others are refused as they are
+            self._asked.append(kept)
+            self._said.append(said[::_PART].copy())
+        return said
+
+    def same(self, instance: Instance) -> bool:
+        """Ask again, in batches of 1 to 64 or so and in another order: are all answers the same?
+
+        To within a thousandth of the labels' size. For valid predictions alone.
+        """
+        x, y = np.concatenate(self._asked), np.concatenate(self._said).astype(np.float64)
+        labels = instance.family.mean(instance.hidden.secret, x)
+        size = _SAME * float(np.sqrt((labels**2).sum(axis=(1, 2)).mean()))
+        order = generator(instance.hidden.seed, "repeated").permutation(len(x))
+        cuts = np.unique([1, *(np.arange(1, CALLS) ** 2 * len(x) // CALLS**2)])
+        for rows in (rows for rows in np.split(order, cuts) if len(rows)):
+            again = _valid(self._predict, x[rows])
+            if again is None:
+                return False
+            with np.errstate(over="ignore"):  # beyond float64 they are infinitely far apart
+                if (np.abs(again - y[rows]) > size + _SAME * np.abs(y[rows])).any():
+                    return False
+        return True
+
+
+# Tokens that are given: the risk is exact on them, and no statement about any others.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Losses:
+    """Sums over given tokens: of |F - F^|^2 projected and as given, and of |F - known|^2."""
+
+    clipped: float
+    raw: float
+    scale: float
+
+    @property
+    def risk(self) -> float:
+        """The relative risk: 1 is knowing the family alone, 0 is having learned all."""
+        return self.clipped / self.scale
+
+    @property
+    def unclipped(self) -> float | None:
+        """The relative risk of predictions as given; None beyond float64."""
+        return _finite(self.raw / self.scale)
+
+
+def losses(instance: Instance, examples: Examples, given: Array) -> Losses:
+    """Sum the losses of predictions (n, k, d) on the tokens of examples, whose labels are not read.
+
+    >>> from instances import parse
+    >>> instance = parse("parity:d=8,m=3").instance(0)
+    >>> drawn = instance.examples(0, 50)
+    >>> losses(instance, drawn, drawn.y).risk, losses(instance, drawn, 0 * drawn.y).risk
+    (0.0, 1.0)
+    """
+    family, secret = instance.family, instance.hidden.secret
+    projected = _projection(instance)
+    batch = max(16, _BATCH_NUMBERS // (family.k * family.d))
+    sums = np.zeros(3)
+    for start in range(0, len(examples), batch):
+        part = examples.cut(start, min(start + batch, len(examples)))
+        x, said = part.x, given[start : start + batch]
+        target = family.mean(secret, x)
+        clipped = projected(part, said, target)
+        with np.errstate(over="ignore"):
+            found = (clipped, said, family.known(x))
+            sums += [float(((target - v) ** 2).sum()) for v in found]
+    return Losses(clipped=float(sums[0]), raw=float(sums[1]), scale=float(sums[2]))
+
+
+def _projection(instance: Instance) -> Callable[[Examples, Array, Array], Array]:
+    """Choose the projection of (examples, predictions, F) on a convex set that F lies in."""
+    family = instance.family
+    if coded := family.coded:
+
+        def on_segment(part: Examples, said: Array, target: Array) -> Array:
+            """Clip where the label is unknown; elsewhere it is known, and there is no loss."""
+            rows = coded.open(as_coded(part).words)
+            out = target.copy()
+            out[rows] = coded.clip(part.x[rows], said[rows])
+            return out
+
+        return on_segment
+    if family.cubic:
+        require_memory(64 * family.d**4, f"the cubic map of {family.spec}")
+        layer = instance.layer()
+        size = reach(coefficients(layer.theta, layer.w))
+        return lambda part, said, target: shorten(said, size * lengths(part.x.astype(np.float64)))
+    if family.real_labels:
+        size = row_reach(instance.layer())
+        return lambda part, said, target: shorten(said, size * np.sqrt(_longest(part.x))[:, None])
+    raise _no_risk(family)
