@@ -348,7 +348,7 @@ def test_ctrl_c_keeps_the_sizes_that_were_finished(tmp_path, jobs, interruptible
         "queries", "--seeds", "1", "--jobs", str(jobs), "--out", str(tmp_path / "c"),
     ]  # fmt: skip
     # The small sizes take milliseconds, the last one minutes; a busy machine starts slowly.
-    for pause in (5, 15, 45):
+    for pause in (2, 5, 15, 45):
         with session(command) as started:
             time.sleep(pause)
             started.send_signal(signal.SIGINT)

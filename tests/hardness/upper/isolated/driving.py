@@ -21,7 +21,7 @@ from hardness.upper.isolated import CONTAIN, Foreign, contain, fence
 from instances import parse
 
 LEARNERS = Path(__file__).parent / "learners"
-BUDGET = Budget(examples=1000, seconds=1.0, memory_bytes=160 << 20)
+BUDGET = Budget(examples=1000, seconds=0.5, memory_bytes=160 << 20)
 _NAMES = ("hardness-learner-", "left-", "taken-", "__")  # of what learners and runs make
 SPEC, SEED = "parity:d=8,m=3", 5
 
