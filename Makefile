@@ -9,13 +9,17 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo test test-kernels test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures docs test-docs forge
+.PHONY: demo test test-slow test-kernels test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
 
 test: $(VENV)/.test
 	$(TESTS)
+
+# More cases, and longer ones, of what `make test` holds too.
+test-slow: $(VENV)/.test
+	$(TESTS) -m slow $$(grep -rl --include='*.py' 'mark\.slow' tests)
 
 # The numerical tests, rounded as the oldest kernel of OpenBLAS rounds; `make test` runs the newest.
 test-kernels: $(VENV)/.test

@@ -67,18 +67,46 @@ def run(of: str, shown: str, start: int) -> range:
     return range(start, found.end() + 1 if found else start)
 
 
+DEMO = "make demo"  # half a minute: by `make test-slow`
+FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder of another
+
+
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=called)
 def test_commands_print_what_the_page_says(hardness, page):
+    if called(page) in FOLLOWS.values():
+        pytest.skip("its commands are run for the page that follows it")
     shutil.copytree(ROOT / "docs/examples", "docs/examples")
-    for command, expected in blocks(page):
-        program, *arguments = shlex.split(command)
-        if program == "make":
-            program, *arguments = {"make demo": ["hardness", "demo"]}[command]
-        assert program == "hardness", command
-        found = hardness(*arguments)
-        assert found.code in (0, 3), found.err
-        shown = f"{found.out}{found.err}".strip() + "\n"
-        assert fits(expected, shown), f"{called(page)}: {command}\n{shown}"
+    first = [ROOT / FOLLOWS[called(page)]] if called(page) in FOLLOWS else []
+    for one in [*first, page]:
+        for command, expected in blocks(one):
+            if command != DEMO:
+                program, *arguments = shlex.split(command)
+                assert program == "hardness", command
+                prints(hardness(*arguments), expected, f"{called(one)}: {command}")
+
+
+def prints(found, expected, what):
+    assert found.code in (0, 3), found.err
+    shown = f"{found.out}{found.err}".strip() + "\n"
+    assert fits(expected, shown), f"{what}\n{shown}"
+
+
+@pytest.mark.slow
+def test_the_demo_prints_what_the_readme_says(hardness):
+    prints(hardness("demo"), dict(blocks(PAGES[0]))[DEMO], DEMO)
+
+
+def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
+    monkeypatch.setattr("hardness.report.demo.OVER", "d=10,14")
+    monkeypatch.setattr("hardness.report.demo.LEARNERS", ("queries", "elimination", "lowdegree"))
+    found = hardness("demo")
+    assert found.code == 0
+    said = [line for line in dict(blocks(PAGES[0]))[DEMO].splitlines() if line.strip()]
+    shown = [line for line in found.out.splitlines() if line.strip()]
+    missing = [a for a in shown if not any(fits(f"{b}\n", f"{a}\n") for b in said)]
+    assert missing == []
+    assert len(shown) == len(said) - 2 - 2 * 5  # without the student, and two of the sizes
+    assert {path.name for path in Path("out").iterdir()} >= {"report.html", "results.json"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=called)
