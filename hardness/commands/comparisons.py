@@ -69,7 +69,6 @@ def compare(
     from hardness.report.scaling import scaling_words
     from hardness.report.summary import comparison_table
     from hardness.runs import Cut, compare, distinct, usual, values_of
-    from hardness.runs.results import to_json
     from instances.disk import new_folder, refuse_foreign, refuse_unwritable
     from instances.errors import ToolkitError
 
@@ -100,7 +99,7 @@ def compare(
         raise click.Abort(f"interrupted{done}" if done else "") from cut
     keep(found)
     text = f"{comparison_table(found)}\n\n{scaling_words(found)}"
-    emit(to, to_json(found), text, write=False)
+    emit(to, found.to_json(), text, write=False)
 
 
 @click.command("map", short_help="The map of noisy parity: examples against time.")

@@ -8,8 +8,8 @@ from pathlib import Path
 from hardness.check import Checked, check
 from hardness.lower import Certificate, Terms, Verification, certify, verify
 from hardness.report.figure import both_sides
-from hardness.runs import Comparison, Cut, compare
-from hardness.runs.results import FORMAT, to_json
+from hardness.runs import Comparison, Cut, compare, write_comparison
+from hardness.runs.comparison import FORMAT
 from instances import parse
 from instances.disk import (
     beside,
@@ -92,7 +92,7 @@ def write_results(folder: Path, comparison: Comparison, name: str, force: bool =
     from hardness.report.page import page  # which draws figures, and so comes after words
 
     results = folder / "results.json"
-    write_json(results, to_json(comparison), force=force)
+    write_comparison(results, comparison, force=force)
     write_figure(folder / "figure.svg", comparison)
     sha256 = hashlib.sha256(results.read_bytes()).hexdigest()
     write_text(folder / "report.html", page(comparison, name, sha256), force=force)

@@ -7,7 +7,7 @@ from hardness.claims import vacuous
 from hardness.report.canvas import belongs, named, render
 from hardness.report.styles import Style, styles_of
 from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, query_bound, short_name
-from hardness.runs.both import Comparison
+from hardness.runs.comparison import Comparison
 from hardness.runs.run import Run
 from instances.parameters import plain
 

@@ -2,7 +2,7 @@
 
 from hardness.report.html.write import write
 from hardness.report.parts.build import report_of_comparison
-from hardness.runs.both import Comparison
+from hardness.runs.comparison import Comparison
 
 
 def page(comparison: Comparison, source: str = "results.json", sha256: str = "") -> str:

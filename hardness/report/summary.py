@@ -12,7 +12,7 @@ from hardness.runs.ranges import Value
 from instances.parameters import plain
 
 if TYPE_CHECKING:
-    from hardness.runs.both import Comparison
+    from hardness.runs.comparison import Comparison
 
 Cost = Literal["queries", "examples", "seconds"]
 COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")

@@ -6,13 +6,21 @@ from instances.lazy import lazily
 
 if TYPE_CHECKING:
     from hardness.runs.attack import AttackResult, attack, attacks_on
-    from hardness.runs.both import Comparison, Cut, compare, distinct, usual, values_of
+    from hardness.runs.comparison import (
+        Comparison,
+        Cut,
+        compare,
+        distinct,
+        read_comparison,
+        usual,
+        values_of,
+        write_comparison,
+    )
     from hardness.runs.descent import DescentStudy, descent_sizes, descent_study
     from hardness.runs.distinction import Distinction
     from hardness.runs.distinguish import distinguish
     from hardness.runs.game import Game, play
     from hardness.runs.pairtest import PairTest, pair_test
-    from hardness.runs.results import read_comparison, write_comparison
     from hardness.runs.risk import Risk, measure
     from hardness.runs.run import Run, learn_once, require_support, run
     from hardness.runs.scaling import Scaling, scaling

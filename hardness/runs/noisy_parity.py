@@ -26,7 +26,7 @@ from hardness.lower import Terms
 from hardness.lower.bounds import vstat_queries
 from hardness.lower.named.ratio import LAYER, Ratio
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.runs.both import distinct
+from hardness.runs.comparison import distinct
 from hardness.runs.difference import difference
 from hardness.runs.run import JUDGED, Run, attempt, judge, require_support, run
 from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner

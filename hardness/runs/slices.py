@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from hardness.oracles import Budget
-from hardness.runs.both import Comparison
 from hardness.runs.certified import Certifier, terms_of
 from hardness.runs.choices import Fixed, choice_words, choices, choose
+from hardness.runs.comparison import Comparison
 from hardness.runs.lines import Point, lines, point_of
 from hardness.runs.ranges import Value
 from hardness.runs.rows import CertificateRow

@@ -28,7 +28,7 @@ from hardness.lower import Terms, certify
 from hardness.oracles import Budget
 from hardness.runs.planned import Do, Planned, here
 from hardness.runs.run import Run
-from hardness.runs.sound import impossible
+from hardness.runs.validate import inconsistency
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
 from hardness.upper.registry import LONGEST_NAME
 from instances.disk import require_format, write_json
@@ -651,7 +651,7 @@ def _foreign_to(climb: Climb, ladder: Ladder) -> str | None:
 
 def _bad(run: Run, budget: Budget) -> str | None:
     """Say why a run cannot have been within a budget on its family."""
-    reason = impossible(run)
+    reason = inconsistency(run)
     if reason:
         return reason
     for name in ("examples", "queries"):

@@ -3,8 +3,7 @@ import json
 import pytest
 
 from hardness.runs import Cut, compare, read_comparison, values_of, write_comparison
-from hardness.runs.both import specs_over
-from hardness.runs.results import to_json
+from hardness.runs.comparison import specs_over
 from instances import AlreadyExists, DamagedFile, UsageError
 from instances.errors import ToolkitError
 
@@ -72,7 +71,7 @@ def test_results_read_back(small, tmp_path):
     ],
 )
 def test_damaged_results_are_refused(small, tmp_path, change):
-    data = json.loads(json.dumps(to_json(small)))
+    data = json.loads(json.dumps(small.to_json()))
     change(data)
     (tmp_path / "results.json").write_text(json.dumps(data))
     with pytest.raises(DamagedFile, match=r"results\.json") as found:
@@ -113,9 +112,7 @@ def test_a_parameter_replaces_what_the_spec_says():
 
 
 def test_nothing_runs_before_everything_was_read(monkeypatch):
-    from hardness.runs import both
-
-    monkeypatch.setattr(both, "run", lambda *a, **k: pytest.fail("ran"))
+    monkeypatch.setattr("hardness.runs.planned.run", lambda *a, **k: pytest.fail("ran"))
     with pytest.raises(ToolkitError):
         compare("parity:m=2", "d=6..8", ("elimination", "elimniation"))
     with pytest.raises(UsageError):

@@ -24,7 +24,7 @@ PACKAGES = (
     "hardness.upper",
     "instances",
 )
-HEAVY = ("scipy", "numba", "hardness.lower", "hardness.upper.levenberg", "hardness.runs.both")
+HEAVY = ("scipy", "numba", "hardness.lower", "hardness.upper.levenberg", "hardness.runs.comparison")
 
 
 def imported_here(package: str) -> dict[str, str]:

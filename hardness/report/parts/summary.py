@@ -11,7 +11,7 @@ from hardness.report.parts.material import Material
 from hardness.report.parts.solved import furthest, listed, no_queries, nothing, slice_words
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
-from hardness.runs.both import Comparison, values_of
+from hardness.runs.comparison import Comparison, values_of
 from hardness.runs.ranges import Value
 from hardness.runs.run import SOLVED_BELOW
 from hardness.runs.scaling import Scaling

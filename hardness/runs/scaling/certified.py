@@ -4,13 +4,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hardness.claims import vacuous
-from hardness.runs.both import Comparison
 from hardness.runs.ranges import Value
 from instances.spec import parse_stored
+
+if TYPE_CHECKING:
+    from hardness.runs.comparison import Comparison
 
 QUANTITIES = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
 
@@ -42,7 +45,7 @@ class Certified:
     theory: str
 
 
-def certified(comparison: Comparison) -> tuple[Certified, ...]:
+def certified(comparison: "Comparison") -> tuple[Certified, ...]:
     """Describe how every certified quantity of a comparison grows; empty where nothing is claimed.
 
     >>> from hardness.runs import compare
@@ -53,13 +56,13 @@ def certified(comparison: Comparison) -> tuple[Certified, ...]:
     return tuple(_growth(comparison, quantity) for quantity in quantities(comparison))
 
 
-def quantities(comparison: Comparison) -> list[str]:
+def quantities(comparison: "Comparison") -> list[str]:
     """Name what every certificate of a comparison claims, among what grows with the size."""
     every = [{claim.quantity for claim in c.claims} for c in comparison.certificates]
     return [q for q in QUANTITIES if every and all(q in names for names in every)]
 
 
-def numbers(comparison: Comparison, quantity: str) -> dict[Value, int]:
+def numbers(comparison: "Comparison", quantity: str) -> dict[Value, int]:
     """Collect a certified quantity at every size that has one."""
     return {
         value: certificate.integer(quantity)
@@ -81,7 +84,7 @@ def slope(values: Sequence[Value], certified: Sequence[int], exponential: bool) 
     return round(float(centred @ logs) / norm, 12) if norm > 0 else None
 
 
-def _growth(comparison: Comparison, quantity: str) -> Certified:
+def _growth(comparison: "Comparison", quantity: str) -> Certified:
     every = numbers(comparison, quantity)
     kept = {v: n for v, n in every.items() if n > 0 and v > 0 and not vacuous(quantity, n)}
     values, found = tuple(kept), tuple(kept.values())
@@ -112,7 +115,7 @@ _OF_SIZE = {
 }
 
 
-def _theory(comparison: Comparison, quantity: str) -> str:
+def _theory(comparison: "Comparison", quantity: str) -> str:
     """Say what is known of hidden parities in closed form; nothing of other families."""
     family = parse_stored(comparison.specs[0]).characters
     if family is None or comparison.parameter not in _OF_SIZE:

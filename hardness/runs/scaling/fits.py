@@ -5,13 +5,12 @@ choice of the cheap ones, and a line through them would be too flat.
 """
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from hardness.claims import vacuous
 from hardness.lower.record import text
-from hardness.runs.both import Comparison
 from hardness.runs.ranges import Value
 from hardness.runs.run import Run, judge
 from hardness.runs.scaling.certified import Certified, certified, numbers, quantities, slope
@@ -20,6 +19,9 @@ from hardness.upper import Outcome
 from instances.parameters import plain
 from instances.streams import BitStream, key
 from instances.threshold import rational
+
+if TYPE_CHECKING:
+    from hardness.runs.comparison import Comparison
 
 Cost = Literal["queries", "examples", "seconds"]
 COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")
@@ -62,7 +64,7 @@ class Scaling:
         }
 
 
-def scaling(comparison: Comparison) -> Scaling:
+def scaling(comparison: "Comparison") -> Scaling:
     """Fit every cost of every learner of a comparison over the sizes where every seed passed.
 
     A function of the runs and certificates alone: the bootstrap draws from a stream of its own.
@@ -88,7 +90,7 @@ def scaling(comparison: Comparison) -> Scaling:
     )
 
 
-def _fit(comparison: Comparison, learner: str, cost: Cost) -> Fit:
+def _fit(comparison: "Comparison", learner: str, cost: Cost) -> Fit:
     kept: dict[Value, list[float]] = {}
     left_out: list[tuple[Value, str]] = []
     every = {value: comparison.of(learner, value) for value in comparison.values}
@@ -142,7 +144,7 @@ def _no_fit(kept: dict[Value, list[float]]) -> str | None:
 
 
 def _grown(
-    comparison: Comparison, learner: str, cost: Cost, kept: dict[Value, list[float]]
+    comparison: "Comparison", learner: str, cost: Cost, kept: dict[Value, list[float]]
 ) -> Growth:
     first = min(run.seed for run in comparison.runs)
     axes = (comparison.specs[0], comparison.parameter, learner, cost)
@@ -152,7 +154,7 @@ def _grown(
 
 
 def _beside(
-    comparison: Comparison, cost: Cost, values: tuple[Value, ...]
+    comparison: "Comparison", cost: Cost, values: tuple[Value, ...]
 ) -> tuple[str | None, float | None]:
     """Name the certified quantity in a cost's unit, with its exponent over these sizes."""
     names = [q for q in _BESIDE.get(cost, ()) if q in quantities(comparison)]

@@ -11,7 +11,6 @@ from hardness.oracles import Usage
 from hardness.report.scaling import scaling_words
 from hardness.report.scaling_figure import of_scaling
 from hardness.runs import compare, read_comparison, scaling
-from hardness.runs.results import to_json
 from hardness.runs.scaling.certified import slope
 from instances.errors import DamagedFile
 
@@ -92,7 +91,7 @@ def test_one_size_alone_is_written_without_a_fit():
     found = compare("parity:m=2", "d=8", ("queries",), seeds=1)
     assert "no fit" in scaling_words(found)
     assert of_scaling(found)["fits"][0]["power"] is None
-    json.dumps(to_json(found), allow_nan=False)
+    json.dumps(found.to_json(), allow_nan=False)
 
 
 def test_a_cost_of_nothing_is_left_out(ran):
@@ -158,7 +157,7 @@ def write(tmp_path, data):
 
 
 def test_results_with_their_growth_are_read_and_earlier_ones_without(ran, tmp_path):
-    data = json.loads(json.dumps(to_json(ran), allow_nan=False))
+    data = json.loads(json.dumps(ran.to_json(), allow_nan=False))
     assert scaling(write(tmp_path, data)) == scaling(ran)
     del data["scaling"]
     write(tmp_path, data)
@@ -182,7 +181,7 @@ def test_results_with_their_growth_are_read_and_earlier_ones_without(ran, tmp_pa
     ],
 )
 def test_forged_growth_is_refused(ran, tmp_path, forge):
-    data = json.loads(json.dumps(to_json(ran)))
+    data = json.loads(json.dumps(ran.to_json()))
     forge(data["scaling"])
     with pytest.raises(DamagedFile, match="fitted growth"):
         write(tmp_path, data)

@@ -1,7 +1,7 @@
-"""What a run that was stored cannot have been: on its instance, and as risks are measured.
+"""Checks of runs that were stored: of what cannot be, on their instances and as risks are measured.
 
-Costs, and the risk of one learner or another, are its author's word: who doubts them runs the
-learner again on the same seed.
+Costs, and the risk of one learner or another, are their author's word: run the learner again on the
+same seed to check them.
 """
 
 from hardness.runs.risk import CONFIDENCE, possible
@@ -9,7 +9,7 @@ from hardness.runs.run import JUDGED, Run, judge
 from instances.spec import parse_stored
 
 
-def impossible(run: Run) -> str | None:
+def inconsistency(run: Run) -> str | None:
     """Say why a run on the instance of its seed cannot have been; None where it can.
 
     >>> from dataclasses import replace
@@ -18,7 +18,7 @@ def impossible(run: Run) -> str | None:
     >>> from hardness.upper import parse_learner
     >>> from instances import parse
     >>> one = run(parse_learner("elimination"), parse("parity:d=8,m=2").instance(0), Budget())
-    >>> impossible(one), impossible(replace(one, secret_recovered=False))
+    >>> inconsistency(one), inconsistency(replace(one, secret_recovered=False))
     (None, 'it claims a secret that is that of its seed, and says that it is not')
     """
     if run.outcome in JUDGED and run.outcome is not judge(run.risk, known=True):

@@ -1,0 +1,362 @@
+"""Comparisons: learners beside certified bounds over the values of one parameter."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+
+from hardness.lower import Certificate, Terms, certify
+from hardness.oracles import Budget
+from hardness.runs.difference import difference
+from hardness.runs.planned import Planned
+from hardness.runs.processes import execute
+from hardness.runs.ranges import Value, numbers, whole
+from hardness.runs.run import Run, require_support
+from hardness.runs.scaling import scaling
+from hardness.runs.validate import inconsistency
+from hardness.runs.warm import warm
+from hardness.upper import learner_spec, parse_learner
+from instances.disk import require_format, write_json
+from instances.errors import DamagedFile, ToolkitError, UnknownFamily, UsageError
+from instances.parameters import fraction, key_values, plain
+from instances.spec import kind_of, spec_of
+from instances.spec import parse_stored as parse
+from instances.strict import one_line, read_json
+
+FORMAT = "hardness-results/2"
+_MAX_RUNS = 100_000
+_ROUNDING = 1e-6  # what another machine's floating point may differ by
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Runs and certificates over the values of one parameter; a plan of it has no runs yet."""
+
+    spec: str  # as asked
+    parameter: str
+    values: tuple[Value, ...]
+    specs: tuple[str, ...]  # canonical, one a value
+    learners: tuple[str, ...]
+    seeds: int
+    terms: Terms
+    runs: tuple[Run, ...]
+    certificates: tuple[Certificate, ...]  # one a value, none where no bound is claimed
+    command: str = ""
+    budget: Budget | None = None  # of every run; None where it is not known
+    canonical: tuple[str, ...] = ()  # names of the learners, where a store says them
+
+    def of(self, learner: str, value: Value) -> list[Run]:
+        """Return the runs of a learner at a value of the parameter."""
+        return list(self._cells.get((learner, self.specs[self.values.index(value)]), ()))
+
+    @cached_property
+    def _cells(self) -> dict[tuple[str, str], list[Run]]:
+        found: dict[tuple[str, str], list[Run]] = {}
+        for one in self.runs:
+            found.setdefault((one.learner, one.spec), []).append(one)
+        return found
+
+    @cached_property
+    def learner_names(self) -> list[str]:
+        """Canonical names of the learners, in the order asked."""
+        return list(self.canonical) or [learner_spec(parse_learner(one)) for one in self.learners]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as JSON, with the growth that is fitted to its runs."""
+        return {
+            "format": FORMAT,
+            "spec": self.spec,
+            "parameter": self.parameter,
+            "values": [v if isinstance(v, int) else plain(v) for v in self.values],
+            "specs": list(self.specs),
+            "learners": list(self.learners),
+            "seeds": self.seeds,
+            "terms": self.terms.to_json(),
+            "command": self.command,
+            "budget": self.budget and asdict(self.budget),
+            "certificates": [c.to_json() for c in self.certificates],
+            "runs": [r.to_json() for r in self.runs],
+            "scaling": scaling(self).to_json(),
+        }
+
+
+class Cut(Exception):
+    """A comparison was cut, by Ctrl-C or by what could not be done: its cause says which.
+
+    `comparison` holds the sizes that were finished, maybe none, out of `sizes`.
+    """
+
+    def __init__(self, comparison: Comparison, sizes: int) -> None:
+        super().__init__(f"{len(comparison.values)} of {sizes} sizes were finished")
+        self.comparison = comparison
+        self.sizes = sizes
+
+
+def distinct(learners: tuple[str, ...]) -> tuple[str, ...]:
+    """Drop learners that were named before, in whatever spelling.
+
+    >>> distinct(("lowdegree", "lowdegree:degree=2", "student"))
+    ('lowdegree', 'student')
+    """
+    named: dict[str, str] = {}
+    for text in learners:
+        named.setdefault(learner_spec(parse_learner(text)), text)
+    return tuple(named.values())
+
+
+def usual(spec: str, over: str) -> tuple[str, ...]:
+    """Name a few learners that run on a family, for who names none.
+
+    >>> usual("profile:g=majority,m=3", "d=8..10")
+    ('queries', 'lowdegree', 'student')
+    """
+    family = parse(specs_over(spec_of(spec), *values_of(over))[0])
+    return tuple(n for n in family.default_learners if not parse_learner(n).supports(family))
+
+
+def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
+    """Read "d=8..20", "d=8..20..4", "d=8,12,16" or "coherence=0,0.5,0.9".
+
+    >>> values_of("d=8..20..4")
+    ('d', (8, 12, 16, 20))
+    """
+    name, equals, rest = (part.strip() for part in text.partition("="))
+    found = numbers(rest, f"--over {name}") if equals and name else None
+    if found is None:
+        raise UsageError(
+            f"--over {text} given: write numbers as d=8..20, d=8..20..4, d=8,12,16 or trace=0,0.5"
+        )
+    return name, tuple(found[: _MAX_RUNS + 1])
+
+
+def certificates(specs: tuple[str, ...], terms: Terms) -> tuple[Certificate, ...]:
+    """Certify every size, or none where a family claims no bound or has too many members."""
+    try:
+        return require_certificates(specs, terms)
+    except UnknownFamily:
+        raise
+    except ToolkitError:
+        return ()
+
+
+def require_certificates(specs: tuple[str, ...], terms: Terms) -> tuple[Certificate, ...]:
+    """Certify every size; raises ToolkitError where that cannot be done for one of them."""
+    families = [parse(one) for one in specs]
+    for family in families:
+        if family.hardness.evidence != "exact":
+            raise UsageError(f"{family.spec} given: {family.hardness.why}")
+    return tuple(certify(family, terms) for family in families)
+
+
+def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str]:
+    """Fill a parameter's values into a spec, whether or not it stands there already."""
+    name, _, rest = spec.partition(":")
+    if kind_of(name) is None:
+        name, _, rest = parse(spec).spec.partition(":")
+    keys = list(kind_of(name).__dataclass_fields__)  # type: ignore[union-attr]
+    given = key_values(rest, name, keys)
+    if parameter not in keys:
+        raise UsageError(f"--over {parameter}: {name} has the parameters {', '.join(keys)}")
+    return [
+        parse(
+            f"{name}:" + ",".join(f"{k}={v}" for k, v in {**given, parameter: plain(value)}.items())
+        ).spec
+        for value in values
+    ]
+
+
+def compare(
+    spec: str,
+    over: str,
+    learners: tuple[str, ...],
+    seeds: int = 3,
+    first_seed: int = 0,
+    budget: Budget | None = None,
+    terms: Terms | None = None,
+    jobs: int = 1,
+    command: str = "",
+    progress: Callable[[int], None] = lambda done: None,
+) -> Comparison:
+    """Run every learner on every size and seed, and certify every size; no learner: certify alone.
+
+    The result does not depend on `jobs`, seconds apart. Raises UsageError before anything runs, and
+    Cut, with what was finished, on Ctrl-C or where a run could not be done.
+    """
+    if jobs < 1:
+        raise UsageError(f"{jobs} jobs given: at least one is needed")
+    planned = plan_comparison(spec, over, learners, seeds, budget, terms, command)
+    tasks = comparison_jobs(planned, first_seed)
+    runs: list[Run | None] = [None] * len(tasks)
+    try:
+        ready = partial(warm, planned.specs[0], planned.learners)
+        for index, found in execute(Planned.do, tasks, jobs, ready):
+            runs[index] = found
+            progress(1)
+    except (KeyboardInterrupt, ToolkitError) as error:
+        raise Cut(assemble(planned, runs), len(planned.specs)) from error
+    return assemble(planned, runs)
+
+
+def plan_comparison(
+    spec: str,
+    over: str,
+    learners: tuple[str, ...],
+    seeds: int = 3,
+    budget: Budget | None = None,
+    terms: Terms | None = None,
+    command: str = "",
+) -> Comparison:
+    """Read what is to be compared and certify it, without runs; raises UsageError."""
+    terms, spec = terms or Terms(), spec_of(spec)
+    parameter, values = values_of(over)
+    specs = tuple(specs_over(spec, parameter, values))
+    learners = distinct(learners)
+    if seeds < 1:
+        raise UsageError(f"{seeds} seeds given: at least one is needed")
+    if len(specs) * len(learners) * seeds > _MAX_RUNS:
+        raise UsageError(f"over {_MAX_RUNS} runs asked for: ask for fewer sizes, learners or seeds")
+    for learner in map(parse_learner, learners):
+        require_support(learner, parse(specs[0]))
+    return Comparison(
+        spec=spec,
+        parameter=parameter,
+        values=values,
+        specs=specs,
+        learners=learners,
+        seeds=seeds,
+        terms=terms,
+        runs=(),
+        certificates=(certificates if learners else require_certificates)(specs, terms),
+        command=command,
+        budget=budget or Budget(),
+    )
+
+
+def comparison_jobs(planned: Comparison, first_seed: int = 0) -> list[Planned]:
+    """List the runs of a planned comparison: size by size, learner by learner, seed by seed."""
+    return [
+        Planned(
+            spec=spec,
+            learner=learner,
+            seed=seed,
+            budget=planned.budget or Budget(),
+            tau=planned.terms.tau,
+        )
+        for spec in planned.specs
+        for learner in planned.learners
+        for seed in range(first_seed, first_seed + planned.seeds)
+    ]
+
+
+def assemble(planned: Comparison, runs: Sequence[Run | None]) -> Comparison:
+    """Put the runs of `comparison_jobs`, in their order, into a plan: sizes that lack one go."""
+    each = len(planned.learners) * planned.seeds
+    parts = [runs[i * each : (i + 1) * each] for i in range(len(planned.specs))]
+    kept = [i for i, part in enumerate(parts) if None not in part]
+    return replace(
+        planned,
+        values=tuple(planned.values[i] for i in kept),
+        specs=tuple(planned.specs[i] for i in kept),
+        runs=tuple(one for i in kept for one in parts[i] if one is not None),
+        certificates=tuple(planned.certificates[i] for i in kept if planned.certificates),
+    )
+
+
+def write_comparison(path: Path, comparison: Comparison, force: bool = False) -> None:
+    """Write a comparison; raises AlreadyExists."""
+    write_json(path, comparison.to_json(), force=force)
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """A comparison as JSON: earlier files lack the budget and the fitted growth."""
+
+    spec: str
+    parameter: str
+    values: tuple[int | str, ...]
+    specs: tuple[str, ...]
+    learners: tuple[str, ...]
+    seeds: Annotated[int, msgspec.Meta(ge=1)]
+    terms: dict[str, Any]
+    command: str
+    certificates: list[dict[str, Any]]
+    runs: list[dict[str, Any]]
+    budget: dict[str, Any] | None = None
+    scaling: Any = msgspec.UNSET
+
+
+def read_comparison(path: Path) -> Comparison:
+    """Read a comparison, or results.json in a folder; raises DamagedFile.
+
+    The certificates are made again from their specs and must equal the stored ones, as must the
+    fitted growth, where it is stored.
+    """
+    if path.is_dir():
+        path = path / "results.json"
+    data = read_json(path)
+    require_format(data, FORMAT, path)
+    try:
+        written = msgspec.convert(data, _Written)
+        found = _comparison(written)
+        reason = _inconsistency(found, written)
+    except UnknownFamily as error:
+        raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
+        said = one_line(e)
+        raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
+    if reason:
+        raise DamagedFile(f"{path} is damaged: {reason}")
+    return found
+
+
+def _comparison(written: _Written) -> Comparison:
+    """Take what was written, with certificates made again; raises what its parts raise."""
+    terms = Terms.from_json(written.terms)
+    budget = None if written.budget is None else Budget(**written.budget)
+    f"{written.spec}{written.parameter}{written.learners}{written.command}".encode()
+    return Comparison(
+        spec=written.spec,
+        parameter=written.parameter,
+        values=tuple(
+            v if isinstance(v, int) else whole(fraction(v, "a value")) for v in written.values
+        ),
+        specs=written.specs,
+        learners=written.learners,
+        seeds=written.seeds,
+        terms=terms,
+        runs=tuple(Run.from_json(r, budget or Budget()) for r in written.runs),
+        certificates=certificates(written.specs, terms),
+        command=written.command,
+        budget=budget,
+    )
+
+
+def _inconsistency(found: Comparison, written: _Written) -> str | None:
+    """Say why the parts of a comparison that was read do not belong together."""
+    if [c.to_json() for c in found.certificates] != written.certificates:
+        return "its certificates are not those of its specs"
+    specs = specs_over(found.spec, found.parameter, found.values)
+    if not specs or specs != list(found.specs) or len(set(specs)) < len(specs):
+        return "its specs are not those of its sizes"
+    misfit = "its runs are not one for each size, learner and seed"
+    if len(found.runs) != len(specs) * len(found.learners) * found.seeds:
+        return misfit
+    if not found.runs and not found.certificates:
+        return "it has neither runs nor certificates"
+    first = min((r.seed for r in found.runs), default=0)
+    seeds = range(first, first + found.seeds)
+    wanted = {(s, name, seed) for s in specs for name in found.learner_names for seed in seeds}
+    if {(r.spec, r.learner, r.seed) for r in found.runs} != wanted:
+        return misfit
+    for r in found.runs:
+        if found.budget is not None and r.budget != found.budget:
+            return "a run had another budget than the others"
+        reason = inconsistency(r)
+        if reason:
+            return reason
+    if written.scaling is msgspec.UNSET:
+        return None
+    grown = difference(written.scaling, scaling(found).to_json(), _ROUNDING, _ROUNDING)
+    return f"its fitted growth is not that of its runs: {grown}" if grown else None
