@@ -13,10 +13,8 @@ from hardness.claims import vacuous
 from hardness.lower import Certificate
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier, terms_of
-from hardness.runs.choices import choices
-from hardness.runs.planes import Plane, planes
 from hardness.runs.run import MACHINE, Run
-from hardness.runs.slices import brief_spec, short
+from hardness.runs.table import Plane, brief_spec, choices, planes, short
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
 

@@ -23,10 +23,9 @@ from hardness.report.parts.tables import interval, learner_rows
 from hardness.report.phase import infeasible, of_phase
 from hardness.runs import compare, write_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.planes import planes
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run, run
-from hardness.runs.slices import chosen, slices
+from hardness.runs.table import chosen, planes, slices
 from hardness.sweep.store import create
 from hardness.upper import Outcome, parse_learner
 from instances import parse

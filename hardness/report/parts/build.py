@@ -14,7 +14,7 @@ from hardness.report.parts.summary import SCOPE, summary
 from hardness.report.parts.tables import learner_rows, runs_table
 from hardness.report.text import count
 from hardness.runs import Comparison, scaling
-from hardness.runs.slices import Slice
+from hardness.runs.table import Slice
 
 
 def report_of(path: Path) -> Report:

@@ -8,7 +8,7 @@ from hardness.report.cost import beside_words
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import Card, Cell, Claimed, Table
 from hardness.report.text import big, bound
-from hardness.runs.lines import lines, point_of
+from hardness.runs.table import lines
 from instances.parameters import whole
 from instances.spec import parse_stored
 
@@ -48,8 +48,8 @@ def cards(material: Material) -> tuple[list[Card], list[str]]:
         for spec in every:
             families.setdefault(spec.partition(":")[0], []).append(spec)
         for specs in families.values():
-            for _, line in lines([point_of(spec) for spec in specs]):
-                found.append(card([every[point.spec] for point in line], terms))
+            for _, line in lines(specs):
+                found.append(card([every[spec] for spec in line], terms))
     return found[:MOST], [
         *(f"{one.spec}: {one.command}" for one in found[MOST:]),
         *_unknown(material),

@@ -3,7 +3,7 @@
 from hardness.report.parts.records import Cell, Growth, Table
 from hardness.report.scaling import NOTE, cells, left_out
 from hardness.runs.scaling import CONFIDENCE, Scaling
-from hardness.runs.slices import Slice
+from hardness.runs.table import Slice
 from instances.parameters import plain
 
 HEADER = ("learner", "cost", "sizes", "power law", "exponential, a unit", "which", "certified")

@@ -8,10 +8,9 @@ from hardness.oracles import Budget
 from hardness.report.phase import diagrams
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.planes import Plane, planes
 from hardness.runs.rows import FigureRow, SweepRow
 from hardness.runs.run import Run
-from hardness.runs.slices import Slice, slices
+from hardness.runs.table import Plane, Slice, planes, slices
 from hardness.sweep.store import read
 from hardness.sweep.store.check import check
 from instances.errors import DamagedFile

@@ -5,7 +5,7 @@ from hardness.report.parts.chart_words import command
 from hardness.report.parts.material import Material
 from hardness.report.parts.records import Cell, Chart, Table
 from hardness.report.phase import Data, certified_queries, infeasible, of_phase
-from hardness.runs.planes import Plane
+from hardness.runs.table import Plane
 
 
 def phase_chart(material: Material, found: tuple[Plane, int], place: int) -> Chart:

@@ -6,9 +6,7 @@ from hardness.report.parts.climbs import of_climbs
 from hardness.report.phase import Data, diagrams, of_phase, plane_of
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.choices import choose
-from hardness.runs.planes import planes
-from hardness.runs.slices import Slice, chosen, slices
+from hardness.runs.table import Slice, choose, chosen, planes, slices
 from hardness.sweep.store import read
 from hardness.sweep.store.connect import MAGIC
 from instances.errors import DamagedFile, UsageError

@@ -7,7 +7,7 @@ from hardness.report.parts.material import Material
 from hardness.report.parts.records import Cell, Chart, Table
 from hardness.report.stages import of_run
 from hardness.runs.run import Run
-from hardness.runs.slices import Slice
+from hardness.runs.table import Slice
 from instances.errors import DamagedFile
 from instances.parameters import plain
 

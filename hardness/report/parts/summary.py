@@ -15,7 +15,7 @@ from hardness.runs.comparison import Comparison, values_of
 from hardness.runs.ranges import Value
 from hardness.runs.run import SOLVED_BELOW
 from hardness.runs.scaling import Scaling
-from hardness.runs.slices import Slice, brief_spec, short
+from hardness.runs.table import Slice, brief_spec, short
 from instances.errors import UsageError
 from instances.parameters import plain
 

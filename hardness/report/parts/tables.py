@@ -10,7 +10,7 @@ from hardness.report.marks import plain_number
 from hardness.report.parts.records import Cell, LearnerRow, Table
 from hardness.report.text import number
 from hardness.runs.run import Run
-from hardness.runs.worlds import answers, version_of, version_words
+from hardness.runs.table import answers, version_of, version_words
 from instances.parameters import plain
 
 CONFIDENCE = 0.95

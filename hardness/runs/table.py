@@ -1,0 +1,533 @@
+"""One tidy table of runs, a row a run, and what is cut from it: groups, slices and planes.
+
+Nothing of a learner's or a family's file is executed: names in a store are data.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from hardness.oracles import Budget, Usage
+from hardness.runs.certified import Certifier, terms_of
+from hardness.runs.comparison import Comparison
+from hardness.runs.ranges import Value, whole
+from hardness.runs.rows import CertificateRow
+from hardness.runs.run import Run
+from hardness.upper import LEARNERS, parse_learner
+from instances.errors import UsageError
+from instances.parameters import brief, fraction, plain, split_list
+from instances.spec import kind_of, parse_stored
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Fixed = tuple[tuple[str, str], ...]  # names and values, each name once
+_LISTED = 20  # choices in a message
+_UNITS = {
+    "examples": "{} examples",
+    "queries": "{} queries",
+    "seconds": "{} s",
+    "cpu_seconds": "{} s of CPU",
+    "memory_bytes": "{} bytes of memory",
+    "oracle": "{} answers",
+}
+DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
+BUDGET = tuple(f"budget_{one.name}" for one in fields(Budget))
+_ORIGIN = ("sha256", "package")  # of details: what a user's learner is
+
+
+def table(runs: Iterable[Run]) -> "DataFrame":
+    """Make the tidy table of runs: a row a run, in their order, with the run itself as `run`.
+
+    Parameters of specs are columns `param_d`, ..., exact: an int or a Fraction where the spec
+    writes a number, else its text; what a run does not have is missing.
+
+    >>> from hardness.runs import compare
+    >>> found = table(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2).runs)
+    >>> found.groupby("param_d")["solved"].mean().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    import pandas as pd
+
+    rows = list(runs)
+    specs = {row.spec: parameters_of(row.spec) for row in rows}
+    names = dict.fromkeys(name for one in specs.values() for name in one)
+    columns: dict[str, list[Any]] = {
+        "spec": [row.spec for row in rows],
+        "family": [row.spec.partition(":")[0] for row in rows],
+        **{f"param_{name}": [specs[row.spec].get(name) for row in rows] for name in names},
+        "learner": [row.learner for row in rows],
+        "seed": [row.seed for row in rows],
+        **{f"budget_{f.name}": [getattr(r.budget, f.name) for r in rows] for f in fields(Budget)},
+        "outcome": [row.outcome.value for row in rows],
+        "solved": [row.solved for row in rows],
+        "bound": [row.bound for row in rows],
+        "risk": [row.risk and row.risk.value for row in rows],
+        "risk_low": [row.risk and row.risk.low for row in rows],
+        "risk_high": [row.risk and row.risk.high for row in rows],
+        **{f.name: [getattr(row.usage, f.name) for row in rows] for f in fields(Usage)},
+        "oracle": [row.details.get("oracle") for row in rows],
+        "tau": [row.details.get("tau") for row in rows],
+        "family_revision": [row.revisions.get("family") for row in rows],
+        "learner_revision": [row.revisions.get("learner") for row in rows],
+        "run": list(rows),
+    }
+    return pd.DataFrame({name: pd.Series(v, dtype=_dtype(v)) for name, v in columns.items()})
+
+
+def _dtype(values: Sequence[Any]) -> Any:
+    """Choose the type of a column of which no value changes in it; None is missing."""
+    given = [value for value in values if value is not None]
+    kinds = {type(value) for value in given}
+    if kinds == {int} and max(map(abs, given)) < 2**63:
+        return "Int64"
+    return {frozenset({float}): "Float64", frozenset({str}): "str", frozenset({bool}): "bool"}.get(
+        frozenset(kinds), object
+    )
+
+
+@lru_cache(4096)
+def parameters_of(spec: str) -> dict[str, Value | str]:
+    """Read the parameters of a spec as data, whether or not its family is known here.
+
+    Numbers are those that are written as canonical specs write them: equal ones are equal texts.
+    A spec of another grammar, as one from a file, is its own parameter `spec`.
+
+    >>> parameters_of("parity:d=8,noise=1/3,g=[1,2]"), parameters_of("mine.py:Family")
+    ({'d': 8, 'noise': Fraction(1, 3), 'g': '[1,2]'}, {'spec': 'mine.py:Family'})
+    """
+    rest = spec.partition(":")[2]
+    try:
+        pairs = [part.partition("=") for part in split_list(rest)]
+    except UsageError:
+        pairs = []
+    texts = {key: value for key, _, value in pairs if key and value}
+    if ",".join(f"{key}={value}" for key, value in texts.items()) != rest:
+        return {"spec": spec}
+    return {key: _value(value) for key, value in texts.items()}
+
+
+def _value(text: str) -> Value | str:
+    try:
+        number = whole(fraction(text, ""))
+    except (UsageError, ZeroDivisionError):
+        return text  # a word, as secret=binary
+    return number if plain(number) == text else text
+
+
+def comparable_groups(runs: "DataFrame") -> "Iterator[tuple[Fixed, DataFrame]]":
+    """Group a table by all but spec, learner and seed: what may stand in one comparison.
+
+    Runs of a group agree in family, its revision and the budget. Learners that ask queries agree in
+    how these are answered; those that ask none stand with the answers that most of the others have.
+    Of a learner of several revisions or files the latest stands with the others, earlier ones
+    apart.
+    """
+    if not len(runs):
+        return
+    same = ["family", *BUDGET, "family_revision"]
+    for _, group in runs.groupby(same, sort=False, dropna=False):
+        first: Run = group["run"].iloc[0]
+        budget = {k: "none" if v is None else plain(v) for k, v in vars(first.budget).items()}
+        revision = str(first.revisions.get("family", "unknown"))
+        fixed = (
+            ("family", group["family"].iloc[0]),
+            *budget.items(),
+            ("family revision", revision),
+        )
+        counted = Counter(filter(None, map(answers, group["run"])))
+        asked = min(counted, key=lambda one: (-counted[one], one)) if counted else ()
+        latest = {learner: _latest(found) for learner, found in group.groupby("learner")["run"]}
+
+        def key(run: Run, asked: Fixed = asked, latest: dict[Any, Any] = latest) -> Fixed:
+            version = version_of(run)
+            of = (("of", f"{run.learner} {version_words(version)}"),)
+            return (*(answers(run) or asked), *(of if version != latest[run.learner] else ()))
+
+        for own, part in group.groupby(group["run"].map(key), sort=False):
+            yield (*fixed, *own), part
+
+
+def answers(run: Run) -> Fixed:
+    """How queries of a run were answered; empty where its learner asks none."""
+    said = {name: run.details[name] for name in ("oracle", "tau") if name in run.details}
+    return tuple((name, str(value)) for name, value in said.items())
+
+
+def version_of(run: Run) -> tuple[int, str]:
+    """Tell a learner's revision, and of a user's learner which file or package it is."""
+    origin = [str(run.details[name]) for name in _ORIGIN if name in run.details]
+    return run.revisions.get("learner", -1), " ".join(origin)
+
+
+def version_words(version: tuple[int, str]) -> str:
+    """Write a version, as "revision 1 4dadd984".
+
+    >>> version_words((2, ""))
+    'revision 2'
+    """
+    revision, origin = version
+    return f"revision {revision}" + (f" {origin[:16]}" if origin else "")
+
+
+def _latest(runs: Iterable[Run]) -> tuple[int, str]:
+    """Choose the version of a learner that stands with others: of its files that of most runs."""
+    counted = Counter(map(version_of, runs))
+    return min(counted, key=lambda one: (-one[0], -counted[one], one[1]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """Runs over one parameter, with all that is fixed in them by name.
+
+    choice: the part of `fixed` that tells it from the others of its store, as "m=3,noise=0".
+    uncertified: why it has no certificates, empty where it has. rows: its runs with their budgets.
+    """
+
+    comparison: Comparison
+    fixed: Fixed
+    budget: Budget
+    rows: tuple[Run, ...] = field(repr=False)
+    uncertified: str = ""
+    choice: str = ""
+
+    @property
+    def words(self) -> str:
+        """What tells it from the others, in words, as "m = 3, noise = 0, 5,000,000 examples"."""
+        return choice_words(self.fixed, self.choice)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plane:
+    """Runs over two parameters: x as a dimension, y as a hidden weight, or any two that vary.
+
+    y is empty, and ys (0,), where a spec has one number alone. specs: by (x, y), maybe not of all.
+    """
+
+    x: str
+    y: str
+    xs: tuple[Value, ...]
+    ys: tuple[Value, ...]
+    specs: dict[tuple[Value, Value], str] = field(repr=False)
+    fixed: Fixed
+    budget: Budget
+    rows: tuple[Run, ...] = field(repr=False)
+    choice: str = ""
+
+    @property
+    def words(self) -> str:
+        """What tells it from the others, in words."""
+        return choice_words(self.fixed, self.choice)
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Canonical names of the learners, in the order of the runs."""
+        return tuple(dict.fromkeys(row.learner for row in self.rows))
+
+
+def slices(runs: Iterable[Run], certificates: Iterable[CertificateRow] = ()) -> tuple[Slice, ...]:
+    """Cut runs into slices, each over one parameter: every run is in exactly one of them.
+
+    The specs of a comparable group are cut into `lines`. Raises DamagedFile for a certificate that
+    is not that of its spec.
+
+    >>> slices([])
+    ()
+    """
+    certifier = Certifier(certificates)
+    found = []
+    for fixed, group in comparable_groups(table(runs)):
+        by_spec = _by_spec(group)
+        for parameter, specs in lines(by_spec):
+            rows = tuple(row for spec in specs for row in by_spec[spec])
+            found.append(_slice(parameter, specs, rows, fixed, certifier))
+    named = choices([one.fixed for one in found])
+    return tuple(replace(one, choice=choice) for one, choice in zip(found, named, strict=True))
+
+
+def chosen(found: Sequence[Slice], choice: str | None, source: str) -> Slice:
+    """Return the slice that a choice as "m=3,noise=0" is about; raises UsageError for none."""
+    return found[choose([one.fixed for one in found], choice, source)]
+
+
+def planes(runs: Iterable[Run]) -> tuple[Plane, ...]:
+    """Cut runs into planes, each over two parameters: every run is in exactly one of them.
+
+    >>> planes([])
+    ()
+    """
+    found: list[Plane] = []
+    for fixed, group in comparable_groups(table(runs)):
+        by_spec = _by_spec(group)
+        parts: dict[tuple[str, str, frozenset[tuple[str, str]]], list[str]] = {}
+        for together in _connected(by_spec):
+            x, y = axes(together)
+            for spec in together:
+                parts.setdefault((x, y, frozenset(_texts(spec, x, y))), []).append(spec)
+        for (x, y, _), specs in parts.items():
+            rows = tuple(row for spec in specs for row in by_spec[spec])
+            found.append(_plane(x, y, specs, rows, fixed))
+    named = choices([one.fixed for one in found])
+    return tuple(replace(one, choice=choice) for one, choice in zip(found, named, strict=True))
+
+
+def lines(specs: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Part specs of one family into lines, each with the parameter that varies along it.
+
+    Specs that belong together, each a neighbour of another along some line, are cut along one
+    parameter: that with the longest line, d or n first. What stands alone there is cut again.
+
+    >>> lines(f"parity:d={d},m={m}" for m in (2, 3) for d in (8, 6))
+    [('d', ['parity:d=6,m=2', 'parity:d=8,m=2']), ('d', ['parity:d=6,m=3', 'parity:d=8,m=3'])]
+    """
+    found: list[tuple[str, list[str]]] = []
+    for together in _connected(specs):
+        parameters = _parameters(together)
+        cuts = {name: _along(parameters, name) for name in numbers_of(together[0])}
+        parameter = max(
+            cuts,
+            key=lambda name: (
+                max(map(len, cuts[name])),
+                name in DIMENSIONS,
+                parameters[name].nunique(),
+            ),
+        )
+        found += [(parameter, line) for line in cuts[parameter] if len(line) > 1]
+        alone = [line[0] for line in cuts[parameter] if len(line) == 1]
+        found += [(parameter, alone)] if len(together) == 1 else lines(alone)
+    return found
+
+
+def axes(specs: Sequence[str]) -> tuple[str, str]:
+    """Choose the two parameters: d or n against m or h where they vary, else the longest ranges.
+
+    >>> axes([f"parity:d={d},m=3,noise=0" for d in (8, 9)])
+    ('d', 'm')
+    >>> axes([f"parity:d={d},m=3,noise=0.{d}" for d in (1, 2)])
+    ('d', 'noise')
+    """
+    counts = {name: len({numbers_of(s)[name] for s in specs}) for name in numbers_of(specs[0])}
+    order = (*DIMENSIONS, *WEIGHTS)
+
+    def rank(name: str) -> tuple[bool, bool, int, int]:
+        place = order.index(name) if name in order else len(order)
+        return counts[name] < 2, name not in order, -counts[name], place
+
+    best = sorted(counts, key=rank)[:2]
+    best.sort(key=lambda name: (name not in DIMENSIONS, name in WEIGHTS, -counts[name]))
+    return (best[0], best[1]) if len(best) == 2 else (best[0], "")
+
+
+def numbers_of(spec: str) -> dict[str, Value]:
+    """Take the parameters of a spec that are numbers; "size", 1, where there are none."""
+    found = {name: v for name, v in parameters_of(spec).items() if not isinstance(v, str)}
+    return found or {"size": 1}
+
+
+def _texts(spec: str, *without: str) -> Fixed:
+    """Write the other parameters of a spec, in its order."""
+    found = parameters_of(spec).items()
+    return tuple((k, v if isinstance(v, str) else plain(v)) for k, v in found if k not in without)
+
+
+def _by_spec(group: "DataFrame") -> dict[str, list[Run]]:
+    return {str(spec): list(runs) for spec, runs in group.groupby("spec", sort=False)["run"]}
+
+
+def _parameters(specs: Iterable[str]) -> "DataFrame":
+    """Lay the parameters of specs out: a row a spec, its index."""
+    import pandas as pd
+
+    rows = {spec: {**parameters_of(spec), **numbers_of(spec)} for spec in specs}
+    return pd.DataFrame(list(rows.values()), index=list(rows), dtype=object)
+
+
+def _along(parameters: "DataFrame", name: str) -> list[list[str]]:
+    """Group specs that differ in one parameter alone, each line in the order of its values."""
+    others = [other for other in parameters if other != name]
+    groups = parameters.groupby(others or (lambda spec: 0), sort=False, dropna=False)
+    return [list(line[name].sort_values(kind="stable").index) for _, line in groups]
+
+
+def _connected(specs: Iterable[str]) -> list[list[str]]:
+    """Part specs so that neighbours, which differ in one number, are together."""
+    import networkx
+
+    parameters = _parameters(specs)
+    graph = networkx.Graph()
+    graph.add_nodes_from(parameters.index)
+    for name in parameters:
+        numeric = [name in numbers_of(spec) for spec in parameters.index]
+        for line in _along(parameters[numeric], str(name)):
+            networkx.add_path(graph, line)
+    parts = enumerate(networkx.connected_components(graph))
+    place = {spec: i for i, part in parts for spec in part}
+    return [list(part.index) for _, part in parameters.groupby(place, sort=False)]
+
+
+def _slice(
+    parameter: str, specs: Sequence[str], rows: tuple[Run, ...], fixed: Fixed, certifier: Certifier
+) -> Slice:
+    certified = certifier.certify(tuple(specs), terms_of(dict(fixed).get("tau")))
+    learners = tuple(dict.fromkeys(row.learner for row in rows))
+    comparison = Comparison(
+        spec=brief_spec(specs[0], parameter),
+        parameter=parameter,
+        values=tuple(numbers_of(spec)[parameter] for spec in specs),
+        specs=tuple(specs),
+        learners=tuple(short(name) for name in learners),
+        canonical=learners,
+        seeds=max(Counter((row.spec, row.learner) for row in rows).values()),
+        terms=certified.terms,
+        runs=rows,
+        certificates=certified.certificates,
+    )
+    return Slice(
+        comparison=comparison,
+        fixed=(*fixed[:1], *_texts(specs[0], parameter), ("over", parameter), *fixed[1:]),
+        budget=rows[0].budget,
+        rows=rows,
+        uncertified=certified.why,
+    )
+
+
+def _plane(x: str, y: str, specs: Sequence[str], rows: tuple[Run, ...], fixed: Fixed) -> Plane:
+    numbers = {spec: numbers_of(spec) for spec in specs}
+    places = {(one[x], one[y] if y else 0): spec for spec, one in numbers.items()}
+    return Plane(
+        x=x,
+        y=y,
+        xs=tuple(sorted({place[0] for place in places})),
+        ys=tuple(sorted({place[1] for place in places})),
+        specs=places,
+        fixed=(*fixed[:1], *_texts(specs[0], x, y), *fixed[1:]),
+        budget=rows[0].budget,
+        rows=rows,
+    )
+
+
+@lru_cache(1024)
+def short(learner: str) -> str:
+    """Write a learner's canonical name without its defaults; as it is, where it is none of ours.
+
+    >>> short("lowdegree:degree=3,oversample=8"), short("mine.py:Net"), short("gone:a=1")
+    ('lowdegree:degree=3', 'mine.py:Net', 'gone:a=1')
+    """
+    if learner.partition(":")[0] not in LEARNERS:
+        return learner
+    try:
+        made = parse_learner(learner)
+    except UsageError:  # of a version with other parameters: its name says what it was
+        return learner
+    return brief(made, made.name)
+
+
+def brief_spec(spec: str, *without: str) -> str:
+    """Write a spec without its defaults, and without the parameters that vary.
+
+    >>> brief_spec("parity:d=8,m=3,noise=0,rho=3", "d"), brief_spec("gone:d=8,a=1", "d")
+    ('parity:m=3', 'gone:a=1')
+    """
+    name, text = spec.partition(":")[0], spec
+    if kind_of(name):
+        try:
+            text = brief(parse_stored(spec), name)
+        except UsageError:  # of a version with other parameters
+            text = spec
+    try:
+        pairs = split_list(text.partition(":")[2])
+    except UsageError:
+        return text
+    kept = [pair for pair in pairs if pair and pair.partition("=")[0] not in without]
+    return f"{name}:{','.join(kept)}" if kept else name
+
+
+def fixed_words(name: str, value: str) -> str:
+    """Write one fixed quantity in words.
+
+    >>> fixed_words("m", "3"), fixed_words("examples", "5000000"), fixed_words("over", "d")
+    ('m = 3', '5,000,000 examples', 'over d')
+    """
+    if name in ("family", "over"):
+        return value if name == "family" else f"over {value}"
+    if value == "none" and name in _UNITS:
+        return f"no limit of {name.replace('_', ' ')}"
+    shown = f"{int(value):,}" if value.isdecimal() else value
+    return _UNITS[name].format(shown) if name in _UNITS else f"{name} = {value}"
+
+
+def choices(every: Sequence[Fixed]) -> list[str]:
+    """Tell parts from each other: of each the shortest run of what is fixed that no other has.
+
+    >>> choices([(("m", "2"), ("noise", "0")), (("m", "3"), ("noise", "0"))])
+    ['m=2', 'm=3']
+    """
+    found = [dict(fixed) for fixed in every]
+    return [_choice(fixed, found) for fixed in every]
+
+
+def _choice(fixed: Fixed, found: list[dict[str, str]]) -> str:
+    same, parts = found, []
+    for name, value in fixed:
+        kept = [other for other in same if other.get(name) == value]
+        if len(kept) < len(same):
+            parts.append(f"{name}={value}")
+            same = kept
+    return ",".join(parts) or "=".join(fixed[0])
+
+
+def choice_words(fixed: Fixed, choice: str) -> str:
+    """Write a choice in words, as "m = 3, noise = 0, 5,000,000 examples"."""
+    kept = split_choice(choice)
+    return ", ".join(fixed_words(*pair) for pair in fixed if "=".join(pair) in kept)
+
+
+def choose(
+    every: Sequence[Fixed], choice: str | None, source: str, free: Sequence[Sequence[str]] = ()
+) -> int:
+    """Return the number of the part that a choice as "m=3,noise=0" is about.
+
+    free: names that vary within a part, of which a choice may say anything. Raises UsageError for
+    no part and for several.
+    """
+    named = choices(every)
+    found = list(range(len(every)))
+    if choice is not None:
+        exact = [i for i in found if named[i] == choice.strip()]
+        wanted = {_tight(part) for part in split_choice(choice)}
+        found = exact or [
+            i
+            for i, fixed in enumerate(every)
+            if all(
+                pair in {"=".join(one) for one in fixed}
+                or (free and pair.partition("=")[0] in free[i])
+                for pair in wanted
+            )
+        ]
+    if len(found) == 1:
+        return found[0]
+    if not every:
+        raise UsageError(f"{source} given: the store holds no runs to draw: run a sweep into it")
+    listed = [named[i] for i in found] or named
+    shown = "; ".join(f"'{one}'" for one in listed[:_LISTED])
+    more = f"; and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+    said = f"{source} holds {len(found)} slices: give one with --slice"
+    if choice is not None:
+        count = f"is true of {len(found)} slices" if found else "is true of no slice"
+        said = f"--slice '{choice[:100]}' given, which {count} of {source}: give one"
+    raise UsageError(f"{said}, of {shown}{more}")
+
+
+def split_choice(choice: str) -> list[str]:
+    """Split "m=3,g=[1,2]" at its commas; one part where its brackets do not match."""
+    try:
+        return split_list(choice)
+    except UsageError:
+        return [choice]
+
+
+def _tight(part: str) -> str:
+    name, _, value = part.partition("=")
+    return f"{name.strip()}={value.strip()}"
