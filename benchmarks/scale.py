@@ -24,11 +24,9 @@ from engines import of_dask, of_workers
 from gram_blocks import rows as gram_rows
 
 from hardness.sweep import read_text, run_sweep
-from hardness.sweep.cells import cells
-from hardness.sweep.drive import drive
+from hardness.sweep.drive import drive, run_of
+from hardness.sweep.plan import cells
 from hardness.sweep.pool import Engine, Finished
-from hardness.sweep.run import begin
-from hardness.sweep.sources import run_of
 from hardness.sweep.store import create, read, reopen
 from hardness.sweep.store.export import export
 
@@ -109,9 +107,9 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
     with create(store) as writer:
         done = next(iter(cells(sweep.runs[0]))).job(0).do()
         engine = Engine("echo", Echo(done), slots=64)
-        strands, tally, ledger = begin(sweep, writer, engine)
-        planned = time.perf_counter() - start
-        drive(strands, tally, ledger, engine, sweep.limits)
+        seen: list[float] = []
+        drive(sweep, writer, engine, report=lambda _: seen.append(time.perf_counter()))
+        planned = seen[0] - start  # with the first writing
     rate = RUNS / (time.perf_counter() - start - planned)
     size = store.stat().st_size / RUNS
     times = []
@@ -125,7 +123,7 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
     with reopen(store) as writer:
         checked = time.perf_counter() - start
         engine = Engine("echo", Echo(done), slots=64)
-        begin(sweep, writer, engine)
+        drive(sweep, writer, engine)
         resumed = time.perf_counter() - start - checked
     start = time.perf_counter()
     with read(store) as found:

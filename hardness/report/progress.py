@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hardness.sweep.tally import Progress
+from hardness.runs.rows import Progress
 
 _SHOWN = 4
 

@@ -10,9 +10,8 @@ from typing import Any
 from hardness.report.progress import duration, progress_json
 from hardness.report.store import cut
 from hardness.report.text import count, table
-from hardness.runs.rows import SweepRow
+from hardness.runs.rows import Progress, SweepRow
 from hardness.sweep.store.conflict import FAILED
-from hardness.sweep.tally import Progress
 from hardness.upper import LEARNERS, parse_learner
 from instances.parameters import brief
 

@@ -70,4 +70,25 @@ class SweepRow:
     base_seeds: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """A sweep at a moment: jobs by label (a learner, or the kind of what is computed)."""
+
+    planned: dict[str, int]
+    done: dict[str, int]
+    failed: dict[str, int]
+    elapsed: float  # seconds
+    remaining: float | None  # seconds, estimated; None while nothing is known
+
+    @property
+    def total(self) -> int:
+        """All jobs."""
+        return sum(self.planned.values())
+
+    @property
+    def finished(self) -> int:
+        """Those that are done, failed ones with them."""
+        return sum(self.done.values())
+
+
 Row = Run | CertificateRow | PartRow | WholeRow | FigureRow

@@ -5,17 +5,14 @@ from typing import TYPE_CHECKING
 from instances.lazy import lazily
 
 if TYPE_CHECKING:
-    from hardness.sweep.drive import Ended, Interrupted
+    from hardness.sweep.drive import Ended, Interrupted, run_sweep
     from hardness.sweep.file import Climb, Gram, Runs, Sweep, read_sweep, read_text, require_count
-    from hardness.sweep.run import run_sweep
-    from hardness.sweep.tally import Progress
 
 __all__ = [
     "Climb",
     "Ended",
     "Gram",
     "Interrupted",
-    "Progress",
     "Runs",
     "Sweep",
     "read_sweep",

@@ -17,9 +17,9 @@ from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS
 from hardness.sweep.cluster import engine_of
+from hardness.sweep.drive import run_of
 from hardness.sweep.jobs import RunJob, run_job
 from hardness.sweep.pool import Engine, Limits
-from hardness.sweep.sources import run_of
 from hardness.sweep.store import Writer, create, reopen
 from hardness.upper import parse_learner
 from instances.errors import AlreadyExists, ToolkitError, UsageError

@@ -3,7 +3,8 @@
 import pytest
 
 from hardness.report.progress import progress_line
-from hardness.sweep.tally import Progress, Tally
+from hardness.runs.rows import Progress
+from hardness.sweep.drive import Tally
 
 MANY = {f"learner-{i}:degree={i}": 1000 for i in range(9)}
 AT = Progress(planned=MANY, done={}, failed={"learner-1": 7}, elapsed=7200.0, remaining=99999.0)
@@ -23,7 +24,7 @@ def test_it_names_what_there_is_room_for():
 
 def test_an_estimate_that_is_late_is_not_shown():
     tally = Tally(slots=1)
-    tally.plan("gram", 2)
+    tally.count("gram", 2, 0)
     tally.add("gram", 0.01)  # the check of layers, which says nothing of blocks
     assert "left" in progress_line(tally.at(1.0, quiet=0.5))
     assert "left" not in progress_line(tally.at(9.0, quiet=8.5))

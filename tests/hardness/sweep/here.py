@@ -47,6 +47,6 @@ def sweep_here(monkeypatch, text, store, executor=None, batch=1, **how):
     def here(name, jobs):
         yield Engine("local", executor, slots=jobs, batch=batch)
 
-    monkeypatch.setattr("hardness.sweep.run.engine_of", here)
+    monkeypatch.setattr("hardness.sweep.drive.engine_of", here)
     sweep = text if not isinstance(text, str) else read_text(text, "test")
     return run_sweep(sweep, store, **how), executor.done

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardness.oracles import Budget
-from hardness.sweep.cells import Cell, cells
 from hardness.sweep.file import Runs
 from hardness.sweep.jobs import RunJob, run_job
+from hardness.sweep.plan import Cell, cells
 from hardness.upper import parse_learner
 
 LIMIT = st.none() | st.integers(1, 10**12)
@@ -70,5 +70,5 @@ def test_a_learner_from_a_file_is_known_by_its_text(tmp_path, monkeypatch):
 
 
 def test_the_module_can_be_the_first_that_is_imported():
-    done = subprocess.run([sys.executable, "-c", "import hardness.sweep.cells"], check=False)
+    done = subprocess.run([sys.executable, "-c", "import hardness.sweep.plan"], check=False)
     assert done.returncode == 0

@@ -164,7 +164,7 @@ def test_an_engine_that_has_lost_all_workers_is_not_waited_for_for_ever(monkeypa
         slots = 0
 
     monkeypatch.setattr(drive, "_ASKED", -1.0)
-    found = drive.InFlight(Empty("dask:tcp://there", Here(), 0), Limits())
+    found = drive.InFlight(Empty("dask:tcp://there", Here(), 0), Limits(), drive.Tally(1))
     assert found.room
     monkeypatch.setattr(drive, "_ALONE", -1.0)
     with pytest.raises(ToolkitError, match="dask:tcp://there has had no workers for"):
@@ -383,7 +383,7 @@ def test_a_sweep_with_nothing_to_do_leaves_its_figure(monkeypatch, tmp_path):
 
     sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
     before = dated()
-    monkeypatch.setattr("hardness.sweep.run.phase", lambda *_: 1 / 0)
+    monkeypatch.setattr("hardness.sweep.drive.phase", lambda *_: 1 / 0)
     sweep_here(monkeypatch, SMALL, tmp_path / "a.db", resume=True)
     assert dated() == before
     more = SMALL.replace("seeds = 3", "seeds = 4")

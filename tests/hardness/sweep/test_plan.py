@@ -9,10 +9,9 @@ import pytest
 from hardness.oracles import Budget
 from hardness.report.sweep import plan_words
 from hardness.runs.run import Run
-from hardness.sweep.cells import cells
 from hardness.sweep.file import read_sweep, read_text
 from hardness.sweep.jobs import RunJob, run_job
-from hardness.sweep.plan import plan
+from hardness.sweep.plan import cells, plan
 from hardness.upper import parse_learner
 from instances.errors import UsageError
 

@@ -8,10 +8,10 @@ from scipy.stats import beta
 
 from hardness.oracles import Budget
 from hardness.runs.run import Run
+from hardness.sweep.drive import run_of
 from hardness.sweep.figures import phase
 from hardness.sweep.jobs import run_job
 from hardness.sweep.pool import Finished
-from hardness.sweep.sources import run_of
 from hardness.upper import Outcome, parse_learner
 
 SPEC, EXAMPLES = "parity:d=8,m=2", Budget(examples=3000)
