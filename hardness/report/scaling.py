@@ -7,7 +7,7 @@ from typing import Any
 from hardness.report.summary import short_name
 from hardness.report.text import table
 from hardness.runs import Comparison, Scaling, scaling
-from hardness.runs.scaling import CONFIDENCE, Certified, Fit, Law
+from hardness.runs.fits import CONFIDENCE, Certified, Fit, Law
 from instances.parameters import plain
 
 NOTE = (

@@ -7,9 +7,7 @@ from hardness.report.canvas import belongs, named
 from hardness.report.styles import Style, styles_of
 from hardness.report.summary import short_name
 from hardness.runs import Comparison, Scaling, scaling
-from hardness.runs.scaling import Law
-from hardness.runs.scaling.certified import numbers
-from hardness.runs.scaling.fits import COSTS, Fit
+from hardness.runs.fits import COSTS, Fit, Law, numbers
 from instances.errors import UsageError
 from instances.parameters import plain
 

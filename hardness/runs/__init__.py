@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from hardness.runs.descent import DescentStudy, descent_sizes, descent_study
     from hardness.runs.distinction import Distinction
     from hardness.runs.distinguish import distinguish
+    from hardness.runs.fits import Scaling, scaling
     from hardness.runs.game import Game, play
     from hardness.runs.pairtest import PairTest, pair_test
     from hardness.runs.risk import Risk, measure
     from hardness.runs.run import Run, learn_once, require_support, run
-    from hardness.runs.scaling import Scaling, scaling
     from hardness.runs.spectrum import Attempt, Spectra, spectra
     from hardness.runs.stress import Climb, Stress, read_stress, stress, write_stress
 

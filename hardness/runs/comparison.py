@@ -11,11 +11,11 @@ import msgspec
 from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.runs.difference import difference
+from hardness.runs.fits import scaling
 from hardness.runs.planned import Planned
 from hardness.runs.processes import execute
 from hardness.runs.ranges import Value, numbers, whole
 from hardness.runs.run import Run, require_support
-from hardness.runs.scaling import scaling
 from hardness.runs.validate import inconsistency
 from hardness.runs.warm import warm
 from hardness.upper import learner_spec, parse_learner

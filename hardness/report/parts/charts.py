@@ -13,8 +13,8 @@ from hardness.report.parts.stage_chart import stage_chart, staged_runs
 from hardness.report.risks import of_risks
 from hardness.report.scaling_figure import of_scaling
 from hardness.report.stages import of_dial
+from hardness.runs.fits import Scaling
 from hardness.runs.rows import FigureRow
-from hardness.runs.scaling import Scaling
 from hardness.runs.table import Plane, Slice
 from instances.parameters import plain
 

@@ -2,7 +2,7 @@
 
 from hardness.report.parts.records import Cell, Growth, Table
 from hardness.report.scaling import NOTE, cells, left_out
-from hardness.runs.scaling import CONFIDENCE, Scaling
+from hardness.runs.fits import CONFIDENCE, Scaling
 from hardness.runs.table import Slice
 from instances.parameters import plain
 

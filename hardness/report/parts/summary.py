@@ -12,9 +12,9 @@ from hardness.report.parts.solved import furthest, listed, no_queries, nothing, 
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
 from hardness.runs.comparison import Comparison, values_of
+from hardness.runs.fits import Scaling
 from hardness.runs.ranges import Value
 from hardness.runs.run import SOLVED_BELOW
-from hardness.runs.scaling import Scaling
 from hardness.runs.table import Slice, brief_spec, short
 from instances.errors import UsageError
 from instances.parameters import plain

@@ -11,7 +11,7 @@ from hardness.oracles import Usage
 from hardness.report.scaling import scaling_words
 from hardness.report.scaling_figure import of_scaling
 from hardness.runs import compare, read_comparison, scaling
-from hardness.runs.scaling.certified import slope
+from hardness.runs.fits import slope
 from instances.errors import DamagedFile
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hardness.runs.scaling import growth
+from hardness.runs.fits import growth
 from instances import UsageError
 from instances.streams import BitStream, generator, key
 
@@ -31,21 +31,6 @@ def test_a_planted_exponential_is_found_exactly_and_named():
     assert found.exponential.rate == pytest.approx(np.log(2))
     assert found.exponential.high == pytest.approx(np.log(2), abs=1e-6)
     assert found.verdict == "exponential"
-
-
-def test_rates_equal_those_of_scipy():
-    rng = generator(0, "scipy")
-    costs = np.exp(2 * np.log(SIZES)[:, None] + rng.standard_normal((5, 4)))
-    found = fit(SIZES, costs)
-    other = stats.linregress(np.log(SIZES), np.log(costs).mean(axis=1))
-    assert found.power.rate == pytest.approx(other.slope)
-    assert found.power.log_constant == pytest.approx(other.intercept)
-    reach = other.stderr * stats.t.isf(0.025, 3)
-    assert found.power.low <= other.slope - reach + 1e-9
-    assert found.power.high >= other.slope + reach - 1e-9
-    assert fit(SIZES, costs).exponential.rate == pytest.approx(
-        stats.linregress(SIZES, np.log(costs).mean(axis=1)).slope
-    )
 
 
 def test_the_p_value_is_that_of_least_squares_with_both_regressors():
@@ -151,15 +136,6 @@ def test_the_bootstrap_follows_its_stream_and_nothing_else():
     costs = np.exp(generator(6, "stream").standard_normal((5, 3)))
     assert fit(SIZES, costs) == fit(SIZES, costs)
     assert fit(SIZES, costs, "a").power.bootstrap != fit(SIZES, costs, "b").power.bootstrap
-
-
-def test_cutting_the_bootstrap_changes_nothing(monkeypatch):
-    from hardness.runs.scaling import laws
-
-    costs = np.exp(generator(7, "cut").standard_normal((5, 3)))
-    whole = fit(SIZES, costs)
-    monkeypatch.setattr(laws, "_AT_ONCE", 1000)
-    assert fit(SIZES, costs) == whole
 
 
 @pytest.mark.parametrize(
