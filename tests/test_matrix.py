@@ -13,6 +13,7 @@ from hardness.check import check
 from hardness.lower import certify, verify
 from hardness.oracles import Budget
 from hardness.runs import Run, compare, run
+from hardness.sweep.resumable import resumable
 from hardness.sweep.store.timeless import timeless as details_without_time
 from hardness.upper import LEARNERS, Outcome, parse_learner
 from instances import ToolkitError, parse, write_folder
@@ -139,8 +140,9 @@ def test_a_stored_stream_gives_the_same_run(learner, tmp_path):
 
 def test_results_do_not_depend_on_workers_or_order():
     learners = ("elimination", "lowdegree", "student:steps=50")
-    one = compare("parity:m=2", "d=6,8", learners, seeds=2, jobs=1)
-    backwards = compare("parity:m=2", "d=6,8", learners[::-1], seeds=2, jobs=2)
+    one = compare("parity:m=2", "d=6,8", learners, seeds=2)
+    with resumable(None, {"command": "compare"}, 2) as runs:
+        backwards = compare("parity:m=2", "d=6,8", learners[::-1], seeds=2, do=runs.do)
     names = [parse_learner(name).name for name in learners]
     found = [(r.spec, names.index(r.learner.partition(":")[0]), r.seed) for r in backwards.runs]
     assert found == sorted(found, key=lambda key: (one.specs.index(key[0]), -key[1], key[2]))

@@ -13,7 +13,9 @@ from hardness.commands.options import (
     budget_options,
     complete_learner,
     emit,
+    go_on,
     progress,
+    resume_option,
     shared,
     spec_argument,
     tau_option,
@@ -50,6 +52,7 @@ def _once(context: click.Context, parameter: click.Parameter, given: tuple[str, 
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True)
 @tau_option
 @budget_options
+@resume_option
 @shared("seed", "jobs", "force", "quiet", out="Folder of results and the page.")
 def compare(
     to: SimpleNamespace,
@@ -59,6 +62,7 @@ def compare(
     seeds: int,
     tau: Any,
     budget: Any,
+    resume: bool,
 ) -> None:
     """Run learners over a range of sizes beside the certified bounds; --out writes a folder.
 
@@ -69,35 +73,49 @@ def compare(
     from hardness.report.scaling import scaling_words
     from hardness.report.summary import comparison_table
     from hardness.runs import Cut, compare, distinct, usual, values_of
+    from hardness.sweep.resumable import resumable
     from instances.disk import new_folder, refuse_foreign, refuse_unwritable
     from instances.errors import ToolkitError
 
     ours = ("results.json", "report.html", "figure.svg")
+    to.force |= resume  # what an interrupted try wrote is not finished
     if to.out:
         refuse_foreign(to.out, to.force, ours)
         refuse_unwritable(to.out)
     names = () if names == ("none",) else names or usual(spec, over)
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
-    command = shlex.join(["hardness", *sys.argv[1:]])
+    given = [one for one in sys.argv[1:] if one != "--resume"]
+    command = shlex.join(["hardness", *given])
     terms = Terms(tau=tau)
+    asked = {
+        "command": "compare",
+        "spec": [spec, over],
+        "learners": names,
+        "seeds": [to.seed, seeds],
+        "tau": str(tau),
+        "budget": vars(budget),
+    }
 
     def keep(found: Any) -> None:
         if to.out:
             with new_folder(to.out, force=to.force, ours=ours) as folder:
                 write_results(folder, found, str(to.out))
 
-    try:
-        with progress(total, "running learners", to) as bar:
-            found = compare(spec, over, names, seeds, to.seed, budget, terms, to.jobs, command, bar)
-    except Cut as cut:
-        why, done = cut.__cause__, ""
-        if to.out and cut.comparison.values:
-            keep(cut.comparison)
-            done = f"; {cut} and are kept in {to.out}"
-        if isinstance(why, ToolkitError):
-            raise type(why)(f"{why}{done}") from cut
-        raise click.Abort(f"interrupted{done}" if done else "") from cut
-    keep(found)
+    with resumable(to.out, asked, to.jobs, resume) as runs:
+        try:
+            with progress(total, "running learners", to) as bar:
+                found = compare(
+                    spec, over, names, seeds, to.seed, budget, terms, runs.do, command, bar
+                )
+        except Cut as cut:
+            why, done = cut.__cause__, go_on(runs.kept, to)
+            if to.out and cut.comparison.values:
+                keep(cut.comparison)
+                done = f"; {cut} and are kept in {to.out}{done}"
+            if isinstance(why, ToolkitError):
+                raise type(why)(f"{why}{done}") from cut
+            raise click.Abort(f"interrupted{done}" if done else "") from cut
+        keep(found)
     text = f"{comparison_table(found)}\n\n{scaling_words(found)}"
     emit(to, found.to_json(), text, write=False)
 

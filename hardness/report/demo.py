@@ -10,6 +10,7 @@ from hardness.lower import Certificate, Terms, Verification, certify, verify
 from hardness.report.figure import both_sides
 from hardness.runs import Comparison, Cut, compare, write_comparison
 from hardness.runs.comparison import FORMAT
+from hardness.sweep.resumable import resumable
 from instances import parse
 from instances.disk import (
     beside,
@@ -57,17 +58,18 @@ def demo(
     verification = verify(parse(VERIFIED), members=200, samples=100_000, seed=seed)
     verification.require()
     try:
-        comparison = compare(
-            SPEC,
-            OVER,
-            LEARNERS,
-            seeds=3,
-            first_seed=seed,
-            terms=terms,
-            jobs=jobs,
-            command=f"{_COMMAND} --seed {seed}",
-            progress=progress,
-        )
+        with resumable(None, {"command": "demo"}, jobs) as runs:
+            comparison = compare(
+                SPEC,
+                OVER,
+                LEARNERS,
+                seeds=3,
+                first_seed=seed,
+                terms=terms,
+                do=runs.do,
+                command=f"{_COMMAND} --seed {seed}",
+                progress=progress,
+            )
     except Cut as cut:  # the demo is whole or not there
         raise cut.__cause__ or cut from None
     write_results(out, comparison, str(out), force=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +12,10 @@ from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.runs.difference import difference
 from hardness.runs.fits import scaling
-from hardness.runs.planned import Planned
-from hardness.runs.processes import execute
+from hardness.runs.planned import Do, Planned, here
 from hardness.runs.ranges import Value, numbers, whole
 from hardness.runs.run import Run, require_support
 from hardness.runs.validate import inconsistency
-from hardness.runs.warm import warm
 from hardness.upper import learner_spec, parse_learner
 from instances.disk import require_format, write_json
 from instances.errors import DamagedFile, ToolkitError, UnknownFamily, UsageError
@@ -176,23 +174,23 @@ def compare(
     first_seed: int = 0,
     budget: Budget | None = None,
     terms: Terms | None = None,
-    jobs: int = 1,
+    do: Do = here,
     command: str = "",
     progress: Callable[[int], None] = lambda done: None,
 ) -> Comparison:
     """Run every learner on every size and seed, and certify every size; no learner: certify alone.
 
-    The result does not depend on `jobs`, seconds apart. Raises UsageError before anything runs, and
-    Cut, with what was finished, on Ctrl-C or where a run could not be done.
+    do: who does the runs; the result does not depend on it, seconds apart. Raises UsageError
+    before anything runs, and Cut, with what was finished, on Ctrl-C or where a run could not be
+    done.
     """
-    if jobs < 1:
-        raise UsageError(f"{jobs} jobs given: at least one is needed")
     planned = plan_comparison(spec, over, learners, seeds, budget, terms, command)
     tasks = comparison_jobs(planned, first_seed)
     runs: list[Run | None] = [None] * len(tasks)
     try:
-        ready = partial(warm, planned.specs[0], planned.learners)
-        for index, found in execute(Planned.do, tasks, jobs, ready):
+        for index, found in do(tasks):
+            if isinstance(found, ToolkitError):
+                raise found
             runs[index] = found
             progress(1)
     except (KeyboardInterrupt, ToolkitError) as error:

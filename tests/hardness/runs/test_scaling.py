@@ -145,12 +145,6 @@ def test_slopes_of_integers_of_any_size():
     assert slope([], [], exponential=True) is None
 
 
-def test_results_do_not_depend_on_workers(ran):
-    again = compare("parity:m=2", "d=6..18..2", ("lowdegree:degree=1", "queries"), seeds=3, jobs=2)
-    assert of(ran) == of(again)
-    assert of(ran, cost="examples") == of(again, cost="examples")
-
-
 def write(tmp_path, data):
     (tmp_path / "results.json").write_text(json.dumps(data))
     return read_comparison(tmp_path)

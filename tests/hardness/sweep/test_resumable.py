@@ -1,7 +1,6 @@
 """Commands that are interrupted: what they keep, and what --resume makes of it."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -109,6 +108,8 @@ def timeless(data):
 COMMANDS = {
     "stress": "stress --learner elimination --on parity:d=8,m=2 --on parity:d=12,m=3 "
     "--reference trivial --seeds 3 --seed 7",
+    "compare": "compare parity:m=2 --over d=6,8,10 --learner elimination --learner queries "
+    "--seeds 2",
     "attack": "attack parity:d=12,m=3 --with elimination --with bruteforce --seeds 3",
 }
 
@@ -125,7 +126,9 @@ def test_ctrl_c_and_resume_give_what_was_asked_for(hardness, tmp_path, monkeypat
         assert cut.code == 130
         assert "are kept: the same command with --resume goes on" in cut.err
     assert hardness(*command, tmp_path / "cut", "--resume").code == 0
-    whole, again = (json.loads(Path(tmp_path / n).read_text()) for n in ("whole", "cut"))
+    last = "results.json" if name == "compare" else ""
+    files = [tmp_path / n / last for n in ("whole", "cut")]
+    whole, again = (json.loads(file.read_text()) for file in files)
     assert timeless(again) == timeless(whole)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cut", "whole"]
 
