@@ -12,7 +12,7 @@ from hardness.report.canvas import belongs, named
 from hardness.report.styles import series_style, style_of, styles_of
 from hardness.report.summary import cells, short_name
 from hardness.runs import Comparison
-from hardness.runs.distinction import implied_accuracy
+from hardness.runs.distinguish import implied_accuracy
 from instances.errors import UsageError
 from instances.parameters import plain
 from instances.spec import parse_stored

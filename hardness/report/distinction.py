@@ -2,7 +2,7 @@
 
 import textwrap
 
-from hardness.runs.distinction import WORLDS, Distinction
+from hardness.runs.distinguish import WORLDS, Distinction
 
 
 def distinction_words(found: Distinction) -> str:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
         write_comparison,
     )
     from hardness.runs.descent import DescentStudy, descent_sizes, descent_study
-    from hardness.runs.distinction import Distinction
-    from hardness.runs.distinguish import distinguish
+    from hardness.runs.distinguish import Distinction, distinguish
     from hardness.runs.fits import Scaling, scaling
     from hardness.runs.game import Game, play
     from hardness.runs.pairtest import PairTest, pair_test

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hardness.kernels.pairsums import pair_sums
 from hardness.lower.record import text
 from hardness.measures.pairs import PairStatistic
-from hardness.runs.distinction import WORLDS, World
+from hardness.runs.distinguish import WORLDS, World
 from hardness.runs.processes import execute
 from hardness.upper.signs import Signs, signs
 from instances import tokens

@@ -1,13 +1,14 @@
 """Runs that are planned, and who does them."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
 from hardness.oracles import Budget
-from hardness.runs.run import Run, run
-from hardness.runs.warm import warm
+from hardness.runs.run import Run, learn_once, run
 from hardness.upper import parse_learner
+from hardness.upper.isolated import Foreign
 from instances.errors import ToolkitError
 from instances.spec import parse_stored
 
@@ -49,3 +50,16 @@ def here(planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]
             yield index, error
         except MemoryError as error:
             yield index, ToolkitError(" ".join(str(error).split()) or "out of memory")
+
+
+def warm(spec: str, learners: tuple[str, ...]) -> None:
+    """Load and compile what learners need, so that the first of their times holds none of it.
+
+    Each learns for a second at most on an instance that is not measured. Those from files start a
+    process for each run, and need it not.
+    """
+    for name in learners:
+        learner = parse_learner(name)
+        if not isinstance(learner, Foreign):
+            with suppress(ToolkitError, MemoryError):  # the run that is measured says it
+                learn_once(learner, parse_stored(spec).instance(0), Budget(seconds=1.0))

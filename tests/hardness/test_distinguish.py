@@ -12,12 +12,13 @@ from scipy.stats import beta, binom
 from hardness.oracles import Budget
 from hardness.report.distinction import distinction_words
 from hardness.runs import distinguish
-from hardness.runs.distinction import (
+from hardness.runs.distinguish import (
     advantage_interval,
     implied_accuracy,
+    score,
     threshold,
+    trial_seed,
 )
-from hardness.runs.distinguish import score, trial_seed
 from hardness.upper import Hypothesis, parse_learner
 from instances import ToolkitError, UsageError, parse
 from instances.coded import CodedExamples

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hardness.runs.planned import warm
 from hardness.runs.processes import execute
-from hardness.runs.warm import warm
 
 
 def note(folder):
