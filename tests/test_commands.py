@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from click.shell_completion import BashComplete
 
 import cli
 from hardness.commands.root import GROUPS
@@ -77,13 +78,15 @@ def test_every_command_stands_in_the_table_once():
         ("hardness store rec", {"recover"}),
     ],
 )
-def test_the_shell_completes_names(words, offered):
-    found = run(
-        "import cli; cli.main()",
-        _HARDNESS_COMPLETE="bash_complete",
-        COMP_WORDS=words,
-        COMP_CWORD=str(len(words.split()) - 1),
-    )
+def test_the_shell_completes_names(monkeypatch, words, offered):
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    found = BashComplete(cli.cli, {}, "hardness", "_HARDNESS_COMPLETE").complete()
     names = {line.removeprefix("plain,") for line in found.splitlines()}
     assert offered <= names
     assert all(name.startswith(words.split()[-1]) for name in names)
+
+
+def test_the_command_answers_a_shell():
+    given = {"COMP_WORDS": "hardness le", "COMP_CWORD": "1", "_HARDNESS_COMPLETE": "bash_complete"}
+    assert run("import cli; cli.main()", **given).split() == ["plain,learn", "plain,learners"]

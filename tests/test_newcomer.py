@@ -92,6 +92,7 @@ def test_measures_are_of_the_member_that_is_stored(hardness, typed):
     hardness("measures", "x").one_line("the folder has no secret part")
 
 
+@pytest.mark.parametrize("typed", ["registered"], indirect=True)  # of a file: below
 def test_a_comparison_has_a_page(hardness, typed):
     line = f"compare {typed}:d=7,m=3 --over d=5,6 --learner trivial --seeds 1 --jobs 1 --out both"
     assert hardness(*line.split()).code == 0
@@ -132,7 +133,7 @@ def test_a_sweep_runs_it_in_processes_and_again_where_its_file_was_edited(hardne
     refused = hardness("sweep", "plan", "s.toml")
     assert refused.code == 2
     refused.one_line("unknown family 'signed-majority'", "--family path.py:Name")
-    named = ("--family", "signed.py:SignedMajority", "--store", "runs.db", "--jobs", 2)
+    named = ("--family", "signed.py:SignedMajority", "--store", "runs.db", "--jobs", 1)
     for more, runs, certificates in (("", 8, 2), ("", 8, 2), ("# edited\n", 16, 4)):
         Path("signed.py").write_text(SIGNED.read_text() + more)
         assert hardness("sweep", "run", "s.toml", *named, "--resume").code == 0

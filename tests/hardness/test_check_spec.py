@@ -46,7 +46,7 @@ def genuine(spec, named):
         (LPN, "noise=0.1", "noise=0.5"),
         (LPN, "noise=0.1", "noise=-0.1"),
         (LWE, "width=0", "width=2"),
-        (LWE, "sigma=1", "sigma=10000"),
+        (LWE, "sigma=1", "sigma=1000"),
         (LWE, "error=gaussian", "error=laplace"),
         (LWE, "secret=uniform", "secret=zero"),
         (LWE, "spread=0", "spread=1"),

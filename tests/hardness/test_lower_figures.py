@@ -26,12 +26,19 @@ def numbers(name):
     return {"correlations": correlations, "eigenvalues": eigenvalues, "sda": sda}[name](parse(SPEC))
 
 
-@pytest.mark.parametrize("name", ["correlations", "eigenvalues", "sda", "adversary"])
-@pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, "svg") for name in ("correlations", "eigenvalues", "sda", "adversary")),
+        ("sda", "png"),
+        ("sda", "pdf"),
+    ],
+)
 def test_the_same_numbers_give_the_same_bytes(name, kind):
     data = numbers(name)
-    assert draw(name, data, kind) == draw(name, data, kind)
-    assert len(draw(name, data, kind)) > 2000
+    first = draw(name, data, kind)
+    assert first == draw(name, data, kind)
+    assert len(first) > 2000
 
 
 def test_the_numbers_are_those_of_the_family():

@@ -61,10 +61,11 @@ def test_the_page_stands_alone_and_says_the_numbers(small):
     assert "hardness check certificate.json" in words
 
 
-def test_the_same_report_gives_the_same_page_on_any_number_of_processes(small):
+def test_the_same_report_gives_the_same_page_on_any_number_of_processes(small, monkeypatch):
+    monkeypatch.setattr("hardness.report.html.write._FEW", 1)
     made = report_of_comparison(small, "out")
-    again = dataclasses.replace(made, charts=made.charts * 3)  # enough for other processes
-    assert write(again, jobs=2) == write(again)
+    assert len(made.charts) > 1
+    assert write(made, jobs=2) == write(made)
 
 
 def test_what_is_embedded_is_read_back_whole(small):

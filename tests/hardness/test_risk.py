@@ -95,7 +95,7 @@ def test_unclipped_risk_counts_what_everyone_knows():
     assert found.unclipped == pytest.approx(1 + constant / 0.64, rel=0.05)
 
 
-NUMBERS = ["nice:m=2,k=2,d=8", "nice:m=4,k=3,d=16,tokens=gaussian,noise=0.2"]
+NUMBERS = ["nice:m=2,k=2,d=8", "nice:m=3,k=3,d=8,tokens=gaussian,noise=0.2"]
 
 
 @pytest.mark.parametrize("spec", NUMBERS)

@@ -242,6 +242,7 @@ def test_majority_of_twenty_in_a_thousand():
     assert found.lower >= 500
 
 
+@pytest.mark.slow
 def test_majority_of_a_hundred_in_a_hundred_thousand_runs():
     found = all_subsets(majority(10**5, 100), fmpq(1, 20))
     assert 10**18 < found.lower <= found.upper

@@ -52,14 +52,14 @@ def test_a_dial_has_its_errors_by_stage_and_its_flags(dial):
     assert data["risk"][0] < 1e-12 < 0.1 < data["risk"][-1]
 
 
-@pytest.mark.parametrize("kind", ["svg", "png"])
-def test_figures_are_byte_stable(found, dial, kind, tmp_path):
+def test_figures_are_byte_stable(found, dial, tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(found.to_json()))
     write_comparison(tmp_path / "results.json", dial)
     for name, source in (("stages", tmp_path / "run.json"), ("dial", tmp_path)):
         data = numbers(name, source)
-        assert draw(name, data, kind) == draw(name, data, kind)
-        assert len(draw(name, data, kind)) > 5000
+        first = draw(name, data, "svg")
+        assert first == draw(name, data, "svg")
+        assert len(first) > 5000
 
 
 def test_runs_of_which_no_stage_was_reached_are_drawn():

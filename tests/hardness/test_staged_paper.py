@@ -120,7 +120,7 @@ def test_the_least_epsilon_is_where_the_body_becomes_empty(seed):
             query(below)
 
 
-@pytest.mark.parametrize(("m", "d"), [(2, 6), (2, 8), (3, 8)])
+@pytest.mark.parametrize(("m", "d"), [(2, 6), (3, 8)])
 def test_the_body_holds_the_heads_and_its_long_axes_are_their_span(m, d):
     rng = np.random.default_rng(m * d)
     theta, _ = heads(rng, m, d)
@@ -140,7 +140,10 @@ def test_the_body_holds_the_heads_and_its_long_axes_are_their_span(m, d):
     assert extract(body, 1, rng, climbs=0).widths[0] <= axes.widths[0] * 1.001
 
 
-@pytest.mark.parametrize(("d", "seed"), [(7, 1), (8, 0), (8, 2)])
+@pytest.mark.parametrize(
+    ("d", "seed"),
+    [(7, 1), *(pytest.param(8, seed, marks=pytest.mark.slow) for seed in (0, 2))],
+)
 def test_the_body_of_labelled_examples_holds_the_heads_and_agrees_with_the_eigenvectors(d, seed):
     rng = np.random.default_rng(seed)
     theta, w = heads(rng, 2, d)
@@ -238,7 +241,7 @@ def test_the_net_finds_heads_that_are_points_of_it_and_no_others():
     assert coarse.tuples > 1000
 
 
-@pytest.mark.parametrize(("m", "given"), [(1, 0), (2, 2)])
+@pytest.mark.parametrize(("m", "given"), [(1, 0), pytest.param(2, 2, marks=pytest.mark.slow)])
 def test_the_stages_as_stated_learn_small_layers(m, given):
     source = parse(f"nice:m={m},k=2,d=8").instance(m)
     oracle = ExampleOracle(source, Meter(Budget()))

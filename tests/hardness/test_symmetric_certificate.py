@@ -150,7 +150,7 @@ def test_a_query_to_vstat_rules_out_only_correlated_members(g, spec):
         gamma = labelled_gamma(family, scheme, t)
         assert abs(to_float(gamma) - unit / (3 * t)) < 1e-12
     caps = {t: max(enough(scheme, labelled_gamma(family, scheme, t)).enough - 1, 0) for t in most}
-    for part in extreme_queries(case, rng, 0, 1, count=30):
+    for part in extreme_queries(case, rng, 0, 1, count=10):
         for scale in (1, 0.3, 0.02):
             for when_low in (1 - part, part * 0, 1 - part * 0):
                 answers = case.general(scale * part, scale * when_low)
@@ -318,8 +318,8 @@ def test_one_hypothesis_fits_at_most_k_members(g, spec):
     rng = np.random.default_rng(4)
     mixes = [np.array(row) for row in itertools.product((0, 1), repeat=min(size, 10))]
     mixes = [np.pad(row.astype(float), (0, size - len(row))) for row in mixes if row.any()]
-    mixes += list(rng.normal(size=(300, size))) + list(np.linalg.eigh(gram)[1].T)
-    mixes += list((rng.random((300, size)) < 0.5).astype(float))
+    mixes += list(rng.normal(size=(100, size))) + list(np.linalg.eigh(gram)[1].T)
+    mixes += list((rng.random((100, size)) < 0.5).astype(float))
     risks = [Fraction(k, 20) for k in range(20)]
     caps = {risk: right_about(case.scheme, risk) for risk in risks}
     best = dict.fromkeys(risks, 0)

@@ -198,7 +198,7 @@ def test_a_game_on_a_profile_is_played_again_by_the_means_in_its_file():
 
 
 @pytest.mark.parametrize("kind", [ReferenceAdversary, StabbingAdversary])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_the_adversary_keeps_its_promise_to_listed_members(kind, seed):
     family, rng = FAMILIES[1], np.random.default_rng(seed)
