@@ -1,7 +1,7 @@
 """Challenges under attack: forged, altered, replayed, oversized; organisers who cheat.
 
-An attack changes the folder of a sound challenge, its two submissions and its scores. One driver,
-`check`, then does what everybody does after the reveal, and must refuse.
+An attack changes the files of a sound challenge, its two submissions and its scores, which lie in
+the working folder. Then `check` does what everybody does after the reveal, and must refuse.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ import shutil
 import struct
 import tracemalloc
 import zipfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -41,28 +42,32 @@ from instances.files import secret_json
 
 SPEC = "parity:d=16,m=3,noise=0.1"
 SHAPE = (60, 2, 16)
-SHARD = "pub/examples-00000.safetensors"
+PUB, SHARD, FRESH = (
+    Path("pub", n) for n in ("", "examples-00000.safetensors", "fresh.safetensors")
+)
+CHALLENGE, INSTANCE = PUB / "challenge.json", PUB / "instance.json"
+SECRET, SCORES, LIST = Path("s.json"), Path("scores.json"), Path("list")
+A, B, C = (Path(f"{name}.safetensors") for name in "abc")
+OPENS_NOT = "does not open the commitment"
 
 
 @pytest.fixture(scope="module")
 def master(tmp_path_factory):
     """A challenge with two submissions and its scores, made once."""
-    folder = tmp_path_factory.mktemp("challenge")
-    create(folder / "pub", folder / "s.json", parse(SPEC), 100, SHAPE[0], "at noon")
-    np.save(folder / "p.npy", np.zeros(SHAPE))
-    claim(folder, "a", "ann", str(load(folder / "s.json")["secret"]))
-    bob = by_predictions(read_challenge(folder / "pub"), "bob", folder / "p.npy")
-    write_submission(folder / "b.safetensors", bob)
-    write_json(folder / "scores.json", scores_of(folder, "a", "b").to_json())
-    return folder
+    with contextlib.chdir(tmp_path_factory.mktemp("challenge")) as _:
+        create(PUB, SECRET, parse(SPEC), 100, SHAPE[0], "at noon")
+        np.save("p.npy", np.zeros(SHAPE))
+        claim(A, "ann", str(load(SECRET)["secret"]))
+        write_submission(B, by_predictions(read_challenge(PUB), "bob", Path("p.npy")))
+        write_json(SCORES, scores_of(A, B).to_json())
+        yield Path.cwd()
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def here(master, tmp_path, monkeypatch):
-    """A copy of it, and the working folder: messages are then short."""
+    """A copy of it as the working folder: messages are then short."""
     shutil.copytree(master, tmp_path / "here")
     monkeypatch.chdir(tmp_path / "here")
-    return Path()
 
 
 @contextlib.contextmanager
@@ -74,29 +79,26 @@ def little_memory():
     tracemalloc.stop()
 
 
-def scores_of(folder: Path, *names: str, registered=None) -> Scores:
-    opened = reveal(read_challenge(folder / "pub"), folder / "s.json")
-    return score(opened, [folder / f"{name}.safetensors" for name in names], registered)
+def scores_of(*paths: Path, registered=None) -> Scores:
+    return score(reveal(read_challenge(PUB), SECRET), paths, registered)
 
 
-def check(folder: Path) -> None:
+def check() -> None:
     """Open the challenge, score all submissions there and hold the scores against earlier ones."""
-    earlier = read_scores(folder / "scores.json")
-    listed = earlier.registered
-    if (folder / "list").exists():
-        listed = read_digests([str(folder / "list")])
-    names = sorted(path.stem for path in folder.glob("*.safetensors"))
-    require_same(scores_of(folder, *names, registered=listed), earlier, folder / "scores.json")
+    earlier = read_scores(SCORES)
+    listed = read_digests([str(LIST)]) if LIST.exists() else earlier.registered
+    found = scores_of(*sorted(Path().glob("*.safetensors")), registered=listed)
+    require_same(found, earlier, SCORES)
 
 
-def claim(folder: Path, file: str, name: str, secret: str = "[4,5,6]") -> Submission:
-    made = by_secret(read_challenge(folder / "pub"), name, secret)
-    write_submission(folder / f"{file}.safetensors", made, force=True)
+def claim(path: Path, name: str, secret: str = "[4,5,6]") -> Submission:
+    made = by_secret(read_challenge(PUB), name, secret)
+    write_submission(path, made, force=True)
     return made
 
 
-def read(folder: Path, name: str) -> Submission:
-    return read_submission(folder / f"{name}.safetensors", read_challenge(folder / "pub"))
+def read(path: Path) -> Submission:
+    return read_submission(path, read_challenge(PUB))
 
 
 def load(path: Path) -> dict:
@@ -114,22 +116,45 @@ def store(path: Path, data: dict) -> None:
         path.write_text(json.dumps(data, indent=1) + "\n")  # as write_json does
 
 
-def edit(path: Path, change) -> None:
+def edit(path: Path, change=None, **fields) -> None:
     data = load(path)
-    change(data)
+    data.update(fields)
+    if change:
+        change(data)
     store(path, data)
 
 
-def rewrite(path: Path, arrays) -> None:
+def rewrite(path: Path, **arrays) -> None:
     """Write other arrays with the metadata of before, as a forger would."""
     save_file(arrays, path, metadata={"hardness": json.dumps(load(path))})
 
 
-def test_what_is_sound_passes(here):
-    check(here)
-    seal(here)
-    check(here)  # so no attack below is refused for its seals
-    assert scores_of(here, "b", "a") == scores_of(here, "a", "b")
+def seal(fresh: bool = True) -> None:
+    """Make every hash of the folder right again, and the secret file's id."""
+    data, sha256 = load(CHALLENGE), hashlib.sha256()
+    for array in load_file(FRESH).values():
+        sha256.update(array.tobytes() + bytes(len(array)))  # blank codes
+    data["instance"] = file_hash(INSTANCE)
+    if fresh:
+        data["fresh"]["sha256"] = sha256.hexdigest()
+    del data["id"]
+    store(CHALLENGE, data | {"id": digest(data)})
+    edit(SECRET, challenge=digest(data))
+
+
+def seal_shard(labels: str = "codes") -> None:
+    arrays = load_file(SHARD)
+    sha256 = hashlib.sha256(arrays["words"].tobytes() + arrays[labels].tobytes()).hexdigest()
+    edit(INSTANCE, lambda d: d["examples"]["shards"][0].update(sha256=sha256))
+
+
+def test_what_is_sound_passes():
+    check()
+    before = load(CHALLENGE)
+    seal_shard()
+    seal()
+    assert load(CHALLENGE) == before  # so no attack below is refused for its seals
+    assert scores_of(B, A) == scores_of(A, B)
 
 
 # Every field, every byte.
@@ -189,381 +214,320 @@ def mutations(original: dict):
         ("b.safetensors", ""),
     ],
 )
-def test_every_field_is_held(here, name, refuted):
-    original, codes = load(here / name), set()
+def test_every_field_is_held(name, refuted):
+    path, codes = Path(name), set()
+    original = load(path)
     for place, data in mutations(original):
-        store(here / name, data)
+        store(path, data)
         with pytest.raises(ToolkitError) as error:
-            check(here)
+            check()
         assert "\n" not in str(error.value), place
         assert len(str(error.value)) < 500, place
         codes.add((place[0], error.value.exit_code))
     assert {field for field, _ in codes} >= set(original) | {"more"}
     assert {field for field, code in codes if code == 3} == set(refuted.split())
     assert ("format", 1) in codes
-    store(here / name, original)
-    check(here)
+    store(path, original)
+    check()
 
 
-def test_every_byte_of_a_submission_is_held(here):
+def test_every_byte_of_a_submission_is_held():
     """One flipped bit, wherever it is: refused, or (in blanks of the header) the same said."""
-    challenge, path = read_challenge(here / "pub"), here / "a.safetensors"
-    whole, before = path.read_bytes(), read(here, "a").digest
+    challenge, whole, before = read_challenge(PUB), A.read_bytes(), read(A).digest
     for i in range(len(whole)):
-        path.write_bytes(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
+        A.write_bytes(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
         with contextlib.suppress(DamagedFile):
-            assert read_submission(path, challenge).digest == before
-    path.write_bytes(whole[:-1])
+            assert read_submission(A, challenge).digest == before
+    A.write_bytes(whole[:-1])
     with pytest.raises(DamagedFile):
-        read_submission(path, challenge)
+        read_submission(A, challenge)
 
 
-# Attacks, each with how it is refused.
-
-ATTACKS = []
+# Organisers who cheat: first what they do, then how it is refused.
 
 
-def attack(error, words, *args):
-    def add(change):
-        name = "-".join([change.__name__, *(one for one in args if isinstance(one, str))])
-        ATTACKS.append(pytest.param(partial(change, *args), error, words, id=name))
-        return change
-
-    return add
-
-
-def seal(folder: Path) -> None:
-    """Make every hash of a folder and the secret file's id right again."""
-    arrays = load_file(folder / SHARD)
-    sha256 = hashlib.sha256(b"".join(arrays[name].tobytes() for name in ("words", "codes")))
-    edit(
-        folder / "pub/instance.json",
-        lambda d: d["examples"]["shards"][0].update(sha256=sha256.hexdigest()),
-    )
-    seal_challenge(folder)
+def alter(which, *seals):
+    """Alter an example or its label, and then the hashes named."""
+    arrays = load_file(SHARD)
+    row = np.flatnonzero(parse(SPEC).open(arrays["words"]))[7]
+    arrays[which][row] ^= np.uint8(1) if which == "codes" else np.uint64(2)
+    rewrite(SHARD, **arrays)
+    for one in seals:
+        one()
 
 
-def seal_challenge(folder: Path) -> None:
-    words = load_file(folder / "pub/fresh.safetensors")["words"]
-    data = load(folder / "pub/challenge.json")
-    data["instance"] = file_hash(folder / "pub/instance.json")
-    if parse(data["spec"]).coded:
-        blank = words.tobytes() + bytes(len(words))
-        data["fresh"]["sha256"] = hashlib.sha256(blank).hexdigest()
-    data.pop("id")
-    data["id"] = digest(data)
-    store(folder / "pub/challenge.json", data)
-    edit(folder / "s.json", lambda s: s.update(challenge=data["id"]))
+def alter_fresh(*seals):
+    words = load_file(FRESH)["words"]
+    words[3, 0, 0] = 5
+    rewrite(FRESH, words=words)
+    for one in seals:
+        one()
 
 
-def public(folder: Path, change) -> None:
-    edit(folder / "pub/instance.json", change)
+def alter_reference():
+    edit(INSTANCE, lambda d: d["reference"].update(codes=[0] * 8))
+    edit(INSTANCE, lambda d: d["reference"]["words"].reverse())
+    seal()
 
 
-for which in ("codes", "words"):
-
-    @attack(DamagedFile, "has changed", which, "")
-    @attack(DamagedFile, "instance.json was altered", which, "with its hash")
-    @attack(Refuted, "are not those of the revealed secret and seed", which, "with every hash")
-    def an_example_is_altered(which, how, folder):
-        arrays = load_file(folder / SHARD)
-        row = np.flatnonzero(parse(SPEC).open(arrays["words"]))[7]
-        arrays[which][row] ^= np.uint8(1) if which == "codes" else np.uint64(2)
-        rewrite(folder / SHARD, arrays)
-        kept = (folder / "pub/challenge.json").read_bytes()
-        if how:
-            seal(folder)
-        if how == "with its hash":
-            (folder / "pub/challenge.json").write_bytes(kept)
+def alter_commitment(path, change):
+    """One of them, where all the others, and every label, are right."""
+    edit(path, change)
+    seal()
 
 
-@attack(DamagedFile, "fresh tokens were altered", lambda folder: None)
-@attack(Refuted, "the fresh tokens are not those", seal)
-def a_fresh_token_is_altered(then, folder):
-    arrays = load_file(folder / "pub/fresh.safetensors")
-    arrays["words"][3, 0, 0] = 5
-    rewrite(folder / "pub/fresh.safetensors", arrays)
-    then(folder)
-
-
-@attack(Refuted, "the reference examples")
-def reference_examples_are_altered(folder):
-    public(folder, lambda d: d["reference"]["words"].reverse())
-    public(folder, lambda d: d["reference"].update(codes=[0] * 8))
-    seal(folder)
-
-
-@attack(Refuted, "another challenge", False)
-@attack(Refuted, "does not open the commitment", True)
-def the_secret_file_is_of_another_challenge(renamed, folder):
-    own = load(folder / "s.json")["challenge"]
-    (folder / "s.json").unlink()
-    create(folder / "other/pub", folder / "s.json", parse(SPEC), 100, SHAPE[0])
+def give_another_secret(renamed):
+    own = load(SECRET)["challenge"]
+    SECRET.unlink()
+    create(Path("other"), SECRET, parse(SPEC), 100, SHAPE[0])
     if renamed:
-        edit(folder / "s.json", lambda s: s.update(challenge=own))
+        edit(SECRET, challenge=own)
 
 
-@attack(Refuted, "does not open the commitment", "pub/challenge.json")
-@attack(Refuted, "does not open the commitment", "pub/instance.json")
-def one_commitment_is_altered(name, folder):
-    """Even where all the others, and every label, are right."""
-    edit(folder / name, lambda d: d.get("commitments", {}).update(seed="ab" * 32))
-    if name == "pub/challenge.json":
-        edit(folder / name, lambda d: d.update(commitment="ab" * 32))
-    seal(folder)
+def hide(secret, seed, nonce) -> Hidden:
+    return Hidden(secret=tuple(secret), seed=seed, nonce=bytes.fromhex(nonce))
 
 
-@attack(DamagedFile, "nonce")
-def the_nonce_takes_a_digit_of_the_seed(folder):
+def lengthen_nonce():
     """SHA-256(nonce || text): a longer nonce and a shorter text are not taken for them."""
-    data = load(folder / "s.json")
-    nonce, text = bytes.fromhex(data["nonce"]), str(data["seed"])
-    hidden = Hidden(secret=tuple(data["secret"]), seed=data["seed"], nonce=nonce)
-    other = Hidden(secret=hidden.secret, seed=int(text[1:]), nonce=hidden.nonce + text[:1].encode())
+    data = load(SECRET)
+    text, hidden = str(data["seed"]), hide(data["secret"], data["seed"], data["nonce"])
+    other = hide(data["secret"], int(text[1:]), data["nonce"] + text[:1].encode().hex())
     if text[1] != "0":
         assert other.commitment("seed") == hidden.commitment("seed")
-    edit(folder / "s.json", lambda s: s.update(nonce=other.nonce.hex(), seed=other.seed))
+    edit(SECRET, nonce=other.nonce.hex(), seed=other.seed)
 
 
-@attack(Refuted, "no member of the family")
-def the_secret_is_of_no_member(folder):
-    """Committed to by an organiser who wants that nobody finds it."""
-    data = load(folder / "s.json")
-    hidden = Hidden(secret=(1, 2), seed=data["seed"], nonce=bytes.fromhex(data["nonce"]))
-    commitments = {what: hidden.commitment(what) for what in ("secret", "seed")}
-    public(folder, lambda d: d.update(commitments=commitments))
-    said = commitment(parse(SPEC), hidden)
-    edit(folder / "pub/challenge.json", lambda d: d.update(commitment=said))
-    instance = Instance(family=parse(SPEC), hidden=hidden)
-    write_json(folder / "s.json", secret_json(instance), force=True)
-    seal(folder)
+def commit_to_no_member():
+    """So that nobody finds it."""
+    data = load(SECRET)
+    hidden = hide((1, 2), data["seed"], data["nonce"])
+    edit(INSTANCE, commitments={what: hidden.commitment(what) for what in ("secret", "seed")})
+    edit(CHALLENGE, commitment=commitment(parse(SPEC), hidden))
+    store(SECRET, secret_json(Instance(family=parse(SPEC), hidden=hidden)))
+    seal()
 
 
-@attack(DamagedFile, "was altered", "as it was", False)
-@attack(DamagedFile, "made for another challenge", "resealed", True)
-@attack(Refuted, "altered after it was made", "as it was", True)
-def the_deadline_is_moved_after_submissions(secret, sealed, folder):
-    kept = (folder / "s.json").read_bytes()
-    edit(folder / "pub/challenge.json", lambda d: d.update(deadline="a week later"))
+def move_deadline(*, sealed=False, told=True):
+    kept = SECRET.read_bytes()
+    edit(CHALLENGE, deadline="a week later")
     if sealed:
-        seal(folder)
-    if secret == "as it was":
-        (folder / "s.json").write_bytes(kept)
+        seal()
+    if not told:
+        SECRET.write_bytes(kept)
 
 
-@attack(DamagedFile, r"c.safetensors is the submission .*a.safetensors again")
-def a_submission_is_given_twice(folder):
-    shutil.copy(folder / "a.safetensors", folder / "c.safetensors")
+def link(path):
+    path.rename("moved")
+    path.symlink_to(Path("moved").resolve())
 
 
-@attack(DamagedFile, "one submission a name", "ann")
-@attack(DamagedFile, "one submission a name", "Ann")
-def a_name_submits_twice(name, folder):
-    claim(folder, "c", name)
+def name_shard(name):
+    edit(INSTANCE, lambda d: d["examples"]["shards"][0].update(file=name))
+    seal()
 
 
-@attack(DamagedFile, "under another name", False)
-@attack(DamagedFile, "was not registered", True)
-def content_is_copied_under_another_name(registered, folder):
-    mine = read(folder, "a")
-    copy = claim(folder, "c", "cyd", str(list(mine.secret)))
+def count_fresh(count):
+    edit(CHALLENGE, lambda d: d["fresh"].update(count=count))
+    seal(fresh=False)
+
+
+OUTSIDE = ("../../etc/passwd", "/etc/passwd", "examples-0/../x.npz", "x")
+ORGANISERS = [
+    *((DamagedFile, "has changed", alter, which) for which in ("codes", "words")),
+    *((DamagedFile, "instance.json was altered", alter, w, seal_shard) for w in ("codes", "words")),
+    *(
+        (Refuted, "not those of the revealed", alter, w, seal_shard, seal)
+        for w in ("codes", "words")
+    ),
+    (DamagedFile, "fresh tokens were altered", alter_fresh),
+    (Refuted, "the fresh tokens are not those", alter_fresh, seal),
+    (Refuted, "the reference examples", alter_reference),
+    (Refuted, OPENS_NOT, alter_commitment, CHALLENGE, lambda d: d.update(commitment="ab" * 32)),
+    (
+        Refuted,
+        OPENS_NOT,
+        alter_commitment,
+        INSTANCE,
+        lambda d: d["commitments"].update(seed="ab" * 32),
+    ),
+    (Refuted, "another challenge", give_another_secret, False),
+    (Refuted, OPENS_NOT, give_another_secret, True),
+    (DamagedFile, "nonce", lengthen_nonce),
+    (Refuted, "no member of the family", commit_to_no_member),
+    (DamagedFile, "was altered", move_deadline),
+    (DamagedFile, "made for another challenge", partial(move_deadline, sealed=True)),
+    (Refuted, "altered after it was made", partial(move_deadline, sealed=True, told=False)),
+    *((DamagedFile, "plain files alone", link, path) for path in (FRESH, SHARD, INSTANCE)),
+    *((DamagedFile, "plain files alone", make, PUB / "more") for make in (os.mkdir, os.mkfifo)),
+    *((DamagedFile, "a shard is named", name_shard, name) for name in OUTSIDE),
+    (DamagedFile, "2 files of fresh tokens", shutil.copy, FRESH, PUB / "fresh.npz"),
+    (ToolkitError, "memory|at most", count_fresh, 1 << 39),
+    (ToolkitError, "tokens it should", count_fresh, 10_000),
+]
+
+# Participants who cheat.
+
+
+def copy_content(registered):
+    mine = read(A)
+    copy = claim(C, "cyd", str(list(mine.secret)))
     assert copy.content == mine.content
     assert copy.digest != mine.digest
     if registered:
-        (folder / "list").write_text(f"{mine.digest} ann\n{read(folder, 'b').digest} bob\n")
+        register(ann=A, bob=B)
 
 
-@attack(DamagedFile, "was altered", False)
-@attack(DamagedFile, "was not registered", True)
-def a_registered_digest_is_taken_over(resealed, folder):
-    mine, path = read(folder, "a"), folder / "a.safetensors"
-    (folder / "list").write_text(f"{mine.digest} ann\n")
-    edit(path, lambda m: m.update(name="cyd"))
+def register(more="", **paths):
+    LIST.write_text("".join(f"{read(p).digest} {name}\n" for name, p in paths.items()) + more)
+
+
+def take_over(resealed):
+    """Register another's digest: no submission of another name has it."""
+    mine = read(A)
+    register(ann=A)
+    edit(A, name="cyd")
     if resealed:
-        forged = Submission(
-            challenge=mine.challenge, name="cyd", salt=mine.salt, secret=mine.secret
-        )
-        edit(path, lambda m: m.update(digest=forged.digest))
+        forged = replace(mine, name="cyd")
+        edit(A, digest=forged.digest)
 
 
-@attack(DamagedFile, "was not registered")
-def a_digest_is_registered_by_another(folder):
-    (folder / "list").write_text(f"{read(folder, 'a').digest} cyd\n")
+def submit_elsewhere():
+    made = create(Path("other"), Path("o.json"), parse(SPEC), 100, SHAPE[0])
+    write_submission(C, by_predictions(made, "cyd", Path("p.npy")))
 
 
-@attack(DamagedFile, "another challenge")
-def a_submission_is_of_another_challenge(folder):
-    made = create(folder / "other/pub", folder / "other/s.json", parse(SPEC), 100, SHAPE[0])
-    other = by_predictions(made, "cyd", folder / "p.npy")
-    write_submission(folder / "c.safetensors", other)
+def predict(changed, **more):
+    rewrite(B, predictions=changed, **more)
 
 
-ODD = {
-    "in one number": (np.concatenate([[1e-300], np.zeros(1919)]).reshape(SHAPE), "its digest"),
-    "long": (np.zeros((61, 2, 16)), "is wanted"),
-    "float32": (np.zeros(SHAPE, np.float32), "numbers in float64"),
-    "nan": (np.full(SHAPE, np.nan), "finite"),
-    "infinite": (np.full(SHAPE, np.inf), "finite"),
-}
-for kind, (_, words) in ODD.items():
-
-    @attack(DamagedFile, words, kind)
-    def predictions_are_altered(kind, folder):
-        rewrite(folder / "b.safetensors", {"predictions": ODD[kind][0]})
+def truncate(path, size):
+    path.touch()
+    os.truncate(path, size)
 
 
-@attack(DamagedFile, "holds an array")
-def an_array_is_added(folder):
-    arrays = {"predictions": np.zeros(SHAPE), "more": np.zeros(3)}
-    rewrite(folder / "b.safetensors", arrays)
+def header(text, length=None):
+    size = struct.pack("<Q", len(text) if length is None else length)
+    C.write_bytes(size + text + bytes(15360))
 
 
-@attack(DamagedFile, "at most")
-def a_submission_of_a_terabyte(folder):
-    with (folder / "c.safetensors").open("wb") as file:
-        file.truncate(1 << 40)  # sparse
+ONE_ARRAY = b'"predictions":{"dtype":"F64","shape":[60,2,16],"data_offsets":[0,15360]}'
+PARTICIPANTS = [
+    (DamagedFile, r"c.safetensors is the submission a.safetensors again", shutil.copy, A, C),
+    *((DamagedFile, "one submission a name", claim, C, name) for name in ("ann", "Ann")),
+    (DamagedFile, "under another name", copy_content, False),
+    (DamagedFile, "was not registered", copy_content, True),
+    (DamagedFile, "was altered", take_over, False),
+    (DamagedFile, "was not registered", take_over, True),
+    (DamagedFile, "was not registered", partial(register, cyd=A)),
+    (DamagedFile, "another challenge", submit_elsewhere),
+    (DamagedFile, "its digest", predict, np.eye(1, 1920, 5).reshape(SHAPE) * 1e-300),
+    (DamagedFile, "is wanted", predict, np.zeros((61, 2, 16))),
+    (DamagedFile, "numbers in float64", predict, np.zeros(SHAPE, np.float32)),
+    (DamagedFile, "finite", predict, np.full(SHAPE, np.nan)),
+    (DamagedFile, "finite", predict, np.full(SHAPE, np.inf)),
+    (DamagedFile, "holds an array", partial(predict, np.zeros(SHAPE), more=np.zeros(3))),
+    (DamagedFile, "at most", truncate, C, 1 << 40),  # sparse: a terabyte of nothing
+    (DamagedFile, "stands twice", header, b"{" + ONE_ARRAY + b"," + ONE_ARRAY + b"}"),
+    (DamagedFile, "its header claims", header, b"{}", 1 << 60),
+]
+
+# Files of JSON, and scores that are forged.
 
 
-@attack(DamagedFile, "stands twice")
-def a_header_describes_an_array_twice(folder):
-    one = b'"predictions":{"dtype":"F64","shape":[60,2,16],"data_offsets":[0,15360]}'
-    text = b"{" + one + b"," + one + b"}"
-    (folder / "c.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + bytes(15360))
+def repeat_key(path):
+    text, (key, value) = path.read_text().rstrip(), next(iter(load(path).items()))
+    path.write_text(f"{text[:-1]}, {json.dumps(key)}: {json.dumps(value)}}}")
 
 
-@attack(DamagedFile, "its header claims")
-def the_header_claims_an_exabyte(folder):
-    (folder / "c.safetensors").write_bytes(struct.pack("<Q", 1 << 60) + b"{}")
+def register_in_scores(change):
+    edit(SCORES, registered=change(*(read(path).digest for path in (A, B))))
 
 
-for name in ("fresh.safetensors", "examples-00000.safetensors", "instance.json"):
-
-    @attack(DamagedFile, "plain files alone", name)
-    def a_public_file_is_a_link(name, folder):
-        (folder / "pub" / name).rename(folder / "moved")
-        (folder / "pub" / name).symlink_to(folder.resolve() / "moved")
-
-
-@attack(DamagedFile, "plain files alone", os.mkdir)
-@attack(DamagedFile, "plain files alone", os.mkfifo)
-def the_folder_holds_more(make, folder):
-    make(folder / "pub/more")
-
-
-for name in ("../../etc/passwd", "/etc/passwd", "examples-0/../x.npz", "x"):
-
-    @attack(DamagedFile, "a shard is named", name)
-    def a_shard_lies_outside_of_the_folder(name, folder):
-        public(folder, lambda d: d["examples"]["shards"][0].update(file=name))
-        seal_challenge(folder)
-
-
-@attack(DamagedFile, "2 files of fresh tokens")
-def there_are_two_files_of_fresh_tokens(folder):
-    shutil.copy(folder / "pub/fresh.safetensors", folder / "pub/fresh.npz")
-
-
-@attack(ToolkitError, "memory|at most", 1 << 39)
-@attack(ToolkitError, "tokens it should", 10_000)
-def fresh_tokens_are_counted_wrongly(count, folder):
-    data = load(folder / "pub/challenge.json")
-    del data["id"]
-    data["fresh"]["count"] = count
-    store(folder / "pub/challenge.json", data | {"id": digest(data)})
-
-
-for name in ("pub/challenge.json", "s.json", "scores.json"):
-
-    @attack(DamagedFile, "at most", name)
-    def json_of_a_gigabyte(name, folder):
-        os.truncate(folder / name, 1 << 30)
-
-    @attack(DamagedFile, "stands twice", name)
-    def a_key_stands_twice(name, folder):
-        text = (folder / name).read_text().rstrip().removesuffix("}")
-        key, value = next(iter(load(folder / name).items()))
-        (folder / name).write_text(f"{text}, {json.dumps(key)}: {json.dumps(value)}}}")
-
-
-for names in ("a", "b", ""):
-
-    @attack(Refuted, "entries has", names)
-    def scores_are_of_other_submissions(names, folder):
-        for name in set("ab") - set(names):
-            (folder / f"{name}.safetensors").unlink()
-
-
-@attack(Refuted, r"entries\[1\].risk is 1.0")
-def a_risk_is_forged(folder):
-    edit(folder / "scores.json", lambda d: d["entries"][1].update(risk=1.0 + 1e-8))
-
-
-@attack(Refuted, "registered", "")
-@attack(Refuted, "registered", f"{'0' * 64} cyd\n")
-def scores_are_of_another_list(more, folder):
+def score_with_another_list():
     """A list of digests is part of the scores: whoever has it sees whether it was that one."""
-    listed = {read(folder, name).digest: owner for name, owner in (("a", "ann"), ("b", "bob"))}
-    if more:
-        found = scores_of(folder, "a", "b", registered=listed)
-        write_json(folder / "scores.json", found.to_json(), force=True)
-    lines = "".join(f"{one} {name}\n" for one, name in listed.items())
-    (folder / "list").write_text(lines + more)
+    register(ann=A, bob=B)
+    found = scores_of(A, B, registered=read_digests([str(LIST)]))
+    write_json(SCORES, found.to_json(), force=True)
+    check()
+    register(ann=A, bob=B, more=f"{'0' * 64} cyd\n")
 
 
-@attack(DamagedFile, "was not registered", lambda one, two: {one: "bob"})
-@attack(DamagedFile, "scores.json is damaged", lambda one, two: [one, two])
-@attack(DamagedFile, "scores.json is damaged", lambda one, two: {"xyz": "ann"})
-@attack(DamagedFile, "scores.json is damaged", lambda one, two: {one: 5})
-@attack(DamagedFile, "scores.json is damaged", lambda one, two: {one: "ann", two: "Ann"})
-@attack(DamagedFile, "scores.json is damaged", lambda one, two: "ann")
-def the_list_in_the_scores_is_odd(value, folder):
-    digests = (read(folder, name).digest for name in "ab")
-    edit(folder / "scores.json", lambda d: d.update(registered=value(*digests)))
+FORGED = [
+    *((DamagedFile, "stands twice", repeat_key, path) for path in (CHALLENGE, SECRET, SCORES)),
+    *((DamagedFile, "at most", truncate, path, 1 << 30) for path in (CHALLENGE, SECRET, SCORES)),
+    *((Refuted, "entries has", path.unlink) for path in (A, B)),
+    (Refuted, "entries has", lambda: (A.unlink(), B.unlink())),
+    (
+        Refuted,
+        r"entries\[1\].risk is 1.0",
+        edit,
+        SCORES,
+        lambda d: d["entries"][1].update(risk=1 + 1e-8),
+    ),
+    (Refuted, "registered", partial(register, ann=A, bob=B)),
+    (Refuted, "registered", score_with_another_list),
+    (DamagedFile, "was not registered", register_in_scores, lambda one, two: {one: "bob"}),
+    *(
+        (DamagedFile, "scores.json is damaged", register_in_scores, change)
+        for change in (
+            lambda one, two: [one, two],
+            lambda one, two: {"xyz": "ann"},
+            lambda one, two: {one: 5},
+            lambda one, two: {one: "ann", two: "Ann"},
+            lambda one, two: "ann",
+        )
+    ),
+]
+ATTACKS = [*ORGANISERS, *PARTICIPANTS, *FORGED]
 
 
-@pytest.mark.parametrize(("change", "error", "words"), ATTACKS)
-def test_an_attack_is_refused(here, change, error, words):
-    change(here)
+def named(attack):
+    return getattr(attack[2], "func", attack[2]).__name__
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=map(named, ATTACKS))
+def test_an_attack_is_refused(attack):
+    error, words, change, *given = attack
+    change(*given)
     with little_memory(), pytest.raises(error, match=words) as refused:
-        check(here)
+        check()
     assert "\n" not in str(refused.value)
 
 
 # What must pass beside them.
 
 
-def test_two_who_registered_the_same_secret_both_count(here):
-    one, two = read(here, "a"), claim(here, "c", "cyd", str(list(read(here, "a").secret)))
-    both = scores_of(here, "a", "c", registered={one.digest: "Ann", two.digest: "cyd"})
+def test_two_who_registered_the_same_secret_both_count():
+    one, two = read(A), claim(C, "cyd", str(list(read(A).secret)))
+    both = scores_of(A, C, registered={one.digest: "Ann", two.digest: "cyd"})
     assert [(e.name, e.rank, e.risk) for e in both.entries] == [("ann", 1, 0.0), ("cyd", 1, 0.0)]
 
 
-def test_the_digest_hides_what_it_commits_to(here):
-    challenge = read_challenge(here / "pub")
-    assert len({by_secret(challenge, "ann", "[1,2,3]").digest for _ in range(20)}) == 20
+def test_the_digest_hides_what_it_commits_to():
+    assert len({claim(C, "ann", "[1,2,3]").digest for _ in range(20)}) == 20
 
 
-def test_scores_of_another_machine_differ_by_rounding_only(here):
-    edit(here / "scores.json", lambda d: d["entries"][1].update(risk=1.0 + 1e-12))
-    check(here)
+def test_scores_of_another_machine_differ_by_rounding_only():
+    edit(SCORES, lambda d: d["entries"][1].update(risk=1.0 + 1e-12))
+    check()
 
 
 @pytest.mark.parametrize(("size", "held"), [(1e-13, True), (1e-6, False)])
-def test_real_labels_are_held_to_rounding(here, size, held):
-    shutil.rmtree(here / "pub")
-    (here / "s.json").unlink()
-    create(here / "pub", here / "s.json", parse("nice:m=2,k=2,d=6"), 50, 30)
-    arrays = load_file(here / SHARD)
+def test_real_labels_are_held_to_rounding(size, held):
+    shutil.rmtree(PUB)
+    SECRET.unlink()
+    create(PUB, SECRET, parse("nice:m=2,k=2,d=6"), 50, 30)
+    arrays = load_file(SHARD)
     arrays["y"][9, 1, 2] += size
-    rewrite(here / SHARD, arrays)
-    sha256 = hashlib.sha256(arrays["words"].tobytes() + arrays["y"].tobytes()).hexdigest()
-    public(here, lambda d: d["examples"]["shards"][0].update(sha256=sha256))
-    seal_challenge(here)
+    rewrite(SHARD, **arrays)
+    seal_shard("y")
+    seal(fresh=False)
     if held:
-        assert not reveal(read_challenge(here / "pub"), here / "s.json").exact
+        assert not reveal(read_challenge(PUB), SECRET).exact
     else:
         with pytest.raises(Refuted, match="altered"):
-            reveal(read_challenge(here / "pub"), here / "s.json")
+            reveal(read_challenge(PUB), SECRET)
 
 
 # What a participant gives to be packed.
@@ -581,9 +545,9 @@ GIVEN = [(name, "[1,2,3]") for name in NAMES] + [("ann", secret) for secret in S
 
 
 @pytest.mark.parametrize(("name", "secret"), GIVEN, ids=range(len(GIVEN)))
-def test_odd_names_and_secrets_are_refused(here, name, secret):
+def test_odd_names_and_secrets_are_refused(name, secret):
     with pytest.raises(UsageError) as error:
-        by_secret(read_challenge(here / "pub"), name, secret)
+        by_secret(read_challenge(PUB), name, secret)
     assert str(error.value).isascii()
     assert str(error.value).isprintable()
     assert len(str(error.value)) < 600
@@ -613,36 +577,36 @@ FILES = {
 
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.parametrize("suffix", ["npy", "npz", "safetensors", "raw.npz"])
-def test_odd_files_of_predictions_are_refused(here, kind, suffix):
-    path, content = here / f"x.{suffix}", FILES[kind]
+def test_odd_files_of_predictions_are_refused(kind, suffix):
+    path, content = Path(f"x.{suffix}"), FILES[kind]
     if isinstance(content, np.ndarray):
-        np.save(here / "array.npy", content, allow_pickle=True)
-        content = (here / "array.npy").read_bytes()
+        np.save(Path("array.npy"), content, allow_pickle=True)
+        content = Path("array.npy").read_bytes()
     if suffix == "npz":
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("predictions.npy", content)
     else:
         path.write_bytes(content)
     with pytest.raises(ToolkitError, match="x") as error:
-        by_predictions(read_challenge(here / "pub"), "ann", path)
+        by_predictions(read_challenge(PUB), "ann", path)
     assert "\n" not in str(error.value)
-    assert not (here / "pwned").exists()
+    assert not Path("pwned").exists()
 
 
-def test_what_is_right_is_read_from_all_three(here):
-    challenge = read_challenge(here / "pub")
+def test_what_is_right_is_read_from_all_three():
+    challenge = read_challenge(PUB)
     values = np.random.default_rng(0).normal(size=SHAPE)
-    np.save(here / "x.npy", np.asfortranarray(values))
-    np.savez_compressed(here / "x.npz", predictions=values, other=np.zeros(3))
-    save_file({"any": values}, here / "x.safetensors")
+    np.save(Path("x.npy"), np.asfortranarray(values))
+    np.savez_compressed(Path("x.npz"), predictions=values, other=np.zeros(3))
+    save_file({"any": values}, Path("x.safetensors"))
     for suffix in ("npy", "npz", "safetensors"):
-        found = by_predictions(challenge, "ann", here / f"x.{suffix}")
+        found = by_predictions(challenge, "ann", Path(f"x.{suffix}"))
         assert (found.predictions == values).all()
-    np.save(here / "x.npy", np.ones(SHAPE, np.int8))
-    assert by_predictions(challenge, "ann", here / "x.npy").predictions.dtype == np.float64
-    np.savez(here / "x.npz", a=values, b=values)
+    np.save(Path("x.npy"), np.ones(SHAPE, np.int8))
+    assert by_predictions(challenge, "ann", Path("x.npy")).predictions.dtype == np.float64
+    np.savez(Path("x.npz"), a=values, b=values)
     with pytest.raises(UsageError, match="one is wanted"):
-        by_predictions(challenge, "ann", here / "x.npz")
+        by_predictions(challenge, "ann", Path("x.npz"))
 
 
 def bomb(path: Path, member: str, start: bytes = b"") -> None:
@@ -657,15 +621,15 @@ def bomb(path: Path, member: str, start: bytes = b"") -> None:
 
 
 @pytest.mark.parametrize("lie", [False, True])
-def test_predictions_are_not_unpacked_beyond_their_size(here, lie):
-    bomb(here / "x.npz", "predictions.npy", npy(str(SHAPE)))
+def test_predictions_are_not_unpacked_beyond_their_size(lie):
+    bomb(Path("x.npz"), "predictions.npy", npy(str(SHAPE)))
     if lie:  # about its size
-        whole, size = (here / "x.npz").read_bytes(), struct.pack("<I", (1 << 26) + 128)
+        whole, size = Path("x.npz").read_bytes(), struct.pack("<I", (1 << 26) + 128)
         assert size in whole
         small = struct.pack("<I", 128 + 8 * 1920)
-        (here / "x.npz").write_bytes(whole.replace(size, small))
+        Path("x.npz").write_bytes(whole.replace(size, small))
     with little_memory(), pytest.raises(DamagedFile):
-        by_predictions(read_challenge(here / "pub"), "ann", here / "x.npz")
+        by_predictions(read_challenge(PUB), "ann", Path("x.npz"))
 
 
 @pytest.mark.parametrize("place", ["pub/examples-00000.npz", "pub/fresh.npz"])
@@ -695,17 +659,17 @@ ONE, TWO = "ab" * 32, "0f" * 32
         (["gigabyte"], DamagedFile, "at most"),
     ],
 )
-def test_odd_lists_of_digests_are_refused(here, given, error, words):
-    (here / "list").write_text(f"{ONE}  ann\n" * 3)
-    (here / "words").write_text("xyz\n")
-    (here / "nameless").write_text(f"{ONE}\n")
-    (here / "upper").write_text(f"{ONE.upper()} ann\n")
-    (here / "gigabyte").touch()
-    os.truncate(here / "gigabyte", 1 << 30)
+def test_odd_lists_of_digests_are_refused(given, error, words):
+    Path("list").write_text(f"{ONE}  ann\n" * 3)
+    Path("words").write_text("xyz\n")
+    Path("nameless").write_text(f"{ONE}\n")
+    Path("upper").write_text(f"{ONE.upper()} ann\n")
+    Path("gigabyte").touch()
+    os.truncate(Path("gigabyte"), 1 << 30)
     with pytest.raises(error, match=words):
         read_digests(given)
 
 
-def test_digests_are_read_from_files(here):
-    (here / "digests").write_text(f"# published\n{ONE}  ann\n\n{TWO} Bob B.\n{ONE} ann\n")
-    assert read_digests([str(here / "digests"), f"{ONE} ann"]) == {ONE: "ann", TWO: "Bob B."}
+def test_digests_are_read_from_files():
+    Path("digests").write_text(f"# published\n{ONE}  ann\n\n{TWO} Bob B.\n{ONE} ann\n")
+    assert read_digests(["digests", f"{ONE} ann"]) == {ONE: "ann", TWO: "Bob B."}
