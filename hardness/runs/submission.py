@@ -210,15 +210,9 @@ def write_submission(path: Path, found: Submission, force: bool = False) -> None
     """Write a submission as .safetensors; raises UsageError, AlreadyExists."""
     require_safetensors(path, force)
     arrays = {} if found.predictions is None else {"predictions": found.predictions}
-    said = _SubmissionJSON(
-        format=SUBMISSION,
-        challenge=found.challenge,
-        name=found.name,
-        salt=found.salt.hex(),
-        secret=None if found.secret is None else list(found.secret),
-        digest=found.digest,
-    )
-    write_tensors(path, arrays, structs.asdict(said))
+    said = {"format": SUBMISSION, "challenge": found.challenge, "name": found.name}
+    said |= {"salt": found.salt.hex(), "secret": found.secret, "digest": found.digest}
+    write_tensors(path, arrays, said)
 
 
 def require_safetensors(path: Path, force: bool = False) -> None:
@@ -482,21 +476,22 @@ def read_digests(given: Sequence[str]) -> dict[str, str]:
     """
     names: dict[str, str] = {}
     digests: dict[str, str] = {}
-    for line in (line for text in given for line in _lines(text)):
-        one, _, name = line.strip().partition(" ")
-        name = name.strip()
-        _require_name(name)
-        if digests.setdefault(name.lower(), one) != one:
-            raise UsageError(f"{name} has two digests among those registered: one a name counts")
-        if names.setdefault(one, name) != name:
-            raise UsageError(f"{one} is registered by {names[one]} and by {name}")
+    for text in given:
+        for line in [text] if _LINE.match(text) else _lines(text):
+            one, _, name = line.strip().partition(" ")
+            name = name.strip()
+            _require_name(name)
+            if digests.setdefault(name.lower(), one) != one:
+                raise UsageError(
+                    f"{name} has two digests among those registered: one a name counts"
+                )
+            if names.setdefault(one, name) != name:
+                raise UsageError(f"{one} is registered by {names[one]} and by {name}")
     return names
 
 
 def _lines(text: str) -> list[str]:
-    """Give the digests and names of an argument: itself, or the lines of a file."""
-    if _LINE.match(text):
-        return [text]
+    """Read the digests and names in a file; raises UsageError where it is not one, DamagedFile."""
     try:
         there = Path(text).exists()
     except (OSError, ValueError):
