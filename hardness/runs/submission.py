@@ -210,8 +210,14 @@ def write_submission(path: Path, found: Submission, force: bool = False) -> None
     """Write a submission as .safetensors; raises UsageError, AlreadyExists."""
     require_safetensors(path, force)
     arrays = {} if found.predictions is None else {"predictions": found.predictions}
-    said = {"format": SUBMISSION, "challenge": found.challenge, "name": found.name}
-    said |= {"salt": found.salt.hex(), "secret": found.secret, "digest": found.digest}
+    said = {
+        "format": SUBMISSION,
+        "challenge": found.challenge,
+        "name": found.name,
+        "salt": found.salt.hex(),
+        "secret": found.secret,
+        "digest": found.digest,
+    }
     write_tensors(path, arrays, said)
 
 
