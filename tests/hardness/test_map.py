@@ -16,23 +16,25 @@ from hardness.oracles import Budget
 from hardness.report.figures import draw, numbers
 from hardness.report.parity_map import of_map
 from hardness.report.parity_map_words import map_words
+from hardness.runs.information import (
+    entropy,
+    fano,
+    least_of_layer,
+    least_open,
+    log_pmf,
+    success_at_least,
+    success_at_most,
+)
 from hardness.runs.noisy_parity import (
     SPARE,
     Rates,
     curves,
     effort,
-    entropy,
-    fano,
-    least_of_layer,
-    least_open,
     log_groups,
-    log_pmf,
     measure,
     noisy_map,
     ratio,
     read_map,
-    success_at_least,
-    success_at_most,
     usual,
 )
 from hardness.upper import Outcome
