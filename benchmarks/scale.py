@@ -91,9 +91,9 @@ class Echo(Executor):
         future.set_result([self._answer(json.loads(payload)) for payload in payloads])
         return future
 
-    def _answer(self, job: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, job: dict[str, Any]) -> Finished:
         same = {name: job[name] for name in ("spec", "learner", "seed")}
-        return Finished(key="", result={**self._done, **same}, seconds=0.001).to_json()
+        return Finished(key="", result={**self._done, **same}, seconds=0.001)
 
 
 def a_million(folder: Path) -> tuple[list[str], float, float]:
@@ -106,7 +106,7 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
     start = time.perf_counter()
     with create(store) as writer:
         done = next(iter(cells(sweep.runs[0]))).job(0).do()
-        engine = Engine("echo", Echo(done), slots=64)
+        engine = Engine("echo", Echo(done), None, 64)
         seen: list[float] = []
         drive(sweep, writer, engine, report=lambda _: seen.append(time.perf_counter()))
         planned = seen[0] - start  # with the first writing
@@ -122,7 +122,7 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
     start = time.perf_counter()
     with reopen(store) as writer:
         checked = time.perf_counter() - start
-        engine = Engine("echo", Echo(done), slots=64)
+        engine = Engine("echo", Echo(done), None, 64)
         drive(sweep, writer, engine)
         resumed = time.perf_counter() - start - checked
     start = time.perf_counter()

@@ -11,18 +11,19 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 from threading import Thread
+from threading import local as local_to_thread
 from typing import Any
 from uuid import uuid4
 
 from hardness.sweep.pool import (
     Engine,
     Finished,
-    attempt,
+    Limits,
+    Worker,
     inherited,
     key_of,
     local,
     require_jobs,
-    stop,
 )
 from instances.errors import ToolkitError, UsageError
 from instances.extras import require_extra
@@ -61,12 +62,28 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
         yield _Dask(client, f"dask:{address}")
 
 
+_mine = local_to_thread()
+_stopped: set[str] = set()  # engines
+
+
+def attempt(engine: str, payloads: Sequence[str], limits: Limits) -> list[Finished]:
+    """Do jobs on the worker process of this thread of a dask worker; raises Aborted once `stop`."""
+    if not hasattr(_mine, "worker"):
+        _mine.worker = Worker()
+    return [_mine.worker.do(one, limits, lambda: engine in _stopped) for one in payloads]
+
+
+def stop(engine: str) -> None:
+    """End what this dask worker does for an engine."""
+    _stopped.add(engine)
+
+
 class _Dask(Engine):
     def __init__(self, client: Any, name: str) -> None:
         # Not pure: the same job may be asked for twice, and is then done twice.
         self._id = uuid4().hex
-        work = partial(attempt, engine=self._id)
-        super().__init__(name, client.get_executor(pure=False), 0, BATCH, work)
+        work = partial(attempt, self._id)
+        super().__init__(name, client.get_executor(pure=False), work, 0, BATCH)
         self._client = client
         self._require_workers()
 
@@ -229,15 +246,11 @@ def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
 
 @contextmanager
 def _client(distributed: Any, there: Any, security: Any = None) -> Iterator[Any]:
-    try:
-        with warnings.catch_warnings():  # what differs is said by _require_workers
-            warnings.simplefilter("ignore")
-            client = distributed.Client(
-                there, timeout=_PATIENCE, set_as_default=False, security=security
-            )
-    except (OSError, RuntimeError, ValueError) as error:
-        said = " ".join(str(error).split())[:300]
-        raise ToolkitError(f"the scheduler does not answer: {said}") from error
+    with warnings.catch_warnings():  # what differs is said by _require_workers
+        warnings.simplefilter("ignore")
+        client = distributed.Client(
+            there, timeout=_PATIENCE, set_as_default=False, security=security
+        )
     try:
         yield client
     finally:

@@ -41,8 +41,6 @@ from instances.limits import readable_bytes
 # memory: over its hard limit. raised: an exception that is a fault. refused: a ToolkitError, such
 # as a size that does not fit here.
 Failure = Literal["died", "overdue", "memory", "raised", "refused"]
-Answer = Callable[[str], dict[str, Any]]
-Batch = Future[list[dict[str, Any]]]
 
 _ENVIRONMENT = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -97,14 +95,10 @@ class Finished:
     seconds: float = 0.0
     where: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Write it."""
-        return dict(vars(self))  # not asdict: it would copy the result, at any depth
 
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> "Finished":
-        """Read it."""
-        return Finished(**data)
+Answer = Callable[[str], dict[str, Any]]
+Work = Callable[[Sequence[str], Limits], list[Finished]]
+Batch = Future[list[Finished]]
 
 
 def key_of(payload: str) -> str:
@@ -353,45 +347,19 @@ def resident(root: int, limit: int) -> int:
 
     Above the limit, of a page that n of them share each counts 1/n, where the system tells.
     """
-    tree, held, shared = [root, *below(root)], 0, 0
-    for pid in tree:
-        with suppress(psutil.Error):
-            held += psutil.Process(pid).memory_info().rss
-    if held <= limit or len(tree) == 1:
-        return held
-    for pid in tree:
-        with suppress(psutil.NoSuchProcess):
-            process = psutil.Process(pid)
-            try:
-                shared += process.memory_full_info().pss
-            except (psutil.AccessDenied, AttributeError):  # closed to us, or not on Linux
-                shared += process.memory_info().rss
-    return shared
+    tree = [root, *below(root)]
+    held = sum(_bytes(pid, "rss") for pid in tree)
+    return held if held <= limit or len(tree) == 1 else sum(_bytes(pid, "pss") for pid in tree)
 
 
-_mine = threading.local()
-_stopped: set[str] = set()
-
-
-def attempt(payloads: list[str], limits: dict[str, Any], engine: str = "") -> list[dict[str, Any]]:
-    """Do the jobs of payloads on the worker process of this thread: each a `Finished` as JSON.
-
-    limits: the fields of Limits. Raises Aborted once `stop(engine)` was called in this process.
-    """
-    if not hasattr(_mine, "worker"):
-        _mine.worker = Worker()
-    return _each(_mine.worker, payloads, limits, lambda: engine in _stopped)
-
-
-def stop(engine: str) -> None:
-    """End what this process does for an engine."""
-    _stopped.add(engine)
-
-
-def _each(
-    worker: Worker, payloads: list[str], limits: dict[str, Any], stopped: Callable[[], bool]
-) -> list[dict[str, Any]]:
-    return [worker.do(one, Limits(**limits), stopped).to_json() for one in payloads]
+def _bytes(pid: int, which: Literal["rss", "pss"]) -> int:
+    with suppress(psutil.Error):  # it is gone
+        process = psutil.Process(pid)
+        if which == "pss":
+            with suppress(psutil.AccessDenied, AttributeError):  # closed to us, or not on Linux
+                return process.memory_full_info().pss
+        return process.memory_info().rss
+    return 0
 
 
 # Engines, for the driver
@@ -400,12 +368,12 @@ def _each(
 class Engine:
     """Where jobs are done: `work` on an executor whose workers are threads, here or elsewhere.
 
-    name: as in messages and in a store. slots: how many jobs it does at once, now. batch: how many
-    jobs one task may usefully hold where they are short, 1 where a task costs next to nothing.
+    name: as in messages and in a store. batch: how many jobs one task may usefully hold where they
+    are short, 1 where a task costs next to nothing.
     """
 
     def __init__(
-        self, name: str, executor: Executor, slots: int, batch: int = 1, work: Any = attempt
+        self, name: str, executor: Executor, work: Work, slots: int, batch: int = 1
     ) -> None:
         self.name, self.executor, self.batch = name, executor, batch
         self._slots, self._work, self._stopped = slots, work, False
@@ -421,7 +389,7 @@ class Engine:
         payloads: {"kind": ..., **job.to_json()} as texts.
         """
         try:
-            return self.executor.submit(self._work, list(payloads), dict(vars(limits)))
+            return self.executor.submit(self._work, payloads, limits)
         except Exception as error:
             raise self._lost(error) from error
 
@@ -431,7 +399,7 @@ class Engine:
         Aborted where it was told to stop; another where the engine itself is gone.
         """
         try:
-            return [Finished.from_json(one) for one in future.result()]
+            return future.result()
         except Exception as error:  # a task that was cancelled too
             if self._stopped or isinstance(error, Aborted):
                 raise Aborted(f"{self.name} was told to stop") from error
@@ -473,12 +441,12 @@ class _Local(Engine):
         self._idle: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
             self._idle.put(worker)
-        super().__init__("local", ThreadPoolExecutor(jobs, "worker"), jobs, work=self._do)
+        super().__init__("local", ThreadPoolExecutor(jobs, "worker"), self._do, jobs)
 
-    def _do(self, payloads: list[str], limits: dict[str, Any]) -> list[dict[str, Any]]:
+    def _do(self, payloads: Sequence[str], limits: Limits) -> list[Finished]:
         worker = self._idle.get()
         try:
-            return _each(worker, payloads, limits, lambda: self._stopped)
+            return [worker.do(one, limits, lambda: self._stopped) for one in payloads]
         finally:
             self._idle.put(worker)
 

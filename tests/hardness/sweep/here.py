@@ -34,7 +34,7 @@ class Here(Executor):
                 found = Finished(key=job.key, failure=failure, why="as asked for", attempts=3)
             else:
                 found = Finished(key=job.key, result=job.do(), seconds=0.01)
-            results.append(found.to_json())
+            results.append(found)
         future.set_result(results)
         return future
 
@@ -45,7 +45,7 @@ def sweep_here(monkeypatch, text, store, executor=None, batch=1, **how):
 
     @contextmanager
     def here(name, jobs):
-        yield Engine("local", executor, slots=jobs, batch=batch)
+        yield Engine("local", executor, None, jobs, batch)
 
     monkeypatch.setattr("hardness.sweep.drive.engine_of", here)
     sweep = text if not isinstance(text, str) else read_text(text, "test")

@@ -1,7 +1,6 @@
 """The engine dask: as on this machine, whoever is lost of the cluster; all need the extra."""
 
 import importlib.metadata
-import json
 import os
 import signal
 import socket
@@ -17,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from hardness.oracles import Budget
-from hardness.sweep import cluster, pool
+from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
 from hardness.sweep.pool import Aborted, Limits, Worker, local
 from hardness.upper.isolated import level
@@ -42,8 +41,8 @@ def distributed():
 
 def _misbehave(on):
     """Let workers that are made from now on do jobs that misbehave, or not; forget the others."""
-    pool.Worker = partial(Worker, answer) if on else Worker
-    pool._mine = threading.local()
+    cluster.Worker = partial(Worker, answer) if on else Worker
+    cluster._mine = threading.local()
 
 
 @pytest.fixture(scope="module")
@@ -363,11 +362,6 @@ def test_stderr_stays_quiet(tmp_path):
     )
     found = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=90)
     assert (found.returncode, found.stdout, found.stderr) == (0, "raised\n", "")
-
-
-def test_payloads_are_json_on_the_way(three):
-    task = three.submit(runs(3)[:1], NONE)
-    assert json.loads(json.dumps(task.result())) == task.result()
 
 
 INTRUDER = '''

@@ -164,7 +164,7 @@ def test_an_engine_that_has_lost_all_workers_is_not_waited_for_for_ever(monkeypa
         slots = 0
 
     monkeypatch.setattr(drive, "_ASKED", -1.0)
-    found = drive.InFlight(Empty("dask:tcp://there", Here(), 0), Limits(), drive.Tally(1))
+    found = drive.InFlight(Empty("dask:tcp://there", Here(), None, 0), Limits(), drive.Tally(1))
     assert found.room
     monkeypatch.setattr(drive, "_ALONE", -1.0)
     with pytest.raises(ToolkitError, match="dask:tcp://there has had no workers for"):
