@@ -17,6 +17,7 @@ FIELDS = {
     "certificates",
     "runs",
     "not_run",
+    "paired",
 }
 RUNGS = ("--on", "parity:d=8,m=2", "--on", "parity:d=9,m=3")
 

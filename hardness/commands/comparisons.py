@@ -70,9 +70,11 @@ def compare(
     """
     from hardness.lower import Terms
     from hardness.report.demo import write_results
+    from hardness.report.paired import paired_words
     from hardness.report.scaling import scaling_words
     from hardness.report.summary import comparison_table
     from hardness.runs import Cut, compare, distinct, usual, values_of
+    from hardness.runs.paired import paired
     from hardness.sweep.resumable import resumable
     from instances.disk import new_folder, refuse_foreign, refuse_unwritable
     from instances.errors import ToolkitError
@@ -116,7 +118,12 @@ def compare(
                 raise type(why)(f"{why}{done}") from cut
             raise click.Abort(f"interrupted{done}" if done else "") from cut
         keep(found)
-    text = f"{comparison_table(found)}\n\n{scaling_words(found)}"
+    pairs = paired(found.runs)
+    parts = [comparison_table(found), scaling_words(found)]
+    if pairs:
+        short = dict(zip(found.learner_names, found.learners, strict=True))
+        parts.append(paired_words(pairs, lambda name: short[name]))
+    text = "\n\n".join(parts)
     emit(to, found.to_json(), text, write=False)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from hardness.report.paired import paired_words
 from hardness.report.text import big, bound, number, table, wrap
 from hardness.runs.run import OVERTIME
 from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, needed
@@ -21,6 +22,9 @@ def stress_words(found: Stress) -> str:
     blocks = ["\n".join(wrap(headline(found, climb)) for climb in own)]
     blocks += [_overview(found)]
     blocks += [_costs(found, climb) for climb in own if climb.rungs]
+    if pairs := found.paired:
+        names = {climb.learner: climb.asked for climb in found.climbs}
+        blocks += [paired_words(pairs, lambda name: names[name])]
     blocks += ["\n".join(wrap(line) for line in [*certified_words(found), *_terms(found)])]
     return "\n\n".join(blocks)
 

@@ -12,6 +12,7 @@ from hardness.lower import Certificate, Terms, certify
 from hardness.oracles import Budget
 from hardness.runs.difference import difference
 from hardness.runs.fits import scaling
+from hardness.runs.paired import contradiction, paired
 from hardness.runs.planned import Do, Planned, here
 from hardness.runs.ranges import Value, numbers, whole
 from hardness.runs.run import Run, require_support
@@ -63,7 +64,7 @@ class Comparison:
         return list(self.canonical) or [learner_spec(parse_learner(one)) for one in self.learners]
 
     def to_json(self) -> dict[str, Any]:
-        """Write it as JSON, with the growth that is fitted to its runs."""
+        """Write it as JSON, with fitted growth and learners compared in pairs."""
         return {
             "format": FORMAT,
             "spec": self.spec,
@@ -78,6 +79,7 @@ class Comparison:
             "certificates": [c.to_json() for c in self.certificates],
             "runs": [r.to_json() for r in self.runs],
             "scaling": scaling(self).to_json(),
+            "paired": [one.to_json() for one in paired(self.runs)],
         }
 
 
@@ -269,7 +271,7 @@ def write_comparison(path: Path, comparison: Comparison, force: bool = False) ->
 
 
 class _Written(msgspec.Struct, frozen=True):
-    """A comparison as JSON: earlier files lack the budget and the fitted growth."""
+    """A comparison as JSON: earlier files lack the budget, the fitted growth and the pairs."""
 
     spec: str
     parameter: str
@@ -283,13 +285,14 @@ class _Written(msgspec.Struct, frozen=True):
     runs: list[dict[str, Any]]
     budget: dict[str, Any] | None = None
     scaling: Any = msgspec.UNSET
+    paired: Any = msgspec.UNSET
 
 
 def read_comparison(path: Path) -> Comparison:
     """Read a comparison, or results.json in a folder; raises DamagedFile.
 
     The certificates are made again from their specs and must equal the stored ones, as must the
-    fitted growth, where it is stored.
+    fitted growth and the comparisons of pairs, where they are stored.
     """
     if path.is_dir():
         path = path / "results.json"
@@ -354,7 +357,12 @@ def _inconsistency(found: Comparison, written: _Written) -> str | None:
         reason = inconsistency(r)
         if reason:
             return reason
-    if written.scaling is msgspec.UNSET:
-        return None
-    grown = difference(written.scaling, scaling(found).to_json(), _ROUNDING, _ROUNDING)
-    return f"its fitted growth is not that of its runs: {grown}" if grown else None
+    if written.scaling is not msgspec.UNSET:
+        grown = difference(written.scaling, scaling(found).to_json(), _ROUNDING, _ROUNDING)
+        if grown:
+            return f"its fitted growth is not that of its runs: {grown}"
+    if written.paired is not msgspec.UNSET:
+        pairs = contradiction(written.paired, paired(found.runs))
+        if pairs:
+            return f"its pairs of learners are not those of its runs: {pairs}"
+    return None

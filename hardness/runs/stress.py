@@ -26,6 +26,7 @@ import msgspec
 from hardness.claims import vacuous
 from hardness.lower import Terms, certify
 from hardness.oracles import Budget
+from hardness.runs.paired import Paired, contradiction, paired
 from hardness.runs.planned import Do, Planned, here
 from hardness.runs.run import Run
 from hardness.runs.validate import inconsistency
@@ -277,6 +278,12 @@ class Stress:
         return tuple(r for climb in self.climbs for trials in climb.rungs for r in trials.runs)
 
     @property
+    def paired(self) -> tuple[Paired, ...]:
+        """Every learner beside every other, references beside each other apart."""
+        own = [climb.learner for climb in self.climbs if not climb.reference]
+        return paired(self.runs, about=own)
+
+    @property
     def refusals(self) -> tuple[Refusal, ...]:
         """Every trial that could not be run."""
         trials = (t for climb in self.climbs for rung in climb.rungs for t in rung.trials)
@@ -458,6 +465,7 @@ def to_json(found: Stress) -> dict[str, Any]:
         "certificates": [_certified(one) for one in found.certified],
         "runs": [run.to_json() for run in found.runs],
         "not_run": [asdict(one) for one in found.refusals],
+        "paired": [one.to_json() for one in found.paired],
     }
 
 
@@ -487,8 +495,10 @@ def read_stress(path: Path) -> Stress:
                         again["ladder"]["rungs"], data["ladder"]["rungs"], strict=True
                     )
                 ]
-            derived = again.keys() - {"runs"}  # which are read, not derived
+            derived = again.keys() - {"runs", "paired"}  # runs are read, not derived
             differs = [name for name in again if name in derived and again[name] != data[name]]
+            if "paired" in data and contradiction(data["paired"], found.paired):
+                differs.append("pairs of learners")  # which earlier files do not have
             reason = f"its {differs[0]} do not follow from its runs" if differs else None
     except UnknownFamily as error:
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error

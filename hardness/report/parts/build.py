@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hardness.report.parts.cards import cards
 from hardness.report.parts.charts import charts
-from hardness.report.parts.growth import growth
+from hardness.report.parts.growth import growth, pairs
 from hardness.report.parts.material import Material, of_comparison, of_results, of_store
 from hardness.report.parts.provenance import provenance, reproduction
 from hardness.report.parts.records import Report
@@ -15,6 +15,8 @@ from hardness.report.parts.tables import learner_rows, runs_table
 from hardness.report.text import count
 from hardness.runs import Comparison, scaling
 from hardness.runs.table import Slice
+
+_PAIRED = 12  # slices of which learners are compared in pairs
 
 
 def report_of(path: Path) -> Report:
@@ -59,6 +61,7 @@ def report(material: Material) -> Report:
         cards=tuple(shown),
         diagnoses=diagnoses(material.rows),
         growth=tuple(one for one in fitted if one),
+        paired=tuple(filter(None, map(pairs, ordered[:_PAIRED]))),
         reproduce=reproduction(material, drawn, shown),
         provenance=provenance(material),
         left_out=(*not_drawn, *not_shown, *(parts if material.parts else [])),

@@ -1,12 +1,24 @@
-"""Fitted growth of the slices of a report, as tables."""
+"""Fitted growth of the slices of a report, and their learners in pairs, as tables."""
 
-from hardness.report.parts.records import Cell, Growth, Table
+from hardness.report.paired import HEADER as PAIR_HEADER
+from hardness.report.paired import TITLE, note, row
+from hardness.report.parts.records import Cell, Growth, Pairs, Table
 from hardness.report.scaling import NOTE, cells, left_out
 from hardness.runs.fits import CONFIDENCE, Scaling
-from hardness.runs.table import Slice
+from hardness.runs.paired import paired
+from hardness.runs.table import Slice, short
 from instances.parameters import plain
 
 HEADER = ("learner", "cost", "sizes", "power law", "exponential, a unit", "which", "certified")
+
+
+def slice_title(one: Slice) -> str:
+    """Name a slice by its spec, its sizes and what tells it from the others."""
+    comparison = one.comparison
+    low, high = plain(comparison.values[0]), plain(comparison.values[-1])
+    sizes = low if low == high else f"{low} to {high}"
+    told = f" ({one.words})" if one.choice else ""
+    return f"{comparison.spec}, {comparison.parameter} = {sizes}{told}"
 
 
 def growth(one: Slice, found: Scaling) -> Growth | None:
@@ -23,12 +35,18 @@ def growth(one: Slice, found: Scaling) -> Growth | None:
     for quantity in found.certified:
         power = "-" if quantity.exponent is None else f"{found.parameter}^{quantity.exponent:.2f}"
         rows.append(("certified", quantity.quantity, str(len(quantity.values)), power, "", "", ""))
-    low, high = plain(comparison.values[0]), plain(comparison.values[-1])
     return Growth(
-        title=f"{comparison.spec}, {found.parameter} = {low} to {high}"
-        + (f" ({one.words})" if one.choice else "")
-        + f", {CONFIDENCE:.0%} intervals",
+        title=f"{slice_title(one)}, {CONFIDENCE:.0%} intervals",
         fits=Table(header=HEADER, rows=tuple(rows)),
         left_out=tuple(left_out(comparison, found)),
         note=NOTE,
     )
+
+
+def pairs(one: Slice) -> Pairs | None:
+    """Lay out the pairs of learners of a slice; None where no two ran on one instance."""
+    found = paired(one.rows)
+    if not found:
+        return None
+    table = Table(header=PAIR_HEADER, rows=tuple(row(pair, short) for pair in found))
+    return Pairs(title=slice_title(one), table=table, note=f"Alone: {TITLE}. {note(found)}")

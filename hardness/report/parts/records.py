@@ -100,6 +100,15 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """Learners of a slice of the runs, two by two on the same instances; note: how it is known."""
+
+    title: str
+    table: Table
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Growth:
     """Fitted exponents of a slice of the runs, with what was not fitted and why."""
 
@@ -140,6 +149,7 @@ class Report:
     cards: tuple[Card, ...]
     diagnoses: tuple[Diagnosis, ...]
     growth: tuple[Growth, ...]
+    paired: tuple[Pairs, ...]
     reproduce: tuple[Reproduction, ...]
     provenance: tuple[tuple[str, str], ...]  # name, value: package, machines, seeds, sha256 of ...
     left_out: tuple[str, ...] = ()  # what is not shown, why, and the command that shows it

@@ -1,0 +1,202 @@
+"""Learners in pairs: McNemar's test against all signs, Holm's correction against its closure."""
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from hardness.oracles import Budget
+from hardness.report.paired import paired_words
+from hardness.runs import compare, read_comparison, read_stress, stress, write_comparison
+from hardness.runs.paired import LEAST_DISCORDANT, LEAST_RISKS, LEVEL, holm, mcnemar, paired
+from hardness.runs.stress import to_json
+from hardness.upper import Outcome
+from instances import DamagedFile
+from instances.ladders import ladder_of
+
+
+def by_signs(first, second):
+    """The share of all signs of the instances that differ which are as uneven as these."""
+    total = first + second
+    signs = [abs(sum(one)) for one in product((-1, 1), repeat=total)]
+    return Fraction(sum(sign >= abs(first - second) for sign in signs), 2**total)
+
+
+def agrees(test):
+    return all(
+        math.isclose(test(first, second), by_signs(first, second), rel_tol=1e-12)
+        for first in range(8)
+        for second in range(8)
+    )
+
+
+def test_p_is_the_share_of_signs_that_are_as_uneven_and_others_are_caught():
+    assert agrees(mcnemar)
+    assert not agrees(lambda b, c: mcnemar(b, c) / 2)  # one-sided
+    assert not agrees(lambda b, c: math.erfc(abs(b - c) / math.sqrt(2 * (b + c or 1))))  # normal
+    assert not agrees(lambda b, c: mcnemar(b + 1, c))
+    assert mcnemar(LEAST_DISCORDANT - 1, 0) > LEVEL >= mcnemar(LEAST_DISCORDANT, 0)
+
+
+def by_closure(p_values):
+    """Reject a hypothesis where Bonferroni does so in every set that it is in: the largest p."""
+    every = range(len(p_values))
+    sets = [s for size in every for s in combinations(every, size + 1)]
+    return [
+        max(min(1.0, len(s) * min(p_values[i] for i in s)) for s in sets if one in s)
+        for one in every
+    ]
+
+
+def test_the_correction_is_the_closed_test_of_bonferroni():
+    rng = np.random.default_rng(1)
+    for size in range(1, 7):
+        p_values = list(rng.random(size) ** 3)
+        assert holm(p_values) == pytest.approx(by_closure(p_values))
+        if size > 2:
+            assert [min(1, size * p) for p in p_values] != pytest.approx(by_closure(p_values))
+
+
+def test_ladders_that_end_where_a_learner_fails_keep_the_level():
+    """How many rungs both ran hangs on the outcomes: of equal learners, at most 1 in 20 differ."""
+    rng = np.random.default_rng(2)
+    for rates in ((0.9, 0.7, 0.5, 0.3, 0.1), (0.5,) * 8, (0.3,) * 8):
+        wrong = 0
+        for _ in range(1500):
+            first = second = 0
+            for rate in rates:
+                mine, theirs = rng.random((2, 10)) < rate
+                first += int((mine & ~theirs).sum())
+                second += int((theirs & ~mine).sum())
+                if not mine.any() or not theirs.any():
+                    break
+            wrong += mcnemar(first, second) <= LEVEL
+        assert wrong / 1500 <= LEVEL + 0.01
+
+
+@pytest.fixture(scope="module")
+def small():
+    learners = ("elimination", "trivial", "queries")
+    return compare("parity:m=2", "d=6..8", learners, seeds=2, budget=Budget(examples=30_000))
+
+
+def counts(found):
+    return [(one.first_only, one.second_only, one.instances, one.left_out) for one in found]
+
+
+def test_pairs_are_of_equal_spec_seed_and_budget(small):
+    found = paired(small.runs)
+    assert [(one.first[:4], one.second[:4]) for one in found] == [
+        *(("elim", "triv"), ("elim", "quer"), ("triv", "quer"))
+    ]
+    assert counts(found)[0] == (6, 0, 6, 0)
+    assert found[0].p == 2**-5
+    assert found[0].p_corrected == pytest.approx(min(1, 3 * 2**-5))
+    assert found[0].verdict == "cannot tell"
+    assert paired(small.runs[:6])[0].verdict == "cannot tell"
+    alone = [run for run in small.runs if "quer" not in run.learner]
+    assert paired(alone)[0].verdict == found[0].first
+    assert paired(list(reversed(alone)))[0].verdict == found[0].first
+    others = [replace(r, budget=Budget()) if "triv" in r.learner else r for r in alone]
+    assert paired(others) == ()
+    assert paired([replace(r, seed=r.seed + 9) if "triv" in r.learner else r for r in alone]) == ()
+    assert len(paired(small.runs, about={found[0].second})) == 2
+    assert paired([]) == ()
+
+
+def test_what_the_machine_ended_is_left_out_and_counted(small):
+    alone = [run for run in small.runs if "quer" not in run.learner]
+    for outcome in (Outcome.CRASHED, Outcome.UNSUPPORTED):
+        lost = [replace(alone[0], outcome=outcome, risk=None), *alone[1:]]
+        assert counts(paired(lost)) == [(5, 0, 5, 1)]
+    assert "Left out once" in paired_words(paired(lost), str)
+    late = [replace(r, usage=replace(r.usage, seconds=99.0)) for r in alone]
+    slow = [replace(r, budget=Budget(seconds=60)) for r in late]
+    assert counts(paired(slow)) == [(0, 0, 6, 0)]
+
+
+def with_risks(runs, risks):
+    """Runs on as many instances as there are risks, each of one value."""
+    base = next(run for run in runs if run.risk)
+    return [
+        replace(
+            base,
+            learner=name,
+            seed=seed,
+            risk=replace(base.risk, value=value, low=0.0, high=9.0),
+        )
+        for name, column in zip(("a", "b"), np.array(risks).T, strict=True)
+        for seed, value in enumerate(column)
+    ]
+
+
+def test_the_interval_of_risks_is_that_of_resampled_instances_and_paired(small):
+    rng = np.random.default_rng(3)
+    hard = rng.random(40)
+    risks = np.stack([hard, hard + 0.05 + 0.02 * rng.random(40)], axis=1)
+    [one] = paired(with_risks(small.runs, risks))
+    differences = risks[:, 0] - risks[:, 1]
+    means = differences[rng.integers(40, size=(4000, 40))].mean(axis=1)
+    assert one.risk_difference == pytest.approx(differences.mean())
+    assert one.risk_interval == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=5e-4)
+    unpaired = risks[:, 0][rng.integers(40, size=4000)] - risks[:, 1][rng.integers(40, size=4000)]
+    assert np.quantile(unpaired, 0.975) - one.risk_interval[1] > 0.1
+    assert paired(with_risks(small.runs, risks)) == (one,)
+    assert paired(with_risks(small.runs, risks[: LEAST_RISKS - 1]))[0].risk_interval is None
+    assert paired(with_risks(small.runs, np.tile([0.0, 1.0], (40, 1))))[0].risk_interval is None
+
+
+FORGED = [
+    lambda pairs: pairs[0].update(p=0.01),
+    lambda pairs: pairs[0].update(first_only=5),
+    lambda pairs: pairs[0].update(verdict="trivial"),
+    lambda pairs: pairs[0].update(extra=1),
+    lambda pairs: pairs.pop(),
+    lambda pairs: pairs.append(3),
+]
+
+
+@pytest.mark.parametrize("forge", FORGED)
+def test_forged_pairs_are_refused(small, tmp_path, forge):
+    data = json.loads(json.dumps(small.to_json()))
+    forge(data["paired"])
+    (tmp_path / "results.json").write_text(json.dumps(data))
+    with pytest.raises(DamagedFile, match="pairs of learners"):
+        read_comparison(tmp_path)
+
+
+def test_files_without_pairs_and_with_other_intervals_are_read(small, tmp_path):
+    write_comparison(tmp_path / "results.json", small)
+    data = json.loads((tmp_path / "results.json").read_text())
+    data["paired"][0]["risk_interval"] = [-2.0, 2.0]  # of another stream of random numbers
+    (tmp_path / "results.json").write_text(json.dumps(data))
+    assert read_comparison(tmp_path) == small
+    del data["paired"]
+    (tmp_path / "results.json").write_text(json.dumps(data))
+    assert read_comparison(tmp_path) == small
+
+
+def test_a_stress_test_holds_its_pairs_and_those_of_references_apart(tmp_path):
+    ladder = ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"])
+    learners = ("elimination", "trivial")
+    found = stress(["lowdegree"], ladder, base_seed=1, references=learners)
+    assert [(one.first[:4], one.second[:4]) for one in found.paired] == [
+        *(("lowd", "elim"), ("lowd", "triv"))
+    ]
+    assert counts(found.paired) == [(0, 5, 10, 0), (5, 0, 5, 0)]
+    data = to_json(found)
+    path = tmp_path / "stress.json"
+    path.write_text(json.dumps(data))
+    assert read_stress(path).paired == found.paired
+    path.write_text(json.dumps({k: v for k, v in data.items() if k != "paired"}))
+    assert read_stress(path).paired == found.paired
+    for forge in FORGED:
+        forged = json.loads(json.dumps(data))
+        forge(forged["paired"])
+        path.write_text(json.dumps(forged))
+        with pytest.raises(DamagedFile, match="pairs of learners"):
+            read_stress(path)
