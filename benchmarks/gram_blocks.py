@@ -50,7 +50,7 @@ def rows(members: int, samples: int) -> list[str]:
         size = store.stat().st_size / 1e6
         second, *peaks = watched(file, store, parts + 1)
         with read(store) as found:
-            (whole,) = found.wholes()
+            (whole,) = found.artifacts()
     worker, driver = max(worker, peaks[0]), max(driver, peaks[1])
     said = whole.content
     stages = shares(members)
@@ -95,7 +95,7 @@ def watched(file: Path, store: Path, wanted: int) -> tuple[float, float, float]:
 def indices(store: Path) -> set[int]:
     """Say which parts a store holds; the sweep may be writing it."""
     with sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=20) as base:
-        return {number for (number,) in base.execute("SELECT number FROM part")}
+        return {number for (number,) in base.execute("SELECT number FROM parts")}
 
 
 def megabytes(pid: int) -> float:

@@ -17,7 +17,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from hardness.report.text import bound, shown_risk
 from hardness.runs.run import Run
-from hardness.sweep.store.reader import Reader, read
+from hardness.sweep.store import Reader, read
 from hardness.upper import parse_learner
 from instances.spec import parse_stored
 

@@ -25,10 +25,10 @@ from gram_blocks import rows as gram_rows
 
 from hardness.sweep import read_text, run_sweep
 from hardness.sweep.drive import drive, run_of
+from hardness.sweep.export import export
 from hardness.sweep.plan import cells
 from hardness.sweep.pool import Engine, Finished
 from hardness.sweep.store import create, read, reopen
-from hardness.sweep.store.export import export
 
 SMALL = """
 format = "hardness-sweep/1"

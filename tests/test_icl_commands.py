@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hardness.sweep.store.timeless import timeless
+from hardness.sweep.store import timeless
 
 QUICK = {
     "optimum": "--d 3 --n 8 --samples 200",

@@ -8,8 +8,8 @@ import sqlite3
 import numpy as np
 import pytest
 
-from hardness.runs.rows import WholeRow
-from hardness.sweep.store.writer import create
+from hardness.runs.rows import ArtifactRow
+from hardness.sweep.store import create
 from tests.hardness.sweep.store.making import SPEC, key, rows, sweep
 
 
@@ -17,7 +17,9 @@ from tests.hardness.sweep.store.making import SPEC, key, rows, sweep
 def db(tmp_path):
     held = io.BytesIO()
     np.save(held, np.eye(3))
-    gram = WholeRow(key=key("g"), kind="gram", spec=SPEC, content={}, arrays={"g": held.getvalue()})
+    gram = ArtifactRow(
+        key=key("g"), kind="gram", spec=SPEC, content={}, arrays={"g": held.getvalue()}
+    )
     with create(tmp_path / "runs.db") as writer:
         writer.write([*rows(20), gram], sweep())
     return tmp_path / "runs.db"
@@ -25,7 +27,7 @@ def db(tmp_path):
 
 def test_show(hardness, db):
     shown = hardness("store", "show", db, "--json").json
-    assert (shown["runs"], shown["not_reproducible"], shown["version"]) == (20, 2, 2)
+    assert (shown["runs"], shown["not_reproducible"], shown["version"]) == (20, 2, 3)
     assert shown["outcomes"]["trivial"]["learned nothing"] > 0
     assert shown["sweeps"][0]["state"] == "running"
     text = hardness("store", "show", db).out
@@ -51,7 +53,7 @@ def test_query(hardness, db):
     assert [int(row["n"]) for row in table] == [row["n"] for row in found]
     wide = hardness("store", "query", db, "SELECT key, spec, learner, details FROM runs").out
     assert max(map(len, wide.split("\n"))) <= 80
-    refused = hardness("store", "query", db, "DROP TABLE run")
+    refused = hardness("store", "query", db, "DROP TABLE runs")
     refused.one_line("SELECT alone")
     assert refused.code == 2
     hardness("store", "query", db, "SELECT 1", "--csv", "--json").one_line("one of the two")
@@ -65,11 +67,12 @@ def test_merge_check_and_recover(hardness, db):
     assert hardness("store", "check", "c.db").out == "c.db: all is well\n"
     assert hardness("store", "recover", "c.db", "--out", "d.db", "--json").json["rejected"] == {}
     connection = sqlite3.connect("c.db")
-    connection.execute("UPDATE run SET seed = 99 WHERE id = 3")
+    connection.execute(f"UPDATE runs SET passed = 1 - passed WHERE key = '{key(2)}'")
     connection.commit()
     connection.close()
     checked = hardness("store", "check", "c.db", "--json")
-    assert (checked.code, checked.json["records"]) == (1, {"run": 1})
+    assert (checked.code, checked.json["records"]) == (1, {"runs": 1})
+    assert checked.json["rows"] == {"runs": [key(2)]}
     assert "hardness store recover c.db --out NEW.db" in hardness("store", "check", "c.db").out
     found = hardness("store", "recover", "c.db", "--out", "e.db", "--json").json
     assert (found["kept"]["runs"], found["rejected"]) == (19, {"runs": 1})
@@ -77,14 +80,15 @@ def test_merge_check_and_recover(hardness, db):
     hardness("store", "show", "none.db").one_line("none.db does not exist")
 
 
-def test_whole(hardness, db):
-    done = hardness("store", "whole", db, key("g")[:8], "--out", "g.npz", "--json").json
+def test_artifact(hardness, db):
+    done = hardness("store", "artifact", db, key("g")[:8], "--out", "g.npz", "--json").json
     assert done["arrays"] == {"g": [3, 3]}
     with np.load("g.npz") as found:
         assert np.array_equal(found["g"], np.eye(3))
-    hardness("store", "whole", db, "zz", "--out", "h.npz").one_line("none begins so")
-    hardness("store", "whole", db, "", "--out", "h.npz").one_line("begin so")
-    hardness("store", "whole", db, key("g"), "--out", "g.txt").one_line(".npz")
+    hardness("store", "artifact", db, "zz", "--out", "h.npz").one_line("none begins so")
+    hardness("store", "artifact", db, "", "--out", "h.npz").one_line("begin so")
+    hardness("store", "artifact", db, key("g"), "--out", "g.txt").one_line(".npz")
+    hardness("store", "whole", db, key("g"), "--out", "g.npz").one_line("hardness store artifact")
     assert json.dumps(done)
 
 

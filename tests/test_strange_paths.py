@@ -81,12 +81,17 @@ def test_what_a_file_says_reaches_the_terminal_short_and_without_control(hardnes
 
 
 def test_a_column_of_a_store_that_names_a_key_twice_is_damage(hardness):
-    """Also where the row has a digest that fits: what is meant cannot be known."""
-    from hardness.sweep.store.codec import to_certificate
+    """What is meant cannot be known."""
+    import sqlite3
 
-    with pytest.raises(ValueError, match="stands twice"):
-        to_certificate(
-            {"key": b"", "spec": "", "terms": "{}", "certificate": '{"spec": 1, "spec": 2}'}
-        )
-    with pytest.raises(ValueError, match="nested"):
-        to_certificate({"key": b"", "spec": "", "terms": "[" * 70, "certificate": "{}"})
+    from hardness.sweep.store import create, read
+    from instances.errors import DamagedFile
+
+    for i, (text, why) in enumerate((('{"a": 1, "a": 2}', "stands twice"), ("[" * 70, "nested"))):
+        create(Path(f"{i}.db")).close()
+        connection = sqlite3.connect(f"{i}.db")
+        connection.execute("INSERT INTO figures VALUES ('phase', ?, 1.0)", (text,))
+        connection.commit()
+        connection.close()
+        with read(Path(f"{i}.db")) as store, pytest.raises(DamagedFile, match=why):
+            store.figures()

@@ -19,7 +19,7 @@ _DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
 def store(context: click.Context) -> None:
     """Stores: SQLite files of runs, certificates and data of figures, as sweeps write them.
 
-    Any tool that reads SQLite reads the views runs, certificates, wholes, figures and sweeps.
+    Any tool that reads SQLite reads the tables runs, certificates, artifacts, figures and sweeps.
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -33,7 +33,7 @@ def show(to: SimpleNamespace, db: Path) -> None:
     from dataclasses import asdict
 
     from hardness.report.store import store_words
-    from hardness.sweep.store.reader import read
+    from hardness.sweep.store import read
 
     early(to)
     with read(db) as found:
@@ -63,8 +63,8 @@ def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
     text that a spreadsheet would take for a formula begins with an apostrophe.
     """
     from hardness.report.text import count
-    from hardness.sweep.store.export import export as write
-    from hardness.sweep.store.reader import read
+    from hardness.sweep.export import export as write
+    from hardness.sweep.store import read
 
     if not to.out:
         raise click.UsageError("store export needs --out FILE")
@@ -89,14 +89,14 @@ def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
 @shared("force", out="Also write the answer to this file.")
 def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
-    """Answer one SELECT over the views runs, certificates, wholes, figures and sweeps.
+    """Answer one SELECT over the tables runs, certificates, artifacts, figures and sweeps.
 
     Parameters of specs are read as parameters->>'d', those of learners as
     learner_parameters->>'degree': SELECT parameters->>'d' AS d, sum(passed) FROM runs GROUP BY d
     """
     from hardness.report.store import answer_lines, answer_table, shown
-    from hardness.sweep.store.export import cell
-    from hardness.sweep.store.reader import read
+    from hardness.sweep.export import cell
+    from hardness.sweep.store import read
 
     if as_csv and to.as_json:
         raise click.UsageError("store query takes --csv or --json, one of the two")
@@ -129,7 +129,7 @@ def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
     """
     from hardness.report.store import store_words
     from hardness.sweep.figures import merge_stores
-    from hardness.sweep.store.reader import read
+    from hardness.sweep.store import read
 
     out = _new(to, "merge")
     merge_stores(db, others, out)
@@ -138,20 +138,24 @@ def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
     emit(to, summary, "written: " + store_words(str(out), summary, sweeps), write=False)
 
 
-@store.command(short_help="Check every page and every row.")
+@store.command(short_help="Check every page, and that every row reads.")
 @_DB
 @shared("force", out=FILE)
 @click.pass_context
 def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
-    """Check a store; exits 1 where it is damaged or was edited."""
-    from hardness.sweep.store.check import check as look
-    from hardness.sweep.store.connect import recover_with
+    """Check a store; exits 1 where it is damaged.
+
+    A number in a row that was changed for another is not seen: what matters is run again.
+    """
+    from hardness.sweep.store import check as look
+    from hardness.sweep.store import recover_with
 
     early(to)
     found = look(db)
     data = {
         "damaged": found is not None,
-        "records": found.records if found else {},
+        "records": {table: len(names) for table, names in found.rows.items()} if found else {},
+        "rows": {table: names[:20] for table, names in found.rows.items()} if found else {},
         "pages": list(found.pages) if found else [],
     }
     said = f"{db} is damaged: {found}; {recover_with(db)}" if found else f"{db}: all is well"
@@ -163,36 +167,43 @@ def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
 @_DB
 @shared(out="The new store.  [required]")
 def recover(to: SimpleNamespace, db: Path) -> None:
-    """Write every row of a damaged store that can be read and is unchanged to --out NEW.db."""
+    """Write every row of a damaged store that can still be read to --out NEW.db."""
     from hardness.report.store import recovered_words
-    from hardness.sweep.store.recover import recover as write
+    from hardness.sweep.recover import recover as write
 
     out = _new(to, "recover")
     found = write(db, out)
     emit(to, found.to_json(), recovered_words(found, str(out)), write=False)
 
 
-@store.command(short_help="The arrays of a job that was cut.")
+@store.command(short_help="The arrays of an artifact, as a Gram matrix.")
 @_DB
 @click.argument("key")
 @shared("force", out="File FILE.npz to write.  [required]")
-def whole(to: SimpleNamespace, db: Path, key: str) -> None:
-    """Write the arrays of a job that was cut, such as a Gram matrix, to --out FILE.npz.
+def artifact(to: SimpleNamespace, db: Path, key: str) -> None:
+    """Write the arrays of an artifact, such as a Gram matrix, to --out FILE.npz.
 
-    KEY: of the view wholes, or how it begins.
+    KEY: of the table artifacts, or how it begins.
     """
-    from hardness.sweep.store.reader import read
-    from hardness.sweep.store.wholes import write_arrays
+    from hardness.sweep.export import write_arrays
+    from hardness.sweep.store import read
 
     if not to.out:
-        raise click.UsageError("store whole needs --out FILE.npz")
+        raise click.UsageError("store artifact needs --out FILE.npz")
     early(to)
     with read(db) as found:
-        one = found.whole(key)
+        one = found.artifact(key)
     shapes = write_arrays(to.out, one, to.force)
     data = {"key": one.key, "kind": one.kind, "spec": one.spec, "content": one.content}
     said = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.items())
     emit(to, {**data, "arrays": shapes}, f"written: {to.out}: {said}", write=False)
+
+
+@store.command(hidden=True, context_settings={"ignore_unknown_options": True})
+@click.argument("given", nargs=-1, type=click.UNPROCESSED)
+def whole(given: tuple[str, ...]) -> None:
+    """Name the command that has another name now."""
+    raise click.UsageError("store whole is now called `hardness store artifact`")
 
 
 def _new(to: SimpleNamespace, name: str) -> Path:

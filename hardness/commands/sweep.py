@@ -96,8 +96,7 @@ def run(
     from hardness.report.sweep_status import ended_json, ended_words, go_on
     from hardness.sweep import Interrupted, read_sweep, require_count, run_sweep
     from hardness.sweep.cluster import exposed
-    from hardness.sweep.store import read
-    from hardness.sweep.store.connect import StoreGone
+    from hardness.sweep.store import StoreGone, read
     from instances.errors import DamagedFile, ToolkitError
 
     if to.out:
@@ -134,8 +133,7 @@ def run(
 def status(to: SimpleNamespace, store: Path) -> None:
     """Say how the sweeps of a store stand; a sweep that runs is not disturbed."""
     from hardness.report.sweep_status import status_json, status_words
-    from hardness.sweep.store import read
-    from hardness.sweep.store.place import held
+    from hardness.sweep.store import held, read
 
     early(to)
     with read(store) as found:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hardness.report.text import count, table
 from hardness.runs.rows import SweepRow
-from hardness.sweep.store.recover import Recovered
+from hardness.sweep.recover import Recovered
 from instances.limits import readable_bytes
 
 _WIDTH = 80
@@ -20,7 +20,7 @@ def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) ->
     lines = [f"{name}: {count(found['runs'], 'run')}, {size}, version {found['version']}"]
     others = [
         count(found[kind], kind[:-1])
-        for kind in ("certificates", "wholes", "parts", "figures")
+        for kind in ("certificates", "artifacts", "parts", "figures")
         if found[kind]
     ]
     lines += [f"beside them {', '.join(others)}"] if others else []
@@ -118,7 +118,7 @@ def recovered_words(found: Recovered, out: str) -> str:
     """Return in two lines what was recovered and what was not."""
     kept = ", ".join(count(n, name[:-1]) for name, n in found.kept.items() if n)
     rejected = ", ".join(f"{n} of {name}" for name, n in found.rejected.items())
-    lost = f"rejected, for they are not what was written: {rejected}"
+    lost = f"rejected, for they do not read as rows of a store: {rejected}"
     none = "no row was rejected; what lies on pages that cannot be read is in no count"
     return f"recovered to {out}: {kept}\n{lost if rejected else none}"
 

@@ -11,7 +11,7 @@ from hardness.report.progress import duration, progress_json
 from hardness.report.store import cut
 from hardness.report.text import count, table
 from hardness.runs.rows import Progress, SweepRow
-from hardness.sweep.store.conflict import FAILED
+from hardness.sweep.store import FAILED
 from hardness.upper import LEARNERS, parse_learner
 from instances.parameters import brief
 

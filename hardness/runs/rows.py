@@ -18,16 +18,16 @@ class CertificateRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PartRow:
-    """One part of a job that was cut: `whole` is the key of the job, `content` what it gave."""
+    """One part of an artifact that is not put together yet: its key, and what the part gave."""
 
-    whole: str
-    index: int
+    artifact: str
+    number: int
     content: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class WholeRow:
-    """A job that was cut, put together again: what it says, and its arrays.
+class ArtifactRow:
+    """What a job that was cut came to, its parts put together: what it says, and its arrays.
 
     Writing it deletes its parts. arrays: by name, as .npy bytes.
     """
@@ -41,10 +41,14 @@ class WholeRow:
 
 @dataclass(frozen=True, kw_only=True)
 class FigureRow:
-    """The data of a figure, by its name; a later one of the same name takes its place."""
+    """The data of a figure, by its name; a later one of the same name takes its place.
+
+    written: seconds since 1970; 0 until a store holds it.
+    """
 
     name: str
     data: dict[str, Any]
+    written: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,4 +95,4 @@ class Progress:
         return sum(self.done.values())
 
 
-Row = Run | CertificateRow | PartRow | WholeRow | FigureRow
+Row = Run | CertificateRow | PartRow | ArtifactRow | FigureRow

@@ -29,8 +29,7 @@ from hardness.sweep.gram import GramCut, gram_cut
 from hardness.sweep.jobs import CertificateJob, Job, RunJob, run_job
 from hardness.sweep.plan import cells, certificates
 from hardness.sweep.pool import Batch, Engine, Failure, Finished, Limits
-from hardness.sweep.store import Writer, create, read, reopen
-from hardness.sweep.store.conflict import FAILED
+from hardness.sweep.store import FAILED, Writer, create, read, reopen
 from hardness.upper import Outcome, learner_spec, parse_learner
 from instances.errors import AlreadyExists, ToolkitError
 from instances.limits import available_memory
@@ -108,7 +107,7 @@ def drive(
     earlier = writer.sweep(sweep.sha256)
     failed = writer.failed()
     again = failed if retry else set()
-    begun = writer.keys("run") | writer.keys("certificate") | writer.keys("whole")
+    begun = writer.keys()
     tally = Tally(engine.slots, begun - again, failed)
     buffer = WriteBuffer(writer, _row(sweep, earlier, engine), again)
     sources = _sources(sweep, tally, buffer, writer)
@@ -380,7 +379,7 @@ class Matrix(JobSource):
         index = self._sent[job.key]
         self._there.add(index)
         content = self._cut.content(finished.result)
-        return [PartRow(whole=self._cut.key, index=index, content=content)]
+        return [PartRow(artifact=self._cut.key, number=index, content=content)]
 
     def last(self) -> list[Row]:
         """Put the parts together, once all are written."""

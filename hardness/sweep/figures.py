@@ -11,10 +11,7 @@ from typing import Any
 
 from hardness.runs.rows import CertificateRow, FigureRow
 from hardness.runs.run import Run
-from hardness.sweep.store.merge import merge
-from hardness.sweep.store.reader import read
-from hardness.sweep.store.seal import compact
-from hardness.sweep.store.writer import reopen
+from hardness.sweep.store import compact, merge, read, reopen
 
 PHASE = "phase"
 _HOW = ("oracle", "tau", "sha256", "package")  # of details: what else a run depends on

@@ -28,7 +28,7 @@ from hardness.lower.correlation import (
 from hardness.lower.formula import check_layer
 from hardness.lower.grams import Grams, grams_of
 from hardness.lower.verify import Comparison, compare, fresh
-from hardness.runs.rows import PartRow, WholeRow
+from hardness.runs.rows import ArtifactRow, PartRow
 from hardness.sweep.jobs import Job, content_key
 from instances.errors import ToolkitError, UsageError
 from instances.family import Secret
@@ -174,7 +174,7 @@ class GramCut(_Sampled):
         """Keep the bytes that a part gave."""
         return base64.b64decode(result["content"], validate=True)
 
-    def assemble(self, parts: Iterator[PartRow]) -> WholeRow:
+    def assemble(self, parts: Iterator[PartRow]) -> ArtifactRow:
         """Add up the runs of each strip in turn, and compare it with the certified correlations.
 
         Raises ToolkitError where a part is missing or damaged, UsageError where no token was used.
@@ -193,7 +193,7 @@ class GramCut(_Sampled):
             compared, radius = self._compare(row, sums, used)
             found += compared
             arrays |= {f"{name}_{row}": npy(values) for name, values in sums.items()}
-        return WholeRow(
+        return ArtifactRow(
             key=self.key,
             kind=self.kind,
             spec=self.spec,
@@ -285,15 +285,15 @@ def gram_cut(
     )
 
 
-def _in_order(parts: Iterator[PartRow], whole: str) -> Iterator[bytes]:
+def _in_order(parts: Iterator[PartRow], key: str) -> Iterator[bytes]:
     """Give the contents of parts 0, 1, ...; raises ToolkitError where the next is not there."""
     expected = 0
     for row in parts:
-        if (row.whole, row.index) != (whole, expected):
+        if (row.artifact, row.number) != (key, expected):
             break
         yield row.content
         expected += 1
-    raise ToolkitError(f"part {expected} of {whole} is missing: run the sweep again with --resume")
+    raise ToolkitError(f"part {expected} of {key} is missing: run the sweep again with --resume")
 
 
 def npy(values: NDArray[Any]) -> bytes:

@@ -46,7 +46,7 @@ class Resumable:
         """Begin; the engine is started when it is needed, and ended by `stack`."""
         self._writer, self._row, self._jobs, self._stack = writer, row, jobs, stack
         self._engine: Engine | None = None
-        self.kept = len(writer.keys("run")) if writer else 0
+        self.kept = len(writer.keys()) if writer else 0
         if writer:
             writer.write([], row)
 

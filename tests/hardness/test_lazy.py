@@ -16,7 +16,6 @@ from instances.spec import FAMILIES
 PACKAGES = (
     "hardness.check",
     "hardness.runs",
-    "hardness.sweep.store",
     "hardness.sweep",
     "hardness.lower",
     "hardness.oracles",

@@ -276,9 +276,9 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
     changed = tmp_path / "changed.db"
     changed.write_bytes(store.read_bytes())
     with sqlite3.connect(changed) as connection:
-        connection.execute("UPDATE run SET examples = examples + 1 WHERE id = 1")
+        connection.execute("UPDATE runs SET passed = 1 - passed WHERE rowid = 1")
     connection.close()
-    with pytest.raises(DamagedFile, match="1 of run are not what was written"):
+    with pytest.raises(DamagedFile, match="1 row of runs"):
         report_of(changed)
 
 

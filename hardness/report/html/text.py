@@ -14,7 +14,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from hardness.report.parts.records import Cell, Table
-from hardness.sweep.store.export import cell
+from hardness.sweep.export import cell
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, bidi and zero-width, surrogates, separators
 _NAME, _PROSE = 56, 1200  # characters that stand in a line, and in a paragraph

@@ -11,8 +11,7 @@ from hardness.runs.certified import Certifier
 from hardness.runs.rows import FigureRow, SweepRow
 from hardness.runs.run import Run
 from hardness.runs.table import Plane, Slice, planes, slices
-from hardness.sweep.store import read
-from hardness.sweep.store.check import check
+from hardness.sweep.store import check, read
 from instances.errors import DamagedFile
 from instances.strict import RESULTS, opened, read_bytes
 
@@ -21,7 +20,8 @@ from instances.strict import RESULTS, opened, read_bytes
 class Material:
     """All that a report says follows from this. budgets: whether those of the runs are known.
 
-    wholes: kinds and specs of jobs put together, as Gram matrices. parts: of those that are not.
+    artifacts: keys, kinds and specs of what cut jobs came to, as Gram matrices. parts: of those
+    that are not put together.
     """
 
     source: str
@@ -34,7 +34,7 @@ class Material:
     budgets: bool
     sweeps: tuple[SweepRow, ...] = ()
     climbs: tuple[FigureRow, ...] = ()
-    wholes: tuple[tuple[str, str, str], ...] = ()  # key, kind, spec
+    artifacts: tuple[tuple[str, str, str], ...] = ()  # key, kind, spec
     parts: int = 0
     command: str = ""  # that made a comparison
 
@@ -78,7 +78,7 @@ def of_store(path: Path) -> Material:
         rows = tuple(store.runs())
         certificates = tuple(store.certificates())
         sweeps, figures = tuple(store.sweeps()), store.figures()
-        _, wholes = store.query("SELECT key, kind, spec FROM wholes ORDER BY spec, key")
+        _, artifacts = store.query("SELECT key, kind, spec FROM artifacts ORDER BY spec, key")
         parts = store.summary()["parts"]
     with opened(path) as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -93,6 +93,6 @@ def of_store(path: Path) -> Material:
         budgets=True,
         sweeps=sweeps,
         climbs=tuple(one for one in figures if "climbs" in one.data),
-        wholes=tuple((str(k), str(kind), str(spec)) for k, kind, spec in wholes),
+        artifacts=tuple((str(k), str(kind), str(spec)) for k, kind, spec in artifacts),
         parts=parts,
     )

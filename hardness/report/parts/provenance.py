@@ -64,7 +64,7 @@ def reproduction(
                 ["hardness", "store", "whole", material.source, key, "--out", "whole.npz"]
             ),
         )
-        for key, kind, spec in material.wholes
+        for key, kind, spec in material.artifacts
     ]
     return tuple(found)
 

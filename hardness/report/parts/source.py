@@ -7,8 +7,7 @@ from hardness.report.phase import Data, diagrams, of_phase, plane_of
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.table import Slice, choose, chosen, planes, slices
-from hardness.sweep.store import read
-from hardness.sweep.store.connect import MAGIC
+from hardness.sweep.store import MAGIC, read
 from instances.errors import DamagedFile, UsageError
 from instances.strict import opened
 

@@ -76,7 +76,7 @@ def _no_runs(material: Material) -> str:
         for found, noun in (
             (certified(material), "certificate"),
             (material.climbs, "climb"),
-            (material.wholes, "Gram matrix"),
+            (material.artifacts, "Gram matrix"),
         )
         if found
     ]

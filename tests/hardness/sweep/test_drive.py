@@ -12,12 +12,11 @@ from hardness.lower.verify import verify
 from hardness.oracles import Budget
 from hardness.runs.stress import stress
 from hardness.sweep import Interrupted, drive, read_text
+from hardness.sweep.export import export
 from hardness.sweep.figures import merge_stores, phase
 from hardness.sweep.gram import LayerPart
 from hardness.sweep.pool import Aborted, Engine, Limits
-from hardness.sweep.store import read
-from hardness.sweep.store.export import export
-from hardness.sweep.store.writer import Writer
+from hardness.sweep.store import Writer, read
 from hardness.upper import Outcome
 from instances import parse
 from instances.errors import AlreadyExists, ToolkitError
@@ -281,7 +280,7 @@ def test_a_sampled_matrix_says_what_verify_says(monkeypatch, tmp_path):
     sweep_here(monkeypatch, GRAM, tmp_path / "a.db")
     wanted = verify(parse("parity:d=16,m=3"), members=40, samples=20000, confidence=0.99, seed=3)
     with read(tmp_path / "a.db") as found:
-        (whole,) = found.wholes()
+        (whole,) = found.artifacts()
         assert list(found.parts()) == []
     for name in ("agrees", "radius", "largest_deviation", "samples_used", "disagreements"):
         assert whole.content[name] == wanted.to_json()[name]
@@ -355,7 +354,7 @@ def test_a_matrix_of_residues_has_the_radius_of_verify(monkeypatch, tmp_path):
     sweep_here(monkeypatch, text, tmp_path / "a.db")
     wanted = verify(parse(spec), members=12, samples=20000, confidence=0.99, seed=3).to_json()
     with read(tmp_path / "a.db") as found:
-        (whole,) = found.wholes()
+        (whole,) = found.artifacts()
     assert whole.content["radius"] == wanted["radius"]
     assert whole.content["agrees"] is wanted["agrees"] is True
 
@@ -371,7 +370,7 @@ def test_a_layer_that_differs_is_no_agreement(monkeypatch, tmp_path):
     monkeypatch.setattr(LayerPart, "do", wrong)
     sweep_here(monkeypatch, GRAM, tmp_path / "a.db")
     with read(tmp_path / "a.db") as found:
-        (whole,) = found.wholes()
+        (whole,) = found.artifacts()
     assert whole.content["agrees"] is False
     assert whole.content["disagreements"] == 0
 
@@ -379,7 +378,7 @@ def test_a_layer_that_differs_is_no_agreement(monkeypatch, tmp_path):
 def test_a_sweep_with_nothing_to_do_leaves_its_figure(monkeypatch, tmp_path):
     def dated():
         with read(tmp_path / "a.db") as found:
-            return found.dated_figures()
+            return [(figure, figure.written) for figure in found.figures()]
 
     sweep_here(monkeypatch, SMALL, tmp_path / "a.db")
     before = dated()

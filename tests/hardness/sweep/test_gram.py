@@ -33,7 +33,7 @@ def done(cut, order=None):
         assert again == job
         assert again.key == job.key
         result = json.loads(json.dumps(again.do()))
-        found[i] = PartRow(whole=cut.key, index=i, content=cut.content(result))
+        found[i] = PartRow(artifact=cut.key, number=i, content=cut.content(result))
     return [found[i] for i in range(cut.parts)]
 
 
@@ -154,7 +154,7 @@ def test_parts_that_are_missing_or_damaged_are_refused():
     with pytest.raises(ToolkitError, match=r"part 1 .* is missing"):
         cut.assemble(iter([parts[0], *parts[2:]]))
     with pytest.raises(ToolkitError, match=r"part 0 .* is missing"):
-        cut.assemble(iter([replace(parts[0], whole="another")]))
+        cut.assemble(iter([replace(parts[0], artifact="another")]))
     for place in (0, len(parts[1].content) // 2, len(parts[1].content) - 30):
         content = bytearray(parts[1].content)
         content[place] ^= 255
@@ -162,7 +162,7 @@ def test_parts_that_are_missing_or_damaged_are_refused():
             cut.assemble(iter([parts[0], replace(parts[1], content=bytes(content)), *parts[2:]]))
         assert "\n" not in str(refusal.value)
     other = done(cut_of("parity:d=70,m=5", members=70, samples=1000, run=500, seed=1))
-    mixed = [*parts[:3], *(replace(p, whole=cut.key) for p in other[3:])]
+    mixed = [*parts[:3], *(replace(p, artifact=cut.key) for p in other[3:])]
     with pytest.raises(ToolkitError, match="do not belong together"):
         cut.assemble(iter(mixed))
 

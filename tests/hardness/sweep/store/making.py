@@ -6,12 +6,12 @@ from functools import cache
 
 from hardness.oracles import Budget
 from hardness.runs.rows import (
+    ArtifactRow,
     CertificateRow,
     FigureRow,
     PartRow,
     Row,
     SweepRow,
-    WholeRow,
 )
 from hardness.runs.run import Run, run
 from hardness.upper import Outcome, parse_learner
@@ -43,9 +43,9 @@ def rows(count: int) -> list[Row]:
     return [
         *(made_run(i) for i in range(count)),
         CertificateRow(key=key("c"), spec=SPEC, terms={"tau": "1/10"}, certificate={"a": [1, 2]}),
-        PartRow(whole=key("w"), index=7, content=b"seven" * 3000),
-        PartRow(whole=key("w"), index=2, content=b"two"),
-        WholeRow(
+        PartRow(artifact=key("w"), number=7, content=b"seven" * 3000),
+        PartRow(artifact=key("w"), number=2, content=b"two"),
+        ArtifactRow(
             key=key("v"), kind="gram", spec=SPEC, content={"n": 2}, arrays={"gram": bytes(20_000)}
         ),
         FigureRow(name="growth", data={"x": [1.5, None]}),

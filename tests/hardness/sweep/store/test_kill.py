@@ -5,9 +5,7 @@ import random
 import signal
 import time
 
-from hardness.sweep.store.check import check
-from hardness.sweep.store.reader import read
-from hardness.sweep.store.writer import create, reopen
+from hardness.sweep.store import check, create, read, reopen
 from tests.hardness.sweep.store.child import forked
 from tests.hardness.sweep.store.making import key, made_run, sweep
 
@@ -20,7 +18,7 @@ def test_kill_at_random_moments(tmp_path):
     def work(out):
         while True:  # a moment may also be one of opening or of closing
             with reopen(path) if path.exists() else create(path) as writer:
-                done = len(writer.keys("run"))
+                done = len(writer.keys())
                 for i in range(done, done + 8):
                     writer.write([made[i]], sweep(updated=float(i)))
                     out.write(f"{i}\n")
@@ -39,7 +37,7 @@ def test_kill_at_random_moments(tmp_path):
         assert len(kept) - len(written) <= 12  # at most one a kill: committed and not yet said
     assert all(kept[key(i)] == made[i] for i in written)
     with reopen(path) as writer:
-        assert len(writer.keys("run")) == len(kept)
+        assert len(writer.keys()) == len(kept)
         assert writer.sweep("a" * 64).updated >= max(written)
     assert check(path) is None
     litter = [name for name in os.listdir(tmp_path) if name != "runs.db"]

@@ -8,13 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from hardness.runs.rows import FigureRow, WholeRow
-from hardness.sweep.store.conflict import Conflict
-from hardness.sweep.store.export import export
-from hardness.sweep.store.flat import COLUMNS, PASSING, flat
-from hardness.sweep.store.merge import merge
-from hardness.sweep.store.reader import read
-from hardness.sweep.store.writer import create
+from hardness.runs.rows import ArtifactRow, FigureRow
+from hardness.sweep.export import cell, export
+from hardness.sweep.store import COLUMNS, PASSING, Conflict, create, merge, read, record_of
 from instances.errors import AlreadyExists, ToolkitError, UsageError
 from tests.hardness.sweep.store.making import SPEC, key, made_run, rows, sweep
 
@@ -67,7 +63,7 @@ def test_a_table_holds_what_the_view_holds(tmp_path):
     exported(tmp_path / "a", tmp_path / "b.csv", "csv", True)
     with read(tmp_path / "a") as store:
         names, found = store.query("SELECT * FROM runs")
-        flats = [flat(row) for row in store.runs()]
+        flats = [record_of(row) for row in store.runs()]
     assert names == list(COLUMNS) == list(flats[0])
     by_key = {row[0]: row for row in found}
     assert all(tuple(one.values()) == by_key[one["key"]] for one in flats)
@@ -97,6 +93,11 @@ def test_names_are_no_formulas_and_are_quoted(tmp_path):
     assert json.loads((tmp_path / "a.json").read_text())[0]["learner"] == name
 
 
+@pytest.mark.parametrize("start", "=+-@\t\r")
+def test_a_text_is_no_formula(start):
+    assert cell(f"{start}1") == f"'{start}1"
+
+
 def test_an_empty_table(tmp_path):
     store_of(tmp_path / "a", [])
     exported(tmp_path / "a", tmp_path / "a.json", "json", False)
@@ -122,7 +123,7 @@ def test_parquet(tmp_path):
 
 def test_what_stands_in_a_merged_store(tmp_path):
     failed, mended = made_run(9), replace(made_run(8), key=key(9))
-    whole = WholeRow(key=key("w"), kind="gram", spec=SPEC, content={}, arrays={"a": b"1"})
+    whole = ArtifactRow(key=key("w"), kind="gram", spec=SPEC, content={}, arrays={"a": b"1"})
     store_of(tmp_path / "a", [*rows(9), failed], sweep(updated=5.0, state="finished"))
     store_of(tmp_path / "b", [mended, made_run(30), whole], sweep(updated=3.0))
     with create(tmp_path / "c") as writer:
@@ -136,11 +137,21 @@ def test_what_stands_in_a_merged_store(tmp_path):
             assert len(found) == 11
             assert found[failed.key] == mended
             assert list(store.parts()) == []
-            assert {w.key for w in store.wholes()} == {key("v"), key("w")}
+            assert {w.key for w in store.artifacts()} == {key("v"), key("w")}
             assert store.figures()[0].data == {"x": [3]}
             assert store.sweeps() == [sweep(updated=5.0, state="finished")]
     with pytest.raises(AlreadyExists):
         merge(tmp_path / "a", [], out)
+
+
+def test_the_latest_figure_stands_whatever_the_order(tmp_path):
+    a, b = tmp_path / "a.db", tmp_path / "b.db"
+    store_of(a, [FigureRow(name="phase", data={"is": "new"}, written=2.0)])
+    store_of(b, [FigureRow(name="phase", data={"is": "old"}, written=1.0)])
+    for i, (first, other) in enumerate(((a, b), (b, a))):
+        merge(first, [other], tmp_path / f"{i}.db")
+        with read(tmp_path / f"{i}.db") as found:
+            assert [f.data for f in found.figures()] == [{"is": "new"}]
 
 
 def test_contradictions_are_refused(tmp_path):

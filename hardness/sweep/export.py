@@ -5,23 +5,27 @@ and the number of writings; Parquet's own bytes are those of one version of pyar
 """
 
 import csv
+import io
 import json
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from hardness.sweep.store.flat import COLUMNS, PASSING, comparable, flat
-from hardness.sweep.store.reader import Reader
+import numpy as np
+
+from hardness.runs.rows import ArtifactRow
+from hardness.sweep.store import COLUMNS, PASSING, Reader, Record, comparable
 from instances.disk import beside, refuse_existing
-from instances.errors import UsageError
+from instances.errors import DamagedFile, UsageError
 from instances.extras import require_extra
 
 Format = Literal["csv", "json", "parquet"]
-Table = Iterator[dict[str, Any]]
 _GROUP = 10_000  # rows of a row group
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_JSON_COLUMNS = ("parameters", "learner_parameters", "details", "versions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,24 +44,24 @@ def export(
     only_comparable: without what differs from one execution to the next, and without runs that
     are not reproducible, which are counted.
     """
-    require = {"csv": _csv, "json": _json, "parquet": _parquet}
-    if form not in require:
-        raise UsageError(f"format '{form}' given: one of {', '.join(require)}")
+    if form not in _WRITERS:
+        raise UsageError(f"format '{form}' given: one of {', '.join(_WRITERS)}")
     refuse_existing(out, force)
-    counts = {"runs": 0, "left out": 0}
+    runs = left_out = 0
 
-    def rows() -> Table:
-        for row in store.runs():
-            kept = row.reproducible or not only_comparable
-            counts["runs" if kept else "left out"] += 1
-            if kept:
-                yield comparable(row) if only_comparable else flat(row)
+    def rows() -> Iterator[Record]:
+        nonlocal runs, left_out
+        for record in store.records():
+            if only_comparable and not record["reproducible"]:
+                left_out += 1
+                continue
+            runs += 1
+            yield comparable(record) if only_comparable else record
 
     columns = [c for c in COLUMNS if not (only_comparable and c in PASSING)]
-    write: Callable[[Path, Table, list[str]], None] = require[form]
     with beside(out) as draft:
-        write(draft, rows(), columns)
-    return Exported(runs=counts["runs"], left_out=counts["left out"])
+        _WRITERS[form](draft, rows(), columns)
+    return Exported(runs=runs, left_out=left_out)
 
 
 def cell(value: Any) -> Any:
@@ -75,43 +79,67 @@ def cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _csv(path: Path, rows: Table, columns: list[str]) -> None:
+def _csv(path: Path, rows: Iterator[Record], columns: list[str]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
-        for row in rows:
-            writer.writerow([cell(row[c]) for c in columns])
+        writer.writerows([cell(row[c]) for c in columns] for row in rows)
 
 
-def _json(path: Path, rows: Table, columns: list[str]) -> None:
+def _json(path: Path, rows: Iterator[Record], columns: list[str]) -> None:
     """Write an array, a run a line; what is JSON in the store is JSON here."""
     with path.open("w", encoding="utf-8") as file:
         before = "[\n"
         for row in rows:
-            opened = {c: json.loads(row[c]) if c in _OPENED else row[c] for c in columns}
-            file.write(before + json.dumps(opened, allow_nan=False))
+            values = {c: json.loads(row[c]) if c in _JSON_COLUMNS else row[c] for c in columns}
+            file.write(before + json.dumps(values, allow_nan=False))
             before = ",\n"
         file.write("\n]\n" if before != "[\n" else "[]\n")
 
 
-_OPENED = ("parameters", "learner_parameters", "details", "versions")
-
-
-def _parquet(path: Path, rows: Table, columns: list[str]) -> None:
+def _parquet(path: Path, rows: Iterator[Record], columns: list[str]) -> None:
     arrow = require_extra("pyarrow", "a Parquet file")
     parquet = require_extra("pyarrow.parquet", "a Parquet file")
-    kinds = {"text": arrow.string(), "int": arrow.int64(), "float": arrow.float64()}
-    kinds["bool"] = arrow.bool_()
-    schema = arrow.schema([(c, kinds[COLUMNS[c]]) for c in columns])
+    types = {"text": arrow.string(), "int": arrow.int64(), "float": arrow.float64()}
+    types["bool"] = arrow.bool_()
+    kinds = {c: "text" if c == "seed" else COLUMNS[c] for c in columns}  # seeds are of any size
+    schema = arrow.schema([(c, types[kinds[c]]) for c in columns])
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         while group := list(islice(rows, _GROUP)):
-            table = {c: [_typed(c, row[c]) for row in group] for c in columns}
+            table = {c: [_number(c, row[c]) for row in group] for c in columns}
             writer.write_table(arrow.table(table, schema=schema))
 
 
-def _typed(column: str, value: Any) -> Any:
-    if column == "seed":  # of any size
+def _number(column: str, value: Any) -> Any:
+    if column == "seed":
         return str(value)
     if COLUMNS[column] == "int" and isinstance(value, int) and value >= 2**63:
         raise UsageError(f"{column}={value} does not fit Parquet's 64 bits: use --format csv")
     return float(value) if COLUMNS[column] == "float" and value is not None else value
+
+
+_WRITERS: dict[str, Callable[[Path, Iterator[Record], list[str]], None]] = {
+    "csv": _csv,
+    "json": _json,
+    "parquet": _parquet,
+}
+
+
+def write_arrays(path: Path, artifact: ArtifactRow, force: bool = False) -> dict[str, list[int]]:
+    """Write arrays to an .npz file and return their shapes; raises AlreadyExists, UsageError."""
+    if path.suffix != ".npz":
+        raise UsageError(f"{path} given: arrays are written to a file whose name ends in .npz")
+    refuse_existing(path, force)
+    shapes = {name: _shape(name, content) for name, content in artifact.arrays.items()}
+    with beside(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in sorted(artifact.arrays.items()):
+            # One date for all: equal arrays give equal files.
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content)
+    return shapes
+
+
+def _shape(name: str, content: bytes) -> list[int]:
+    try:
+        return list(np.load(io.BytesIO(content), allow_pickle=False).shape)
+    except (ValueError, EOFError) as error:
+        raise DamagedFile(f"the array {name} is none that numpy reads: {error}") from error

@@ -1,0 +1,1047 @@
+"""The store: runs, certificates, artifacts and data of figures in one SQLite file.
+
+One process writes it and any number read it meanwhile. Whatever is finished is written in one
+transaction with the state of its sweep: a process that is killed loses nothing that was written.
+In order: the columns of a run, the schema, typed rows, opening, the lock, conflicts, the writer,
+the reader, queries, merging and the check.
+"""
+
+import contextlib
+import fcntl
+import json
+import math
+import os
+import re
+import socket
+import sqlite3
+import time
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Self, get_origin, get_type_hints
+from urllib.parse import quote
+
+import msgspec
+
+from hardness.runs.rows import ArtifactRow, CertificateRow, FigureRow, PartRow, Row, SweepRow
+from hardness.runs.run import Run, finite
+from hardness.upper import Outcome
+from instances.disk import refuse_existing, refuse_unwritable, written
+from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
+from instances.parameters import split_list
+from instances.strict import RESULTS, loads, one_line, opened
+
+Record = dict[str, Any]  # a row of a table by its columns
+
+# The columns of a run, in the order of the table `runs` and of exports, with what they hold.
+_KINDS = {
+    "key spec family parameters learner learner_name learner_parameters": "text",
+    "seed budget_examples budget_queries": "int",
+    "budget_seconds budget_cpu_seconds": "float",
+    "budget_memory_bytes": "int",
+    "outcome": "text",
+    "passed reproducible": "bool",
+    "bound": "text",
+    "risk risk_low risk_high risk_confidence": "float",
+    "risk_examples": "int",
+    "risk_unclipped": "float",
+    "examples queries": "int",
+    "secret_recovered": "bool",
+    "details": "text",
+    "family_revision learner_revision": "int",
+    "seconds": "float",
+    "peak_bytes attempts": "int",
+    "machine versions": "text",
+}
+COLUMNS = {name: kind for names, kind in _KINDS.items() for name in names.split()}
+# Columns that differ from one execution of a run to the next.
+PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
+_BUDGET = ("examples", "queries", "seconds", "cpu_seconds", "memory_bytes")
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+compact = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+
+
+def record_of(run: Run) -> Record:
+    """Lay a run out in its columns: texts, numbers, bools and None, JSON where one holds more."""
+    risk, usage = run.risk, run.usage
+    family, parameters = named(run.spec)
+    learner_name, learner_parameters = named(run.learner)
+    return {
+        "key": run.key,
+        "spec": run.spec,
+        "family": family,
+        "parameters": parameters,
+        "learner": run.learner,
+        "learner_name": learner_name,
+        "learner_parameters": learner_parameters,
+        "seed": run.seed,
+        **{f"budget_{name}": getattr(run.budget, name) for name in _BUDGET},
+        "outcome": run.outcome.value,
+        "passed": run.passed,
+        "reproducible": run.reproducible,
+        "bound": run.bound,
+        "risk": risk and risk.value,
+        "risk_low": risk and risk.low,
+        "risk_high": risk.high if risk and math.isfinite(risk.high) else None,
+        "risk_confidence": risk and risk.confidence,
+        "risk_examples": risk and risk.examples,
+        "risk_unclipped": risk and risk.unclipped,
+        "examples": usage.examples,
+        "queries": usage.queries,
+        "secret_recovered": run.secret_recovered,
+        "details": compact(finite(run.details)),
+        "family_revision": run.revisions.get("family"),
+        "learner_revision": run.revisions.get("learner"),
+        "seconds": usage.seconds,
+        "peak_bytes": usage.peak_bytes,
+        "attempts": run.attempts,
+        "machine": run.machine,
+        "versions": compact(run.versions),
+    }
+
+
+def run_of(record: Record) -> Run:
+    """Read a run from its columns; raises LookupError, TypeError or ValueError for other rows."""
+    revisions = {name: record[f"{name}_revision"] for name in ("family", "learner")}
+    budget = {name: record[f"budget_{name}"] for name in _BUDGET}
+    data = record | {
+        "budget": {name: value for name, value in budget.items() if value is not None},
+        "risk_interval": record["risk"] is not None and (record["risk_low"], record["risk_high"]),
+        "usage": {name: record[name] for name in ("examples", "queries", "seconds", "peak_bytes")},
+        "details": loads(record["details"], RESULTS),
+        "versions": _versions(record["versions"]),
+        "revisions": {name: value for name, value in revisions.items() if value is not None},
+    }
+    data["risk_interval"] = data["risk_interval"] or None
+    return Run.from_json(data, key=record["key"], attempts=int(record["attempts"]))
+
+
+_versions = lru_cache(64)(lambda text: loads(text, RESULTS))
+
+
+def comparable(record: Record) -> Record:
+    """Leave what is the same wherever and whenever a run is executed."""
+    found = {name: value for name, value in record.items() if name not in PASSING}
+    return {**found, "details": compact(timeless(loads(record["details"], RESULTS)))}
+
+
+def timeless(details: Any) -> Any:
+    """Leave out times, memory and what the machine says, at any depth.
+
+    >>> timeless({"steps": 3, "fit_seconds": 0.1, "stages": [{"name": "a", "seconds": 1.0}]})
+    {'steps': 3, 'stages': [{'name': 'a'}]}
+    """
+    if isinstance(details, dict):
+        return {k: timeless(v) for k, v in details.items() if not _PASSES.fullmatch(k)}
+    if isinstance(details, list | tuple):
+        return [timeless(value) for value in details]
+    return details
+
+
+_PASSES = re.compile("(.*_)?(seconds|bytes)|times|printed|pid|contained|libraries")
+
+
+@lru_cache(1024)
+def named(text: str) -> tuple[str, str]:
+    """Take "name:key=value,..." apart into name and JSON; other texts, as a file's, are kept whole.
+
+    >>> named("parity:d=8,m=2,noise=0.1,rho=1/3")
+    ('parity', '{"d":8,"m":2,"noise":0.1,"rho":"1/3"}')
+    """
+    name, _, rest = text.partition(":")
+    try:
+        pairs = [part.partition("=") for part in split_list(rest)] if rest else []
+    except UsageError:  # brackets that do not match: no list of parameters
+        return text, "{}"
+    if not _NAME.fullmatch(name) or not all(equals for _, equals, _ in pairs):
+        return text, "{}"
+    return name, compact({key: _value(value) for key, _, value in pairs})
+
+
+def _value(text: str) -> int | float | str:
+    """Read a number that JSON holds exactly enough; anything else stays a text."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            value = kind(text)
+            return value if abs(value) < 2**63 and math.isfinite(value) else text
+    return text
+
+
+@lru_cache(1024)
+def natural(text: str) -> bytes:
+    """Make a key that sorts names with numbers in them by their value; texts keep keys apart.
+
+    >>> sorted(["d=10,m=2", "d=8,m=10", "d=8,m=2"], key=natural)
+    ['d=8,m=2', 'd=8,m=10', 'd=10,m=2']
+    """
+
+    def number(found: re.Match[str]) -> str:
+        digits = found[0].lstrip("0")
+        return f"\1{len(digits):06}{digits}"
+
+    return f"{re.sub('[0-9]+', number, text)}\0{text}".encode()
+
+
+# ---- the schema
+
+APPLICATION_ID = 0x48524431  # "HRD1"
+VERSION = 3
+# Columns have no types: a row holds what was written. Integers of 2^63 and more are texts.
+TABLES = {
+    "runs": tuple(COLUMNS),
+    "certificates": ("key", "spec", "family", "parameters", "terms", "certificate"),
+    "parts": ("artifact", "number", "content"),
+    "artifacts": ("key", "kind", "spec", "family", "parameters", "content", "arrays"),
+    "arrays": ("artifact", "name", "content"),
+    "figures": ("name", "data", "written"),
+    "sweeps": (
+        *("name", "state", "engine", "slots", "planned", "done", "failed", "started", "updated"),
+        *("remaining_seconds", "base_seeds", "sha256", "text"),
+    ),
+}
+UNIQUE = dict.fromkeys(("runs", "certificates", "artifacts"), ("key",)) | {
+    "parts": ("artifact", "number"),
+    "arrays": ("artifact", "name"),
+    "figures": ("name",),
+    "sweeps": ("sha256",),
+}
+_SCHEMA = [
+    f"CREATE TABLE {name} ({', '.join(columns)}, UNIQUE ({', '.join(UNIQUE[name])}))"
+    for name, columns in TABLES.items()
+]
+# Runs are counted by how they ended in this index alone.
+_SCHEMA.append("CREATE INDEX runs_status ON runs (outcome, learner, reproducible)")
+
+# Versions 1 and 2 had these tables as views, under other names and without row numbers.
+_EARLIER = """
+CREATE TEMP TABLE runs AS SELECT * FROM main.runs;
+CREATE TEMP TABLE certificates AS SELECT * FROM main.certificates;
+CREATE TEMP TABLE artifacts AS SELECT * FROM main.wholes;
+CREATE TEMP VIEW arrays AS SELECT lower(hex(whole)) AS artifact, name, content FROM main.array;
+CREATE TEMP VIEW parts AS SELECT lower(hex(whole)) AS artifact, number, content FROM main.part;
+"""
+
+
+def _make(path: Path) -> None:
+    with told(path), contextlib.closing(sqlite3.connect(path, isolation_level=None)) as new:
+        new.executescript(";".join(["BEGIN", *_SCHEMA, "COMMIT"]))
+        new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        new.execute(f"PRAGMA user_version = {VERSION}")
+
+
+# ---- typed rows
+
+_ROWS: dict[str, type[Any]] = {
+    "certificates": CertificateRow,
+    "parts": PartRow,
+    "artifacts": ArtifactRow,
+    "figures": FigureRow,
+    "sweeps": SweepRow,
+}
+_TABLE_OF = {kind: table for table, kind in _ROWS.items()}
+_JSON = {  # fields that are written as JSON
+    kind: {n for n, hint in get_type_hints(kind).items() if get_origin(hint) is dict} - {"arrays"}
+    for kind in _ROWS.values()
+}
+
+
+def _typed(table: str, record: Record) -> Any:
+    """Make a row of a record; raises LookupError, TypeError or ValueError for what is not one."""
+    if table == "runs":
+        return run_of(_exact(record))
+    kind = _ROWS[table]
+    values = {f.name: record[f.name] for f in fields(kind)}
+    values |= {name: loads(values[name], RESULTS) for name in _JSON[kind]}
+    return msgspec.convert(values, kind)
+
+
+def _exact(record: Record) -> Record:
+    """Give the integers and bools of a run back their types."""
+    found = dict(record)
+    for name, kind in COLUMNS.items():
+        if kind == "bool" and found[name] is not None:
+            found[name] = bool(found[name])
+        elif kind == "int" and isinstance(found[name], str):
+            found[name] = int(found[name])
+    return found
+
+
+def _plain(record: Record) -> tuple[Any, ...]:
+    """Write the values of a record as SQLite takes them."""
+    return tuple(
+        compact(v) if isinstance(v, dict) else str(v) if isinstance(v, int) and v >= 2**63 else v
+        for v in record.values()
+    )
+
+
+# ---- opening
+
+MAGIC = b"SQLite format 3\0"
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_READ_SECONDS, _WRITE_SECONDS = 10.0, 30.0  # to wait for another process
+
+
+class StoreGone(ToolkitError):
+    """The file that is open to be written no longer has the name by which it was opened."""
+
+
+def connect(path: Path, mode: str, wait_seconds: float = _READ_SECONDS) -> sqlite3.Connection:
+    """Open the SQLite file of a store, "ro" or "rw"; raises DamagedFile for what is not one."""
+    if path.is_dir():
+        raise DamagedFile(f"{path} is a folder: give the file of a store")
+    if not path.is_file():
+        raise DamagedFile(f"{path} does not exist, or is no regular file: give that of a store")
+    with opened(path) as file:
+        start = file.read(len(MAGIC))
+    if not start:
+        raise DamagedFile(f"{path} is empty: it is no store, and nothing is lost by removing it")
+    if start != MAGIC:
+        raise DamagedFile(
+            f"{path} is no store, for it does not begin as SQLite files do: take a copy of it"
+        )
+    name = quote(os.fsencode(path.absolute()))  # any bytes: a name need not be text
+    with told(path):
+        connection = sqlite3.connect(
+            f"file:{name}?mode={mode}", uri=True, timeout=wait_seconds, isolation_level=None
+        )
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cache_size = -65536")
+        connection.create_function("natural_key", 1, natural, deterministic=True)
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_READONLY:
+                raise
+            # A writer was killed in closing it: SQLite tidies up, and writes no row.
+            with contextlib.closing(sqlite3.connect(f"file:{name}?mode=rw", uri=True)) as writer:
+                writer.execute("SELECT 1 FROM sqlite_master").fetchone()
+    return connection
+
+
+def version_of(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of a store; raises DamagedFile, or ToolkitError for a newer one."""
+    with told(path):
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        raise DamagedFile(
+            f"{path} is an SQLite file but no store: its application id is {application}, not "
+            f"{APPLICATION_ID}"
+        )
+    if version > VERSION:
+        raise ToolkitError(
+            f"{path} is a store of version {version}: this hardness reads 1 to {VERSION}; install "
+            "a newer one"
+        )
+    if version < 1:
+        raise DamagedFile(f"{path} is a damaged store, of version {version}: {recover_with(path)}")
+    return int(version)
+
+
+def recover_with(path: Path) -> str:
+    """Say by which command a damaged store is recovered."""
+    return f"`hardness store recover {path} --out NEW.db` keeps what can be read"
+
+
+@contextlib.contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises, and rows that are not ours, into one line with the store's name."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        said = one_line(error, 160)
+        if code == sqlite3.SQLITE_FULL:
+            raise ToolkitError(
+                f"{path} cannot be written: the disk is full: free some of it"
+            ) from error
+        if code in _BUSY:
+            raise ToolkitError(f"{path} is held by another process ({said}): try again") from error
+        if code in _DAMAGED or "no such" in said:
+            raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
+        raise ToolkitError(f"{path} cannot be used: {said}") from error
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        said = f"{type(error).__name__} {one_line(error)}"
+        raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
+
+
+# ---- one writer at a time
+
+
+class Lock:
+    """The right to write a store: held by one process, freed by the system when that ends."""
+
+    def __init__(self, store: Path) -> None:
+        """Take it; raises ToolkitError where another process holds it, and says which."""
+        self.path = _beside(store, "lock")
+        while True:
+            with written(store):
+                self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                said = os.pread(self._handle, 200, 0).decode(errors="replace").strip()
+                os.close(self._handle)
+                raise ToolkitError(
+                    f"{store} is being written by {said or 'another process'}: wait for it, or "
+                    "stop it"
+                ) from error
+            mine = os.fstat(self._handle)
+            # The holder before may have removed the name between our two calls.
+            if _identity(self.path) == (mine.st_dev, mine.st_ino):
+                break
+            os.close(self._handle)
+        os.ftruncate(self._handle, 0)
+        with contextlib.suppress(OSError):  # on a full disk its holder is not written down
+            os.pwrite(self._handle, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+
+    def free(self) -> None:
+        """Give it back."""
+        self.path.unlink(missing_ok=True)
+        os.close(self._handle)
+
+
+def held(store: Path) -> bool:
+    """Return whether a process writes a store now."""
+    try:
+        handle = os.open(_beside(store, "lock"), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:  # there is none, or only the writer may read it
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _beside(store: Path, what: str) -> Path:
+    return store.with_name(f"{store.name}-{what}")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what a file is whatever its name: device and number; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+# ---- two results of one key
+
+FAILED = frozenset(  # ends that the machine or a fault of the learner's code made
+    outcome.value
+    for outcome in (
+        *(Outcome.RAISED, Outcome.EXITED, Outcome.CRASHED, Outcome.BROKE_OFF, Outcome.NOT_LOADED),
+        *(Outcome.TOO_MANY_PROCESSES, Outcome.MEMORY_SPENT, Outcome.OVERDUE, Outcome.REFUSED),
+    )
+)
+
+
+class Conflict(ToolkitError):
+    """Two reproducible results of one key differ."""
+
+
+def decide(old: Run, new: Run) -> bool:
+    """Return whether a run takes the place of an earlier one of its key; raises Conflict.
+
+    One that is not reproducible gives way, and so does one that ended in a fault, which may have
+    been mended since.
+    """
+    if not old.reproducible or old.outcome.value in FAILED:
+        return new.reproducible or not old.reproducible
+    if new.reproducible and new.outcome.value not in FAILED:
+        reason = _difference(old, new)
+        if reason:
+            raise Conflict(f"run {new.key} has two results: {reason}")
+    return False
+
+
+def _difference(old: Run, new: Run) -> str | None:
+    """Say in what two runs differ, times and memory apart; None where they do not."""
+    one, other = comparable(record_of(old)), comparable(record_of(new))
+    name = next((name for name in one if one[name] != other[name]), None)
+    if name is None:
+        return None
+    said = f"{name} is {str(one[name])[:60]!r} and {str(other[name])[:60]!r}"
+    by, to = f"{old.machine} {old.versions}", f"{new.machine} {new.versions}"
+    return said if by == to else f"{said}; done by {by} and by {to}"
+
+
+# ---- reading and writing
+
+
+class _Store:
+    """An open store."""
+
+    def __init__(self, path: Path, mode: str, wait_seconds: float) -> None:
+        self.path = path
+        self.connection = connect(path, mode, wait_seconds)
+        try:
+            self.version = version_of(self.connection, path)
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    def run(self, key: str) -> Run | None:
+        """Return a run by its key."""
+        return next(self.rows("runs", "WHERE key = ?", key), None)
+
+    def rows(self, table: str, clause: str = "", *given: Any) -> Iterator[Any]:
+        """Yield typed rows of a table one at a time; raises DamagedFile for one that is not."""
+        for record in self._select(table, clause, *given):
+            with told(self.path):
+                row = self.typed(table, record)
+            yield row
+
+    def typed(self, table: str, record: Record) -> Any:
+        """Make a row of a record, with the arrays of an artifact; raises as `told` takes it."""
+        if table != "artifacts":
+            return _typed(table, record)
+        found = self._select("arrays", "WHERE artifact = ?", record["key"])
+        arrays = {row["name"]: row["content"] for row in found}
+        if sorted(arrays) != loads(record["arrays"], RESULTS):
+            raise ValueError(f"of the arrays {record['arrays']} there are {sorted(arrays)}")
+        return _typed(table, record | {"arrays": arrays})
+
+    def _select(self, table: str, clause: str, *given: Any) -> Iterator[Record]:
+        with told(self.path):
+            rows = self.connection.execute(f"SELECT * FROM {table} {clause}", given)
+            for row in rows:
+                yield dict(zip(TABLES[table], row, strict=True))
+
+
+def create(path: Path) -> "Writer":
+    """Make a new store; raises AlreadyExists, and ToolkitError where none may lie."""
+    with new_store(path):
+        pass
+    return Writer(path, Lock(path))
+
+
+def reopen(path: Path) -> "Writer":
+    """Open a store to write on, its pages and its tables checked.
+
+    Raises DamagedFile with what can be recovered, ToolkitError where another process writes.
+    """
+    with read(path) as store:
+        if store.version < VERSION:
+            raise ToolkitError(
+                f"{path} is a store of version {store.version}, which an earlier hardness wrote "
+                f"and this one only reads: `hardness store merge {path} --out NEW.db` makes one "
+                f"of version {VERSION}"
+            )
+        lock = Lock(path)
+        try:
+            damage = _pages(store.connection) or _foreign(store.connection)
+            if damage:
+                raise DamagedFile(f"{path} is damaged: {damage[0]}; {recover_with(path)}")
+        except BaseException:
+            lock.free()
+            raise
+    return Writer(path, lock)
+
+
+@contextlib.contextmanager
+def new_store(out: Path) -> Iterator["Writer"]:
+    """Give a store to fill, named `out` when all went well and not before; raises AlreadyExists."""
+    refuse_existing(out)
+    log = _beside(out, "wal")
+    if log.exists():  # SQLite would take it for the log of the new one
+        raise AlreadyExists(
+            f"{log} is the log of a store that is not there: remove it, or give another name"
+        )
+    refuse_unwritable(out)
+    draft = out.with_name(f".{out.name}.{os.getpid()}.part")
+    try:
+        with written(out):
+            out.parent.mkdir(parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+        _make(draft)
+        with Writer(draft, Lock(draft)) as writer:
+            writer.connection.execute("PRAGMA synchronous = OFF")  # nothing has to last before
+            yield writer
+        with written(out):
+            with draft.open("rb") as file:
+                os.fsync(file.fileno())
+            os.link(draft, out)
+    except FileExistsError as error:
+        raise AlreadyExists(f"{out} exists and was kept: give another name") from error
+    finally:
+        for name in (draft, _beside(draft, "wal"), _beside(draft, "shm")):
+            name.unlink(missing_ok=True)
+
+
+class Writer(_Store):
+    """A store that is open to be written, by this process alone."""
+
+    def __init__(self, path: Path, lock: Lock) -> None:
+        """Open a store of this version as it is: `reopen` checks it first."""
+        self._lock: Lock | None = lock
+        try:
+            super().__init__(path, "rw", _WRITE_SECONDS)
+            with told(path):
+                for setting in ("journal_mode = WAL", "synchronous = FULL"):
+                    self.connection.execute(f"PRAGMA {setting}")
+            self._file = _identity(path)
+        except BaseException:
+            lock.free()
+            raise
+
+    @property
+    def empty(self) -> bool:
+        """Whether the store holds no run, certificate, part or artifact."""
+        tables = ("runs", "certificates", "parts", "artifacts")
+        with told(self.path):
+            return not any(
+                self.connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
+                for table in tables
+            )
+
+    def keys(self) -> set[str]:
+        """Return the keys of all that is finished: runs, certificates and artifacts."""
+        sql = " UNION ALL ".join(
+            f"SELECT key FROM {table}" for table in ("runs", "certificates", "artifacts")
+        )
+        with told(self.path):
+            return {key for (key,) in self.connection.execute(sql)}
+
+    def failed(self) -> set[str]:
+        """Return the keys of the runs that `FAILED`: the machine's doing, or a learner's fault."""
+        sql = f"SELECT key FROM runs WHERE outcome IN ({','.join('?' * len(FAILED))})"
+        with told(self.path):
+            return {key for (key,) in self.connection.execute(sql, sorted(FAILED))}
+
+    def parts(self, artifact: str) -> Iterator[PartRow]:
+        """Yield the parts of a cut job in their order, one in memory at a time."""
+        for number in sorted(self.part_indices(artifact)):
+            yield from self.rows("parts", "WHERE artifact = ? AND number = ?", artifact, number)
+
+    def part_indices(self, artifact: str) -> set[int]:
+        """Return which parts of a cut job are finished."""
+        sql = "SELECT number FROM parts WHERE artifact = ?"
+        with told(self.path):
+            return {number for (number,) in self.connection.execute(sql, (artifact,))}
+
+    def sweep(self, sha256: str) -> SweepRow | None:
+        """Return a sweep by the SHA-256 of its file."""
+        return next(self.rows("sweeps", "WHERE sha256 = ?", sha256), None)
+
+    def write(self, rows: Sequence[Row], sweep: SweepRow | None = None) -> None:
+        """Write rows and how the sweep stands, in one transaction that lasts once this returns.
+
+        An artifact takes the place of its parts. A run takes the place of one of its key that was
+        not reproducible or failed; raises Conflict where both are and differ, and ToolkitError
+        where the disk is full: then nothing is written. Raises StoreGone where the file was moved,
+        removed or replaced by another, to which nothing is written.
+        """
+        with told(self.path):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                for row in [*rows, *([sweep] if sweep else [])]:
+                    self._write(row)
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+        # SQLite goes on in a file that has lost its name, where nobody finds it.
+        if _identity(self.path) != self._file:
+            raise StoreGone(
+                f"{self.path} was moved, removed or replaced while it was written: what is "
+                "finished is in the file that was there before; put it back and go on with --resume"
+            )
+
+    def close(self) -> None:
+        """Leave one file, which any reader may open, and let others write it."""
+        if self._lock is None:
+            return
+        # While another process reads, or on a full disk, the log stays beside: nothing is lost.
+        with contextlib.suppress(sqlite3.Error):
+            self.connection.execute("PRAGMA busy_timeout = 1000")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.connection.execute("PRAGMA journal_mode = DELETE")
+        self.connection.close()
+        self._lock.free()
+        self._lock = None
+
+    def _write(self, row: Row | SweepRow) -> None:
+        if isinstance(row, Run):
+            record = record_of(row)
+            if self._insert("runs", record, "IGNORE"):
+                return
+            old = self.run(row.key)
+            if old and decide(old, row):
+                self._insert("runs", record)
+        elif isinstance(row, PartRow):
+            done = "SELECT 1 FROM artifacts WHERE key = ?"
+            if not self.connection.execute(done, (row.artifact,)).fetchone():
+                self._insert("parts", vars(row))
+        elif isinstance(row, ArtifactRow):
+            for table in ("parts", "arrays"):
+                self.connection.execute(f"DELETE FROM {table} WHERE artifact = ?", (row.key,))
+            self._insert("artifacts", vars(row) | {"arrays": compact(sorted(row.arrays))})
+            for name, content in sorted(row.arrays.items()):
+                one = {"artifact": row.key, "name": name, "content": content}
+                self._insert("arrays", one)
+        elif isinstance(row, FigureRow):
+            self._insert("figures", vars(row) | {"written": row.written or time.time()})
+        else:
+            self._insert(_TABLE_OF[type(row)], vars(row))
+
+    def _insert(self, table: str, values: Record, else_: str = "REPLACE") -> bool:
+        """Insert a row; return whether it was, which with "IGNORE" needs a key that is new."""
+        names = TABLES[table]
+        if "family" in names and "family" not in values:
+            values = values | dict(
+                zip(("family", "parameters"), named(values["spec"]), strict=True)
+            )
+        sql = f"INSERT OR {else_} INTO {table} VALUES ({','.join('?' * len(names))})"
+        plain = _plain({name: values[name] for name in names})
+        return self.connection.execute(sql, plain).rowcount == 1
+
+
+def read(path: Path) -> "Reader":
+    """Open a store to read it; raises DamagedFile, or ToolkitError for one of a newer version."""
+    return Reader(path)
+
+
+_BUDGETS = ", ".join(f"budget_{name} NULLS LAST" for name in sorted(_BUDGET))
+_ORDER = f"natural_key(spec), natural_key(learner), {_BUDGETS}, seed, key"
+_AT_ONCE = 100  # rows of a query
+
+
+class Reader(_Store):
+    """A store that is open to be read, also while it is written and where it may not be written.
+
+    One of an earlier version is copied to temporary tables first.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open it."""
+        super().__init__(path, "ro", _READ_SECONDS)
+        try:
+            with told(path):
+                if self.version < VERSION:
+                    self.connection.executescript(_EARLIER)
+                self.connection.execute("PRAGMA query_only = ON")
+        except BaseException:
+            self.connection.close()
+            raise
+
+    def records(self) -> Iterator[Record]:
+        """Yield the columns of all runs, in an order that depends on them alone, as of one moment.
+
+        By spec and learner in natural order, budget, seed, then key. Their row numbers are in
+        memory, 8 bytes each; the runs are not.
+        """
+        with self._moment(), told(self.path):
+            numbered = self.connection.execute(f"SELECT rowid FROM runs ORDER BY {_ORDER}")
+            numbers = array("q", (number for (number,) in numbered))
+            for start in range(0, len(numbers), _AT_ONCE):
+                some = numbers[start : start + _AT_ONCE]
+                marks = ",".join("?" * len(some))
+                sql = f"SELECT rowid, * FROM runs WHERE rowid IN ({marks})"
+                found = {row[0]: row[1:] for row in self.connection.execute(sql, tuple(some))}
+                for number in some:
+                    yield _exact(dict(zip(COLUMNS, found[number], strict=True)))
+
+    def runs(self) -> Iterator[Run]:
+        """Yield all runs, in the order of `records`."""
+        for record in self.records():
+            with told(self.path):
+                run = run_of(record)
+            yield run
+
+    def certificates(self) -> Iterator[CertificateRow]:
+        """Yield the certificates by spec in natural order, then key."""
+        return self.rows("certificates", "ORDER BY natural_key(spec), key")
+
+    def artifacts(self) -> Iterator[ArtifactRow]:
+        """Yield the artifacts by spec in natural order, then key, one in memory at a time."""
+        with told(self.path):
+            sql = "SELECT key FROM artifacts ORDER BY natural_key(spec), key"
+            keys = [key for (key,) in self.connection.execute(sql)]
+        for key in keys:
+            yield from self.rows("artifacts", "WHERE key = ?", key)
+
+    def artifact(self, key: str) -> ArtifactRow:
+        """Return an artifact by its key, or by how the key begins; raises UsageError."""
+        found = list(self.rows("artifacts", "WHERE substr(key, 1, ?) = ?", len(key), key.lower()))
+        if len(found) == 1:
+            return found[0]
+        said = f"{len(found)} begin so" if found else "none begins so"
+        raise UsageError(
+            f"key '{key[:40]}' given: of the artifacts in {self.path} {said}: "
+            f"`hardness store query {self.path} 'SELECT key, kind, spec FROM artifacts'` lists them"
+        )
+
+    def parts(self) -> Iterator[PartRow]:
+        """Yield the parts of artifacts that are not put together yet."""
+        with self._moment():
+            yield from self.rows("parts")
+
+    def figures(self) -> list[FigureRow]:
+        """Return the data of figures by name."""
+        return list(self.rows("figures", "ORDER BY natural_key(name)"))
+
+    def sweeps(self) -> list[SweepRow]:
+        """Return the sweeps, the latest last."""
+        return list(self.rows("sweeps", "ORDER BY updated"))
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Count runs by learner and outcome, both in natural order."""
+        sql = "SELECT learner, outcome, count(*) FROM runs GROUP BY outcome, learner"
+        found: dict[str, dict[str, int]] = {}
+        with told(self.path):
+            rows = self.connection.execute(sql).fetchall()
+            for name, outcome, number in sorted(rows, key=lambda r: (natural(r[0]), r[1])):
+                found.setdefault(name, {})[outcome] = number
+        return found
+
+    def summary(self) -> dict[str, Any]:
+        """Count what the store holds: runs, those not reproducible, certificates and so on."""
+        counted = {
+            **{name: name for name in TABLES if name != "arrays"},
+            "specs": "(SELECT DISTINCT spec FROM runs)",
+            "not_reproducible": "runs WHERE NOT reproducible",
+        }
+        with told(self.path):
+            numbers = {
+                name: self.connection.execute(f"SELECT count(*) FROM {what}").fetchone()[0]
+                for name, what in counted.items()
+            }
+        size = self.path.stat().st_size
+        return {"version": self.version, "bytes": size, **numbers, "outcomes": self.counts()}
+
+    def query(self, sql: str, most: int = 100_000) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Answer one SELECT: names and rows; raises UsageError for what it is not, or too much."""
+        return answer(self.connection, self.path, sql, most)
+
+    @contextlib.contextmanager
+    def _moment(self) -> Iterator[None]:
+        """See the store as it is now until the end of this, whatever is written meanwhile."""
+        if self.connection.in_transaction:  # of another iteration that is not at its end
+            yield
+            return
+        self.connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.ProgrammingError):  # closed before the end
+                self.connection.execute("ROLLBACK")
+
+
+# ---- answering SQL that a user typed: nothing in it may write, load or leave the store
+
+_ALLOWED = (
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+)
+_LONGEST_VALUE = 1 << 26  # bytes
+_MOST_BYTES = 1 << 28  # of an answer
+_STEPS = 1 << 20  # between two looks at the keyboard
+
+
+def answer(
+    connection: sqlite3.Connection, path: Path, sql: str, most: int
+) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Answer a SELECT with at most so many rows; raises UsageError for what is none, or too much.
+
+    >>> answer(sqlite3.connect(":memory:"), Path("x"), "SELECT 1 AS one", 10)
+    (['one'], [(1,)])
+    """
+    connection.set_authorizer(_authorize)
+    longest = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    # Python looks at the keyboard in this call only: without it Ctrl-C would wait for the answer.
+    connection.set_progress_handler(lambda: 0, _STEPS)
+    short = " ".join(sql.split())[:80]
+    try:
+        cursor = connection.execute(sql)
+        if cursor.description is None:
+            raise UsageError(f"'{short}' given: one SELECT is needed")
+        return [column[0] for column in cursor.description], _limited(cursor, most)
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code in (*_DAMAGED, sqlite3.SQLITE_IOERR):
+            with told(path):
+                raise
+        said = one_line(error, 160)
+        raise UsageError(f"'{short}' cannot be answered: {said}{_advice(said)}") from error
+    except UnicodeError as error:
+        raise UsageError(f"'{short}' cannot be answered: {error}") from error
+    finally:
+        connection.set_authorizer(None)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+        connection.set_progress_handler(None, 0)
+
+
+def _authorize(action: int, one: str | None, two: str | None, *_: Any) -> int:
+    loading = action == sqlite3.SQLITE_FUNCTION and two == "load_extension"
+    return sqlite3.SQLITE_OK if action in _ALLOWED and not loading else sqlite3.SQLITE_DENY
+
+
+def _limited(cursor: sqlite3.Cursor, most: int) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    size = 0
+    for row in cursor:
+        size += sum(len(v) if isinstance(v, str | bytes) else 8 for v in row)
+        if len(rows) == most or size > _MOST_BYTES:
+            raise UsageError(
+                f"the answer has more than {len(rows)} rows: add LIMIT, or use `hardness store "
+                "export`"
+            )
+        rows.append(row)
+    return rows
+
+
+def _advice(said: str) -> str:
+    if any(word in said for word in ("authoriz", "prohibited", "readonly", "cannot modify")):
+        return ": a store is read here, by SELECT alone"
+    if "no such" in said:
+        tables = ": there are the tables runs, certificates, artifacts, figures and sweeps"
+        return (
+            f"{tables}; a parameter of a spec is parameters->>'d'" if "column" in said else tables
+        )
+    return ""
+
+
+# ---- merging
+
+_BATCH = 2000
+
+
+def merge(first: Path, others: Sequence[Path], out: Path) -> None:
+    """Write all that stores hold to a new one; raises Conflict where two results contradict.
+
+    Of a key, a reproducible run stands against one that is not, and one that ended by itself
+    against a fault. Parts of an artifact that any store holds are left out. Of a sweep and of a
+    figure the latest stands. With no others it is a copy, of this version.
+    """
+    figures: list[FigureRow] = []
+    sweeps: list[SweepRow] = []
+    with new_store(out) as writer:
+        for path in (first, *others):
+            with read(path) as store:
+                try:
+                    for rows, size in (
+                        (store.runs(), _BATCH),
+                        (store.certificates(), _BATCH),
+                        (store.artifacts(), 1),
+                        (store.parts(), 1),
+                    ):
+                        for batch in _batches(rows, size):
+                            writer.write(batch)
+                except Conflict as conflict:
+                    raise Conflict(f"{path} contradicts those before it: {conflict}") from None
+                figures += store.figures()
+                sweeps += store.sweeps()
+        for figure in sorted(figures, key=lambda figure: figure.written):
+            writer.write([figure])
+        for sweep in sorted(sweeps, key=lambda sweep: sweep.updated):
+            writer.write([], sweep)
+
+
+def _batches(rows: Iterable[Any], size: int) -> Iterator[list[Row]]:
+    rest = iter(rows)
+    while batch := list(islice(rest, size)):
+        yield batch
+
+
+# ---- the check
+
+_MOST = 5  # complaints of SQLite that are kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage:
+    """What is wrong with a store: what SQLite says, and by table the rows that cannot be read."""
+
+    pages: tuple[str, ...]
+    rows: dict[str, tuple[str, ...]]
+
+    def __str__(self) -> str:
+        """Say it in one line.
+
+        >>> print(Damage(pages=(), rows={"runs": ("0a", "1b"), "figures": ("phase",)}))
+        2 rows of runs (0a, 1b) and 1 row of figures (phase) are not as they were written
+        """
+        bad = [
+            f"{len(names)} row{'s' * (len(names) > 1)} of {table} "
+            f"({', '.join(names[:3])}{', ...' * (len(names) > 3)})"
+            for table, names in self.rows.items()
+        ]
+        said = [f"{' and '.join(bad)} are not as they were written"] if bad else []
+        return "; ".join([*said, *self.pages[:1]])
+
+
+def check(path: Path) -> Damage | None:
+    """Check the pages of a store, its tables, and that every row reads as what it should be.
+
+    Raises DamagedFile for what cannot be opened as a store. A number that was changed for another
+    is not seen, unless another column of the row follows from it.
+    """
+    with read(path) as store:
+        pages = _pages(store.connection)
+        if store.version == VERSION:
+            pages += _foreign(store.connection)
+        rows: dict[str, tuple[str, ...]] = {}
+        for table in ("runs", *_ROWS):
+            bad = []
+            try:
+                for record in store._select(table, ""):
+                    if not sound(store, table, record):
+                        bad.append(" ".join(str(record[name])[:40] for name in UNIQUE[table]))
+            except DamagedFile:  # what its pages say is among the complaints of SQLite
+                pages += [] if pages else [f"{table} cannot be read to its end"]
+            if bad:
+                rows[table] = tuple(bad)
+    return Damage(pages=tuple(pages), rows=rows) if pages or rows else None
+
+
+def sound(store: _Store, table: str, record: Record) -> bool:
+    """Return whether a record reads as a row, and a run's columns follow from one another."""
+    try:
+        row = store.typed(table, record)
+        follows = table == "runs" and store.version == VERSION  # earlier ones had other rules
+        return not follows or record_of(row) == _exact(record)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return False
+
+
+def _pages(connection: sqlite3.Connection) -> list[str]:
+    """Return what SQLite finds wrong with the pages of a file."""
+    try:
+        found = connection.execute(f"PRAGMA quick_check({_MOST})").fetchall()
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        return [one_line(error)]
+    said = [line for (text,) in found for line in text.splitlines()]
+    return [line[:120] for line in said if line != "ok" and not line.startswith("***")]
+
+
+def _foreign(connection: sqlite3.Connection) -> list[str]:
+    """Return in what the tables, indices, views and triggers differ from those of a new store."""
+    names = "SELECT type || ' ' || name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
+    with contextlib.closing(sqlite3.connect(":memory:")) as new:
+        new.executescript(";".join(_SCHEMA))
+        own = set(new.execute(names).fetchall())
+    odd = own ^ set(connection.execute(names).fetchall())
+    said = ", ".join(sorted({name for name, _ in odd}))
+    return [f"not as a store's: {said[:200]}"] if odd else []
