@@ -37,9 +37,9 @@ def row(one: Paired, short: Callable[[str], str]) -> tuple[str | int | float, ..
     >>> row(one, str)
     ('queries', 'lowdegree', 5, 0, 12, 0.0625, 'cannot tell', '-0.40')
     """
-    risk = "" if one.risk_difference is None else f"{one.risk_difference:+.2f}"
+    risk = "" if one.risk_difference is None else f"{one.risk_difference:+z.2f}"
     if one.risk_interval:
-        risk += " [{:+.2f}, {:+.2f}]".format(*one.risk_interval)
+        risk += " [{:+z.2f}, {:+z.2f}]".format(*one.risk_interval)
     verdict = one.verdict if one.verdict == "cannot tell" else short(one.verdict)
     names = (short(one.first), short(one.second))
     return (*names, one.first_only, one.second_only, one.instances, one.p_corrected, verdict, risk)

@@ -150,6 +150,16 @@ def test_the_interval_of_risks_is_that_of_resampled_instances_and_paired(small):
     assert paired(with_risks(small.runs, np.tile([0.0, 1.0], (40, 1))))[0].risk_interval is None
 
 
+def test_intervals_cover_the_difference_about_as_often_as_they_say(small):
+    """Risks near 0 or 1, as those of learners that solve or do not."""
+    rng, covered = np.random.default_rng(4), 0
+    for _ in range(200):
+        risks = np.where(rng.random((20, 2)) < (0.8, 0.5), 0.0, 1.0)
+        low, high = paired(with_risks(small.runs, risks))[0].risk_interval or (0.0, 0.0)
+        covered += low <= -0.3 <= high
+    assert 0.9 <= covered / 200 <= 0.99
+
+
 FORGED = [
     lambda pairs: pairs[0].update(p=0.01),
     lambda pairs: pairs[0].update(first_only=5),
