@@ -28,7 +28,9 @@ from instances.spec import VARIABLE  # noqa: E402
 collect_ignore_glob = ["hardness/upper/isolated/learners/*.py"]
 
 # A busy machine is no failure; in CI the examples are the same in every run.
-settings.register_profile("here", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile(
+    "here", deadline=None, max_examples=40, derandomize=bool(os.environ.get("CI"))
+)
 settings.load_profile("here")
 
 

@@ -201,8 +201,8 @@ def test_compare_and_report(hardness):
 
 def test_map_and_its_figure(hardness):
     found = hardness(
-        "map", "parity:d=16,m=3,noise=0.1", "--learner", "restricted", "--learner", "bruteforce",
-        "--seeds", 2, "--out", "m", "--json",
+        "map", "parity:d=12,m=2,noise=0.1", "--learner", "restricted", "--seeds", 1, "--out", "m",
+        "--json",
     )  # fmt: skip
     assert found.code == 0
     assert {"format", "kind", "spec", "members", "success", "rates", "curves", "runs", "left_out",

@@ -45,7 +45,7 @@ def test_one_more_of_so_many_is_refused():
     check(sealed(data))
 
 
-@pytest.mark.parametrize("value", ["7" * 3_999_999, "1/" + "7" * 3_000_000, "7" * 4_000_001])
+@pytest.mark.parametrize("value", ["7" * 3_999_999, "1/" + "7" * 3_000_000])
 def test_millions_of_digits_are_refused_in_seconds(tmp_path, value):
     """Not in the minutes of a time that grows with the square of the digits."""
     data = certify(parse(LONG[0])).to_json()

@@ -84,8 +84,6 @@ def test_attack_counts_what_it_found(hardness, jobs):
     assert 0.2 < low < 0.4
     assert high == 1.0
     assert set(one["runs"][0]) >= RUN
-    if jobs == 1:
-        assert "3/3" in hardness(*line).out
 
 
 def test_attack_runs_all_that_run_on_a_family(hardness):

@@ -20,7 +20,6 @@ from instances import ToolkitError, parse, write_folder
 from instances.spec import FAMILIES
 
 SPECS = [
-    "parity:d=9,m=2",
     "parity:d=10,m=3",
     "parity:d=9,m=2,noise=0.1",
     "parity:d=70,m=1",
@@ -40,9 +39,9 @@ SPECS = [
 SPECS += [FAMILIES[n].example for n in FAMILIES if n not in {parse(s).name for s in SPECS}]
 CERTIFIED = [s for s in SPECS if parse(s).hardness.evidence == "exact"]
 QUICK = {
-    "student": "student:steps=200,batch=64",
+    "student": "student:steps=100,batch=64",
     "lowdegree": "lowdegree:degree=1",
-    "mlp": "mlp:steps=200,width=20,batch=64",
+    "mlp": "mlp:steps=100,width=20,batch=64",
     "levenberg": "levenberg:restarts=1,examples=400,steps=2",
     "staged": "staged:examples=2000,polish=20",
     "lifted": "lifted:oversample=1.2",

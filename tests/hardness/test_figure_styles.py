@@ -131,9 +131,9 @@ HOSTILE = ("$x$_{", "_a.py:N", "אבג\u202e<script>", "a" * 5000, "q\"'&<>", "\
 
 def test_hostile_names_are_drawn(small):
     data = of_both_sides(small)
-    for name in HOSTILE:
+    for name, other in zip(HOSTILE[::2], HOSTILE[1::2], strict=True):
         data["learners"][0]["learner"] = name
-        data["spec"] = data["parameter"] = name
+        data["learners"][1]["learner"] = data["spec"] = data["parameter"] = other
         assert draw("both-sides", data, "svg")
         for panel in screen("both-sides", data, "k"):
             assert "<script" not in panel.svg

@@ -43,6 +43,7 @@ def outcomes(found):
     }
 
 
+@pytest.mark.slow
 def test_elimination_climbs_to_the_top():
     found = stress(["elimination"], ladder("parity-v1"))
     assert found.climbs[0].held == found.climbs[0].touched == len(found.ladder.rungs)

@@ -112,15 +112,15 @@ def test_no_arguments_of_others(level):
     "name",
     [
         "InFlight",
-        "Nameless",
-        "Shared",
-        "Segments",
-        "Attributes",
         "Keyring",
-        "OtherNumbers",
-        "Rings",
         "Pipes",
-        "Watches",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in (
+                *("Nameless", "Shared", "Segments", "Attributes", "OtherNumbers", "Rings"),
+                "Watches",
+            )
+        ),
     ],
 )
 def test_no_memory_that_nobody_counts_and_no_keys(level, name):
