@@ -91,7 +91,7 @@ def open_store(path: Path, resume: bool) -> Writer:
     if not resume and not writer.empty:
         writer.close()
         raise AlreadyExists(
-            f"{path} holds runs: add --resume to do what is missing, or give another --store"
+            f"{path} holds runs: add --resume to do what is missing, or name another file"
         )
     return writer
 

@@ -17,12 +17,12 @@ from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS
 from hardness.sweep.cluster import engine_of
-from hardness.sweep.drive import run_of
+from hardness.sweep.drive import open_store, run_of
 from hardness.sweep.jobs import RunJob, run_job
 from hardness.sweep.pool import Engine, Limits
-from hardness.sweep.store import Writer, create, reopen
+from hardness.sweep.store import Writer
 from hardness.upper import parse_learner
-from instances.errors import AlreadyExists, ToolkitError, UsageError
+from instances.errors import ToolkitError, UsageError
 
 _WARM = Budget(seconds=1.0)
 
@@ -137,7 +137,7 @@ def resumable(
         return
     path = unfinished(output)
     with ExitStack() as stack:
-        writer = stack.enter_context(_open(path, resume))
+        writer = stack.enter_context(open_store(path, resume))
         earlier = writer.sweep(row.sha256)
         if earlier is None and not writer.empty:
             raise UsageError(
@@ -154,16 +154,6 @@ def resumable(
             path.unlink()
             raise
     path.unlink()
-
-
-def _open(path: Path, resume: bool) -> Writer:
-    if not path.exists():
-        return create(path)
-    if not resume:
-        raise AlreadyExists(
-            f"{path} holds runs of an interrupted command: add --resume to go on, or remove it"
-        )
-    return reopen(path)
 
 
 def _row(name: str, text: str, jobs: int) -> SweepRow:

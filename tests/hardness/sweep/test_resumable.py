@@ -8,6 +8,7 @@ from hardness.oracles import Budget
 from hardness.runs import planned
 from hardness.runs.planned import Planned
 from hardness.sweep.resumable import resumable, unfinished
+from hardness.sweep.store import create
 from instances.errors import AlreadyExists, UsageError
 
 BUDGET = Budget(examples=5000)
@@ -79,6 +80,9 @@ def test_nothing_is_kept_of_what_did_nothing(tmp_path):
     with pytest.raises(KeyboardInterrupt), resumable(tmp_path / "out", ASKED):
         raise KeyboardInterrupt
     assert not list(tmp_path.iterdir())
+    unfinished(tmp_path / "out").unlink(missing_ok=True)
+    create(unfinished(tmp_path / "out")).close()  # as a kill -9 at the start leaves it
+    assert len(done(tmp_path / "out")) == 8
     with pytest.raises(UsageError, match="--resume given without --out"):
         done(None, resume=True)
 
