@@ -21,7 +21,15 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from hardness.runs.challenge import commitment, create, digest, file_hash, read_challenge, reveal
+from hardness.runs.challenge import (
+    commitment,
+    create,
+    digest,
+    file_hash,
+    read_challenge,
+    read_secret,
+    reveal,
+)
 from hardness.runs.submission import (
     Scores,
     Submission,
@@ -264,6 +272,11 @@ def alter_fresh(*seals):
         one()
 
 
+def label_fresh():
+    words = load_file(FRESH)["words"]
+    rewrite(FRESH, words=words, codes=np.zeros(len(words), np.uint8))
+
+
 def alter_reference():
     edit(INSTANCE, lambda d: d["reference"].update(codes=[0] * 8))
     edit(INSTANCE, lambda d: d["reference"]["words"].reverse())
@@ -322,6 +335,11 @@ def link(path):
     path.symlink_to(Path("moved").resolve())
 
 
+def misname(**fields):
+    edit(CHALLENGE, **fields)
+    seal()
+
+
 def name_shard(name):
     edit(INSTANCE, lambda d: d["examples"]["shards"][0].update(file=name))
     seal()
@@ -342,6 +360,7 @@ ORGANISERS = [
     ),
     (DamagedFile, "fresh tokens were altered", alter_fresh),
     (Refuted, "the fresh tokens are not those", alter_fresh, seal),
+    (DamagedFile, "does not hold tokens alone", label_fresh),
     (Refuted, "the reference examples", alter_reference),
     (Refuted, OPENS_NOT, alter_commitment, CHALLENGE, lambda d: d.update(commitment="ab" * 32)),
     (
@@ -361,6 +380,9 @@ ORGANISERS = [
     *((DamagedFile, "plain files alone", link, path) for path in (FRESH, SHARD, INSTANCE)),
     *((DamagedFile, "plain files alone", make, PUB / "more") for make in (os.mkdir, os.mkfifo)),
     *((DamagedFile, "a shard is named", name_shard, name) for name in OUTSIDE),
+    (DamagedFile, "of different instances", partial(misname, examples=99)),
+    (DamagedFile, "of different instances", partial(misname, revision=99)),
+    (DamagedFile, "of different instances", partial(misname, spec="parity:d=16,m=3,rho=3")),
     (DamagedFile, "2 files of fresh tokens", shutil.copy, FRESH, PUB / "fresh.npz"),
     (ToolkitError, "memory|at most", count_fresh, 1 << 39),
     (ToolkitError, "tokens it should", count_fresh, 10_000),
@@ -551,6 +573,12 @@ def test_odd_names_and_secrets_are_refused(name, secret):
     assert str(error.value).isascii()
     assert str(error.value).isprintable()
     assert len(str(error.value)) < 600
+
+
+def test_a_secret_has_integers_of_at_most_256_bits():
+    assert read_secret([1 - 2**256]) == (1 - 2**256,)
+    with pytest.raises(ValueError, match="at most 256 bits"):
+        read_secret([2**256])
 
 
 def npy(shape: str, data: bytes = b"") -> bytes:
