@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hardness.sweep.store import timeless
+from hardness.sweep.columns import timeless
 
 QUICK = {
     "optimum": "--d 3 --n 8 --samples 200",

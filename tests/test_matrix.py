@@ -13,8 +13,8 @@ from hardness.check import check
 from hardness.lower import certify, verify
 from hardness.oracles import Budget
 from hardness.runs import Run, compare, run
+from hardness.sweep.columns import timeless as details_without_time
 from hardness.sweep.resumable import resumable
-from hardness.sweep.store import timeless as details_without_time
 from hardness.upper import LEARNERS, Outcome, parse_learner
 from instances import ToolkitError, parse, write_folder
 from instances.spec import FAMILIES

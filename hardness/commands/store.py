@@ -147,7 +147,7 @@ def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
 
     A number in a row that was changed for another is not seen: what matters is run again.
     """
-    from hardness.sweep.store import check as look
+    from hardness.sweep.recover import check as look
     from hardness.sweep.store import recover_with
 
     early(to)

@@ -11,7 +11,8 @@ from typing import Any
 
 from hardness.runs.rows import CertificateRow, FigureRow
 from hardness.runs.run import Run
-from hardness.sweep.store import compact, merge, read, reopen
+from hardness.sweep.columns import compact
+from hardness.sweep.store import merge, read, reopen
 
 PHASE = "phase"
 _HOW = ("oracle", "tau", "sha256", "package")  # of details: what else a run depends on

@@ -1,4 +1,4 @@
-"""A damaged store copied to a new one: every row that SQLite can still read and that is a row.
+"""Damaged stores: the check that finds what is wrong, and the copy of all that can be read.
 
 A page that cannot be read costs the rows on it. A file that SQLite does not open is beyond this:
 there is `.recover` of its shell, where that was built with it.
@@ -11,13 +11,66 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from hardness.sweep.store import TABLES, Conflict, Reader, Record, new_store, read, sound
+from hardness.sweep.columns import Record, exact, record_of
+from hardness.sweep.store import (
+    TABLES,
+    UNIQUE,
+    VERSION,
+    Conflict,
+    Reader,
+    new_store,
+    read,
+)
 from instances.errors import DamagedFile
 
 
 @dataclass(frozen=True, kw_only=True)
+class Damage:
+    """What is wrong with a store: what SQLite says, and by table the rows that cannot be read."""
+
+    pages: tuple[str, ...]
+    rows: dict[str, tuple[str, ...]]
+
+    def __str__(self) -> str:
+        """Say it in one line.
+
+        >>> print(Damage(pages=(), rows={"runs": ("0a", "1b"), "figures": ("phase",)}))
+        2 rows of runs (0a, 1b) and 1 row of figures (phase) are not as they were written
+        """
+        bad = [
+            f"{len(names)} row{'s' * (len(names) > 1)} of {table} "
+            f"({', '.join(names[:3])}{', ...' * (len(names) > 3)})"
+            for table, names in self.rows.items()
+        ]
+        said = [f"{' and '.join(bad)} are not as they were written"] if bad else []
+        return "; ".join([*said, *self.pages[:1]])
+
+
+def check(path: Path) -> Damage | None:
+    """Check the pages of a store, its tables, and that every row reads as what it should be.
+
+    Raises DamagedFile for what cannot be opened as a store. A number that was changed for another
+    is not seen, unless another column of the row follows from it.
+    """
+    with read(path) as store:
+        complaints = store.complaints()
+        rows: dict[str, tuple[str, ...]] = {}
+        for table in _KEYED:
+            bad = []
+            try:
+                for record in store.select(table):
+                    if _row(store, table, record) is None:
+                        bad.append(" ".join(str(record[name])[:40] for name in UNIQUE[table]))
+            except DamagedFile:  # SQLite says so of its pages too
+                complaints += [] if complaints else [f"{table} cannot be read to its end"]
+            if bad:
+                rows[table] = tuple(bad)
+    return Damage(pages=tuple(complaints), rows=rows) if complaints or rows else None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recovered:
-    """How many rows were kept and how many left out because they are not rows of ours, by kind.
+    """How many rows were kept, and how many left out because they do not read as rows, by kind.
 
     What lies on pages that cannot be read is in no count.
     """
@@ -32,21 +85,32 @@ class Recovered:
 
 def recover(path: Path, out: Path) -> Recovered:
     """Copy what can be read of a store to a new one; raises DamagedFile where that is nothing."""
-    tables = [table for table in TABLES if table != "arrays"]  # read with their artifacts
-    kept, rejected = Counter(dict.fromkeys(tables, 0)), Counter[str]()
+    kept, rejected = Counter(dict.fromkeys(_KEYED, 0)), Counter[str]()
     with read(path) as store, new_store(out) as writer:
-        for table in tables:
+        for table in _KEYED:
             for record in _readable(store, table):
+                row = _row(store, table, record)
                 try:
-                    good = sound(store, table, record)
-                    if good:
-                        writer.write([store.typed(table, record)])
-                except (sqlite3.Error, DamagedFile, Conflict):
-                    good = False
-                (kept if good else rejected)[table] += 1
+                    writer.write([] if row is None else [row])
+                except Conflict:  # two rows of one key, where the index is lost
+                    row = None
+                (rejected if row is None else kept)[table] += 1
         if not kept.total():
             raise DamagedFile(f"{path} holds no row that can be read")
     return Recovered(kept=dict(kept), rejected=dict(rejected))
+
+
+_KEYED = [table for table in TABLES if table != "arrays"]  # read with their artifacts
+
+
+def _row(store: Reader, table: str, record: Record) -> Any:
+    """Make a row of a record; None for what is not one, or is a run whose columns do not agree."""
+    try:
+        row = store.typed(table, record)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, DamagedFile):
+        return None
+    follows = table == "runs" and store.version == VERSION  # earlier ones had other rules
+    return None if follows and record_of(row) != exact(record) else row
 
 
 def _readable(store: Reader, table: str) -> Iterator[Record]:

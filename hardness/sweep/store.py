@@ -2,23 +2,19 @@
 
 One process writes it and any number read it meanwhile. Whatever is finished is written in one
 transaction with the state of its sweep: a process that is killed loses nothing that was written.
-In order: the columns of a run, the schema, typed rows, opening, the lock, conflicts, the writer,
-the reader, queries, merging and the check.
+In order: the schema, typed rows, opening, the lock, conflicts, the writer, the reader, queries,
+merging.
 """
 
 import contextlib
 import fcntl
-import json
-import math
 import os
-import re
 import socket
 import sqlite3
 import time
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from dataclasses import fields
 from itertools import islice
 from pathlib import Path
 from typing import Any, Self, get_origin, get_type_hints
@@ -27,163 +23,23 @@ from urllib.parse import quote
 import msgspec
 
 from hardness.runs.rows import ArtifactRow, CertificateRow, FigureRow, PartRow, Row, SweepRow
-from hardness.runs.run import Run, finite
+from hardness.runs.run import MACHINE, Run
+from hardness.sweep.columns import (
+    BUDGET,
+    COLUMNS,
+    Record,
+    compact,
+    comparable,
+    exact,
+    named,
+    natural,
+    record_of,
+    run_of,
+)
 from hardness.upper import Outcome
 from instances.disk import refuse_existing, refuse_unwritable, written
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
-from instances.parameters import split_list
 from instances.strict import RESULTS, loads, one_line, opened
-
-Record = dict[str, Any]  # a row of a table by its columns
-
-# The columns of a run, in the order of the table `runs` and of exports, with what they hold.
-_KINDS = {
-    "key spec family parameters learner learner_name learner_parameters": "text",
-    "seed budget_examples budget_queries": "int",
-    "budget_seconds budget_cpu_seconds": "float",
-    "budget_memory_bytes": "int",
-    "outcome": "text",
-    "passed reproducible": "bool",
-    "bound": "text",
-    "risk risk_low risk_high risk_confidence": "float",
-    "risk_examples": "int",
-    "risk_unclipped": "float",
-    "examples queries": "int",
-    "secret_recovered": "bool",
-    "details": "text",
-    "family_revision learner_revision": "int",
-    "seconds": "float",
-    "peak_bytes attempts": "int",
-    "machine versions": "text",
-}
-COLUMNS = {name: kind for names, kind in _KINDS.items() for name in names.split()}
-# Columns that differ from one execution of a run to the next.
-PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
-_BUDGET = ("examples", "queries", "seconds", "cpu_seconds", "memory_bytes")
-_NAME = re.compile(r"[A-Za-z][\w-]*")
-compact = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
-
-
-def record_of(run: Run) -> Record:
-    """Lay a run out in its columns: texts, numbers, bools and None, JSON where one holds more."""
-    risk, usage = run.risk, run.usage
-    family, parameters = named(run.spec)
-    learner_name, learner_parameters = named(run.learner)
-    return {
-        "key": run.key,
-        "spec": run.spec,
-        "family": family,
-        "parameters": parameters,
-        "learner": run.learner,
-        "learner_name": learner_name,
-        "learner_parameters": learner_parameters,
-        "seed": run.seed,
-        **{f"budget_{name}": getattr(run.budget, name) for name in _BUDGET},
-        "outcome": run.outcome.value,
-        "passed": run.passed,
-        "reproducible": run.reproducible,
-        "bound": run.bound,
-        "risk": risk and risk.value,
-        "risk_low": risk and risk.low,
-        "risk_high": risk.high if risk and math.isfinite(risk.high) else None,
-        "risk_confidence": risk and risk.confidence,
-        "risk_examples": risk and risk.examples,
-        "risk_unclipped": risk and risk.unclipped,
-        "examples": usage.examples,
-        "queries": usage.queries,
-        "secret_recovered": run.secret_recovered,
-        "details": compact(finite(run.details)),
-        "family_revision": run.revisions.get("family"),
-        "learner_revision": run.revisions.get("learner"),
-        "seconds": usage.seconds,
-        "peak_bytes": usage.peak_bytes,
-        "attempts": run.attempts,
-        "machine": run.machine,
-        "versions": compact(run.versions),
-    }
-
-
-def run_of(record: Record) -> Run:
-    """Read a run from its columns; raises LookupError, TypeError or ValueError for other rows."""
-    revisions = {name: record[f"{name}_revision"] for name in ("family", "learner")}
-    budget = {name: record[f"budget_{name}"] for name in _BUDGET}
-    data = record | {
-        "budget": {name: value for name, value in budget.items() if value is not None},
-        "risk_interval": record["risk"] is not None and (record["risk_low"], record["risk_high"]),
-        "usage": {name: record[name] for name in ("examples", "queries", "seconds", "peak_bytes")},
-        "details": loads(record["details"], RESULTS),
-        "versions": _versions(record["versions"]),
-        "revisions": {name: value for name, value in revisions.items() if value is not None},
-    }
-    data["risk_interval"] = data["risk_interval"] or None
-    return Run.from_json(data, key=record["key"], attempts=int(record["attempts"]))
-
-
-_versions = lru_cache(64)(lambda text: loads(text, RESULTS))
-
-
-def comparable(record: Record) -> Record:
-    """Leave what is the same wherever and whenever a run is executed."""
-    found = {name: value for name, value in record.items() if name not in PASSING}
-    return {**found, "details": compact(timeless(loads(record["details"], RESULTS)))}
-
-
-def timeless(details: Any) -> Any:
-    """Leave out times, memory and what the machine says, at any depth.
-
-    >>> timeless({"steps": 3, "fit_seconds": 0.1, "stages": [{"name": "a", "seconds": 1.0}]})
-    {'steps': 3, 'stages': [{'name': 'a'}]}
-    """
-    if isinstance(details, dict):
-        return {k: timeless(v) for k, v in details.items() if not _PASSES.fullmatch(k)}
-    if isinstance(details, list | tuple):
-        return [timeless(value) for value in details]
-    return details
-
-
-_PASSES = re.compile("(.*_)?(seconds|bytes)|times|printed|pid|contained|libraries")
-
-
-@lru_cache(1024)
-def named(text: str) -> tuple[str, str]:
-    """Take "name:key=value,..." apart into name and JSON; other texts, as a file's, are kept whole.
-
-    >>> named("parity:d=8,m=2,noise=0.1,rho=1/3")
-    ('parity', '{"d":8,"m":2,"noise":0.1,"rho":"1/3"}')
-    """
-    name, _, rest = text.partition(":")
-    try:
-        pairs = [part.partition("=") for part in split_list(rest)] if rest else []
-    except UsageError:  # brackets that do not match: no list of parameters
-        return text, "{}"
-    if not _NAME.fullmatch(name) or not all(equals for _, equals, _ in pairs):
-        return text, "{}"
-    return name, compact({key: _value(value) for key, _, value in pairs})
-
-
-def _value(text: str) -> int | float | str:
-    """Read a number that JSON holds exactly enough; anything else stays a text."""
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            value = kind(text)
-            return value if abs(value) < 2**63 and math.isfinite(value) else text
-    return text
-
-
-@lru_cache(1024)
-def natural(text: str) -> bytes:
-    """Make a key that sorts names with numbers in them by their value; texts keep keys apart.
-
-    >>> sorted(["d=10,m=2", "d=8,m=10", "d=8,m=2"], key=natural)
-    ['d=8,m=2', 'd=8,m=10', 'd=10,m=2']
-    """
-
-    def number(found: re.Match[str]) -> str:
-        digits = found[0].lstrip("0")
-        return f"\1{len(digits):06}{digits}"
-
-    return f"{re.sub('[0-9]+', number, text)}\0{text}".encode()
-
 
 # ---- the schema
 
@@ -202,18 +58,19 @@ TABLES = {
         *("remaining_seconds", "base_seeds", "sha256", "text"),
     ),
 }
-UNIQUE = dict.fromkeys(("runs", "certificates", "artifacts"), ("key",)) | {
+UNIQUE = {
+    **dict.fromkeys(("runs", "certificates", "artifacts"), ("key",)),
     "parts": ("artifact", "number"),
     "arrays": ("artifact", "name"),
     "figures": ("name",),
     "sweeps": ("sha256",),
 }
-_SCHEMA = [
-    f"CREATE TABLE {name} ({', '.join(columns)}, UNIQUE ({', '.join(UNIQUE[name])}))"
+_SCHEMA = "".join(
+    f"CREATE TABLE {name} ({', '.join(columns)}, UNIQUE ({', '.join(UNIQUE[name])}));"
     for name, columns in TABLES.items()
-]
+)
 # Runs are counted by how they ended in this index alone.
-_SCHEMA.append("CREATE INDEX runs_status ON runs (outcome, learner, reproducible)")
+_SCHEMA += "CREATE INDEX runs_status ON runs (outcome, learner, reproducible)"
 
 # Versions 1 and 2 had these tables as views, under other names and without row numbers.
 _EARLIER = """
@@ -223,14 +80,6 @@ CREATE TEMP TABLE artifacts AS SELECT * FROM main.wholes;
 CREATE TEMP VIEW arrays AS SELECT lower(hex(whole)) AS artifact, name, content FROM main.array;
 CREATE TEMP VIEW parts AS SELECT lower(hex(whole)) AS artifact, number, content FROM main.part;
 """
-
-
-def _make(path: Path) -> None:
-    with told(path), contextlib.closing(sqlite3.connect(path, isolation_level=None)) as new:
-        new.executescript(";".join(["BEGIN", *_SCHEMA, "COMMIT"]))
-        new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        new.execute(f"PRAGMA user_version = {VERSION}")
-
 
 # ---- typed rows
 
@@ -248,32 +97,11 @@ _JSON = {  # fields that are written as JSON
 }
 
 
-def _typed(table: str, record: Record) -> Any:
-    """Make a row of a record; raises LookupError, TypeError or ValueError for what is not one."""
-    if table == "runs":
-        return run_of(_exact(record))
-    kind = _ROWS[table]
-    values = {f.name: record[f.name] for f in fields(kind)}
-    values |= {name: loads(values[name], RESULTS) for name in _JSON[kind]}
-    return msgspec.convert(values, kind)
-
-
-def _exact(record: Record) -> Record:
-    """Give the integers and bools of a run back their types."""
-    found = dict(record)
-    for name, kind in COLUMNS.items():
-        if kind == "bool" and found[name] is not None:
-            found[name] = bool(found[name])
-        elif kind == "int" and isinstance(found[name], str):
-            found[name] = int(found[name])
-    return found
-
-
-def _plain(record: Record) -> tuple[Any, ...]:
-    """Write the values of a record as SQLite takes them."""
+def _plain(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Write values as SQLite takes them: JSON as text, and integers of 2^63 and more."""
     return tuple(
         compact(v) if isinstance(v, dict) else str(v) if isinstance(v, int) and v >= 2**63 else v
-        for v in record.values()
+        for v in values
     )
 
 
@@ -282,14 +110,14 @@ def _plain(record: Record) -> tuple[Any, ...]:
 MAGIC = b"SQLite format 3\0"
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-_READ_SECONDS, _WRITE_SECONDS = 10.0, 30.0  # to wait for another process
+_WAIT_SECONDS = 30.0  # for another process
 
 
 class StoreGone(ToolkitError):
     """The file that is open to be written no longer has the name by which it was opened."""
 
 
-def connect(path: Path, mode: str, wait_seconds: float = _READ_SECONDS) -> sqlite3.Connection:
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
     """Open the SQLite file of a store, "ro" or "rw"; raises DamagedFile for what is not one."""
     if path.is_dir():
         raise DamagedFile(f"{path} is a folder: give the file of a store")
@@ -306,7 +134,7 @@ def connect(path: Path, mode: str, wait_seconds: float = _READ_SECONDS) -> sqlit
     name = quote(os.fsencode(path.absolute()))  # any bytes: a name need not be text
     with told(path):
         connection = sqlite3.connect(
-            f"file:{name}?mode={mode}", uri=True, timeout=wait_seconds, isolation_level=None
+            f"file:{name}?mode={mode}", uri=True, timeout=_WAIT_SECONDS, isolation_level=None
         )
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cache_size = -65536")
@@ -322,7 +150,7 @@ def connect(path: Path, mode: str, wait_seconds: float = _READ_SECONDS) -> sqlit
     return connection
 
 
-def version_of(connection: sqlite3.Connection, path: Path) -> int:
+def _version_of(connection: sqlite3.Connection, path: Path) -> int:
     """Return the version of a store; raises DamagedFile, or ToolkitError for a newer one."""
     with told(path):
         (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -349,7 +177,7 @@ def recover_with(path: Path) -> str:
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Turn what SQLite raises, and rows that are not ours, into one line with the store's name."""
+    """Turn what SQLite raises into one line with the name of the store."""
     try:
         yield
     except sqlite3.Error as error:
@@ -364,6 +192,15 @@ def told(path: Path) -> Iterator[None]:
         if code in _DAMAGED or "no such" in said:
             raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
         raise ToolkitError(f"{path} cannot be used: {said}") from error
+    except UnicodeDecodeError as error:  # what SQLite says shows bytes of the file
+        raise DamagedFile(f"{path} is damaged: {recover_with(path)}") from error
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what rows raise that are not ours into one line with the name of the store."""
+    try:
+        yield
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         said = f"{type(error).__name__} {one_line(error)}"
         raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
@@ -435,13 +272,9 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 # ---- two results of one key
 
-FAILED = frozenset(  # ends that the machine or a fault of the learner's code made
-    outcome.value
-    for outcome in (
-        *(Outcome.RAISED, Outcome.EXITED, Outcome.CRASHED, Outcome.BROKE_OFF, Outcome.NOT_LOADED),
-        *(Outcome.TOO_MANY_PROCESSES, Outcome.MEMORY_SPENT, Outcome.OVERDUE, Outcome.REFUSED),
-    )
-)
+# Ends that the machine or a fault of the learner's code made.
+_FAULTS = (*MACHINE, Outcome.RAISED, Outcome.EXITED, Outcome.MEMORY_SPENT)
+FAILED = frozenset(outcome.value for outcome in _FAULTS)
 
 
 class Conflict(ToolkitError):
@@ -480,11 +313,11 @@ def _difference(old: Run, new: Run) -> str | None:
 class _Store:
     """An open store."""
 
-    def __init__(self, path: Path, mode: str, wait_seconds: float) -> None:
+    def __init__(self, path: Path, mode: str) -> None:
         self.path = path
-        self.connection = connect(path, mode, wait_seconds)
+        self.connection = _connect(path, mode)
         try:
-            self.version = version_of(self.connection, path)
+            self.version = _version_of(self.connection, path)
         except BaseException:
             self.connection.close()
             raise
@@ -505,26 +338,36 @@ class _Store:
 
     def rows(self, table: str, clause: str = "", *given: Any) -> Iterator[Any]:
         """Yield typed rows of a table one at a time; raises DamagedFile for one that is not."""
-        for record in self._select(table, clause, *given):
-            with told(self.path):
+        for record in self.select(table, clause, *given):
+            with reading(self.path):
                 row = self.typed(table, record)
             yield row
 
-    def typed(self, table: str, record: Record) -> Any:
-        """Make a row of a record, with the arrays of an artifact; raises as `told` takes it."""
-        if table != "artifacts":
-            return _typed(table, record)
-        found = self._select("arrays", "WHERE artifact = ?", record["key"])
-        arrays = {row["name"]: row["content"] for row in found}
-        if sorted(arrays) != loads(record["arrays"], RESULTS):
-            raise ValueError(f"of the arrays {record['arrays']} there are {sorted(arrays)}")
-        return _typed(table, record | {"arrays": arrays})
-
-    def _select(self, table: str, clause: str, *given: Any) -> Iterator[Record]:
+    def column(self, sql: str, *given: Any) -> Iterator[Any]:
+        """Yield the values of a query with one column."""
         with told(self.path):
-            rows = self.connection.execute(f"SELECT * FROM {table} {clause}", given)
-            for row in rows:
+            for (value,) in self.connection.execute(sql, given):
+                yield value
+
+    def select(self, table: str, clause: str = "", *given: Any) -> Iterator[Record]:
+        """Yield rows of a table by their columns, as SQLite holds them."""
+        with told(self.path):
+            for row in self.connection.execute(f"SELECT * FROM {table} {clause}", given):
                 yield dict(zip(TABLES[table], row, strict=True))
+
+    def typed(self, table: str, record: Record) -> Any:
+        """Make a row of a record; raises LookupError, TypeError or ValueError for what is not."""
+        if table == "runs":
+            return run_of(exact(record))
+        kind = _ROWS[table]
+        values = {f.name: record[f.name] for f in fields(kind)}
+        values |= {name: loads(values[name], RESULTS) for name in _JSON[kind]}
+        if table == "artifacts":
+            found = self.select("arrays", "WHERE artifact = ?", record["key"])
+            values["arrays"] = {row["name"]: row["content"] for row in found}
+            if sorted(values["arrays"]) != loads(record["arrays"], RESULTS):
+                raise ValueError(f"its arrays are {sorted(values['arrays'])}")
+        return msgspec.convert(values, kind)
 
 
 def create(path: Path) -> "Writer":
@@ -548,9 +391,8 @@ def reopen(path: Path) -> "Writer":
             )
         lock = Lock(path)
         try:
-            damage = _pages(store.connection) or _foreign(store.connection)
-            if damage:
-                raise DamagedFile(f"{path} is damaged: {damage[0]}; {recover_with(path)}")
+            if found := store.complaints():
+                raise DamagedFile(f"{path} is damaged: {found[0]}; {recover_with(path)}")
         except BaseException:
             lock.free()
             raise
@@ -572,7 +414,10 @@ def new_store(out: Path) -> Iterator["Writer"]:
         with written(out):
             out.parent.mkdir(parents=True, exist_ok=True)
         draft.unlink(missing_ok=True)
-        _make(draft)
+        with told(out), contextlib.closing(sqlite3.connect(draft)) as new:
+            new.executescript(f"BEGIN; {_SCHEMA}; COMMIT")
+            new.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            new.execute(f"PRAGMA user_version = {VERSION}")
         with Writer(draft, Lock(draft)) as writer:
             writer.connection.execute("PRAGMA synchronous = OFF")  # nothing has to last before
             yield writer
@@ -594,7 +439,7 @@ class Writer(_Store):
         """Open a store of this version as it is: `reopen` checks it first."""
         self._lock: Lock | None = lock
         try:
-            super().__init__(path, "rw", _WRITE_SECONDS)
+            super().__init__(path, "rw")
             with told(path):
                 for setting in ("journal_mode = WAL", "synchronous = FULL"):
                     self.connection.execute(f"PRAGMA {setting}")
@@ -607,25 +452,18 @@ class Writer(_Store):
     def empty(self) -> bool:
         """Whether the store holds no run, certificate, part or artifact."""
         tables = ("runs", "certificates", "parts", "artifacts")
-        with told(self.path):
-            return not any(
-                self.connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()
-                for table in tables
-            )
+        there = " OR ".join(f"EXISTS (SELECT 1 FROM {table})" for table in tables)
+        return not next(self.column(f"SELECT {there}"))
 
     def keys(self) -> set[str]:
         """Return the keys of all that is finished: runs, certificates and artifacts."""
-        sql = " UNION ALL ".join(
-            f"SELECT key FROM {table}" for table in ("runs", "certificates", "artifacts")
-        )
-        with told(self.path):
-            return {key for (key,) in self.connection.execute(sql)}
+        tables = ("runs", "certificates", "artifacts")
+        return {key for table in tables for key in self.column(f"SELECT key FROM {table}")}
 
     def failed(self) -> set[str]:
         """Return the keys of the runs that `FAILED`: the machine's doing, or a learner's fault."""
-        sql = f"SELECT key FROM runs WHERE outcome IN ({','.join('?' * len(FAILED))})"
-        with told(self.path):
-            return {key for (key,) in self.connection.execute(sql, sorted(FAILED))}
+        marks = ",".join("?" * len(FAILED))
+        return set(self.column(f"SELECT key FROM runs WHERE outcome IN ({marks})", *sorted(FAILED)))
 
     def parts(self, artifact: str) -> Iterator[PartRow]:
         """Yield the parts of a cut job in their order, one in memory at a time."""
@@ -634,9 +472,7 @@ class Writer(_Store):
 
     def part_indices(self, artifact: str) -> set[int]:
         """Return which parts of a cut job are finished."""
-        sql = "SELECT number FROM parts WHERE artifact = ?"
-        with told(self.path):
-            return {number for (number,) in self.connection.execute(sql, (artifact,))}
+        return set(self.column("SELECT number FROM parts WHERE artifact = ?", artifact))
 
     def sweep(self, sha256: str) -> SweepRow | None:
         """Return a sweep by the SHA-256 of its file."""
@@ -704,15 +540,14 @@ class Writer(_Store):
         else:
             self._insert(_TABLE_OF[type(row)], vars(row))
 
-    def _insert(self, table: str, values: Record, else_: str = "REPLACE") -> bool:
+    def _insert(self, table: str, values: Record, otherwise: str = "REPLACE") -> bool:
         """Insert a row; return whether it was, which with "IGNORE" needs a key that is new."""
         names = TABLES[table]
-        if "family" in names and "family" not in values:
-            values = values | dict(
-                zip(("family", "parameters"), named(values["spec"]), strict=True)
-            )
-        sql = f"INSERT OR {else_} INTO {table} VALUES ({','.join('?' * len(names))})"
-        plain = _plain({name: values[name] for name in names})
+        if table in ("certificates", "artifacts"):
+            family, parameters = named(values["spec"])
+            values = values | {"family": family, "parameters": parameters}
+        sql = f"INSERT OR {otherwise} INTO {table} VALUES ({','.join('?' * len(names))})"
+        plain = _plain(values[name] for name in names)
         return self.connection.execute(sql, plain).rowcount == 1
 
 
@@ -721,7 +556,7 @@ def read(path: Path) -> "Reader":
     return Reader(path)
 
 
-_BUDGETS = ", ".join(f"budget_{name} NULLS LAST" for name in sorted(_BUDGET))
+_BUDGETS = ", ".join(f"budget_{name} NULLS LAST" for name in sorted(BUDGET))
 _ORDER = f"natural_key(spec), natural_key(learner), {_BUDGETS}, seed, key"
 _AT_ONCE = 100  # rows of a query
 
@@ -734,7 +569,7 @@ class Reader(_Store):
 
     def __init__(self, path: Path) -> None:
         """Open it."""
-        super().__init__(path, "ro", _READ_SECONDS)
+        super().__init__(path, "ro")
         try:
             with told(path):
                 if self.version < VERSION:
@@ -750,7 +585,7 @@ class Reader(_Store):
         By spec and learner in natural order, budget, seed, then key. Their row numbers are in
         memory, 8 bytes each; the runs are not.
         """
-        with self._moment(), told(self.path):
+        with self._moment(), told(self.path), reading(self.path):
             numbered = self.connection.execute(f"SELECT rowid FROM runs ORDER BY {_ORDER}")
             numbers = array("q", (number for (number,) in numbered))
             for start in range(0, len(numbers), _AT_ONCE):
@@ -759,12 +594,12 @@ class Reader(_Store):
                 sql = f"SELECT rowid, * FROM runs WHERE rowid IN ({marks})"
                 found = {row[0]: row[1:] for row in self.connection.execute(sql, tuple(some))}
                 for number in some:
-                    yield _exact(dict(zip(COLUMNS, found[number], strict=True)))
+                    yield exact(dict(zip(COLUMNS, found[number], strict=True)))
 
     def runs(self) -> Iterator[Run]:
         """Yield all runs, in the order of `records`."""
         for record in self.records():
-            with told(self.path):
+            with reading(self.path):
                 run = run_of(record)
             yield run
 
@@ -774,10 +609,7 @@ class Reader(_Store):
 
     def artifacts(self) -> Iterator[ArtifactRow]:
         """Yield the artifacts by spec in natural order, then key, one in memory at a time."""
-        with told(self.path):
-            sql = "SELECT key FROM artifacts ORDER BY natural_key(spec), key"
-            keys = [key for (key,) in self.connection.execute(sql)]
-        for key in keys:
+        for key in list(self.column("SELECT key FROM artifacts ORDER BY natural_key(spec), key")):
             yield from self.rows("artifacts", "WHERE key = ?", key)
 
     def artifact(self, key: str) -> ArtifactRow:
@@ -821,13 +653,29 @@ class Reader(_Store):
             "specs": "(SELECT DISTINCT spec FROM runs)",
             "not_reproducible": "runs WHERE NOT reproducible",
         }
-        with told(self.path):
-            numbers = {
-                name: self.connection.execute(f"SELECT count(*) FROM {what}").fetchone()[0]
-                for name, what in counted.items()
-            }
+        numbers = {
+            name: next(self.column(f"SELECT count(*) FROM {what}"))
+            for name, what in counted.items()
+        }
         size = self.path.stat().st_size
         return {"version": self.version, "bytes": size, **numbers, "outcomes": self.counts()}
+
+    def complaints(self) -> list[str]:
+        """Return what SQLite finds wrong with the pages; else which tables are not a store's."""
+        try:
+            found = self.connection.execute("PRAGMA quick_check(5)").fetchall()
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            return [one_line(error)]
+        said = [line[:120] for (text,) in found for line in text.splitlines()]
+        said = [line for line in said if line != "ok" and not line.startswith("***")]
+        if said or self.version < VERSION:
+            return said
+        names = "SELECT type || ' ' || name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
+        with contextlib.closing(sqlite3.connect(":memory:")) as new:
+            new.executescript(_SCHEMA)
+            odd = {*new.execute(names)} ^ {*self.connection.execute(names)}
+        tables = ", ".join(sorted({name for name, _ in odd}))
+        return [f"not as a store's: {tables[:200]}"] if odd else []
 
     def query(self, sql: str, most: int = 100_000) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Answer one SELECT: names and rows; raises UsageError for what it is not, or too much."""
@@ -963,85 +811,3 @@ def _batches(rows: Iterable[Any], size: int) -> Iterator[list[Row]]:
     rest = iter(rows)
     while batch := list(islice(rest, size)):
         yield batch
-
-
-# ---- the check
-
-_MOST = 5  # complaints of SQLite that are kept
-
-
-@dataclass(frozen=True, kw_only=True)
-class Damage:
-    """What is wrong with a store: what SQLite says, and by table the rows that cannot be read."""
-
-    pages: tuple[str, ...]
-    rows: dict[str, tuple[str, ...]]
-
-    def __str__(self) -> str:
-        """Say it in one line.
-
-        >>> print(Damage(pages=(), rows={"runs": ("0a", "1b"), "figures": ("phase",)}))
-        2 rows of runs (0a, 1b) and 1 row of figures (phase) are not as they were written
-        """
-        bad = [
-            f"{len(names)} row{'s' * (len(names) > 1)} of {table} "
-            f"({', '.join(names[:3])}{', ...' * (len(names) > 3)})"
-            for table, names in self.rows.items()
-        ]
-        said = [f"{' and '.join(bad)} are not as they were written"] if bad else []
-        return "; ".join([*said, *self.pages[:1]])
-
-
-def check(path: Path) -> Damage | None:
-    """Check the pages of a store, its tables, and that every row reads as what it should be.
-
-    Raises DamagedFile for what cannot be opened as a store. A number that was changed for another
-    is not seen, unless another column of the row follows from it.
-    """
-    with read(path) as store:
-        pages = _pages(store.connection)
-        if store.version == VERSION:
-            pages += _foreign(store.connection)
-        rows: dict[str, tuple[str, ...]] = {}
-        for table in ("runs", *_ROWS):
-            bad = []
-            try:
-                for record in store._select(table, ""):
-                    if not sound(store, table, record):
-                        bad.append(" ".join(str(record[name])[:40] for name in UNIQUE[table]))
-            except DamagedFile:  # what its pages say is among the complaints of SQLite
-                pages += [] if pages else [f"{table} cannot be read to its end"]
-            if bad:
-                rows[table] = tuple(bad)
-    return Damage(pages=tuple(pages), rows=rows) if pages or rows else None
-
-
-def sound(store: _Store, table: str, record: Record) -> bool:
-    """Return whether a record reads as a row, and a run's columns follow from one another."""
-    try:
-        row = store.typed(table, record)
-        follows = table == "runs" and store.version == VERSION  # earlier ones had other rules
-        return not follows or record_of(row) == _exact(record)
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
-        return False
-
-
-def _pages(connection: sqlite3.Connection) -> list[str]:
-    """Return what SQLite finds wrong with the pages of a file."""
-    try:
-        found = connection.execute(f"PRAGMA quick_check({_MOST})").fetchall()
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        return [one_line(error)]
-    said = [line for (text,) in found for line in text.splitlines()]
-    return [line[:120] for line in said if line != "ok" and not line.startswith("***")]
-
-
-def _foreign(connection: sqlite3.Connection) -> list[str]:
-    """Return in what the tables, indices, views and triggers differ from those of a new store."""
-    names = "SELECT type || ' ' || name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL"
-    with contextlib.closing(sqlite3.connect(":memory:")) as new:
-        new.executescript(";".join(_SCHEMA))
-        own = set(new.execute(names).fetchall())
-    odd = own ^ set(connection.execute(names).fetchall())
-    said = ", ".join(sorted({name for name, _ in odd}))
-    return [f"not as a store's: {said[:200]}"] if odd else []

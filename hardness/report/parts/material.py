@@ -11,7 +11,8 @@ from hardness.runs.certified import Certifier
 from hardness.runs.rows import FigureRow, SweepRow
 from hardness.runs.run import Run
 from hardness.runs.table import Plane, Slice, planes, slices
-from hardness.sweep.store import check, read
+from hardness.sweep.recover import check
+from hardness.sweep.store import read
 from instances.errors import DamagedFile
 from instances.strict import RESULTS, opened, read_bytes
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from hardness.runs.rows import ArtifactRow, FigureRow
+from hardness.sweep.columns import COLUMNS, PASSING, record_of
 from hardness.sweep.export import cell, export
-from hardness.sweep.store import COLUMNS, PASSING, Conflict, create, merge, read, record_of
+from hardness.sweep.store import Conflict, create, merge, read
 from instances.errors import AlreadyExists, ToolkitError, UsageError
 from tests.hardness.sweep.store.making import SPEC, key, made_run, rows, sweep
 

@@ -8,8 +8,8 @@ import sqlite3
 
 import pytest
 
-from hardness.sweep.recover import recover
-from hardness.sweep.store import check, create, read, reopen
+from hardness.sweep.recover import check, recover
+from hardness.sweep.store import create, read, reopen
 from instances.errors import AlreadyExists, DamagedFile
 from tests.hardness.sweep.store.making import made_run, rows, sweep
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from hardness.runs.rows import ArtifactRow, PartRow
-from hardness.sweep.store import Conflict, check, create, decide, merge, read, reopen
+from hardness.sweep.recover import check
+from hardness.sweep.store import Conflict, create, decide, merge, read, reopen
 from hardness.upper import Outcome
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from tests.hardness.sweep.store.child import forked, mount, said

@@ -1,0 +1,174 @@
+"""A run as a row: its columns, what of them is the same in every execution, the order of rows."""
+
+import contextlib
+import json
+import math
+import re
+from functools import lru_cache
+from typing import Any
+
+from hardness.runs.run import Run, finite
+from instances.errors import UsageError
+from instances.parameters import split_list
+from instances.strict import RESULTS, loads
+
+Record = dict[str, Any]  # a row of a table by its columns
+
+# The columns of a run, in the order of the table `runs` and of exports, with what they hold.
+_KINDS = {
+    "key spec family parameters learner learner_name learner_parameters": "text",
+    "seed budget_examples budget_queries": "int",
+    "budget_seconds budget_cpu_seconds": "float",
+    "budget_memory_bytes": "int",
+    "outcome": "text",
+    "passed reproducible": "bool",
+    "bound": "text",
+    "risk risk_low risk_high risk_confidence": "float",
+    "risk_examples": "int",
+    "risk_unclipped": "float",
+    "examples queries": "int",
+    "secret_recovered": "bool",
+    "details": "text",
+    "family_revision learner_revision": "int",
+    "seconds": "float",
+    "peak_bytes attempts": "int",
+    "machine versions": "text",
+}
+COLUMNS = {name: kind for names, kind in _KINDS.items() for name in names.split()}
+# Columns that differ from one execution of a run to the next.
+PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
+BUDGET = ("examples", "queries", "seconds", "cpu_seconds", "memory_bytes")
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+compact = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
+
+
+def record_of(run: Run) -> Record:
+    """Lay a run out in its columns: texts, numbers, bools and None, JSON where one holds more."""
+    risk, usage = run.risk, run.usage
+    family, parameters = named(run.spec)
+    learner_name, learner_parameters = named(run.learner)
+    return {
+        "key": run.key,
+        "spec": run.spec,
+        "family": family,
+        "parameters": parameters,
+        "learner": run.learner,
+        "learner_name": learner_name,
+        "learner_parameters": learner_parameters,
+        "seed": run.seed,
+        **{f"budget_{name}": getattr(run.budget, name) for name in BUDGET},
+        "outcome": run.outcome.value,
+        "passed": run.passed,
+        "reproducible": run.reproducible,
+        "bound": run.bound,
+        "risk": risk and risk.value,
+        "risk_low": risk and risk.low,
+        "risk_high": risk.high if risk and math.isfinite(risk.high) else None,
+        "risk_confidence": risk and risk.confidence,
+        "risk_examples": risk and risk.examples,
+        "risk_unclipped": risk and risk.unclipped,
+        "examples": usage.examples,
+        "queries": usage.queries,
+        "secret_recovered": run.secret_recovered,
+        "details": compact(finite(run.details)),
+        "family_revision": run.revisions.get("family"),
+        "learner_revision": run.revisions.get("learner"),
+        "seconds": usage.seconds,
+        "peak_bytes": usage.peak_bytes,
+        "attempts": run.attempts,
+        "machine": run.machine,
+        "versions": compact(run.versions),
+    }
+
+
+def exact(record: Record) -> Record:
+    """Give the integers and bools of a run back their types."""
+    found = dict(record)
+    for name, kind in COLUMNS.items():
+        if kind == "bool" and found[name] is not None:
+            found[name] = bool(found[name])
+        elif kind == "int" and isinstance(found[name], str):
+            found[name] = int(found[name])
+    return found
+
+
+def run_of(record: Record) -> Run:
+    """Read a run from its columns; raises LookupError, TypeError or ValueError for other rows."""
+    revisions = {name: record[f"{name}_revision"] for name in ("family", "learner")}
+    budget = {name: record[f"budget_{name}"] for name in BUDGET}
+    interval = record["risk_low"], record["risk_high"]
+    data = record | {
+        "budget": {name: value for name, value in budget.items() if value is not None},
+        "risk_interval": None if record["risk"] is None else interval,
+        "usage": {name: record[name] for name in ("examples", "queries", "seconds", "peak_bytes")},
+        "details": loads(record["details"], RESULTS),
+        "versions": _versions(record["versions"]),
+        "revisions": {name: value for name, value in revisions.items() if value is not None},
+    }
+    return Run.from_json(data, key=record["key"], attempts=int(record["attempts"]))
+
+
+_versions = lru_cache(64)(lambda text: loads(text, RESULTS))
+
+
+def comparable(record: Record) -> Record:
+    """Leave what is the same wherever and whenever a run is executed."""
+    found = {name: value for name, value in record.items() if name not in PASSING}
+    return {**found, "details": compact(timeless(loads(record["details"], RESULTS)))}
+
+
+def timeless(details: Any) -> Any:
+    """Leave out times, memory and what the machine says, at any depth.
+
+    >>> timeless({"steps": 3, "fit_seconds": 0.1, "stages": [{"name": "a", "seconds": 1.0}]})
+    {'steps': 3, 'stages': [{'name': 'a'}]}
+    """
+    if isinstance(details, dict):
+        return {k: timeless(v) for k, v in details.items() if not _PASSES.fullmatch(k)}
+    if isinstance(details, list | tuple):
+        return [timeless(value) for value in details]
+    return details
+
+
+_PASSES = re.compile("(.*_)?(seconds|bytes)|times|printed|pid|contained|libraries")
+
+
+@lru_cache(1024)
+def named(text: str) -> tuple[str, str]:
+    """Take "name:key=value,..." apart into name and JSON; other texts, as a file's, are kept whole.
+
+    >>> named("parity:d=8,m=2,noise=0.1,rho=1/3")
+    ('parity', '{"d":8,"m":2,"noise":0.1,"rho":"1/3"}')
+    """
+    name, _, rest = text.partition(":")
+    try:
+        pairs = [part.partition("=") for part in split_list(rest)] if rest else []
+    except UsageError:  # brackets that do not match: no list of parameters
+        return text, "{}"
+    if not _NAME.fullmatch(name) or not all(equals for _, equals, _ in pairs):
+        return text, "{}"
+    return name, compact({key: _value(value) for key, _, value in pairs})
+
+
+def _value(text: str) -> int | float | str:
+    """Read a number that JSON holds exactly enough; anything else stays a text."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            value = kind(text)
+            return value if abs(value) < 2**63 and math.isfinite(value) else text
+    return text
+
+
+@lru_cache(1024)
+def natural(text: str) -> bytes:
+    """Make a key that sorts names with numbers in them by their value; texts keep keys apart.
+
+    >>> sorted(["d=10,m=2", "d=8,m=10", "d=8,m=2"], key=natural)
+    ['d=8,m=2', 'd=8,m=10', 'd=10,m=2']
+    """
+
+    def number(found: re.Match[str]) -> str:
+        digits = found[0].lstrip("0")
+        return f"\1{len(digits):06}{digits}"
+
+    return f"{re.sub('[0-9]+', number, text)}\0{text}".encode()
