@@ -8,9 +8,9 @@ import pytest
 from hardness.sweep.columns import timeless
 
 QUICK = {
-    "optimum": "--d 3 --n 8 --samples 200",
+    "optimum": "--d 2 --n 4 --samples 200",
     "steps": "--d 3 --n 8 --layers 2",
-    "train": "--d 3 --n 8 --layers 2 --samples 300",
+    "train": "--d 2 --n 5 --layers 2 --samples 100",
     "curves": "--d 2 --n 5 --layers 1 --samples 100 --steps 20",
     "optimizers": "--d 2 --n 5 --layers 1 --steps 20 --batch 20 --rates .02,.1 --seeds 1 "
     "--tuning 1",

@@ -34,10 +34,6 @@ def test_compare_writes_growth_beside_what_is_certified(hardness):
     assert "<td>sq-dimension</td>" in table
 
     stored = json.loads(Path("x/results.json").read_text())["scaling"]
-    printed = hardness(*COMPARE, "--json").json["scaling"]
-    kept = lambda data: [f for f in data["fits"] if f["cost"] != "seconds"]  # noqa: E731
-    assert kept(stored) == kept(printed)
-    assert stored["certified"] == printed["certified"]
     law = next(f for f in stored["fits"] if f["cost"] == "queries")["growth"]["power"]
     assert law["low"] < law["rate"] < law["high"]
     drawn_from_its_folder(hardness)

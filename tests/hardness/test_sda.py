@@ -80,7 +80,7 @@ def gammas(best, scale, size):
 @pytest.mark.parametrize(
     ("n", "m"), [(6, 2), (6, 3), (6, 4), (5, 2), (5, 3), (6, 1), (6, 5), (2, 1)]
 )
-@pytest.mark.parametrize("truncated", [False, True])
+@pytest.mark.parametrize("truncated", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_bracket_holds_over_every_subset(n, m, truncated, monkeypatch):
     if truncated:  # what m > 48 does: one inequality of Delsarte alone, no fixed places
         monkeypatch.setattr(sda, "_MANY", 0)
