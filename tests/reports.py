@@ -11,6 +11,7 @@ from hardness.report.parts.records import (
     Diagnosis,
     Growth,
     LearnerRow,
+    Pairs,
     Report,
     Reproduction,
     Table,
@@ -168,6 +169,16 @@ def report(
                 ),
                 left_out=(say("student: it passed at two sizes alone"),),
                 note=say("Laws are fitted by least squares."),
+            ),
+        ),
+        paired=(
+            Pairs(
+                title=say("parity:m=2, d = 8 to 12"),
+                table=Table(
+                    header=("1st", "2nd", "1st alone", "p"),
+                    rows=((names[0], names[1], 6, 0.03125), (names[0], names[2], 0, 1.0)),
+                ),
+                note=say("p: exact, two-sided, of McNemar."),
             ),
         ),
         reproduce=(

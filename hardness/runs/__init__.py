@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from hardness.runs.distinguish import Distinction, distinguish
     from hardness.runs.fits import Scaling, scaling
     from hardness.runs.game import Game, play
+    from hardness.runs.paired import Paired, paired
     from hardness.runs.pairtest import PairTest, pair_test
     from hardness.runs.risk import Risk, measure
     from hardness.runs.run import Run, learn_once, require_support, run
     from hardness.runs.spectrum import Attempt, Spectra, spectra
     from hardness.runs.stress import Climb, Stress, read_stress, stress, write_stress
+    from hardness.runs.table import table
 
 __all__ = [
     "AttackResult",
@@ -36,6 +38,7 @@ __all__ = [
     "Distinction",
     "Game",
     "PairTest",
+    "Paired",
     "Risk",
     "Run",
     "Scaling",
@@ -51,6 +54,7 @@ __all__ = [
     "learn_once",
     "measure",
     "pair_test",
+    "paired",
     "play",
     "read_comparison",
     "read_stress",
@@ -59,6 +63,7 @@ __all__ = [
     "scaling",
     "spectra",
     "stress",
+    "table",
     "usual",
     "values_of",
     "write_comparison",

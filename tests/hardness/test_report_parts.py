@@ -206,6 +206,15 @@ def test_the_numbers_of_a_report_are_those_of_its_store(store):
         else:
             assert one.examples is None
     assert sum(one.runs for one in made.learners) == number
+    joined = (
+        "SELECT count(*) FROM runs AS a JOIN runs AS b USING (spec, seed, budget_examples) "
+        "WHERE a.learner LIKE ? AND b.learner LIKE ? AND a.passed > b.passed"
+    )
+    pairs = [row for one in made.paired for row in one.table.rows]
+    for names in {row[:2] for row in pairs}:
+        alone = connection.execute(joined, [f"{name}%" for name in names]).fetchone()[0]
+        assert sum(row[2] for row in pairs if row[:2] == names) == alone
+    assert sum(row[2] + row[3] for row in pairs) > 10
     assert made.title == "<b>small & wild</b>"
     assert made.reproduce[0].text == SWEEP
     largest = int(certify(parse("parity:d=12,m=3")).value("stat-queries"))
