@@ -116,8 +116,6 @@ def answer(payload: str, read: Callable[[dict[str, Any]], Any] = read_job) -> di
     >>> answer('{"kind": "none"}')["failure"]
     'raised'
     """
-    with suppress(OSError):
-        os.ftruncate(1, 0)
     restart_peak()
     start = time.perf_counter()
     try:
@@ -194,7 +192,8 @@ class Worker:
         done: dict[str, Any] = {}
         for attempt in range(1, limits.retries + 2):
             try:
-                pool = self._ready(stopped)
+                pool, printed = self._ready(stopped)
+                os.ftruncate(printed.fileno(), 0)
                 task = pool.schedule(self._answer, (payload,), timeout=limits.seconds)
                 done = self._result(task, limits, stopped)
                 break
@@ -216,25 +215,23 @@ class Worker:
             self._printed.close()
         self._pool = self._process = self._printed = None
 
-    def _ready(self, stopped: Callable[[], bool]) -> ProcessPool:
-        """Return the pool of the process, started and with its imports done; raises _Ended."""
+    def _ready(self, stopped: Callable[[], bool]) -> tuple[ProcessPool, IO[bytes]]:
+        """Start the process, where it is not there: its pool, and the file that it prints to."""
         if stopped():
             self._abort()
-        if self._pool and self._pool.active and self._process and self._process.is_alive():
-            return self._pool
-        self.close()
-        self._printed = tempfile.TemporaryFile()  # noqa: SIM115
-        printed = f"/proc/{os.getpid()}/fd/{self._printed.fileno()}"
-        # A pool of one process: what several share breaks when one of them is killed.
-        pool = self._pool = ProcessPool(
-            1, initializer=_begin, initargs=(os.getpid(), printed), context=_Context()
-        )
-        with inherited():
-            started = pool.schedule(os.getpid)
-        pid = self._result(started, Limits(), stopped)
-        [self._process] = [one for one in multiprocessing.active_children() if one.pid == pid]
-        self._where = f"{socket.gethostname()}:{pid}"
-        return pool
+        if not (self._pool and self._pool.active and self._process and self._process.is_alive()):
+            self.close()
+            self._printed = tempfile.TemporaryFile()  # noqa: SIM115
+            path = f"/proc/{os.getpid()}/fd/{self._printed.fileno()}"
+            # A pool of one process: what several share breaks when one of them is killed.
+            self._pool = ProcessPool(1, 0, _begin, (os.getpid(), path), _Context())
+            with inherited():
+                started = self._pool.schedule(os.getpid)
+            pid = self._result(started, Limits(), stopped)  # once its imports are done
+            [self._process] = [one for one in multiprocessing.active_children() if one.pid == pid]
+            self._where = f"{socket.gethostname()}:{pid}"
+        assert self._printed is not None
+        return self._pool, self._printed
 
     def _result(self, task: "Future[Any]", limits: Limits, stopped: Callable[[], bool]) -> Any:
         """Wait for what a task gives; raises _Ended where its process did, or at a limit."""
