@@ -45,8 +45,7 @@ from hardness.runs.submission import (
 from instances import parse
 from instances.disk import write_json
 from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError
-from instances.family import Hidden, Instance
-from instances.files import secret_json
+from instances.family import Hidden
 
 SPEC = "parity:d=16,m=3,noise=0.1"
 SHAPE = (60, 2, 16)
@@ -311,13 +310,13 @@ def lengthen_nonce():
     edit(SECRET, nonce=other.nonce.hex(), seed=other.seed)
 
 
-def commit_to_no_member():
-    """So that nobody finds it."""
-    data = load(SECRET)
-    hidden = hide((1, 2), data["seed"], data["nonce"])
+def commit_to(**fields):
+    """Commit anew to other secret parts: of no member, so that nobody finds it."""
+    data = load(SECRET) | fields
+    hidden = hide(data["secret"], data["seed"], data["nonce"])
     edit(INSTANCE, commitments={what: hidden.commitment(what) for what in ("secret", "seed")})
     edit(CHALLENGE, commitment=commitment(parse(SPEC), hidden))
-    store(SECRET, secret_json(Instance(family=parse(SPEC), hidden=hidden)))
+    store(SECRET, data)
     seal()
 
 
@@ -342,6 +341,12 @@ def misname(**fields):
 
 def name_shard(name):
     edit(INSTANCE, lambda d: d["examples"]["shards"][0].update(file=name))
+    seal()
+
+
+def describe(*shards):
+    each = [{"file": SHARD.name, "count": count, "sha256": sha256} for count, sha256 in shards]
+    edit(INSTANCE, examples={"count": 100, "shards": each})
     seal()
 
 
@@ -373,7 +378,8 @@ ORGANISERS = [
     (Refuted, "another challenge", give_another_secret, False),
     (Refuted, OPENS_NOT, give_another_secret, True),
     (DamagedFile, "nonce", lengthen_nonce),
-    (Refuted, "no member of the family", commit_to_no_member),
+    (Refuted, "no member of the family", partial(commit_to, secret=[1, 2])),
+    *((DamagedFile, "a number of 256 bits", partial(commit_to, seed=n)) for n in (-1, 2**256)),
     (DamagedFile, "was altered", move_deadline),
     (DamagedFile, "made for another challenge", partial(move_deadline, sealed=True)),
     (Refuted, "altered after it was made", partial(move_deadline, sealed=True, told=False)),
@@ -383,6 +389,9 @@ ORGANISERS = [
     (DamagedFile, "of different instances", partial(misname, examples=99)),
     (DamagedFile, "of different instances", partial(misname, revision=99)),
     (DamagedFile, "of different instances", partial(misname, spec="parity:d=16,m=3,rho=3")),
+    (DamagedFile, "scored in a way", partial(misname, scoring="by the organiser")),
+    (DamagedFile, "not described rightly", describe, (100, "x")),
+    (DamagedFile, "not described rightly", describe, (100, "0" * 64), (0, "0" * 64)),
     (DamagedFile, "2 files of fresh tokens", shutil.copy, FRESH, PUB / "fresh.npz"),
     (ToolkitError, "memory|at most", count_fresh, 1 << 39),
     (ToolkitError, "tokens it should", count_fresh, 10_000),
