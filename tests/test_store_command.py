@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import sqlite3
 
 import numpy as np
@@ -37,26 +36,40 @@ def test_show(hardness, db):
 
 
 def test_export(hardness, db):
-    done = hardness("store", "export", db, "--out", "a.csv", "--json").json
+    def export(*given):
+        return hardness("store", "export", db, "--out", *given)
+
+    done = export("a.csv", "--json").json
     assert done == {"runs": 20, "left_out": 0, "format": "csv", "out": "a.csv"}
-    done = hardness("store", "export", db, "--out", "b.json", "--format", "json", "--comparable")
-    assert "18 runs, 2 not reproducible left out" in done.out
-    hardness("store", "export", db, "--out", "b.json").one_line("exists")
+    assert export("c.json", "--json").json["format"] == "json"
+    assert "18 runs, 2 not reproducible left out" in export("b.json", "--comparable").out
+    export("b.json").one_line("exists")
+    unsaid = export("c.txt")
+    unsaid.one_line("c.txt given", ".csv, .json or .parquet", "--format")
+    assert unsaid.code == 2
+    assert export("c.txt", "--format", "csv").out.startswith("written: c.txt (CSV): ")
+    assert export("d.json", "--format", "csv", "--json").json["format"] == "csv"
     hardness("store", "export", db).one_line("--out")
 
 
 def test_query(hardness, db):
+    def query(sql, *given):
+        return hardness("store", "query", db, sql, *given)
+
     sql = "SELECT learner_name, count(*) AS n FROM runs GROUP BY 1 ORDER BY 1"
-    found = hardness("store", "query", db, sql, "--json").json
+    found = query(sql, "--json").json
     assert [row["learner_name"] for row in found] == ["elimination", "lowdegree", "trivial"]
-    table = list(csv.DictReader(io.StringIO(hardness("store", "query", db, sql, "--csv").out)))
+    table = list(csv.DictReader(io.StringIO(query(sql, "--csv").out)))
     assert [int(row["n"]) for row in table] == [row["n"] for row in found]
-    wide = hardness("store", "query", db, "SELECT key, spec, learner, details FROM runs").out
-    assert max(map(len, wide.split("\n"))) <= 80
-    refused = hardness("store", "query", db, "DROP TABLE runs")
+    for columns in ("key, spec, learner, details", "*"):
+        wide = query(f"SELECT {columns} FROM runs LIMIT 2").out.splitlines()
+        assert max(map(len, wide)) <= 80
+    assert sum(line.startswith("learner_parameters ") for line in wide) == 2
+    refused = query("DROP TABLE runs")
     refused.one_line("SELECT alone")
     assert refused.code == 2
-    hardness("store", "query", db, "SELECT 1", "--csv", "--json").one_line("one of the two")
+    query("SELECT d FROM runs").one_line("parameters->>'d'")
+    query("SELECT 1", "--csv", "--json").one_line("one of the two")
 
 
 def test_merge_check_and_recover(hardness, db):
@@ -89,23 +102,3 @@ def test_artifact(hardness, db):
     hardness("store", "artifact", db, "", "--out", "h.npz").one_line("begin so")
     hardness("store", "artifact", db, key("g"), "--out", "g.txt").one_line(".npz")
     hardness("store", "whole", db, key("g"), "--out", "g.npz").one_line("hardness store artifact")
-    assert json.dumps(done)
-
-
-def test_export_takes_the_format_from_the_name(hardness, db):
-    assert hardness("store", "export", db, "--out", "c.json", "--json").json["format"] == "json"
-    unsaid = hardness("store", "export", db, "--out", "c.txt")
-    unsaid.one_line("c.txt given", ".csv, .json or .parquet", "--format")
-    assert unsaid.code == 2
-    said = hardness("store", "export", db, "--out", "c.txt", "--format", "csv")
-    assert said.out.startswith("written: c.txt (CSV): ")
-    asked = hardness("store", "export", db, "--out", "d.json", "--format", "csv", "--json")
-    assert asked.json["format"] == "csv"
-
-
-def test_query_says_where_parameters_stand_and_fits_a_terminal(hardness, db):
-    hardness("store", "query", db, "SELECT d FROM runs").one_line("parameters->>'d'")
-    hardness("store", "query", db, "DELETE FROM runs").one_line("SELECT alone")
-    wide = hardness("store", "query", db, "SELECT * FROM runs LIMIT 2").out
-    assert max(map(len, wide.splitlines())) <= 80
-    assert sum(line.startswith("learner_parameters ") for line in wide.splitlines()) == 2

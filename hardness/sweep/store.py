@@ -137,8 +137,6 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
             f"file:{name}?mode={mode}", uri=True, timeout=_WAIT_SECONDS, isolation_level=None
         )
         connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA cache_size = -65536")
-        connection.create_function("natural_key", 1, natural, deterministic=True)
         try:
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
         except sqlite3.OperationalError as error:
@@ -147,6 +145,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
             # A writer was killed in closing it: SQLite tidies up, and writes no row.
             with contextlib.closing(sqlite3.connect(f"file:{name}?mode=rw", uri=True)) as writer:
                 writer.execute("SELECT 1 FROM sqlite_master").fetchone()
+        connection.execute("PRAGMA cache_size = -65536")
+        connection.create_function("natural_key", 1, natural, deterministic=True)
     return connection
 
 

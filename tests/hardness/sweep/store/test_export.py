@@ -10,7 +10,7 @@ import pytest
 
 from hardness.runs.rows import ArtifactRow, FigureRow
 from hardness.sweep.columns import COLUMNS, PASSING, record_of
-from hardness.sweep.export import cell, export
+from hardness.sweep.export import export
 from hardness.sweep.store import Conflict, create, merge, read
 from instances.errors import AlreadyExists, ToolkitError, UsageError
 from tests.hardness.sweep.store.making import SPEC, key, made_run, rows, sweep
@@ -31,92 +31,73 @@ def store_of(path, given, sweep_row=None):
     return path
 
 
-def exported(path, out, form, only_comparable):
+def exported(path, form, only_comparable=False):
+    out = path.with_suffix(f".{only_comparable}.{form}")
     with read(path) as store:
-        return export(store, out, form, only_comparable)
+        return export(store, out, form, only_comparable), out
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
 def test_comparable_tables_are_equal_byte_for_byte(tmp_path, form):
+    """Of equal runs, written in another order, at other times, and put together of two stores."""
     given = [made_run(i) for i in range(40)]
-    files = []
+    files, every = [], []
     for name in ("a", "b"):
         random.Random(name).shuffle(given)
         lot = [again(row, len(files) * 9 + i) for i, row in enumerate(given)]
         if name == "b":
             lot = [row for row in lot if row.reproducible]
-        store_of(tmp_path / name, lot[:25])
-        store_of(tmp_path / f"{name}2", lot[20:])
-        merge(tmp_path / name, [tmp_path / f"{name}2"], tmp_path / f"{name}3")
-        done = exported(tmp_path / f"{name}3", tmp_path / f"{name}.out", form, True)
-        files.append((tmp_path / f"{name}.out").read_bytes())
+        two = store_of(tmp_path / f"{name}1", lot[:25]), store_of(tmp_path / f"{name}2", lot[20:])
+        merge(two[0], [two[1]], tmp_path / name)
+        done, out = exported(tmp_path / name, form, True)
         assert (done.runs, done.left_out) == (36, 4 if name == "a" else 0)
+        files.append(out.read_bytes())
+        every.append(exported(tmp_path / name, form)[1].read_bytes())
     assert files[0] == files[1]
-    for name in ("a3", "b3"):
-        exported(tmp_path / name, tmp_path / f"{name}.all", form, False)
-    assert (tmp_path / "a3.all").read_bytes() != (tmp_path / "b3.all").read_bytes()
+    assert every[0] != every[1]
 
 
-def test_a_table_holds_what_the_view_holds(tmp_path):
-    store_of(tmp_path / "a", rows(12))
-    exported(tmp_path / "a", tmp_path / "a.csv", "csv", False)
-    exported(tmp_path / "a", tmp_path / "a.json", "json", False)
-    exported(tmp_path / "a", tmp_path / "b.csv", "csv", True)
-    with read(tmp_path / "a") as store:
+def test_a_file_holds_what_the_table_holds(tmp_path):
+    db = store_of(tmp_path / "a", [*rows(12), replace(made_run(0), key="wild", learner=WILD)])
+    as_csv, as_json = exported(db, "csv")[1], exported(db, "json")[1]
+    with read(db) as store:
         names, found = store.query("SELECT * FROM runs")
-        flats = [record_of(row) for row in store.runs()]
-    assert names == list(COLUMNS) == list(flats[0])
-    by_key = {row[0]: row for row in found}
-    assert all(tuple(one.values()) == by_key[one["key"]] for one in flats)
-    with (tmp_path / "a.csv").open(newline="") as file:
-        table = list(csv.DictReader(file))
-    assert [row["key"] for row in table] == [one["key"] for one in flats]
-    assert [float(row["seconds"]) for row in table] == [one["seconds"] for one in flats]
-    opened = json.loads((tmp_path / "a.json").read_text())
-    assert opened[0]["parameters"]["m"] == 2
-    with (tmp_path / "b.csv").open(newline="") as file:
-        assert next(csv.reader(file)) == [c for c in COLUMNS if c not in PASSING]
-    with read(tmp_path / "a") as store:
+        records = [record_of(row) for row in store.runs()]
         with pytest.raises(AlreadyExists):
-            export(store, tmp_path / "a.csv", "csv")
+            export(store, as_csv, "csv")
         with pytest.raises(UsageError, match="csv, json, parquet"):
             export(store, tmp_path / "a.xls", "xls")
+    assert names == list(COLUMNS) == list(records[0])
+    by_key = {row[0]: row for row in found}
+    assert all(tuple(one.values()) == by_key[one["key"]] for one in records)
+    with as_csv.open(newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [row["key"] for row in table] == [one["key"] for one in records]
+    assert [float(row["seconds"]) for row in table] == [one["seconds"] for one in records]
+    assert table[0]["learner"] == "'" + WILD  # no formula
+    loaded = json.loads(as_json.read_text())
+    assert (loaded[0]["learner"], loaded[0]["parameters"]["m"]) == (WILD, 2)
+    with exported(db, "csv", True)[1].open(newline="") as file:
+        assert next(csv.reader(file)) == [c for c in COLUMNS if c not in PASSING]
 
 
-def test_names_are_no_formulas_and_are_quoted(tmp_path):
-    name = '=cmd|"a,b".py:Mine'
-    row = made_run(0)
-    store_of(tmp_path / "a", [replace(row, learner=name)])
-    exported(tmp_path / "a", tmp_path / "a.csv", "csv", False)
-    exported(tmp_path / "a", tmp_path / "a.json", "json", False)
-    with (tmp_path / "a.csv").open(newline="") as file:
-        assert next(csv.DictReader(file))["learner"] == "'" + name
-    assert json.loads((tmp_path / "a.json").read_text())[0]["learner"] == name
-
-
-@pytest.mark.parametrize("start", "=+-@\t\r")
-def test_a_text_is_no_formula(start):
-    assert cell(f"{start}1") == f"'{start}1"
+WILD = '=cmd|"a,b".py:Mine'
 
 
 def test_an_empty_table(tmp_path):
-    store_of(tmp_path / "a", [])
-    exported(tmp_path / "a", tmp_path / "a.json", "json", False)
-    exported(tmp_path / "a", tmp_path / "a.csv", "csv", False)
-    assert json.loads((tmp_path / "a.json").read_text()) == []
-    assert (tmp_path / "a.csv").read_text().count("\n") == 1
+    db = store_of(tmp_path / "a", [])
+    assert json.loads(exported(db, "json")[1].read_text()) == []
+    assert exported(db, "csv")[1].read_text().count("\n") == 1
 
 
 @pytest.mark.cluster
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     large = replace(made_run(0), key=key("large"), seed=2**70)
-    store_of(tmp_path / "a", [*rows(12), large])
-    store_of(tmp_path / "b", [large, *reversed(rows(12))])
-    for name in ("a", "b"):
-        exported(tmp_path / name, tmp_path / f"{name}.parquet", "parquet", True)
-    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
-    table = parquet.read_table(tmp_path / "a.parquet").to_pylist()
+    a = exported(store_of(tmp_path / "a", [*rows(12), large]), "parquet", True)[1]
+    b = exported(store_of(tmp_path / "b", [large, *reversed(rows(12))]), "parquet", True)[1]
+    assert a.read_bytes() == b.read_bytes()
+    table = parquet.read_table(a).to_pylist()
     assert len(table) == 12
     assert str(2**70) in {row["seed"] for row in table}
     assert {type(row["risk"]) for row in table} == {float}
@@ -124,41 +105,27 @@ def test_parquet(tmp_path):
 
 def test_what_stands_in_a_merged_store(tmp_path):
     failed, mended = made_run(9), replace(made_run(8), key=key(9))
-    whole = ArtifactRow(key=key("w"), kind="gram", spec=SPEC, content={}, arrays={"a": b"1"})
-    store_of(tmp_path / "a", [*rows(9), failed], sweep(updated=5.0, state="finished"))
-    store_of(tmp_path / "b", [mended, made_run(30), whole], sweep(updated=3.0))
-    with create(tmp_path / "c") as writer:
-        writer.write([FigureRow(name="growth", data={"x": [3]})])
-    for order in (["a", "b", "c"], ["b", "a", "c"]):
-        first, *others = [tmp_path / name for name in order]
-        out = tmp_path / ("out" + "".join(order))
-        merge(first, others, out)
-        with read(out) as store:
+    gram = ArtifactRow(key=key("w"), kind="gram", spec=SPEC, content={}, arrays={"a": b"1"})
+    old, new = (FigureRow(name="phase", data={"x": x}, written=float(x)) for x in (1, 2))
+    store_of(tmp_path / "a", [*rows(9), failed, new], sweep(updated=5.0, state="finished"))
+    store_of(tmp_path / "b", [mended, made_run(30), gram, old], sweep(updated=3.0))
+    for first, other in (("a", "b"), ("b", "a")):
+        merge(tmp_path / first, [tmp_path / other], tmp_path / f"{first}{other}")
+        with read(tmp_path / f"{first}{other}") as store:
             found = {row.key: row for row in store.runs()}
             assert len(found) == 11
             assert found[failed.key] == mended
             assert list(store.parts()) == []
-            assert {w.key for w in store.artifacts()} == {key("v"), key("w")}
-            assert store.figures()[0].data == {"x": [3]}
+            assert {one.key for one in store.artifacts()} == {key("v"), key("w")}
+            assert store.figures()[1] == new
             assert store.sweeps() == [sweep(updated=5.0, state="finished")]
     with pytest.raises(AlreadyExists):
-        merge(tmp_path / "a", [], out)
-
-
-def test_the_latest_figure_stands_whatever_the_order(tmp_path):
-    a, b = tmp_path / "a.db", tmp_path / "b.db"
-    store_of(a, [FigureRow(name="phase", data={"is": "new"}, written=2.0)])
-    store_of(b, [FigureRow(name="phase", data={"is": "old"}, written=1.0)])
-    for i, (first, other) in enumerate(((a, b), (b, a))):
-        merge(first, [other], tmp_path / f"{i}.db")
-        with read(tmp_path / f"{i}.db") as found:
-            assert [f.data for f in found.figures()] == [{"is": "new"}]
+        merge(tmp_path / "a", [], tmp_path / "ab")
 
 
 def test_contradictions_are_refused(tmp_path):
-    other = replace(made_run(3), details={"rank": 5})
     store_of(tmp_path / "a", rows(9))
-    store_of(tmp_path / "b", [other])
+    store_of(tmp_path / "b", [replace(made_run(3), details={"rank": 5})])
     with pytest.raises(Conflict, match=f"b contradicts those before it: run {key(3)}.*details"):
         merge(tmp_path / "a", [tmp_path / "b"], tmp_path / "out")
     with pytest.raises(ToolkitError, match="does not exist"):

@@ -66,20 +66,12 @@ def test_the_writer_knows_what_is_there(db):
         assert writer.sweep("b" * 64) is None
 
 
-def test_an_empty_store(tmp_path):
-    with create(tmp_path / "a") as writer:
-        assert writer.empty
-        writer.write([], sweep(state="finished"))
-        assert writer.empty
-    with read(tmp_path / "a") as store:
-        assert (list(store.runs()), store.counts()) == ([], {})
-        assert store.sweeps()[0].state == "finished"
-
-
 def test_seeds_budgets_and_names_of_any_kind(tmp_path):
     large = replace(made_run(0), seed=2**200)
     vast = replace(made_run(1), budget=replace(made_run(1).budget, examples=2**70))
     with create(tmp_path / os.fsdecode(b"r\xff%20?#.db")) as writer:
+        writer.write([], sweep())
+        assert writer.empty
         writer.write([large, vast, made_run(6)])
         assert writer.run(large.key) == large
         assert writer.run(vast.key) == vast
