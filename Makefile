@@ -19,7 +19,7 @@ test: $(VENV)/.test
 
 # More cases, and longer ones, of what `make test` holds too.
 test-slow: $(VENV)/.test
-	$(TESTS) -m slow $$(grep -rl --include='*.py' 'mark\.slow' tests)
+	$(TESTS) -m slow tests
 
 # The numerical tests, rounded as the oldest kernel of OpenBLAS rounds; `make test` runs the newest.
 test-kernels: $(VENV)/.test

@@ -134,7 +134,7 @@ def test_a_sweep_runs_it_in_processes_and_again_where_its_file_was_edited(hardne
     assert refused.code == 2
     refused.one_line("unknown family 'signed-majority'", "--family path.py:Name")
     named = ("--family", "signed.py:SignedMajority", "--store", "runs.db", "--jobs", 1)
-    for more, runs, certificates in (("", 8, 2), ("", 8, 2), ("# edited\n", 16, 4)):
+    for more, runs, certificates in (("", 8, 2), ("# edited\n", 16, 4)):
         Path("signed.py").write_text(SIGNED.read_text() + more)
         assert hardness("sweep", "run", "s.toml", *named, "--resume").code == 0
         shown = hardness("store", "show", "runs.db").out

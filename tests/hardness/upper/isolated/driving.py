@@ -50,12 +50,16 @@ def foreign_learner(text: str) -> Foreign:
     return Foreign(spec=text, text=f"{path}:{name}", file=path)
 
 
+# Landlock is for machines without bubblewrap: where both are, its tests are slow ones.
 LEVELS = [
     pytest.param(
         level,
-        marks=pytest.mark.skipif(
-            bool(why), reason=f"learners cannot be contained by {level} here: {why}"
-        ),
+        marks=[
+            pytest.mark.skipif(
+                bool(why), reason=f"learners cannot be contained by {level} here: {why}"
+            ),
+            *([pytest.mark.slow] if level == "landlock" and not contain.unavailable() else []),
+        ],
     )
     for level, why in (
         ("bubblewrap", contain.unavailable()),

@@ -29,11 +29,7 @@ from tests.hardness.upper.isolated.driving import (
 )
 
 BUDGET = Budget(examples=1000, seconds=30.0, memory_bytes=200 << 20)
-missing = contain.unavailable()  # what keeps bubblewrap from running here, or nothing
-CONTAINING = [  # one level of those that contain here, and the other where time is taken for it
-    LEVELS[0],
-    pytest.param("landlock", marks=[*LEVELS[1].marks, *([] if missing else [pytest.mark.slow])]),
-]
+CONTAINING = LEVELS[:2]
 CLOSED = "PermissionError"
 
 
