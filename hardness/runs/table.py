@@ -42,7 +42,8 @@ def table(runs: Iterable[Run]) -> "DataFrame":
     """Make the tidy table of runs: a row a run, in their order, with the run itself as `run`.
 
     Parameters of specs are columns `param_d`, ..., exact: an int or a Fraction where the spec
-    writes a number, else its text; what a run does not have is missing.
+    writes a number, else its text; what a run does not have is missing. Leave `run` out before
+    `to_parquet`, and write Fractions as floats.
 
     >>> from hardness.runs import compare
     >>> found = table(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2).runs)
@@ -81,11 +82,11 @@ def _dtype(values: Sequence[Any]) -> Any:
     """Choose the type of a column of which no value changes in it; None is missing."""
     given = [value for value in values if value is not None]
     kinds = {type(value) for value in given}
-    if kinds == {int} and max(map(abs, given)) < 2**63:
-        return "Int64"
-    return {frozenset({float}): "Float64", frozenset({str}): "str", frozenset({bool}): "bool"}.get(
-        frozenset(kinds), object
-    )
+    if kinds == {int}:
+        return "Int64" if max(map(abs, given)) < 2**63 else object
+    if kinds in ({float}, {int, float}):  # of seconds, some as 60 and some as 2.5
+        return "Float64"
+    return "str" if kinds == {str} else "bool" if kinds == {bool} else object
 
 
 @lru_cache(4096)
@@ -183,15 +184,18 @@ class Slice:
     """Runs over one parameter, with all that is fixed in them by name.
 
     choice: the part of `fixed` that tells it from the others of its store, as "m=3,noise=0".
-    uncertified: why it has no certificates, empty where it has. rows: its runs with their budgets.
+    uncertified: why it has no certificates, empty where it has.
     """
 
     comparison: Comparison
     fixed: Fixed
-    budget: Budget
-    rows: tuple[Run, ...] = field(repr=False)
     uncertified: str = ""
     choice: str = ""
+
+    @property
+    def rows(self) -> tuple[Run, ...]:
+        """Its runs."""
+        return self.comparison.runs
 
     @property
     def words(self) -> str:
@@ -212,9 +216,13 @@ class Plane:
     ys: tuple[Value, ...]
     specs: dict[tuple[Value, Value], str] = field(repr=False)
     fixed: Fixed
-    budget: Budget
     rows: tuple[Run, ...] = field(repr=False)
     choice: str = ""
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of all its runs."""
+        return self.rows[0].budget
 
     @property
     def words(self) -> str:
@@ -387,8 +395,6 @@ def _slice(
     return Slice(
         comparison=comparison,
         fixed=(*fixed[:1], *_texts(specs[0], parameter), ("over", parameter), *fixed[1:]),
-        budget=rows[0].budget,
-        rows=rows,
         uncertified=certified.why,
     )
 
@@ -403,7 +409,6 @@ def _plane(x: str, y: str, specs: Sequence[str], rows: tuple[Run, ...], fixed: F
         ys=tuple(sorted({place[1] for place in places})),
         specs=places,
         fixed=(*fixed[:1], *_texts(specs[0], x, y), *fixed[1:]),
-        budget=rows[0].budget,
         rows=rows,
     )
 

@@ -4,7 +4,6 @@ import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hardness.oracles import Budget
 from hardness.report.phase import diagrams
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
@@ -44,7 +43,7 @@ def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Mate
     """Take a comparison; one from an earlier file does not say its budget."""
     rows = comparison.runs
     own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
-    one = Slice(comparison=comparison, fixed=own, budget=comparison.budget or Budget(), rows=rows)
+    one = Slice(comparison=comparison, fixed=own)
     return Material(
         source=source,
         sha256=sha256,

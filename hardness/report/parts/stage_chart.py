@@ -27,7 +27,7 @@ def stage_chart(material: Material, one: Slice, place: int) -> Chart:
     ]
     learn = ["hardness", "learn", run.learner, run.spec, "--seed", str(run.seed)]
     for name in ("examples", "seconds"):
-        given = getattr(one.budget, name)
+        given = getattr(run.budget, name)
         learn += [f"--budget-{name}", plain(given)] if given is not None else []
     draw = ["hardness", "figure", "stages", "run.json", "--out", "stages.svg"]
     return Chart(

@@ -1,0 +1,82 @@
+"""The table of runs, held against the runs, and its groups against a plain grouping."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pandas
+import pytest
+
+from hardness.oracles import Budget
+from hardness.runs import run, table
+from hardness.runs.table import comparable_groups, slices
+from hardness.upper import Outcome, parse_learner
+from instances import parse
+
+BASE = run(parse_learner("elimination"), parse("parity:d=8,m=2").instance(0), Budget())
+SPECS = ("gone:a=1,b=x", "gone:a=1/3", "gone:a=99999999999999999999,b=2", "gone:c=[1,2]", "f.py:F")
+
+
+def rows():
+    """Runs that differ in all that groups are made of."""
+    return [
+        replace(
+            BASE,
+            spec=spec,
+            learner=learner,
+            seed=2**70 + seed,
+            budget=Budget(seconds=seconds, queries=seed or None),
+            revisions={"family": 1} if seed else {},
+            details={"oracle": "exact", "tau": "1/10"} if learner == "queries" else {},
+        )
+        for spec in SPECS
+        for learner in ("queries", "elimination")
+        for seed, seconds in ((0, 60), (1, 2.5), (0, 2.5), (1, 60))
+    ]
+
+
+def test_the_table_says_what_the_runs_say():
+    made = rows()
+    made[3] = replace(made[3], risk=None, outcome=Outcome.CRASHED)
+    found = table(made)
+    assert found["run"].tolist() == made
+    assert found["seed"].tolist() == [one.seed for one in made]
+    assert found["solved"].tolist() == [one.solved for one in made]
+    assert found["bound"][3] == "machine"
+    assert found["risk"].isna().tolist() == [i == 3 for i in range(len(made))]
+    assert str(found["budget_seconds"].dtype) == "Float64"
+    assert found["budget_queries"].dtype == "Int64"
+    assert found["param_a"].dropna().unique().tolist() == [1, Fraction(1, 3), 10**20 - 1]
+    assert found["param_b"].dropna().unique().tolist() == ["x", 2]
+    assert found["param_spec"].dropna().unique().tolist() == ["f.py:F"]
+    assert table([]).empty
+
+
+def test_the_table_is_written_as_csv_and_parquet(tmp_path):
+    found = table([one for one in rows() if one.spec == SPECS[3]]).drop(columns="run")
+    found["seed"] = found["seed"].astype(str)
+    found.to_csv(tmp_path / "runs.csv", index=False)
+    assert pandas.read_csv(tmp_path / "runs.csv")["examples"].tolist() == found["examples"].tolist()
+    pytest.importorskip("pyarrow")
+    found.to_parquet(tmp_path / "runs.parquet")
+    assert pandas.read_parquet(tmp_path / "runs.parquet")["seed"].tolist() == found["seed"].tolist()
+
+
+def test_groups_are_those_of_a_plain_grouping():
+    made, plain = rows(), {}
+    for one in made:
+        key = (one.spec.partition(":")[0], one.budget, one.revisions.get("family"))
+        plain.setdefault(key, []).append(one)
+    groups = [(dict(fixed), part["run"].tolist()) for fixed, part in comparable_groups(table(made))]
+    assert [part for _, part in groups] == list(plain.values())
+    assert {fixed["oracle"] for fixed, _ in groups} == {"exact"}
+    assert {fixed["family revision"] for fixed, _ in groups} == {"1", "unknown"}
+
+
+def test_of_two_files_of_a_learner_that_of_most_runs_stands_with_others():
+    files = [
+        replace(BASE, learner="a.py:Net", seed=seed, details={"sha256": name})
+        for seed, name in enumerate(("old", "new", "new"))
+    ]
+    found = slices([*files, BASE])
+    assert [len(one.rows) for one in found] == [1, 3]
+    assert found[0].choice == "of=a.py:Net revision 1 old"
