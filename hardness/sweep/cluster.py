@@ -4,14 +4,13 @@ import asyncio
 import logging
 import platform
 import re
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from importlib.metadata import version
-from threading import Thread
-from threading import local as local_to_thread
 from typing import Any
 from uuid import uuid4
 
@@ -42,9 +41,9 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
 
     A cluster made here speaks TLS, with keys that are new and in memory alone. address:
     tls://host:port, with the certificates that dask's configuration names, or tcp://host:port.
-    jobs: of a cluster made here; another has the slots that it has. Raises UsageError for an
-    address that is none, and ToolkitError where nobody answers there, where there is no worker, or
-    where workers have other versions than this process.
+    jobs: of a cluster made here. Raises UsageError for what is not an address, and ToolkitError
+    where no scheduler answers, where there is no worker, or where workers have other versions than
+    this process.
     """
     if address is not None:
         _require_address(address)
@@ -62,7 +61,7 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
         yield _Dask(client, f"dask:{address}")
 
 
-_mine = local_to_thread()
+_mine = threading.local()
 _stopped: set[str] = set()  # engines
 
 
@@ -95,12 +94,12 @@ class _Dask(Engine):
     def abort(self) -> None:
         """Cancel what waits and end what runs, on workers that answer within seconds."""
         self._stopped = True
-        asking = Thread(target=self._abort, daemon=True)
+        asking = threading.Thread(target=self._abort, daemon=True)
         asking.start()
         asking.join(_ENDING)
 
     def _abort(self) -> None:
-        with suppress(Exception):  # who cannot be told is gone, or ends with its scheduler
+        with suppress(Exception):  # a worker that cannot be told is gone
             self.executor.shutdown(wait=False)
             self._client.run(stop, self._id, on_error="ignore")
 
@@ -231,7 +230,7 @@ def _cluster_here(distributed: Any, jobs: int) -> Iterator[Any]:
                 security=distributed.Security.temporary(),
                 dashboard_address="127.0.0.1:0",  # with none it asks for a port of its own choice
                 worker_dashboard_address="127.0.0.1:0",
-                memory_limit=0,  # slots hold their own
+                memory_limit=0,  # worker processes have their own
                 silence_logs=logging.CRITICAL,
             )
     except (OSError, RuntimeError) as error:
@@ -295,6 +294,6 @@ def exposed(text: str) -> str | None:
     if not text.startswith("dask:tcp:"):
         return None
     return (
-        f"{text} has no TLS: whoever reaches that port can run code as you, here and on its "
-        "workers; give the scheduler certificates, and write tls://"
+        f"{text} has no TLS: every process that reaches that port can run code as you, here "
+        "and on its workers; give the scheduler certificates, and write tls://"
     )
