@@ -22,7 +22,11 @@ RUN_FIELDS = {
 LEAVES = [  # commands, and those of a group
     (name, *part)
     for name, command in cli.cli.commands.items()
-    for part in ([(inner,) for inner in command.commands] if hasattr(command, "commands") else [()])
+    for part in (
+        [(inner,) for inner, one in command.commands.items() if not one.hidden]
+        if hasattr(command, "commands")
+        else [()]
+    )
 ]
 
 
