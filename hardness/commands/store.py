@@ -14,7 +14,21 @@ _FORMATS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
 _DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
 
 
-@click.group(invoke_without_command=True, short_help="Show, export, query, merge, recover stores.")
+class _Renamed(click.Group):
+    """A group that says what an earlier name of a command is now."""
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        """Find a command."""
+        if args[0] == "whole":
+            raise click.UsageError("store whole is now called `hardness store artifact`")
+        return super().resolve_command(context, args)
+
+
+@click.group(
+    cls=_Renamed,
+    invoke_without_command=True,
+    short_help="Show, export, query, merge, recover stores.",
+)
 @click.pass_context
 def store(context: click.Context) -> None:
     """Stores: SQLite files of runs, certificates and data of figures, as sweeps write them.
@@ -197,13 +211,6 @@ def artifact(to: SimpleNamespace, db: Path, key: str) -> None:
     data = {"key": one.key, "kind": one.kind, "spec": one.spec, "content": one.content}
     said = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.items())
     emit(to, {**data, "arrays": shapes}, f"written: {to.out}: {said}", write=False)
-
-
-@store.command(hidden=True, context_settings={"ignore_unknown_options": True})
-@click.argument("given", nargs=-1, type=click.UNPROCESSED)
-def whole(given: tuple[str, ...]) -> None:
-    """Name the command that has another name now."""
-    raise click.UsageError("store whole is now called `hardness store artifact`")
 
 
 def _new(to: SimpleNamespace, name: str) -> Path:
