@@ -41,6 +41,8 @@ from instances.disk import refuse_existing, refuse_unwritable, written
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from instances.strict import RESULTS, loads, one_line, opened
 
+__all__ = ["Conflict", "Reader", "StoreGone", "Writer", "create", "merge", "read", "reopen"]
+
 # ---- the schema
 
 APPLICATION_ID = 0x48524431  # "HRD1"
