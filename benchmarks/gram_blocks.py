@@ -110,7 +110,7 @@ def megabytes(pid: int) -> float:
 def shares(members: int) -> dict[str, float]:
     """Time the stages of a block, on one chunk of its tokens: the least CPU seconds by name."""
     cut = gram_cut(SPEC, members, 1 << 24)
-    family, chosen = cut.family, cut.of.chosen
+    family, chosen = cut.grams.family, cut.chosen
     draw, low = fresh(family, 0), np.array([v < 0 for v in family.values])
     out = np.zeros((min(cut.rows, members), members), np.int64)
     places = np.array(chosen)
