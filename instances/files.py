@@ -256,7 +256,10 @@ def read_folder(path: Path) -> Folder:
 def _shard(data: dict[str, Any]) -> Shard:
     if not re.fullmatch(r"examples-[0-9]{5,9}\.(npz|safetensors)", data["file"]):
         raise ValueError(f"a shard is named {data['file'][:40]!r}")
-    return Shard(file=data["file"], count=int(data["count"]), sha256=str(data["sha256"]))
+    shard = Shard(file=data["file"], count=int(data["count"]), sha256=str(data["sha256"]))
+    if shard.count < 1 or not re.fullmatch(r"[0-9a-f]{64}", shard.sha256):
+        raise ValueError(f"{shard.file} is not described rightly")
+    return shard
 
 
 def _integer(value: Any) -> int:

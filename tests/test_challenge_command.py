@@ -13,22 +13,16 @@ CREATE = ["challenge", "create", SPEC, "--examples", 100, "--fresh", 50]
 
 @pytest.fixture
 def made(hardness):
-    found = hardness(*CREATE, "--out", "pub", "--secret", "s.json", "--deadline", "noon, UTC")
-    assert found.code == 0, found.err
+    line = ("--out", "pub", "--secret", "s.json", "--deadline", "noon, UTC", "--json")
+    found, said = hardness(*CREATE, *line).json, json.loads(Path("pub/challenge.json").read_text())
+    assert (found["challenge"], found["commitment"]) == (said["id"], said["commitment"])
+    assert (found["examples"], found["fresh"], found["deadline"]) == (100, 50, "noon, UTC")
     return hardness
 
 
 def test_the_way_round(made):
-    first = made(
-        "challenge",
-        "submit",
-        "pub",
-        "--name",
-        "ann",
-        "--learner",
-        "elimination:checks=8",
-        *out("a"),
-    )
+    asked = "challenge submit pub --name ann --learner elimination:checks=8"
+    first = made(*asked.split(), *out("a"))
     assert first.code == 0, first.err
     assert "ran to its end" in first.out
     digest = re.search(r"digest +([0-9a-f]{64})", first.out).group(1)
@@ -47,6 +41,7 @@ def test_the_way_round(made):
     scores = json.loads(Path("scores.json").read_text())
     assert scores["format"] == "hardness-scores/1"
     assert scores["deadline"] == "noon, UTC"
+    assert "no submissions" in made(*line[:5]).out
     again = made(*line[:7], "--against", "scores.json")  # with the digests of the scores
     assert again.code == 0, again.err
     assert "scores.json holds" in again.out
@@ -61,13 +56,6 @@ def files(*names: str) -> list[str]:
     return [f"{name}.safetensors" for name in names]
 
 
-def test_create_in_json(hardness):
-    found = hardness(*CREATE, "--out", "pub", "--secret", "s.json", "--json").json
-    said = json.loads(Path("pub/challenge.json").read_text())
-    assert (found["challenge"], found["commitment"]) == (said["id"], said["commitment"])
-    assert (found["examples"], found["fresh"], found["deadline"]) == (100, 50, None)
-
-
 def test_learners_attacks_and_the_rest_run_on_the_folder(made):
     for line in (["learn", "elimination"], ["inspect"], ["verify"]):
         found = made(*line, "pub")
@@ -79,21 +67,15 @@ def test_learners_attacks_and_the_rest_run_on_the_folder(made):
 
 LINES = [
     ("create {spec} --out x --secret y --examples 5 --seed 0", 2, "draws its own"),
-    ("create {spec} --out x --secret y --examples 5 --seed 7", 2, "draws its own"),
     ("create {spec} --secret y --examples 5", 2, "needs --out DIR"),
-    ("create {spec} --out x --examples 5", 2, "--secret"),
-    ("create {spec} --out x --secret y", 2, "--examples"),
     ("create {spec} --out x --secret y --examples 0", 2, "--examples"),
     ("create {spec} --out x --secret x/y --examples 5", 2, "lies in the public folder"),
     ("create {spec} --out x --secret x --examples 5", 2, "lies in the public folder"),
-    ("create {spec} --out x/z --secret x --examples 5", 2, "would lie in it"),
+    ("create {spec} --out x/z --secret x --examples 5", 2, "or that one in it"),
     ("create {spec} --out pub --secret y --examples 5", 1, "exists and was kept"),
-    ("create {spec} --out x --secret s.json --examples 5", 1, "could never be opened"),
     ("create {spec} --out x --secret s.json --examples 5 --force", 1, "could never be opened"),
     ("create {spec} --out x --secret y --examples 5 --fresh 999999999999", 1, "memory"),
     ("create {spec} --out x --secret y --examples 99999999999999", 1, "disk"),
-    ("create partiy:d=8,m=2 --out x --secret y --examples 5", 2, "did you mean"),
-    ("create pub --out x --secret y --examples 5", 2, "unknown family"),
     ("submit nowhere --name a --secret [1,2,3] --out a.safetensors", 2, "challenge create"),
     ("submit pub --name a --out a.safetensors", 2, "give one of"),
     ("submit pub --name a --secret [1,2,3] --learner trivial --out a.safetensors", 2, "one of"),
@@ -102,20 +84,14 @@ LINES = [
     ("submit pub --name a --secret [1,2] --out a.safetensors", 2, "3 different coordinates"),
     ("submit pub --name a --secret x --out a.safetensors", 2, "write [2,5,7]"),
     ("submit pub --name a/b --secret [1,2,3] --out a.safetensors", 2, "the name 'a/b'"),
-    ("submit pub --name a --learner nothing --out a.safetensors", 2, "unknown learner"),
     ("submit pub --name a --learner queries --out a.safetensors", 1, "statistical queries"),
-    ("submit pub --name a --predictions no.npy --out a.safetensors", 1, "does not exist"),
     ("submit pub --name a --predictions p.txt --out a.safetensors", 2, ".npy, .npz"),
     ("submit pub --name a --predictions p.npy --out a.safetensors", 2, "(50, 2, 16) is wanted"),
-    ("score pub", 2, "--secret"),
     ("score nowhere --secret s.json", 2, "challenge create"),
-    ("score pub --secret no.json", 1, "does not exist"),
     ("score pub --secret s.json no.safetensors", 1, "does not exist"),
-    ("score pub --secret s.json pub", 1, "is a folder"),
     ("score pub --secret s.json s.json", 1, "its header claims"),
     ("score pub --secret s.json --registered xyz", 2, "64 hexadecimal digits"),
     ("score pub --secret s.json --against s.json", 2, "secret part"),
-    ("score pub --secret s.json --against no.json", 1, "does not exist"),
     ("score pub --secret s.json --out s.json", 1, "exists and was kept"),
     ("score pub --secret pub/challenge.json", 1, "is wanted"),
 ]
@@ -132,32 +108,15 @@ def test_what_is_refused_is_one_line(made, line, code, word):
     assert sorted(Path().rglob("*")) == before
 
 
-def test_the_secret_of_an_instance_is_not_that_of_a_challenge(made):
+def test_other_secrets_and_those_that_do_not_open_are_refused(made):
     secret = json.loads(Path("s.json").read_text())
-    del secret["challenge"]
-    Path("other.json").write_text(json.dumps(secret))
-    found = made("challenge", "score", "pub", "--secret", "other.json")
+    line = ("challenge", "score", "pub", "--secret", "other.json")
+    Path("other.json").write_text(json.dumps({k: v for k, v in secret.items() if k != "challenge"}))
+    found = made(*line)
     assert found.code == 2
     found.one_line("the secret of an instance, and of no challenge")
-
-
-def test_a_reveal_alone_is_checked(made):
-    found = made("challenge", "score", "pub", "--secret", "s.json")
-    assert found.code == 0
-    assert "no submissions" in found.out
-
-
-def test_what_does_not_open_exits_with_three(made):
-    secret = json.loads(Path("s.json").read_text())
     secret["secret"] = [j % 15 + 1 for j in secret["secret"]]
-    Path("s.json").write_text(json.dumps(secret))
-    found = made("challenge", "score", "pub", "--secret", "s.json")
+    Path("other.json").write_text(json.dumps(secret))
+    found = made(*line)
     assert found.code == 3
     found.one_line("does not open the commitment")
-
-
-def test_the_group_says_what_it_is_for(hardness):
-    for line in (["challenge"], ["challenge", "create", "-h"], ["challenge", "score", "-h"]):
-        found = hardness(*line)
-        assert found.code == 0
-        assert "hallenge" in found.out

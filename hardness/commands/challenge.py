@@ -82,13 +82,13 @@ def create(
         made = make(to.out, secret, parse(spec), examples, fresh, deadline, tensors, to.force, bar)
     data = {
         "challenge": made.id,
-        "commitment": made.commitment,
+        "commitment": made.said.commitment,
         "spec": made.family.spec,
         "folder": str(to.out),
         "secret": str(secret),
         "examples": made.folder.count,
         "fresh": len(made.fresh),
-        "deadline": made.deadline,
+        "deadline": made.said.deadline,
     }
     emit(to, data, created_words(made, secret), write=False)
 

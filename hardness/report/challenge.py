@@ -15,8 +15,8 @@ def created_words(made: Challenge, secret: Path) -> str:
         f"{made.folder.path}: {made.family.spec}, {made.folder.count} examples, "
         f"{len(made.fresh)} fresh tokens",
         f"challenge   {made.id}",
-        f"commitment  {made.commitment}",
-        *([f"deadline    {made.deadline}"] if made.deadline else []),
+        f"commitment  {made.said.commitment}",
+        *([f"deadline    {made.said.deadline}"] if made.said.deadline else []),
         "",
         f"Publish the folder and the challenge's id; keep {secret} until the deadline.",
     ]
@@ -56,7 +56,7 @@ def scores_words(scores: Scores, opened: Opened, against: Path | None = None) ->
         f"challenge   {challenge.id}",
         f"commitment  opened: {challenge.folder.count} labelled examples and "
         f"{scores.fresh} fresh tokens are those of the revealed secret, {how}",
-        *([f"deadline    {challenge.deadline}"] if challenge.deadline else []),
+        *([f"deadline    {challenge.said.deadline}"] if challenge.said.deadline else []),
         "",
         table(["rank", "name", "risk", "secret", "digest"], rows) if rows else "no submissions",
         "",

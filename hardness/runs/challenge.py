@@ -7,7 +7,6 @@ so an edited challenge has another id. Submissions and their scores: hardness/ru
 
 import hashlib
 import json
-import re
 import secrets
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from msgspec import Meta, Struct, convert
+from msgspec import Meta, Struct, convert, structs, to_builtins
 from numpy.typing import NDArray
 
 from hardness.runs.risk import losses
@@ -74,25 +73,35 @@ _Count = Annotated[int, Meta(gt=0, lt=1 << 40)]
 _Integers = Annotated[tuple[int, ...], Meta(min_length=1, max_length=1 << 16)]
 
 
-class _FreshJSON(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Fresh(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How many fresh tokens there are, and the hash of their content."""
+
     count: _Count
     sha256: Hex
 
 
-class _ChallengeJSON(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Statement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What challenge.json says: `id` is the hash of all the rest."""
+
     format: str
     spec: str
     revision: int
     commitment: Hex
     instance: Hex
     examples: _Count
-    fresh: _FreshJSON
+    fresh: Fresh
     deadline: Annotated[str, Meta(max_length=_LONGEST_DEADLINE)] | None
     scoring: str
-    id: Hex
+    id: str = ""
+
+    def digest(self) -> str:
+        """Hash everything but the id."""
+        said = to_builtins(self)
+        del said["id"]
+        return digest(said)
 
 
-class _SecretJSON(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _SecretPart(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     format: str
     spec: str
     secret: list[int]
@@ -109,10 +118,13 @@ class Challenge:
     """
 
     folder: Folder
-    commitment: str
+    said: Statement
     fresh: Examples
-    deadline: str | None
-    id: str
+
+    @property
+    def id(self) -> str:
+        """The hash of all that challenge.json says."""
+        return self.said.id
 
     @property
     def family(self) -> Family:
@@ -179,20 +191,20 @@ def create(
             meta = {"format": FRESH, "spec": family.spec}
             write_tensors(folder / f"fresh.{tensors}", tokens, meta)
             blank = _blank(instance.public.reference, tokens, fresh)
-            data = {
-                "format": CHALLENGE,
-                "spec": family.spec,
-                "revision": family.revision,
-                "commitment": commitment(family, hidden),
-                "instance": file_hash(folder / "instance.json"),
-                "examples": examples,
-                "fresh": {"count": fresh, "sha256": content_hash(blank)},
-                "deadline": deadline or None,
-                "scoring": SCORING,
-            }
-            data["id"] = digest(data)
-            write_json(folder / "challenge.json", data)
-            write_json(secret_path, secret_json(instance) | {"challenge": data["id"]}, mode=0o600)
+            said = Statement(
+                format=CHALLENGE,
+                spec=family.spec,
+                revision=family.revision,
+                commitment=commitment(family, hidden),
+                instance=_file_hash(folder / "instance.json"),
+                examples=examples,
+                fresh=Fresh(count=fresh, sha256=content_hash(blank)),
+                deadline=deadline or None,
+                scoring=SCORING,
+            )
+            said = structs.replace(said, id=said.digest())
+            write_json(folder / "challenge.json", to_builtins(said))
+            write_json(secret_path, secret_json(instance) | {"challenge": said.id}, mode=0o600)
             undo.callback(secret_path.unlink)  # unless the folder gets its name
         undo.pop_all()
     return read_challenge(path)
@@ -214,27 +226,23 @@ def read_challenge(path: Path) -> Challenge:
     data = read_json(place, Limits(size=1 << 16, printable=True))
     require_format(data, CHALLENGE, place)
     with damage(place):
-        said = convert(data, _ChallengeJSON)
-        if digest({name: v for name, v in data.items() if name != "id"}) != said.id:
-            raise DamagedFile(f"{place} was altered: its content does not have its id")
-        if said.scoring != SCORING:
-            raise DamagedFile(f"{place} is scored in a way that this version does not know")
-    if not public.is_file() or file_hash(public) != said.instance:
+        said = convert(data, Statement)
+    if said.digest() != said.id:
+        raise DamagedFile(f"{place} was altered: its content does not have its id")
+    if said.scoring != SCORING:
+        raise DamagedFile(f"{place} is scored in a way that this version does not know")
+    if not public.is_file() or _file_hash(public) != said.instance:
         raise DamagedFile(f"{public} was altered: it is not the one of challenge.json")
     folder = read_folder(path)
     family = folder.family
     if (said.spec, said.revision, said.examples) != (family.spec, family.revision, folder.count):
         raise DamagedFile(f"{place} and instance.json are of different instances")
     for shard in folder.shards:  # before anything of their size is read
-        if not re.fullmatch(r"[0-9a-f]{64}", shard.sha256) or shard.count < 1:
-            raise DamagedFile(f"{path}: {shard.file} is not described rightly")
         require_examples(family, shard.count)
     fresh = _read_fresh(path, folder, said.fresh.count)
     if content_hash(fresh) != said.fresh.sha256:
         raise DamagedFile(f"{path}: the fresh tokens were altered: challenge.json has another hash")
-    return Challenge(
-        folder=folder, commitment=said.commitment, fresh=fresh, deadline=said.deadline, id=said.id
-    )
+    return Challenge(folder=folder, said=said, fresh=fresh)
 
 
 def reveal(
@@ -291,28 +299,25 @@ def commitment(family: Family, hidden: Hidden) -> str:
     return hashlib.sha256(hidden.nonce + _canonical(said)).hexdigest()
 
 
-def file_hash(path: Path) -> str:
-    """Hash a public file of an instance, byte for byte; raises DamagedFile."""
-    return hashlib.sha256(read_bytes(path, SMALL.size)).hexdigest()
-
-
 def _canonical(value: Any) -> bytes:
     """Write JSON with sorted keys, without spaces, in ASCII."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return text.encode("ascii")
 
 
+def _file_hash(path: Path) -> str:
+    return hashlib.sha256(read_bytes(path, SMALL.size)).hexdigest()
+
+
 def _require_apart(path: Path, secret_path: Path) -> None:
     """Refuse a secret file in the public folder, or in another one's place."""
     inner, outer = secret_path.resolve(), path.resolve()
-    mounted = outer.exists() and any(p.exists() and p.samefile(outer) for p in inner.parents)
-    if inner == outer or outer in inner.parents or mounted:
+    if inner == outer or outer in inner.parents or inner in outer.parents:
         raise UsageError(
-            f"--secret {secret_path} given: it lies in the public folder {path}: keep it elsewhere"
+            f"--secret {secret_path} given: it lies in the public folder {path}, or that one in "
+            "it: keep it elsewhere"
         )
-    if inner in outer.parents:
-        raise UsageError(f"--secret {secret_path} given: the public folder would lie in it")
-    if secret_path.exists() and secret_path.is_file():
+    if secret_path.is_file():
         raise AlreadyExists(
             f"{secret_path} exists and was kept: without it the challenge that it is of could "
             "never be opened: give another --secret"
@@ -332,25 +337,22 @@ def _unlabelled(examples: Examples) -> dict[str, NDArray[Any]]:
 
 def _blank(like: Examples, tokens: dict[str, NDArray[Any]], count: int) -> Examples:
     """Make examples of tokens alone, their labels blank; raises ValueError for anything else."""
-    if any(len(value) != count for value in tokens.values()):
-        raise ValueError(f"does not hold the {count} tokens it should")
+    if tokens.keys() != _unlabelled(like).keys() or any(len(v) != count for v in tokens.values()):
+        raise ValueError(f"does not hold {count} tokens, and tokens alone")
     labels = {
         name: np.zeros((count, *value.shape[1:]), value.dtype)
         for name, value in like.tensors.items()
         if name not in _TOKENS
     }
-    if set(tokens) & set(labels) or set(tokens) | set(labels) != set(like.tensors):
-        raise ValueError("does not hold tokens alone")
     return like.family.restore(tokens | labels, count)
 
 
 def _read_fresh(path: Path, folder: Folder, count: int) -> Examples:
-    found = [path / name for name in ("fresh.safetensors", "fresh.npz") if (path / name).is_file()]
+    found = list(path.glob("fresh.*"))
     if len(found) != 1:
         raise DamagedFile(f"{path} holds {len(found)} files of fresh tokens: one is wanted")
     _require_room(folder.family, count)
-    limit = count * folder.family.bytes_per_example + HEADER
-    tensors, _ = read_tensors(found[0], FRESH, limit)
+    tensors, _ = read_tensors(found[0], FRESH, count * folder.family.bytes_per_example + HEADER)
     try:
         return _blank(folder.public.reference, tensors, count)
     except ValueError as error:
@@ -364,9 +366,7 @@ def _read_hidden(challenge: Challenge, path: Path) -> Hidden:
     if "challenge" not in data:
         raise UsageError(f"{path} is the secret of an instance, and of no challenge: give that one")
     with damage(path):
-        said = convert(data, _SecretJSON)
-        if not 0 <= said.seed < 1 << _BITS:
-            raise ValueError(f"the seed is not a number of {_BITS} bits")
+        said = convert(data, _SecretPart)
         hidden = Hidden(
             secret=read_secret(said.secret), seed=said.seed, nonce=bytes.fromhex(said.nonce)
         )
@@ -375,12 +375,10 @@ def _read_hidden(challenge: Challenge, path: Path) -> Hidden:
             f"{path} is the secret of another challenge: this one was altered after it was made, "
             "or the file was"
         )
-    if (
-        said.spec != challenge.family.spec
-        or commitment(challenge.family, hidden) != challenge.commitment
-        or challenge.folder.public.commitments
-        != {what: hidden.commitment(what) for what in ("secret", "seed")}
-    ):
+    family, public = challenge.family, challenge.folder.public
+    committed = (family.spec, challenge.said.commitment, public.commitments)
+    both = {"secret": hidden.commitment("secret"), "seed": hidden.commitment("seed")}
+    if committed != (said.spec, commitment(family, hidden), both):
         raise Refuted(f"{path} does not open the commitment: it is not what was committed to")
     try:
         require_member(challenge, hidden.secret)

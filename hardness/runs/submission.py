@@ -9,7 +9,6 @@ import hashlib
 import math
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,8 +31,8 @@ from hardness.runs.challenge import (
     require_member,
 )
 from hardness.runs.difference import difference
-from hardness.runs.risk import losses
-from hardness.runs.run import learn_once
+from hardness.runs.risk import losses, valid
+from hardness.runs.run import MACHINE, learn_once
 from hardness.upper import Failed, Hypothesis, Learner, Outcome
 from hardness.upper.isolated import Foreign, contain
 from hardness.upper.learner import Predict
@@ -41,7 +40,7 @@ from instances.arrayfile import HEADER, SUFFIXES, Described, array_file
 from instances.disk import damage, refuse_existing, require_format, write_tensors
 from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError
 from instances.family import Secret, require
-from instances.strict import SMALL, Limits, loads, read_json, read_text, shown
+from instances.strict import SMALL, Limits, loads, read_bytes, read_json, read_text, shown
 
 SUBMISSION, SCORES = "hardness-submission/1", "hardness-scores/1"
 KNOWN_BY = (
@@ -55,13 +54,14 @@ _BATCH_NUMBERS = 1 << 21
 _LINE = re.compile(r"[0-9a-f]{64} ")
 _DECIMALS = 9  # by which risks rank: other machines round differently
 _BROKEN = {  # outcomes of a learner that has to be mended: what nobody learned is not packed
-    *(Outcome.UNSUPPORTED, Outcome.NOT_LOADED, Outcome.RAISED, Outcome.EXITED, Outcome.CRASHED),
-    *(Outcome.BROKE_OFF, Outcome.INVALID, Outcome.CPU_SPENT, Outcome.MEMORY_SPENT),
-    Outcome.TOO_MANY_PROCESSES,
+    *(*MACHINE, Outcome.UNSUPPORTED, Outcome.RAISED, Outcome.EXITED, Outcome.INVALID),
+    *(Outcome.CPU_SPENT, Outcome.MEMORY_SPENT),
 }
 
 
-class _SubmissionJSON(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Said(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The metadata of a submission's file."""
+
     format: str
     challenge: str
     name: str
@@ -162,7 +162,10 @@ def by_predictions(challenge: Challenge, name: str, path: Path) -> Submission:
         names = ["predictions"] if "predictions" in file.arrays else list(file.arrays)
         if len(names) != 1:
             raise UsageError(f"{path} holds {len(names)} arrays: one is wanted, or 'predictions'")
-        predictions = _read(file.arrays[names[0]], challenge, path)
+        try:
+            predictions = _read(file.arrays[names[0]], challenge.shape)
+        except ValueError as error:
+            raise UsageError(f"{path}: {error}") from error
     return Submission(challenge=challenge.id, name=name, predictions=predictions)
 
 
@@ -192,7 +195,7 @@ def by_learner(
     try:
         if hypothesis.outcome in _BROKEN or "ended" in hypothesis.details:
             raise Failed(hypothesis.outcome or Outcome.INVALID, hypothesis.details)
-        predictions = _predict(challenge, hypothesis.predict, learner.name)
+        predictions = _predict(challenge, hypothesis.predict)
     except Failed as failed:
         told = ", ".join(f"{k} {v}" for k, v in failed.details.items() if k != "printed")
         raise ToolkitError(
@@ -210,15 +213,15 @@ def write_submission(path: Path, found: Submission, force: bool = False) -> None
     """Write a submission as .safetensors; raises UsageError, AlreadyExists."""
     require_safetensors(path, force)
     arrays = {} if found.predictions is None else {"predictions": found.predictions}
-    said = {
-        "format": SUBMISSION,
-        "challenge": found.challenge,
-        "name": found.name,
-        "salt": found.salt.hex(),
-        "secret": found.secret,
-        "digest": found.digest,
-    }
-    write_tensors(path, arrays, said)
+    said = _Said(
+        format=SUBMISSION,
+        challenge=found.challenge,
+        name=found.name,
+        salt=found.salt.hex(),
+        secret=None if found.secret is None else list(found.secret),
+        digest=found.digest,
+    )
+    write_tensors(path, arrays, to_builtins(said))
 
 
 def require_safetensors(path: Path, force: bool = False) -> None:
@@ -238,7 +241,7 @@ def read_submission(path: Path, challenge: Challenge) -> Submission:
             raise ValueError("it has no metadata 'hardness'")
         require_format(file.meta, SUBMISSION, path)
         with damage(path):
-            said, given = convert(file.meta, _SubmissionJSON), file.arrays.get("predictions")
+            said, given = convert(file.meta, _Said), file.arrays.get("predictions")
             if len(file.arrays) > (given is not None):
                 raise ValueError("it holds an array that is not called 'predictions'")
             if said.challenge != challenge.id:
@@ -250,12 +253,12 @@ def read_submission(path: Path, challenge: Challenge) -> Submission:
                 name=said.name,
                 salt=bytes.fromhex(said.salt),
                 secret=None if said.secret is None else read_secret(said.secret),
-                predictions=None if given is None else _read(given, challenge, path),
+                predictions=None if given is None else _read(given, challenge.shape),
             )
             if found.secret is not None:
                 require_member(challenge, found.secret)
-            if found.digest != said.digest:
-                raise DamagedFile(f"{path} was altered: its content does not have its digest")
+    if found.digest != said.digest:
+        raise DamagedFile(f"{path} was altered: its content does not have its digest")
     return found
 
 
@@ -272,32 +275,28 @@ def _limit(challenge: Challenge) -> int:
     return 16 * math.prod(challenge.shape) + HEADER
 
 
-def _read(array: Described, challenge: Challenge, path: Path) -> NDArray[np.float64]:
-    """Read predictions as float64, their shape before any number; raises UsageError."""
-    if array.shape != challenge.shape:
-        raise UsageError(f"{path}: an array {array.shape} given: {challenge.shape} is wanted")
+def _read(array: Described, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Read predictions as float64, their shape before any number; raises ValueError."""
+    if array.shape != shape:
+        raise ValueError(f"an array {array.shape} given: {shape} is wanted")
     if array.dtype.kind not in "fiu":
-        raise UsageError(f"{path}: {array.dtype} numbers given: real ones are wanted")
+        raise ValueError(f"{array.dtype} numbers given: real ones are wanted")
     with np.errstate(over="ignore"):
         out = np.ascontiguousarray(array.read(), np.float64)
     if not np.isfinite(out).all():
-        raise UsageError(f"{path}: predictions that are not finite in float64 given: mend them")
+        raise ValueError("predictions that are not finite in float64 given: mend them")
     return out
 
 
-def _predict(challenge: Challenge, predict: Predict, name: str) -> NDArray[np.float64]:
-    """Evaluate predictions on the fresh tokens, batch by batch: (M, k, d)."""
+def _predict(challenge: Challenge, predict: Predict) -> NDArray[np.float64]:
+    """Predict on the fresh tokens, batch by batch: (M, k, d); raises Failed."""
     out = np.empty(challenge.shape)
     batch = max(16, _BATCH_NUMBERS // (challenge.family.k * challenge.family.d))
     for start in range(0, len(out), batch):
         x = challenge.fresh.cut(start, min(start + batch, len(out))).x
-        with np.errstate(all="ignore"):
-            given = np.asarray(predict(x.copy()))  # which may write into what it gets
-        if not (given.shape == x.shape and given.dtype.kind in "fiu" and np.isfinite(given).all()):
-            raise ToolkitError(
-                f"{name} predicts {given.dtype} {given.shape}, or values that are not finite, on "
-                f"tokens {x.shape}: nothing was packed"
-            )
+        given = valid(predict, x.copy())  # which it may write into
+        if given is None:
+            raise Failed(Outcome.INVALID, {"reason": "nothing was packed"})
         out[start : start + batch] = given
     return out
 
@@ -348,14 +347,9 @@ def _require_out_of_reach(challenge: Challenge, file: Path) -> None:
 def _holds_secret(path: Path, challenge: str) -> bool:
     """Return whether a file names the challenge and holds a nonce; False if it cannot be read."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        data = read_bytes(path, SECRET_BYTES)
+    except DamagedFile:
         return False
-    with os.fdopen(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > SECRET_BYTES:
-            return False
-        data = file.read(SECRET_BYTES)
     return challenge.encode() in data and b'"nonce"' in data
 
 
@@ -384,7 +378,7 @@ def score(
         format=SCORES,
         challenge=challenge.id,
         spec=challenge.family.spec,
-        deadline=challenge.deadline,
+        deadline=challenge.said.deadline,
         scoring=SCORING,
         known_by=KNOWN_BY,
         fresh=len(challenge.fresh),
@@ -420,25 +414,20 @@ def _admit(
     Several participants may find the secret, so two names may say the same where both registered
     it: neither had seen the other's then. Otherwise nobody knows who was first.
     """
-    name = entry.name.lower()  # plain ASCII
-    if ("digest", entry.digest) in seen:
-        raise DamagedFile(f"{path} is the submission {seen['digest', entry.digest]} again")
-    if ("name", name) in seen:
-        raise DamagedFile(
-            f"{path} is of {entry.name!r} as {seen['name', name]} is: one submission a name"
-        )
-    if registered is not None and registered.get(entry.digest, "").lower() != name:
+    name, content = ("name", entry.name.lower()), ("content", entry.content)  # plain ASCII
+    if name in seen:
+        raise DamagedFile(f"{path} is of {entry.name!r} as {seen[name]} is: one submission a name")
+    if registered is not None and registered.get(entry.digest, "").lower() != entry.name.lower():
         raise DamagedFile(
             f"{path} was not registered: the digest {entry.digest} is not among those that "
             f"{entry.name} published, so it may have been made after others were seen"
         )
-    if registered is None and ("content", entry.content) in seen:
+    if registered is None and content in seen:
         raise DamagedFile(
-            f"{path} says what {seen['content', entry.content]} says, under another name: who "
-            "was first is not known without --registered, the digests published in time"
+            f"{path} says what {seen[content]} says, under another name: who was first is not "
+            "known without --registered, the digests published in time"
         )
-    for key in (("digest", entry.digest), ("name", name), ("content", entry.content)):
-        seen[key] = path
+    seen |= {name: path, content: path}
 
 
 def ranked(entries: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -482,27 +471,21 @@ def read_digests(given: Sequence[str]) -> dict[str, str]:
     """
     names: dict[str, str] = {}
     digests: dict[str, str] = {}
-    for text in given:
-        for line in [text] if _LINE.match(text) else _lines(text):
-            one, _, name = line.strip().partition(" ")
-            name = name.strip()
-            _require_name(name)
-            if digests.setdefault(name.lower(), one) != one:
-                raise UsageError(
-                    f"{name} has two digests among those registered: one a name counts"
-                )
-            if names.setdefault(one, name) != name:
-                raise UsageError(f"{one} is registered by {names[one]} and by {name}")
+    for line in (line for text in given for line in _lines(text)):
+        one, name = line[:64], line[64:].strip()
+        _require_name(name)
+        if digests.setdefault(name.lower(), one) != one:
+            raise UsageError(f"{name} has two digests among those registered: one a name counts")
+        if names.setdefault(one, name) != name:
+            raise UsageError(f"{one} is registered by {names[one]} and by {name}")
     return names
 
 
 def _lines(text: str) -> list[str]:
-    """Read the digests and names in a file; raises UsageError where it is not one, DamagedFile."""
-    try:
-        there = Path(text).exists()
-    except (OSError, ValueError):
-        there = False
-    if not there:
+    """Take a digest and its name, or those in a file; raises UsageError, DamagedFile."""
+    if _LINE.match(text):
+        return [text]
+    if not os.path.isfile(text):
         raise UsageError(
             f"--registered {text[:80]} given: a digest of 64 hexadecimal digits and the name of "
             "who published it, or a file of such lines"

@@ -9,9 +9,7 @@ import hashlib
 import json
 import os
 import shutil
-import struct
 import tracemalloc
-import zipfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +23,6 @@ from hardness.runs.challenge import (
     commitment,
     create,
     digest,
-    file_hash,
     read_challenge,
     read_secret,
     reveal,
@@ -141,7 +138,7 @@ def seal(fresh: bool = True) -> None:
     data, sha256 = load(CHALLENGE), hashlib.sha256()
     for array in load_file(FRESH).values():
         sha256.update(array.tobytes() + bytes(len(array)))  # blank codes
-    data["instance"] = file_hash(INSTANCE)
+    data["instance"] = hashlib.sha256(INSTANCE.read_bytes()).hexdigest()
     if fresh:
         data["fresh"]["sha256"] = sha256.hexdigest()
     del data["id"]
@@ -300,16 +297,6 @@ def hide(secret, seed, nonce) -> Hidden:
     return Hidden(secret=tuple(secret), seed=seed, nonce=bytes.fromhex(nonce))
 
 
-def lengthen_nonce():
-    """SHA-256(nonce || text): a longer nonce and a shorter text are not taken for them."""
-    data = load(SECRET)
-    text, hidden = str(data["seed"]), hide(data["secret"], data["seed"], data["nonce"])
-    other = hide(data["secret"], int(text[1:]), data["nonce"] + text[:1].encode().hex())
-    if text[1] != "0":
-        assert other.commitment("seed") == hidden.commitment("seed")
-    edit(SECRET, nonce=other.nonce.hex(), seed=other.seed)
-
-
 def commit_to(**fields):
     """Commit anew to other secret parts: of no member, so that nobody finds it."""
     data = load(SECRET) | fields
@@ -339,11 +326,6 @@ def misname(**fields):
     seal()
 
 
-def name_shard(name):
-    edit(INSTANCE, lambda d: d["examples"]["shards"][0].update(file=name))
-    seal()
-
-
 def describe(*shards):
     each = [{"file": SHARD.name, "count": count, "sha256": sha256} for count, sha256 in shards]
     edit(INSTANCE, examples={"count": 100, "shards": each})
@@ -355,17 +337,16 @@ def count_fresh(count):
     seal(fresh=False)
 
 
-OUTSIDE = ("../../etc/passwd", "/etc/passwd", "examples-0/../x.npz", "x")
 ORGANISERS = [
     *((DamagedFile, "has changed", alter, which) for which in ("codes", "words")),
-    *((DamagedFile, "instance.json was altered", alter, w, seal_shard) for w in ("codes", "words")),
+    (DamagedFile, "instance.json was altered", alter, "codes", seal_shard),
     *(
         (Refuted, "not those of the revealed", alter, w, seal_shard, seal)
         for w in ("codes", "words")
     ),
     (DamagedFile, "fresh tokens were altered", alter_fresh),
     (Refuted, "the fresh tokens are not those", alter_fresh, seal),
-    (DamagedFile, "does not hold tokens alone", label_fresh),
+    (DamagedFile, "tokens alone", label_fresh),
     (Refuted, "the reference examples", alter_reference),
     (Refuted, OPENS_NOT, alter_commitment, CHALLENGE, lambda d: d.update(commitment="ab" * 32)),
     (
@@ -375,26 +356,21 @@ ORGANISERS = [
         INSTANCE,
         lambda d: d["commitments"].update(seed="ab" * 32),
     ),
+    (Refuted, OPENS_NOT, alter_commitment, INSTANCE, lambda d: d["commitments"].clear()),
     (Refuted, "another challenge", give_another_secret, False),
     (Refuted, OPENS_NOT, give_another_secret, True),
-    (DamagedFile, "nonce", lengthen_nonce),
     (Refuted, "no member of the family", partial(commit_to, secret=[1, 2])),
-    *((DamagedFile, "a number of 256 bits", partial(commit_to, seed=n)) for n in (-1, 2**256)),
     (DamagedFile, "was altered", move_deadline),
     (DamagedFile, "made for another challenge", partial(move_deadline, sealed=True)),
     (Refuted, "altered after it was made", partial(move_deadline, sealed=True, told=False)),
-    *((DamagedFile, "plain files alone", link, path) for path in (FRESH, SHARD, INSTANCE)),
-    *((DamagedFile, "plain files alone", make, PUB / "more") for make in (os.mkdir, os.mkfifo)),
-    *((DamagedFile, "a shard is named", name_shard, name) for name in OUTSIDE),
+    (DamagedFile, "plain files alone", link, SHARD),
+    (DamagedFile, "plain files alone", os.mkfifo, PUB / "more"),
     (DamagedFile, "of different instances", partial(misname, examples=99)),
-    (DamagedFile, "of different instances", partial(misname, revision=99)),
-    (DamagedFile, "of different instances", partial(misname, spec="parity:d=16,m=3,rho=3")),
     (DamagedFile, "scored in a way", partial(misname, scoring="by the organiser")),
-    (DamagedFile, "not described rightly", describe, (100, "x")),
     (DamagedFile, "not described rightly", describe, (100, "0" * 64), (0, "0" * 64)),
     (DamagedFile, "2 files of fresh tokens", shutil.copy, FRESH, PUB / "fresh.npz"),
     (ToolkitError, "memory|at most", count_fresh, 1 << 39),
-    (ToolkitError, "tokens it should", count_fresh, 10_000),
+    (DamagedFile, "does not hold 10000 tokens", count_fresh, 10_000),
 ]
 
 # Participants who cheat.
@@ -437,15 +413,10 @@ def truncate(path, size):
     os.truncate(path, size)
 
 
-def header(text, length=None):
-    size = struct.pack("<Q", len(text) if length is None else length)
-    C.write_bytes(size + text + bytes(15360))
-
-
-ONE_ARRAY = b'"predictions":{"dtype":"F64","shape":[60,2,16],"data_offsets":[0,15360]}'
+LONG = np.zeros((61, 2, 16))
 PARTICIPANTS = [
-    (DamagedFile, r"c.safetensors is the submission a.safetensors again", shutil.copy, A, C),
-    *((DamagedFile, "one submission a name", claim, C, name) for name in ("ann", "Ann")),
+    (DamagedFile, "c.safetensors is of 'ann' as a.safetensors is", shutil.copy, A, C),
+    (DamagedFile, "one submission a name", claim, C, "Ann"),
     (DamagedFile, "under another name", copy_content, False),
     (DamagedFile, "was not registered", copy_content, True),
     (DamagedFile, "was altered", take_over, False),
@@ -453,22 +424,15 @@ PARTICIPANTS = [
     (DamagedFile, "was not registered", partial(register, cyd=A)),
     (DamagedFile, "another challenge", submit_elsewhere),
     (DamagedFile, "its digest", predict, np.eye(1, 1920, 5).reshape(SHAPE) * 1e-300),
-    (DamagedFile, "is wanted", predict, np.zeros((61, 2, 16))),
+    (DamagedFile, r"^b.\w* is damaged: \w* an array \(61[^:]*: .* is wanted$", predict, LONG),
     (DamagedFile, "numbers in float64", predict, np.zeros(SHAPE, np.float32)),
     (DamagedFile, "finite", predict, np.full(SHAPE, np.nan)),
     (DamagedFile, "finite", predict, np.full(SHAPE, np.inf)),
     (DamagedFile, "holds an array", partial(predict, np.zeros(SHAPE), more=np.zeros(3))),
     (DamagedFile, "at most", truncate, C, 1 << 40),  # sparse: a terabyte of nothing
-    (DamagedFile, "stands twice", header, b"{" + ONE_ARRAY + b"," + ONE_ARRAY + b"}"),
-    (DamagedFile, "its header claims", header, b"{}", 1 << 60),
 ]
 
 # Files of JSON, and scores that are forged.
-
-
-def repeat_key(path):
-    text, (key, value) = path.read_text().rstrip(), next(iter(load(path).items()))
-    path.write_text(f"{text[:-1]}, {json.dumps(key)}: {json.dumps(value)}}}")
 
 
 def register_in_scores(change):
@@ -485,10 +449,8 @@ def score_with_another_list():
 
 
 FORGED = [
-    *((DamagedFile, "stands twice", repeat_key, path) for path in (CHALLENGE, SECRET, SCORES)),
     *((DamagedFile, "at most", truncate, path, 1 << 30) for path in (CHALLENGE, SECRET, SCORES)),
-    *((Refuted, "entries has", path.unlink) for path in (A, B)),
-    (Refuted, "entries has", lambda: (A.unlink(), B.unlink())),
+    (Refuted, "entries has", A.unlink),
     (
         Refuted,
         r"entries\[1\].risk is 1.0",
@@ -503,10 +465,7 @@ FORGED = [
         (DamagedFile, "scores.json is damaged", register_in_scores, change)
         for change in (
             lambda one, two: [one, two],
-            lambda one, two: {"xyz": "ann"},
-            lambda one, two: {one: 5},
             lambda one, two: {one: "ann", two: "Ann"},
-            lambda one, two: "ann",
         )
     ),
 ]
@@ -563,25 +522,20 @@ def test_real_labels_are_held_to_rounding(size, held):
 
 # What a participant gives to be packed.
 
-NAMES = [
-    *("", " ", "a  b", " a", "a\n", "a\x00b", "\x1b[31mann", "a\u202eb", "../ann", "a/b"),
-    *("аnn", "ａｎｎ", "x" * 65, "x" * 10_000_000),  # two first letters of other alphabets
-]
+NAMES = ["", "a  b", "a\n", "\x1b[31mann", "a\u202eb", "a/b", "аnn", "x" * 10_000_000]
 SECRETS = [
-    *("", "5", "[]", "[1,2]", "[1,2,2]", "[1,2,99]", "[1,2,true]", "[1,2,3.0]", '[1,2,"3"]'),
-    *("[1,2,NaN]", "[1,2,[3]]", "[" * 5000, "[1,2,3" + "0" * 5000 + "]", '{"secret":[1,2,3]}'),
-    *("[1,2,1" + "0" * 90 + "]", "[" + "1," * 70_000 + "1]", "x" * 10_000_000),
+    *("", "[]", "[1,2]", "[1,2,2]", "[1,2,99]", "[1,2,true]", "[1,2,3.0]", "[1,2,NaN]"),
+    *("[" * 5000, "[1,2,1" + "0" * 90 + "]", "[" + "1," * 70_000 + "1]", '{"secret":[1,2,3]}'),
 ]
-GIVEN = [(name, "[1,2,3]") for name in NAMES] + [("ann", secret) for secret in SECRETS]
 
 
-@pytest.mark.parametrize(("name", "secret"), GIVEN, ids=range(len(GIVEN)))
-def test_odd_names_and_secrets_are_refused(name, secret):
-    with pytest.raises(UsageError) as error:
-        by_secret(read_challenge(PUB), name, secret)
-    assert str(error.value).isascii()
-    assert str(error.value).isprintable()
-    assert len(str(error.value)) < 600
+def test_odd_names_and_secrets_are_refused():
+    challenge = read_challenge(PUB)
+    for name, secret in [(n, "[1,2,3]") for n in NAMES] + [("ann", s) for s in SECRETS]:
+        with pytest.raises(UsageError) as error:
+            by_secret(challenge, name, secret)
+        said = str(error.value)
+        assert (said.isascii(), said.isprintable(), len(said) < 600) == (True, True, True)
 
 
 def test_a_secret_has_integers_of_at_most_256_bits():
@@ -590,44 +544,23 @@ def test_a_secret_has_integers_of_at_most_256_bits():
         read_secret([2**256])
 
 
-def npy(shape: str, data: bytes = b"") -> bytes:
-    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
-    text += " " * (-(len(text) + 11) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
+FILES = [
+    *(np.zeros((60, 2, 15)), np.zeros(SHAPE, complex), np.full(SHAPE, "1.0"), np.full(SHAPE, None)),
+    *(np.full(SHAPE, np.nan), np.full(SHAPE, np.finfo(np.longdouble).max, np.longdouble)),
+]
 
 
-FILES = {
-    "shape": np.zeros((60, 2, 15)),
-    "flat": np.zeros(1920),
-    "complex": np.zeros(SHAPE, complex),
-    "bool": np.zeros(SHAPE, bool),
-    "text": np.full(SHAPE, "1.0"),
-    "objects": np.full(SHAPE, None),
-    "nan": np.full(SHAPE, np.nan),
-    "infinite": np.full(SHAPE, -np.inf),
-    "long": np.full(SHAPE, np.finfo(np.longdouble).max, np.longdouble),
-    "negative": npy("(-60, -2, 16)"),
-    "code": npy("__import__('os').system('touch pwned')"),
-    "pickle": b"\x80\x04cos\nsystem\n(S'touch pwned'\ntR.",
-}
-
-
-@pytest.mark.parametrize("kind", FILES)
-@pytest.mark.parametrize("suffix", ["npy", "npz", "safetensors", "raw.npz"])
-def test_odd_files_of_predictions_are_refused(kind, suffix):
-    path, content = Path(f"x.{suffix}"), FILES[kind]
-    if isinstance(content, np.ndarray):
-        np.save(Path("array.npy"), content, allow_pickle=True)
-        content = Path("array.npy").read_bytes()
-    if suffix == "npz":
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("predictions.npy", content)
+@pytest.mark.parametrize("given", FILES, ids=range(len(FILES)))
+@pytest.mark.parametrize("suffix", ["npy", "npz"])
+def test_odd_files_of_predictions_are_refused(given, suffix):
+    path = Path(f"x.{suffix}")
+    if suffix == "npy":
+        np.save(path, given, allow_pickle=True)
     else:
-        path.write_bytes(content)
-    with pytest.raises(ToolkitError, match="x") as error:
+        np.savez(path, given)
+    with pytest.raises(ToolkitError, match=r"^x\.") as error:
         by_predictions(read_challenge(PUB), "ann", path)
     assert "\n" not in str(error.value)
-    assert not Path("pwned").exists()
 
 
 def test_what_is_right_is_read_from_all_three():
@@ -646,35 +579,15 @@ def test_what_is_right_is_read_from_all_three():
         by_predictions(challenge, "ann", Path("x.npz"))
 
 
-def bomb(path: Path, member: str, start: bytes = b"") -> None:
-    """Write 64 megabytes of zeros in 64 kilobytes."""
-    with (
-        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
-        archive.open(member, "w") as file,
-    ):
-        file.write(start)
-        for _ in range(64):
-            file.write(bytes(1 << 20))
-
-
-@pytest.mark.parametrize("lie", [False, True])
-def test_predictions_are_not_unpacked_beyond_their_size(lie):
-    bomb(Path("x.npz"), "predictions.npy", npy(str(SHAPE)))
-    if lie:  # about its size
-        whole, size = Path("x.npz").read_bytes(), struct.pack("<I", (1 << 26) + 128)
-        assert size in whole
-        small = struct.pack("<I", 128 + 8 * 1920)
-        Path("x.npz").write_bytes(whole.replace(size, small))
-    with little_memory(), pytest.raises(DamagedFile):
-        by_predictions(read_challenge(PUB), "ann", Path("x.npz"))
-
-
-@pytest.mark.parametrize("place", ["pub/examples-00000.npz", "pub/fresh.npz"])
-def test_a_challenge_is_not_unpacked_beyond_its_size(tmp_path, place):
-    create(tmp_path / "pub", tmp_path / "s.json", parse(SPEC), 50, 40, tensors="npz")
-    bomb(tmp_path / place, "words.npy")
+def test_archives_are_not_unpacked_beyond_what_belongs_there():
+    """64 megabytes of zeros in 64 kilobytes."""
+    np.savez_compressed("x.npz", predictions=np.zeros(1 << 23))
     with little_memory(), pytest.raises(DamagedFile, match="unpacks to"):
-        reveal(read_challenge(tmp_path / "pub"), tmp_path / "s.json")
+        by_predictions(read_challenge(PUB), "ann", Path("x.npz"))
+    FRESH.unlink()
+    shutil.copy("x.npz", PUB / "fresh.npz")
+    with little_memory(), pytest.raises(DamagedFile, match="unpacks to"):
+        read_challenge(PUB)
 
 
 # Lists of digests.
@@ -690,15 +603,13 @@ ONE, TWO = "ab" * 32, "0f" * 32
         (["list", f"{TWO} Ann"], UsageError, "Ann has two digests"),
         ([f"{ONE} ann", f"{ONE} bob"], UsageError, "is registered by ann and by bob"),
         ([f"{ONE} аnn"], UsageError, "the name"),  # its first letter is Cyrillic
-        *([[text], UsageError, "64 hexadecimal"] for text in ("nowhere", ONE, ONE.upper())),
-        *([[text], UsageError, "64 hexadecimal"] for text in (ONE[2:], "x" * 100_000)),
-        *([[f], DamagedFile, "is no digest"] for f in ("words", "nameless", "upper")),
+        *([[text], UsageError, "64 hexadecimal"] for text in ("nowhere", ONE, "x" * 100_000)),
+        *([[f], DamagedFile, "is no digest"] for f in ("nameless", "upper")),
         (["gigabyte"], DamagedFile, "at most"),
     ],
 )
 def test_odd_lists_of_digests_are_refused(given, error, words):
     Path("list").write_text(f"{ONE}  ann\n" * 3)
-    Path("words").write_text("xyz\n")
     Path("nameless").write_text(f"{ONE}\n")
     Path("upper").write_text(f"{ONE.upper()} ann\n")
     Path("gigabyte").touch()
