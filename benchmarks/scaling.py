@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from hardness.report.text import table
-from hardness.runs.fits import growth
+from hardness.runs.growth import growth
 from instances.streams import BitStream, generator, key
 
 COVERED, TOLD = 200, 150  # simulated comparisons a cell

@@ -2,12 +2,12 @@
 
 import math
 import textwrap
-from typing import Any
 
 from hardness.report.summary import short_name
 from hardness.report.text import table
 from hardness.runs import Comparison, Scaling, scaling
-from hardness.runs.fits import CONFIDENCE, Certified, Fit, Law
+from hardness.runs.fits import Certified, Fit
+from hardness.runs.growth import CONFIDENCE, Law
 from instances.parameters import plain
 
 NOTE = (
@@ -78,36 +78,15 @@ def left_out(comparison: Comparison, found: Scaling) -> list[str]:
     return list(lines)
 
 
-def page_growth(comparison: Comparison) -> dict[str, Any]:
-    """Collect what the page shows of growth."""
-    found = scaling(comparison)
-    fitted = any(fit.growth for fit in found.fits)
-    return {
-        "growth": [cells(comparison, fit) for fit in found.fits] if fitted else [],
-        "growth_certified": [
-            {**_certified_cells(found, one), "quantity": one.quantity, "sizes": len(one.values)}
-            for one in found.certified
-        ],
-        "growth_missing": left_out(comparison, found),
-        "growth_note": NOTE,
-    }
-
-
 def _certified_table(found: Scaling) -> str:
     rows = []
     for one in found.certified:
-        shown = _certified_cells(found, one)
+        power = "-" if one.exponent is None else f"{found.parameter}^{_short(one.exponent)}"
+        exponential = "-" if one.rate is None else f"×{_grown(one.rate)}"
         vacuous = ", ".join(plain(v) for v in one.vacuous) or "-"
-        rows.append([one.quantity, shown["power"], shown["exponential"], _ends(one), vacuous])
+        rows.append([one.quantity, power, exponential, _ends(one), vacuous])
     header = ("quantity", "power law", "exponential, a unit", "first, last slope", "vacuous at")
     return table(header, rows)
-
-
-def _certified_cells(found: Scaling, one: Certified) -> dict[str, str]:
-    return {
-        "power": "-" if one.exponent is None else f"{found.parameter}^{_short(one.exponent)}",
-        "exponential": "-" if one.rate is None else f"×{_grown(one.rate)}",
-    }
 
 
 def _ends(one: Certified) -> str:

@@ -7,7 +7,8 @@ from hardness.report.canvas import belongs, named
 from hardness.report.styles import Style, styles_of
 from hardness.report.summary import short_name
 from hardness.runs import Comparison, Scaling, scaling
-from hardness.runs.fits import COSTS, Fit, Law, numbers
+from hardness.runs.fits import COSTS, Fit, numbers
+from hardness.runs.growth import Law
 from instances.errors import UsageError
 from instances.parameters import plain
 

@@ -4,7 +4,8 @@ from hardness.report.paired import HEADER as PAIR_HEADER
 from hardness.report.paired import TITLE, note, row
 from hardness.report.parts.records import Cell, Growth, Pairs, Table
 from hardness.report.scaling import NOTE, cells, left_out
-from hardness.runs.fits import CONFIDENCE, Scaling
+from hardness.runs.fits import Scaling
+from hardness.runs.growth import CONFIDENCE
 from hardness.runs.paired import paired
 from hardness.runs.table import Slice, short
 from instances.parameters import plain
