@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from hardness.sweep.columns import timeless
+from hardness.runs.columns import timeless
 
 QUICK = {
     "optimum": "--d 2 --n 4 --samples 200",

@@ -13,7 +13,7 @@ from hardness.check import check
 from hardness.lower import certify, verify
 from hardness.oracles import Budget
 from hardness.runs import Run, compare, run
-from hardness.sweep.columns import timeless as details_without_time
+from hardness.runs.columns import timeless as details_without_time
 from hardness.sweep.resumable import resumable
 from hardness.upper import LEARNERS, Outcome, parse_learner
 from instances import ToolkitError, parse, write_folder

@@ -182,12 +182,14 @@ def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
 @shared(out="The new store.  [required]")
 def recover(to: SimpleNamespace, db: Path) -> None:
     """Write every row of a damaged store that can still be read to --out NEW.db."""
+    from dataclasses import asdict
+
     from hardness.report.store import recovered_words
     from hardness.sweep.recover import recover as write
 
     out = _new(to, "recover")
     found = write(db, out)
-    emit(to, found.to_json(), recovered_words(found, str(out)), write=False)
+    emit(to, asdict(found), recovered_words(found, str(out)), write=False)
 
 
 @store.command(short_help="The arrays of an artifact, as a Gram matrix.")

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from hardness.runs.columns import COLUMNS, PASSING, Record, comparable
 from hardness.runs.rows import ArtifactRow
-from hardness.sweep.columns import COLUMNS, PASSING, Record, comparable
 from hardness.sweep.store import Reader
 from instances.disk import beside, refuse_existing
 from instances.errors import DamagedFile, UsageError

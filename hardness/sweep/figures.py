@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from hardness.runs.columns import compact
 from hardness.runs.rows import CertificateRow, FigureRow
 from hardness.runs.run import Run
-from hardness.sweep.columns import compact
 from hardness.sweep.store import merge, read, reopen
 
 PHASE = "phase"

@@ -4,24 +4,24 @@ A page that cannot be read costs the rows on it. A file that SQLite does not ope
 there is `.recover` of its shell, where that was built with it.
 """
 
+import contextlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hardness.sweep.columns import Record, exact, record_of
+from hardness.runs.columns import Record, exact, record_of
 from hardness.sweep.store import (
     TABLES,
-    UNIQUE,
     VERSION,
     Conflict,
     Reader,
     new_store,
     read,
 )
-from instances.errors import DamagedFile
+from instances.errors import DamagedFile, ToolkitError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,20 +52,20 @@ def check(path: Path) -> Damage | None:
     Raises DamagedFile for what cannot be opened as a store. A number that was changed for another
     is not seen, unless another column of the row follows from it.
     """
+    rows: dict[str, list[str]] = {}
     with read(path) as store:
         complaints = store.complaints()
-        rows: dict[str, tuple[str, ...]] = {}
         for table in _KEYED:
-            bad = []
             try:
                 for record in store.select(table):
                     if _row(store, table, record) is None:
-                        bad.append(" ".join(str(record[name])[:40] for name in UNIQUE[table]))
+                        name = " ".join(str(record[part])[:40] for part in TABLES[table].unique)
+                        rows.setdefault(table, []).append(name)
             except DamagedFile:  # SQLite says so of its pages too
-                complaints += [] if complaints else [f"{table} cannot be read to its end"]
-            if bad:
-                rows[table] = tuple(bad)
-    return Damage(pages=tuple(complaints), rows=rows) if complaints or rows else None
+                complaints = complaints or [f"{table} cannot be read to its end"]
+    if not complaints and not rows:
+        return None
+    return Damage(pages=tuple(complaints), rows={name: tuple(bad) for name, bad in rows.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,25 +78,30 @@ class Recovered:
     kept: dict[str, int]
     rejected: dict[str, int]
 
-    def to_json(self) -> dict[str, Any]:
-        """Write it."""
-        return asdict(self)
-
 
 def recover(path: Path, out: Path) -> Recovered:
-    """Copy what can be read of a store to a new one; raises DamagedFile where that is nothing."""
+    """Copy what can be read of a store to a new one; raises DamagedFile where that is nothing.
+
+    Raises ToolkitError for a store of an earlier version.
+    """
     kept, rejected = Counter(dict.fromkeys(_KEYED, 0)), Counter[str]()
-    with read(path) as store, new_store(out) as writer:
-        for table in _KEYED:
-            for record in _readable(store, table):
-                row = _row(store, table, record)
-                try:
-                    writer.write([] if row is None else [row])
-                except Conflict:  # two rows of one key, where the index is lost
-                    row = None
-                (rejected if row is None else kept)[table] += 1
-        if not kept.total():
-            raise DamagedFile(f"{path} holds no row that can be read")
+    with read(path) as store:
+        if store.version < VERSION:
+            raise ToolkitError(
+                f"{path} is a store of version {store.version}, of which nothing is recovered: "
+                f"`hardness store merge {path} --out NEW.db` copies all of it where it is sound"
+            )
+        with new_store(out) as writer:
+            for table in _KEYED:
+                for record in _readable(store, table):
+                    row = _row(store, table, record)
+                    try:
+                        writer.write([] if row is None else [row])
+                    except Conflict:  # two rows of one key, where the index is lost
+                        row = None
+                    (rejected if row is None else kept)[table] += 1
+            if not kept.total():
+                raise DamagedFile(f"{path} holds no row that can be read")
     return Recovered(kept=dict(kept), rejected=dict(rejected))
 
 
@@ -123,7 +128,7 @@ def _readable(store: Reader, table: str) -> Iterator[Record]:
             sql = f"SELECT rowid, * FROM {table} WHERE rowid BETWEEN ? AND ? ORDER BY rowid {order}"
             try:
                 for number, *values in store.connection.execute(sql, (low, high)):
-                    yield dict(zip(TABLES[table], values, strict=True))
+                    yield dict(zip(TABLES[table].columns, values, strict=True))
                     low, high = (number + 1, high) if order == "ASC" else (low, number - 1)
             except (sqlite3.Error, UnicodeDecodeError):
                 continue
@@ -137,10 +142,7 @@ def _readable(store: Reader, table: str) -> Iterator[Record]:
 def _last(store: Reader, table: str) -> int | None:
     """Return the number of the last row, by the table or by its index; None where both are lost."""
     for source in (table, f"{table} INDEXED BY sqlite_autoindex_{table}_1"):
-        try:
+        with contextlib.suppress(sqlite3.Error):
             sql = f"SELECT max(number) FROM (SELECT rowid AS number FROM {source})"
-            (found,) = store.connection.execute(sql).fetchone()
-        except sqlite3.Error:
-            continue
-        return int(found or 0)
+            return int(store.connection.execute(sql).fetchone()[0] or 0)
     return None

@@ -2,8 +2,7 @@
 
 One process writes it and any number read it meanwhile. Whatever is finished is written in one
 transaction with the state of its sweep: a process that is killed loses nothing that was written.
-In order: the schema, typed rows, opening, the lock, conflicts, the writer, the reader, queries,
-merging.
+In order: the schema, opening, the lock, conflicts, the writer, the reader, merging.
 """
 
 import contextlib
@@ -12,19 +11,16 @@ import os
 import socket
 import sqlite3
 import time
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Self, get_origin, get_type_hints
+from typing import Any, Self
 from urllib.parse import quote
 
 import msgspec
 
-from hardness.runs.rows import ArtifactRow, CertificateRow, FigureRow, PartRow, Row, SweepRow
-from hardness.runs.run import MACHINE, Run
-from hardness.sweep.columns import (
+from hardness.runs.columns import (
     BUDGET,
     COLUMNS,
     Record,
@@ -36,10 +32,12 @@ from hardness.sweep.columns import (
     record_of,
     run_of,
 )
+from hardness.runs.rows import ArtifactRow, CertificateRow, FigureRow, PartRow, Row, SweepRow
+from hardness.runs.run import MACHINE, Run
 from hardness.upper import Outcome
 from instances.disk import refuse_existing, refuse_unwritable, written
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
-from instances.strict import RESULTS, loads, one_line, opened
+from instances.strict import RESULTS, loads, one_line
 
 __all__ = ["Conflict", "Reader", "StoreGone", "Writer", "create", "merge", "read", "reopen"]
 
@@ -47,29 +45,43 @@ __all__ = ["Conflict", "Reader", "StoreGone", "Writer", "create", "merge", "read
 
 APPLICATION_ID = 0x48524431  # "HRD1"
 VERSION = 3
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: what a row of it is in Python, its columns, and the columns that are unique."""
+
+    kind: type[Any] | None
+    columns: tuple[str, ...]
+    unique: tuple[str, ...] = ("key",)
+
+
 # Columns have no types: a row holds what was written. Integers of 2^63 and more are texts.
 TABLES = {
-    "runs": tuple(COLUMNS),
-    "certificates": ("key", "spec", "family", "parameters", "terms", "certificate"),
-    "parts": ("artifact", "number", "content"),
-    "artifacts": ("key", "kind", "spec", "family", "parameters", "content", "arrays"),
-    "arrays": ("artifact", "name", "content"),
-    "figures": ("name", "data", "written"),
-    "sweeps": (
-        *("name", "state", "engine", "slots", "planned", "done", "failed", "started", "updated"),
-        *("remaining_seconds", "base_seeds", "sha256", "text"),
+    "runs": Table(Run, tuple(COLUMNS)),
+    "certificates": Table(
+        CertificateRow, ("key", "spec", "family", "parameters", "terms", "certificate")
+    ),
+    "parts": Table(PartRow, ("artifact", "number", "content"), ("artifact", "number")),
+    "artifacts": Table(
+        ArtifactRow, ("key", "kind", "spec", "family", "parameters", "content", "arrays")
+    ),
+    "arrays": Table(None, ("artifact", "name", "content"), ("artifact", "name")),
+    "figures": Table(FigureRow, ("name", "data", "written"), ("name",)),
+    "sweeps": Table(
+        SweepRow,
+        (
+            *("name", "state", "engine", "slots", "planned", "done", "failed", "started"),
+            *("updated", "remaining_seconds", "base_seeds", "sha256", "text"),
+        ),
+        ("sha256",),
     ),
 }
-UNIQUE = {
-    **dict.fromkeys(("runs", "certificates", "artifacts"), ("key",)),
-    "parts": ("artifact", "number"),
-    "arrays": ("artifact", "name"),
-    "figures": ("name",),
-    "sweeps": ("sha256",),
-}
+_TABLE_OF = {table.kind: name for name, table in TABLES.items()}
+_JSON = {"terms", "certificate", "content", "data", "planned", "done", "failed", "base_seeds"}
 _SCHEMA = "".join(
-    f"CREATE TABLE {name} ({', '.join(columns)}, UNIQUE ({', '.join(UNIQUE[name])}));"
-    for name, columns in TABLES.items()
+    f"CREATE TABLE {name} ({', '.join(table.columns)}, UNIQUE ({', '.join(table.unique)}));"
+    for name, table in TABLES.items()
 )
 # Runs are counted by how they ended in this index alone.
 _SCHEMA += "CREATE INDEX runs_status ON runs (outcome, learner, reproducible)"
@@ -83,34 +95,9 @@ CREATE TEMP VIEW arrays AS SELECT lower(hex(whole)) AS artifact, name, content F
 CREATE TEMP VIEW parts AS SELECT lower(hex(whole)) AS artifact, number, content FROM main.part;
 """
 
-# ---- typed rows
-
-_ROWS: dict[str, type[Any]] = {
-    "certificates": CertificateRow,
-    "parts": PartRow,
-    "artifacts": ArtifactRow,
-    "figures": FigureRow,
-    "sweeps": SweepRow,
-}
-_TABLE_OF = {kind: table for table, kind in _ROWS.items()}
-_JSON = {  # fields that are written as JSON
-    kind: {n for n, hint in get_type_hints(kind).items() if get_origin(hint) is dict} - {"arrays"}
-    for kind in _ROWS.values()
-}
-
-
-def _plain(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Write values as SQLite takes them: JSON as text, and integers of 2^63 and more."""
-    return tuple(
-        compact(v) if isinstance(v, dict) else str(v) if isinstance(v, int) and v >= 2**63 else v
-        for v in values
-    )
-
-
 # ---- opening
 
-MAGIC = b"SQLite format 3\0"
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FORMAT)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _WAIT_SECONDS = 30.0  # for another process
 
@@ -125,14 +112,8 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         raise DamagedFile(f"{path} is a folder: give the file of a store")
     if not path.is_file():
         raise DamagedFile(f"{path} does not exist, or is no regular file: give that of a store")
-    with opened(path) as file:
-        start = file.read(len(MAGIC))
-    if not start:
+    if not path.stat().st_size:
         raise DamagedFile(f"{path} is empty: it is no store, and nothing is lost by removing it")
-    if start != MAGIC:
-        raise DamagedFile(
-            f"{path} is no store, for it does not begin as SQLite files do: take a copy of it"
-        )
     name = quote(os.fsencode(path.absolute()))  # any bytes: a name need not be text
     with told(path):
         connection = sqlite3.connect(
@@ -191,6 +172,10 @@ def told(path: Path) -> Iterator[None]:
             ) from error
         if code in _BUSY:
             raise ToolkitError(f"{path} is held by another process ({said}): try again") from error
+        if code == sqlite3.SQLITE_NOTADB:
+            raise DamagedFile(
+                f"{path} is no store, for it does not begin as SQLite files do: take a copy of it"
+            ) from error
         if code in _DAMAGED or "no such" in said:
             raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
         raise ToolkitError(f"{path} cannot be used: {said}") from error
@@ -246,16 +231,15 @@ class Lock:
 
 def held(store: Path) -> bool:
     """Return whether a process writes a store now."""
-    try:
-        handle = os.open(_beside(store, "lock"), os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:  # there is none, or only the writer may read it
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
+    # There is no lock where nobody writes; one that only the writer may read is not seen.
+    with (
+        contextlib.suppress(FileNotFoundError, PermissionError),
+        _beside(store, "lock").open() as it,
+    ):
+        try:
+            fcntl.flock(it, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
     return False
 
 
@@ -315,11 +299,16 @@ def _difference(old: Run, new: Run) -> str | None:
 class _Store:
     """An open store."""
 
-    def __init__(self, path: Path, mode: str) -> None:
+    def __init__(self, path: Path, mode: str, *settings: str) -> None:
         self.path = path
         self.connection = _connect(path, mode)
         try:
             self.version = _version_of(self.connection, path)
+            with told(path):
+                if self.version < VERSION:
+                    self.connection.executescript(_EARLIER)
+                for setting in settings:
+                    self.connection.execute(f"PRAGMA {setting}")
         except BaseException:
             self.connection.close()
             raise
@@ -355,21 +344,22 @@ class _Store:
         """Yield rows of a table by their columns, as SQLite holds them."""
         with told(self.path):
             for row in self.connection.execute(f"SELECT * FROM {table} {clause}", given):
-                yield dict(zip(TABLES[table], row, strict=True))
+                yield dict(zip(TABLES[table].columns, row, strict=True))
 
     def typed(self, table: str, record: Record) -> Any:
         """Make a row of a record; raises LookupError, TypeError or ValueError for what is not."""
         if table == "runs":
             return run_of(exact(record))
-        kind = _ROWS[table]
-        values = {f.name: record[f.name] for f in fields(kind)}
-        values |= {name: loads(values[name], RESULTS) for name in _JSON[kind]}
+        values = {
+            name: loads(value, RESULTS) if name in _JSON and isinstance(value, str) else value
+            for name, value in record.items()
+        }
         if table == "artifacts":
             found = self.select("arrays", "WHERE artifact = ?", record["key"])
             values["arrays"] = {row["name"]: row["content"] for row in found}
             if sorted(values["arrays"]) != loads(record["arrays"], RESULTS):
                 raise ValueError(f"its arrays are {sorted(values['arrays'])}")
-        return msgspec.convert(values, kind)
+        return msgspec.convert(values, TABLES[table].kind)
 
 
 def create(path: Path) -> "Writer":
@@ -441,10 +431,7 @@ class Writer(_Store):
         """Open a store of this version as it is: `reopen` checks it first."""
         self._lock: Lock | None = lock
         try:
-            super().__init__(path, "rw")
-            with told(path):
-                for setting in ("journal_mode = WAL", "synchronous = FULL"):
-                    self.connection.execute(f"PRAGMA {setting}")
+            super().__init__(path, "rw", "journal_mode = WAL", "synchronous = FULL")
             self._file = _identity(path)
         except BaseException:
             lock.free()
@@ -544,13 +531,20 @@ class Writer(_Store):
 
     def _insert(self, table: str, values: Record, otherwise: str = "REPLACE") -> bool:
         """Insert a row; return whether it was, which with "IGNORE" needs a key that is new."""
-        names = TABLES[table]
+        names = TABLES[table].columns
         if table in ("certificates", "artifacts"):
             family, parameters = named(values["spec"])
             values = values | {"family": family, "parameters": parameters}
         sql = f"INSERT OR {otherwise} INTO {table} VALUES ({','.join('?' * len(names))})"
-        plain = _plain(values[name] for name in names)
+        plain = [_plain(values[name]) for name in names]
         return self.connection.execute(sql, plain).rowcount == 1
+
+
+def _plain(value: Any) -> Any:
+    """Write a value as SQLite takes it: JSON as text, and integers of 2^63 and more."""
+    if isinstance(value, dict):
+        return compact(value)
+    return str(value) if isinstance(value, int) and value >= 2**63 else value
 
 
 def read(path: Path) -> "Reader":
@@ -560,7 +554,6 @@ def read(path: Path) -> "Reader":
 
 _BUDGETS = ", ".join(f"budget_{name} NULLS LAST" for name in sorted(BUDGET))
 _ORDER = f"natural_key(spec), natural_key(learner), {_BUDGETS}, seed, key"
-_AT_ONCE = 100  # rows of a query
 
 
 class Reader(_Store):
@@ -571,32 +564,19 @@ class Reader(_Store):
 
     def __init__(self, path: Path) -> None:
         """Open it."""
-        super().__init__(path, "ro")
-        try:
-            with told(path):
-                if self.version < VERSION:
-                    self.connection.executescript(_EARLIER)
-                self.connection.execute("PRAGMA query_only = ON")
-        except BaseException:
-            self.connection.close()
-            raise
+        super().__init__(path, "ro", "query_only = ON")
 
     def records(self) -> Iterator[Record]:
         """Yield the columns of all runs, in an order that depends on them alone, as of one moment.
 
-        By spec and learner in natural order, budget, seed, then key. Their row numbers are in
-        memory, 8 bytes each; the runs are not.
+        By spec and learner in natural order, budget, seed, then key. SQLite sorts their numbers;
+        one run is in memory at a time.
         """
-        with self._moment(), told(self.path), reading(self.path):
-            numbered = self.connection.execute(f"SELECT rowid FROM runs ORDER BY {_ORDER}")
-            numbers = array("q", (number for (number,) in numbered))
-            for start in range(0, len(numbers), _AT_ONCE):
-                some = numbers[start : start + _AT_ONCE]
-                marks = ",".join("?" * len(some))
-                sql = f"SELECT rowid, * FROM runs WHERE rowid IN ({marks})"
-                found = {row[0]: row[1:] for row in self.connection.execute(sql, tuple(some))}
-                for number in some:
-                    yield exact(dict(zip(COLUMNS, found[number], strict=True)))
+        with self._moment():
+            for number in self.column(f"SELECT rowid FROM runs ORDER BY {_ORDER}"):
+                for record in self.select("runs", "WHERE rowid = ?", number):
+                    with reading(self.path):
+                        yield exact(record)
 
     def runs(self) -> Iterator[Run]:
         """Yield all runs, in the order of `records`."""
@@ -616,9 +596,10 @@ class Reader(_Store):
 
     def artifact(self, key: str) -> ArtifactRow:
         """Return an artifact by its key, or by how the key begins; raises UsageError."""
-        found = list(self.rows("artifacts", "WHERE substr(key, 1, ?) = ?", len(key), key.lower()))
+        sql = "SELECT key FROM artifacts WHERE substr(key, 1, ?) = ?"
+        found = list(self.column(sql, len(key), key.lower()))
         if len(found) == 1:
-            return found[0]
+            return next(self.rows("artifacts", "WHERE key = ?", found[0]))
         said = f"{len(found)} begin so" if found else "none begins so"
         raise UsageError(
             f"key '{key[:40]}' given: of the artifacts in {self.path} {said}: "
@@ -680,8 +661,34 @@ class Reader(_Store):
         return [f"not as a store's: {tables[:200]}"] if odd else []
 
     def query(self, sql: str, most: int = 100_000) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Answer one SELECT: names and rows; raises UsageError for what it is not, or too much."""
-        return answer(self.connection, self.path, sql, most)
+        """Answer one SELECT: names and rows; raises UsageError for what it is not, or too much.
+
+        Nothing in it may write, load or leave the store.
+        """
+        self.connection.set_authorizer(_authorize)
+        # Python looks at the keyboard in this call only: without it Ctrl-C waits for the answer.
+        self.connection.set_progress_handler(lambda: 0, 1 << 20)
+        short = " ".join(sql.split())[:80]
+        try:
+            cursor = self.connection.execute(sql)
+            if cursor.description is None:
+                raise UsageError(f"'{short}' given: one SELECT is needed")
+            rows = cursor.fetchmany(most + 1)
+        except (sqlite3.Error, sqlite3.Warning, UnicodeError) as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code in (*_DAMAGED, sqlite3.SQLITE_IOERR):
+                with told(self.path):
+                    raise
+            said = one_line(error, 160)
+            raise UsageError(f"'{short}' cannot be answered: {said}{_advice(said)}") from error
+        finally:
+            self.connection.set_authorizer(None)
+            self.connection.set_progress_handler(None, 0)
+        if len(rows) > most:
+            raise UsageError(
+                f"the answer has more than {most} rows: add LIMIT, or use `hardness store export`"
+            )
+        return [column[0] for column in cursor.description], rows
 
     @contextlib.contextmanager
     def _moment(self) -> Iterator[None]:
@@ -697,69 +704,17 @@ class Reader(_Store):
                 self.connection.execute("ROLLBACK")
 
 
-# ---- answering SQL that a user typed: nothing in it may write, load or leave the store
-
 _ALLOWED = (
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
     sqlite3.SQLITE_FUNCTION,
     sqlite3.SQLITE_RECURSIVE,
 )
-_LONGEST_VALUE = 1 << 26  # bytes
-_MOST_BYTES = 1 << 28  # of an answer
-_STEPS = 1 << 20  # between two looks at the keyboard
-
-
-def answer(
-    connection: sqlite3.Connection, path: Path, sql: str, most: int
-) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Answer a SELECT with at most so many rows; raises UsageError for what is none, or too much.
-
-    >>> answer(sqlite3.connect(":memory:"), Path("x"), "SELECT 1 AS one", 10)
-    (['one'], [(1,)])
-    """
-    connection.set_authorizer(_authorize)
-    longest = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-    # Python looks at the keyboard in this call only: without it Ctrl-C would wait for the answer.
-    connection.set_progress_handler(lambda: 0, _STEPS)
-    short = " ".join(sql.split())[:80]
-    try:
-        cursor = connection.execute(sql)
-        if cursor.description is None:
-            raise UsageError(f"'{short}' given: one SELECT is needed")
-        return [column[0] for column in cursor.description], _limited(cursor, most)
-    except (sqlite3.Error, sqlite3.Warning) as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in (*_DAMAGED, sqlite3.SQLITE_IOERR):
-            with told(path):
-                raise
-        said = one_line(error, 160)
-        raise UsageError(f"'{short}' cannot be answered: {said}{_advice(said)}") from error
-    except UnicodeError as error:
-        raise UsageError(f"'{short}' cannot be answered: {error}") from error
-    finally:
-        connection.set_authorizer(None)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
-        connection.set_progress_handler(None, 0)
 
 
 def _authorize(action: int, one: str | None, two: str | None, *_: Any) -> int:
     loading = action == sqlite3.SQLITE_FUNCTION and two == "load_extension"
     return sqlite3.SQLITE_OK if action in _ALLOWED and not loading else sqlite3.SQLITE_DENY
-
-
-def _limited(cursor: sqlite3.Cursor, most: int) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = []
-    size = 0
-    for row in cursor:
-        size += sum(len(v) if isinstance(v, str | bytes) else 8 for v in row)
-        if len(rows) == most or size > _MOST_BYTES:
-            raise UsageError(
-                f"the answer has more than {len(rows)} rows: add LIMIT, or use `hardness store "
-                "export`"
-            )
-        rows.append(row)
-    return rows
 
 
 def _advice(said: str) -> str:
@@ -775,8 +730,6 @@ def _advice(said: str) -> str:
 
 # ---- merging
 
-_BATCH = 2000
-
 
 def merge(first: Path, others: Sequence[Path], out: Path) -> None:
     """Write all that stores hold to a new one; raises Conflict where two results contradict.
@@ -791,14 +744,12 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
         for path in (first, *others):
             with read(path) as store:
                 try:
-                    for rows, size in (
-                        (store.runs(), _BATCH),
-                        (store.certificates(), _BATCH),
-                        (store.artifacts(), 1),
-                        (store.parts(), 1),
-                    ):
-                        for batch in _batches(rows, size):
-                            writer.write(batch)
+                    small: Iterator[Row] = chain(store.runs(), store.certificates())
+                    while batch := list(islice(small, 2000)):
+                        writer.write(batch)
+                    large: Iterator[Row] = chain(store.artifacts(), store.parts())
+                    for row in large:
+                        writer.write([row])
                 except Conflict as conflict:
                     raise Conflict(f"{path} contradicts those before it: {conflict}") from None
                 figures += store.figures()
@@ -807,9 +758,3 @@ def merge(first: Path, others: Sequence[Path], out: Path) -> None:
             writer.write([figure])
         for sweep in sorted(sweeps, key=lambda sweep: sweep.updated):
             writer.write([], sweep)
-
-
-def _batches(rows: Iterable[Any], size: int) -> Iterator[list[Row]]:
-    rest = iter(rows)
-    while batch := list(islice(rest, size)):
-        yield batch

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from hardness.report.figures import screen
-from hardness.sweep.columns import timeless
+from hardness.runs.columns import timeless
 from instances.strict import read_json
 
 ROOT = Path(__file__).parent.parent.parent

@@ -61,7 +61,7 @@ def reproduction(
         Reproduction(
             makes=f"the {kind} of {spec}",
             command=shlex.join(
-                ["hardness", "store", "whole", material.source, key, "--out", "whole.npz"]
+                ["hardness", "store", "artifact", material.source, key, "--out", "artifact.npz"]
             ),
         )
         for key, kind, spec in material.artifacts

@@ -7,7 +7,7 @@ from hardness.report.phase import Data, diagrams, of_phase, plane_of
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.table import Slice, choose, chosen, planes, slices
-from hardness.sweep.store import MAGIC, read
+from hardness.sweep.store import read
 from instances.errors import DamagedFile, UsageError
 from instances.strict import opened
 
@@ -20,7 +20,7 @@ def is_store(path: Path) -> bool:
     """
     try:
         with opened(path) as file:
-            return file.read(len(MAGIC)) == MAGIC
+            return file.read(16) == b"SQLite format 3\0"
     except DamagedFile:  # a folder, or nothing: the reader of comparisons says so
         return False
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from hardness.runs.columns import COLUMNS, PASSING, record_of
 from hardness.runs.rows import ArtifactRow, FigureRow
-from hardness.sweep.columns import COLUMNS, PASSING, record_of
 from hardness.sweep.export import export
 from hardness.sweep.store import Conflict, create, merge, read
 from instances.errors import AlreadyExists, ToolkitError, UsageError
