@@ -14,7 +14,7 @@ from hardness.lower import Certificate
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier, terms_of
 from hardness.runs.run import MACHINE, Run
-from hardness.runs.table import Plane, brief_spec, choices, planes, short
+from hardness.runs.table import Plane, brief_spec, planes, short, told_apart
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
 
@@ -25,8 +25,8 @@ PANELS = 6  # learners of a figure
 _UNABLE = (Outcome.UNSUPPORTED, *MACHINE)
 
 
-def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
-    """Collect the phase diagram of a plane of runs: `PANELS` learners from the part's first on.
+def of_phase(plane: Plane, certifier: Certifier) -> Data:
+    """Collect the phase diagram of a plane of runs, of at most `PANELS` of its learners.
 
     A cell is solved where at least `SHARE` of its runs passed in time, partly where some did;
     those that the machine ended, or that could not run, count as not passed. certified: the queries
@@ -37,7 +37,8 @@ def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
     specs = tuple(plane.specs.values())
     terms = certifier.terms(specs, terms)
     names = plane.learners
-    kept = names[PANELS * (part - 1) : PANELS * part]
+    kept = names[PANELS * (plane.number - 1) : PANELS * plane.number]
+    queries = plane.rows[0].budget.queries
     grid = [[plane.specs.get((x, y)) for x in plane.xs] for y in plane.ys]
     found = {spec: certifier.one(spec, terms) for spec in specs}
     known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
@@ -52,10 +53,10 @@ def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
         "xs": [plain(x) for x in plane.xs],
         "ys": [plain(y) for y in plane.ys],
         "share": str(SHARE),
-        "part": part,
+        "part": plane.number,
         "parts": -(-len(names) // PANELS),
-        "query_budget": plane.budget.queries or assumed(_numbers(known.values(), quantity)),
-        "budget_given": plane.budget.queries is not None,
+        "query_budget": queries or assumed(_numbers(known.values(), quantity)),
+        "budget_given": queries is not None,
         "tau": str(terms.tau),
         "risk": str(terms.risk),
         "success": str(terms.success),
@@ -76,19 +77,15 @@ def of_phase(plane: Plane, certifier: Certifier, part: int = 1) -> Data:
     }
 
 
-def diagrams(every: Sequence[Plane]) -> list[tuple[Plane, int]]:
+def diagrams(every: Sequence[Plane]) -> tuple[Plane, ...]:
     """List the diagrams of planes: one for each few learners, told apart by their choices."""
     found = []
     for plane in every:
         parts = -(-len(plane.learners) // PANELS)
         for part in range(1, parts + 1):
             own = (("part", str(part)),) if parts > 1 else ()
-            found.append((replace(plane, fixed=(*plane.fixed, *own)), part))
-    named_apart = choices([plane.fixed for plane, _ in found])
-    return [
-        (replace(plane, choice=choice), part)
-        for (plane, part), choice in zip(found, named_apart, strict=True)
-    ]
+            found.append(replace(plane, fixed=(*plane.fixed, *own), number=part))
+    return told_apart(found)
 
 
 def asks(learner: str) -> bool:

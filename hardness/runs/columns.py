@@ -35,6 +35,7 @@ _KINDS = {
     "machine versions": "text",
 }
 COLUMNS = {name: kind for names, kind in _KINDS.items() for name in names.split()}
+JSON = ("parameters", "learner_parameters", "details", "versions")
 # Columns that differ from one execution of a run to the next.
 PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
 BUDGET = ("examples", "queries", "seconds", "cpu_seconds", "memory_bytes")

@@ -5,12 +5,12 @@ Nothing of a learner's or a family's file is executed: names in a store are data
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from hardness.oracles import Budget, Usage
 from hardness.runs.certified import Certifier, terms_of
+from hardness.runs.columns import BUDGET, COLUMNS, JSON, record_of
 from hardness.runs.comparison import Comparison
 from hardness.runs.ranges import Value, whole
 from hardness.runs.rows import CertificateRow
@@ -34,13 +34,13 @@ _UNITS = {
     "oracle": "{} answers",
 }
 DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
-BUDGET = tuple(f"budget_{one.name}" for one in fields(Budget))
 _ORIGIN = ("sha256", "package")  # of details: what a user's learner is
 
 
 def table(runs: Iterable[Run]) -> "DataFrame":
     """Make the tidy table of runs: a row a run, in their order, with the run itself as `run`.
 
+    Its columns are those of a store's table `runs`, but for JSON, and `solved`: passed in time.
     Parameters of specs are columns `param_d`, ..., exact: an int or a Fraction where the spec
     writes a number, else its text; what a run does not have is missing. Leave `run` out before
     `to_parquet`, and write Fractions as floats.
@@ -53,27 +53,17 @@ def table(runs: Iterable[Run]) -> "DataFrame":
     import pandas as pd
 
     rows = list(runs)
+    records = [record_of(row) for row in rows]
     specs = {row.spec: parameters_of(row.spec) for row in rows}
     names = dict.fromkeys(name for one in specs.values() for name in one)
     columns: dict[str, list[Any]] = {
-        "spec": [row.spec for row in rows],
+        **{name: [one[name] for one in records] for name in COLUMNS if name not in JSON},
         "family": [row.spec.partition(":")[0] for row in rows],
         **{f"param_{name}": [specs[row.spec].get(name) for row in rows] for name in names},
-        "learner": [row.learner for row in rows],
-        "seed": [row.seed for row in rows],
-        **{f"budget_{f.name}": [getattr(r.budget, f.name) for r in rows] for f in fields(Budget)},
-        "outcome": [row.outcome.value for row in rows],
         "solved": [row.solved for row in rows],
-        "bound": [row.bound for row in rows],
-        "risk": [row.risk and row.risk.value for row in rows],
-        "risk_low": [row.risk and row.risk.low for row in rows],
-        "risk_high": [row.risk and row.risk.high for row in rows],
-        **{f.name: [getattr(row.usage, f.name) for row in rows] for f in fields(Usage)},
         "oracle": [row.details.get("oracle") for row in rows],
         "tau": [row.details.get("tau") for row in rows],
-        "family_revision": [row.revisions.get("family") for row in rows],
-        "learner_revision": [row.revisions.get("learner") for row in rows],
-        "run": list(rows),
+        "run": rows,
     }
     return pd.DataFrame({name: pd.Series(v, dtype=_dtype(v)) for name, v in columns.items()})
 
@@ -128,7 +118,7 @@ def comparable_groups(runs: "DataFrame") -> "Iterator[tuple[Fixed, DataFrame]]":
     """
     if not len(runs):
         return
-    same = ["family", *BUDGET, "family_revision"]
+    same = ["family", *(f"budget_{name}" for name in BUDGET), "family_revision"]
     for _, group in runs.groupby(same, sort=False, dropna=False):
         first: Run = group["run"].iloc[0]
         budget = {k: "none" if v is None else plain(v) for k, v in vars(first.budget).items()}
@@ -180,34 +170,42 @@ def _latest(runs: Iterable[Run]) -> tuple[int, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slice:
-    """Runs over one parameter, with all that is fixed in them by name.
+class Part:
+    """Some runs of a store, with all that is fixed in them by name.
 
     choice: the part of `fixed` that tells it from the others of its store, as "m=3,noise=0".
-    uncertified: why it has no certificates, empty where it has.
     """
 
-    comparison: Comparison
+    rows: tuple[Run, ...] = field(repr=False)
     fixed: Fixed
-    uncertified: str = ""
     choice: str = ""
-
-    @property
-    def rows(self) -> tuple[Run, ...]:
-        """Its runs."""
-        return self.comparison.runs
 
     @property
     def words(self) -> str:
         """What tells it from the others, in words, as "m = 3, noise = 0, 5,000,000 examples"."""
-        return choice_words(self.fixed, self.choice)
+        kept = split_choice(self.choice)
+        return ", ".join(fixed_words(*pair) for pair in self.fixed if "=".join(pair) in kept)
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """Names of which a choice may say anything, for they vary within it."""
+        return ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plane:
+class Slice(Part):
+    """Runs over one parameter; uncertified: why it has no certificates, empty where it has."""
+
+    comparison: Comparison
+    uncertified: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plane(Part):
     """Runs over two parameters: x as a dimension, y as a hidden weight, or any two that vary.
 
     y is empty, and ys (0,), where a spec has one number alone. specs: by (x, y), maybe not of all.
+    number: of a diagram of some of its learners, where there are many.
     """
 
     x: str
@@ -215,19 +213,12 @@ class Plane:
     xs: tuple[Value, ...]
     ys: tuple[Value, ...]
     specs: dict[tuple[Value, Value], str] = field(repr=False)
-    fixed: Fixed
-    rows: tuple[Run, ...] = field(repr=False)
-    choice: str = ""
+    number: int = 1
 
     @property
-    def budget(self) -> Budget:
-        """The budget of all its runs."""
-        return self.rows[0].budget
-
-    @property
-    def words(self) -> str:
-        """What tells it from the others, in words."""
-        return choice_words(self.fixed, self.choice)
+    def free(self) -> tuple[str, ...]:
+        """Its axes."""
+        return self.x, self.y
 
     @property
     def learners(self) -> tuple[str, ...]:
@@ -245,19 +236,13 @@ def slices(runs: Iterable[Run], certificates: Iterable[CertificateRow] = ()) -> 
     ()
     """
     certifier = Certifier(certificates)
-    found = []
-    for fixed, group in comparable_groups(table(runs)):
-        by_spec = _by_spec(group)
-        for parameter, specs in lines(by_spec):
-            rows = tuple(row for spec in specs for row in by_spec[spec])
-            found.append(_slice(parameter, specs, rows, fixed, certifier))
-    named = choices([one.fixed for one in found])
-    return tuple(replace(one, choice=choice) for one, choice in zip(found, named, strict=True))
-
-
-def chosen(found: Sequence[Slice], choice: str | None, source: str) -> Slice:
-    """Return the slice that a choice as "m=3,noise=0" is about; raises UsageError for none."""
-    return found[choose([one.fixed for one in found], choice, source)]
+    found = [
+        _slice(parameter, specs, by_spec, fixed, certifier)
+        for fixed, group in comparable_groups(table(runs))
+        for by_spec in [_by_spec(group)]
+        for parameter, specs in lines(by_spec)
+    ]
+    return told_apart(found)
 
 
 def planes(runs: Iterable[Run]) -> tuple[Plane, ...]:
@@ -275,10 +260,8 @@ def planes(runs: Iterable[Run]) -> tuple[Plane, ...]:
             for spec in together:
                 parts.setdefault((x, y, frozenset(_texts(spec, x, y))), []).append(spec)
         for (x, y, _), specs in parts.items():
-            rows = tuple(row for spec in specs for row in by_spec[spec])
-            found.append(_plane(x, y, specs, rows, fixed))
-    named = choices([one.fixed for one in found])
-    return tuple(replace(one, choice=choice) for one, choice in zip(found, named, strict=True))
+            found.append(_plane(x, y, specs, by_spec, fixed))
+    return told_apart(found)
 
 
 def lines(specs: Iterable[str]) -> list[tuple[str, list[str]]]:
@@ -376,8 +359,13 @@ def _connected(specs: Iterable[str]) -> list[list[str]]:
 
 
 def _slice(
-    parameter: str, specs: Sequence[str], rows: tuple[Run, ...], fixed: Fixed, certifier: Certifier
+    parameter: str,
+    specs: Sequence[str],
+    by_spec: dict[str, list[Run]],
+    fixed: Fixed,
+    certifier: Certifier,
 ) -> Slice:
+    rows = tuple(row for spec in specs for row in by_spec[spec])
     certified = certifier.certify(tuple(specs), terms_of(dict(fixed).get("tau")))
     learners = tuple(dict.fromkeys(row.learner for row in rows))
     comparison = Comparison(
@@ -392,24 +380,28 @@ def _slice(
         runs=rows,
         certificates=certified.certificates,
     )
+    own = (*_texts(specs[0], parameter), ("over", parameter))
     return Slice(
+        rows=rows,
+        fixed=(*fixed[:1], *own, *fixed[1:]),
         comparison=comparison,
-        fixed=(*fixed[:1], *_texts(specs[0], parameter), ("over", parameter), *fixed[1:]),
         uncertified=certified.why,
     )
 
 
-def _plane(x: str, y: str, specs: Sequence[str], rows: tuple[Run, ...], fixed: Fixed) -> Plane:
+def _plane(
+    x: str, y: str, specs: Sequence[str], by_spec: dict[str, list[Run]], fixed: Fixed
+) -> Plane:
     numbers = {spec: numbers_of(spec) for spec in specs}
     places = {(one[x], one[y] if y else 0): spec for spec, one in numbers.items()}
     return Plane(
+        rows=tuple(row for spec in specs for row in by_spec[spec]),
+        fixed=(*fixed[:1], *_texts(specs[0], x, y), *fixed[1:]),
         x=x,
         y=y,
         xs=tuple(sorted({place[0] for place in places})),
         ys=tuple(sorted({place[1] for place in places})),
         specs=places,
-        fixed=(*fixed[:1], *_texts(specs[0], x, y), *fixed[1:]),
-        rows=rows,
     )
 
 
@@ -463,65 +455,52 @@ def fixed_words(name: str, value: str) -> str:
     return _UNITS[name].format(shown) if name in _UNITS else f"{name} = {value}"
 
 
-def choices(every: Sequence[Fixed]) -> list[str]:
-    """Tell parts from each other: of each the shortest run of what is fixed that no other has.
+_P = TypeVar("_P", bound=Part)
 
-    >>> choices([(("m", "2"), ("noise", "0")), (("m", "3"), ("noise", "0"))])
-    ['m=2', 'm=3']
+
+def told_apart(parts: Sequence[_P]) -> tuple[_P, ...]:
+    """Give each part its choice: the shortest run of what is fixed in it that no other has.
+
+    >>> parts = [Part(rows=(), fixed=(("m", m), ("noise", "0"))) for m in "23"]
+    >>> [(one.choice, one.words) for one in told_apart(parts)]
+    [('m=2', 'm = 2'), ('m=3', 'm = 3')]
     """
-    found = [dict(fixed) for fixed in every]
-    return [_choice(fixed, found) for fixed in every]
+    every = [dict(one.fixed) for one in parts]
+    found = []
+    for one in parts:
+        same, kept = every, []
+        for name, value in one.fixed:
+            agree = [other for other in same if other.get(name) == value]
+            if len(agree) < len(same):
+                kept.append(f"{name}={value}")
+                same = agree
+        found.append(replace(one, choice=",".join(kept) or "=".join(one.fixed[0])))
+    return tuple(found)
 
 
-def _choice(fixed: Fixed, found: list[dict[str, str]]) -> str:
-    same, parts = found, []
-    for name, value in fixed:
-        kept = [other for other in same if other.get(name) == value]
-        if len(kept) < len(same):
-            parts.append(f"{name}={value}")
-            same = kept
-    return ",".join(parts) or "=".join(fixed[0])
+def chosen(parts: Sequence[_P], choice: str | None, source: str) -> _P:
+    """Return the part that a choice as "m=3,noise=0" is true of; raises UsageError for no such.
 
-
-def choice_words(fixed: Fixed, choice: str) -> str:
-    """Write a choice in words, as "m = 3, noise = 0, 5,000,000 examples"."""
-    kept = split_choice(choice)
-    return ", ".join(fixed_words(*pair) for pair in fixed if "=".join(pair) in kept)
-
-
-def choose(
-    every: Sequence[Fixed], choice: str | None, source: str, free: Sequence[Sequence[str]] = ()
-) -> int:
-    """Return the number of the part that a choice as "m=3,noise=0" is about.
-
-    free: names that vary within a part, of which a choice may say anything. Raises UsageError for
-    no part and for several.
+    A part of which it is the whole choice comes before others.
     """
-    named = choices(every)
-    found = list(range(len(every)))
+    found = list(parts)
     if choice is not None:
-        exact = [i for i in found if named[i] == choice.strip()]
-        wanted = {_tight(part) for part in split_choice(choice)}
-        found = exact or [
-            i
-            for i, fixed in enumerate(every)
-            if all(
-                pair in {"=".join(one) for one in fixed}
-                or (free and pair.partition("=")[0] in free[i])
-                for pair in wanted
-            )
+        wanted = [pair.partition("=") for pair in split_choice(choice)]
+        pairs = [(name.strip(), value.strip()) for name, _, value in wanted]
+        found = [one for one in parts if one.choice == choice.strip()] or [
+            one for one in parts if all(pair in one.fixed or pair[0] in one.free for pair in pairs)
         ]
     if len(found) == 1:
         return found[0]
-    if not every:
+    if not parts:
         raise UsageError(f"{source} given: the store holds no runs to draw: run a sweep into it")
-    listed = [named[i] for i in found] or named
-    shown = "; ".join(f"'{one}'" for one in listed[:_LISTED])
-    more = f"; and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     said = f"{source} holds {len(found)} slices: give one with --slice"
     if choice is not None:
         count = f"is true of {len(found)} slices" if found else "is true of no slice"
         said = f"--slice '{choice[:100]}' given, which {count} of {source}: give one"
+    listed = found or list(parts)
+    shown = "; ".join(f"'{one.choice}'" for one in listed[:_LISTED])
+    more = f"; and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     raise UsageError(f"{said}, of {shown}{more}")
 
 
@@ -531,8 +510,3 @@ def split_choice(choice: str) -> list[str]:
         return split_list(choice)
     except UsageError:
         return [choice]
-
-
-def _tight(part: str) -> str:
-    name, _, value = part.partition("=")
-    return f"{name.strip()}={value.strip()}"

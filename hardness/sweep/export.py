@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hardness.runs.columns import COLUMNS, PASSING, Record, comparable
+from hardness.runs.columns import COLUMNS, JSON, PASSING, Record, comparable
 from hardness.runs.rows import ArtifactRow
 from hardness.sweep.store import Reader
 from instances.disk import beside, refuse_existing
@@ -26,7 +26,6 @@ from instances.extras import require_extra
 Format = Literal["csv", "json", "parquet"]
 _GROUP = 10_000  # rows of a row group
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_JSON_COLUMNS = ("parameters", "learner_parameters", "details", "versions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +91,7 @@ def _json(path: Path, rows: Iterator[Record], columns: list[str]) -> None:
     with path.open("w", encoding="utf-8") as file:
         before = "[\n"
         for row in rows:
-            values = {c: json.loads(row[c]) if c in _JSON_COLUMNS else row[c] for c in columns}
+            values = {c: json.loads(row[c]) if c in JSON else row[c] for c in columns}
             file.write(before + json.dumps(values, allow_nan=False))
             before = ",\n"
         file.write("\n]\n" if before != "[\n" else "[]\n")

@@ -3,15 +3,16 @@
 Nothing in them is measured anew, and no time is among them: equal runs give equal data.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from hardness.runs.columns import compact
 from hardness.runs.rows import CertificateRow, FigureRow
 from hardness.runs.run import Run
+from hardness.runs.tally import tally
 from hardness.sweep.store import merge, read, reopen
 
 PHASE = "phase"
@@ -25,14 +26,15 @@ def phase(runs: Iterable[Run], certificates: Iterable[CertificateRow]) -> Figure
     runs: those of a spec, learner and budget one after another, as a store gives them; answers to
     queries, revisions and files of a learner that differ make cells of their own. What was cut by
     its budget of seconds or memory did not solve it within that; `timed` counts such runs, for
-    another machine may do otherwise. What the machine ended (`not_run`) says nothing. [low, high]
-    is of Clopper and Pearson, at 95 %, for the chance that a run solves it within its budget: low
-    as if none of those had, high as if all had. [CP34]
+    another machine may do otherwise. What the machine ended is `not_run`; the interval is that of
+    a `Tally`.
     """
     cells = [
-        _cell(spec, learner, dict(budget), how, kept)
-        for (spec, learner, budget), rows in groupby(runs, _cell_of)
-        for how, kept in _split(rows)
+        _cell(spec, learner, dict(budget), how, list(kept))
+        for (spec, learner, budget), some in groupby(
+            runs, key=lambda run: (run.spec, run.learner, _budget(run))
+        )
+        for how, kept in groupby(sorted(some, key=_how), key=_how)
     ]
     certified = [
         {
@@ -48,43 +50,30 @@ def phase(runs: Iterable[Run], certificates: Iterable[CertificateRow]) -> Figure
     return FigureRow(name=PHASE, data={"cells": cells, "certified": certified})
 
 
-def _cell_of(row: Run) -> tuple[str, str, tuple[tuple[str, Any], ...]]:
-    given = tuple((k, v) for k, v in vars(row.budget).items() if v is not None)
-    return row.spec, row.learner, given
+def _budget(run: Run) -> tuple[tuple[str, Any], ...]:
+    return tuple((k, v) for k, v in vars(run.budget).items() if v is not None)
 
 
-def _split(rows: Iterable[Run]) -> list[tuple[dict[str, Any], list[Run]]]:
-    """Part the runs of a cell by what else their keys hold, in the order of that."""
-    found: dict[str, tuple[dict[str, Any], list[Run]]] = {}
-    for row in rows:
-        said = {name: row.details[name] for name in _HOW if name in row.details}
-        how = {**said, "revisions": row.revisions}
-        found.setdefault(compact(how), (how, []))[1].append(row)
-    return [found[text] for text in sorted(found)]
+def _how(run: Run) -> str:
+    """Write down what else a run depends on."""
+    said = {name: run.details[name] for name in _HOW if name in run.details}
+    return compact({**said, "revisions": run.revisions})
 
 
-def _cell(
-    spec: str, learner: str, budget: dict[str, Any], how: dict[str, Any], rows: list[Run]
-) -> dict[str, Any]:
-    from scipy.stats import binomtest
-
-    kept = [row for row in rows if row.bound != "machine"]
-    solved = [run for run in kept if run.solved]
-    lost = len(rows) - len(kept)
-    low = binomtest(len(solved), len(rows)).proportion_ci(0.95, "exact").low
-    high = binomtest(len(solved) + lost, len(rows)).proportion_ci(0.95, "exact").high
+def _cell(spec: str, learner: str, budget: dict[str, Any], how: str, runs: list[Run]) -> Any:
+    counted = tally(runs)
     return {
         "spec": spec,
         "learner": learner,
         "budget": budget,
-        **how,
-        "runs": len(kept),
-        "solved": len(solved),
-        "interval": [float(low), float(high)],
-        "timed": sum(row.bound in ("seconds", "memory") for row in rows),
-        "not_run": lost,
-        "median_examples": median(r.usage.examples for r in solved) if solved else None,
-        "median_queries": median(r.usage.queries for r in solved) if solved else None,
+        **json.loads(how),
+        "runs": counted.runs - counted.lost,
+        "solved": counted.solved,
+        "interval": [counted.low, counted.high],
+        "timed": sum(run.bound in ("seconds", "memory") for run in runs),
+        "not_run": counted.lost,
+        "median_examples": counted.examples,
+        "median_queries": counted.queries,
     }
 
 

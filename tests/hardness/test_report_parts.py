@@ -19,13 +19,14 @@ from hardness.report.parts.build import report, report_of, report_of_comparison,
 from hardness.report.parts.cards import card
 from hardness.report.parts.material import Material
 from hardness.report.parts.source import comparison_of
-from hardness.report.parts.tables import interval, learner_rows
+from hardness.report.parts.tables import learner_rows
 from hardness.report.phase import infeasible, of_phase
 from hardness.runs import compare, write_comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run, run
 from hardness.runs.table import chosen, planes, slices
+from hardness.runs.tally import interval
 from hardness.sweep.store import create
 from hardness.upper import Outcome, parse_learner
 from instances import parse

@@ -1,6 +1,6 @@
 """The charts of a report: data, words and command of each; nothing is drawn."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from hardness.report.figure import of_both_sides
@@ -15,7 +15,7 @@ from hardness.report.scaling_figure import of_scaling
 from hardness.report.stages import of_dial
 from hardness.runs.fits import Scaling
 from hardness.runs.rows import FigureRow
-from hardness.runs.table import Plane, Slice
+from hardness.runs.table import Slice
 from instances.parameters import plain
 
 Data = dict[str, Any]
@@ -53,7 +53,7 @@ def charts(
     sections: list[tuple[str, list[Any], Callable[[Material, Any, int], Chart]]] = [
         ("both-sides", every, _both_sides),
         ("stress", list(material.climbs), _climbs),
-        ("phase", _by_size(material.diagrams), phase_chart),
+        ("phase", sorted(material.diagrams, key=lambda one: -len(one.rows)), phase_chart),
         ("scaling", fitted, _scaling),
         ("stages", staged, stage_chart),
         ("dial", [one for one in staged if len(one.comparison.values) > 1], _dial),
@@ -75,10 +75,6 @@ def charts(
                     f"figure {name} of {one.words}: {command(material.source, name, one.choice)}"
                 )
     return found, left_out
-
-
-def _by_size(found: Iterable[tuple[Plane, int]]) -> list[tuple[Plane, int]]:
-    return sorted(found, key=lambda one: -len(one[0].rows))
 
 
 def _both_sides(material: Material, one: Slice, place: int) -> Chart:

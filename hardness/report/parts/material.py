@@ -28,7 +28,7 @@ class Material:
     sha256: str
     rows: tuple[Run, ...] = field(repr=False)
     slices: tuple[Slice, ...] = field(repr=False)
-    diagrams: tuple[tuple[Plane, int], ...] = field(repr=False)
+    diagrams: tuple[Plane, ...] = field(repr=False)
     certifier: Certifier = field(repr=False)
     store: bool
     budgets: bool
@@ -43,13 +43,13 @@ def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Mate
     """Take a comparison; one from an earlier file does not say its budget."""
     rows = comparison.runs
     own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
-    one = Slice(comparison=comparison, fixed=own)
+    one = Slice(rows=rows, comparison=comparison, fixed=own)
     return Material(
         source=source,
         sha256=sha256,
         rows=rows,
         slices=(one,),
-        diagrams=tuple(diagrams(planes(rows))),
+        diagrams=diagrams(planes(rows)),
         certifier=Certifier(()),
         store=False,
         budgets=comparison.budget is not None,
@@ -87,7 +87,7 @@ def of_store(path: Path) -> Material:
         sha256=sha256,
         rows=rows,
         slices=slices(rows, certificates),
-        diagrams=tuple(diagrams(planes(rows))),
+        diagrams=diagrams(planes(rows)),
         certifier=Certifier(certificates),
         store=True,
         budgets=True,

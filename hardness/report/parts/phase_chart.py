@@ -8,10 +8,9 @@ from hardness.report.phase import Data, certified_queries, infeasible, of_phase
 from hardness.runs.table import Plane
 
 
-def phase_chart(material: Material, found: tuple[Plane, int], place: int) -> Chart:
+def phase_chart(material: Material, plane: Plane, place: int) -> Chart:
     """Make the chart of a plane of runs, or of a part of its learners."""
-    plane, part = found
-    data = of_phase(plane, material.certifier, part)
+    data = of_phase(plane, material.certifier)
     cells = [
         (one["learner"], data["xs"][j], data["ys"][i], cell, data["certified"][i][j], i, j)
         for one in data["learners"]

@@ -6,7 +6,7 @@ from hardness.report.parts.climbs import of_climbs
 from hardness.report.phase import Data, diagrams, of_phase, plane_of
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.table import Slice, choose, chosen, planes, slices
+from hardness.runs.table import chosen, planes, slices
 from hardness.sweep.store import read
 from instances.errors import DamagedFile, UsageError
 from instances.strict import opened
@@ -25,12 +25,6 @@ def is_store(path: Path) -> bool:
         return False
 
 
-def slices_of(path: Path) -> tuple[Slice, ...]:
-    """Read the slices of a store; raises DamagedFile."""
-    with read(path) as store:
-        return slices(store.runs(), store.certificates())
-
-
 def comparison_of(path: Path, choice: str | None = None) -> Comparison:
     """Read a comparison: the folder of `compare`, its results.json, or a slice of a store.
 
@@ -38,7 +32,9 @@ def comparison_of(path: Path, choice: str | None = None) -> Comparison:
     several slices and none is chosen, with their choices.
     """
     if is_store(path):
-        return chosen(slices_of(path), choice, str(path)).comparison
+        with read(path) as store:
+            found = slices(store.runs(), store.certificates())
+        return chosen(found, choice, str(path)).comparison
     if choice is not None:
         raise UsageError(
             f"--slice '{choice[:100]}' given: {path} is no store: leave --slice out, for a "
@@ -59,9 +55,7 @@ def phase_of(path: Path, choice: str | None = None) -> Data:
     with read(path) as store:
         certifier = Certifier(store.certificates())
         found = diagrams(planes(store.runs()))
-    axes = [(plane.x, plane.y) for plane, _ in found]
-    plane, part = found[choose([plane.fixed for plane, _ in found], choice, str(path), axes)]
-    return of_phase(plane, certifier, part)
+    return of_phase(chosen(found, choice, str(path)), certifier)
 
 
 def climbs_of(path: Path, choice: str | None = None) -> Data:

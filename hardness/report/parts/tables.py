@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
 from statistics import median
 
 from hardness.oracles import Budget
@@ -11,9 +10,9 @@ from hardness.report.parts.records import Cell, LearnerRow, Table
 from hardness.report.text import number
 from hardness.runs.run import Run
 from hardness.runs.table import answers, version_of, version_words
+from hardness.runs.tally import tally
 from instances.parameters import plain
 
-CONFIDENCE = 0.95
 _UNITS = {
     "examples": "examples",
     "queries": "queries",
@@ -74,8 +73,7 @@ def learner_rows(rows: Iterable[Run], budgets: bool) -> tuple[LearnerRow, ...]:
 
 
 def _learner_row(learner: str, spec: str, budget: str, asked: str, rows: list[Run]) -> LearnerRow:
-    solved = [row for row in rows if row.solved]
-    lost = sum(row.bound == "machine" for row in rows)
+    found = tally(rows)
     risks = [row.risk.value for row in rows if row.risk]
     outcomes = [row.outcome.value for row in rows]
     return LearnerRow(
@@ -83,31 +81,16 @@ def _learner_row(learner: str, spec: str, budget: str, asked: str, rows: list[Ru
         spec=spec,
         budget=budget,
         asked=asked,
-        runs=len(rows),
-        passed=len(solved),
-        low=interval(len(solved), len(rows))[0],
-        high=interval(len(solved) + lost, len(rows))[1],
-        examples=float(median(r.usage.examples for r in solved)) if solved else None,
-        queries=float(median(r.usage.queries for r in solved)) if solved else None,
-        seconds=float(median(r.usage.seconds for r in solved)) if solved else None,
+        runs=found.runs,
+        passed=found.solved,
+        low=found.low,
+        high=found.high,
+        examples=None if found.examples is None else float(found.examples),
+        queries=None if found.queries is None else float(found.queries),
+        seconds=found.seconds,
         risk=float(median(risks)) if risks else None,
         outcome=max(outcomes, key=outcomes.count),
     )
-
-
-@lru_cache(4096)
-def interval(passes: int, runs: int) -> tuple[float, float]:
-    """Bound the chance of passing at 95 %, after Clopper and Pearson. [CP34]
-
-    >>> [round(end, 3) for end in interval(3, 3)]
-    [0.292, 1.0]
-    """
-    from scipy.special import betaincinv  # scipy.stats takes seconds to import
-
-    tail = (1 - CONFIDENCE) / 2
-    low = betaincinv(passes, runs - passes + 1, tail) if passes else 0.0
-    high = betaincinv(passes + 1, runs - passes, 1 - tail) if passes < runs else 1.0
-    return float(low), float(high)
 
 
 def runs_table(rows: Iterable[Run], budgets: bool) -> Table:
