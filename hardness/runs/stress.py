@@ -14,7 +14,7 @@ it are text: nothing of them is loaded or executed.
 import math
 import secrets
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -165,6 +165,12 @@ class Climb:
     def climbing(self) -> bool:
         """Whether the learner goes on: it passed at least once on the last rung it tried."""
         return not self.unsupported and (not self.rungs or self.rungs[-1].passes > 0)
+
+    def tried(self, planned: Sequence[Planned], trials: Iterable[Trial]) -> "Climb":
+        """Add the trials of a rung: of the runs that were planned, in their order."""
+        first = planned[0]
+        found = Trials(spec=first.spec, budget=first.budget, trials=tuple(trials))
+        return replace(self, rungs=(*self.rungs, found))
 
     def to_json(self) -> dict[str, Any]:
         """Write the summary of a climb."""
@@ -323,7 +329,6 @@ def stress(
     >>> found.climbs[0].held, found.climbs[0].touched, found.confidence
     (1, 1, Fraction(31, 32))
     """
-    budget = budget or Budget()
     if not learners or not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(
             f"{len(learners)} learners, {seeds} seeds given: at least one of each, at most "
@@ -331,29 +336,80 @@ def stress(
         )
     if base_seed is not None and (type(base_seed) is not int or base_seed < 0):
         raise UsageError(f"base_seed={base_seed!r} given: an integer of at least 0 is needed")
-    climbs = _starts(learners, references)
-    certified = tuple(certified_of(spec) for spec in ladder.specs)
-    base = secrets.randbits(BITS) if base_seed is None else base_seed
-
-    def found(finished: bool) -> Stress:
-        return Stress(
-            ladder=ladder,
-            climbs=tuple(climbs),
-            certified=certified,
-            seeds=seeds,
-            base_seed=base,
-            drawn=base_seed is None if drawn is None else drawn,
-            budget=budget,
-            finished=finished,
-        )
-
+    named: dict[str, Climb] = {}  # those asked for before references
+    for text, reference in [*((n, False) for n in learners), *((n, True) for n in references)]:
+        climb = climb_of(text, reference)
+        named.setdefault(climb.learner, climb)
+        parse_learner(text).supports(parse_stored(ladder.specs[0]))  # its file may be gone
+    found = Stress(
+        ladder=ladder,
+        climbs=tuple(named.values()),
+        certified=tuple(certified_of(spec) for spec in ladder.specs),
+        seeds=seeds,
+        base_seed=secrets.randbits(BITS) if base_seed is None else base_seed,
+        drawn=base_seed is None if drawn is None else drawn,
+        budget=budget or Budget(),
+        finished=False,
+    )
+    climbs = list(found.climbs)
     try:
-        for rung, spec in zip(ladder.rungs, ladder.specs, strict=True):
-            mine = instance_seeds(base, spec, seeds)
-            _climb(climbs, spec, mine, rung_budget(rung, budget), do, progress)
+        for _ in ladder.rungs:
+            _one_rung(climbs, found, do, progress)
     except (KeyboardInterrupt, ToolkitError) as error:
-        raise Interrupted(found(finished=False)) from error
-    return found(finished=True)
+        raise Interrupted(replace(found, climbs=tuple(climbs))) from error
+    return replace(found, climbs=tuple(climbs), finished=True)
+
+
+def _one_rung(climbs: list[Climb], test: Stress, do: Do, progress: Callable[[int], None]) -> None:
+    """Do one rung for all who still climb; who has all its trials has them noted in its place."""
+    tries: dict[int, list[Planned]] = {}
+    for i, climb in enumerate(climbs):
+        climbs[i], planned = next_rung(climb, test.ladder, test.seeds, test.base_seed, test.budget)
+        if planned:
+            tries[i] = planned
+    progress((len(climbs) - len(tries)) * test.seeds)
+    every = [(i, one) for i, planned in tries.items() for one in planned]
+    done: dict[int, dict[int, Trial]] = {i: {} for i in tries}
+    for index, trial in do([one for _, one in every]):
+        i, one = every[index]
+        done[i][one.seed] = trial if isinstance(trial, Run) else _refusal(one, trial)
+        if len(done[i]) == test.seeds:
+            climbs[i] = climbs[i].tried(tries[i], (done[i][one.seed] for one in tries[i]))
+        progress(1)
+
+
+def climb_of(asked: str, reference: bool = False) -> Climb:
+    """Stand at the foot of a ladder with a learner; raises UsageError for one that is unknown."""
+    learner = learner_spec(parse_learner(asked))
+    return Climb(learner=learner, asked=asked.strip(), reference=reference, rungs=())
+
+
+def next_rung(
+    climb: Climb, ladder: Ladder, seeds: int, base_seed: int, budget: Budget
+) -> tuple[Climb, list[Planned]]:
+    """Plan the runs of the rung that a climb tries next; none where it has ended, which it says.
+
+    A learner that is not built in says what it does not take when it runs, so none of its climbs
+    ends without a trial.
+
+    >>> from instances.ladders import ladder_of
+    >>> asked = ladder_of(["parity:d=8,m=2"]), 5, 1, Budget()
+    >>> climb, runs = next_rung(climb_of("trivial"), *asked)
+    >>> len(runs), next_rung(climb.tried(runs, []), *asked)[1]
+    (5, [])
+    """
+    at = len(climb.rungs)
+    if not climb.climbing or at == len(ladder.rungs):
+        return climb, []
+    spec, limits = ladder.specs[at], rung_budget(ladder.rungs[at], budget)
+    if climb.asked.partition(":")[0] in LEARNERS:
+        reason = parse_learner(climb.asked).supports(parse_stored(spec))
+        if reason:
+            return replace(climb, unsupported=reason), []
+    return climb, [
+        Planned(spec=spec, learner=climb.asked, seed=seed, budget=limits, tau=TERMS.tau)
+        for seed in instance_seeds(base_seed, spec, seeds)
+    ]
 
 
 def instance_seeds(base: int, spec: str, seeds: int) -> tuple[int, ...]:
@@ -395,48 +451,6 @@ def certified_of(spec: str) -> Certified:
         queries=certificate.integer(asked) if asked else None,
         floor=certificate.integer("information-floor"),
     )
-
-
-def _starts(learners: Sequence[str], references: Sequence[str]) -> list[Climb]:
-    """Name every learner once, those asked for before references."""
-    climbs: dict[str, Climb] = {}
-    for reference, names in ((False, learners), (True, references)):
-        for text in names:
-            name = learner_spec(parse_learner(text))
-            one = Climb(learner=name, asked=text.strip(), reference=reference, rungs=())
-            climbs.setdefault(name, one)
-    return list(climbs.values())
-
-
-def _climb(
-    climbs: list[Climb],
-    spec: str,
-    seeds: tuple[int, ...],
-    budget: Budget,
-    do: Do,
-    progress: Callable[[int], None],
-) -> None:
-    """Do one rung for all who still climb; who has all its trials has them noted in its place."""
-    for i, climb in enumerate(climbs):
-        reason = parse_learner(climb.asked).supports(parse_stored(spec)) if climb.climbing else None
-        climbs[i] = replace(climb, unsupported=reason or climb.unsupported)
-    going = [i for i, climb in enumerate(climbs) if climb.climbing]
-    progress((len(climbs) - len(going)) * len(seeds))
-    planned = [
-        Planned(spec=spec, learner=climbs[i].asked, seed=seed, budget=budget, tau=TERMS.tau)
-        for i in going
-        for seed in seeds
-    ]
-    done: dict[int, dict[int, Trial]] = {i: {} for i in going}
-    for index, trial in do(planned):
-        place, turn = divmod(index, len(seeds))
-        i = going[place]
-        done[i][turn] = trial if isinstance(trial, Run) else _refusal(planned[index], trial)
-        if len(done[i]) == len(seeds):
-            trials = tuple(done[i][turn] for turn in range(len(seeds)))
-            found = Trials(spec=spec, budget=budget, trials=trials)
-            climbs[i] = replace(climbs[i], rungs=(*climbs[i].rungs, found))
-        progress(1)
 
 
 def _refusal(planned: Planned, error: ToolkitError) -> Refusal:
@@ -484,29 +498,24 @@ def read_stress(path: Path) -> Stress:
     require_format(data, FORMAT, path)
     try:
         found = _parsed(data)
-        reason = _unsound(found)
-        if not reason:
-            again = to_json(found)
-            if found.ladder.name in LADDERS:  # its words may be others by now
-                again["ladder"] |= {n: data["ladder"][n] for n in ("about", "references")}
-                again["ladder"]["rungs"] = [
-                    mine | {"about": theirs["about"]}
-                    for mine, theirs in zip(
-                        again["ladder"]["rungs"], data["ladder"]["rungs"], strict=True
-                    )
-                ]
-            derived = again.keys() - {"runs", "paired"}  # runs are read, not derived
-            differs = [name for name in again if name in derived and again[name] != data[name]]
-            if "paired" in data and contradiction(data["paired"], found.paired):
-                differs.append("pairs of learners")  # which earlier files do not have
-            reason = f"its {differs[0]} do not follow from its runs" if differs else None
+        again = to_json(found)
+        if found.ladder.name in LADDERS:  # its words may be others by now
+            for ours, theirs in [
+                (again["ladder"], data["ladder"]),
+                *zip(again["ladder"]["rungs"], data["ladder"]["rungs"], strict=True),
+            ]:
+                ours |= {name: theirs[name] for name in ("about", "references") if name in ours}
+        derived = again.keys() - {"runs", "paired"}  # runs are read, not derived
+        differs = [name for name in again if name in derived and again[name] != data[name]]
+        if "paired" in data and contradiction(data["paired"], found.paired):
+            differs.append("pairs of learners")  # which earlier files do not have
     except UnknownFamily as error:
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
         said = one_line(e)
         raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
-    if reason:
-        raise DamagedFile(f"{path} is damaged: {reason}")
+    if differs:
+        raise DamagedFile(f"{path} is damaged: its {differs[0]} do not follow from its runs")
     return found
 
 
@@ -549,11 +558,14 @@ class _File(msgspec.Struct, frozen=True):
 
 
 def _parsed(data: dict[str, Any]) -> Stress:
-    """Put a stress test together from the ladder, the base seed, the runs and learners' names."""
+    """Put a stress test together: its learners climb again, on the runs of the file."""
     file = msgspec.convert(data, _File)
     base, drawn = file.base_seed, file.seed_source == _DRAWN
     if drawn and base >= 1 << BITS:
         raise ValueError(f"a base seed of {base}: below 2^{BITS} are drawn")
+    names = [told.learner for told in file.learners]
+    if not names or len(set(names)) < len(names):
+        raise ValueError("it names no learner, or one twice")
     ladder = _ladder(file.ladder)
     every: list[Trial] = [*map(Run.from_json, file.runs), *file.not_run]
     trials = {(one.learner, one.spec, one.seed): one for one in every}
@@ -562,17 +574,22 @@ def _parsed(data: dict[str, Any]) -> Stress:
     climbs = []
     for told in file.learners:
         _require_lines(told.learner, told.asked, told.unsupported or "")
-        rungs = []
-        for rung, spec in zip(ladder.rungs, ladder.specs, strict=True):
-            keys = [(told.learner, spec, seed) for seed in instance_seeds(base, spec, file.seeds)]
-            if keys[0] not in trials:
+        built_in = told.asked.partition(":")[0] in LEARNERS
+        if told.learner != (learner_spec(parse_learner(told.asked)) if built_in else told.asked):
+            raise ValueError(f"{shown(told.asked)} is not {shown(told.learner)}")
+        climb = Climb(learner=told.learner, asked=told.asked, reference=told.reference, rungs=())
+        while True:
+            above, planned = next_rung(climb, ladder, file.seeds, base, file.budget)
+            keys = [(told.learner, one.spec, one.seed) for one in planned]
+            if not planned or keys[0] not in trials:
                 break
-            allowed = rung_budget(rung, file.budget)
-            mine = tuple(_within(trials.pop(key), allowed) for key in keys)
-            rungs.append(Trials(spec=spec, budget=allowed, trials=mine))
-        climbs.append(Climb(**msgspec.structs.asdict(told), rungs=tuple(rungs)))
+            climb = climb.tried(planned, (_within(trials.pop(key), planned[0]) for key in keys))
+        if planned and file.finished:
+            raise ValueError(f"{told.learner} stopped on a rung that it passed")
+        # A climb that was cut may not have looked at the rung above.
+        climbs.append(above if file.finished or told.unsupported else climb)
     if trials:
-        raise ValueError("a run belongs to no rung, learner and seed")
+        raise ValueError("a run belongs to no rung that its learner tried")
     return Stress(
         ladder=ladder,
         climbs=tuple(climbs),
@@ -585,12 +602,22 @@ def _parsed(data: dict[str, Any]) -> Stress:
     )
 
 
-def _within(trial: Trial, allowed: Budget) -> Trial:
-    """Give a run the budget of its rung: files of version 0.1.0 do not say it with each run."""
+def _within(trial: Trial, planned: Planned) -> Trial:
+    """Give a run the budget of its rung: files of version 0.1.0 do not say it with each run.
+
+    Raises ValueError for a run that cannot have been.
+    """
     if isinstance(trial, Refusal):
         return trial
+    allowed = planned.budget
     if trial.budget not in (Budget(), allowed):
         raise ValueError(f"a run on {trial.spec} had another budget than its rung")
+    for name in ("examples", "queries"):
+        most = getattr(allowed, name)
+        if most is not None and getattr(trial.usage, name) > most:
+            raise ValueError(f"a run took more {name} than its budget of {most}")
+    if reason := inconsistency(trial):
+        raise ValueError(reason)
     return replace(trial, budget=allowed)
 
 
@@ -614,58 +641,3 @@ def _require_lines(*texts: str) -> None:
     for text in texts:
         if not text.isprintable():
             raise ValueError(f"{shown(text)} is no line of text")
-
-
-def _unsound(found: Stress) -> str | None:
-    """Say why the parts of a stress test do not belong together."""
-    names = [climb.learner for climb in found.climbs]
-    if not names or len(set(names)) < len(names):
-        return "it names no learner, or one twice"
-    for climb in found.climbs:
-        if climb.asked.partition(":")[0] in LEARNERS:
-            if learner_spec(parse_learner(climb.asked)) != climb.learner:
-                return f"'{climb.asked}' is not {climb.learner}"
-        elif climb.asked != climb.learner:
-            return f"'{climb.asked}' is not {climb.learner}"
-        reason = _foreign_to(climb, found.ladder)
-        if reason:
-            return reason
-        if any(not trials.passes for trials in climb.rungs[:-1]):
-            return f"{climb.learner} went on from a rung that it never passed"
-        over = not climb.climbing or len(climb.rungs) == len(found.ladder.rungs)
-        if found.finished and not over:
-            return f"{climb.learner} stopped on a rung that it passed"
-        for trials in climb.rungs:
-            reason = next((why for run in trials.runs if (why := _bad(run, trials.budget))), None)
-            if reason:
-                return reason
-    return None
-
-
-def _foreign_to(climb: Climb, ladder: Ladder) -> str | None:
-    """Say why a climb cannot have ended, or gone on, by what its learner takes.
-
-    A learner that is not built in says it when it runs, so no climb of one ends without a trial.
-    """
-    refused: list[str | None] = [None] * len(ladder.specs)
-    if climb.asked.partition(":")[0] in LEARNERS:
-        learner = parse_learner(climb.asked)
-        refused = [learner.supports(parse_stored(spec)) for spec in ladder.specs]
-    count = len(climb.rungs)
-    if any(refused[:count]):
-        return f"{climb.learner} ran on a rung that it does not take"
-    if climb.unsupported and (count == len(refused) or climb.unsupported != refused[count]):
-        return f"that {climb.learner} does not take rung {count + 1} is not so"
-    return None
-
-
-def _bad(run: Run, budget: Budget) -> str | None:
-    """Say why a run cannot have been within a budget on its family."""
-    reason = inconsistency(run)
-    if reason:
-        return reason
-    for name in ("examples", "queries"):
-        most = getattr(budget, name)
-        if most is not None and getattr(run.usage, name) > most:
-            return f"a run took more {name} than its budget of {most}"
-    return None

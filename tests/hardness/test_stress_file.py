@@ -117,7 +117,7 @@ def test_who_ends_a_climb_must_have_said_so(tmp_path):
         forged = json.loads(json.dumps(data))
         change(forged["learners"])
         (tmp_path / "y.json").write_text(json.dumps(forged))
-        with pytest.raises(DamagedFile, match="does not take rung 2 is not so"):
+        with pytest.raises(DamagedFile, match="learners do not follow from its runs"):
             read_stress(tmp_path / "y.json")
 
     refused(lambda learners: learners[0].update(unsupported="it has better things to do"))
@@ -132,7 +132,7 @@ def test_who_ends_a_climb_must_have_said_so(tmp_path):
     forged = json.loads(json.dumps(data))
     mine(forged["learners"])
     (tmp_path / "y.json").write_text(json.dumps(forged))
-    with pytest.raises(DamagedFile, match="does not take rung 2 is not so"):
+    with pytest.raises(DamagedFile, match="stopped on a rung that it passed"):
         read_stress(tmp_path / "y.json")
 
 
