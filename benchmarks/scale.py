@@ -26,7 +26,6 @@ from gram_blocks import rows as gram_rows
 from hardness.sweep import read_text, run_sweep
 from hardness.sweep.drive import drive, run_of
 from hardness.sweep.export import export
-from hardness.sweep.plan import cells
 from hardness.sweep.pool import Engine, Finished
 from hardness.sweep.store import create, read, reopen
 
@@ -48,7 +47,7 @@ def small_runs(folder: Path) -> tuple[list[str], float]:
     """Time the same 1000 runs in a loop here, on one worker and on two; seconds of one."""
     sweep = read_text(SMALL.format(seeds=250), "small")
     group = sweep.runs[0]
-    jobs = [cell.job(seed) for seed in group.seeds for cell in cells(group)]
+    jobs = [replace(cell, seed=seed) for seed in group.seeds for cell in group.cells]
     for job in jobs[:8]:  # imports and compiled loops
         job.do()
     start = time.perf_counter()
@@ -105,7 +104,7 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
     store = folder / "million.db"
     start = time.perf_counter()
     with create(store) as writer:
-        done = next(iter(cells(sweep.runs[0]))).job(0).do()
+        done = sweep.runs[0].cells[0].do()
         engine = Engine("echo", Echo(done), None, 64)
         seen: list[float] = []
         drive(sweep, writer, engine, report=lambda _: seen.append(time.perf_counter()))
@@ -146,7 +145,7 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
 
 def store_alone(folder: Path) -> list[str]:
     """Write runs into a store in transactions of one, twenty and a thousand."""
-    job = next(iter(cells(read_text(SMALL.format(seeds=1), "small").runs[0]))).job(0)
+    job = read_text(SMALL.format(seeds=1), "small").runs[0].cells[0]
     row = run_of(job, Finished(key=job.key, result=job.do()))
     lines = []
     for size, count in ((1, 1000), (20, 20_000), (1000, 200_000)):

@@ -137,7 +137,7 @@ WRONG = [
     (SMALL.replace("d = [8, 10]", "d = []"), "", "over"),
     (SMALL.replace("parity:m=2", "partiy:m=2"), "", "parity"),
     (SMALL.replace('"lowdegree"', '"lowdegre"'), "", "lowdegree"),
-    (SMALL.replace("d = [8, 10]", 'd = "8..1000000000"'), "", "1000000 pairs"),
+    (SMALL.replace("d = [8, 10]", 'd = "8..1000000000"'), "", "at most 1000000"),
     (SMALL.replace("seeds = 2", "seeds = 10_000_000", 1), "runs", "--yes"),
     (SMALL.replace("seed = 1", "sead = 1"), "", "seed"),
     ("name = 3", "format", "hardness-sweep/1"),

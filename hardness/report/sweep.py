@@ -92,10 +92,10 @@ def _table(parts: tuple[Part, ...]) -> str:
 
 def _grams(plan: Plan) -> str:
     lines = []
-    for gram, blocks in zip(plan.sweep.grams, plan.blocks, strict=True):
+    for i, gram in enumerate(plan.sweep.grams, 1):
         size = f"{gram.members} members x {gram.samples:.4g} samples of {gram.spec}"
-        cut = count(blocks, "block") if blocks else "blocks not counted"
-        lines.append(fill(f"{gram.title}: {size}: {cut}, cost not estimated", _WIDTH))
+        cut = count(gram.parts, "block")
+        lines.append(fill(f"grams {i}: {size}: {cut}, cost not estimated", _WIDTH))
     return "\n".join(lines)
 
 

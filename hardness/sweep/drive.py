@@ -1,5 +1,7 @@
 """A sweep from its beginning, or from where it stopped: jobs go to an engine, rows to a store.
 
+sources --tasks--> engine --finished--> rows --one transaction--> store
+
 The driver is the only process that writes. It keeps the engine a few jobs ahead, writes what is
 done several times a second, each time in one transaction with the state of the sweep, and nothing
 else. So whatever is killed, the store holds what was finished, and who starts again does the rest.
@@ -20,20 +22,18 @@ from hardness.oracles import Usage
 from hardness.runs.machine import machine, versions
 from hardness.runs.rows import CertificateRow, FigureRow, PartRow, Progress, Row, SweepRow
 from hardness.runs.run import Run
-from hardness.runs.stress import BITS, TERMS, Trials, instance_seeds, rung_budget
+from hardness.runs.stress import BITS, climb_of, next_rung
 from hardness.runs.stress import Climb as Climbed
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.figures import phase
 from hardness.sweep.file import Climb, Runs, Sweep
-from hardness.sweep.gram import GramCut, gram_cut
-from hardness.sweep.jobs import CertificateJob, Job, RunJob, run_job
-from hardness.sweep.plan import cells, certificates
+from hardness.sweep.gram import GramCut
+from hardness.sweep.jobs import CertificateJob, Job, RunJob, run_job, seed_keys
 from hardness.sweep.pool import Batch, Engine, Failure, Finished, Limits
 from hardness.sweep.store import FAILED, Writer, create, read, reopen
-from hardness.upper import Outcome, learner_spec, parse_learner
+from hardness.upper import Outcome, parse_learner
 from instances.errors import AlreadyExists, ToolkitError
 from instances.limits import available_memory
-from instances.spec import parse_stored
 
 PACE = 0.2  # seconds between writings: what is done waits no longer
 _AHEAD = 2  # tasks for each slot: one at work, one waiting
@@ -42,7 +42,6 @@ _ALONE = 600.0  # seconds without any, after which nobody is waited for
 _TASK = 0.5  # seconds that a task of several short jobs takes
 _RATE = 200  # tasks a second, no more of which a scheduler is asked for
 _SHOWN = 20  # of what is missing
-_PATIENCE = 2.0  # seconds that an estimate may be late
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,62 +103,290 @@ def drive(
     report: Report = lambda progress: None,
 ) -> Ended:
     """Do all jobs of a sweep that a store lacks; raises Interrupted, with all that was finished."""
-    earlier = writer.sweep(sweep.sha256)
-    failed = writer.failed()
-    again = failed if retry else set()
-    begun = writer.keys()
-    tally = Tally(engine.slots, begun - again, failed)
-    buffer = WriteBuffer(writer, _row(sweep, earlier, engine), again)
-    sources = _sources(sweep, tally, buffer, writer)
-    in_flight = InFlight(engine, _hard_limits(sweep.limits, engine), tally)
-    missing: list[str] = []
-    try:
-        buffer.write(tally.progress())
+    return _Driver(sweep, writer, engine, retry).drive(report)
+
+
+# Who does what
+
+
+@dataclass(frozen=True)
+class Task:
+    """A job, and what its result is kept as: None where it is not kept, and is tried again."""
+
+    job: Job
+    row: Callable[[Finished], Row | None]
+
+
+# The tasks of a part of a sweep, one after another; None where none can begin before results are
+# there. The first None comes when the part has counted its jobs.
+Source = Iterator[Task | None]
+
+
+class _Driver:
+    """A sweep at work.
+
+    In the order of a job's way: from its source to the engine, back, and as a row to the store.
+    """
+
+    def __init__(self, sweep: Sweep, writer: Writer, engine: Engine, retry: bool) -> None:
+        self._sweep, self._writer, self._engine = sweep, writer, engine
+        self._earlier = writer.sweep(sweep.sha256)
+        failed = writer.failed()
+        self._again = failed if retry else set[str]()  # in the store, and to be run again
+        self._tally = Tally(writer.keys() - self._again, failed)
+        self._row = _row(sweep, self._earlier, engine)
+        self._rows: list[Row] = []  # not written yet
+        self._runs: dict[str, Run] = {}  # those of them
+        self._written = time.monotonic()
+        self._wrote = self._broken = False  # something new; nothing more, for the store took none
+        self._missing: list[str] = []
+        self._limits = _hard_limits(sweep.limits, engine)
+        self._slots = max(1, engine.slots)
+        self._asked = self._seen = time.monotonic()
+        self._flying = 0  # tasks that the engine has
+        self._back: SimpleQueue[tuple[Sequence[Task], Sequence[str], Batch]] = SimpleQueue()
+        self._landed: deque[tuple[Task, Finished]] = deque()
+        self._climbs: dict[tuple[str, str], Climbed] = {}
+        self._sources: list[Source] = [
+            *map(self._certificates, sweep.runs),
+            *map(self._cells, sweep.runs),
+            *(self._climb(climb, name) for climb in sweep.climbs for name in climb.learners),
+            *map(self._matrix, sweep.grams),
+        ]
+        for source in self._sources:
+            next(source, None)
+        self._kept = self._tally.progress()
+
+    def drive(self, report: Report) -> Ended:
+        """Do it; raises Interrupted."""
+        try:
+            self._write()
+            busy = True
+            while busy:
+                sent = self._fill()
+                busy = self._land(PACE) or sent or self._flying > 0
+                if time.monotonic() - self._written >= PACE:
+                    self._write()
+                report(self._tally.progress())
+            self._write()
+            if self._wrote or not (self._earlier and self._earlier.state == "finished"):
+                self._rows += self._figures()
+            self._write("finished")
+        except BaseException as error:
+            self._engine.abort()
+            self._land(rescue=True)
+            cut = isinstance(error, KeyboardInterrupt)
+            if not self._broken:
+                self._write("interrupted" if cut else "failed")
+            if cut or isinstance(error, ToolkitError):
+                raise Interrupted(self._kept) from error
+            raise
+        report(self._kept)
+        return Ended(progress=self._kept, missing=tuple(self._missing[:_SHOWN]))
+
+    # Where jobs come from
+
+    def _certificates(self, group: Runs) -> Source:
+        """Give the certificates of a group's specs."""
+        self._tally.plan(CertificateJob.label, [job.key for job in group.certificates])
+        yield None
+        for job in group.certificates:
+            if self._tally.begin(job.key):
+                yield Task(job, partial(_certificate_row, job))
+
+    def _cells(self, group: Runs) -> Source:
+        """Give the runs of a group: the first seed of every cell, then the second, and so on."""
+        for cell in group.cells:
+            self._tally.plan(cell.learner, list(seed_keys(cell, group.seeds)))
+        yield None
+        for seed in group.seeds:
+            for cell in group.cells:
+                if self._tally.begin(next(seed_keys(cell, (seed,)))):
+                    job = replace(cell, seed=seed)
+                    yield Task(job, partial(run_of, job))
+
+    def _climb(self, group: Climb, asked: str) -> Source:
+        """Give the runs of one learner on its way up: they are counted as rungs are reached."""
+        climb, learner = climb_of(asked), parse_learner(asked)
+        base = self._row.base_seeds[group.title]
         while True:
-            sent = in_flight.fill(sources)
-            in_flight.land(PACE)
-            landed = _take(in_flight, tally, buffer, missing)
-            if buffer.due or not in_flight.tasks:
-                buffer.write(tally.progress())
-                more = [row for source in sources for row in source.last()]
-                buffer.add(more)
-                if not (sent or landed or more or in_flight.tasks):
-                    break
-            report(tally.progress())
-        if buffer.wrote or not (earlier and earlier.state == "finished"):
-            buffer.add(_figures(sweep, sources, writer))
-        buffer.write(tally.progress(), "finished")
-    except BaseException as error:
-        engine.abort()
-        in_flight.rescue()
-        _take(in_flight, tally, buffer, missing)
-        cut = isinstance(error, KeyboardInterrupt)
-        if not buffer.broken:
-            buffer.write(tally.progress(), "interrupted" if cut else "failed")
-        if cut or isinstance(error, ToolkitError):
-            kept = buffer.kept if buffer.broken else None
-            raise Interrupted(kept or tally.progress()) from error
-        raise
-    report(tally.progress())
-    return Ended(progress=tally.progress(), missing=tuple(missing[:_SHOWN]))
+            climb, planned = next_rung(climb, group.ladder, group.seeds, base, group.budget)
+            self._climbs[group.title, asked] = climb
+            if not planned:
+                return
+            jobs = [
+                run_job(one.spec, learner, one.seed, one.budget, tau=one.tau) for one in planned
+            ]
+            self._tally.plan(climb.learner, [job.key for job in jobs])
+            if not climb.rungs:
+                yield None
+            for job in jobs:
+                if self._tally.begin(job.key):
+                    yield Task(job, partial(run_of, job))
+            trials: list[Run] = []
+            while len(trials) < len(jobs):
+                run = self._look(jobs[len(trials)].key)
+                if run:
+                    trials.append(run)
+                else:
+                    yield None
+            climb = climb.tried(planned, trials)
 
+    def _matrix(self, cut: GramCut) -> Source:
+        """Give the parts of a sampled Gram matrix, and put it together once all are there."""
+        if not self._tally.begin(cut.key):
+            self._tally.count(cut.label, cut.parts, cut.parts)
+            return
+        there, failed = self._writer.part_indices(cut.key), False
+        self._tally.count(cut.label, cut.parts, len(there))
+        yield None
 
-def _take(in_flight: "InFlight", tally: "Tally", buffer: "WriteBuffer", missing: list[str]) -> bool:
-    """Take what came back, one after the other: none is lost if this is interrupted."""
-    if not in_flight.landed:
-        return False
-    while in_flight.landed:
-        source, job, finished = in_flight.landed[0]
-        rows = source.take(job, finished)
-        buffer.add(rows)
-        if finished.failure and not rows:
-            missing.append(f"{job.label}: {finished.failure}: {finished.why}")
-        failed = finished.failure is not None or any(
-            isinstance(row, Run) and row.outcome.value in FAILED for row in rows
+        def row(index: int, finished: Finished) -> PartRow | None:
+            nonlocal failed
+            if finished.result is None:
+                failed = True  # no more are sent
+                return None
+            there.add(index)
+            return PartRow(artifact=cut.key, number=index, content=cut.content(finished.result))
+
+        for index in sorted(set(range(cut.parts)) - there):
+            if not failed:
+                yield Task(cut.part(index), partial(row, index))
+        while len(there) < cut.parts:
+            if failed:
+                return
+            yield None
+        self._write()
+        self._rows.append(cut.assemble(self._writer.parts(cut.key)))
+
+    def _look(self, key: str) -> Run | None:
+        """Find a run that is done, written or not."""
+        return self._runs.get(key) or (None if key in self._again else self._writer.run(key))
+
+    # To the engine and back
+
+    def _fill(self) -> bool:
+        """Hand over what there is room for; return whether there was anything."""
+        any_sent = False
+        while self._room and (tasks := self._several()):
+            payloads = [json.dumps({"kind": t.job.kind, **t.job.to_json()}) for t in tasks]
+            future = self._engine.submit(payloads, self._limits)
+            self._flying += 1
+            future.add_done_callback(partial(self._ended, tasks, payloads))
+            any_sent = True
+        return any_sent
+
+    def _ended(self, tasks: Sequence[Task], payloads: Sequence[str], batch: Batch) -> None:
+        self._back.put((tasks, payloads, batch))
+
+    @property
+    def _room(self) -> bool:
+        """Whether the engine should have more; raises ToolkitError where it lost all its slots."""
+        if time.monotonic() - self._asked > _ASKED:  # workers of a cluster come and go
+            there, self._asked = self._engine.slots, time.monotonic()
+            self._slots = max(1, there)
+            if there:
+                self._seen = self._asked
+            elif self._asked - self._seen > _ALONE:
+                raise ToolkitError(
+                    f"{self._engine.name} has had no workers for {_ALONE / 60:.0f} minutes: start "
+                    "some and resume"
+                )
+        return self._flying < _AHEAD * self._slots
+
+    def _several(self) -> list[Task]:
+        """Take the next task, and where jobs are short more of its source, to be done together."""
+        batch, seconds = self._engine.batch, max(_TASK, self._slots / _RATE)
+        for source in self._sources:
+            if task := next(source, None):
+                mean = self._tally.mean(task.job.label) if batch > 1 else None
+                most = max(1, min(batch, int(seconds / mean))) if mean else 1
+                tasks = [task]
+                while len(tasks) < most and (task := next(source, None)):
+                    tasks.append(task)
+                return tasks
+        return []
+
+    def _land(self, timeout: float = 0.0, rescue: bool = False) -> bool:
+        """Take what has ended, waiting for the first; return whether anything had.
+
+        rescue: after the engine was told to stop or has failed: what did not end well is neither
+        done nor a failure, and is done another time. Else raises ToolkitError if a task is lost.
+        """
+        any_landed = bool(self._landed)  # if this was interrupted before
+        while self._flying:
+            wait = 0.0 if any_landed else timeout
+            try:
+                tasks, payloads, batch = self._back.get(block=wait > 0, timeout=wait or None)
+            except Empty:
+                break
+            self._flying -= 1
+            if rescue and (batch.cancelled() or batch.exception()):
+                continue
+            any_landed = True
+            self._landed += zip(tasks, self._engine.collect(batch, payloads), strict=True)
+        while self._landed:
+            self._take(*self._landed[0])
+            self._landed.popleft()
+        return any_landed
+
+    # To the store
+
+    def _take(self, task: Task, finished: Finished) -> None:
+        """Count what became of a job, and keep it to be written."""
+        row = task.row(finished)
+        if row:
+            self._rows.append(row)
+        elif finished.failure:
+            self._missing.append(f"{task.job.label}: {finished.failure}: {finished.why}")
+        failed = finished.failure is not None
+        if isinstance(row, Run):
+            self._runs[row.key] = row
+            self._again.discard(row.key)
+            failed |= row.outcome.value in FAILED
+        self._tally.add(task.job.label, finished.seconds, failed)
+
+    def _write(
+        self, state: Literal["running", "finished", "interrupted", "failed"] = "running"
+    ) -> None:
+        """Write all rows with the state of the sweep, or none; raises ToolkitError."""
+        progress = self._tally.progress()
+        self._row = replace(
+            self._row,
+            state=state,
+            planned=progress.planned,
+            done=progress.done,
+            failed=progress.failed,
+            updated=time.time(),
+            remaining_seconds=progress.remaining,
         )
-        tally.add(job.label, finished.seconds, failed=failed)
-        in_flight.landed.popleft()
-    return True
+        try:
+            self._writer.write(self._rows, self._row)
+        except ToolkitError:
+            self._broken = True
+            raise
+        self._wrote |= bool(self._rows)
+        self._rows, self._runs, self._kept = [], {}, progress
+        self._written = time.monotonic()
+
+    def _figures(self) -> Iterator[Row]:
+        """Collect what is drawn of a finished sweep: how far each climbed, and phases."""
+        for group in self._sweep.climbs:
+            yield FigureRow(
+                name=f"{group.title} of {self._sweep.sha256[:8]}",
+                data={
+                    "ladder": group.ladder.name,
+                    "rungs": list(group.ladder.specs),
+                    "seeds": group.seeds,
+                    "base_seed": self._row.base_seeds[group.title],
+                    "climbs": [
+                        _timeless(self._climbs[group.title, name].to_json())
+                        for name in group.learners
+                    ],
+                },
+            )
+        with read(self._writer.path) as found:
+            yield phase(found.runs(), found.certificates())
 
 
 def _row(sweep: Sweep, earlier: SweepRow | None, engine: Engine) -> SweepRow:
@@ -195,198 +422,11 @@ def _hard_limits(limits: Limits, engine: Engine) -> Limits:
     return replace(limits, memory_bytes=int(0.8 * available_memory() / engine.slots))
 
 
-# Where jobs come from, and what their results become.
-
-
-class JobSource:
-    """The jobs of a part of a sweep, one after another; some become known only by results."""
-
-    def next(self) -> Job | None:
-        """Return the next job that can begin, or None where there is none now."""
-        raise NotImplementedError
-
-    def take(self, job: Job, finished: Finished) -> list[Row]:
-        """Turn the result of a job that `next` gave into rows."""
-        raise NotImplementedError
-
-    def last(self) -> list[Row]:
-        """Return rows that need all rows so far to be written, once; asked after each writing."""
-        return []
-
-
-def _sources(
-    sweep: Sweep, tally: "Tally", buffer: "WriteBuffer", writer: Writer
-) -> list[JobSource]:
-    """Lay out what is left of a sweep: certificates before runs, then climbs, then matrices."""
-    found: list[JobSource] = [Certificates(group, tally) for group in sweep.runs if group.certify]
-    found += [Cells(group, tally) for group in sweep.runs]
-    for climb in sweep.climbs:
-        base = buffer.sweep.base_seeds[climb.title]
-        found += [Climber(climb, base, name, tally, buffer.look) for name in climb.learners]
-    for gram in sweep.grams:
-        cut = gram_cut(gram.spec, gram.members, gram.samples, gram.confidence, gram.seed)
-        found.append(Matrix(cut, tally, writer))
-    return found
-
-
-class Certificates(JobSource):
-    """The certificates of a group's specs."""
-
-    def __init__(self, group: Runs, tally: "Tally") -> None:
-        """Count what there is to do."""
-        jobs = certificates(group)
-        tally.plan(CertificateJob.label, [job.key for job in jobs])
-        self._jobs = (job for job in jobs if tally.begin(job.key))
-
-    def next(self) -> Job | None:
-        """Return the next certificate to make."""
-        return next(self._jobs, None)
-
-    def take(self, job: Job, finished: Finished) -> list[Row]:
-        """Write a certificate down; nothing where there is none, so that it is tried again."""
-        assert isinstance(job, CertificateJob)
-        if finished.result is None:
-            return []
-        terms = job.to_json()["terms"]
-        return [
-            CertificateRow(key=job.key, spec=job.spec, terms=terms, certificate=finished.result)
-        ]
-
-
-class Cells(JobSource):
-    """The runs of a group: the first seed of every cell, then the second, and so on."""
-
-    def __init__(self, group: Runs, tally: "Tally") -> None:
-        """Count what there is to do."""
-        every = list(cells(group))
-        for cell in every:
-            tally.plan(cell.learner, list(cell.keys(group.seeds)))
-        self._jobs = (
-            cell.job(seed)
-            for seed in group.seeds
-            for cell in every
-            if tally.begin(next(iter(cell.keys((seed,)))))
-        )
-
-    def next(self) -> Job | None:
-        """Return the next run."""
-        return next(self._jobs, None)
-
-    def take(self, job: Job, finished: Finished) -> list[Row]:
-        """Write a run down, whatever became of it."""
-        assert isinstance(job, RunJob)
-        return [run_of(job, finished)]
-
-
-class Climber(JobSource):
-    """One learner on its way up a ladder: jobs are counted as rungs are reached."""
-
-    def __init__(
-        self,
-        group: Climb,
-        base_seed: int,
-        asked: str,
-        tally: "Tally",
-        look: Callable[[str], Run | None],
-    ) -> None:
-        """Stand on the first rung. look: finds a run that is done by its key."""
-        self.learner = parse_learner(asked)
-        self.climbed = Climbed(
-            learner=learner_spec(self.learner), asked=asked, reference=False, rungs=()
-        )
-        self.group = group
-        self.base_seed, self._tally, self._look = base_seed, tally, look
-        self._jobs: dict[str, RunJob] = {}
-        self._runs: dict[str, Run] = {}
-        self._enter()  # so that its runs are counted
-
-    @property
-    def over(self) -> bool:
-        """Whether there is no rung left to try."""
-        return not self.climbed.climbing or len(self.climbed.rungs) == len(self.group.ladder.rungs)
-
-    def next(self) -> Job | None:
-        """Return a run of this rung, or of one that follows where all of it was done before."""
-        while not self.over:
-            if not self._jobs and not self._enter():
-                return None
-            for key, job in self._jobs.items():
-                run = None if key in self._runs else self._look(key)
-                if run:
-                    self._runs[key] = run
-                elif self._tally.begin(key):
-                    return job
-            if len(self._runs) < len(self._jobs):
-                return None
-            self._leave()
+def _certificate_row(job: CertificateJob, finished: Finished) -> CertificateRow | None:
+    if finished.result is None:
         return None
-
-    def take(self, job: Job, finished: Finished) -> list[Row]:
-        """Write a run down; `next` finds it when it is asked again."""
-        assert isinstance(job, RunJob)
-        return [run_of(job, finished)]
-
-    def _enter(self) -> bool:
-        """Prepare the runs of the next rung, unless its family is not taken."""
-        at = len(self.climbed.rungs)
-        rung, spec = self.group.ladder.rungs[at], self.group.ladder.specs[at]
-        reason = self.learner.supports(parse_stored(spec))
-        if reason:
-            self.climbed = replace(self.climbed, unsupported=reason)
-            return False
-        budget = rung_budget(rung, self.group.budget)
-        seeds = instance_seeds(self.base_seed, spec, self.group.seeds)
-        jobs = [run_job(spec, self.learner, seed, budget, tau=TERMS.tau) for seed in seeds]
-        self._jobs, self._runs = {job.key: job for job in jobs}, {}
-        self._tally.plan(self.climbed.learner, list(self._jobs))
-        return True
-
-    def _leave(self) -> None:
-        """Write the trials of the rung down."""
-        job = next(iter(self._jobs.values()))
-        trials = tuple(self._runs[key] for key in self._jobs)
-        rung = Trials(spec=job.spec, budget=job.budget, trials=trials)
-        self.climbed = replace(self.climbed, rungs=(*self.climbed.rungs, rung))
-        self._jobs = {}
-
-
-class Matrix(JobSource):
-    """The parts of one sampled Gram matrix."""
-
-    def __init__(self, cut: GramCut, tally: "Tally", writer: Writer) -> None:
-        """Begin with the parts that are kept; with none, where it is put together already."""
-        self._cut, self._writer = cut, writer
-        self._over = not tally.begin(cut.key)
-        self._there = set[int]() if self._over else writer.part_indices(cut.key)
-        self._missing = iter(() if self._over else sorted(set(range(cut.parts)) - self._there))
-        self._sent: dict[str, int] = {}
-        tally.count(cut.label, cut.parts, cut.parts if self._over else len(self._there))
-
-    def next(self) -> Job | None:
-        """Return the next part that is not there."""
-        index = next(self._missing, None)
-        if index is None:
-            return None
-        part = self._cut.part(index)
-        self._sent[part.key] = index
-        return part
-
-    def take(self, job: Job, finished: Finished) -> list[Row]:
-        """Keep what a part gave; after one that could not be done no more are sent."""
-        if finished.result is None:
-            self._missing = iter(())
-            return []
-        index = self._sent[job.key]
-        self._there.add(index)
-        content = self._cut.content(finished.result)
-        return [PartRow(artifact=self._cut.key, number=index, content=content)]
-
-    def last(self) -> list[Row]:
-        """Put the parts together, once all are written."""
-        if self._over or len(self._there) < self._cut.parts:
-            return []
-        self._over = True
-        return [self._cut.assemble(self._writer.parts(self._cut.key))]
+    terms = job.terms.to_json()
+    return CertificateRow(key=job.key, spec=job.spec, terms=terms, certificate=finished.result)
 
 
 _OUTCOMES: dict[Failure, Outcome] = {
@@ -429,52 +469,29 @@ def run_of(job: RunJob, finished: Finished) -> Run:
     )
 
 
-def _figures(sweep: Sweep, sources: Sequence[JobSource], writer: Writer) -> Iterator[Row]:
-    """Collect what is drawn of a finished sweep: how far each climbed, and the phase diagram."""
-    climbers = [source for source in sources if isinstance(source, Climber)]
-    for group in sweep.climbs:
-        mine = [one for one in climbers if one.group is group]
-        yield FigureRow(
-            name=f"{group.title} of {sweep.sha256[:8]}",
-            data={
-                "ladder": group.ladder.name,
-                "rungs": list(group.ladder.specs),
-                "seeds": group.seeds,
-                "base_seed": mine[0].base_seed,
-                "climbs": [_timeless(one.climbed.to_json()) for one in mine],
-            },
-        )
-    with read(writer.path) as found:
-        yield phase(found.runs(), found.certificates())
-
-
 def _timeless(climb: dict[str, Any]) -> dict[str, Any]:
     """Leave out the medians of times: equal runs give equal data."""
     rungs = [{k: v for k, v in rung.items() if k != "median_seconds"} for rung in climb["rungs"]]
     return climb | {"rungs": rungs}
 
 
-# What the driver holds.
-
-
 class Tally:
     """What is planned, begun and done: a job counts once and begins once, whoever asks for it.
 
-    >>> tally = Tally(slots=2, begun={"x"})
+    >>> tally = Tally(begun={"x"})
     >>> tally.plan("a", ["x", "y", "z"]); tally.begin("x"), tally.begin("y")
     (False, True)
     >>> tally.add("a", 1.5); tally.at(2.0).done, tally.at(2.0).remaining
-    ({'a': 2}, 0.75)
+    ({'a': 2}, 2.0)
     """
 
-    def __init__(self, slots: int, begun: Iterable[str] = (), failed: Iterable[str] = ()) -> None:
-        """slots: jobs at once. begun: keys of jobs done before; failed: of runs that failed."""
-        self.slots, self._begun, self._before = slots, set(begun), set(failed)
+    def __init__(self, begun: Iterable[str] = (), failed: Iterable[str] = ()) -> None:
+        """begun: keys of jobs done before; failed: of runs that failed."""
+        self._begun, self._before = set(begun), set(failed)
         self._counted = set[str]()
         self._planned, self._done, self._failed = Counter[str](), Counter[str](), Counter[str]()
-        self._seconds: Counter[str] = Counter()
-        self._timed: Counter[str] = Counter()
-        self._start = self._last = time.monotonic()
+        self._seconds: dict[str, list[float]] = {}  # how many jobs were done now, and their sum
+        self._start = time.monotonic()
 
     def begin(self, key: str) -> bool:
         """Take a job on; False where it was begun before."""
@@ -500,189 +517,28 @@ class Tally:
         """Count a job that was done now."""
         self._done[label] += 1
         self._failed[label] += failed
-        self._seconds[label] += seconds  # type: ignore[assignment]
-        self._timed[label] += 1
-        self._last = time.monotonic()
+        timed = self._seconds.setdefault(label, [0, 0.0])
+        timed[0] += 1
+        timed[1] += seconds
 
     def mean(self, label: str) -> float | None:
-        """Mean seconds of a job of a label, of any where none of it was timed; None without any."""
-        timed = self._timed[label]
-        if timed:
-            return self._seconds[label] / timed
-        total = sum(self._timed.values())
-        return sum(self._seconds.values()) / total if total else None
+        """Mean seconds of the jobs of a label that were done now; None without any."""
+        timed, seconds = self._seconds.get(label, (0, 0.0))
+        return seconds / timed if timed else None
 
     def progress(self) -> Progress:
         """Sum up, now."""
-        now = time.monotonic()
-        return self.at(now - self._start, now - self._last)
+        return self.at(time.monotonic() - self._start)
 
-    def at(self, elapsed: float, quiet: float = 0.0) -> Progress:
-        """Sum up. quiet: seconds since a job ended; more than is left means that means mislead.
-
-        >>> tally = Tally(slots=1)
-        >>> tally.count("gram", 2, 0); tally.add("gram", 0.5)
-        >>> tally.at(1.0, quiet=0.1).remaining, tally.at(9.0, quiet=8.5).remaining
-        (0.5, None)
-        """
-        missing = {label: n - self._done[label] for label, n in self._planned.items()}
-        each = {label: self.mean(label) for label, n in missing.items() if n > 0}
-        left = sum(missing[label] * mean for label, mean in each.items() if mean is not None)
-        left /= self.slots
-        known = None not in each.values() and (not each or quiet <= left + _PATIENCE)
+    def at(self, elapsed: float) -> Progress:
+        """Sum up after so many seconds; what is left takes as long a job as what was done."""
+        left = self._planned.total() - self._done.total()
+        timed = sum(number for number, _ in self._seconds.values())
+        remaining = elapsed * left / timed if timed else None
         return Progress(
             planned=dict(self._planned),
             done={label: self._done[label] for label in self._planned},
             failed={label: n for label, n in self._failed.items() if n},
             elapsed=elapsed,
-            remaining=left if known else None,
+            remaining=remaining if left else 0.0,
         )
-
-
-class WriteBuffer:
-    """Rows on their way into a store, which hold until a transaction with them has ended."""
-
-    def __init__(self, writer: Writer, sweep: SweepRow, again: set[str]) -> None:
-        """Begin; again: keys of runs in the store that are to be run again."""
-        self._writer, self._again = writer, again
-        self.sweep = sweep
-        self._rows: list[Row] = []
-        self._runs: dict[str, Run] = {}
-        self._last = time.monotonic()
-        self.broken = False  # a writing went wrong: the store takes no more
-        self.wrote = False  # something that was not there
-        self.kept: Progress | None = None  # what the store holds
-
-    def add(self, rows: Iterable[Row]) -> None:
-        """Take rows to be written."""
-        for row in rows:
-            self._rows.append(row)
-            if isinstance(row, Run):
-                self._runs[row.key] = row
-                self._again.discard(row.key)
-
-    def look(self, key: str) -> Run | None:
-        """Find a run that is done, written or not."""
-        return self._runs.get(key) or (None if key in self._again else self._writer.run(key))
-
-    @property
-    def due(self) -> bool:
-        """Whether it is time to write."""
-        return time.monotonic() - self._last >= PACE
-
-    def write(
-        self,
-        progress: Progress,
-        state: Literal["running", "finished", "interrupted", "failed"] = "running",
-    ) -> None:
-        """Write all rows with the state of the sweep, or none; raises ToolkitError."""
-        self.sweep = replace(
-            self.sweep,
-            state=state,
-            planned=progress.planned,
-            done=progress.done,
-            failed=progress.failed,
-            updated=time.time(),
-            remaining_seconds=progress.remaining,
-        )
-        try:
-            self._writer.write(self._rows, self.sweep)
-        except ToolkitError:
-            self.broken = True
-            raise
-        self.wrote |= bool(self._rows)
-        self.kept = progress
-        self._rows, self._runs = [], {}
-        self._last = time.monotonic()
-
-
-Sent = tuple[JobSource, Job]
-Landed = tuple[JobSource, Job, Finished]
-
-
-class InFlight:
-    """Tasks that an engine has; whatever becomes of one comes back through one queue.
-
-    tasks: in the air. landed: jobs that have come back and are not taken yet.
-    """
-
-    def __init__(self, engine: Engine, limits: Limits, tally: Tally) -> None:
-        """Begin with none."""
-        self._engine, self._limits, self._tally = engine, limits, tally
-        self._back: SimpleQueue[tuple[Sequence[Sent], Sequence[str], Batch]] = SimpleQueue()
-        self._slots = max(1, engine.slots)
-        self._asked = self._seen = time.monotonic()
-        self.tasks = 0
-        self.landed: deque[Landed] = deque()
-
-    @property
-    def room(self) -> bool:
-        """Whether the engine should have more; raises ToolkitError where it lost all its slots."""
-        if time.monotonic() - self._asked > _ASKED:  # workers of a cluster come and go
-            there, self._asked = self._engine.slots, time.monotonic()
-            self._slots = max(1, there)
-            if there:
-                self._seen = self._asked
-            elif self._asked - self._seen > _ALONE:
-                raise ToolkitError(
-                    f"{self._engine.name} has had no workers for {_ALONE / 60:.0f} minutes: start "
-                    "some and resume"
-                )
-        return self.tasks < _AHEAD * self._slots
-
-    def fill(self, sources: Sequence[JobSource]) -> bool:
-        """Hand over what there is room for, as tasks; say whether there was anything."""
-        any_sent = False
-        while self.room and (jobs := self._several(sources)):
-            payloads = [json.dumps({"kind": job.kind, **job.to_json()}) for _, job in jobs]
-            future = self._engine.submit(payloads, self._limits)
-            self.tasks += 1
-            future.add_done_callback(partial(self._ended, jobs, payloads))
-            any_sent = True
-        return any_sent
-
-    def _ended(self, jobs: Sequence[Sent], payloads: Sequence[str], future: Batch) -> None:
-        self._back.put((jobs, payloads, future))
-
-    def _several(self, sources: Sequence[JobSource]) -> list[Sent]:
-        """Take the next job, and where jobs are short more of its source, for one task."""
-        batch, seconds = self._engine.batch, max(_TASK, self._slots / _RATE)
-        for source in sources:
-            job = source.next()
-            if job is None:
-                continue
-            mean = self._tally.mean(job.label) if batch > 1 else None
-            most = max(1, min(batch, int(seconds / mean))) if mean else 1
-            sent: list[Sent] = [(source, job)]
-            while len(sent) < most and (job := source.next()):
-                sent.append((source, job))
-            return sent
-        return []
-
-    def land(self, timeout: float) -> None:
-        """Wait for tasks to end, at most so many seconds; raises ToolkitError if any is lost."""
-        wait = timeout
-        while self.tasks:
-            try:
-                jobs, payloads, future = self._back.get(block=wait > 0, timeout=wait or None)
-            except Empty:
-                break
-            wait = 0.0
-            self.tasks -= 1
-            self._collect(jobs, payloads, future)
-
-    def rescue(self) -> None:
-        """Take what has ended by now, after the engine was told to stop or has failed."""
-        while self.tasks:
-            try:
-                jobs, payloads, future = self._back.get_nowait()
-            except Empty:
-                break
-            self.tasks -= 1
-            # Else it is neither done nor a failure: it is done again another time.
-            if not future.cancelled() and future.exception() is None:
-                self._collect(jobs, payloads, future)
-
-    def _collect(self, jobs: Sequence[Sent], payloads: Sequence[str], future: Batch) -> None:
-        finished = self._engine.collect(future, payloads)
-        self.landed += [(s, j, f) for (s, j), f in zip(jobs, finished, strict=True)]

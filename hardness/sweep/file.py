@@ -1,4 +1,4 @@
-"""Sweep files: TOML with specs, learners, seeds and budgets, read into a Sweep.
+"""Sweep files: TOML with specs, learners, seeds and budgets, read into the jobs of a Sweep.
 
 Every mistake is one line with the file and the key. Nothing that a file names is executed
 here: a user's learner is known by its name until it runs, in a process of its own.
@@ -7,7 +7,6 @@ here: a user's learner is known by its name until it runs, in a process of its o
 import hashlib
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,6 +24,8 @@ from hardness.lower.grams import grams_of
 from hardness.oracles import Budget
 from hardness.runs.ranges import numbers
 from hardness.runs.run import OracleName
+from hardness.sweep.gram import GramCut, gram_cut
+from hardness.sweep.jobs import CertificateJob, RunJob, run_job
 from hardness.sweep.pool import Limits
 from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
 from hardness.upper.isolated import Foreign
@@ -33,50 +34,50 @@ from instances.family import Family
 from instances.ladders import Ladder, ladder, ladder_of
 from instances.limits import bytes_of
 from instances.parameters import fraction, key_values, listed, plain, split_list
-from instances.spec import kind_of, parse_stored
+from instances.spec import file_of, kind_of, parse_stored
 from instances.strict import one_line, read_bytes, shown
 from instances.userfile import split
 
 FORMAT = "hardness-sweep/1"
 MOST_RUNS = 10**7  # without --yes
 _MOST_BYTES = 1 << 20
-_MOST_PAIRS = 10**6  # of a spec and a learner: they are listed
-_MOST_BUDGETS = 1000
+_MOST_CELLS = 10**6  # they are listed
 _MOST_TRIALS = 1000  # of a rung
+# A key of n parts takes tomllib n^2 steps.
 _LONG_KEY = re.compile(r"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){100}")
-_LONG_NUMBER = re.compile(r"[0-9](?:_?[0-9]){1000}")
 
 
 # What a file says, checked and with defaults in place.
 
 
 @dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """A learner that does not take some specs of a group: how many, and the first reason."""
+
+    learner: str
+    specs: int
+    reasons: int  # that differ
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Runs:
     """Every learner on every spec, seed and budget.
 
-    pairs: (spec, learner) that can run, canonical, in the order of the file. left_out: (learner,
-    reason, number of specs) of those that cannot. certify: whether specs of families with exact
-    evidence are certified too, for `terms`.
+    cells: the job of seed 0 for each spec, learner that takes it, and budget, in the order of the
+    file. certificates: of the specs with exact evidence, unless the file wants none.
     """
 
     title: str  # as in messages: "runs 1"
-    pairs: Sequence[tuple[str, str]]
+    cells: tuple[RunJob, ...]
     seeds: range | tuple[int, ...]
-    budgets: tuple[Budget, ...]
-    oracle: OracleName = "samples"
-    tau: Fraction = Fraction(1, 10)
-    certify: bool = True
-    left_out: tuple[tuple[str, str, int], ...] = ()
-
-    @property
-    def terms(self) -> Terms:
-        """What certificates are about."""
-        return Terms(tau=self.tau)
+    certificates: tuple[CertificateJob, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def count(self) -> int:
         """How many runs there are."""
-        return len(self.pairs) * len(self.seeds) * len(self.budgets)
+        return len(self.cells) * len(self.seeds)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,18 +102,6 @@ class Climb:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gram:
-    """A sampled Gram matrix of members of a family, in blocks of members and samples."""
-
-    title: str
-    spec: str
-    members: int
-    samples: int
-    confidence: float
-    seed: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class Sweep:
     """A sweep: its groups in the order of the file, and the hard limits of every attempt.
 
@@ -124,7 +113,7 @@ class Sweep:
     text: str  # of the file
     runs: tuple[Runs, ...] = ()
     climbs: tuple[Climb, ...] = ()
-    grams: tuple[Gram, ...] = ()
+    grams: tuple[GramCut, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -144,11 +133,14 @@ _Line = Annotated[str, msgspec.Meta(min_length=1, max_length=1000)]
 _Count = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 _Natural = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _Seconds = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
+_Some = msgspec.Meta(min_length=1)
 _None = Literal["none"]
 _Number = int | float | str  # exact where it is a text, as "1/10"
-_Seeds = _Count | str | Annotated[list[_Natural], msgspec.Meta(min_length=1)]
-_Values = _Number | Annotated[list[_Number], msgspec.Meta(min_length=1)]
-_Over = Annotated[dict[str, Any], msgspec.Meta(min_length=1)]  # of _Values
+_Seeds = _Count | str | Annotated[list[_Natural], _Some]
+_Values = _Number | Annotated[list[_Number], _Some]
+_Over = Annotated[dict[str, Any], _Some]  # of _Values
+_Counts = _Count | Annotated[list[_Count | _None], _Some] | _None
+_Times = _Seconds | Annotated[list[_Seconds | _None], _Some] | _None
 
 
 class _Table(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -160,38 +152,35 @@ class _Varied(_Table, frozen=True, kw_only=True):
     over: _Over | None = None
 
 
-_Learners = Annotated[list[_Line | _Varied], msgspec.Meta(min_length=1)] | _Line | _Varied
-
-
 class _Budget(_Table, frozen=True):
-    examples: _Count | list[_Count | _None] | _None | None = None
-    queries: _Count | list[_Count | _None] | _None | None = None
-    seconds: _Seconds | list[_Seconds | _None] | _None | None = None
-    cpu_seconds: _Seconds | list[_Seconds | _None] | _None | None = None
-    memory: int | str | list[int | str] | None = None
+    examples: _Counts | None = None
+    queries: _Counts | None = None
+    seconds: _Times | None = None
+    cpu_seconds: _Times | None = None
+    memory: int | str | Annotated[list[int | str], _Some] | None = None
 
 
-class _Shared(_Table, frozen=True):
+class _Group(_Table, frozen=True):
+    seeds: _Seeds | None = None
+    learners: Annotated[list[_Line | _Varied], _Some] | _Line | _Varied | None = None
+    budget: _Budget = _Budget()
+
+
+class _Shared(_Group, frozen=True):
     tau: _Number | None = None
     oracle: _Line | None = None
-    seeds: _Seeds | None = None
-    learners: _Learners | None = None
     certify: bool | None = None
-    budget: _Budget = _Budget()
 
 
 class _Runs(_Shared, frozen=True, kw_only=True):
-    spec: _Line | Annotated[list[_Line], msgspec.Meta(min_length=1)]
+    spec: _Line | Annotated[list[_Line], _Some]
     over: _Over | None = None
 
 
-class _Climb(_Table, frozen=True):
+class _Climb(_Group, frozen=True):
     ladder: _Line | None = None
     rungs: list[_Line] | None = None
-    learners: _Learners | None = None
-    seeds: _Seeds | None = None
     seed: _Natural | None = None
-    budget: _Budget = _Budget()
 
 
 class _Gram(_Table, frozen=True, kw_only=True):
@@ -217,8 +206,8 @@ class _File(_Shared, frozen=True, kw_only=True):
     grams: list[_Gram] = []
 
 
-_KEYS = {k for kind in (_File, _Runs, _Climb, _Gram, _Limits, _Budget, _Varied)
-         for k in kind.__struct_fields__}  # fmt: skip
+_KEYS = {key for kind in (_File, _Runs, _Climb, _Gram, _Limits, _Budget, _Varied)
+         for key in kind.__struct_fields__}  # fmt: skip
 
 
 # Reading.
@@ -248,11 +237,9 @@ def read_text(text: str, where: str) -> Sweep:
     15
     """
     try:
-        return _sweep(_typed(_parsed(text)), text)
+        return _sweep(_convert(_parsed(text), _File), text)
     except UsageError as error:
-        path = getattr(error, "path", ())
-        key = f"{_named(path)}: " if path else ""
-        raise UsageError(f"{where}: {key}{one_line(error, 900)}") from error
+        raise UsageError(f"{where}: {one_line(error, 900)}") from error
 
 
 def require_count(sweep: Sweep, yes: bool = False) -> None:
@@ -268,98 +255,68 @@ def _parsed(text: str) -> dict[str, Any]:
     """Parse TOML, its numbers exactly."""
     if _LONG_KEY.search(text):
         raise UsageError("a key of over 100 parts given: sweep files have none such")
-    if found := _LONG_NUMBER.search(text):
-        line = text.count("\n", 0, found.start()) + 1
-        raise UsageError(f"line {line}: a number of over 1000 digits given")
     try:
-        return tomllib.loads(text, parse_float=_decimal)
+        data = tomllib.loads(text, parse_float=_decimal)
     except RecursionError as error:
         raise UsageError("its values are nested too deep for a sweep file") from error
     except ValueError as error:  # which says the line and the column
         raise UsageError(f"{one_line(error)[:200]}: mend the TOML") from error
+    if data.get("format") != FORMAT:
+        given = shown(data["format"]) if "format" in data else "nothing"
+        raise UsageError(f'format: {given} given: this version reads format = "{FORMAT}"')
+    return data
 
 
-def _typed(data: dict[str, Any]) -> _File:
-    """Hold the tables of a file against what may stand in one."""
-    stated = data.get("format", FORMAT)
-    if "format" not in data:
-        raise UsageError(f'format = "{FORMAT}" must stand in the file')
-    if stated != FORMAT:
-        raise _Misplaced(f"{shown(stated)} given: this version reads {FORMAT!r}", ("format",))
-    found: _File = _convert(data, _File)
-    if not (found.runs or found.climbs or found.grams):
-        raise UsageError("there is no group: write [[runs]], [[climbs]] or [[grams]]")
-    return found
+class _Misplaced(UsageError):
+    """A mistake that is said with its key."""
 
 
-def _convert(data: Any, kind: Any) -> Any:
-    """Hold a value against a type; raises UsageError with the path of what is none."""
+@contextmanager
+def _at(*keys: str) -> Iterator[None]:
+    """Say the key of a mistake that is found inside, unless it is said already."""
+    try:
+        yield
+    except _Misplaced:
+        raise
+    except UsageError as error:
+        raise _Misplaced(f"{'.'.join(filter(None, keys))}: {error}") from error
+
+
+def _convert(data: Any, kind: Any, key: str = "") -> Any:
+    """Hold a value against a type; raises UsageError with the key, counted from 1 in lists."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
-        said, _, place = _WORDS.sub("", str(error)).partition(" - at `$")
-        path = tuple(int(n) if n else key for key, n in _STEP.findall(place))
-        given = reduce(lambda inner, step: inner[step], path, data)
-        if not isinstance(given, dict | list):
+        said, _, place = str(error).partition(" - at `$")
+        steps = _STEP.findall(place)
+        given = reduce(lambda inner, step: inner[step[0] or int(step[1])], steps, data)
+        key += "".join(f".{name}" if name else f"[{int(index) + 1}]" for name, index in steps)
+        if found := _UNKNOWN.search(said):
+            key += f".{found[1][:40]}"
+            said = str(unknown("key", found[1][:40], sorted(_KEYS)))
+        elif not isinstance(given, dict | list):
             said = f"{shown(given)} given: {said}"
-        if key := _UNKNOWN.search(said):
-            path, said = (*path, key[1]), str(unknown("key", key[1][:40], sorted(_KEYS)))
-        raise _Misplaced(said, path) from error
+        said = said.removeprefix("Object ").replace(" | null", "")
+        raise _Misplaced(f"{key.strip('.')}: {said}" if key else said) from error
 
 
-_WORDS = re.compile(r" \| null|^Object (?=missing)")
 _STEP = re.compile(r"\.([^.\[`]+)|\[([0-9]+)\]")
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 
 
-class _Misplaced(UsageError):
-    """A mistake at a key; `path` leads to it through tables and lists."""
-
-    def __init__(self, said: str, path: tuple[str | int, ...]) -> None:
-        super().__init__(said)
-        self.path = path
-
-
-@contextmanager
-def _at(*path: str | int) -> Iterator[None]:
-    """Put a key before the path of any mistake that is found within."""
-    try:
-        yield
-    except UsageError as error:
-        raise _Misplaced(str(error), (*path, *getattr(error, "path", ()))) from error
-
-
-def _named(path: Sequence[str | int]) -> str:
-    """Write the name of a key; groups and elements of lists are counted from 1.
-
-    >>> _named(("runs", 1, "budget", "examples"))
-    'runs[2].budget.examples'
-    """
-    out = ""
-    for step in path:
-        plain_word = isinstance(step, str) and re.fullmatch(r"[\w-]{1,40}", step, re.ASCII)
-        part = f"[{step + 1}]" if isinstance(step, int) else step if plain_word else shown(step)
-        out += f".{part}" if out and isinstance(step, str) else part
-    return out
-
-
 def _sweep(file: _File, text: str) -> Sweep:
-    """Make what a file says; defaults are read even where every group says otherwise."""
-    _seeds(file.seeds), _tau(file.tau), _budgets(file.budget)
-    runs, climbs, grams = [], [], []
-    for i, one in enumerate(file.runs):
-        with _at("runs", i):
-            runs.append(_runs(one, file, f"runs {i + 1}"))
-    for i, two in enumerate(file.climbs):
-        with _at("climbs", i):
-            climbs.append(_climb(two, file, f"climbs {i + 1}"))
-    for i, three in enumerate(file.grams):
-        with _at("grams", i):
-            grams.append(_gram(three, f"grams {i + 1}"))
+    """Make what a file says."""
+    if not (file.runs or file.climbs or file.grams):
+        raise UsageError("there is no group: write [[runs]], [[climbs]] or [[grams]]")
+    top = _stated(file)
     sweep = Sweep(
-        name=file.name, text=text, runs=tuple(runs), climbs=tuple(climbs), grams=tuple(grams)
+        name=file.name,
+        text=text,
+        runs=tuple(_runs(one, top, i) for i, one in enumerate(file.runs, 1)),
+        climbs=tuple(_climb(one, top, i) for i, one in enumerate(file.climbs, 1)),
+        grams=tuple(_gram(one, f"grams[{i}]") for i, one in enumerate(file.grams, 1)),
     )
-    with _at("limits", "memory"):
+    with _at("limits.memory"):
         limits = Limits(
             seconds=file.limits.seconds or usual_seconds(sweep),
             memory_bytes=_size(file.limits.memory),
@@ -368,113 +325,140 @@ def _sweep(file: _File, text: str) -> Sweep:
     return replace(sweep, limits=limits)
 
 
-def _runs(group: _Runs, top: _File, title: str) -> Runs:
-    tau, seeds = _tau(group.tau, top.tau), _seeds(group.seeds, top.seeds)
-    oracle = group.oracle or top.oracle or "samples"
-    certify = top.certify if group.certify is None else group.certify
-    if oracle not in get_args(OracleName):
-        said = str(unknown("oracle", oracle[:40], get_args(OracleName)))
-        raise _Misplaced(said, ("oracle",))
-    budgets = _budgets(top.budget, group.budget)
-    named = _learners(group.learners, top.learners)
-    axes = _axes(group.over)
-    specs = group.spec if isinstance(group.spec, list) else [group.spec]
+_Stated = dict[str, Any]  # what stands in one table; `limits` lists the values of each limit
+_USUAL: _Stated = {"oracle": "samples", "certify": True, "tau": Fraction(1, 10), "limits": {}}
+
+
+def _stated(table: _Group, key: str = "") -> _Stated:
+    """Read what may stand above all groups or in one."""
+    found: _Stated = {"limits": _limits(table.budget, key)}
+    if table.seeds is not None:
+        with _at(key, "seeds"):
+            found["seeds"] = _seeds(table.seeds)
+    if table.learners is not None:
+        found["learners"] = _learners(table.learners, key)
+    if not isinstance(table, _Shared):
+        return found
+    if table.certify is not None:
+        found["certify"] = table.certify
+    if table.tau is not None:
+        with _at(key, "tau"):
+            found["tau"] = Terms(tau=_exact(table.tau, "tau")).tau
+    if table.oracle is not None:
+        with _at(key, "oracle"):
+            if table.oracle not in get_args(OracleName):
+                raise unknown("oracle", table.oracle[:40], get_args(OracleName))
+        found["oracle"] = table.oracle
+    return found
+
+
+def _runs(group: _Runs, top: _Stated, number: int) -> Runs:
+    key = f"runs[{number}]"
+    own = _stated(group, key)
+    given = {**_USUAL, **top, **own, "limits": {**top["limits"], **own["limits"]}}
+    learners, seeds = _required_learners(given, key), given.get("seeds", range(1))
+    axes = _axes(group.over, key)
+    specs = [group.spec] if isinstance(group.spec, str) else group.spec
     wide = len(specs) * prod(map(len, axes.values()))
-    if wide * len(named) > _MOST_PAIRS:
+    budgets = prod(map(len, given["limits"].values()))
+    count = wide * len(learners) * budgets
+    if count > _MOST_CELLS:
         raise _Misplaced(
-            f"{wide} specs x {len(named)} learners, {wide * len(named) * len(seeds)} runs, given: "
-            f"at most {_MOST_PAIRS} pairs of a spec and a learner stand in a group",
-            ("over",),
+            f"{key}.over: {wide} specs x {len(learners)} learners x {budgets} budgets, "
+            f"{count * len(seeds)} runs, given: at most {_MOST_CELLS} of a spec, a learner and a "
+            "budget stand in a group"
         )
-    pairs: dict[tuple[str, str], None] = {}
-    refused: Counter[tuple[str, str]] = Counter()
-    seen = set[str]()
-    for i, spec in enumerate(specs):
-        with _at("spec", *(() if isinstance(group.spec, str) else (i,))):
-            _refuse_file(spec)
-        with _at(*(("over",) if axes else ("spec", i) if len(specs) > 1 else ("spec",))):
-            for family in _families(spec, axes):
-                if family.spec in seen:
-                    continue
-                seen.add(family.spec)
-                for name, learner in named.items():
-                    if reason := learner.supports(family):
-                        refused[name, reason] += 1
-                    else:
-                        pairs[family.spec, name] = None
-    if not pairs:
-        why_not = [f"{name.partition(':')[0]}: {why}" for name, why in refused]
-        raise UsageError(f"nothing can run: {'; '.join(why_not[:3])}")
+    how = {name: given[name] for name in ("oracle", "tau")}
+    first, *more = _budgets(given["limits"])
+    cells: list[RunJob] = []
+    certificates: list[CertificateJob] = []
+    refused: dict[str, list[str]] = {}
+    for family in _families(group.spec, axes, key):
+        before = len(cells)
+        for learner in learners.values():
+            if reason := learner.supports(family):
+                refused.setdefault(learner_spec(learner), []).append(reason)
+                continue
+            job = run_job(family, learner, 0, first, **how)
+            cells += [job, *(replace(job, budget=budget) for budget in more)]
+        if given["certify"] and len(cells) > before and family.hardness.evidence == "exact":
+            certificates.append(
+                CertificateJob(
+                    spec=family.spec,
+                    terms=Terms(tau=given["tau"]),
+                    revision=family.revision,
+                    file=file_of(family.name),
+                )
+            )
+    if not cells:
+        why_not = [f"{name.partition(':')[0]}: {why[0]}" for name, why in refused.items()]
+        raise _Misplaced(f"{key}: nothing can run: {'; '.join(why_not[:3])}")
     return Runs(
-        title=title,
-        pairs=tuple(pairs),
+        title=f"runs {number}",
+        cells=tuple(cells),
         seeds=seeds,
-        budgets=budgets,
-        oracle="exact" if oracle == "exact" else "samples",
-        tau=tau,
-        certify=certify is not False,
-        left_out=tuple((name, why, count) for (name, why), count in refused.items()),
+        certificates=tuple(certificates),
+        left_out=tuple(
+            LeftOut(learner=name, specs=len(why), reasons=len(set(why)), why=why[0])
+            for name, why in refused.items()
+        ),
     )
 
 
-def _climb(group: _Climb, top: _File, title: str) -> Climb:
+def _climb(group: _Climb, top: _Stated, number: int) -> Climb:
     """Read [[climbs]]: rungs have budgets of their own, so that the default one is not theirs."""
-    budgets = _budgets(group.budget)
-    if len(budgets) > 1:
-        said = "a climb has one budget: write [[climbs]] for each of them"
-        raise _Misplaced(said, ("budget",))
-    count = len(_seeds(group.seeds, top.seeds, 5))
+    key = f"climbs[{number}]"
+    own = _stated(group, key)
+    given = {**top, **own}
+    budget, *more = _budgets(own["limits"])
+    if more:
+        raise _Misplaced(f"{key}.budget: a climb has one budget: write [[climbs]] for each of them")
+    count = len(given.get("seeds", range(5)))
     if count > _MOST_TRIALS:
-        said = f"{count} seeds of a rung given: at most {_MOST_TRIALS}"
-        raise _Misplaced(said, ("seeds",))
-    chosen = _ladder(group)
-    named = _learners(group.learners, top.learners)
+        raise _Misplaced(f"{key}.seeds: {count} of a rung given: at most {_MOST_TRIALS}")
+    chosen = _ladder(group, key)
+    learners = _required_learners(given, key)
     first = parse_stored(chosen.specs[0])
-    reasons = {name: learner.supports(first) for name, learner in named.items()}
+    reasons = {name: learner.supports(first) for name, learner in learners.items()}
     if all(reasons.values()):
         said = next(f"{name}: {why}" for name, why in reasons.items())
-        raise UsageError(f"no learner can run on the first rung, {first.spec}: {said}")
+        raise _Misplaced(f"{key}: no learner can run on the first rung, {first.spec}: {said}")
     return Climb(
-        title=title,
+        title=f"climbs {number}",
         ladder=chosen,
-        learners=tuple(named),
+        learners=tuple(learners),
         seeds=count,
         base_seed=group.seed,
-        budget=budgets[0],
+        budget=budget,
     )
 
 
-def _ladder(group: _Climb) -> Ladder:
-    if group.ladder is not None and group.rungs is None:
-        with _at("ladder"):
+def _ladder(group: _Climb, key: str) -> Ladder:
+    if (group.ladder is None) is (group.rungs is None):
+        raise _Misplaced(f"{key}: a climb needs `ladder` or `rungs`, one of the two")
+    if group.ladder is not None:
+        with _at(key, "ladder"):
             return ladder(group.ladder)
-    if group.rungs is None or group.ladder is not None:
-        raise UsageError("a climb needs `ladder` or `rungs`, one of the two")
-    for i, spec in enumerate(group.rungs):
-        with _at("rungs", i):
-            _refuse_file(spec)
-            parse_stored(spec)
-    with _at("rungs"):
-        return ladder_of(group.rungs)
+    rungs = group.rungs or []
+    for i, spec in enumerate(rungs, 1):
+        with _at(key, f"rungs[{i}]"):
+            _stored(spec)
+    with _at(key, "rungs"):
+        return ladder_of(rungs)
 
 
-def _gram(group: _Gram, title: str) -> Gram:
+def _gram(group: _Gram, key: str) -> GramCut:
     """Read [[grams]]: families of parities, profiles and LWE-style ones."""
-    with _at("spec"):
-        _refuse_file(group.spec)
-        family = parse_stored(group.spec)
+    with _at(key, "spec"):
+        family = _stored(group.spec)
         grams_of(family)
     if family.size is not None and group.members > family.size:
-        said = f"{group.members} given: at most the {family.size} members of {family.spec[:80]}"
-        raise _Misplaced(said, ("members",))
-    return Gram(
-        title=title,
-        spec=family.spec,
-        members=group.members,
-        samples=group.samples,
-        confidence=group.confidence,
-        seed=group.seed,
-    )
+        raise _Misplaced(
+            f"{key}.members: {group.members} given: at most the {family.size} members of "
+            f"{family.spec[:80]}"
+        )
+    with _at(key):
+        return gram_cut(family.spec, group.members, group.samples, group.confidence, group.seed)
 
 
 def usual_seconds(sweep: Sweep) -> float:
@@ -482,9 +466,9 @@ def usual_seconds(sweep: Sweep) -> float:
 
     At least an hour where some run has no budget of seconds, or a Gram matrix is asked for.
     """
-    given = [b.seconds for group in sweep.runs for b in group.budgets]
+    given = {job.budget.seconds for group in sweep.runs for job in group.cells}
     for one in sweep.climbs:
-        given += [one.budget.seconds or rung.seconds for rung in one.ladder.rungs]
+        given |= {one.budget.seconds or rung.seconds for rung in one.ladder.rungs}
     most = 4 * max((s for s in given if s is not None), default=0.0) + 60
     return max(3600.0, most) if None in given or not given or sweep.grams else most
 
@@ -494,80 +478,96 @@ def usual_seconds(sweep: Sweep) -> float:
 _Axes = dict[str, Sequence[Any]]  # values by parameter: a range is not made a list
 
 
-def _axes(over: _Over | None) -> _Axes:
+def _axes(over: _Over | None, key: str) -> _Axes:
     """Read the values of every parameter under `over`."""
     found: _Axes = {}
-    for key, given in (over or {}).items():
-        with _at("over", key):
-            found[key] = _values(_convert(given, _Values), key)
+    for name, given in (over or {}).items():
+        place = f"{key}.over.{name[:40]}"
+        with _at(place):
+            found[name] = _values(_convert(given, _Values, place), name)
     return found
 
 
-def _values(given: Any, key: str) -> Sequence[Any]:
+def _values(given: Any, name: str) -> Sequence[Any]:
     """Read the values of one parameter: a range or a list as text, or a list of values."""
     if isinstance(given, str):
-        found = numbers(given, key)
+        found = numbers(given, name)
         if found is not None:
             return found
         if ".." in given:
             raise UsageError(f"{shown(given)} given: write 8..20, 8..20..4, 8..64..*2 or a list")
     listed = given if isinstance(given, list) else [given]
-    every = [split_list(one) if isinstance(one, str) else [_exact(one, key)] for one in listed]
+    every = [split_list(one) if isinstance(one, str) else [_exact(one, name)] for one in listed]
     return tuple(value for some in every for value in some)
 
 
 def _filled(axes: _Axes) -> Iterator[dict[str, str]]:
     """List the values of every parameter together, the last one varying first."""
     for chosen in product(*axes.values()):
-        yield {key: plain(value) for key, value in zip(axes, chosen, strict=True)}
+        yield {name: plain(value) for name, value in zip(axes, chosen, strict=True)}
 
 
-def _refuse_file(spec: str) -> None:
+def _stored(spec: str) -> Family:
+    """Make the family of a spec; raises UsageError for one that would execute a file."""
     if split(spec) is not None:
         raise UsageError(
             f"'{spec[:200]}' given: no file is executed that a sweep names: give --family "
             "path.py:Name, and here the family's own name"
         )
+    return parse_stored(spec)
 
 
-def _families(spec: str, axes: _Axes) -> Iterator[Family]:
-    """Make the families of a spec over its axes; raises UsageError for the first that is none."""
-    if not axes:
-        yield parse_stored(spec)
-        return
+def _families(given: str | list[str], axes: _Axes, key: str) -> Iterator[Family]:
+    """Make the families of specs over the axes, each once; raises UsageError for a wrong one."""
+    seen = set[str]()
+    for i, spec in enumerate([given] if isinstance(given, str) else given, 1):
+        place = "spec" if isinstance(given, str) else f"spec[{i}]"
+        with _at(key, "over" if axes and split(spec) is None else place):
+            for chosen in _filled(axes):
+                family = _stored(_with(*_kind(spec), chosen) if axes else spec)
+                if family.spec not in seen:
+                    seen.add(family.spec)
+                    yield family
+
+
+def _kind(spec: str) -> tuple[str, str, list[str]]:
+    """Return the name, the parameters given and the names of all parameters of a spec."""
     name, _, rest = spec.partition(":")
     if kind_of(name) is None:  # of the catalog
-        name, _, rest = parse_stored(spec).spec.partition(":")
+        name, _, rest = _stored(spec).spec.partition(":")
     kind: Any = kind_of(name)
-    for chosen in _filled(axes):
-        yield parse_stored(_with(name, rest, [f.name for f in listed(kind)], chosen))
+    return name, rest, [f.name for f in listed(kind)]
 
 
 def _with(name: str, rest: str, keys: list[str], chosen: dict[str, str]) -> str:
     """Write a name with its own parameters and chosen ones; raises UsageError for unknown ones."""
     for key in chosen:
         if key not in keys:
-            raise _Misplaced(str(unknown(f"parameter of {name}", key[:40], keys)), (key,))
+            raise unknown(f"parameter of {name}", key[:40], keys)
     every = {**key_values(rest, name, keys), **chosen}
     return f"{name}:{','.join(f'{key}={value}' for key, value in every.items())}"
 
 
-def _learners(own: _Learners | None, default: _Learners | None) -> dict[str, Learner]:
-    """Make the learners of a group by their canonical names, each once."""
-    given = default if own is None else own
-    if given is None:
-        raise UsageError("learners is missing: write learners = [...]")
+def _learners(given: list[str | _Varied] | str | _Varied, key: str) -> dict[str, Learner]:
+    """Make the learners of a table by their canonical names, each once."""
     found: dict[str, Learner] = {}
-    for i, one in enumerate(given if isinstance(given, list) else [given]):
-        with _at("learners", i):
-            text, over = (one, None) if isinstance(one, str) else (one.learner, one.over)
-            axes = _axes(over)
-            if prod(map(len, axes.values())) > _MOST_PAIRS:
-                raise UsageError(f"over {_MOST_PAIRS} learners given: ask for fewer values")
-            with _at(*(("over",) if axes else ())):
-                for chosen in _filled(axes):
-                    learner = _learner(text, chosen)
-                    found[learner_spec(learner)] = learner
+    for i, one in enumerate(given if isinstance(given, list) else [given], 1):
+        place = f"{key}.learners[{i}]".strip(".")
+        text, over = (one, None) if isinstance(one, str) else (one.learner, one.over)
+        axes = _axes(over, place)
+        with _at(place, "over" if axes else ""):
+            if prod(map(len, axes.values())) > _MOST_CELLS:
+                raise UsageError(f"over {_MOST_CELLS} learners given: ask for fewer values")
+            for chosen in _filled(axes):
+                learner = _learner(text, chosen)
+                found[learner_spec(learner)] = learner
+    return found
+
+
+def _required_learners(given: _Stated, key: str) -> dict[str, Learner]:
+    if "learners" not in given:
+        raise _Misplaced(f"{key}: learners is missing: write learners = [...]")
+    found: dict[str, Learner] = given["learners"]
     return found
 
 
@@ -594,46 +594,36 @@ def _learner(text: str, chosen: dict[str, str]) -> Learner:
 # Numbers.
 
 
-def _tau(own: Any, default: Any = None) -> Fraction:
-    given = default if own is None else own
-    with _at("tau"):
-        return Terms(tau=Fraction(1, 10) if given is None else _exact(given, "tau")).tau
-
-
-def _seeds(own: Any, default: Any = None, usual: int = 1) -> range | tuple[int, ...]:
+def _seeds(given: Any) -> range | tuple[int, ...]:
     """Read seeds: 5 for 0..4, "3..7", or a list."""
-    given = default if own is None else own
     if isinstance(given, list):
         return tuple(dict.fromkeys(given))
     if not isinstance(given, str):
-        return range(given or usual)
-    with _at("seeds"):
-        found = numbers(given, "seeds") or ()
-        if not found or not all(isinstance(v, int) for v in found[:1000]):
-            raise UsageError(f"{shown(given)} given: a range such as 3..7 is needed")
-        return found  # type: ignore[return-value]
+        return range(given)
+    found = numbers(given, "seeds") or ()
+    if not found or not all(isinstance(v, int) for v in found[:1000]):
+        raise UsageError(f"{shown(given)} given: a range such as 3..7 is needed")
+    return found  # type: ignore[return-value]
 
 
-def _budgets(*tables: _Budget) -> tuple[Budget, ...]:
-    """List every combination of limits; a later table's take the place of an earlier one's."""
-    lists: dict[str, tuple[Any, ...]] = {}
-    for table in tables:
-        for key in table.__struct_fields__:
-            given = getattr(table, key)
-            if given is None:
-                continue
-            every = dict.fromkeys(given if isinstance(given, list) else [given])
-            with _at("budget", key):
-                values = tuple(_size(one) if key == "memory" else one for one in every)
-            lists["memory_bytes" if key == "memory" else key] = values
-    count = prod(map(len, lists.values()))
-    if not 0 < count <= _MOST_BUDGETS:
-        said = f"{count} budgets given: at least 1 and at most {_MOST_BUDGETS} of a group"
-        raise _Misplaced(said, ("budget",))
-    return tuple(
-        Budget(**{k: None if v == "none" else v for k, v in zip(lists, chosen, strict=True)})
-        for chosen in product(*lists.values())
-    )
+def _limits(table: _Budget, key: str) -> dict[str, tuple[Any, ...]]:
+    """List the values of every limit that a table gives, None for "none"."""
+    found = {}
+    for name in table.__struct_fields__:
+        given = getattr(table, name)
+        if given is not None:
+            values = dict.fromkeys(given if isinstance(given, list) else [given])
+            with _at(key, "budget", name):
+                read = [_size(one) if name == "memory" else one for one in values]
+            field = "memory_bytes" if name == "memory" else name
+            found[field] = tuple(None if one == "none" else one for one in read)
+    return found
+
+
+def _budgets(limits: dict[str, tuple[Any, ...]]) -> Iterator[Budget]:
+    """List every combination of limits."""
+    for chosen in product(*limits.values()):
+        yield Budget(**dict(zip(limits, chosen, strict=True)))
 
 
 def _size(given: Any) -> Any:

@@ -3,7 +3,8 @@
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -34,8 +35,11 @@ def content_key(kind: str, content: dict[str, Any]) -> str:
     >>> content_key("run", {"a": 1, "b": 2}) == content_key("run", {"b": 2, "a": 1})
     True
     """
-    text = json.dumps([kind, content], sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return hashlib.sha256(_content(kind, content).encode()).hexdigest()[:32]
+
+
+def _content(kind: str, content: dict[str, Any]) -> str:
+    return json.dumps([kind, content], sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 class Job(ABC):
@@ -131,8 +135,15 @@ class RunJob(Job):
         return RunJob(**data | read)
 
     def do(self) -> dict[str, Any]:
-        """Run the learner: a Run as JSON; raises ToolkitError where it cannot run here."""
-        learner, family = self.resolve()
+        """Run the learner: a Run as JSON; raises ToolkitError where it is not what was planned."""
+        learner, family = parse_learner(self.learner), parse_stored(self.spec)
+        found = (family.revision, learner.revision)
+        if found != self.revisions:
+            raise ToolkitError(
+                f"{self.learner} on {self.spec} has revisions {found} here and {self.revisions} "
+                "where the sweep was planned: install the same version everywhere"
+            )
+        _require_planned(family, self.family)
         done = run(
             learner,
             family.instance(self.seed),
@@ -146,22 +157,9 @@ class RunJob(Job):
             raise ToolkitError(f"{self.learner} is not the one that the sweep was planned with")
         return done.to_json()
 
-    def resolve(self) -> tuple[Learner, Family]:
-        """Find learner and family; raises ToolkitError for revisions that were not planned."""
-        learner = parse_learner(self.learner)
-        family = parse_stored(self.spec)
-        found = (family.revision, learner.revision)
-        if found != self.revisions:
-            raise ToolkitError(
-                f"{self.learner} on {self.spec} has revisions {found} here and {self.revisions} "
-                "where the sweep was planned: install the same version everywhere"
-            )
-        _require_planned(family, self.family)
-        return learner, family
-
 
 def run_job(
-    spec: str,
+    spec: str | Family,
     learner: Learner,
     seed: int,
     budget: Budget,
@@ -174,7 +172,7 @@ def run_job(
     >>> job.spec, job.learner, job.oracle
     ('parity:d=8,m=2,noise=0,rho=3', 'lowdegree:degree=2,oversample=8', None)
     """
-    family = parse_stored(spec)
+    family = parse_stored(spec) if isinstance(spec, str) else spec
     asks = learner.access != "examples"
     return RunJob(
         spec=family.spec,
@@ -187,6 +185,25 @@ def run_job(
         origin=origin(learner),
         family=file_of(family.name),
     )
+
+
+def seed_keys(job: RunJob, seeds: Iterable[int]) -> Iterator[str]:
+    """Hash a job with other seeds: `replace(job, seed=seed).key` of each, in a tenth of the time.
+
+    >>> one = run_job("parity:d=8,m=2", parse_learner("queries"), 7, Budget(queries=9))
+    >>> list(seed_keys(one, [7])) == [one.key]
+    True
+    """
+    text = _content(job.kind, replace(job, seed=0).to_json())
+    before, after = text.split(_SEED)
+    start, end = hashlib.sha256((before + _SEED[:-2]).encode()), ("," + after).encode()
+    for seed in seeds:
+        found = start.copy()
+        found.update(b"%d%b" % (seed, end))
+        yield found.hexdigest()[:32]
+
+
+_SEED = '"seed":0,'  # quotes inside of JSON strings are escaped: it stands there once
 
 
 def origin(learner: Learner) -> str | None:

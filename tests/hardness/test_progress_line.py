@@ -22,11 +22,9 @@ def test_it_names_what_there_is_room_for():
     assert "learner-" not in progress_line(AT, 70)
 
 
-def test_an_estimate_that_is_late_is_not_shown():
-    tally = Tally(slots=1)
-    tally.count("gram", 2, 0)
-    tally.add("gram", 0.01)  # the check of layers, which says nothing of blocks
-    assert "left" in progress_line(tally.at(1.0, quiet=0.5))
-    assert "left" not in progress_line(tally.at(9.0, quiet=8.5))
-    tally.add("gram", 9.0)
-    assert "about 0 s left" in progress_line(tally.at(20.0, quiet=10.0))
+def test_what_is_left_takes_as_long_a_job_as_what_was_done():
+    tally = Tally()
+    tally.count("gram", 3, 0)
+    assert "left" not in progress_line(tally.at(1.0))
+    tally.add("gram", 0.01)
+    assert "about 18 s left" in progress_line(tally.at(9.0))

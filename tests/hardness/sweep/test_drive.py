@@ -15,8 +15,8 @@ from hardness.sweep import Interrupted, drive, read_text
 from hardness.sweep.export import export
 from hardness.sweep.figures import merge_stores, phase
 from hardness.sweep.gram import LayerPart
-from hardness.sweep.pool import Aborted, Engine, Limits
-from hardness.sweep.store import Writer, read
+from hardness.sweep.pool import Aborted, Engine
+from hardness.sweep.store import Writer, create, read
 from hardness.upper import Outcome
 from instances import parse
 from instances.errors import AlreadyExists, ToolkitError
@@ -158,16 +158,13 @@ def test_an_engine_that_is_told_to_stop_leaves_no_failures(monkeypatch, tmp_path
         assert found.sweeps()[0].failed == {}
 
 
-def test_an_engine_that_has_lost_all_workers_is_not_waited_for_for_ever(monkeypatch):
-    class Empty(Engine):
-        slots = 0
-
+def test_an_engine_that_has_lost_all_workers_is_not_waited_for_for_ever(monkeypatch, tmp_path):
     monkeypatch.setattr(drive, "_ASKED", -1.0)
-    found = drive.InFlight(Empty("dask:tcp://there", Here(), None, 0), Limits(), drive.Tally(1))
-    assert found.room
     monkeypatch.setattr(drive, "_ALONE", -1.0)
-    with pytest.raises(ToolkitError, match="dask:tcp://there has had no workers for"):
-        assert found.room
+    engine = Engine("dask:tcp://there", Here(), None, 0)
+    with create(tmp_path / "a.db") as writer, pytest.raises(Interrupted) as cut:
+        drive.drive(read_text(SMALL, "test"), writer, engine)
+    assert "dask:tcp://there has had no workers for" in str(cut.value.__cause__)
 
 
 def test_a_full_disk_ends_the_sweep_with_what_was_written(monkeypatch, tmp_path):

@@ -49,19 +49,21 @@ def test_a_whole_file():
     found = read_text(FULL, "x.toml")
     first, second = found.runs
     assert first.title == "runs 1"
-    assert len(first.pairs) == 6 * 3  # d of 8, 12, 16; noise of 0, 0.1; three learners
-    assert first.pairs[:2] == (
-        ("parity:d=8,m=3,noise=0,rho=3", "elimination:checks=32"),
-        ("parity:d=8,m=3,noise=0,rho=3", first.pairs[1][1]),
-    )
-    assert {n.split("width=")[1] for _, n in first.pairs if "mlp" in n} == {"16", "32"}
+    assert len(first.cells) == 6 * 3 * 2  # d of 8, 12, 16; noise of 0, 0.1; learners; budgets
+    assert {(job.spec, job.learner) for job in first.cells[:2]} == {
+        ("parity:d=8,m=3,noise=0,rho=3", "elimination:checks=32")
+    }
+    names = [job.learner for job in first.cells]
+    assert {name.split("width=")[1] for name in names if "mlp" in name} == {"16", "32"}
     assert first.seeds == range(3, 8, 2)
-    assert first.budgets == (Budget(examples=1000, queries=7), Budget(examples=10_000, queries=7))
-    assert first.tau == Fraction(1, 20)
+    budgets = [job.budget for job in first.cells[:2]]
+    assert budgets == [Budget(examples=1000, queries=7), Budget(examples=10_000, queries=7)]
+    assert {job.terms.tau for job in first.certificates} == {Fraction(1, 20)}
     assert first.count == 18 * 3 * 2
-    assert len(second.pairs) == 4  # parity-first and parity:d=16,m=3 are one, queries too
-    assert (second.oracle, second.certify) == ("exact", False)
-    assert second.budgets == (Budget(examples=100_000, seconds=9.0),)
+    assert len(second.cells) == 4  # parity-first and parity:d=16,m=3 are one, queries too
+    assert {job.oracle for job in second.cells if job.learner == "queries"} == {"exact"}
+    assert second.certificates == ()
+    assert {job.budget for job in second.cells} == {Budget(examples=100_000, seconds=9.0)}
     assert found.climbs[0].seeds == 3
     assert found.climbs[0].base_seed == 2026
     assert found.climbs[0].budget == Budget(seconds=5.0)
@@ -80,10 +82,10 @@ def test_the_hard_limit_follows_from_the_budgets():
 def test_what_cannot_run_is_left_out_and_counted():
     text = HEAD + '[[runs]]\nspec = ["parity:d=8,m=2", "nice:m=2,k=2,d=4", "nice:m=1,k=2,d=4"]\n'
     found = read_text(text + 'learners = ["elimination", "trivial"]', "x").runs[0]
-    assert len(found.pairs) == 4
-    ((learner, why, count),) = found.left_out
-    assert (learner, count) == ("elimination:checks=32", 2)
-    assert why.startswith("nice given: it lacks `noisy_parities`")
+    assert len(found.cells) == 4
+    (one,) = found.left_out
+    assert (one.learner, one.specs, one.reasons) == ("elimination:checks=32", 2, 1)
+    assert one.why.startswith("nice given: it lacks `noisy_parities`")
 
 
 def test_a_learner_from_a_file_is_named_and_not_executed(tmp_path, monkeypatch):
@@ -91,7 +93,11 @@ def test_a_learner_from_a_file_is_named_and_not_executed(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text("raise SystemExit('executed')")
     learners = 'learners = ["mine.py:L", {learner = "mine.py:L:a=1", over = {b = [2, 0.5]}}]'
     found = read_text(HEAD + RUN.replace('learners = ["queries"]', learners), "x").runs[0]
-    assert [n for _, n in found.pairs] == ["mine.py:L", "mine.py:L:a=1,b=2", "mine.py:L:a=1,b=0.5"]
+    names = [job.learner for job in found.cells]
+    assert names == ["mine.py:L", "mine.py:L:a=1,b=2", "mine.py:L:a=1,b=0.5"]
+    (tmp_path / "mine.py").write_text("a = 2")
+    again = read_text(HEAD + RUN.replace('learners = ["queries"]', learners), "x").runs[0]
+    assert again.cells[0].key != found.cells[0].key  # it is known by its text
 
 
 MISTAKES = [  # what stands after the head (from line 3), the key, words of the message
@@ -110,7 +116,7 @@ MISTAKES = [  # what stands after the head (from line 3), the key, words of the 
     (RUN + 'seeds = "0.5,1"\n', "runs[1].seeds", "3..7"),
     (RUN + "seeds = 9223372036854775809\n", "runs[1].seeds", "Expected `int` <= 92"),
     (RUN + f"seeds = {10**400}\n", "runs[1].seeds", "an integer of 1329 bits given"),
-    (RUN + f"seeds = {10**200}{10**200}{'0' * 5000}\n", "", "over 1000 digits"),
+    (RUN + f"seeds = {10**200}{10**200}{'0' * 5000}\n", "", "mend the TOML"),
     (RUN + "seeds = 0x" + "f" * 9999 + "\n", "runs[1].seeds", "bits given"),
     (RUN + "tau = inf\n", "runs[1].tau", "inf given"),
     (RUN + "tau = nan\n", "runs[1].tau", "nan given"),
@@ -141,14 +147,14 @@ MISTAKES = [  # what stands after the head (from line 3), the key, words of the 
     (RUN + "over = {m = '3..1'}\n", "runs[1].over.m", "the range is empty"),
     (RUN + "over = {m = '1...3'}\n", "runs[1].over.m", "8..20..4"),
     (RUN + "over = {m = '1..3..0'}\n", "runs[1].over.m", "a step of at least 1"),
-    (RUN + "over = {q = '1..3'}\n", "runs[1].over.q", "parameter of parity"),
+    (RUN + "over = {q = '1..3'}\n", "runs[1].over", "unknown parameter of parity 'q'"),
     (RUN + "over = {}\n", "runs[1].over", "of length >= 1"),
     (RUN + "over = {m = []}\n", "runs[1].over.m", "of length >= 1"),
     (RUN + "over = {m = [1, {}]}\n", "runs[1].over.m[2]", "got `object`"),
     (RUN + "over = {m = [1, true]}\n", "runs[1].over.m[2]", "True given"),
     (RUN + "over = {d = 'x,y'}\n", "runs[1].over", "d=x given: an integer is needed"),
     (RUN + "over.d = '1..1000000000'\nseeds = 3", "runs[1].over",
-     "1000000000 specs x 1 learners, 3000000000 runs"),
+     "1000000000 specs x 1 learners x 1 budgets, 3000000000 runs"),
     (RUN + "over = {d = '1..10000', m = '1..10000'}\n", "runs[1].over", "100000000 specs"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = ['queries',\n'elimniation']\n",
      "runs[1].learners[2]", "did you mean 'elimination'"),
@@ -158,7 +164,7 @@ MISTAKES = [  # what stands after the head (from line 3), the key, words of the 
      "write path.py:Name"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [5]\n", "runs[1].learners[1]", "got `int`"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [{learner = 'mlp', over = {wdth = [1]}}]\n",
-     "runs[1].learners[1].over.wdth", "did you mean 'width'"),
+     "runs[1].learners[1].over", "did you mean 'width'"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [{learner = 'mlp', over = {width = [0]}}]\n",
      "runs[1].learners[1].over", "width=0 given: it must be at least 1"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = [{over = {width = [0]}}]\n",
@@ -198,7 +204,7 @@ MISTAKES = [  # what stands after the head (from line 3), the key, words of the 
     (RUN + "budget = {seconds = 1, seconds = 2}\n", "", "mend the TOML"),
     (RUN + "budget.seconds = 1\nbudget = 2\n", "", "mend the TOML"),
     ("[budget]\n[budget]\n" + RUN, "", "mend the TOML"),
-    (RUN + "\"a\\u0000b\" = 1\n", "runs[1].'a\\x00b'", "unknown key"),
+    (RUN + "\"a\\u0000b\" = 1\n", "runs[1].a?b", "unknown key"),
 ]  # fmt: skip
 
 
@@ -216,7 +222,7 @@ def test_a_mistake_is_one_line_with_its_key(text, key, words):
 @pytest.mark.parametrize(
     ("head", "words"),
     [
-        ("name = 'x'\n", "format ="),
+        ("name = 'x'\n", "format: nothing given"),
         ("format = 'hardness-sweep/2'\nname = 'x'\n", "'hardness-sweep/2' given"),
         ("format = 1\nname = 'x'\n", "format: 1 given"),
         ("format = 'hardness-sweep/1'\n", "missing required field `name`"),

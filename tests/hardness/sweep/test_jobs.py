@@ -1,14 +1,17 @@
 """Jobs: their keys stand in stores, so they stay what they are."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hardness.lower import Terms
 from hardness.oracles import Budget
 from hardness.sweep.gram import gram_cut
-from hardness.sweep.jobs import KINDS, CertificateJob, read_job, run_job
+from hardness.sweep.jobs import KINDS, CertificateJob, RunJob, read_job, run_job, seed_keys
 from hardness.upper import parse_learner
 
 CUT = gram_cut("parity:d=64,m=8", 4096, 10**8, seed=3)
@@ -42,3 +45,31 @@ def test_keys_of_stores_and_what_is_written_stay(key):
 def test_every_kind_of_job_has_a_known_key():
     assert {job.kind for job in KEYS.values()} == set(KINDS)
     assert CUT.key == "84105ba3e51bb6294209e9e4dcd223b4"
+
+
+def test_equal_budgets_are_one_key():
+    learner = parse_learner("trivial")
+    budgets = [Budget(seconds=s, cpu_seconds=s) for s in (60, 60.0)]
+    assert len({run_job("parity:d=8,m=2", learner, 0, budget).key for budget in budgets}) == 1
+
+
+LIMIT = st.none() | st.integers(1, 10**12)
+NASTY = st.sampled_from(['"seed":0,', 'x","seed":0,"spec":"', "seed", "\\", "é\n", 'a"', '\\"'])
+JOBS = st.builds(
+    RunJob,
+    spec=st.text(max_size=20) | NASTY,
+    learner=st.text(max_size=20) | NASTY,
+    seed=st.integers(0, 2**63 - 1),
+    budget=st.builds(
+        Budget, examples=LIMIT, queries=LIMIT, seconds=st.none() | st.floats(1e-3, 1e6)
+    ),
+    oracle=st.sampled_from([None, "samples", "exact"]),
+    tau=st.none() | st.fractions(0, 1).map(Fraction),
+    revisions=st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    origin=st.none() | NASTY,
+)
+
+
+@given(JOBS, st.lists(st.integers(0, 2**63 - 1), max_size=4))
+def test_keys_by_seed_are_those_of_the_jobs(job, seeds):
+    assert list(seed_keys(job, seeds)) == [replace(job, seed=seed).key for seed in seeds]

@@ -84,9 +84,3 @@ def test_runs_that_were_cut_may_have_gone_either_way():
     assert cell["interval"] == pytest.approx(wanted)
     (cell,) = cells(cut)
     assert (cell["runs"], cell["interval"], cell["median_examples"]) == (0, [0.0, 1.0], None)
-
-
-def test_equal_budgets_are_one_key():
-    learner = parse_learner("trivial")
-    keys = {run_job(SPEC, learner, 0, Budget(seconds=s, cpu_seconds=s)).key for s in (60, 60.0)}
-    assert len(keys) == 1
