@@ -187,6 +187,6 @@ def damage(path: Path) -> Iterator[None]:
         raise
     except UnknownFamily as error:
         raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         said = one_line(error)
         raise DamagedFile(f"{path} is damaged: {type(error).__name__} {said}") from error

@@ -18,12 +18,12 @@ from hardness.runs.ranges import Value, numbers, whole
 from hardness.runs.run import Run, require_support
 from hardness.runs.validate import inconsistency
 from hardness.upper import learner_spec, parse_learner
-from instances.disk import require_format, write_json
-from instances.errors import DamagedFile, ToolkitError, UnknownFamily, UsageError
+from instances.disk import damage, require_format, write_json
+from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.parameters import fraction, key_values, plain
 from instances.spec import kind_of, spec_of
 from instances.spec import parse_stored as parse
-from instances.strict import one_line, read_json
+from instances.strict import read_json
 
 FORMAT = "hardness-results/2"
 _MAX_RUNS = 100_000
@@ -132,23 +132,23 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
     return name, tuple(found[: _MAX_RUNS + 1])
 
 
-def certificates(specs: tuple[str, ...], terms: Terms) -> tuple[Certificate, ...]:
-    """Certify every size, or none where a family claims no bound or has too many members."""
-    try:
-        return require_certificates(specs, terms)
-    except UnknownFamily:
-        raise
-    except ToolkitError:
-        return ()
+def certificates(
+    specs: tuple[str, ...], terms: Terms, needed: bool = False
+) -> tuple[Certificate, ...]:
+    """Certify every size; none where a bound is not claimed for one of them, or cannot be had.
 
-
-def require_certificates(specs: tuple[str, ...], terms: Terms) -> tuple[Certificate, ...]:
-    """Certify every size; raises ToolkitError where that cannot be done for one of them."""
+    needed: raise ToolkitError there instead, with the reason.
+    """
     families = [parse(one) for one in specs]
-    for family in families:
-        if family.hardness.evidence != "exact":
-            raise UsageError(f"{family.spec} given: {family.hardness.why}")
-    return tuple(certify(family, terms) for family in families)
+    try:
+        for family in families:
+            if family.hardness.evidence != "exact":
+                raise UsageError(f"{family.spec} given: {family.hardness.why}")
+        return tuple(certify(family, terms) for family in families)
+    except ToolkitError:
+        if needed:
+            raise
+        return ()
 
 
 def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str]:
@@ -160,12 +160,11 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
     given = key_values(rest, name, keys)
     if parameter not in keys:
         raise UsageError(f"--over {parameter}: {name} has the parameters {', '.join(keys)}")
-    return [
-        parse(
-            f"{name}:" + ",".join(f"{k}={v}" for k, v in {**given, parameter: plain(value)}.items())
-        ).spec
-        for value in values
-    ]
+    found = []
+    for value in values:
+        filled = {**given, parameter: plain(value)}
+        found.append(parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items())).spec)
+    return found
 
 
 def compare(
@@ -229,7 +228,7 @@ def plan_comparison(
         seeds=seeds,
         terms=terms,
         runs=(),
-        certificates=(certificates if learners else require_certificates)(specs, terms),
+        certificates=certificates(specs, terms, needed=not learners),
         command=command,
         budget=budget or Budget(),
     )
@@ -298,15 +297,10 @@ def read_comparison(path: Path) -> Comparison:
         path = path / "results.json"
     data = read_json(path)
     require_format(data, FORMAT, path)
-    try:
+    with damage(path):
         written = msgspec.convert(data, _Written)
         found = _comparison(written)
         reason = _inconsistency(found, written)
-    except UnknownFamily as error:
-        raise DamagedFile(f"{path}: {one_line(error, 400)}") from error
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, ToolkitError) as e:
-        said = one_line(e)
-        raise DamagedFile(f"{path} is damaged: {type(e).__name__} {said}") from e
     if reason:
         raise DamagedFile(f"{path} is damaged: {reason}")
     return found
@@ -316,7 +310,6 @@ def _comparison(written: _Written) -> Comparison:
     """Take what was written, with certificates made again; raises what its parts raise."""
     terms = Terms.from_json(written.terms)
     budget = None if written.budget is None else Budget(**written.budget)
-    f"{written.spec}{written.parameter}{written.learners}{written.command}".encode()
     return Comparison(
         spec=written.spec,
         parameter=written.parameter,

@@ -105,8 +105,7 @@ def least_open(size: int, noise: float, success: float, bound: Bound) -> int:
     high = 1
     while bound(size, noise, high) < success:
         high *= 2
-    enough = partial(_reaches, partial(bound, size, noise), success)
-    return bisect_left(range(high), True, high // 2 + 1, key=enough)
+    return bisect_left(range(high), success, high // 2 + 1, key=partial(bound, size, noise))
 
 
 def least_of_layer(size: int, noise: float, success: float, bound: Bound) -> int:
@@ -138,7 +137,7 @@ def least_of_layer(size: int, noise: float, success: float, bound: Bound) -> int
         low, high = high, high + stride
     while low > 0 and mean(low) >= success:
         low, high = max(0, low - stride), low
-    return bisect_left(range(high), True, low + 1, key=partial(_reaches, mean, success))
+    return bisect_left(range(high), success, low + 1, key=mean)
 
 
 def log_pmf(count: int, rate: float) -> Floats:
@@ -151,10 +150,6 @@ def log_pmf(count: int, rate: float) -> Floats:
     e = np.arange(count + 1.0)
     ways: Floats = gammaln(count + 1) - gammaln(e + 1) - gammaln(count - e + 1)
     return ways + xlogy(e, rate) + xlog1py(count - e, -rate)
-
-
-def _reaches(bound: Callable[[int], float], success: float, examples: int) -> bool:
-    return bound(examples) >= success
 
 
 def require_few(size: int, noise: float, success: float) -> None:

@@ -22,19 +22,21 @@ from numpy.typing import NDArray
 from hardness.lower import Terms
 from hardness.lower.bounds import vstat_queries
 from hardness.lower.named.ratio import LAYER, Ratio
-from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.oracles import Budget
 from hardness.runs.comparison import distinct
 from hardness.runs.difference import difference
 from hardness.runs.information import BOUNDS, fano, least_of_layer, least_open, require_few
-from hardness.runs.run import JUDGED, Run, attempt, judge, require_support, run
-from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
+from hardness.runs.planned import Planned, here
+from hardness.runs.run import Run, require_support
+from hardness.runs.validate import inconsistency
+from hardness.upper import LEARNERS, learner_spec, parse_learner
 from hardness.upper.attack import needed
 from hardness.upper.bruteforce import enumeration
 from hardness.upper.equations import equations
 from hardness.upper.restricted import best_k, pool_size, work
 from instances import tokens
 from instances.capabilities import NOISY_PARITIES
-from instances.disk import require_format
+from instances.disk import damage, require_format
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.family import Family
 from instances.limits import require_memory
@@ -42,7 +44,7 @@ from instances.modular import Modular
 from instances.parameters import fraction
 from instances.samples import samples
 from instances.spec import parse_stored, require_stored
-from instances.strict import one_line, read_json
+from instances.strict import read_json
 from instances.threshold import rational
 
 FORMAT = "hardness-map/1"
@@ -166,19 +168,29 @@ def noisy_map(
     require_noisy(family, terms)
     if seeds < 1:
         raise UsageError(f"{seeds} seeds given: at least one is needed")
-    every = _learners(family, learners)
+    names = _runnable(family, learners)
     rates = measure(family, first_seed)
     drawn = curves(family, rates, terms)
     left: dict[str, str] = {}
     if not learners:
-        learners, left = usual(family, drawn, budget.seconds)
-        every = _learners(family, learners)
+        names, left = usual(family, drawn, budget.seconds)
+    planned = [
+        Planned(spec=family.spec, learner=name, seed=seed, budget=budget)
+        for name in names
+        for seed in range(first_seed, first_seed + seeds)
+    ]
+    runs = []
+    for _, done in here(planned):  # nothing runs beside it: its seconds are those of one core
+        if isinstance(done, ToolkitError):
+            raise done
+        runs.append(done)
+        progress(1)
     return Map(
         spec=family.spec,
         success=terms.success,
         rates=rates,
         curves=drawn,
-        runs=_runs(family, every, range(first_seed, first_seed + seeds), budget, progress),
+        runs=tuple(runs),
         left_out=left,
         seeds=seeds,
         first_seed=first_seed,
@@ -203,12 +215,10 @@ def read_map(path: Path) -> Map:
     path = path / "results.json" if path.is_dir() else path
     data = read_json(path)
     require_format(data, FORMAT, path)
-    try:
+    with damage(path):
         found = _read(convert(data, _MapJSON))
         again = found.to_json()
         said = {name: data[name] for name in ("members", "curves")}
-    except (LookupError, TypeError, ValueError, ArithmeticError, ToolkitError) as e:
-        raise DamagedFile(f"{path} is damaged: {type(e).__name__} {one_line(e)}") from e
     where = difference(said, {name: again[name] for name in said}, _NEAR)
     if where:
         raise DamagedFile(f"{path} is damaged: by its spec and rates, {where}")
@@ -222,8 +232,8 @@ def _read(data: _MapJSON) -> Map:
     names = {learner_spec(parse_learner(one.learner)) for one in runs}
     if {data.spec, *(one.spec for one in runs)} != {family.spec}:
         raise ValueError("it or a run is of another family")
-    if any(r.outcome in JUDGED and r.outcome is not judge(r.risk, known=True) for r in runs):
-        raise ValueError("an outcome does not follow from its risk")
+    if reason := next(filter(None, map(inconsistency, runs)), None):
+        raise ValueError(reason)
     seeds = range(data.first_seed, data.first_seed + data.seeds)
     wanted = len(names) * len(seeds) == len(runs) and {(n, s) for n in names for s in seeds}
     if {(one.learner, one.seed) for one in runs} != wanted:
@@ -261,16 +271,6 @@ def ratio(size: int, fade: Fraction, groups: int) -> Ratio:
     return Ratio(moments=tuple(square**s / fmpq(size) for s in range(1, groups + 1)))
 
 
-def log_groups(examples: int, groups: int) -> float:
-    """Compute ln C(examples, groups), the groups of a test.
-
-    >>> round(math.exp(log_groups(10, 3)))
-    120
-    """
-    rest = math.lgamma(max(examples - groups, 0) + 1)
-    return math.lgamma(examples + 1) - math.lgamma(groups + 1) - rest
-
-
 @dataclass(frozen=True, kw_only=True)
 class Effort:
     """The least work of restricted elimination on a pool of equations.
@@ -295,10 +295,13 @@ def effort(family: Modular, equations: int, success: float) -> Effort | None:
     >>> found.kept, round(found.trials, -2)
     (25, 4400.0)
     """
-    from scipy.stats import binom
+    from scipy.special import bdtr, bdtrik
 
     n, m, rate = family.n, family.h or family.n, float(family.noise)
-    clean = equations - int(binom.ppf(success, equations, rate))
+    flipped = math.ceil(bdtrik(success, equations, rate))
+    if flipped and bdtr(flipped - 1, equations, rate) >= success:  # bdtrik was rounded up
+        flipped -= 1
+    clean = equations - flipped
     top = min(n, clean, equations - SPARE)
     if top < m:
         return None
@@ -313,6 +316,12 @@ def effort(family: Modular, equations: int, success: float) -> Effort | None:
         trials=math.exp(trials) if trials < 700 else math.inf,
         operations=math.exp(operations) if operations < 700 else math.inf,
     )
+
+
+def _log_groups(examples: int, groups: int) -> float:
+    """Compute ln C(examples, groups), the groups of a test."""
+    rest = math.lgamma(max(examples - groups, 0) + 1)
+    return math.lgamma(examples + 1) - math.lgamma(groups + 1) - rest
 
 
 def _log_choose(n: Floats | float, k: Floats | float) -> Floats:
@@ -417,7 +426,7 @@ def _low_degree(lpn: Modular, rates: Rates, enough: int) -> Curve:
     for groups in range(1, _GROUPS + 1):
         exact = ratio(lpn.size, 1 - 2 * lpn.noise, groups)
         opened, count = exact.least_examples(), exact.thinned(LAYER).least_examples()
-        summed = math.exp(min(log_groups(opened, groups), 600.0)) * words * rates.group
+        summed = math.exp(min(_log_groups(opened, groups), 600.0)) * words * rates.group
         seconds = summed + count * rates.example
         if count < enough or seconds > _FAR:
             break
@@ -530,7 +539,7 @@ def _seconds(step: Callable[[], float]) -> float:
     return passed / done
 
 
-# Runs: learners on instances, one after another on one core.
+# Learners that are run, one after another on one core.
 
 _NAMED = ("bruteforce", "restricted", "mitm", "pairs", "bkw", "lowdegree")
 _CURVE = {"bruteforce": "brute force", "restricted": "restricted elimination"}
@@ -585,36 +594,13 @@ def _scarce(lpn: Modular, curve: Curve, limit: float) -> list[str]:
     return []
 
 
-def _learners(family: Family, names: tuple[str, ...]) -> list[Learner]:
-    """Read learners, each once; raises UsageError where one cannot run on the family."""
-    every = [parse_learner(name) for name in distinct(names)]
-    for learner in every:
+def _runnable(family: Family, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Name learners, each once; raises UsageError where one cannot run on the family."""
+    names = distinct(names)
+    for learner in map(parse_learner, names):
         require_support(learner, family)
         if learner.access == "queries":
             raise UsageError(
                 f"{learner.name} given: it asks statistical queries; the map counts examples"
             )
-    return every
-
-
-def _runs(
-    family: Family,
-    learners: list[Learner],
-    seeds: range,
-    budget: Budget,
-    progress: Callable[[int], None],
-) -> tuple[Run, ...]:
-    """Run each learner on each seed, after a run that is not kept, in which code is compiled.
-
-    Nothing runs beside it, so the seconds are those of one core.
-    """
-    short = Budget(examples=budget.examples, seconds=min(5.0, budget.seconds or 5.0))
-    found = []
-    for learner in learners:
-        instance = family.instance(seeds.start + (1 << 20))  # which no seed of the map has
-        warm, _ = attempt(learner, ExampleOracle(instance, Meter(short)), seeds.start)
-        warm.close()
-        for seed in seeds:
-            found.append(run(learner, family.instance(seed), budget, seed))
-            progress(1)
-    return tuple(found)
+    return names

@@ -37,37 +37,23 @@ def test_results_read_back(small, tmp_path):
         lambda d: d["runs"][0].update(outcome="great"),
         lambda d: d["terms"].update(tau="x"),
         lambda d: d.update(format="hardness-results/3"),
-        lambda d: d.update(values=3),
-        lambda d: d["runs"].clear(),
         lambda d: d["runs"].pop(),
         lambda d: d["runs"].append(d["runs"][0]),
-        lambda d: d["runs"][0].update(spec="zzz"),
         lambda d: d["runs"][0].update(learner="zzz"),
         lambda d: d["runs"][0].update(seed=1),
-        lambda d: d["runs"][0].update(risk="nan"),
         lambda d: d["runs"][0].update(risk=7.0),
-        lambda d: d["runs"][0]["usage"].update(queries="x"),
+        lambda d: d["runs"][0].update(risk=3.9, risk_interval=[3.8, 4.0]),
         lambda d: d["runs"][0]["usage"].update(queries=10**400),
         lambda d: d["runs"][0]["usage"].update(examples=-5),
-        lambda d: d["runs"][0]["usage"].update(seconds=None),
         lambda d: d["runs"][0]["usage"].update(seconds=float("inf")),
-        lambda d: d.update(learners=[]),
         lambda d: d.update(learners=["queries", "student"]),
-        lambda d: d.update(seeds=-3),
         lambda d: d.update(values=[], certificates=[], runs=[]),
         lambda d: d.update(values=[6, 6, 10]),
         lambda d: d.update(values=[6, 8, 10**30]),
         lambda d: d.update(parameter="k"),
         lambda d: d.update(seeds=10**10),
-        lambda d: d.update(seeds=True),
         lambda d: d.update(command="\ud800"),
-        lambda d: d["runs"][0]["usage"].update(seconds=1e308),
-        lambda d: d["runs"][0].update(risk=3.9, risk_interval=[3.8, 4.0]),
-        lambda d: d["runs"][0].update(risk_confidence=-1.0),
-        lambda d: d["runs"][0].update(secret_recovered="nan"),
-        lambda d: d["runs"][0].update(seed=7),
         lambda d: d["runs"][0].update(budget={"examples": 7}),
-        lambda d: d["runs"][0].update(budget={"exampels": 7}),
     ],
 )
 def test_damaged_results_are_refused(small, tmp_path, change):
@@ -138,12 +124,3 @@ def test_one_size_that_cannot_be_done_costs_only_itself():
     assert isinstance(cut.value.__cause__, ToolkitError)
     assert cut.value.comparison.values == (8, 12)
     assert len(cut.value.comparison.runs) == 2
-
-
-def test_details_that_are_not_finite_are_written_as_null(small):
-    import dataclasses
-
-    odd = {"a": float("nan"), "b": [{"c": float("inf")}, (1.5, float("-inf"))]}
-    found = dataclasses.replace(small.runs[0], details=odd)
-    written = json.loads(json.dumps(found.to_json(), allow_nan=False))
-    assert written["details"] == {"a": None, "b": [{"c": None}, [1.5, None]]}

@@ -30,8 +30,6 @@ from hardness.runs.noisy_parity import (
     Rates,
     curves,
     effort,
-    log_groups,
-    measure,
     noisy_map,
     ratio,
     read_map,
@@ -123,44 +121,21 @@ def test_bounds_on_the_chance_are_those_of_exact_sums(size, noise):
         assert low <= most + 1e-12
 
 
-@pytest.mark.parametrize("examples", [1100, 1190, 1250])
-def test_bounds_beyond_the_range_of_float64(examples):
-    size, noise = 2**1200, Fraction(1, 200)
-    most = success_at_most(size, float(noise), examples)
-    assert most == pytest.approx(float(exact_most(size, noise, examples)), rel=1e-6, abs=1e-300)
-    assert 0 <= success_at_least(size, float(noise), examples) <= most + 1e-9
-
-
 def test_fano_is_the_formula_for_three_sets():
     assert fano(3, 0.1, 1 / 3) == pytest.approx(0, abs=1e-12)  # a guess
     bits = 1 - entropy(0.1)
     assert fano(3, 0.1, 2 / 3) * bits == pytest.approx(1 / 3, abs=1e-12)
 
 
-def test_fano_is_drawn_at_twice_its_open_examples():
-    family = parse("parity:d=100,m=4,noise=0.1")
-    (line,) = (c for c in curves(family, RATES) if c.name == "Fano's inequality")
-    assert line.marks[0].examples == 52 == 2 * math.ceil(fano(math.comb(99, 4), 0.1, 2 / 3))
-
-
-def test_flips_are_binomial():
-    from scipy.stats import binom
-
-    for count, rate in ((1, 0.3), (50, 0.1), (3000, 0.45)):
-        expected = binom.logpmf(np.arange(count + 1), count, rate)
-        assert np.allclose(log_pmf(count, rate), expected, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("success", [0.1, 0.5, 2 / 3, 0.99])
 @pytest.mark.parametrize(
-    ("size", "noise"), [(455, 0.1), (10**13, 0.02), (10**23, 0.005), (50, 0.4)]
+    ("size", "noise", "success"),
+    [(455, 0.1, 0.1), (10**13, 0.02, 0.5), (10**23, 0.005, 0.99), (50, 0.4, 2 / 3)],
 )
 def test_thresholds_are_the_first_and_in_order(size, noise, success):
     low, high = (least_open(size, noise, success, f) for f in (success_at_most, success_at_least))
     assert fano(size, noise, success) <= low <= high
     assert success_at_most(size, noise, low) >= success > success_at_most(size, noise, low - 1)
     assert success_at_least(size, noise, high) >= success > success_at_least(size, noise, high - 1)
-    assert entropy(noise) == pytest.approx(-sum(p * math.log2(p) for p in (noise, 1 - noise)))
 
 
 @pytest.mark.parametrize(
@@ -232,8 +207,6 @@ def test_low_degree_thresholds_are_those_of_the_ratio_by_degree():
         assert ratio(size, fade, groups).least_examples() == expected
         rough = (math.factorial(groups) * size) ** (1 / groups) / float(fade**2)
         assert 0.7 * rough < expected < 1.1 * rough + groups
-        chosen = math.comb(expected, groups)
-        assert log_groups(expected, groups) == pytest.approx(math.log(chosen), rel=1e-9)
 
 
 @pytest.mark.parametrize("equations", [60, 150, 3000])
@@ -255,22 +228,6 @@ def test_scarce_examples_take_the_least_work_over_all_kept(equations):
     assert found.operations == pytest.approx(float(costs[best]), rel=1e-9)
     assert found.trials == pytest.approx(found.operations / work(40, best), rel=1e-9)
     assert effort(family, 12, 0.5) is None
-
-
-def test_measured_trials_are_as_many_as_expected():
-    """On pools of 80 equations, at the flips that each of them has."""
-    from hardness.runs.run import learn_once
-    from hardness.upper import parse_learner
-
-    family = parse("parity:d=16,m=2,noise=0.05")
-    kept, size = 10, 120
-    ratios = []
-    for seed in range(40):
-        learner = parse_learner(f"restricted:samples={size},kept={kept}")
-        hypothesis, _ = learn_once(learner, family.instance(seed), Budget(), seed)
-        inside = math.comb(kept, 2) / math.comb(15, 2)
-        ratios.append(hypothesis.details["trials"] * inside * 0.95**kept)
-    assert 0.6 < np.mean(ratios) < 1.7
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -308,15 +265,6 @@ def test_the_query_line_is_that_of_the_certificate():
     assert line.marks[1].note.startswith("1 queries")
 
 
-def test_rates_are_measured():
-    found = measure(parse(SPEC))
-    for field in dataclasses.fields(found):
-        if field.name != "machine":
-            assert 1e-13 < getattr(found, field.name) < 1e-3, field.name
-    with pytest.raises(ValueError, match="candidate"):
-        dataclasses.replace(found, candidate=math.inf)
-
-
 @pytest.fixture(scope="module")
 def small():
     made = noisy_map(parse(SPEC), ("restricted", "bruteforce"), seeds=2, budget=Budget(seconds=30))
@@ -326,6 +274,8 @@ def small():
 
 def test_learners_find_the_set_and_a_seed_gives_the_same(small):
     again = noisy_map(parse(SPEC), ("restricted", "bruteforce"), seeds=2)
+    for field in ("candidate", "word", "group", "query", "example"):
+        assert 1e-13 < getattr(again.rates, field) < 1e-3, field
     assert len(small.runs) == 4
     assert all(run.secret_recovered for run in small.runs)
     for one, two in zip(small.runs, again.runs, strict=True):
@@ -344,15 +294,6 @@ def test_what_is_not_worth_a_run_is_left_out_with_the_reason():
     assert len(tight) == 1
     family = parse("parity:d=10,m=2,noise=0.1")
     assert "lowdegree:degree=2" in usual(family, curves(family, RATES), 5.0)[0]
-
-
-def test_a_map_is_kept_and_read_again(small, tmp_path):
-    data = small.to_json()
-    assert data["kind"] == "map"
-    write_json(tmp_path / "results.json", data)
-    found = read_map(tmp_path)
-    assert found.curves == small.curves
-    assert found.to_json() == json.loads((tmp_path / "results.json").read_text())
 
 
 def corrupted(data):
@@ -380,10 +321,8 @@ def corrupted(data):
         "format": "hardness-map/0",
     }.items():
         yield key, {**data, key: value}
-    other = {**data["runs"][0], "spec": "parity:d=17,m=2,noise=0.1,rho=3"}
-    yield "a run", {**data, "runs": [other, *data["runs"][1:]]}
-    other = {**data["runs"][0], "outcome": "learned nothing"}
-    yield "an outcome", {**data, "runs": [other, *data["runs"][1:]]}
+    for change in ({"spec": "parity:d=17,m=2,noise=0.1,rho=3"}, {"outcome": "learned nothing"}):
+        yield str(change), {**data, "runs": [{**data["runs"][0], **change}, *data["runs"][1:]]}
 
 
 def test_whatever_is_changed_is_refused(small, tmp_path):
@@ -397,13 +336,14 @@ def test_whatever_is_changed_is_refused(small, tmp_path):
         assert "\n" not in str(refused.value), what
 
 
-def test_the_figure_is_drawn_from_the_file_alone(small, tmp_path):
+def test_a_map_is_read_again_and_drawn_from_its_file_alone(small, tmp_path):
     write_json(tmp_path / "results.json", small.to_json())
+    found = read_map(tmp_path)
+    assert found.curves == small.curves
+    assert found.to_json() == json.loads((tmp_path / "results.json").read_text())
     data = numbers("map", tmp_path)
     assert data == of_map(small)
-    picture = draw("map", json.loads(json.dumps(data)))
-    assert picture == draw("map", data)
-    assert picture.startswith(b"<?xml")
+    assert draw("map", json.loads(json.dumps(data))) == draw("map", data)
 
 
 def test_hollow_marks_did_not_find_the_set(small):
@@ -416,7 +356,7 @@ def test_hollow_marks_did_not_find_the_set(small):
     assert whole.count(b"#ffffff") < draw("map", data).count(b"#ffffff")
 
 
-@pytest.mark.parametrize("spec", SPECS)
+@pytest.mark.parametrize("spec", SPECS[3::4])
 def test_maps_of_all_sizes_are_drawn_and_said_in_80_columns(spec, small):
     family = parse(spec)
     found = dataclasses.replace(
@@ -424,18 +364,12 @@ def test_maps_of_all_sizes_are_drawn_and_said_in_80_columns(spec, small):
     )
     assert len(draw("map", of_map(found), "png")) > 10_000
     text = map_words(found)
-    assert max(map(len, text.splitlines())) <= 80
+    assert max(map(len, f"{text}\n{map_words(small)}".splitlines())) <= 80
+    assert "2/2" in map_words(small)
     assert "not claimed" in text
     for curve in found.curves:  # one without marks is left out
         assert (curve.name in text) == bool(curve.marks)
         assert not curve.marks or curve.known in text.replace("\n  ", " ")
-
-
-def test_words_name_the_quickest(small):
-    text = map_words(small)
-    assert "measured: " in text
-    assert "2/2" in text
-    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(
