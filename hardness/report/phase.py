@@ -14,7 +14,7 @@ from hardness.lower import Certificate
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier, terms_of
 from hardness.runs.run import MACHINE, Run
-from hardness.runs.table import Plane, brief_spec, planes, short, told_apart
+from hardness.runs.table import Plane, brief_spec, planes, short, table, told_apart
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
 
@@ -43,9 +43,10 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
     found = {spec: certifier.one(spec, terms) for spec in specs}
     known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
     quantity = _quantity(list(known.values()))
-    rows: dict[tuple[str, str], list[Run]] = {}
-    for row in plane.rows:
-        rows.setdefault((row.learner, row.spec), []).append(row)
+    rows = {
+        key: list(group)
+        for key, group in table(plane.rows).groupby(["learner", "spec"], sort=False)["run"]
+    }
     return {
         "spec": label(plane),
         "x": plane.x,
@@ -100,7 +101,7 @@ def asks(learner: str) -> bool:
 
 def plane_of(comparison: Comparison) -> Plane:
     """Take the runs of a comparison as a plane."""
-    return max(planes(comparison.runs), key=lambda plane: len(plane.rows))
+    return max(planes(table(comparison.runs)), key=lambda plane: len(plane.rows))
 
 
 def label(plane: Plane) -> str:

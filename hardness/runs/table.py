@@ -226,33 +226,33 @@ class Plane(Part):
         return tuple(dict.fromkeys(row.learner for row in self.rows))
 
 
-def slices(runs: Iterable[Run], certificates: Iterable[CertificateRow] = ()) -> tuple[Slice, ...]:
+def slices(runs: "DataFrame", certificates: Iterable[CertificateRow] = ()) -> tuple[Slice, ...]:
     """Cut runs into slices, each over one parameter: every run is in exactly one of them.
 
     The specs of a comparable group are cut into `lines`. Raises DamagedFile for a certificate that
     is not that of its spec.
 
-    >>> slices([])
+    >>> slices(table([]))
     ()
     """
     certifier = Certifier(certificates)
     found = [
         _slice(parameter, specs, by_spec, fixed, certifier)
-        for fixed, group in comparable_groups(table(runs))
+        for fixed, group in comparable_groups(runs)
         for by_spec in [_by_spec(group)]
         for parameter, specs in lines(by_spec)
     ]
     return told_apart(found)
 
 
-def planes(runs: Iterable[Run]) -> tuple[Plane, ...]:
+def planes(runs: "DataFrame") -> tuple[Plane, ...]:
     """Cut runs into planes, each over two parameters: every run is in exactly one of them.
 
-    >>> planes([])
+    >>> planes(table([]))
     ()
     """
     found: list[Plane] = []
-    for fixed, group in comparable_groups(table(runs)):
+    for fixed, group in comparable_groups(runs):
         by_spec = _by_spec(group)
         parts: dict[tuple[str, str, frozenset[tuple[str, str]]], list[str]] = {}
         for together in _connected(by_spec):

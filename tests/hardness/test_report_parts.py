@@ -25,7 +25,7 @@ from hardness.runs import compare, write_comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run, run
-from hardness.runs.table import chosen, planes, slices
+from hardness.runs.table import chosen, planes, slices, table
 from hardness.runs.tally import interval
 from hardness.sweep.store import create
 from hardness.upper import Outcome, parse_learner
@@ -106,9 +106,11 @@ ROWS = st.builds(
 @given(st.lists(ROWS, max_size=25))
 def test_slices_and_planes_hold_every_run_once_and_can_be_chosen(rows):
     """Whatever names stand in a store."""
-    found = slices(rows)
+    found = slices(table(rows))
     assert sorted(map(id, (r for one in found for r in one.rows))) == sorted(map(id, rows))
-    assert sorted(map(id, (r for one in planes(rows) for r in one.rows))) == sorted(map(id, rows))
+    assert sorted(map(id, (r for one in planes(table(rows)) for r in one.rows))) == sorted(
+        map(id, rows)
+    )
     assert len({one.choice for one in found}) == len(found)
     for one in found:
         assert chosen(found, one.choice, "x") is one
@@ -122,16 +124,20 @@ def test_slices_and_planes_hold_every_run_once_and_can_be_chosen(rows):
             for r in comparison.of(name, value)
         ]
         assert len(cells) == len(one.rows)
-    assert len({one.choice for one in planes(rows)}) == len(planes(rows))
+    assert len({one.choice for one in planes(table(rows))}) == len(planes(table(rows)))
 
 
 def test_a_grid_is_cut_along_its_longest_parameter_and_a_cross_along_both():
     """d of a grid of 3 x 2; then noise of what stands alone."""
     grid = [row(parse(f"parity:d={d},m={m}").spec) for d in (6, 8, 10) for m in (2, 3)]
     arms = [row(parse(f"parity:d=6,m=2,noise={n}").spec) for n in ("0.1", "0.2")]
-    found = {one.choice: (one.comparison.parameter, one.comparison.values) for one in slices(grid)}
+    found = {
+        one.choice: (one.comparison.parameter, one.comparison.values) for one in slices(table(grid))
+    }
     assert found == {"m=2": ("d", (6, 8, 10)), "m=3": ("d", (6, 8, 10))}
-    crossed = [(one.comparison.parameter, one.comparison.values) for one in slices(grid + arms)]
+    crossed = [
+        (one.comparison.parameter, one.comparison.values) for one in slices(table(grid + arms))
+    ]
     assert crossed.count(("d", (6, 8, 10))) == 2
     assert ("noise", (Fraction(1, 10), Fraction(1, 5))) in crossed
 
@@ -144,7 +150,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     rows += [row(c, seed=s, solved=False) for s in range(2)]
     rows += [row(d, seed=s, outcome=Outcome.CRASHED, risk=None) for s in range(2)]
     rows += [row(e, "trivial", solved=False)]
-    (plane,) = planes(rows)
+    (plane,) = planes(table(rows))
     data = of_phase(plane, Certifier(()))
     (cells,) = data["learners"][0]["cells"]
     said = [cell and (cell["state"], cell["passed"], cell["runs"]) for cell in cells]
@@ -153,7 +159,7 @@ def test_phase_cells_follow_from_hand_made_runs():
     assert said[:3] == [("solved", 2, 3), ("partly", 1, 3), ("not solved", 0, 2)]
     assert said[3:] == [("could not run", 0, 2), None]
     slow = replace(BASE.usage, seconds=9.0)
-    (late,) = planes([row(a, usage=slow, budget=Budget(seconds=1))])
+    (late,) = planes(table([row(a, usage=slow, budget=Budget(seconds=1))]))
     assert of_phase(late, Certifier(()))["learners"][0]["cells"][0][0]["state"] == "not solved"
 
 
@@ -161,7 +167,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
     """Above the budget of the runs, or one that shows it; for each cell its own number."""
     specs = [parse(f"parity:d={d},m={m}").spec for d in (8, 20, 40) for m in (2, 3)]
     rows = [row(spec, "queries", budget=Budget(queries=20)) for spec in specs]
-    (plane,) = planes(rows)
+    (plane,) = planes(table(rows))
     data = of_phase(plane, Certifier(()))
     seen = set()
     for i, m in enumerate((2, 3)):
@@ -172,7 +178,7 @@ def test_what_is_hatched_is_what_the_certificate_says():
             seen.add(number > 20)
     assert seen == {True, False}
     assert data["budget_given"]
-    (free,) = planes([row(spec, "queries") for spec in specs])
+    (free,) = planes(table([row(spec, "queries") for spec in specs]))
     shown = of_phase(free, Certifier(()))
     largest = max(int(each["queries"]) for line in shown["certified"] for each in line)
     assert shown["query_budget"] < largest <= 10 * shown["query_budget"]
@@ -328,7 +334,9 @@ def test_learners_whose_files_or_families_differ_have_rows_apart():
     rows += [row(spec, name, s, details={"sha256": "b" * 64}, solved=False) for s in range(2)]
     rows = [replace(one, revisions=old) for one in rows]
     new = [replace(one, revisions={**old, "family": 2}) for one in rows[:1]]
-    found = {one.asked: (one.passed, one.runs) for one in learner_rows(rows + new, budgets=True)}
+    found = {
+        one.asked: (one.passed, one.runs) for one in learner_rows(table(rows + new), budgets=True)
+    }
     assert found == {
         f"revision 1 {'a' * 16}, family revision 1": (3, 3),
         f"revision 1 {'b' * 16}, family revision 1": (0, 2),
@@ -382,12 +390,12 @@ def test_growth_names_the_sizes_of_its_fit_and_the_slice_it_is_of():
             usage = replace(BASE.usage, examples=d * d + examples // 100)
             one = row(spec, usage=usage, solved=d < 12, budget=Budget(examples=examples))
             rows.append(replace(one, key=f"{len(rows):064x}"))
-    found = slices(rows)
+    found = slices(table(rows))
     assert len(found) == 2
     material = Material(
         source="x",
         sha256="",
-        rows=tuple(rows),
+        runs=table(rows),
         slices=found,
         diagrams=(),
         certifier=Certifier(()),

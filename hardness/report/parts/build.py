@@ -56,10 +56,10 @@ def report(material: Material) -> Report:
         summary=summary(material, grown),
         scope=SCOPE,
         charts=tuple(drawn),
-        learners=learner_rows(material.rows, budgets=material.budgets),
-        runs=runs_table(material.rows, budgets=material.budgets),
+        learners=learner_rows(material.runs, budgets=material.budgets),
+        runs=runs_table(material.runs["run"], budgets=material.budgets),
         cards=tuple(shown),
-        diagnoses=diagnoses(material.rows),
+        diagnoses=diagnoses(material.runs["run"]),
         growth=tuple(one for one in fitted if one),
         paired=tuple(filter(None, map(pairs, ordered[:_PAIRED]))),
         reproduce=reproduction(material, drawn, shown),
@@ -80,9 +80,9 @@ def _about(material: Material) -> str:
     if not material.store:
         one = material.slices[0].comparison
         return f"A comparison over {one.parameter}: what learners did, beside what is certified."
-    if not material.rows:
+    if material.runs.empty:
         return "A store without runs: what is certified in it."
-    runs, parts = count(len(material.rows), "run"), count(len(material.slices), "slice")
+    runs, parts = count(len(material.runs), "run"), count(len(material.slices), "slice")
     return (
         f"A store of {runs} in {parts}, each over one parameter: what "
         "learners did, beside what is certified."

@@ -123,7 +123,7 @@ def _run_costs(one: Slice) -> Table:
 
 
 def _climbs(material: Material, figure: FigureRow, place: int) -> Chart:
-    data = of_climbs(figure, material.rows, material.certifier)
+    data = of_climbs(figure, material.runs["run"], material.certifier)
     rows: list[tuple[Cell, ...]] = [
         (
             *(learner["learner"], rung, point["passes"], point["trials"]),

@@ -3,22 +3,27 @@
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hardness.report.phase import diagrams
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.rows import FigureRow, SweepRow
-from hardness.runs.run import Run
-from hardness.runs.table import Plane, Slice, planes, slices
+from hardness.runs.table import Plane, Slice, planes, slices, table
 from hardness.sweep.recover import check
 from hardness.sweep.store import read
 from instances.errors import DamagedFile
 from instances.strict import RESULTS, opened, read_bytes
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """All that a report says follows from this. budgets: whether those of the runs are known.
+    """All that a report says follows from this. runs: one tidy table, a row a run.
+
+    budgets: whether those of the runs are known.
 
     artifacts: keys, kinds and specs of what cut jobs came to, as Gram matrices. parts: of those
     that are not put together.
@@ -26,7 +31,7 @@ class Material:
 
     source: str
     sha256: str
-    rows: tuple[Run, ...] = field(repr=False)
+    runs: "DataFrame" = field(repr=False)
     slices: tuple[Slice, ...] = field(repr=False)
     diagrams: tuple[Plane, ...] = field(repr=False)
     certifier: Certifier = field(repr=False)
@@ -41,15 +46,15 @@ class Material:
 
 def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Material:
     """Take a comparison; one from an earlier file does not say its budget."""
-    rows = comparison.runs
+    runs = table(comparison.runs)
     own = (("family", comparison.specs[0].partition(":")[0]), ("over", comparison.parameter))
-    one = Slice(rows=rows, comparison=comparison, fixed=own)
+    one = Slice(rows=comparison.runs, comparison=comparison, fixed=own)
     return Material(
         source=source,
         sha256=sha256,
-        rows=rows,
+        runs=runs,
         slices=(one,),
-        diagrams=diagrams(planes(rows)),
+        diagrams=diagrams(planes(runs)),
         certifier=Certifier(()),
         store=False,
         budgets=comparison.budget is not None,
@@ -75,7 +80,7 @@ def of_store(path: Path) -> Material:
             "can be read"
         )
     with read(path) as store:
-        rows = tuple(store.runs())
+        runs = table(store.runs())
         certificates = tuple(store.certificates())
         sweeps, figures = tuple(store.sweeps()), store.figures()
         _, artifacts = store.query("SELECT key, kind, spec FROM artifacts ORDER BY spec, key")
@@ -85,9 +90,9 @@ def of_store(path: Path) -> Material:
     return Material(
         source=str(path),
         sha256=sha256,
-        rows=rows,
-        slices=slices(rows, certificates),
-        diagrams=diagrams(planes(rows)),
+        runs=runs,
+        slices=slices(runs, certificates),
+        diagrams=diagrams(planes(runs)),
         certifier=Certifier(certificates),
         store=True,
         budgets=True,

@@ -12,23 +12,23 @@ from hardness.report.text import count
 
 def provenance(material: Material) -> tuple[tuple[str, str], ...]:
     """Name the package, the source with its SHA-256, machines, versions and seeds, and sweeps."""
-    rows = material.rows
+    runs = list(material.runs["run"])
     found = [
         ("made with", f"hardness {version('hardness-toolkit')}"),
         ("source", material.source),
     ]
     found += [("SHA-256 of the source", material.sha256)] if material.sha256 else []
-    found += [("machine", said) for said in _counted(row.machine for row in rows)]
-    names = sorted({name for row in rows for name in row.versions})
+    found += [("machine", said) for said in _counted(row.machine for row in runs)]
+    names = sorted({name for row in runs for name in row.versions})
     found += [
         (f"version of {name}", said)
         for name in names
-        for said in _counted(row.versions.get(name, "not known") for row in rows)
+        for said in _counted(row.versions.get(name, "not known") for row in runs)
     ]
-    found += [("seeds", _seeds({row.seed for row in rows}))] if rows else []
-    learners = sorted({(r.learner, str(r.details.get("sha256"))) for r in rows})
+    found += [("seeds", _seeds({row.seed for row in runs}))] if runs else []
+    learners = sorted({(r.learner, str(r.details.get("sha256"))) for r in runs})
     found += [(f"SHA-256 of {name}", said) for name, said in learners if said != "None"]
-    ended = Counter(row.bound for row in rows)
+    ended = Counter(row.bound for row in runs)
     if material.store:
         found += [("runs ended by", f"{bound}: {n}") for bound, n in sorted(ended.items())]
     for sweep in material.sweeps:

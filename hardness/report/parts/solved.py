@@ -7,7 +7,7 @@ from hardness.report.parts.material import Material
 from hardness.report.parts.records import LearnerRow
 from hardness.report.parts.tables import costs, learner_rows
 from hardness.report.phase import SHARE, asks
-from hardness.runs.table import Slice, fixed_words, short, split_choice
+from hardness.runs.table import Slice, fixed_words, short, split_choice, table
 from hardness.upper import LEARNERS
 from instances.parameters import plain
 
@@ -19,7 +19,7 @@ def furthest(one: Slice) -> list[str]:
     comparison = one.comparison
     if not comparison.learners:
         return []
-    rows = learner_rows(one.rows, budgets=True)
+    rows = learner_rows(table(one.rows), budgets=True)
     for spec, value in zip(reversed(comparison.specs), reversed(comparison.values), strict=True):
         best = [r for r in rows if r.spec == spec and r.passed >= SHARE * r.runs]
         if best:
@@ -54,33 +54,21 @@ def _did(row: LearnerRow) -> str:
 
 def nothing(material: Material) -> list[str]:
     """Name the learners of which no run passed, with how most of their runs ended."""
-    runs: Counter[str] = Counter(row.learner for row in material.rows)
-    passed: Counter[str] = Counter(row.learner for row in material.rows if row.solved)
-    ends: dict[str, Counter[str]] = {}
-    for row in material.rows:
-        ends.setdefault(row.learner, Counter())[row.outcome.value] += 1
-    none = [
-        f"{short(name)} (0 of {runs[name]}, {_most(ends[name])})"
-        for name in runs
-        if not passed[name]
-    ]
+    none = []
+    for name, runs in material.runs.groupby("learner", sort=False):
+        (outcome, _), *more = Counter(runs["outcome"]).most_common()
+        if not runs["solved"].any():
+            how = f"most often: {outcome}" if more else f"all: {outcome}"
+            none.append(f"{short(str(name))} (0 of {len(runs)}, {how})")
     return [f"No run passed of {listed(none)}."] if none else []
-
-
-def _most(ends: Counter[str]) -> str:
-    """How runs ended, of all or of the most."""
-    (outcome, _), *more = ends.most_common()
-    return f"most often: {outcome}" if more else f"all: {outcome}"
 
 
 def no_queries(material: Material) -> list[str]:
     """Say which learners that passed are not what the bounds are about."""
     bounded = {c.spec for one in material.slices for c in one.comparison.certificates}
-    found = dict.fromkeys(
-        row.learner
-        for row in material.rows
-        if row.spec in bounded and row.solved and not asks(row.learner)
-    )
+    runs = material.runs
+    passed = runs[runs["spec"].isin(bounded) & runs["solved"]]
+    found = [name for name in passed["learner"].unique() if not asks(name)]
     if not found:
         return []
     ours = [short(name) for name in found if name.partition(":")[0] in LEARNERS]

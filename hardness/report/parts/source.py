@@ -6,7 +6,7 @@ from hardness.report.parts.climbs import of_climbs
 from hardness.report.phase import Data, diagrams, of_phase, plane_of
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.table import chosen, planes, slices
+from hardness.runs.table import chosen, planes, slices, table
 from hardness.sweep.store import read
 from instances.errors import DamagedFile, UsageError
 from instances.strict import opened
@@ -33,7 +33,7 @@ def comparison_of(path: Path, choice: str | None = None) -> Comparison:
     """
     if is_store(path):
         with read(path) as store:
-            found = slices(store.runs(), store.certificates())
+            found = slices(table(store.runs()), store.certificates())
         return chosen(found, choice, str(path)).comparison
     if choice is not None:
         raise UsageError(
@@ -54,7 +54,7 @@ def phase_of(path: Path, choice: str | None = None) -> Data:
         return of_phase(plane_of(comparison), Certifier(()))
     with read(path) as store:
         certifier = Certifier(store.certificates())
-        found = diagrams(planes(store.runs()))
+        found = diagrams(planes(table(store.runs())))
     return of_phase(chosen(found, choice, str(path)), certifier)
 
 

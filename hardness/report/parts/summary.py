@@ -54,17 +54,16 @@ def summary(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> tuple
 
 
 def _what(material: Material) -> str:
-    rows = material.rows
-    if not rows:
+    runs = material.runs
+    if runs.empty:
         return _no_runs(material)
-    learners = list(dict.fromkeys(short(row.learner) for row in rows))
-    specs = dict.fromkeys(row.spec for row in rows)
-    families = list(dict.fromkeys(spec.partition(":")[0] for spec in specs))
-    passed = sum(row.solved for row in rows)
+    learners = list(dict.fromkeys(map(short, runs["learner"])))
+    families = list(runs["family"].unique())
     kinds = "family" if len(families) == 1 else "families"
+    problems = count(runs["spec"].nunique(), "problem")
     return (
-        f"{count(len(rows), 'run')} of {count(len(learners), 'learner')} ({listed(learners)}) on "
-        f"{count(len(specs), 'problem')} of {len(families)} {kinds} ({listed(families)}): {passed} "
+        f"{count(len(runs), 'run')} of {count(len(learners), 'learner')} ({listed(learners)}) on "
+        f"{problems} of {len(families)} {kinds} ({listed(families)}): {sum(runs['solved'])} "
         "passed. A run passes where the whole 95 % interval of its relative risk lies below "
         f"{SOLVED_BELOW}, in time; risk 1 is having learned nothing, 0 all."
     )
@@ -118,7 +117,7 @@ def _asked(word: str, parameter: str) -> tuple[Value, ...]:
 
 def _climbed(material: Material) -> list[str]:
     """Say what the runs of climbs do to the counts."""
-    if not material.climbs or not material.rows:
+    if not material.climbs or material.runs.empty:
         return []
     return [
         "Runs of climbs count here too: a learner is run on a rung only where it passed at least "
@@ -142,7 +141,9 @@ def _bound(material: Material) -> list[str]:
         for quantity in _quantity(one)
     ]
     if not found:
-        return ["No bound on queries is certified for these problems."] if material.rows else []
+        if material.runs.empty:
+            return []
+        return ["No bound on queries is certified for these problems."]
     queries, spec, terms, one, quantity = max(found, key=lambda each: each[0])
     if vacuous(quantity, queries):
         shown = brief_spec(spec)
@@ -158,8 +159,7 @@ def _unbounded(material: Material) -> list[str]:
         for one in material.slices
         if one.comparison.certificates
     }
-    every = dict.fromkeys(row.spec.partition(":")[0] for row in material.rows)
-    none = [name for name in every if name not in bounded]
+    none = [name for name in material.runs["family"].unique() if name not in bounded]
     return [f"No bound is certified for {listed(none)}."] if bounded and none else []
 
 
@@ -210,7 +210,8 @@ def _verdict(verdict: str) -> str:
 
 def _ended(material: Material) -> list[str]:
     """Count the runs that another machine may end otherwise."""
-    found = Counter(row.bound for row in material.rows if not row.reproducible)
+    runs = material.runs
+    found = Counter(runs["bound"][~runs["reproducible"].astype(bool)])
     if not found:
         return []
     shown = ", ".join(f"{number} by {bound}" for bound, number in sorted(found.items()))

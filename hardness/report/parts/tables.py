@@ -1,8 +1,8 @@
 """The runs of a report as rows: one a learner, spec and budget, and one a run."""
 
-from collections import Counter
 from collections.abc import Iterable
 from statistics import median
+from typing import TYPE_CHECKING, Any
 
 from hardness.oracles import Budget
 from hardness.report.marks import plain_number
@@ -13,6 +13,9 @@ from hardness.runs.table import answers, version_of, version_words
 from hardness.runs.tally import tally
 from instances.parameters import plain
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 _UNITS = {
     "examples": "examples",
     "queries": "queries",
@@ -20,8 +23,6 @@ _UNITS = {
     "cpu_seconds": "s of CPU",
     "memory_bytes": "bytes",
 }
-_Row = tuple[str, str, str, str]
-_Made = tuple[tuple[int, str], str]  # version of the learner, revision of the family
 _OF_RUN = ("spec", "learner", "seed", "outcome", "passed", "risk", "risk, low", "risk, high")
 _SPENT = ("examples", "queries", "time (s)", "peak memory (bytes)", "budget", "answers", "ended by")
 
@@ -47,39 +48,43 @@ def answers_words(row: Run) -> str:
     return ", ".join(shown + ([f"tau {said['tau']}"] if "tau" in said else []))
 
 
-def learner_rows(rows: Iterable[Run], budgets: bool) -> tuple[LearnerRow, ...]:
+def learner_rows(runs: "DataFrame", budgets: bool) -> tuple[LearnerRow, ...]:
     """Put the runs of each learner, spec, budget and way of asking in one row.
 
     Revisions of a learner or of a family, and learners of one's own whose files differ, have rows
-    apart. The interval is of Clopper and Pearson: its low end as if none of the runs that the
-    machine ended had passed, its high end as if all had. budgets: whether they are known. [CP34]
+    apart; budgets: whether they are known. Counts and the interval are those of a `Tally`.
     """
-    groups: dict[tuple[_Row, _Made], list[Run]] = {}
-    for row in rows:
-        shown = budget_words(row.budget) if budgets else "as in the command of the runs"
-        key = (row.learner, row.spec, shown, answers_words(row))
-        made = (version_of(row), str(row.revisions.get("family", "?")))
-        groups.setdefault((key, made), []).append(row)
-    learners = Counter(key for key, _ in {(key, made[0]) for key, made in groups})
-    families = Counter(key for key, _ in {(key, made[1]) for key, made in groups})
+    key = ["learner", "spec", "within", "asked"]
+    every = runs.assign(
+        within=[_budget(row, budgets) for row in runs["run"]],
+        asked=[answers_words(row) for row in runs["run"]],
+        version=[str(version_of(row)) for row in runs["run"]],
+        made=[str(row.revisions.get("family", "?")) for row in runs["run"]],
+    )
+    alike = every.groupby(key)[["version", "made"]].transform("nunique")
+    every = every.join(alike.add_suffix("s"))
     found = []
-    for (key, (version, family)), kept in groups.items():
-        learner, spec, shown, asked = key
-        parts = [asked] if asked else []
-        parts += [version_words(version)] if learners[key] > 1 else []
-        parts += [f"family revision {family}"] if families[key] > 1 else []
-        found.append(_learner_row(learner, spec, shown, ", ".join(parts), kept))
+    for _, group in every.groupby([*key, "version", "made"], sort=False):
+        first = group.iloc[0]
+        parts = [first["asked"]] if first["asked"] else []
+        parts += [version_words(version_of(first["run"]))] if first["versions"] > 1 else []
+        parts += [f"family revision {first['made']}"] if first["mades"] > 1 else []
+        found.append(_learner_row(first, ", ".join(parts), list(group["run"])))
     return tuple(found)
 
 
-def _learner_row(learner: str, spec: str, budget: str, asked: str, rows: list[Run]) -> LearnerRow:
+def _budget(row: Run, known: bool) -> str:
+    return budget_words(row.budget) if known else "as in the command of the runs"
+
+
+def _learner_row(first: Any, asked: str, rows: list[Run]) -> LearnerRow:
     found = tally(rows)
     risks = [row.risk.value for row in rows if row.risk]
     outcomes = [row.outcome.value for row in rows]
     return LearnerRow(
-        learner=learner,
-        spec=spec,
-        budget=budget,
+        learner=first["learner"],
+        spec=first["spec"],
+        budget=first["within"],
         asked=asked,
         runs=found.runs,
         passed=found.solved,
@@ -107,11 +112,7 @@ def _run(row: Run, budgets: bool) -> tuple[Cell, ...]:
         *(run.spec, run.learner, seed, run.outcome.value, "yes" if row.solved else "no"),
         *(risk.value if risk else None, risk.low if risk else None, high),
         *(run.usage.examples, run.usage.queries, run.usage.seconds, run.usage.peak_bytes),
-        *(
-            budget_words(row.budget) if budgets else "as in the command of the runs",
-            answers_words(row),
-            ended,
-        ),
+        *(_budget(row, budgets), answers_words(row), ended),
     )
 
 

@@ -77,6 +77,6 @@ def test_of_two_files_of_a_learner_that_of_most_runs_stands_with_others():
         replace(BASE, learner="a.py:Net", seed=seed, details={"sha256": name})
         for seed, name in enumerate(("old", "new", "new"))
     ]
-    found = slices([*files, BASE])
+    found = slices(table([*files, BASE]))
     assert [len(one.rows) for one in found] == [1, 3]
     assert found[0].choice == "of=a.py:Net revision 1 old"
