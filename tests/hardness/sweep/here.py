@@ -31,10 +31,10 @@ class Here(Executor):
             self.done.append(job.key)
             failure = self.failing(job)
             if failure:
-                found = Finished(key=job.key, failure=failure, why="as asked for", attempts=3)
+                how = {"failure": failure, "why": "as asked for", "attempts": 3}
             else:
-                found = Finished(key=job.key, result=job.do(), seconds=0.01)
-            results.append(found)
+                how = {"result": job.do()}
+            results.append(Finished(key=job.key, seconds=0.01, **how))
         future.set_result(results)
         return future
 
