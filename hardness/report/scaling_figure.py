@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from hardness.report.canvas import belongs, named
 from hardness.report.styles import Style, styles_of
 from hardness.report.summary import short_name
@@ -123,7 +125,7 @@ def _costs(axis: Any, fit: Data, parameter: str, style: Style) -> None:
         )
     law, label = fit["power"], f"{named(fit['learner'])}: no fit"
     if law:
-        places = _between(fit["places"])
+        places = np.geomspace(min(fit["places"]), max(fit["places"]), 33)
         middle = sum(map(math.log, fit["places"])) / len(fit["places"])
         height = law["log_constant"] + law["rate"] * middle
         low, line, high = (
@@ -180,9 +182,3 @@ def _finish(axis: Any, cost: str, data: Data) -> None:
     axis.legend(frameon=False, fontsize=7, loc="upper left")
     low, high = axis.get_ylim()
     axis.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend
-
-
-def _between(places: list[float]) -> list[float]:
-    """Thirty-three sizes from the least to the largest, evenly on a log axis."""
-    low, high = math.log(min(places)), math.log(max(places))
-    return [math.exp(low + (high - low) * i / 32) for i in range(33)]

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import Budget, Usage
-from hardness.runs.run import judged, learn_once
+from hardness.oracles import Budget
+from hardness.runs.run import Run, learn_once, run
 from hardness.upper import Failed, Hypothesis, Learner, Outcome, parse_learner
 from hardness.upper.isolated import Foreign
 from instances.errors import ToolkitError, UsageError
@@ -23,7 +23,8 @@ SPECS = (
     *("parity:d=8,m=1", "profile:g=majority,d=9,m=3", "lwr:n=4,q=8,p=2,secret=binary"),
     *("lpn:n=8,noise=0.1", "nice:m=1,k=2,d=6", "linear:m=1,k=2,d=4"),
 )
-_EXAMPLES, _SECONDS, _TOKENS = 1000, 20.0, 257
+_SECONDS, _TOKENS = 20.0, 257
+_BUDGET = Budget(examples=1000, seconds=_SECONDS)
 _SPENT = (Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT)
 _BY_ITSELF = (  # outcomes of a learner that ran to an end of its own
     *(Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING, Outcome.NOISY, Outcome.TOLERANCE),
@@ -109,13 +110,13 @@ def conformance(
 def _findings(learner: Foreign, families: list[Family]) -> Iterator[Finding]:
     taken: list[Family] = []
     for family in families:
-        trial = _Trial.of(learner, family, Budget(examples=_EXAMPLES, seconds=_SECONDS))
+        trial = run(learner, family.instance(0), _BUDGET)
         if trial.outcome is Outcome.UNSUPPORTED:
             said = f"not taken: {trial.details.get('reason')}"
             yield Finding(check=family.name, level="ok", found=said)
             continue
         taken.append(family)
-        found = trial.finding(family.name)
+        found = _tried(family.name, trial)
         yield found
         if found.level == "failure":
             return  # what comes then would be the same again
@@ -125,39 +126,26 @@ def _findings(learner: Foreign, families: list[Family]) -> Iterator[Finding]:
         return
     family = taken[0]
     yield _again(learner, family)
-    for count in (1, 30):
-        trial = _Trial.of(learner, family, Budget(examples=count, seconds=_SECONDS))
-        yield trial.finding(f"budget of {count}", softly=True)
-    trial = _Trial.of(learner, family, Budget(seconds=1.0))
-    yield trial.finding("budget of a second", softly=True)
+    for check, budget in {
+        "budget of 1": Budget(examples=1, seconds=_SECONDS),
+        "budget of 30": Budget(examples=30, seconds=_SECONDS),
+        "budget of a second": Budget(seconds=1.0),
+    }.items():
+        yield _tried(check, run(learner, family.instance(0), budget), softly=True)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Trial:
-    """A run for a check: its outcome, how it ended, what it used."""
-
-    outcome: Outcome
-    details: dict[str, Any]
-    usage: Usage
-
-    @staticmethod
-    def of(learner: Foreign, family: Family, budget: Budget) -> "_Trial":
-        instance = family.instance(0)
-        hypothesis, usage = learn_once(learner, instance, budget)
-        found = judged(learner, family, 0, budget, hypothesis, usage, instance, {})
-        return _Trial(outcome=found.outcome, details=found.details, usage=usage)
-
-    def finding(self, check: str, softly: bool = False) -> Finding:
-        used = f"{self.usage.examples} examples, {self.usage.queries} queries"
-        said = f"{_said(self.outcome, self.details)}; {used}, {self.usage.seconds:.1f} s"
-        level: Level = "ok"
-        if self.outcome is Outcome.SECONDS_SPENT:
-            level = "warning" if "ended" in self.details else "ok"
-        elif self.outcome not in _BY_ITSELF:
-            level = "warning" if softly else "failure"
-        elif self.details.get("processes_left"):
-            level, said = "warning", f"{said}; left {self.details['processes_left']} processes"
-        return Finding(check=check, level=level, found=said)
+def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
+    """Say how a run for a check ended; softly: where it broke, that is a warning."""
+    used = f"{trial.usage.examples} examples, {trial.usage.queries} queries"
+    said = f"{_said(trial.outcome, trial.details)}; {used}, {trial.usage.seconds:.1f} s"
+    level: Level = "ok"
+    if trial.outcome is Outcome.SECONDS_SPENT:
+        level = "warning" if "ended" in trial.details else "ok"
+    elif trial.outcome not in _BY_ITSELF:
+        level = "warning" if softly else "failure"
+    elif left := trial.details.get("processes_left"):
+        level, said = "warning", f"{said}; left {left} processes"
+    return Finding(check=check, level=level, found=said)
 
 
 def _again(learner: Foreign, family: Family) -> Finding:
@@ -176,8 +164,7 @@ def _again(learner: Foreign, family: Family) -> Finding:
 def _predictions(learner: Learner, family: Family) -> NDArray[np.float64] | None:
     """Learn, and predict on tokens: (n, k, d); None where there is no prediction."""
     instance: Instance = family.instance(1)
-    budget = Budget(examples=_EXAMPLES, seconds=_SECONDS)
-    hypothesis: Hypothesis = learn_once(learner, instance, budget, seed=1)[0]
+    hypothesis: Hypothesis = learn_once(learner, instance, _BUDGET, seed=1)[0]
     try:
         return hypothesis.predict(instance.examples(0, _TOKENS, axis="conformance").x)
     except Failed:

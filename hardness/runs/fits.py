@@ -7,11 +7,12 @@ choice of the cheap ones, and a line through them would be too flat. Laws: hardn
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from statistics import linear_regression
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from flint import fmpq
+from msgspec import to_builtins
 
 from hardness.claims import vacuous
 from hardness.lower.record import text
@@ -21,7 +22,6 @@ from hardness.runs.run import Run
 from instances.parameters import plain
 from instances.spec import parse_stored
 from instances.streams import BitStream, key
-from instances.threshold import rational
 
 if TYPE_CHECKING:
     from hardness.runs.comparison import Comparison
@@ -54,24 +54,18 @@ class Fit:
         """Write the fit as JSON, with its verdict and what that rests on."""
         grown = self.growth
         said = grown and asdict(grown) | {"verdict": grown.verdict, "reason": grown.reason}
-        left_out = [{"value": _value(v), "reason": why} for v, why in self.left_out]
-        values = [_value(v) for v in self.values]
-        return asdict(self) | {"values": values, "left_out": left_out, "growth": said}
+        left_out = [{"value": value, "reason": why} for value, why in self.left_out]
+        return vars(self) | {"left_out": left_out, "growth": said}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """From one size to the next: the exact factor, and the slope of its logarithm in log x."""
+    """From one size to the next: the exact factor p/q, and the slope of its logarithm in log x."""
 
     start: Value
     end: Value
-    factor: Fraction
+    factor: str
     slope: float
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the step as JSON, the factor as an exact rational."""
-        ends = {"start": _value(self.start), "end": _value(self.end)}
-        return ends | {"factor": text(rational(self.factor)), "slope": self.slope}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +84,6 @@ class Certified:
     rate: float | None
     theory: str
 
-    def to_json(self) -> dict[str, Any]:
-        """Write the growth of a quantity as JSON."""
-        return vars(self) | {
-            "values": [_value(v) for v in self.values],
-            "vacuous": [_value(v) for v in self.vacuous],
-            "steps": [step.to_json() for step in self.steps],
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
 class Scaling:
@@ -109,15 +95,10 @@ class Scaling:
 
     def to_json(self) -> dict[str, Any]:
         """Write it as JSON: values as in the comparison, factors as exact rationals."""
-        return {
-            "confidence": CONFIDENCE,
-            "fits": [fit.to_json() for fit in self.fits],
-            "certified": [one.to_json() for one in self.certified],
-        }
-
-
-def _value(value: Value) -> int | str:
-    return value if isinstance(value, int) else plain(value)
+        fits = [fit.to_json() for fit in self.fits]
+        said = {"confidence": CONFIDENCE, "fits": fits, "certified": self.certified}
+        found: dict[str, Any] = to_builtins(said, enc_hook=plain)  # of a Fraction
+        return found
 
 
 def scaling(comparison: "Comparison") -> Scaling:
@@ -230,7 +211,7 @@ def _certified(comparison: "Comparison", quantity: str) -> Certified:
             Step(
                 start=a,
                 end=b,
-                factor=Fraction(n, m),
+                factor=text(fmpq(n, m)),
                 slope=(math.log(n) - math.log(m)) / (math.log(b) - math.log(a)),
             )
             for a, b, m, n in zip(values, values[1:], found, found[1:], strict=False)
