@@ -18,9 +18,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 SWEEP = """
 format = "hardness-sweep/1"
@@ -43,7 +46,6 @@ budget = {{ examples = 5000 }}
 """
 COMMAND = [sys.executable, "-m", "cli"]
 WORKER = "hardness-worker"  # how worker processes call themselves
-NAMES = ("comm", "cmdline")
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
 
 
@@ -55,8 +57,14 @@ class Record:
     finished: int = 0  # sweeps
     different: int = 0
     lost: int = 0  # rows
-    refused: int = 0  # stores that did not open
+    twice: int = 0  # rows that were there and were written again
     problems: list[str] = field(default_factory=list)
+
+    def look(self, before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+        """Count rows that were there before and are not, or are others; returns those of now."""
+        self.lost += len(before.keys() - now)
+        self.twice += sum(now[key] != row for key, row in before.items() if key in now)
+        return now
 
 
 def hardness(*arguments: object, **how: object) -> subprocess.CompletedProcess[str]:
@@ -68,25 +76,11 @@ def hardness(*arguments: object, **how: object) -> subprocess.CompletedProcess[s
 
 def tree(root: int) -> dict[int, str]:
     """Find the descendants of a process, with their names and command lines."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-    found, fresh = {root}, {root}
-    while fresh:
-        fresh = {pid for pid, parent in parents.items() if parent in fresh} - found
-        found |= fresh
     named = {}
-    for pid in found - {root}:
-        try:
-            place = Path("/proc") / str(pid)
-            named[pid] = " ".join((place / n).read_text().replace("\0", " ") for n in NAMES)
-        except OSError:
-            continue
+    with suppress(psutil.NoSuchProcess):
+        for process in psutil.Process(root).children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                named[process.pid] = " ".join([process.name(), *process.cmdline()])
     return named
 
 
@@ -171,13 +165,11 @@ def victim(rng: random.Random, driver: int, cluster: Cluster | None) -> tuple[st
     return kind, rng.choice(sorted(there[kind]))
 
 
-def held(store: Path) -> set[str]:
-    """Read the keys of the runs that a store holds, each of which must stand there once."""
+def held(store: Path) -> dict[str, Any]:
+    """Read the rows of the runs that a store holds, with their times, by key."""
     with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=20)) as base:
-        keys = [key for (key,) in base.execute("SELECT key FROM runs")]
-    if len(keys) != len(set(keys)):
-        raise ValueError("a run stands in the store twice")
-    return set(keys)
+        base.row_factory = sqlite3.Row
+        return {row["key"]: tuple(row) for row in base.execute("SELECT * FROM runs")}
 
 
 def exported(store: Path, to: Path) -> bytes:
@@ -193,7 +185,7 @@ def disturbed(
     rng: random.Random, record: Record, whole: bytes, pause: float,
 ) -> None:  # fmt: skip
     """Do a sweep while it is being killed, until it ends."""
-    before: set[str] = set()
+    before: dict[str, Any] = {}
     while True:
         driver = subprocess.Popen(
             [*COMMAND, "sweep", "run", str(file), "--store", str(store), "--resume", *engine],
@@ -215,9 +207,7 @@ def disturbed(
             if cluster:
                 cluster.mend()
             if store.exists():
-                now = held(store)
-                record.lost += len(before - now)
-                before |= now
+                before = record.look(before, held(store))
         said = driver.communicate()[1] if alive else (driver.wait(), driver.stderr.read())[1]
         if alive and driver.returncode == 0:
             break
@@ -225,6 +215,7 @@ def disturbed(
             record.problems.append(f"exit {driver.returncode}: {said[-300:]}")
             if len(record.problems) > 20:
                 return
+    record.look(before, held(store))
     record.finished += 1
     record.different += exported(store, store.with_suffix(".csv")) != whole
 
@@ -262,16 +253,16 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=2.0, help="longest, between kills")
     given = parser.parse_args()
     found = chaos(given.kills, given.engine, given.seed, given.seeds, given.pause)
-    print("| engine | kills | sweeps ended | exports that differ | finished runs lost |")
-    print("|---|---|---|---|---|")
+    print("| engine | kills | sweeps ended | exports that differ | runs lost | done twice |")
+    print("|---|---|---|---|---|---|")
     kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(found.kills.items()))
     print(
         f"| {given.engine} | {sum(found.kills.values())}: {kinds} | {found.finished} | "
-        f"{found.different} | {found.lost} |"
+        f"{found.different} | {found.lost} | {found.twice} |"
     )
     for problem in found.problems:
         print(problem, file=sys.stderr)
-    sys.exit(1 if found.different or found.lost or found.problems else 0)
+    sys.exit(1 if found.different or found.lost or found.twice or found.problems else 0)
 
 
 if __name__ == "__main__":
