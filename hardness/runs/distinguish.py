@@ -22,6 +22,7 @@ attains, and which is (1 - L)/2 at least.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -71,6 +72,19 @@ class Play:
     score: Score
     outcome: str | None  # None for a learner that ran to its end
     usage: Usage
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the trial as JSON."""
+        return {
+            "world": self.world,
+            "accepted": self.accepted,
+            "score": self.score.value,
+            "tested": self.score.tested,
+            "loss": self.score.loss,
+            "outcome": self.outcome,
+            "examples": self.usage.examples,
+            "seconds": self.usage.seconds,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +180,7 @@ class Distinction:
                 "seconds": sum(u.seconds for u in usages),
                 "peak_bytes": max(u.peak_bytes for u in usages),
             },
-            "plays": [_play_json(play) for play in self.plays],
+            "plays": [play.to_json() for play in self.plays],
         }
 
 
@@ -210,19 +224,6 @@ def advantage_interval(
     return r_low - u_high, r_high - u_low
 
 
-def _play_json(played: Play) -> dict[str, Any]:
-    return {
-        "world": played.world,
-        "accepted": played.accepted,
-        "score": played.score.value,
-        "tested": played.score.tested,
-        "loss": played.score.loss,
-        "outcome": played.outcome,
-        "examples": played.usage.examples,
-        "seconds": played.usage.seconds,
-    }
-
-
 def distinguish(
     learner: Learner,
     family: Family,
@@ -256,27 +257,19 @@ def distinguish(
     coded = require_playable(learner, family)
     budget = budget or Budget(seconds=60)
     tasks = [
-        Task(
-            learner=learner,
-            family=coded,
-            world=world,
-            seed=trial_seed(seed, family, world, trial),
-            budget=budget,
-            heldout=heldout,
-            alarm=alarm,
-        )
+        (world, trial_seed(seed, family, world, trial))
         for trial in range(trials // 2)
         for world in WORLDS
     ]
-    plays: list[Play | None] = [None] * trials
-    for index, found in execute(play, tasks, jobs):
+    plays: dict[int, Play] = {}
+    for index, found in execute(partial(play, learner, coded, budget, heldout, alarm), tasks, jobs):
         plays[index] = found
         progress(1)
     return Distinction(
         spec=family.spec,
         learner=learner_spec(learner),
         seed=seed,
-        plays=tuple(p for p in plays if p is not None),
+        plays=tuple(plays[index] for index in range(trials)),
         confidence=confidence,
         alarm=alarm,
         heldout=heldout,
@@ -294,40 +287,33 @@ def require_playable(learner: Learner, family: Family) -> Coded:
     return CODED.need(family)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """All that a trial depends on."""
-
-    learner: Learner
-    family: Coded
-    world: World
-    seed: int
-    budget: Budget
-    heldout: int
-    alarm: float
-
-
 def trial_seed(seed: int, family: Family, world: World, trial: int) -> int:
     """Return the seed of a trial's instance, or of its coins, and of the learner's own coins."""
     return int(generator(seed, "distinguish", family.spec, world, trial).integers(2**62))
 
 
-def play(task: Task) -> Play:
-    """Let the learner learn in the task's world, and test what it found on further examples."""
-    family, seed = task.family, task.seed
-    source: Instance | Uniform
-    source = family.instance(seed) if task.world == "real" else Uniform(family=family, seed=seed)
-    hypothesis, usage = attempt(task.learner, ExampleOracle(source, Meter(task.budget)), seed)
+def play(
+    learner: Learner,
+    family: Coded,
+    budget: Budget,
+    heldout: int,
+    alarm: float,
+    trial: tuple[World, int],
+) -> Play:
+    """Let a learner learn in the world of a trial, and test what it found on further examples."""
+    world, seed = trial
+    source = family.instance(seed) if world == "real" else Uniform(family=family, seed=seed)
+    hypothesis, usage = attempt(learner, ExampleOracle(source, Meter(budget)), seed)
     outcome = hypothesis.outcome
     try:
-        found = score(hypothesis.predict, source, task.heldout)
+        found = score(hypothesis.predict, source, heldout)
     except Failed as failed:
-        found, outcome = score(family.known, source, task.heldout), failed.outcome
+        found, outcome = score(family.known, source, heldout), failed.outcome
     finally:
         hypothesis.close()
     return Play(
-        world=task.world,
-        accepted=found.value > threshold(task.alarm),
+        world=world,
+        accepted=found.value > threshold(alarm),
         score=found,
         outcome=outcome.value if outcome else None,
         usage=usage,

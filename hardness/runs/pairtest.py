@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -144,25 +145,18 @@ def pair_test(
     statistic = PairStatistic.of(family, level)
     _require(statistic, opened, repetitions)
     require(jobs >= 1, f"{jobs} jobs given: at least 1 is needed")
-    symmetric = SCHEME.need(family)
     size = -(-repetitions // _TASKS)
     tasks = [
-        Task(
-            family=symmetric,
-            level=statistic.level,
-            world=world,
-            opened=opened,
-            seed=seed,
-            repetitions=range(start, min(start + size, repetitions)),
-        )
+        (world, range(start, min(start + size, repetitions)))
         for world in WORLDS
         for start in range(0, repetitions, size)
     ]
-    parts: list[Array] = [np.zeros(0)] * len(tasks)
-    for index, part in execute(repeat, tasks, jobs):
+    parts: dict[int, Array] = {}
+    work = partial(repeat, SCHEME.need(family), statistic.level, opened, seed)
+    for index, part in execute(work, tasks, jobs):
         parts[index] = part
         progress(len(part))
-    values = np.concatenate(parts)
+    values = np.concatenate([parts[index] for index in range(len(tasks))])
     if not np.ptp(values[repetitions:]):
         raise UsageError(
             f"{opened} open examples, {repetitions} repetitions given: coins always came to "
@@ -209,34 +203,24 @@ def _require(statistic: PairStatistic, opened: int, repetitions: int) -> None:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """Some repetitions in one world."""
-
-    family: Symmetric
-    level: int
-    world: World
-    opened: int
-    seed: int
-    repetitions: range
-
-
-def repeat(task: Task) -> Array:
-    """Compute the statistic once a repetition: (repetitions,)."""
-    family = task.family
-    statistic = PairStatistic.of(family, task.level)
-    mu, table = statistic.mu, np.array(column(statistic.n, task.level), np.float64)
+def repeat(
+    family: Symmetric, level: int, opened: int, seed: int, task: tuple[World, range]
+) -> Array:
+    """Compute the statistic in a world once for each of some repetitions: (repetitions,)."""
+    world, repetitions = task
+    statistic = PairStatistic.of(family, level)
+    mu, table = statistic.mu, np.array(column(statistic.n, level), np.float64)
     coins = bernoulli(Fraction(int((1 - mu).p), 2 * int((1 - mu).q)))  # code 1: the smaller value
-    found = np.zeros(len(task.repetitions))
-    for i, repetition in enumerate(task.repetitions):
-        fresh = generator(task.seed, "pair test", family.spec, task.world, repetition)
-        seed = int(fresh.integers(2**62))
+    found = np.zeros(len(repetitions))
+    for i, repetition in enumerate(repetitions):
+        fresh = generator(seed, "pair test", family.spec, world, repetition)
+        drawn_seed = int(fresh.integers(2**62))
         drawn = (
-            family.instance(seed).examples
-            if task.world == "real"
-            else Coins(family=family, seed=seed, coins=coins).examples
+            family.instance(drawn_seed).examples
+            if world == "real"
+            else Coins(family=family, seed=drawn_seed, coins=coins).examples
         )
-        met = first_open(drawn, task.opened)
+        met = first_open(drawn, opened)
         values: Array = met.signs.astype(np.float64)[:, None] - to_float(mu)
         found[i] = pair_sums(met.words, values, table)[0]
     return found

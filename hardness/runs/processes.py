@@ -1,65 +1,60 @@
-"""Tasks spread over processes: the same results for any number of workers."""
+"""Functions on other processes: how processes are started, and tasks spread over several."""
 
 import multiprocessing
+import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import partial
-from typing import Protocol, TypeVar
+from multiprocessing import resource_tracker
+from types import ModuleType
+from typing import TypeVar
 
+from hardness.upper.isolated.init import DEATH_SIGNAL, prctl
 from instances.errors import ToolkitError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-
-class Round(Protocol):
-    """Does every task on the workers there are: its index and result, as it is done."""
-
-    def __call__(
-        self, work: Callable[[Task], Result], tasks: Sequence[Task]
-    ) -> Iterator[tuple[int, Result]]:
-        """work: a function of a module; what it does must depend on its task alone."""
+_ENVIRONMENT = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+) | {"PYTHONHASHSEED": "0"}
+_starting = threading.Lock()
 
 
 def execute(
-    work: Callable[[Task], Result],
-    tasks: Sequence[Task],
-    jobs: int,
-    ready: Callable[[], object] | None = None,
+    work: Callable[[Task], Result], tasks: Sequence[Task], jobs: int
 ) -> Iterator[tuple[int, Result]]:
     """Do every task, on `jobs` processes where it is above 1: its index and result, as it is done.
 
-    work: a function of a module; what it does must depend on its task alone. ready: called in every
-    process before its first task. Workers never see Ctrl-C: the caller does, and ends them. Raises
-    ToolkitError where a worker was killed.
+    work: a function of a module, or a partial one; what it does must depend on its task alone.
+    Raises ToolkitError where a process was killed.
 
     >>> list(execute(abs, [-1, 2], jobs=1))
     [(0, 1), (1, 2)]
     """
-    with workers(min(jobs, max(1, len(tasks))), ready) as each:
-        yield from each(work, tasks)
-
-
-@contextmanager
-def workers(jobs: int, ready: Callable[[], object] | None = None) -> Iterator[Round]:
-    """Keep processes for many rounds of tasks, none where `jobs` is 1; ends them at the end.
-
-    >>> with workers(1) as each:
-    ...     [sorted(result for _, result in each(abs, tasks)) for tasks in ([-1, 2], [-3])]
-    [[1, 2], [3]]
-    """
-    if jobs == 1:
-        if ready:
-            ready()
-        yield _here
+    if jobs == 1 or len(tasks) < 2:
+        yield from enumerate(map(work, tasks))
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=ready) as pool:
+    with ProcessPoolExecutor(
+        min(jobs, len(tasks)),
+        multiprocessing.get_context("spawn"),
+        initializer=prctl,  # so that none outlives this process
+        initargs=(DEATH_SIGNAL, signal.SIGKILL),
+    ) as pool:
         try:
-            yield partial(_there, pool)
+            with inherited():
+                pending = {pool.submit(work, task): i for i, task in enumerate(tasks)}
+            for future in as_completed(pending):
+                yield pending[future], future.result()
+        except BrokenProcessPool as error:
+            raise ToolkitError(
+                "a worker process was killed, by the system where memory ran out: use fewer --jobs "
+                "or smaller sizes"
+            ) from error
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in multiprocessing.active_children():
@@ -67,33 +62,25 @@ def workers(jobs: int, ready: Callable[[], object] | None = None) -> Iterator[Ro
             raise
 
 
-def _here(work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[tuple[int, Result]]:
-    yield from ((i, work(task)) for i, task in enumerate(tasks))
-
-
-def _there(
-    pool: ProcessPoolExecutor, work: Callable[[Task], Result], tasks: Sequence[Task]
-) -> Iterator[tuple[int, Result]]:
-    try:
-        with _interrupts_held():
-            pending = {pool.submit(work, task): i for i, task in enumerate(tasks)}
-        for future in as_completed(pending):
-            yield pending[future], future.result()
-    except BrokenProcessPool as error:
-        raise ToolkitError(
-            "a worker process was killed, by the system where memory ran out: use fewer --jobs or "
-            "smaller sizes"
-        ) from error
-
-
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Start workers that never see Ctrl-C: the driver alone does, and ends them."""
-    if not hasattr(signal, "pthread_sigmask"):  # not on Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def inherited() -> Iterator[None]:
+    """Inside, processes start with one thread for BLAS, without Ctrl-C, without our main module."""
+    here = multiprocessing.current_process()
+    if here.daemon:  # a worker of dask, which could have no processes of its own
+        here.daemon = False
+    with _starting:
+        resource_tracker.ensure_running()  # it would let signals through again
+        kept = {name: os.environ.get(name) for name in _ENVIRONMENT}
+        signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        os.environ.update(_ENVIRONMENT)
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+            signal.pthread_sigmask(signal.SIG_SETMASK, signals)
+            for name, value in kept.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value

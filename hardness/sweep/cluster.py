@@ -14,12 +14,12 @@ from importlib.metadata import version
 from typing import Any
 from uuid import uuid4
 
+from hardness.runs.processes import inherited
 from hardness.sweep.pool import (
     Engine,
     Finished,
     Limits,
     Worker,
-    inherited,
     key_of,
     local,
     require_jobs,
@@ -28,6 +28,9 @@ from instances.errors import ToolkitError, UsageError
 from instances.extras import require_extra
 
 BATCH = 256  # jobs in a task: of 50 ms each, they keep a core of 1000 busy for some 10 seconds
+_ENGINE = re.compile(
+    r"local|dask(:(?P<address>(tls|tcp)://([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})))?"
+)
 _PATIENCE = 5.0  # seconds for a scheduler to answer
 _ARRIVING = 15.0  # seconds for a first worker to be there
 _ENDING = 3.0  # seconds for workers to end what they run
@@ -41,14 +44,9 @@ def dask(address: str | None, jobs: int) -> Iterator[Engine]:
 
     A cluster made here speaks TLS, with keys that are new and in memory alone. address:
     tls://host:port, with the certificates that dask's configuration names, or tcp://host:port.
-    jobs: of a cluster made here. Raises UsageError for what is not an address, and ToolkitError
-    where no scheduler answers, where there is no worker, or where workers have other versions than
-    this process.
+    Raises ToolkitError where no scheduler answers, where there is no worker, or where workers have
+    other versions than this process.
     """
-    if address is not None:
-        _require_address(address)
-    else:
-        require_jobs(jobs)
     distributed = require_extra("distributed", "the engine dask")
     _silence()
     if address is None:
@@ -93,7 +91,7 @@ class _Dask(Engine):
 
     def abort(self) -> None:
         """Cancel what waits and end what runs, on workers that answer within seconds."""
-        self._stopped = True
+        self.stopped = True
         asking = threading.Thread(target=self._abort, daemon=True)
         asking.start()
         asking.join(_ENDING)
@@ -161,16 +159,6 @@ def versions() -> dict[str, str]:
     return {"Python": ".".join(platform.python_version_tuple()[:2])} | found
 
 
-def _require_address(address: str) -> None:
-    host = r"[A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\]"
-    found = re.fullmatch(rf"(?:tls|tcp)://(?:{host}):([0-9]{{1,5}})", address)
-    if found is None or not 0 < int(found[1]) < 1 << 16:
-        raise UsageError(
-            f"the scheduler {address[:100]!r} given: an address such as tls://127.0.0.1:8786 or "
-            "tcp://127.0.0.1:8786 is needed"
-        )
-
-
 def _require_scheduler(distributed: Any, address: str, security: Any) -> None:
     """Refuse an address where no scheduler answers; raises ToolkitError within seconds.
 
@@ -185,18 +173,15 @@ def _require_scheduler(distributed: Any, address: str, security: Any) -> None:
 
     try:
         found = asyncio.run(asyncio.wait_for(kind(), 2 * _PATIENCE))
-    except Exception as error:  # anything may be at the other end
+        said = "" if found == "Scheduler" else f"what listens there is {found}"
+    except OSError as error:
         said = " ".join((str(error.__cause__ or "") or str(error) or "no answer").split())[:200]
-        if not isinstance(error, OSError):
-            said = "what answers there speaks another protocol"
+    except Exception:  # anything may be at the other end
+        said = "what answers there speaks another protocol"
+    if said:
         raise ToolkitError(
             f"no dask scheduler at {address}: {said}; start one with `dask scheduler`, leave the "
             "address out for a cluster here, or write tls:// where it has certificates"
-        ) from error
-    if found != "Scheduler":
-        raise ToolkitError(
-            f"what listens at {address} is {found}, no dask scheduler: give the address that "
-            "`dask scheduler` shows"
         )
 
 
@@ -271,16 +256,14 @@ def engine_of(text: str, jobs: int) -> AbstractContextManager[Engine]:
     ...     engine.slots
     2
     """
-    if text == "local":
-        return local(jobs)
-    if text == "dask":
-        return dask(None, jobs)
-    if text.startswith("dask:"):
-        return dask(text.removeprefix("dask:"), jobs)
-    raise UsageError(
-        f"engine {text[:100]!r} given: local, dask (a cluster on this machine), "
-        "dask:tls://host:port or dask:tcp://host:port"
-    )
+    found = _ENGINE.fullmatch(text)
+    if found is None or not 0 < int(found["port"] or 1) < 1 << 16:
+        raise UsageError(
+            f"engine {text[:100]!r} given: local, dask (a cluster on this machine), or the address "
+            "of a scheduler such as dask:tls://127.0.0.1:8786 or dask:tcp://127.0.0.1:8786"
+        )
+    require_jobs(jobs)
+    return local(jobs) if text == "local" else dask(found["address"], jobs)
 
 
 def exposed(text: str) -> str | None:

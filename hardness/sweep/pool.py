@@ -11,7 +11,6 @@ import multiprocessing
 import os
 import signal
 import socket
-import sys
 import tempfile
 import threading
 import time
@@ -20,18 +19,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from queue import SimpleQueue
-from types import ModuleType
 from typing import IO, Any, Literal, NoReturn
 
 import psutil
 from pebble import ProcessPool
 
 from hardness.oracles.budget import restart_peak
+from hardness.runs.processes import inherited
 from hardness.sweep.jobs import content_key, read_job
 from hardness.upper.isolated.init import DEATH_SIGNAL, below, prctl
 from instances.errors import ToolkitError, UsageError
@@ -42,9 +39,6 @@ from instances.limits import readable_bytes
 # as a size that does not fit here.
 Failure = Literal["died", "overdue", "memory", "raised", "refused"]
 
-_ENVIRONMENT = dict.fromkeys(
-    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
-) | {"PYTHONHASHSEED": "0"}
 NAME = "hardness-worker"  # of a worker process, as `ps` and `top` show it
 _LOOK = 0.1  # seconds between two looks at a worker process
 _START = 120.0  # seconds for its imports, on a machine that does much else
@@ -189,20 +183,28 @@ class Worker:
 
         payload: {"kind": ..., **job.to_json()} as text.
         """
-        done: dict[str, Any] = {}
+        key = key_of(payload)
         for attempt in range(1, limits.retries + 2):
             try:
                 pool, printed = self._ready(stopped)
                 os.ftruncate(printed.fileno(), 0)
                 task = pool.schedule(self._answer, (payload,), timeout=limits.seconds)
                 done = self._result(task, limits, stopped)
-                break
+                return Finished(key=key, attempts=attempt, where=self._where, **done)
             except (_Ended, RuntimeError, ValueError) as error:
-                ended = error if isinstance(error, _Ended) else _Ended("died", _unstarted(error))
-                why = f"{ended.why} (attempt {attempt} of {attempt}){self._last_words()}"
-                done = {"failure": ended.failure, "why": why, "seconds": ended.seconds}
+                if not isinstance(error, _Ended):  # of pebble: it did not start, or ended at once
+                    said = " ".join(str(error.__cause__ or error).split())
+                    error = _Ended("died", f"no process could be started: {said}")
+                finished = Finished(
+                    key=key,
+                    failure=error.failure,
+                    why=f"{error.why}{self._last_words()}",
+                    attempts=attempt,
+                    seconds=error.seconds,
+                    where=self._where,
+                )
                 self.close()
-        return Finished(key=key_of(payload), attempts=attempt, where=self._where, **done)
+        return finished
 
     def close(self) -> None:
         """End the process; the next job starts another. What is below it sees that it is gone."""
@@ -283,7 +285,10 @@ class _Ended(Exception):
 
 
 class _NoLock:
-    """The lock of a pipe that one worker process uses: one that is killed cannot keep it."""
+    """The lock of a pipe that one worker process uses: one that is killed cannot keep it.
+
+    Nor does a driver that is killed leave a semaphore behind, of which Python would warn.
+    """
 
     def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
         return True
@@ -295,38 +300,6 @@ class _NoLock:
 class _Context(SpawnContext):
     def RLock(self) -> Any:
         return _NoLock()
-
-
-_starting = threading.Lock()
-
-
-@contextmanager
-def inherited() -> Iterator[None]:
-    """Inside, processes start with one thread for BLAS, without Ctrl-C, without our main module."""
-    here = multiprocessing.current_process()
-    if here.daemon:  # a worker of dask, which could have no processes of its own
-        here.daemon = False
-    with _starting:
-        resource_tracker.ensure_running()  # it would let signals through again
-        kept = {name: os.environ.get(name) for name in _ENVIRONMENT}
-        signals = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
-        os.environ.update(_ENVIRONMENT)
-        try:
-            yield
-        finally:
-            sys.modules["__main__"] = main
-            signal.pthread_sigmask(signal.SIG_SETMASK, signals)
-            for name, value in kept.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
-
-
-def _unstarted(error: Exception) -> str:
-    """Describe what pebble raises where a process could not be started, or ended at once."""
-    return f"no process could be started: {' '.join(str(error.__cause__ or error).split())}"
 
 
 def _ending(code: int | None) -> str:
@@ -372,8 +345,8 @@ class Engine:
     def __init__(
         self, name: str, executor: Executor, work: Work, slots: int, batch: int = 1
     ) -> None:
-        self.name, self.executor, self.batch = name, executor, batch
-        self._slots, self._work, self._stopped = slots, work, False
+        self.name, self.executor, self.batch, self.stopped = name, executor, batch, False
+        self._slots, self._work = slots, work
 
     @property
     def slots(self) -> int:
@@ -398,13 +371,13 @@ class Engine:
         try:
             return future.result()
         except Exception as error:  # a task that was cancelled too
-            if self._stopped or isinstance(error, Aborted):
+            if self.stopped or isinstance(error, Aborted):
                 raise Aborted(f"{self.name} was told to stop") from error
             return self._died(error, payloads)
 
     def abort(self) -> None:
         """Drop what waits and end what runs; nothing can be submitted after it."""
-        self._stopped = True
+        self.stopped = True
         self.executor.shutdown(wait=False, cancel_futures=True)
 
     def _died(self, error: BaseException, payloads: Sequence[str]) -> list[Finished]:
@@ -425,32 +398,22 @@ def local(jobs: int, answer: Answer = answer) -> Iterator[Engine]:
     ('local', 1)
     """
     require_jobs(jobs)
-    engine = _Local(jobs, answer)
+    mine = threading.local()
+    workers: list[Worker] = []
+
+    def work(payloads: Sequence[str], limits: Limits) -> list[Finished]:
+        if not hasattr(mine, "worker"):
+            mine.worker = Worker(answer)
+            workers.append(mine.worker)
+        return [mine.worker.do(one, limits, lambda: engine.stopped) for one in payloads]
+
+    engine = Engine("local", ThreadPoolExecutor(jobs, "worker"), work, jobs)
     try:
         yield engine
     finally:
-        engine.close()
-
-
-class _Local(Engine):
-    def __init__(self, jobs: int, answer: Answer) -> None:
-        self._workers = [Worker(answer) for _ in range(jobs)]
-        self._idle: SimpleQueue[Worker] = SimpleQueue()
-        for worker in self._workers:
-            self._idle.put(worker)
-        super().__init__("local", ThreadPoolExecutor(jobs, "worker"), self._do, jobs)
-
-    def _do(self, payloads: Sequence[str], limits: Limits) -> list[Finished]:
-        worker = self._idle.get()
-        try:
-            return [worker.do(one, limits, lambda: self._stopped) for one in payloads]
-        finally:
-            self._idle.put(worker)
-
-    def close(self) -> None:
-        self.abort()
-        self.executor.shutdown()
-        for worker in self._workers:
+        engine.abort()
+        engine.executor.shutdown()
+        for worker in workers:
             worker.close()
 
 

@@ -16,15 +16,15 @@ from hardness.runs.planned import Planned, here
 from hardness.runs.rows import SweepRow
 from hardness.runs.run import Run
 from hardness.runs.stress import BITS
-from hardness.sweep.cluster import engine_of
 from hardness.sweep.drive import open_store, run_of
 from hardness.sweep.jobs import RunJob, run_job
-from hardness.sweep.pool import Engine, Limits
+from hardness.sweep.pool import Engine, Limits, local
 from hardness.sweep.store import Writer
 from hardness.upper import parse_learner
 from instances.errors import ToolkitError, UsageError
 
 _WARM = Budget(seconds=1.0)
+_LIMITS = Limits(retries=0)
 
 
 def unfinished(output: Path) -> Path:
@@ -57,9 +57,6 @@ class Resumable:
 
     def do(self, planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]:
         """Do runs: the index of each as it is done, with its run or why there is none."""
-        if self._writer is None and self._jobs == 1:
-            yield from here(planned)
-            return
         jobs = [
             run_job(one.spec, parse_learner(one.learner), one.seed, one.budget, tau=one.tau)
             for one in planned
@@ -71,23 +68,20 @@ class Resumable:
                 left.append(index)
             else:
                 yield index, run
-        alone = not self._engine and min(self._jobs, len(left)) < 2
-        fresh = self._here if alone else self._elsewhere
-        for index, done in fresh([planned[i] for i in left], [jobs[i] for i in left]):
-            if self._writer and isinstance(done, Run):
-                self._writer.write([done])
-                self.kept += 1
-            yield left[index], done
+        if self._engine or min(self._jobs, len(left)) > 1:
+            fresh = self._elsewhere([jobs[index] for index in left])
+        else:
+            fresh = here([planned[index] for index in left])
+        for place, done in fresh:
+            index = left[place]
+            if isinstance(done, Run):
+                done = replace(done, key=jobs[index].key)
+                if self._writer:
+                    self._writer.write([done])
+                    self.kept += 1
+            yield index, done
 
-    def _here(
-        self, planned: Sequence[Planned], jobs: Sequence[RunJob]
-    ) -> Iterator[tuple[int, Run | ToolkitError]]:
-        for index, done in here(planned):
-            yield index, replace(done, key=jobs[index].key) if isinstance(done, Run) else done
-
-    def _elsewhere(
-        self, planned: Sequence[Planned], jobs: Sequence[RunJob]
-    ) -> Iterator[tuple[int, Run | ToolkitError]]:
+    def _elsewhere(self, jobs: Sequence[RunJob]) -> Iterator[tuple[int, Run | ToolkitError]]:
         engine = self._engine or self._start(jobs)
         futures = {engine.submit([_payload(job)], _LIMITS): i for i, job in enumerate(jobs)}
         for future in as_completed(futures):
@@ -100,17 +94,14 @@ class Resumable:
 
     def _start(self, jobs: Sequence[RunJob]) -> Engine:
         """Start the worker processes, each warmed up: no time that is measured holds imports."""
-        engine = self._stack.enter_context(engine_of("local", self._jobs))
+        engine = self._stack.enter_context(local(self._jobs))
         first = {job.learner: replace(job, seed=0, budget=_WARM) for job in reversed(jobs)}
         payloads = [_payload(job) for job in first.values() if job.origin is None]
-        warmed = [engine.submit(payloads, Limits(retries=0)) for _ in range(self._jobs)]
+        warmed = [engine.submit(payloads, _LIMITS) for _ in range(self._jobs)]
         for future in warmed:
             engine.collect(future, payloads)
         self._engine = engine
         return engine
-
-
-_LIMITS = Limits(retries=0)
 
 
 def _payload(job: RunJob) -> str:
