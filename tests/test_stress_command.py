@@ -32,7 +32,7 @@ def test_a_ladder_of_ones_own(hardness):
     assert found.json["confidence"] == "31/32"
 
 
-def test_a_named_ladder_with_a_reference_and_a_figure(hardness):
+def test_a_named_ladder_with_a_reference(hardness):
     call = ["stress", "--learner", "trivial", "--ladder", "parity-v1", "--jobs", 1]
     call += ["--reference", "elimination", "--seeds", 1]
     found = hardness(*call, "--out", "x.json")
@@ -40,7 +40,6 @@ def test_a_named_ladder_with_a_reference_and_a_figure(hardness):
     assert "trivial holds no rung of parity-v1" in found.out
     assert "elimination*" in found.out
     assert hardness(*call, "--out", "x.json").code == 1  # it exists
-    assert hardness("figure", "stress", "x.json", "--out", "x.svg").code == 0
     drawn = hardness("figure", "stress", "x.json", "--json").json
     assert [one["reference"] for one in drawn["learners"]] == [False, True]
 
@@ -105,16 +104,12 @@ def test_an_interrupt_keeps_what_was_finished(hardness, monkeypatch):
         ("--learner trivial", "--ladder NAME or --on SPEC"),
         ("--learner trivial --on parity:d=8,m=2 --ladder parity-v1", "one of the two"),
         ("--learner trivial --ladder parity-v2", "did you mean 'parity-v1'"),
-        ("--list --ladder parity", "did you mean 'parity-v1'"),
         ("--learner triviall --on parity:d=8,m=2", "did you mean 'trivial'"),
-        ("--learner trivial --reference triviall --on parity:d=8,m=2", "did you mean 'trivial'"),
         ("--learner trivial --on partiy:d=8", "did you mean 'parity'"),
         ("--learner trivial --on parity:d=8,m=2 --on parity:m=2,d=8", "given twice"),
         ("--learner trivial --on mine.py:Family", "no such file"),
         ("--learner trivial --on parity:d=8,m=2 --seeds 0", "--seeds"),
         ("--learner trivial --on parity:d=8,m=2 --seeds 5000", "at most 1000 seeds"),
-        ("--learner trivial --on parity:d=8,m=2 --budget-memory 4GiBs", "4GiBs given"),
-        ("--learner trivial --on parity:d=8,m=2 --budget-memory -1", "-1 given"),
         ("--learner trivial --on parity:d=8,m=2 --budget-memory 0", "500MB, 4GiB or 4096"),
         ("--learner trivial --on parity:d=8,m=2 --budget-cpu 0", "--budget-cpu"),
     ],
@@ -133,20 +128,22 @@ def test_a_damaged_file_is_one_line(hardness, tmp_path):
     found.one_line("x.json is damaged")
 
 
-ODD = ("$x^$.py", "_mine.py", "日本 <b>.py")  # a formula, what legends leave out, no glyphs
+LONG = "x" * 200 + "/" + "y" * 200 + ".py"
+# A formula, what legends leave out, what has no glyphs, what is long.
+ODD = ("$x^$.py", "_mine.py", "日本 <b>.py", LONG)
 
 
 def test_odd_names_of_files_stand_in_tables_and_figures_as_they_are(hardness, tmp_path):
     text = "def L(x, y):\n    return lambda x: 0.0 * x\n"
+    (tmp_path / LONG).parent.mkdir()
     for name in ODD:
         (tmp_path / name).write_text(text)
     call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none", "--jobs", 1]
     for name in ODD:
         call += ["--learner", f"{name}:L"]
     assert hardness(*call, "--budget-examples", 20, "--out", "x.json").code == 0
-    for kind in ("svg", "png", "pdf"):
-        drawn = hardness("figure", "stress", "x.json", "--out", f"x.{kind}")
-        assert (drawn.code, drawn.err) == (0, "")
+    drawn = hardness("figure", "stress", "x.json", "--out", "x.svg")
+    assert (drawn.code, drawn.err) == (0, "")
     for name in ODD[:2]:  # the writer of svg puts every text into a comment beside its glyphs
         assert f"{name}:L: holds none" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
@@ -157,13 +154,3 @@ def test_names_that_no_file_of_results_could_hold_are_refused_first(hardness, na
         answer = hardness(*call, "--learner", name, "--out", "x")
         assert (answer.code, answer.out) == (2, "")
         answer.one_line("printable characters")
-
-
-def test_a_long_name_comes_back_from_its_file(hardness, tmp_path):
-    deep = "x" * 200 + "/" + "y" * 200
-    (tmp_path / deep).mkdir(parents=True)
-    (tmp_path / deep / "m.py").write_text("def L(x, y):\n    return lambda x: 0.0 * x\n")
-    call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none", "--jobs", 1]
-    call += ["--learner", f"{deep}/m.py:L", "--budget-examples", 20]
-    assert hardness(*call, "--out", "x.json").code == 0
-    assert hardness("figure", "stress", "x.json", "--json").code == 0
