@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from hardness.lower import certify
-from instances import parse
+from hardness.report.scaling_figure import of_scaling
+from hardness.runs import compare
+from instances import UsageError, parse
 
 COMPARE = (
-    "compare", "parity:m=2", "--over", "d=8,9,10,12,14", "--learner", "queries",
-    "--learner", "elimination", "--learner", "lowdegree:degree=1", "--seeds", "3",
-    "--jobs", "1",
-)  # fmt: skip
+    *["compare", "parity:m=2", "--over", "d=8,9,10,12,14", "--seeds", "3", "--jobs", "1"],
+    *["--learner", "queries", "--learner", "elimination", "--learner", "lowdegree:degree=1"],
+)
 
 
 def test_compare_writes_growth_beside_what_is_certified(hardness):
@@ -57,16 +58,14 @@ def drawn_from_its_folder(hardness):
         found.one_line("damaged", "fitted growth")
 
 
-def test_a_figure_needs_sizes_above_0(hardness):
-    asked = "compare parity:d=8,m=2 --over noise=0 --learner queries --seeds 1 --out y"
-    assert hardness(*asked.split()).code == 0
-    found = hardness("figure", "scaling", "y", "--out", "y.svg")
-    assert found.code == 2
-    found.one_line("noise")
+def test_a_figure_needs_sizes_above_0():
+    found = compare("parity:d=8,m=2", "noise=0", ("queries",), seeds=1)
+    with pytest.raises(UsageError, match="no noise above 0"):
+        of_scaling(found)
 
 
-@pytest.mark.parametrize("spec", ["profile:g=majority,m=3"])
-def test_bounds_alone_over_a_range(hardness, spec):
+def test_bounds_alone_over_a_range(hardness):
+    spec = "profile:g=majority,m=3"
     found = hardness(*f"compare {spec} --over d=6..8 --learner none --out both".split())
     assert found.code == 0
     header, *rows = found.out.splitlines()[:4]

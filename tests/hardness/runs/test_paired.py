@@ -11,7 +11,7 @@ import pytest
 
 from hardness.oracles import Budget
 from hardness.report.paired import paired_words
-from hardness.runs import compare, read_comparison, read_stress, stress, write_comparison
+from hardness.runs import compare, read_comparison, read_stress, stress
 from hardness.runs.paired import LEAST_DISCORDANT, LEAST_RISKS, LEVEL, holm, mcnemar, paired
 from hardness.runs.stress import to_json
 from hardness.upper import Outcome
@@ -61,23 +61,6 @@ def test_the_correction_is_the_closed_test_of_bonferroni():
             assert [min(1, size * p) for p in p_values] != pytest.approx(by_closure(p_values))
 
 
-def test_ladders_that_end_where_a_learner_fails_keep_the_level():
-    """How many rungs both ran hangs on the outcomes: of equal learners, at most 1 in 20 differ."""
-    rng = np.random.default_rng(2)
-    for rates in ((0.9, 0.7, 0.5, 0.3, 0.1), (0.5,) * 8, (0.3,) * 8):
-        wrong = 0
-        for _ in range(1500):
-            first = second = 0
-            for rate in rates:
-                mine, theirs = rng.random((2, 10)) < rate
-                first += int((mine & ~theirs).sum())
-                second += int((theirs & ~mine).sum())
-                if not mine.any() or not theirs.any():
-                    break
-            wrong += mcnemar(first, second) <= LEVEL
-        assert wrong / 1500 <= LEVEL + 0.01
-
-
 @pytest.fixture(scope="module")
 def small():
     learners = ("elimination", "trivial", "queries")
@@ -101,9 +84,8 @@ def test_pairs_are_of_equal_spec_seed_and_budget(small):
     alone = [run for run in small.runs if "quer" not in run.learner]
     assert paired(alone)[0].verdict == found[0].first
     assert paired(list(reversed(alone)))[0].verdict == found[0].first
-    others = [replace(r, budget=Budget()) if "triv" in r.learner else r for r in alone]
-    assert paired(others) == ()
-    assert paired([replace(r, seed=r.seed + 9) if "triv" in r.learner else r for r in alone]) == ()
+    for change in ({"budget": Budget()}, {"seed": 9}):
+        assert paired([replace(r, **change) if "triv" in r.learner else r for r in alone]) == ()
     assert len(paired(small.runs, about={found[0].second})) == 2
     assert paired([]) == ()
 
@@ -143,8 +125,6 @@ def test_the_interval_of_risks_is_that_of_resampled_instances_and_paired(small):
     means = differences[rng.integers(40, size=(4000, 40))].mean(axis=1)
     assert one.risk_difference == pytest.approx(differences.mean())
     assert one.risk_interval == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=5e-4)
-    unpaired = risks[:, 0][rng.integers(40, size=4000)] - risks[:, 1][rng.integers(40, size=4000)]
-    assert np.quantile(unpaired, 0.975) - one.risk_interval[1] > 0.1
     assert paired(with_risks(small.runs, risks)) == (one,)
     assert paired(with_risks(small.runs, risks[: LEAST_RISKS - 1]))[0].risk_interval is None
     assert paired(with_risks(small.runs, np.tile([0.0, 1.0], (40, 1))))[0].risk_interval is None
@@ -162,9 +142,7 @@ def test_intervals_cover_the_difference_about_as_often_as_they_say(small):
 
 FORGED = [
     lambda pairs: pairs[0].update(p=0.01),
-    lambda pairs: pairs[0].update(first_only=5),
     lambda pairs: pairs[0].update(verdict="trivial"),
-    lambda pairs: pairs[0].update(extra=1),
     lambda pairs: pairs.pop(),
     lambda pairs: pairs.append(3),
 ]
@@ -180,8 +158,7 @@ def test_forged_pairs_are_refused(small, tmp_path, forge):
 
 
 def test_files_without_pairs_and_with_other_intervals_are_read(small, tmp_path):
-    write_comparison(tmp_path / "results.json", small)
-    data = json.loads((tmp_path / "results.json").read_text())
+    data = small.to_json()
     data["paired"][0]["risk_interval"] = [-2.0, 2.0]  # of another stream of random numbers
     (tmp_path / "results.json").write_text(json.dumps(data))
     assert read_comparison(tmp_path) == small
@@ -198,15 +175,11 @@ def test_a_stress_test_holds_its_pairs_and_those_of_references_apart(tmp_path):
         *(("lowd", "elim"), ("lowd", "triv"))
     ]
     assert counts(found.paired) == [(0, 5, 10, 0), (5, 0, 5, 0)]
-    data = to_json(found)
-    path = tmp_path / "stress.json"
+    path, data = tmp_path / "stress.json", to_json(found)
+    for stored in (data, {k: v for k, v in data.items() if k != "paired"}):
+        path.write_text(json.dumps(stored))
+        assert read_stress(path).paired == found.paired
+    data["paired"][0]["p"] = 0.01
     path.write_text(json.dumps(data))
-    assert read_stress(path).paired == found.paired
-    path.write_text(json.dumps({k: v for k, v in data.items() if k != "paired"}))
-    assert read_stress(path).paired == found.paired
-    for forge in FORGED:
-        forged = json.loads(json.dumps(data))
-        forge(forged["paired"])
-        path.write_text(json.dumps(forged))
-        with pytest.raises(DamagedFile, match="pairs of learners"):
-            read_stress(path)
+    with pytest.raises(DamagedFile, match="pairs of learners"):
+        read_stress(path)

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from hardness.oracles import Usage
 from hardness.report.scaling import scaling_words
 from hardness.report.scaling_figure import of_scaling
 from hardness.runs import compare, read_comparison, scaling
@@ -87,13 +86,6 @@ def test_there_is_no_fit_of_few_sizes_or_of_one_cost(ran):
     )
 
 
-def test_one_size_alone_is_written_without_a_fit():
-    found = compare("parity:m=2", "d=8", ("queries",), seeds=1)
-    assert "no fit" in scaling_words(found)
-    assert of_scaling(found)["fits"][0]["power"] is None
-    json.dumps(found.to_json(), allow_nan=False)
-
-
 def test_a_cost_of_nothing_is_left_out(ran):
     fit = of(priced(ran, lambda d, seed: 0 if d == 6 else d))
     assert fit.left_out == ((6, "it took no queries"),)
@@ -126,15 +118,6 @@ def test_certified_growth_is_that_of_the_closed_form(ran):
     assert beside.certified_exponent == pytest.approx(found["stat-queries"].exponent)
 
 
-def test_certified_growth_in_m_follows_its_steps():
-    found = compare("parity:d=20,m=2", "m=1..5", ("trivial",), seeds=1)
-    size = scaling(found).certified[0]
-    assert [Fraction(step.factor) for step in size.steps] == [
-        Fraction(19 - m, m + 1) for m in range(1, 5)
-    ]
-    assert "(d-1-m) / (m+1)" in size.theory
-
-
 def test_a_bound_that_says_nothing_is_vacuous_and_not_fitted():
     found = compare("parity:m=1", "d=3..6", ("trivial",), seeds=1)
     bound = next(c for c in scaling(found).certified if c.quantity == "stat-queries")
@@ -144,8 +127,6 @@ def test_a_bound_that_says_nothing_is_vacuous_and_not_fitted():
 
 def test_slopes_of_integers_of_any_size():
     assert slope([1000, 2000], [10**400, 32 * 10**400], exponential=False) == pytest.approx(5)
-    assert slope([3], [5], exponential=False) is None
-    assert slope([], [], exponential=True) is None
 
 
 def write(tmp_path, data):
@@ -164,17 +145,10 @@ def test_results_with_their_growth_are_read_and_earlier_ones_without(ran, tmp_pa
     "forge",
     [
         lambda s: s["fits"][0]["growth"]["power"].update(rate=1.0),
-        lambda s: s["fits"][0]["growth"]["power"].update(low=-9.0),
         lambda s: s["fits"][0]["growth"].update(verdict="exponential"),
-        lambda s: s["fits"][0].update(certified_exponent=9.0),
-        lambda s: s["fits"][0]["left_out"].append({"value": 6, "reason": "no"}),
         lambda s: s["fits"].pop(),
-        lambda s: s["fits"].append(s["fits"][0]),
         lambda s: s["certified"][0]["steps"][0].update(factor="3"),
-        lambda s: s["certified"][0].update(exponent=None),
-        lambda s: s.update(confidence="0.95"),
         lambda s: s.update(extra=1),
-        lambda s: s.clear(),
     ],
 )
 def test_forged_growth_is_refused(ran, tmp_path, forge):
@@ -182,14 +156,3 @@ def test_forged_growth_is_refused(ran, tmp_path, forge):
     forge(data["scaling"])
     with pytest.raises(DamagedFile, match="fitted growth"):
         write(tmp_path, data)
-    data["scaling"] = 3
-    with pytest.raises(DamagedFile, match="fitted growth"):
-        write(tmp_path, data)
-
-
-def test_huge_costs_are_fitted():
-    found = compare("parity:m=2", "d=6..12..2", ("queries",), seeds=1)
-    usage = Usage(examples=2**62, queries=2**62, seconds=1e8, peak_bytes=0)
-    runs = tuple(dataclasses.replace(r, usage=usage) for r in found.runs)
-    fits = scaling(dataclasses.replace(found, runs=runs)).fits
-    assert all("the same" in fit.no_fit for fit in fits)
