@@ -20,6 +20,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from hardness.runs.challenge import (
+    Opened,
     commitment,
     create,
     digest,
@@ -83,8 +84,12 @@ def little_memory():
     tracemalloc.stop()
 
 
+def opened() -> Opened:
+    return reveal(read_challenge(PUB), SECRET)
+
+
 def scores_of(*paths: Path, registered=None) -> Scores:
-    return score(reveal(read_challenge(PUB), SECRET), paths, registered)
+    return score(opened(), paths, registered)
 
 
 def check() -> None:
@@ -141,7 +146,7 @@ def seal(fresh: bool = True) -> None:
     data["instance"] = hashlib.sha256(INSTANCE.read_bytes()).hexdigest()
     if fresh:
         data["fresh"]["sha256"] = sha256.hexdigest()
-    del data["id"]
+    data.pop("id", None)
     store(CHALLENGE, data | {"id": digest(data)})
     edit(SECRET, challenge=digest(data))
 
@@ -175,12 +180,8 @@ def leaves(value, place=()):
 
 def others(value):
     """Values that a field might be changed to."""
-    if isinstance(value, bool):
-        return [not value, None, int(value)]
-    if isinstance(value, int):
-        return [value + 1, -1, str(value), 10**400, None]
-    if isinstance(value, float):
-        return [value + 1e-3, float("nan"), None]
+    if isinstance(value, int | float):
+        return [value + 1e-3, int(value) + 1, -1, 10**400, float("nan"), None]
     if isinstance(value, str):
         changed = value[:-1] + ("0" if value[-1:] != "0" else "1")
         return [changed, value + "0", "", None, ["x"], "x" * 100_000]
@@ -190,7 +191,7 @@ def others(value):
 
 
 def mutations(original: dict):
-    """Every mutation of every field of JSON."""
+    """Every mutation of every field of JSON: other values, and none."""
     for place in leaves(original):
         for i in range(9):
             whole = json.loads(json.dumps(original))
@@ -207,20 +208,19 @@ def mutations(original: dict):
 
 
 @pytest.mark.parametrize(
-    ("name", "refuted"),
+    ("path", "refuted"),
     [
-        ("pub/challenge.json", ""),
-        ("pub/instance.json", ""),
+        (CHALLENGE, ""),
+        (INSTANCE, ""),
         # Another value of the right kind is no damage but a commitment that does not open.
-        ("s.json", "challenge nonce secret seed spec"),
-        ("scores.json", "challenge deadline entries fresh known_by scoring spec"),
-        ("a.safetensors", ""),
-        ("b.safetensors", ""),
+        (SECRET, "challenge nonce secret seed spec"),
+        (SCORES, "challenge deadline entries fresh known_by scoring spec"),
+        (A, ""),
+        (B, ""),
     ],
 )
-def test_every_field_is_held(name, refuted):
-    path, codes = Path(name), set()
-    original = load(path)
+def test_every_field_is_held(path, refuted):
+    original, codes = load(path), set()
     for place, data in mutations(original):
         store(path, data)
         with pytest.raises(ToolkitError) as error:
@@ -231,8 +231,25 @@ def test_every_field_is_held(name, refuted):
     assert {field for field, _ in codes} >= set(original) | {"more"}
     assert {field for field, code in codes if code == 3} == set(refuted.split())
     assert ("format", 1) in codes
-    store(path, original)
-    check()
+
+
+@pytest.mark.parametrize(
+    ("path", "free"),
+    [(CHALLENGE, "deadline fresh id instance"), (INSTANCE, "examples more reference")],
+)
+def test_an_organiser_who_seals_all_again_changes_nothing_that_counts(path, free):
+    """Only a deadline, and what seals make right again; else 100 written as 100.001."""
+    kept, passed = {p: p.read_text() for p in (CHALLENGE, INSTANCE, SECRET)}, set()
+    for place, data in list(mutations(load(path)))[::2]:
+        store(path, data)
+        with contextlib.suppress(LookupError, TypeError, ValueError, AttributeError):
+            seal()
+        with contextlib.suppress(ToolkitError):
+            assert opened().exact
+            passed.add(place[0])
+        for one, text in kept.items():
+            one.write_text(text)
+    assert passed <= set(free.split())
 
 
 def test_every_byte_of_a_submission_is_held():
@@ -242,9 +259,6 @@ def test_every_byte_of_a_submission_is_held():
         A.write_bytes(whole[:i] + bytes([whole[i] ^ 1]) + whole[i + 1 :])
         with contextlib.suppress(DamagedFile):
             assert read_submission(A, challenge).digest == before
-    A.write_bytes(whole[:-1])
-    with pytest.raises(DamagedFile):
-        read_submission(A, challenge)
 
 
 # Organisers who cheat: first what they do, then how it is refused.
@@ -260,29 +274,12 @@ def alter(which, *seals):
         one()
 
 
-def alter_fresh(*seals):
+def alter_fresh(*seals, labelled=False):
     words = load_file(FRESH)["words"]
     words[3, 0, 0] = 5
-    rewrite(FRESH, words=words)
+    rewrite(FRESH, words=words, **({"codes": np.zeros(60, np.uint8)} if labelled else {}))
     for one in seals:
         one()
-
-
-def label_fresh():
-    words = load_file(FRESH)["words"]
-    rewrite(FRESH, words=words, codes=np.zeros(len(words), np.uint8))
-
-
-def alter_reference():
-    edit(INSTANCE, lambda d: d["reference"].update(codes=[0] * 8))
-    edit(INSTANCE, lambda d: d["reference"]["words"].reverse())
-    seal()
-
-
-def alter_commitment(path, change):
-    """One of them, where all the others, and every label, are right."""
-    edit(path, change)
-    seal()
 
 
 def give_another_secret(renamed):
@@ -293,43 +290,20 @@ def give_another_secret(renamed):
         edit(SECRET, challenge=own)
 
 
-def hide(secret, seed, nonce) -> Hidden:
-    return Hidden(secret=tuple(secret), seed=seed, nonce=bytes.fromhex(nonce))
-
-
-def commit_to(**fields):
-    """Commit anew to other secret parts: of no member, so that nobody finds it."""
-    data = load(SECRET) | fields
-    hidden = hide(data["secret"], data["seed"], data["nonce"])
+def commit_to(secret):
+    """Commit anew to a secret of no member, so that nobody finds it."""
+    data = load(SECRET) | {"secret": secret}
+    nonce = bytes.fromhex(data["nonce"])
+    hidden = Hidden(secret=tuple(secret), seed=data["seed"], nonce=nonce)
     edit(INSTANCE, commitments={what: hidden.commitment(what) for what in ("secret", "seed")})
     edit(CHALLENGE, commitment=commitment(parse(SPEC), hidden))
     store(SECRET, data)
     seal()
 
 
-def move_deadline(*, sealed=False, told=True):
-    kept = SECRET.read_bytes()
-    edit(CHALLENGE, deadline="a week later")
-    if sealed:
-        seal()
-    if not told:
-        SECRET.write_bytes(kept)
-
-
 def link(path):
     path.rename("moved")
     path.symlink_to(Path("moved").resolve())
-
-
-def misname(**fields):
-    edit(CHALLENGE, **fields)
-    seal()
-
-
-def describe(*shards):
-    each = [{"file": SHARD.name, "count": count, "sha256": sha256} for count, sha256 in shards]
-    edit(INSTANCE, examples={"count": 100, "shards": each})
-    seal()
 
 
 def count_fresh(count):
@@ -338,36 +312,18 @@ def count_fresh(count):
 
 
 ORGANISERS = [
-    *((DamagedFile, "has changed", alter, which) for which in ("codes", "words")),
+    (DamagedFile, "has changed", alter, "codes"),
     (DamagedFile, "instance.json was altered", alter, "codes", seal_shard),
-    *(
-        (Refuted, "not those of the revealed", alter, w, seal_shard, seal)
-        for w in ("codes", "words")
-    ),
+    (Refuted, "not those of the revealed", alter, "codes", seal_shard, seal),
+    (Refuted, "not those of the revealed", alter, "words", seal_shard, seal),
     (DamagedFile, "fresh tokens were altered", alter_fresh),
     (Refuted, "the fresh tokens are not those", alter_fresh, seal),
-    (DamagedFile, "tokens alone", label_fresh),
-    (Refuted, "the reference examples", alter_reference),
-    (Refuted, OPENS_NOT, alter_commitment, CHALLENGE, lambda d: d.update(commitment="ab" * 32)),
-    (
-        Refuted,
-        OPENS_NOT,
-        alter_commitment,
-        INSTANCE,
-        lambda d: d["commitments"].update(seed="ab" * 32),
-    ),
-    (Refuted, OPENS_NOT, alter_commitment, INSTANCE, lambda d: d["commitments"].clear()),
+    (DamagedFile, "tokens alone", partial(alter_fresh, labelled=True)),
     (Refuted, "another challenge", give_another_secret, False),
     (Refuted, OPENS_NOT, give_another_secret, True),
-    (Refuted, "no member of the family", partial(commit_to, secret=[1, 2])),
-    (DamagedFile, "was altered", move_deadline),
-    (DamagedFile, "made for another challenge", partial(move_deadline, sealed=True)),
-    (Refuted, "altered after it was made", partial(move_deadline, sealed=True, told=False)),
+    (Refuted, "no member of the family", commit_to, [1, 2]),
     (DamagedFile, "plain files alone", link, SHARD),
     (DamagedFile, "plain files alone", os.mkfifo, PUB / "more"),
-    (DamagedFile, "of different instances", partial(misname, examples=99)),
-    (DamagedFile, "scored in a way", partial(misname, scoring="by the organiser")),
-    (DamagedFile, "not described rightly", describe, (100, "0" * 64), (0, "0" * 64)),
     (DamagedFile, "2 files of fresh tokens", shutil.copy, FRESH, PUB / "fresh.npz"),
     (ToolkitError, "memory|at most", count_fresh, 1 << 39),
     (DamagedFile, "does not hold 10000 tokens", count_fresh, 10_000),
@@ -395,8 +351,7 @@ def take_over(resealed):
     register(ann=A)
     edit(A, name="cyd")
     if resealed:
-        forged = replace(mine, name="cyd")
-        edit(A, digest=forged.digest)
+        edit(A, digest=replace(mine, name="cyd").digest)
 
 
 def submit_elsewhere():
@@ -422,17 +377,17 @@ PARTICIPANTS = [
     (DamagedFile, "was altered", take_over, False),
     (DamagedFile, "was not registered", take_over, True),
     (DamagedFile, "was not registered", partial(register, cyd=A)),
+    (DamagedFile, "was not registered", LIST.touch),  # nobody did
     (DamagedFile, "another challenge", submit_elsewhere),
     (DamagedFile, "its digest", predict, np.eye(1, 1920, 5).reshape(SHAPE) * 1e-300),
     (DamagedFile, r"^b.\w* is damaged: \w* an array \(61[^:]*: .* is wanted$", predict, LONG),
     (DamagedFile, "numbers in float64", predict, np.zeros(SHAPE, np.float32)),
     (DamagedFile, "finite", predict, np.full(SHAPE, np.nan)),
-    (DamagedFile, "finite", predict, np.full(SHAPE, np.inf)),
     (DamagedFile, "holds an array", partial(predict, np.zeros(SHAPE), more=np.zeros(3))),
     (DamagedFile, "at most", truncate, C, 1 << 40),  # sparse: a terabyte of nothing
 ]
 
-# Files of JSON, and scores that are forged.
+# Scores that are forged, and oversized files.
 
 
 def register_in_scores(change):
@@ -451,23 +406,11 @@ def score_with_another_list():
 FORGED = [
     *((DamagedFile, "at most", truncate, path, 1 << 30) for path in (CHALLENGE, SECRET, SCORES)),
     (Refuted, "entries has", A.unlink),
-    (
-        Refuted,
-        r"entries\[1\].risk is 1.0",
-        edit,
-        SCORES,
-        lambda d: d["entries"][1].update(risk=1 + 1e-8),
-    ),
-    (Refuted, "registered", partial(register, ann=A, bob=B)),
+    (Refuted, r"entries\[1\].risk is 1.0", edit, SCORES, lambda d: d["entries"][1].update(risk=2)),
     (Refuted, "registered", score_with_another_list),
     (DamagedFile, "was not registered", register_in_scores, lambda one, two: {one: "bob"}),
-    *(
-        (DamagedFile, "scores.json is damaged", register_in_scores, change)
-        for change in (
-            lambda one, two: [one, two],
-            lambda one, two: {one: "ann", two: "Ann"},
-        )
-    ),
+    (DamagedFile, "is damaged", register_in_scores, lambda one, two: [one, two]),
+    (DamagedFile, "is damaged", register_in_scores, lambda one, two: {one: "ann", two: "Ann"}),
 ]
 ATTACKS = [*ORGANISERS, *PARTICIPANTS, *FORGED]
 
@@ -501,6 +444,9 @@ def test_the_digest_hides_what_it_commits_to():
 def test_scores_of_another_machine_differ_by_rounding_only():
     edit(SCORES, lambda d: d["entries"][1].update(risk=1.0 + 1e-12))
     check()
+    edit(SCORES, lambda d: d["entries"][1].update(risk=1.0 + 1e-8))
+    with pytest.raises(Refuted):
+        check()
 
 
 @pytest.mark.parametrize(("size", "held"), [(1e-13, True), (1e-6, False)])
@@ -514,10 +460,10 @@ def test_real_labels_are_held_to_rounding(size, held):
     seal_shard("y")
     seal(fresh=False)
     if held:
-        assert not reveal(read_challenge(PUB), SECRET).exact
+        assert not opened().exact
     else:
         with pytest.raises(Refuted, match="altered"):
-            reveal(read_challenge(PUB), SECRET)
+            opened()
 
 
 # What a participant gives to be packed.
@@ -536,10 +482,6 @@ def test_odd_names_and_secrets_are_refused():
             by_secret(challenge, name, secret)
         said = str(error.value)
         assert (said.isascii(), said.isprintable(), len(said) < 600) == (True, True, True)
-
-
-def test_a_secret_has_integers_of_at_most_256_bits():
-    assert read_secret([1 - 2**256]) == (1 - 2**256,)
     with pytest.raises(ValueError, match="at most 256 bits"):
         read_secret([2**256])
 
@@ -550,31 +492,27 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize("given", FILES, ids=range(len(FILES)))
-@pytest.mark.parametrize("suffix", ["npy", "npz"])
-def test_odd_files_of_predictions_are_refused(given, suffix):
-    path = Path(f"x.{suffix}")
-    if suffix == "npy":
-        np.save(path, given, allow_pickle=True)
-    else:
-        np.savez(path, given)
-    with pytest.raises(ToolkitError, match=r"^x\.") as error:
-        by_predictions(read_challenge(PUB), "ann", path)
-    assert "\n" not in str(error.value)
+def test_odd_files_of_predictions_are_refused():
+    challenge = read_challenge(PUB)
+    for given in FILES:
+        np.save("x.npy", given, allow_pickle=True)
+        np.savez("x.npz", given, allow_pickle=True)
+        for name in ("x.npy", "x.npz"):
+            with pytest.raises(ToolkitError, match=r"^x\.") as error:
+                by_predictions(challenge, "ann", Path(name))
+            assert "\n" not in str(error.value)
 
 
 def test_what_is_right_is_read_from_all_three():
     challenge = read_challenge(PUB)
     values = np.random.default_rng(0).normal(size=SHAPE)
-    np.save(Path("x.npy"), np.asfortranarray(values))
-    np.savez_compressed(Path("x.npz"), predictions=values, other=np.zeros(3))
+    np.save("x.npy", np.asfortranarray(values))
+    np.savez_compressed("x.npz", predictions=values, other=np.zeros(3))
     save_file({"any": values}, Path("x.safetensors"))
     for suffix in ("npy", "npz", "safetensors"):
         found = by_predictions(challenge, "ann", Path(f"x.{suffix}"))
         assert (found.predictions == values).all()
-    np.save(Path("x.npy"), np.ones(SHAPE, np.int8))
-    assert by_predictions(challenge, "ann", Path("x.npy")).predictions.dtype == np.float64
-    np.savez(Path("x.npz"), a=values, b=values)
+    np.savez("x.npz", a=values, b=values)
     with pytest.raises(UsageError, match="one is wanted"):
         by_predictions(challenge, "ann", Path("x.npz"))
 
@@ -599,25 +537,22 @@ ONE, TWO = "ab" * 32, "0f" * 32
     ("given", "error", "words"),
     [
         # Whoever registers a digest for each member of a family has the secret among them.
-        ([f"{i:064x} ann" for i in range(10)], UsageError, "ann has two digests"),
         (["list", f"{TWO} Ann"], UsageError, "Ann has two digests"),
         ([f"{ONE} ann", f"{ONE} bob"], UsageError, "is registered by ann and by bob"),
         ([f"{ONE} аnn"], UsageError, "the name"),  # its first letter is Cyrillic
         *([[text], UsageError, "64 hexadecimal"] for text in ("nowhere", ONE, "x" * 100_000)),
-        *([[f], DamagedFile, "is no digest"] for f in ("nameless", "upper")),
+        (["upper"], DamagedFile, "is no digest"),
         (["gigabyte"], DamagedFile, "at most"),
     ],
 )
 def test_odd_lists_of_digests_are_refused(given, error, words):
-    Path("list").write_text(f"{ONE}  ann\n" * 3)
-    Path("nameless").write_text(f"{ONE}\n")
+    LIST.write_text(f"{ONE}  ann\n" * 3)
     Path("upper").write_text(f"{ONE.upper()} ann\n")
-    Path("gigabyte").touch()
-    os.truncate(Path("gigabyte"), 1 << 30)
+    truncate(Path("gigabyte"), 1 << 30)
     with pytest.raises(error, match=words):
         read_digests(given)
 
 
 def test_digests_are_read_from_files():
-    Path("digests").write_text(f"# published\n{ONE}  ann\n\n{TWO} Bob B.\n{ONE} ann\n")
-    assert read_digests(["digests", f"{ONE} ann"]) == {ONE: "ann", TWO: "Bob B."}
+    LIST.write_text(f"# published\n{ONE}  ann\n\n{TWO} Bob B.\n{ONE} ann\n")
+    assert read_digests(["list", f"{ONE} ann"]) == {ONE: "ann", TWO: "Bob B."}
