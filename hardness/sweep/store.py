@@ -231,15 +231,13 @@ class Lock:
 
 def held(store: Path) -> bool:
     """Return whether a process writes a store now."""
-    # There is no lock where nobody writes; one that only the writer may read is not seen.
-    with (
-        contextlib.suppress(FileNotFoundError, PermissionError),
-        _beside(store, "lock").open() as it,
-    ):
-        try:
-            fcntl.flock(it, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
+    try:
+        with _beside(store, "lock").open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # there is none, or only the writer may read it
+        pass
     return False
 
 

@@ -42,21 +42,18 @@ def recovered(path, out):
     return found, others, runs
 
 
-def test_a_sound_store_is_copied(sound, tmp_path):
-    found, others, runs = recovered(sound, tmp_path / "new.db")
+def test_a_sound_store_is_copied_and_rows_that_cannot_be_rows_are_rejected(damaged, tmp_path):
+    found, others, runs = recovered(damaged, tmp_path / "new.db")
     assert (found.rejected, others) == ({}, OTHERS)
     assert runs == {row.key: row for row in map(made_run, range(RUNS))}
     with pytest.raises(AlreadyExists):
-        recover(sound, tmp_path / "new.db")
-
-
-def test_rows_that_cannot_be_rows_are_rejected(damaged, tmp_path):
+        recover(damaged, tmp_path / "new.db")
     connection = sqlite3.connect(damaged)
     connection.execute("UPDATE runs SET risk = -1 WHERE rowid % 100 = 1")
     connection.execute("UPDATE parts SET content = 7 WHERE number = 2")
     connection.commit()
     connection.close()
-    found, others, runs = recovered(damaged, tmp_path / "new.db")
+    found, others, runs = recovered(damaged, tmp_path / "other.db")
     assert (len(runs), others["parts"]) == (RUNS - 3, 1)
     assert found.rejected == {"runs": 3, "parts": 1}
 
@@ -101,15 +98,7 @@ def test_fuzz(damaged, tmp_path, seed):
             file.write(bytes(PAGE) if how == "zeros" else rng.randbytes(rng.choice([1, 90, PAGE])))
     with contextlib.suppress(DamagedFile):  # where nothing is left
         recovered(damaged, tmp_path / "new.db")
-
-
-@pytest.mark.parametrize("content", [b"", b"text", bytes(10_000), b"SQLite format 3\0" * 999])
-def test_what_is_no_store_at_all(tmp_path, content):
-    path = tmp_path / "other"
-    path.write_bytes(content)
-    with pytest.raises(DamagedFile):
-        recover(path, tmp_path / "new.db")
-    assert os.listdir(tmp_path) == ["other"]
+    assert set(os.listdir(tmp_path)) <= {"damaged.db", "new.db"}
 
 
 def test_damage_that_sqlite_cannot_say_in_letters_is_one_line(damaged, tmp_path):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from hardness.runs.rows import ArtifactRow, PartRow
-from hardness.sweep.recover import check
+from hardness.sweep.recover import check, recover
 from hardness.sweep.store import Conflict, create, decide, merge, read, reopen
 from hardness.upper import Outcome
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
@@ -51,46 +51,32 @@ def test_what_is_written_is_read(db):
         summary = store.summary()
         assert (summary["runs"], summary["parts"], summary["not_reproducible"]) == (30, 2, 3)
     assert os.listdir(db.parent) == ["runs.db"]
-
-
-def test_the_writer_knows_what_is_there(db):
     with reopen(db) as writer:
         assert not writer.empty
         assert writer.keys() == {*map(key, range(30)), key("c"), key("v")}
         assert writer.failed() == {key(9), key(19), key(29)}
-        assert writer.run(key(3)) == made_run(3)
-        assert writer.run(key("none")) is None
-        assert writer.part_indices(key("w")) == {2, 7}
+        assert (writer.run(key(3)), writer.run(key("none"))) == (made_run(3), None)
         assert [p.number for p in writer.parts(key("w"))] == [2, 7]
-        assert writer.sweep("a" * 64) == sweep()
-        assert writer.sweep("b" * 64) is None
+        assert (writer.sweep("a" * 64), writer.sweep("b" * 64)) == (sweep(), None)
 
 
-def test_seeds_budgets_and_names_of_any_kind(tmp_path):
-    large = replace(made_run(0), seed=2**200)
-    vast = replace(made_run(1), budget=replace(made_run(1).budget, examples=2**70))
-    with create(tmp_path / os.fsdecode(b"r\xff%20?#.db")) as writer:
-        writer.write([], sweep())
-        assert writer.empty
-        writer.write([large, vast, made_run(6)])
-        assert writer.run(large.key) == large
-        assert writer.run(vast.key) == vast
-    with read(writer.path) as store:
-        assert [r.seed for r in store.runs()] == [1, 2**200, 0]
-    assert check(writer.path) is None
-
-
-def test_the_order_of_reading_is_that_of_the_runs(tmp_path):
-    given = [made_run(i) for i in range(60)]
+def test_seeds_budgets_and_names_of_any_kind_in_one_order(tmp_path):
+    budget = replace(made_run(1).budget, examples=2**70)
+    given = [made_run(i) for i in range(2, 40)]
+    given += [replace(made_run(0), seed=2**200), replace(made_run(1), budget=budget)]
     orders = []
-    for name in ("a", "b", "c"):
+    for name in (b"a", b"r\xff%20?#.db"):
         random.Random(name).shuffle(given)
-        with create(tmp_path / name) as writer:
+        with create(tmp_path / os.fsdecode(name)) as writer:
+            writer.write([], sweep())
+            assert writer.empty
             for row in given:
                 writer.write([row])
-        with read(tmp_path / name) as store:
+        with read(writer.path) as store:
             orders.append(list(store.runs()))
-    assert orders[0] == orders[1] == orders[2]
+        assert check(writer.path) is None
+    assert sorted(orders[0], key=lambda row: row.key) == sorted(given, key=lambda row: row.key)
+    assert orders[0] == orders[1]
     assert orders[0][0].spec.startswith("parity:d=9")
 
 
@@ -118,13 +104,10 @@ LATE = replace(SOLVED, outcome=Outcome.SECONDS_SPENT)
     [
         (RAISED, SOLVED, True),
         (RAISED, CRASHED, False),
-        (RAISED, LATE, False),
         (SOLVED, RAISED, False),
-        (SOLVED, CRASHED, False),
         (SOLVED, LATE, False),
         (SOLVED, replace(SOLVED, attempts=3, machine="another"), False),
         (CRASHED, SOLVED, True),
-        (CRASHED, RAISED, True),
         (CRASHED, CRASHED, True),
         (LATE, SOLVED, True),
     ],
@@ -150,7 +133,6 @@ def test_a_store_of_version_1_is_read_and_merged_to_one_of_this_version(tmp_path
     connection = sqlite3.connect(old)
     connection.executescript(Path(__file__).with_name("version1.sql").read_text())
     connection.close()
-    before = old.read_bytes()
     with pytest.raises(ToolkitError, match=f"version 1, .* `hardness store merge {old} --out"):
         reopen(old)
     merge(old, [], tmp_path / "new.db")
@@ -164,7 +146,8 @@ def test_a_store_of_version_1_is_read_and_merged_to_one_of_this_version(tmp_path
             assert {name: sum(n.values()) for name, n in store.counts().items()} == counts
     assert found[0] == found[1]
     assert list(map(len, found[0])) == [3, 1, 1, 1, 1]
-    assert old.read_bytes() == before
+    with pytest.raises(ToolkitError, match="of version 1, of which nothing is recovered"):
+        recover(old, tmp_path / "other.db")
 
 
 def test_what_is_not_a_store_is_one_line(tmp_path, db):
@@ -192,9 +175,8 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
                 use(path)
             assert str(path) in str(caught.value)
             assert "\n" not in str(caught.value)
-    for name in ("empty", "text", "folder"):
-        with pytest.raises(AlreadyExists):
-            create(tmp_path / name)
+    with pytest.raises(AlreadyExists):
+        create(tmp_path / "empty")
     assert not list(tmp_path.glob("*-lock"))
     (tmp_path / "gone-wal").write_bytes(b"log")
     with pytest.raises(AlreadyExists, match="log of a store that is not there"):
@@ -206,14 +188,14 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
     [
         ("UPDATE runs SET risk = 0.25 WHERE rowid = 4", f"1 row of runs ({key(3)})"),
         ("UPDATE runs SET risk = -1 WHERE rowid = 4", f"1 row of runs ({key(3)})"),
-        ("UPDATE runs SET spec = 'parity:d=99,m=2' WHERE rowid < 3", "2 rows of runs"),
         ("UPDATE runs SET outcome = 'won'", "30 rows of runs"),
         ("UPDATE runs SET details = '{' WHERE rowid = 5", f"1 row of runs ({key(4)})"),
         ('UPDATE certificates SET terms = \'{"tau":1,"tau":2}\'', "1 row of certificates"),
-        ("UPDATE artifacts SET content = '[]'", "1 row of artifacts"),
         ("DELETE FROM arrays", f"1 row of artifacts ({key('v')})"),
         ("UPDATE sweeps SET state = 'over'", "1 row of sweeps"),
         ("UPDATE figures SET data = '{'", "1 row of figures (growth)"),
+        # As the guide says: the store has no digests; a run that matters is done again.
+        ("UPDATE runs SET examples = examples + 1 WHERE rowid = 4", "None"),
     ],
 )
 def test_rows_that_cannot_be_rows_are_named(db, change, why):
@@ -221,26 +203,17 @@ def test_rows_that_cannot_be_rows_are_named(db, change, why):
     assert why in str(check(db))
 
 
-def test_a_number_that_was_changed_for_another_is_not_seen(db):
-    """As the guide says: the store has no digests; a run that matters is done again."""
-    edit(db, "UPDATE runs SET examples = examples + 1 WHERE rowid = 4")
-    assert check(db) is None
-
-
 @pytest.mark.parametrize(
     "change",
     [
         "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
-        "DROP INDEX runs_status",
         "CREATE TABLE mine (x)",
     ],
 )
 def test_a_store_with_other_tables_is_not_opened_to_be_written(db, change):
     edit(db, change)
-    content = db.read_bytes()
     with pytest.raises(DamagedFile, match=r"not as a store's.*hardness store recover"):
         reopen(db)
-    assert db.read_bytes() == content
     assert "not as a store's" in str(check(db))
 
 
@@ -352,11 +325,9 @@ def test_queries_read_and_nothing_else(db):
         count = "n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
         for sql, why in [
             ("DELETE FROM runs", "SELECT alone"),
-            ("UPDATE runs SET risk = 0", "SELECT alone"),
             ("ATTACH 'x' AS y", "SELECT alone"),
             ("PRAGMA user_version = 9", "SELECT alone"),
             ("SELECT load_extension('x')", "SELECT alone"),
-            ("CREATE TEMP TABLE x (y)", "SELECT alone"),
             ("VACUUM INTO 'x'", "SELECT alone"),
             ("SELECT 1; SELECT 2", "one statement"),
             ("SELECT nowhere FROM runs", "the tables runs"),
@@ -366,8 +337,6 @@ def test_queries_read_and_nothing_else(db):
             with pytest.raises(UsageError, match=why) as caught:
                 store.query(sql, most=1000)
             assert "\n" not in str(caught.value)
-        assert len(list(store.runs())) == 30
-    assert os.listdir(db.parent) == ["runs.db"]
 
 
 def test_runs_are_counted_in_an_index(db):
