@@ -275,14 +275,13 @@ def lines(specs: Iterable[str]) -> list[tuple[str, list[str]]]:
     """
     found: list[tuple[str, list[str]]] = []
     for together in _connected(specs):
-        parameters = _parameters(together)
-        cuts = {name: _along(parameters, name) for name in numbers_of(together[0])}
+        cuts = {name: _along(together, name) for name in numbers_of(together[0])}
         parameter = max(
             cuts,
             key=lambda name: (
                 max(map(len, cuts[name])),
                 name in DIMENSIONS,
-                parameters[name].nunique(),
+                len({numbers_of(spec)[name] for spec in together}),
             ),
         )
         found += [(parameter, line) for line in cuts[parameter] if len(line) > 1]
@@ -327,35 +326,27 @@ def _by_spec(group: "DataFrame") -> dict[str, list[Run]]:
     return {str(spec): list(runs) for spec, runs in group.groupby("spec", sort=False)["run"]}
 
 
-def _parameters(specs: Iterable[str]) -> "DataFrame":
-    """Lay the parameters of specs out: a row a spec, its index."""
-    import pandas as pd
-
-    rows = {spec: {**parameters_of(spec), **numbers_of(spec)} for spec in specs}
-    return pd.DataFrame(list(rows.values()), index=list(rows), dtype=object)
-
-
-def _along(parameters: "DataFrame", name: str) -> list[list[str]]:
-    """Group specs that differ in one parameter alone, each line in the order of its values."""
-    others = [other for other in parameters if other != name]
-    groups = parameters.groupby(others or (lambda spec: 0), sort=False, dropna=False)
-    return [list(line[name].sort_values(kind="stable").index) for _, line in groups]
+def _along(specs: Iterable[str], name: str) -> list[list[str]]:
+    """Group specs that differ in one number alone, each line in the order of its values."""
+    found: dict[frozenset[tuple[str, Value | str]], list[str]] = {}
+    for spec in specs:
+        others = {**parameters_of(spec), **numbers_of(spec)}
+        del others[name]
+        found.setdefault(frozenset(others.items()), []).append(spec)
+    return [sorted(line, key=lambda spec: numbers_of(spec)[name]) for line in found.values()]
 
 
 def _connected(specs: Iterable[str]) -> list[list[str]]:
     """Part specs so that neighbours, which differ in one number, are together."""
     import networkx
 
-    parameters = _parameters(specs)
+    place = {spec: i for i, spec in enumerate(specs)}
     graph = networkx.Graph()
-    graph.add_nodes_from(parameters.index)
-    for name in parameters:
-        numeric = [name in numbers_of(spec) for spec in parameters.index]
-        for line in _along(parameters[numeric], str(name)):
+    graph.add_nodes_from(place)
+    for name in {name for spec in place for name in numbers_of(spec)}:
+        for line in _along((spec for spec in place if name in numbers_of(spec)), name):
             networkx.add_path(graph, line)
-    parts = enumerate(networkx.connected_components(graph))
-    place = {spec: i for i, part in parts for spec in part}
-    return [list(part.index) for _, part in parameters.groupby(place, sort=False)]
+    return [sorted(part, key=place.__getitem__) for part in networkx.connected_components(graph)]
 
 
 def _slice(
