@@ -13,8 +13,9 @@ from hardness.claims import vacuous
 from hardness.lower import Certificate
 from hardness.runs import Comparison
 from hardness.runs.certified import Certifier, terms_of
+from hardness.runs.names import brief_spec, short
 from hardness.runs.run import MACHINE, Run
-from hardness.runs.table import Plane, brief_spec, planes, short, table, told_apart
+from hardness.runs.table import Plane, planes, table, told_apart
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
 

@@ -1,10 +1,11 @@
 """What a store holds, in words."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hardness.report.text import count, table
+from hardness.runs.names import short
 from hardness.runs.rows import SweepRow
 from hardness.sweep.recover import Recovered
 from instances.limits import readable_bytes
@@ -12,6 +13,8 @@ from instances.limits import readable_bytes
 _WIDTH = 80
 _WIDEST = 32  # of a name in a table
 _LEAST = 6
+NAME = 44  # columns of a learner
+Counts = Mapping[str, Mapping[str, int]]  # runs by learner and outcome
 
 
 def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) -> str:
@@ -34,19 +37,18 @@ def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) ->
     return "\n".join(lines)
 
 
-def outcomes_table(outcomes: dict[str, dict[str, int]]) -> str:
-    """Lay out runs by learner and outcome.
+def outcomes_table(counts: Counts) -> str:
+    """Say how the runs of every learner ended.
 
-    >>> print(outcomes_table({"trivial": {"learned nothing": 3}}))
-    learner  outcome          runs
-    trivial  learned nothing     3
+    >>> print(outcomes_table({"trivial": {"learned nothing": 3, "solved": 4}}))
+    learner  runs  ended with
+    trivial     7  4 solved, 3 learned nothing
     """
-    rows = [
-        [cut(learner, 50), outcome, str(number)]
-        for learner, found in outcomes.items()
-        for outcome, number in found.items()
-    ]
-    return table(["learner", "outcome", "runs"], rows)
+    rows = []
+    for learner, found in counts.items():
+        ends = [f"{n} {end}" for end, n in sorted(found.items(), key=lambda one: -one[1])]
+        rows.append([cut(short(learner), NAME), str(sum(found.values())), ", ".join(ends)])
+    return table(["learner", "runs", "ended with"], rows) if rows else "no runs yet"
 
 
 def sweep_line(sweep: SweepRow) -> str:

@@ -4,11 +4,11 @@ import math
 from itertools import groupby
 from textwrap import fill
 
+from hardness.report.store import cut
 from hardness.report.text import count, table
+from hardness.runs.names import short
 from hardness.sweep.plan import Part, Plan, Range
-from hardness.upper import LEARNERS, parse_learner
 from instances.limits import readable_bytes
-from instances.parameters import brief
 
 _WIDTH = 79
 _LEARNER = 21  # columns of a learner's name
@@ -61,19 +61,6 @@ def _digits(value: float) -> str:
     return f"{value:.0f}" if 10 <= value < 1e6 else f"{value:.2g}"
 
 
-def short(learner: str) -> str:
-    """Write a learner's name without its defaults, cut to what a table holds.
-
-    >>> short("lowdegree:degree=3,oversample=8")
-    'lowdegree:degree=3'
-    """
-    name = learner
-    if learner.partition(":")[0] in LEARNERS:
-        made = parse_learner(learner)
-        name = brief(made, made.name)
-    return name if len(name) <= _LEARNER else name[: _LEARNER - 2] + ".."
-
-
 def _table(parts: tuple[Part, ...]) -> str:
     rows = []
     for title, group in groupby(parts, key=lambda part: part.group):
@@ -81,7 +68,7 @@ def _table(parts: tuple[Part, ...]) -> str:
             rows.append(
                 [
                     title if i == 0 else "",
-                    short(part.learner),
+                    cut(short(part.learner), _LEARNER),
                     f"{'<= ' if part.at_most else ''}{part.runs}",
                     span(part.seconds),
                     f"{part.measured} of {part.cells}",
@@ -104,7 +91,8 @@ def _left_out(plan: Plan) -> str:
     lines = []
     for row in rows[:_SHOWN]:
         more = f" (and {row['reasons'] - 1} more reasons)" if row["reasons"] > 1 else ""
-        text = f"{row['group']}: {short(row['learner'])} on {count(row['specs'], 'spec')}: "
+        learner = cut(short(row["learner"]), _LEARNER)
+        text = f"{row['group']}: {learner} on {count(row['specs'], 'spec')}: "
         lines.append(fill(f"left out of {text}{row['why']}{more}", _WIDTH, subsequent_indent="  "))
     if len(rows) > _SHOWN:
         lines.append(f"and {len(rows) - _SHOWN} more learners: see --json")

@@ -3,43 +3,24 @@
 import shlex
 import textwrap
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from hardness.report.progress import duration, progress_json
-from hardness.report.store import cut
+from hardness.report.store import NAME, Counts, cut, outcomes_table
 from hardness.report.text import count, table
+from hardness.runs.names import short
 from hardness.runs.rows import Progress, SweepRow
 from hardness.sweep.store import FAILED
-from hardness.upper import LEARNERS, parse_learner
-from instances.parameters import brief
-
-_NAME = 44  # columns of a learner
-Counts = Mapping[str, Mapping[str, int]]  # runs by learner and outcome
 
 
 def status_json(sweeps: Sequence[SweepRow], counts: Counts, writing: bool) -> dict[str, Any]:
-    """Write how the sweeps of a store stand."""
+    """Write how the sweeps of a store stand: all of their rows but the text of the file."""
+    found = [{**vars(one), "state": state(one, writing)} for one in sweeps]
     return {
         "writing": writing,
-        "sweeps": [
-            {
-                "name": one.name,
-                "sha256": one.sha256,
-                "state": state(one, writing),
-                "engine": one.engine,
-                "slots": one.slots,
-                "planned": one.planned,
-                "done": one.done,
-                "failed": one.failed,
-                "started": one.started,
-                "updated": one.updated,
-                "remaining_seconds": one.remaining_seconds,
-                "base_seeds": one.base_seeds,
-            }
-            for one in sweeps
-        ],
+        "sweeps": [{k: v for k, v in one.items() if k != "text"} for one in found],
         "outcomes": {learner: dict(found) for learner, found in counts.items()},
     }
 
@@ -58,29 +39,6 @@ def status_words(store: Path, sweeps: Sequence[SweepRow], counts: Counts, writin
     return "\n\n".join(parts)
 
 
-def short_name(label: str) -> str:
-    """Write a learner without the parameters that are as usual.
-
-    >>> short_name("lowdegree:degree=3,oversample=8"), short_name("certificates")
-    ('lowdegree:degree=3', 'certificates')
-    """
-    name = label.partition(":")[0]
-    return brief(parse_learner(label), name) if name in LEARNERS else label
-
-
-def outcomes_table(counts: Counts) -> str:
-    """Say how the runs of every learner ended."""
-    rows = [
-        [cut(short_name(learner), _NAME), str(sum(found.values())), ", ".join(_ends(found))]
-        for learner, found in counts.items()
-    ]
-    return table(["learner", "runs", "ended with"], rows) if rows else "no runs yet"
-
-
-def _ends(found: Mapping[str, int]) -> list[str]:
-    return [f"{n} {outcome}" for outcome, n in sorted(found.items(), key=lambda kv: -kv[1])]
-
-
 def _sweep(one: SweepRow, writing: bool) -> str:
     ago = duration(max(0.0, time.time() - one.updated))
     how = state(one, writing)
@@ -96,7 +54,7 @@ def _sweep(one: SweepRow, writing: bool) -> str:
     first = textwrap.fill(first, 80)
     rows = [
         [
-            cut(short_name(label), _NAME),
+            cut(short(label), NAME),
             str(n),
             str(one.done.get(label, 0)),
             str(one.failed.get(label, 0)),

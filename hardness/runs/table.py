@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hardness.runs.certified import Certifier, terms_of
 from hardness.runs.columns import BUDGET, COLUMNS, JSON, record_of
 from hardness.runs.comparison import Comparison
+from hardness.runs.names import brief_spec, short
 from hardness.runs.ranges import Value, whole
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
-from hardness.upper import LEARNERS, parse_learner
 from instances.errors import UsageError
-from instances.parameters import brief, fraction, plain, split_list
-from instances.spec import kind_of, parse_stored
+from instances.parameters import fraction, plain, split_list
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -394,42 +393,6 @@ def _plane(
         ys=tuple(sorted({place[1] for place in places})),
         specs=places,
     )
-
-
-@lru_cache(1024)
-def short(learner: str) -> str:
-    """Write a learner's canonical name without its defaults; as it is, where it is none of ours.
-
-    >>> short("lowdegree:degree=3,oversample=8"), short("mine.py:Net"), short("gone:a=1")
-    ('lowdegree:degree=3', 'mine.py:Net', 'gone:a=1')
-    """
-    if learner.partition(":")[0] not in LEARNERS:
-        return learner
-    try:
-        made = parse_learner(learner)
-    except UsageError:  # of a version with other parameters: its name says what it was
-        return learner
-    return brief(made, made.name)
-
-
-def brief_spec(spec: str, *without: str) -> str:
-    """Write a spec without its defaults, and without the parameters that vary.
-
-    >>> brief_spec("parity:d=8,m=3,noise=0,rho=3", "d"), brief_spec("gone:d=8,a=1", "d")
-    ('parity:m=3', 'gone:a=1')
-    """
-    name, text = spec.partition(":")[0], spec
-    if kind_of(name):
-        try:
-            text = brief(parse_stored(spec), name)
-        except UsageError:  # of a version with other parameters
-            text = spec
-    try:
-        pairs = split_list(text.partition(":")[2])
-    except UsageError:
-        return text
-    kept = [pair for pair in pairs if pair and pair.partition("=")[0] not in without]
-    return f"{name}:{','.join(kept)}" if kept else name
 
 
 def fixed_words(name: str, value: str) -> str:

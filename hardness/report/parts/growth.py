@@ -6,8 +6,9 @@ from hardness.report.parts.records import Cell, Growth, Pairs, Table
 from hardness.report.scaling import NOTE, cells, left_out
 from hardness.runs.fits import Scaling
 from hardness.runs.growth import CONFIDENCE
+from hardness.runs.names import short
 from hardness.runs.paired import paired
-from hardness.runs.table import Slice, short
+from hardness.runs.table import Slice
 from instances.parameters import plain
 
 HEADER = ("learner", "cost", "sizes", "power law", "exponential, a unit", "which", "certified")

@@ -7,7 +7,8 @@ from hardness.report.parts.material import Material
 from hardness.report.parts.records import LearnerRow
 from hardness.report.parts.tables import costs, learner_rows
 from hardness.report.phase import SHARE, asks
-from hardness.runs.table import Slice, fixed_words, short, split_choice, table
+from hardness.runs.names import short
+from hardness.runs.table import Slice, fixed_words, split_choice, table
 from hardness.upper import LEARNERS
 from instances.parameters import plain
 

@@ -13,9 +13,10 @@ from hardness.report.summary import ASKER
 from hardness.report.text import big, count
 from hardness.runs.comparison import Comparison, values_of
 from hardness.runs.fits import Scaling
+from hardness.runs.names import brief_spec, short
 from hardness.runs.ranges import Value
 from hardness.runs.run import SOLVED_BELOW
-from hardness.runs.table import Slice, brief_spec, short
+from hardness.runs.table import Slice
 from instances.errors import UsageError
 from instances.parameters import plain
 

@@ -1,0 +1,44 @@
+"""Names of learners and specs as people read them: without defaults; names in files are data."""
+
+from functools import lru_cache
+
+from hardness.upper import LEARNERS, parse_learner
+from instances.errors import UsageError
+from instances.parameters import brief, split_list
+from instances.spec import kind_of, parse_stored
+
+
+@lru_cache(1024)
+def short(learner: str) -> str:
+    """Write a learner's canonical name without its defaults; as it is, where it is none of ours.
+
+    >>> short("lowdegree:degree=3,oversample=8"), short("mine.py:Net"), short("gone:a=1")
+    ('lowdegree:degree=3', 'mine.py:Net', 'gone:a=1')
+    """
+    if learner.partition(":")[0] not in LEARNERS:
+        return learner
+    try:
+        made = parse_learner(learner)
+    except UsageError:  # of a version with other parameters: its name says what it was
+        return learner
+    return brief(made, made.name)
+
+
+def brief_spec(spec: str, *without: str) -> str:
+    """Write a spec without its defaults, and without the parameters that vary.
+
+    >>> brief_spec("parity:d=8,m=3,noise=0,rho=3", "d"), brief_spec("gone:d=8,a=1", "d")
+    ('parity:m=3', 'gone:a=1')
+    """
+    name, text = spec.partition(":")[0], spec
+    if kind_of(name):
+        try:
+            text = brief(parse_stored(spec), name)
+        except UsageError:  # of a version with other parameters
+            text = spec
+    try:
+        pairs = split_list(text.partition(":")[2])
+    except UsageError:
+        return text
+    kept = [pair for pair in pairs if pair and pair.partition("=")[0] not in without]
+    return f"{name}:{','.join(kept)}" if kept else name
