@@ -40,10 +40,6 @@ class Finding:
     level: Level
     found: str
 
-    def to_json(self) -> dict[str, str]:
-        """Write the finding as JSON."""
-        return {"check": self.check, "level": self.level, "found": self.found}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Conformance:
@@ -66,12 +62,8 @@ class Conformance:
 
     def to_json(self) -> dict[str, Any]:
         """Write the findings as JSON."""
-        return {
-            "learner": self.learner,
-            "described": self.described,
-            "conforms": self.conforms,
-            "findings": [one.to_json() for one in self.findings],
-        }
+        found = {"conforms": self.conforms, "findings": [vars(one) for one in self.findings]}
+        return vars(self) | found
 
 
 def conformance(
