@@ -184,7 +184,7 @@ def score(
     """
     from hardness.commands.options import early
     from hardness.report.challenge import scores_words
-    from hardness.runs import submission as lib
+    from hardness.runs import scores as lib
     from hardness.runs.challenge import read_challenge, reveal
 
     early(to)

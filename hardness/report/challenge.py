@@ -4,7 +4,8 @@ from pathlib import Path
 
 from hardness.report.text import shown_risk, table, wrap
 from hardness.runs.challenge import Challenge, Opened
-from hardness.runs.submission import Scores, Submission
+from hardness.runs.scores import Scores
+from hardness.runs.submission import Submission
 
 _RIGHT = {True: "right", False: "wrong", None: "-"}
 

@@ -2,7 +2,8 @@
 
 A challenge is a folder of labelled examples, fresh tokens without labels, and challenge.json. That
 file holds the hash of each part and a commitment to the secret; its id is the hash of all it says,
-so an edited challenge has another id. Submissions and their scores: hardness/runs/submission.py.
+so an edited challenge has another id. Submissions: hardness/runs/submission.py; their scores:
+hardness/runs/scores.py.
 """
 
 import hashlib

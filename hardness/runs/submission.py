@@ -1,4 +1,4 @@
-"""Submissions to a challenge: packed by participants, scored when the secret is revealed.
+"""Submissions to a challenge, packed by participants; their scores: hardness/runs/scores.py.
 
 A submission holds predictions on the fresh tokens, a claimed secret, or both, under a name. Its
 digest commits to all of it with a salt of 256 random bits: published before the deadline it gives
@@ -9,50 +9,39 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_bytes
-from typing import Any
 
 import numpy as np
-from msgspec import Struct, convert, structs, to_builtins
+from msgspec import Struct, convert, to_builtins
 from numpy.typing import NDArray
 
 from hardness.oracles import Budget, Usage
 from hardness.runs.challenge import (
-    SCORING,
     SECRET_BYTES,
     Challenge,
     Hex,
-    Opened,
     digest,
     read_secret,
     require_member,
 )
-from hardness.runs.difference import difference
-from hardness.runs.risk import losses, valid
+from hardness.runs.risk import valid
 from hardness.runs.run import MACHINE, learn_once
 from hardness.upper import Failed, Hypothesis, Learner, Outcome
 from hardness.upper.isolated import Foreign, contain
 from hardness.upper.learner import Predict
 from instances.arrayfile import HEADER, SUFFIXES, Described, array_file
 from instances.disk import damage, refuse_existing, require_format, write_tensors
-from instances.errors import DamagedFile, Refuted, ToolkitError, UsageError
+from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.family import Secret, require
-from instances.strict import SMALL, Limits, loads, read_bytes, read_json, read_text, shown
+from instances.strict import Limits, loads, read_bytes, shown
 
-SUBMISSION, SCORES = "hardness-submission/1", "hardness-scores/1"
-KNOWN_BY = (
-    "computed in float64 on these fresh tokens and exact for them; no claim about other tokens: "
-    "these were public when the predictions were made, which need not come from any one rule"
-)
+SUBMISSION = "hardness-submission/1"
 _NAME = re.compile(r"[A-Za-z0-9._@+-]+( [A-Za-z0-9._@+-]+)*")
 _LONGEST_NAME = 64
 _MOST_FILES = 10_000  # in a learner's folder
 _BATCH_NUMBERS = 1 << 21
-_LINE = re.compile(r"[0-9a-f]{64} ")
-_DECIMALS = 9  # by which risks rank: other machines round differently
 _BROKEN = {  # outcomes of a learner that has to be mended: what nobody learned is not packed
     *(*MACHINE, Outcome.UNSUPPORTED, Outcome.RAISED, Outcome.EXITED, Outcome.INVALID),
     *(Outcome.CPU_SPENT, Outcome.MEMORY_SPENT),
@@ -85,7 +74,7 @@ class Submission:
     predictions: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
-        _require_name(self.name)
+        require_name(self.name)
         require(
             self.secret is not None or self.predictions is not None,
             "a submission needs predictions or a claimed secret",
@@ -112,43 +101,6 @@ class Submission:
                 "content": self.content,
             }
         )
-
-
-class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What one submission reached; secret_right is None where no secret was claimed.
-
-    rank: 1 is the best; equal risks share a rank, and the next one is counted on.
-    """
-
-    rank: int
-    name: str
-    risk: float
-    unclipped: float | None
-    secret_right: bool | None
-    digest: str
-    content: str
-
-
-class Scores(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The scores of a challenge's submissions, by rank and name."""
-
-    format: str
-    challenge: str
-    spec: str
-    deadline: str | None
-    scoring: str
-    known_by: str
-    fresh: int
-    registered: dict[str, str] | None
-    entries: tuple[Entry, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Write the scores as JSON; they come out the same whenever they are computed."""
-        data: dict[str, Any] = to_builtins(self)
-        return data
-
-
-# Packing.
 
 
 def by_predictions(challenge: Challenge, name: str, path: Path) -> Submission:
@@ -262,7 +214,8 @@ def read_submission(path: Path, challenge: Challenge) -> Submission:
     return found
 
 
-def _require_name(name: str) -> None:
+def require_name(name: str) -> None:
+    """Refuse a name that is not plain ASCII, or too long; raises UsageError."""
     require(
         len(name) <= _LONGEST_NAME and bool(_NAME.fullmatch(name)),
         f"the name {name[:_LONGEST_NAME]!a} given: 1 to {_LONGEST_NAME} of A-Z a-z 0-9 . _ @ + - "
@@ -351,148 +304,3 @@ def _holds_secret(path: Path, challenge: str) -> bool:
     except DamagedFile:
         return False
     return challenge.encode() in data and b'"nonce"' in data
-
-
-# Scoring.
-
-
-def score(
-    opened: Opened,
-    paths: Iterable[Path],
-    registered: dict[str, str] | None = None,
-    progress: Callable[[int], None] = lambda done: None,
-) -> Scores:
-    """Score submissions to a challenge that was opened; their order changes nothing.
-
-    registered: digests that were published before the deadline, and under which names; no others
-    count. Raises DamagedFile for a submission that is forged, altered, oversized or given twice.
-    """
-    challenge = opened.challenge
-    found, seen = list[Entry](), dict[tuple[str, str], Path]()
-    for path in paths:
-        entry = _entry(opened, read_submission(path, challenge))
-        _admit(path, entry, seen, registered)
-        found.append(entry)
-        progress(1)
-    return Scores(
-        format=SCORES,
-        challenge=challenge.id,
-        spec=challenge.family.spec,
-        deadline=challenge.said.deadline,
-        scoring=SCORING,
-        known_by=KNOWN_BY,
-        fresh=len(challenge.fresh),
-        registered=None if registered is None else dict(sorted(registered.items())),
-        entries=ranked(found),
-    )
-
-
-def _entry(opened: Opened, found: Submission) -> Entry:
-    """Score one submission; its rank is not known yet."""
-    family, secret = opened.instance.family, opened.instance.hidden.secret
-    fresh, given = opened.challenge.fresh, found.predictions
-    if given is None and found.secret is not None:
-        given = family.mean(found.secret, fresh.x)
-    assert given is not None  # a Submission has one of both
-    sums = losses(opened.instance, fresh, given)
-    return Entry(
-        rank=0,
-        name=found.name,
-        risk=sums.risk,
-        unclipped=sums.unclipped,
-        secret_right=None if found.secret is None else family.same(found.secret, secret),
-        digest=found.digest,
-        content=found.content,
-    )
-
-
-def _admit(
-    path: Path, entry: Entry, seen: dict[tuple[str, str], Path], registered: dict[str, str] | None
-) -> None:
-    """Refuse a submission that was given before or not registered; raises DamagedFile.
-
-    Several participants may find the secret, so two names may say the same where both registered
-    it: neither had seen the other's then. Otherwise nobody knows who was first.
-    """
-    name, content = ("name", entry.name.lower()), ("content", entry.content)  # plain ASCII
-    if name in seen:
-        raise DamagedFile(f"{path} is of {entry.name!r} as {seen[name]} is: one submission a name")
-    if registered is not None and registered.get(entry.digest, "").lower() != entry.name.lower():
-        raise DamagedFile(
-            f"{path} was not registered: the digest {entry.digest} is not among those that "
-            f"{entry.name} published, so it may have been made after others were seen"
-        )
-    if registered is None and content in seen:
-        raise DamagedFile(
-            f"{path} says what {seen[content]} says, under another name: who was first is not "
-            "known without --registered, the digests published in time"
-        )
-    seen |= {name: path, content: path}
-
-
-def ranked(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """Order entries by risk, then by name; those equal in nine decimals share a rank."""
-    ordered = sorted(entries, key=lambda e: (round(e.risk, _DECIMALS), e.name))
-    out: list[Entry] = []
-    for place, entry in enumerate(ordered, 1):
-        same = out and round(out[-1].risk, _DECIMALS) == round(entry.risk, _DECIMALS)
-        out.append(structs.replace(entry, rank=out[-1].rank if same else place))
-    return tuple(out)
-
-
-def read_scores(path: Path) -> Scores:
-    """Read scores, to be held against others; raises DamagedFile."""
-    data = read_json(path, SMALL)
-    require_format(data, SCORES, path)
-    with damage(path):
-        found = convert(data, Scores)
-        listed = found.registered
-        if listed is not None and read_digests([f"{d} {n}" for d, n in listed.items()]) != listed:
-            raise ValueError("`registered` is no list of digests and names")
-    return found
-
-
-def require_same(found: Scores, earlier: Scores, path: Path) -> None:
-    """Refuse earlier scores that differ from those found now; raises Refuted, naming where."""
-    near = 10**-_DECIMALS
-    where = difference(earlier.to_json(), found.to_json(), near, absolute=near)
-    if where:
-        raise Refuted(f"{path} does not hold: scored again, {where}")
-
-
-def read_digests(given: Sequence[str]) -> dict[str, str]:
-    """Read "DIGEST NAME", and files with one on each line: who published which digest.
-
-    One digest a name: a participant with several could open whichever turns out best. Raises
-    UsageError, DamagedFile.
-
-    >>> read_digests(["ab" * 32 + " ann"]) == {"ab" * 32: "ann"}
-    True
-    """
-    names: dict[str, str] = {}
-    digests: dict[str, str] = {}
-    for line in (line for text in given for line in _lines(text)):
-        one, name = line[:64], line[64:].strip()
-        _require_name(name)
-        if digests.setdefault(name.lower(), one) != one:
-            raise UsageError(f"{name} has two digests among those registered: one a name counts")
-        if names.setdefault(one, name) != name:
-            raise UsageError(f"{one} is registered by {names[one]} and by {name}")
-    return names
-
-
-def _lines(text: str) -> list[str]:
-    """Take a digest and its name, or those in a file; raises UsageError, DamagedFile."""
-    if _LINE.match(text):
-        return [text]
-    if not os.path.isfile(text):
-        raise UsageError(
-            f"--registered {text[:80]} given: a digest of 64 hexadecimal digits and the name of "
-            "who published it, or a file of such lines"
-        )
-    lines = read_text(Path(text), 1 << 20).splitlines()
-    found = [line for line in lines if line.strip() and not line.startswith("#")]
-    for line in found:
-        if not _LINE.match(line):
-            raise DamagedFile(f"{text} holds {shown(line)}, which is no digest and a name")
-    return found

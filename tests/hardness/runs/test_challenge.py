@@ -13,14 +13,12 @@ from hardness.oracles import Budget, Usage
 from hardness.runs import submission
 from hardness.runs.challenge import Challenge, create, read_challenge, reveal
 from hardness.runs.risk import losses
+from hardness.runs.scores import Entry, ranked, score
 from hardness.runs.submission import (
-    Entry,
     Submission,
     by_learner,
     by_predictions,
     by_secret,
-    ranked,
-    score,
     write_submission,
 )
 from hardness.upper import Failed, Hypothesis, Outcome, parse_learner

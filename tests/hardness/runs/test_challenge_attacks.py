@@ -28,16 +28,12 @@ from hardness.runs.challenge import (
     read_secret,
     reveal,
 )
+from hardness.runs.scores import Scores, read_digests, read_scores, require_same, score
 from hardness.runs.submission import (
-    Scores,
     Submission,
     by_predictions,
     by_secret,
-    read_digests,
-    read_scores,
     read_submission,
-    require_same,
-    score,
     write_submission,
 )
 from instances import parse
