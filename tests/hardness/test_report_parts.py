@@ -23,7 +23,7 @@ from hardness.report.parts.tables import learner_rows
 from hardness.report.phase import infeasible, of_phase
 from hardness.runs import compare, write_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.rows import CertificateRow
+from hardness.runs.rows import ArtifactRow, CertificateRow
 from hardness.runs.run import Run, run
 from hardness.runs.table import chosen, planes, slices, table
 from hardness.runs.tally import interval
@@ -102,18 +102,17 @@ ROWS = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(ROWS, max_size=25))
 def test_slices_and_planes_hold_every_run_once_and_can_be_chosen(rows):
     """Whatever names stand in a store."""
-    found = slices(table(rows))
-    assert sorted(map(id, (r for one in found for r in one.rows))) == sorted(map(id, rows))
-    assert sorted(map(id, (r for one in planes(table(rows)) for r in one.rows))) == sorted(
-        map(id, rows)
-    )
-    assert len({one.choice for one in found}) == len(found)
+    runs = table(rows)
+    found, flat = slices(runs), planes(runs)
+    for parts in (found, flat):
+        assert sorted(id(r) for one in parts for r in one.rows) == sorted(map(id, rows))
+        assert len({one.choice for one in parts}) == len(parts)
+        assert all(chosen(parts, one.choice, "x") is one for one in parts)
     for one in found:
-        assert chosen(found, one.choice, "x") is one
         comparison = one.comparison
         assert len({r.budget for r in one.rows}) == 1
         assert len(set(comparison.values)) == len(comparison.values) == len(comparison.specs)
@@ -124,20 +123,19 @@ def test_slices_and_planes_hold_every_run_once_and_can_be_chosen(rows):
             for r in comparison.of(name, value)
         ]
         assert len(cells) == len(one.rows)
-    assert len({one.choice for one in planes(table(rows))}) == len(planes(table(rows)))
 
 
 def test_a_grid_is_cut_along_its_longest_parameter_and_a_cross_along_both():
     """d of a grid of 3 x 2; then noise of what stands alone."""
     grid = [row(parse(f"parity:d={d},m={m}").spec) for d in (6, 8, 10) for m in (2, 3)]
     arms = [row(parse(f"parity:d=6,m=2,noise={n}").spec) for n in ("0.1", "0.2")]
-    found = {
-        one.choice: (one.comparison.parameter, one.comparison.values) for one in slices(table(grid))
-    }
-    assert found == {"m=2": ("d", (6, 8, 10)), "m=3": ("d", (6, 8, 10))}
-    crossed = [
-        (one.comparison.parameter, one.comparison.values) for one in slices(table(grid + arms))
-    ]
+
+    def cut(rows):
+        found = slices(table(rows))
+        return [(one.choice, one.comparison.parameter, one.comparison.values) for one in found]
+
+    assert cut(grid) == [("m=2", "d", (6, 8, 10)), ("m=3", "d", (6, 8, 10))]
+    crossed = [one[1:] for one in cut(grid + arms)]
     assert crossed.count(("d", (6, 8, 10))) == 2
     assert ("noise", (Fraction(1, 10), Fraction(1, 5))) in crossed
 
@@ -258,15 +256,24 @@ def test_intervals_are_those_of_scipy():
 
 
 def test_a_comparison_has_a_report_of_its_own():
-    """Of the same numbers; its budgets are not known."""
+    """Of the same numbers; one that was cut says so, and not that of which sizes are there."""
     found = compare("parity:m=2", "d=6..9", ("queries", "elimination"), seeds=2)
     made = report_of_comparison(found, "some folder")
     good = sum(one.passed for one in found.runs)
     assert "16 runs of 2 learners (queries, elimination)" in made.summary[0]
     assert "elimination learns from examples" in " ".join(made.summary)
     assert f": {good} passed." in made.summary[0]
+    assert "partial" not in " ".join(made.summary)
     assert made.charts[0].command.startswith("hardness figure both-sides 'some folder' --out")
     assert made.cards[0].spec == found.specs[-1]
+    spent = [replace(one, outcome=Outcome.EXAMPLES_SPENT) for one in found.runs]
+    data = of_both_sides(replace(found, runs=tuple(spent)))
+    assert all(one["solved"] for one in data["learners"][1]["runs"])  # by the risk, however ended
+    for over, said in ((" d=6..20", "4 of the 15 sizes"), ("=d=6..9", "")):
+        cut = replace(found, command=f"hardness compare parity:m=2 --over{over} --seeds 1")
+        summary = " ".join(report_of_comparison(cut, "x").summary)
+        assert ("This is partial: " in summary) is bool(said)
+        assert said in summary
 
 
 def test_stores_without_runs_and_damaged_ones(tmp_path, store):
@@ -284,6 +291,9 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
         )
         writer.write([one])
         assert report_of(writer.path).summary[0] == "There are no runs here: but 1 certificate."
+        writer.write([ArtifactRow(key="ab", kind="gram", spec="gone:d=8", content={})])
+        command = report_of(writer.path).reproduce[-1].command
+        assert command == f"hardness store artifact {writer.path} ab --out artifact.npz"
     forged = certificate.to_json() | {"scope": "everything"}
     with create(tmp_path / "forged.db") as writer:
         writer.write([replace(one, certificate=forged)])
@@ -358,27 +368,6 @@ def test_what_could_not_run_is_not_laid_to_the_machine_nor_a_budget_to_its_runs(
     caption = next(chart.caption for chart in made.charts if chart.name == "phase")
     assert "none is known of the runs" in caption
     assert "Nothing is hatched: no certified number is above a budget of 1,000,000" in caption
-
-
-def test_a_run_that_passed_is_filled_whatever_it_ended_with():
-    """The figure counts as the report does: by the risk."""
-    found = compare("parity:m=2", "d=6..7", ("elimination",), seeds=1)
-    spent = replace(found.runs[0], outcome=Outcome.EXAMPLES_SPENT)
-    found = replace(found, runs=(spent, *found.runs[1:]))
-    data = of_both_sides(found)
-    assert [one["solved"] for one in data["learners"][0]["runs"]] == [True, True]
-    assert [one["solved"] for one in data["learners"][0]["cells"]] == [1, 1]
-
-
-def test_a_comparison_that_was_cut_says_so():
-    """Its command asked for more sizes than there are."""
-    found = compare("parity:m=2", "d=6..7", ("elimination",), seeds=1)
-    cut = replace(found, command="hardness compare parity:m=2 --over d=6..20 --seeds 1")
-    assert report_of_comparison(cut, "x").summary[1] == (
-        "This is partial: 2 of the 15 sizes of its command were finished."
-    )
-    whole = replace(found, command="hardness compare parity:m=2 --over=d=6..7")
-    assert "partial" not in " ".join(report_of_comparison(whole, "x").summary)
 
 
 def test_growth_names_the_sizes_of_its_fit_and_the_slice_it_is_of():
