@@ -6,7 +6,8 @@ from typing import Any
 from hardness.claims import vacuous
 from hardness.report.canvas import belongs, named, render
 from hardness.report.styles import Style, styles_of
-from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, query_bound, short_name
+from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, short_name
+from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
 from hardness.runs.run import Run
 from instances.parameters import plain
@@ -97,7 +98,7 @@ def _certified(comparison: Comparison) -> Data:
     """The certified numbers as text, for they may be of any size, by the cost they bound."""
     if len(comparison.certificates) != len(comparison.values):
         return {}
-    bound = query_bound(comparison)
+    bound = query_bound(comparison.certificates) or "csq-queries"
     terms = comparison.terms
     found = {
         "queries": {

@@ -12,7 +12,7 @@ from typing import Any
 from hardness.claims import vacuous
 from hardness.lower import Certificate
 from hardness.runs import Comparison
-from hardness.runs.certified import Certifier, terms_of
+from hardness.runs.certified import Certifier, query_bound, terms_of
 from hardness.runs.names import brief_spec, short
 from hardness.runs.run import MACHINE, Run
 from hardness.runs.table import Plane, planes, table, told_apart
@@ -43,7 +43,7 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
     grid = [[plane.specs.get((x, y)) for x in plane.xs] for y in plane.ys]
     found = {spec: certifier.one(spec, terms) for spec in specs}
     known = {spec: one for spec, one in found.items() if isinstance(one, Certificate)}
-    quantity = _quantity(list(known.values()))
+    quantity = query_bound(list(known.values()))
     rows = {
         key: list(group)
         for key, group in table(plane.rows).groupby(["learner", "spec"], sort=False)["run"]
@@ -124,14 +124,6 @@ def _numbers(known: Iterable[Certificate], quantity: str) -> list[int]:
     """The numbers that say something."""
     found = [one.integer(quantity) for one in known] if quantity else []
     return [number for number in found if not vacuous(quantity, number)]
-
-
-def _quantity(known: Sequence[Certificate]) -> str:
-    every = [{claim.quantity for claim in one.claims} for one in known]
-    for name in ("stat-queries", "csq-queries"):
-        if every and all(name in names for names in every):
-            return name
-    return ""
 
 
 def _uncertified(found: Iterable[Certificate | str], quantity: str) -> str:

@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 from hardness.report.text import bound, number, shown_risk, table
+from hardness.runs.certified import query_bound
 from hardness.runs.ranges import Value
 from instances.parameters import plain
 
@@ -94,12 +95,6 @@ def bounds(comparison: "Comparison", quantity: str) -> list[int]:
     return [c.integer(quantity) for c in comparison.certificates]
 
 
-def query_bound(comparison: "Comparison") -> str:
-    """Name the query bound of a comparison: on correlational queries where there is no other."""
-    every = [{claim.quantity for claim in c.claims} for c in comparison.certificates]
-    return "stat-queries" if all("stat-queries" in c for c in every) else "csq-queries"
-
-
 ASKER = {
     "stat-queries": "a statistical-query learner",
     "csq-queries": "a learner by correlational queries",
@@ -123,7 +118,7 @@ def comparison_table(comparison: "Comparison") -> str:
         return bounds_table(comparison)
     rows = []
     every = cells(comparison)
-    asked = query_bound(comparison)
+    asked = query_bound(comparison.certificates)
     least, floor = bounds(comparison, asked), bounds(comparison, "information-floor")
     for i, value in enumerate(comparison.values):
         size = f"{comparison.parameter}={plain(value)}"

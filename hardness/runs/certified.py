@@ -1,6 +1,6 @@
 """Certificates of slices: made again from the specs, and held against those that a store has."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -84,6 +84,18 @@ class Certifier:
                     "made by another version of this package"
                 )
         return made
+
+
+def query_bound(certificates: Sequence[Certificate]) -> str:
+    """Name the bound on queries that all of some certificates claim; empty where there is none.
+
+    On queries with any statistics where they claim both.
+    """
+    claimed = [{claim.quantity for claim in one.claims} for one in certificates]
+    for name in ("stat-queries", "csq-queries"):
+        if claimed and all(name in names for names in claimed):
+            return name
+    return ""
 
 
 def terms_of(tau: str | None) -> Terms:

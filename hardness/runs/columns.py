@@ -1,4 +1,4 @@
-"""A run as a row: its columns, what of them is the same in every execution, the order of rows."""
+"""A run as a row of plain columns: there, back, what every execution shares, and the order."""
 
 import contextlib
 import json
@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from hardness.runs.run import Run, finite
+from hardness.runs.run import Run
 from instances.errors import UsageError
 from instances.parameters import split_list
 from instances.strict import RESULTS, loads
@@ -39,47 +39,37 @@ JSON = ("parameters", "learner_parameters", "details", "versions")
 # Columns that differ from one execution of a run to the next.
 PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
 BUDGET = ("examples", "queries", "seconds", "cpu_seconds", "memory_bytes")
+_REVISED = ("family", "learner")
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 compact = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
 
 
 def record_of(run: Run) -> Record:
-    """Lay a run out in its columns: texts, numbers, bools and None, JSON where one holds more."""
-    risk, usage = run.risk, run.usage
+    """Lay out the JSON of a run in columns: plain values, and JSON as text where one has parts."""
+    data = run.to_json()
     family, parameters = named(run.spec)
     learner_name, learner_parameters = named(run.learner)
-    return {
+    low, high = data["risk_interval"] or (None, None)
+    found = {
+        **data,
+        **data["usage"],
+        **{f"budget_{name}": data["budget"].get(name) for name in BUDGET},
+        **{f"{name}_revision": data["revisions"].get(name) for name in _REVISED},
         "key": run.key,
-        "spec": run.spec,
+        "attempts": run.attempts,
         "family": family,
         "parameters": parameters,
-        "learner": run.learner,
         "learner_name": learner_name,
         "learner_parameters": learner_parameters,
-        "seed": run.seed,
-        **{f"budget_{name}": getattr(run.budget, name) for name in BUDGET},
-        "outcome": run.outcome.value,
         "passed": run.passed,
         "reproducible": run.reproducible,
         "bound": run.bound,
-        "risk": risk and risk.value,
-        "risk_low": risk and risk.low,
-        "risk_high": risk.high if risk and math.isfinite(risk.high) else None,
-        "risk_confidence": risk and risk.confidence,
-        "risk_examples": risk and risk.examples,
-        "risk_unclipped": risk and risk.unclipped,
-        "examples": usage.examples,
-        "queries": usage.queries,
-        "secret_recovered": run.secret_recovered,
-        "details": compact(finite(run.details)),
-        "family_revision": run.revisions.get("family"),
-        "learner_revision": run.revisions.get("learner"),
-        "seconds": usage.seconds,
-        "peak_bytes": usage.peak_bytes,
-        "attempts": run.attempts,
-        "machine": run.machine,
-        "versions": compact(run.versions),
+        "risk_low": low,
+        "risk_high": high,
+        "details": compact(data["details"]),
+        "versions": compact(data["versions"]),
     }
+    return {name: found[name] for name in COLUMNS}
 
 
 def exact(record: Record) -> Record:
@@ -95,7 +85,7 @@ def exact(record: Record) -> Record:
 
 def run_of(record: Record) -> Run:
     """Read a run from its columns; raises LookupError, TypeError or ValueError for other rows."""
-    revisions = {name: record[f"{name}_revision"] for name in ("family", "learner")}
+    revisions = {name: record[f"{name}_revision"] for name in _REVISED}
     budget = {name: record[f"budget_{name}"] for name in BUDGET}
     interval = record["risk_low"], record["risk_high"]
     data = record | {

@@ -13,6 +13,8 @@ from hardness.report.parts.stage_chart import stage_chart, staged_runs
 from hardness.report.risks import of_risks
 from hardness.report.scaling_figure import of_scaling
 from hardness.report.stages import of_dial
+from hardness.report.summary import ASKER
+from hardness.runs.certified import query_bound
 from hardness.runs.fits import Scaling
 from hardness.runs.rows import FigureRow
 from hardness.runs.table import Slice
@@ -83,11 +85,7 @@ def _both_sides(material: Material, one: Slice, place: int) -> Chart:
     caption = _SAY["both-sides"].format(success=terms.success)
     data = of_both_sides(comparison)
     if comparison.certificates:
-        bound = "stat-queries"
-        names = [{c.quantity for c in found.claims} for found in comparison.certificates]
-        asker = "a statistical-query learner"
-        if not all(bound in each for each in names):
-            asker = "a learner by correlational queries"
+        asker = ASKER[query_bound(comparison.certificates) or "csq-queries"]
         caption += _SAY["bound"].format(
             asker=asker, risk=terms.risk, success=terms.success, tau=terms.tau
         )

@@ -6,7 +6,7 @@ from typing import Any
 from hardness.lower import Certificate
 from hardness.oracles import Budget
 from hardness.report.stress_figure import of_stress
-from hardness.runs.certified import Certifier
+from hardness.runs.certified import Certifier, query_bound
 from hardness.runs.rows import FigureRow
 from hardness.runs.run import Run
 from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, instance_seeds
@@ -85,7 +85,7 @@ def _certified(spec: str, certifier: Certifier) -> Certified:
     if not isinstance(made, Certificate):
         return Certified(spec=spec, evidence="none", why=made)
     names = {claim.quantity for claim in made.claims}
-    asked = next((name for name in ("stat-queries", "csq-queries") if name in names), None)
+    asked = query_bound([made]) or None
     return Certified(
         spec=spec,
         evidence="exact",

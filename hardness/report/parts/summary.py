@@ -11,6 +11,7 @@ from hardness.report.parts.material import Material
 from hardness.report.parts.solved import furthest, listed, no_queries, nothing, slice_words
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
+from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison, values_of
 from hardness.runs.fits import Scaling
 from hardness.runs.names import brief_spec, short
@@ -139,7 +140,7 @@ def _bound(material: Material) -> list[str]:
     found = [
         (one.integer(quantity), spec, terms, one, quantity)
         for spec, terms, one in certified(material)
-        for quantity in _quantity(one)
+        if (quantity := query_bound([one]))
     ]
     if not found:
         if material.runs.empty:
@@ -162,11 +163,6 @@ def _unbounded(material: Material) -> list[str]:
     }
     none = [name for name in material.runs["family"].unique() if name not in bounded]
     return [f"No bound is certified for {listed(none)}."] if bounded and none else []
-
-
-def _quantity(one: Certificate) -> list[str]:
-    names = {claim.quantity for claim in one.claims}
-    return [name for name in ASKER if name in names][:1]
 
 
 def _certified(queries: int, spec: str, terms: Terms, one: Certificate, quantity: str) -> str:
