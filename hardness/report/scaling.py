@@ -6,7 +6,7 @@ import textwrap
 from hardness.report.summary import short_name
 from hardness.report.text import table
 from hardness.runs import Comparison, Scaling, scaling
-from hardness.runs.fits import Certified, Fit
+from hardness.runs.fits import Certified
 from hardness.runs.growth import CONFIDENCE, Law
 from instances.parameters import plain
 
@@ -16,19 +16,18 @@ NOTE = (
     "answers: one of another kind may grow slower without contradiction, and so may any cost that "
     "still lies above its bound."
 )
-_HEADER = ("learner", "cost", "sizes", "power law", "exponential, a unit", "which", "certified")
-_CELLS = ("learner", "cost", "sizes", "power", "exponential", "which", "certified")
+HEADER = ("learner", "cost", "sizes", "power law", "exponential, a unit", "which", "certified")
 
 
 def scaling_words(comparison: Comparison) -> str:
     """Write the fitted growth of a comparison, what was left out, and the certified growth."""
     found, name = scaling(comparison), comparison.parameter
-    rows = [cells(comparison, fit) for fit in found.fits if fit.growth]
+    rows = fit_rows(comparison, found)
     title = f"growth over the sizes run, {name} = {_range(comparison)}"
     lines = [f"{title}: no fit"]
     if rows:
         lines = [f"{title}, where every seed passed ({CONFIDENCE:.0%} intervals)", ""]
-        lines += [table(_HEADER, [[row[cell] for cell in _CELLS] for row in rows])]
+        lines += [table(HEADER, rows)]
     missing = left_out(comparison, found)
     lines += ["", *missing] if missing else []
     if found.certified:
@@ -40,26 +39,26 @@ def scaling_words(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-def cells(comparison: Comparison, fit: Fit) -> dict[str, str]:
-    """Write one fit: its laws, the verdict between them, the certified exponent in its unit."""
-    found = {
-        "learner": short_name(comparison, fit.learner),
-        "cost": fit.cost,
-        "sizes": str(len(fit.values)),
-        "no_fit": fit.no_fit or "",
-    }
-    if not fit.growth:
-        return found
-    law, certified = fit.growth.power, fit.certified_exponent
-    exponent = f"{_short(law.rate)} [{_short(law.low)}, {_short(law.high)}]"
-    return {
-        **found,
-        "power": f"{comparison.parameter}^{exponent}",
-        "exponential": f"×{_factor(fit.growth.exponential)}",
-        "which": fit.growth.verdict,
-        "certified": "-" if certified is None else f"{comparison.parameter}^{_short(certified)}",
-        "reason": fit.growth.reason,
-    }
+def fit_rows(comparison: Comparison, found: Scaling) -> list[tuple[str, ...]]:
+    """Lay fits out under `HEADER`: laws, the verdict between them, the certified exponent."""
+    rows: list[tuple[str, ...]] = []
+    for fit in found.fits:
+        if not fit.growth:
+            continue
+        law, certified = fit.growth.power, fit.certified_exponent
+        exponent = f"{_short(law.rate)} [{_short(law.low)}, {_short(law.high)}]"
+        rows.append(
+            (
+                short_name(comparison, fit.learner),
+                fit.cost,
+                str(len(fit.values)),
+                f"{comparison.parameter}^{exponent}",
+                f"×{_factor(fit.growth.exponential)}",
+                fit.growth.verdict,
+                "-" if certified is None else f"{comparison.parameter}^{_short(certified)}",
+            )
+        )
+    return rows
 
 
 def left_out(comparison: Comparison, found: Scaling) -> list[str]:

@@ -3,15 +3,13 @@
 from hardness.report.paired import HEADER as PAIR_HEADER
 from hardness.report.paired import TITLE, note, row
 from hardness.report.parts.records import Cell, Growth, Pairs, Table
-from hardness.report.scaling import NOTE, cells, left_out
+from hardness.report.scaling import HEADER, NOTE, fit_rows, left_out
 from hardness.runs.fits import Scaling
 from hardness.runs.growth import CONFIDENCE
 from hardness.runs.names import short
 from hardness.runs.paired import paired
 from hardness.runs.table import Slice
 from instances.parameters import plain
-
-HEADER = ("learner", "cost", "sizes", "power law", "exponential, a unit", "which", "certified")
 
 
 def slice_title(one: Slice) -> str:
@@ -28,12 +26,7 @@ def growth(one: Slice, found: Scaling) -> Growth | None:
     if not any(fit.growth for fit in found.fits):
         return None
     comparison = one.comparison
-    rows: list[tuple[Cell, ...]] = []
-    for fit in found.fits:
-        said = cells(comparison, fit)
-        if fit.growth:
-            shown = ("learner", "cost", "sizes", "power", "exponential", "which", "certified")
-            rows.append(tuple(said[name] for name in shown))
+    rows: list[tuple[Cell, ...]] = [*fit_rows(comparison, found)]
     for quantity in found.certified:
         power = "-" if quantity.exponent is None else f"{found.parameter}^{quantity.exponent:.2f}"
         rows.append(("certified", quantity.quantity, str(len(quantity.values)), power, "", "", ""))
