@@ -5,7 +5,8 @@ from typing import Any
 
 from hardness.report.canvas import STYLES, belongs, named
 from hardness.report.styles import Style, style_of
-from hardness.runs.noisy_parity import Curve, Map
+from hardness.runs.noisy_parity import Map
+from hardness.runs.parity_curves import Curve
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.restricted import Restricted
 from instances.parameters import brief

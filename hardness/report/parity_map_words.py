@@ -6,7 +6,8 @@ from textwrap import fill
 
 from hardness.report.parity_map import kind, solved
 from hardness.report.text import big, number, table
-from hardness.runs.noisy_parity import Curve, Map, Mark
+from hardness.runs.noisy_parity import Map
+from hardness.runs.parity_curves import Curve, Mark
 from instances.capabilities import NOISY_PARITIES
 from instances.parameters import brief
 from instances.spec import parse_stored

@@ -25,16 +25,8 @@ from hardness.runs.information import (
     success_at_least,
     success_at_most,
 )
-from hardness.runs.noisy_parity import (
-    SPARE,
-    Rates,
-    curves,
-    effort,
-    noisy_map,
-    ratio,
-    read_map,
-    usual,
-)
+from hardness.runs.noisy_parity import noisy_map, read_map, usual
+from hardness.runs.parity_curves import SPARE, Rates, curves, effort, ratio
 from hardness.upper import Outcome
 from hardness.upper.restricted import work
 from instances import DamagedFile, UsageError, parse
