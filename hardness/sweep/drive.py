@@ -28,7 +28,7 @@ from hardness.sweep.cluster import engine_of
 from hardness.sweep.figures import phase
 from hardness.sweep.file import Climb, Runs, Sweep
 from hardness.sweep.gram import GramCut
-from hardness.sweep.jobs import CertificateJob, Job, RunJob, run_job, seed_keys
+from hardness.sweep.jobs import CertificateJob, Job, RunJob, key_by_seed, run_job
 from hardness.sweep.pool import Batch, Engine, Failure, Finished, Limits
 from hardness.sweep.store import FAILED, Writer, create, read, reopen
 from hardness.upper import Outcome, parse_learner
@@ -133,7 +133,7 @@ class _Driver:
         self._earlier = writer.sweep(sweep.sha256)
         failed = writer.failed()
         self._again = failed if retry else set[str]()  # in the store, and to be run again
-        self._tally = Tally(writer.keys() - self._again, failed)
+        self._counts = JobCounts(writer.keys() - self._again, failed)
         self._row = _row(sweep, self._earlier, engine)
         self._rows: list[Row] = []  # not written yet
         self._runs: dict[str, Run] = {}  # those of them
@@ -155,7 +155,7 @@ class _Driver:
         ]
         for source in self._sources:
             next(source, None)
-        self._kept = self._tally.progress()
+        self._kept = self._counts.progress()
 
     def drive(self, report: Report) -> Ended:
         """Do it; raises Interrupted."""
@@ -167,7 +167,7 @@ class _Driver:
                 busy = self._land(PACE) or sent or self._flying > 0
                 if time.monotonic() - self._written >= PACE:
                     self._write()
-                report(self._tally.progress())
+                report(self._counts.progress())
             self._write()
             if self._wrote or not (self._earlier and self._earlier.state == "finished"):
                 self._rows += self._figures()
@@ -188,20 +188,21 @@ class _Driver:
 
     def _certificates(self, group: Runs) -> Source:
         """Give the certificates of a group's specs."""
-        self._tally.plan(CertificateJob.label, [job.key for job in group.certificates])
+        self._counts.plan(CertificateJob.label, [job.key for job in group.certificates])
         yield None
         for job in group.certificates:
-            if self._tally.begin(job.key):
+            if self._counts.begin(job.key):
                 yield Task(job, partial(_certificate_row, job))
 
     def _cells(self, group: Runs) -> Source:
         """Give the runs of a group: the first seed of every cell, then the second, and so on."""
-        for cell in group.cells:
-            self._tally.plan(cell.learner, list(seed_keys(cell, group.seeds)))
+        cells = [(cell, key_by_seed(cell)) for cell in group.cells]
+        for cell, key in cells:
+            self._counts.plan(cell.learner, list(map(key, group.seeds)))
         yield None
         for seed in group.seeds:
-            for cell in group.cells:
-                if self._tally.begin(next(seed_keys(cell, (seed,)))):
+            for cell, key in cells:
+                if self._counts.begin(key(seed)):
                     job = replace(cell, seed=seed)
                     yield Task(job, partial(run_of, job))
 
@@ -217,11 +218,11 @@ class _Driver:
             jobs = [
                 run_job(one.spec, learner, one.seed, one.budget, tau=one.tau) for one in planned
             ]
-            self._tally.plan(climb.learner, [job.key for job in jobs])
+            self._counts.plan(climb.learner, [job.key for job in jobs])
             if not climb.rungs:
                 yield None
             for job in jobs:
-                if self._tally.begin(job.key):
+                if self._counts.begin(job.key):
                     yield Task(job, partial(run_of, job))
             trials: list[Run] = []
             while len(trials) < len(jobs):
@@ -234,11 +235,11 @@ class _Driver:
 
     def _matrix(self, cut: GramCut) -> Source:
         """Give the parts of a sampled Gram matrix, and put it together once all are there."""
-        if not self._tally.begin(cut.key):
-            self._tally.count(cut.label, cut.parts, cut.parts)
+        if not self._counts.begin(cut.key):
+            self._counts.count(cut.label, cut.parts, cut.parts)
             return
         there, failed = self._writer.part_indices(cut.key), False
-        self._tally.count(cut.label, cut.parts, len(there))
+        self._counts.count(cut.label, cut.parts, len(there))
         yield None
 
         def row(index: int, finished: Finished) -> PartRow | None:
@@ -299,7 +300,7 @@ class _Driver:
         batch, seconds = self._engine.batch, max(_TASK, self._slots / _RATE)
         for source in self._sources:
             if task := next(source, None):
-                mean = self._tally.mean(task.job.label) if batch > 1 else None
+                mean = self._counts.mean(task.job.label) if batch > 1 else None
                 most = max(1, min(batch, int(seconds / mean))) if mean else 1
                 tasks = [task]
                 while len(tasks) < most and (task := next(source, None)):
@@ -344,13 +345,13 @@ class _Driver:
             self._runs[row.key] = row
             self._again.discard(row.key)
             failed |= row.outcome.value in FAILED
-        self._tally.add(task.job.label, finished.seconds, failed)
+        self._counts.add(task.job.label, finished.seconds, failed)
 
     def _write(
         self, state: Literal["running", "finished", "interrupted", "failed"] = "running"
     ) -> None:
         """Write all rows with the state of the sweep, or none; raises ToolkitError."""
-        progress = self._tally.progress()
+        progress = self._counts.progress()
         self._row = replace(
             self._row,
             state=state,
@@ -475,13 +476,13 @@ def _timeless(climb: dict[str, Any]) -> dict[str, Any]:
     return climb | {"rungs": rungs}
 
 
-class Tally:
+class JobCounts:
     """What is planned, begun and done: a job counts once and begins once, whoever asks for it.
 
-    >>> tally = Tally(begun={"x"})
-    >>> tally.plan("a", ["x", "y", "z"]); tally.begin("x"), tally.begin("y")
+    >>> counts = JobCounts(begun={"x"})
+    >>> counts.plan("a", ["x", "y", "z"]); counts.begin("x"), counts.begin("y")
     (False, True)
-    >>> tally.add("a", 1.5); tally.at(2.0).done, tally.at(2.0).remaining
+    >>> counts.add("a", 1.5); counts.at(2.0).done, counts.at(2.0).remaining
     ({'a': 2}, 2.0)
     """
 

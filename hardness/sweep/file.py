@@ -326,7 +326,7 @@ def _sweep(file: _File, text: str) -> Sweep:
 
 
 _Stated = dict[str, Any]  # what stands in one table; `limits` lists the values of each limit
-_USUAL: _Stated = {"oracle": "samples", "certify": True, "tau": Fraction(1, 10), "limits": {}}
+_USUAL: _Stated = {"oracle": "samples", "certify": True, "tau": Fraction(1, 10)}
 
 
 def _stated(table: _Group, key: str = "") -> _Stated:
@@ -352,15 +352,23 @@ def _stated(table: _Group, key: str = "") -> _Stated:
     return found
 
 
+def _given(group: _Group, top: _Stated, key: str) -> _Stated:
+    """Read what holds in a group; its limits are its own alone."""
+    found = {**_USUAL, **top, **_stated(group, key)}
+    if "learners" not in found:
+        raise _Misplaced(f"{key}: learners is missing: write learners = [...]")
+    return found
+
+
 def _runs(group: _Runs, top: _Stated, number: int) -> Runs:
     key = f"runs[{number}]"
-    own = _stated(group, key)
-    given = {**_USUAL, **top, **own, "limits": {**top["limits"], **own["limits"]}}
-    learners, seeds = _required_learners(given, key), given.get("seeds", range(1))
+    given = _given(group, top, key)
+    learners, seeds = given["learners"], given.get("seeds", range(1))
+    limits = {**top["limits"], **given["limits"]}
     axes = _axes(group.over, key)
     specs = [group.spec] if isinstance(group.spec, str) else group.spec
     wide = len(specs) * prod(map(len, axes.values()))
-    budgets = prod(map(len, given["limits"].values()))
+    budgets = prod(map(len, limits.values()))
     count = wide * len(learners) * budgets
     if count > _MOST_CELLS:
         raise _Misplaced(
@@ -369,7 +377,7 @@ def _runs(group: _Runs, top: _Stated, number: int) -> Runs:
             "budget stand in a group"
         )
     how = {name: given[name] for name in ("oracle", "tau")}
-    first, *more = _budgets(given["limits"])
+    first, *more = _budgets(limits)
     cells: list[RunJob] = []
     certificates: list[CertificateJob] = []
     refused: dict[str, list[str]] = {}
@@ -408,21 +416,19 @@ def _runs(group: _Runs, top: _Stated, number: int) -> Runs:
 def _climb(group: _Climb, top: _Stated, number: int) -> Climb:
     """Read [[climbs]]: rungs have budgets of their own, so that the default one is not theirs."""
     key = f"climbs[{number}]"
-    own = _stated(group, key)
-    given = {**top, **own}
-    budget, *more = _budgets(own["limits"])
+    given = _given(group, top, key)
+    budget, *more = _budgets(given["limits"])
     if more:
         raise _Misplaced(f"{key}.budget: a climb has one budget: write [[climbs]] for each of them")
     count = len(given.get("seeds", range(5)))
     if count > _MOST_TRIALS:
         raise _Misplaced(f"{key}.seeds: {count} of a rung given: at most {_MOST_TRIALS}")
     chosen = _ladder(group, key)
-    learners = _required_learners(given, key)
+    learners: dict[str, Learner] = given["learners"]
     first = parse_stored(chosen.specs[0])
-    reasons = {name: learner.supports(first) for name, learner in learners.items()}
-    if all(reasons.values()):
-        said = next(f"{name}: {why}" for name, why in reasons.items())
-        raise _Misplaced(f"{key}: no learner can run on the first rung, {first.spec}: {said}")
+    reasons = [f"{name}: {why}" for name, one in learners.items() if (why := one.supports(first))]
+    if len(reasons) == len(learners):
+        raise _Misplaced(f"{key}: no learner can run on the first rung, {first.spec}: {reasons[0]}")
     return Climb(
         title=f"climbs {number}",
         ladder=chosen,
@@ -561,13 +567,6 @@ def _learners(given: list[str | _Varied] | str | _Varied, key: str) -> dict[str,
             for chosen in _filled(axes):
                 learner = _learner(text, chosen)
                 found[learner_spec(learner)] = learner
-    return found
-
-
-def _required_learners(given: _Stated, key: str) -> dict[str, Learner]:
-    if "learners" not in given:
-        raise _Misplaced(f"{key}: learners is missing: write learners = [...]")
-    found: dict[str, Learner] = given["learners"]
     return found
 
 

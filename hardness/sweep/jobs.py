@@ -3,7 +3,7 @@
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -187,20 +187,23 @@ def run_job(
     )
 
 
-def seed_keys(job: RunJob, seeds: Iterable[int]) -> Iterator[str]:
-    """Hash a job with other seeds: `replace(job, seed=seed).key` of each, in a tenth of the time.
+def key_by_seed(job: RunJob) -> Callable[[int], str]:
+    """Return what hashes a job with another seed: its key, in a tenth of the time.
 
     >>> one = run_job("parity:d=8,m=2", parse_learner("queries"), 7, Budget(queries=9))
-    >>> list(seed_keys(one, [7])) == [one.key]
+    >>> key_by_seed(replace(one, seed=0))(7) == one.key
     True
     """
     text = _content(job.kind, replace(job, seed=0).to_json())
     before, after = text.split(_SEED)
     start, end = hashlib.sha256((before + _SEED[:-2]).encode()), ("," + after).encode()
-    for seed in seeds:
+
+    def key(seed: int) -> str:
         found = start.copy()
         found.update(b"%d%b" % (seed, end))
-        yield found.hexdigest()[:32]
+        return found.hexdigest()[:32]
+
+    return key
 
 
 _SEED = '"seed":0,'  # quotes inside of JSON strings are escaped: it stands there once

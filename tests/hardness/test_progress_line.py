@@ -4,7 +4,7 @@ import pytest
 
 from hardness.report.progress import progress_line
 from hardness.runs.rows import Progress
-from hardness.sweep.drive import Tally
+from hardness.sweep.drive import JobCounts
 
 MANY = {f"learner-{i}:degree={i}": 1000 for i in range(9)}
 AT = Progress(planned=MANY, done={}, failed={"learner-1": 7}, elapsed=7200.0, remaining=99999.0)
@@ -23,8 +23,8 @@ def test_it_names_what_there_is_room_for():
 
 
 def test_what_is_left_takes_as_long_a_job_as_what_was_done():
-    tally = Tally()
-    tally.count("gram", 3, 0)
-    assert "left" not in progress_line(tally.at(1.0))
-    tally.add("gram", 0.01)
-    assert "about 18 s left" in progress_line(tally.at(9.0))
+    counts = JobCounts()
+    counts.count("gram", 3, 0)
+    assert "left" not in progress_line(counts.at(1.0))
+    counts.add("gram", 0.01)
+    assert "about 18 s left" in progress_line(counts.at(9.0))

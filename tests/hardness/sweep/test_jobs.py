@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hardness.lower import Terms
 from hardness.oracles import Budget
 from hardness.sweep.gram import gram_cut
-from hardness.sweep.jobs import KINDS, CertificateJob, RunJob, read_job, run_job, seed_keys
+from hardness.sweep.jobs import KINDS, CertificateJob, RunJob, key_by_seed, read_job, run_job
 from hardness.upper import parse_learner
 
 CUT = gram_cut("parity:d=64,m=8", 4096, 10**8, seed=3)
@@ -72,4 +72,4 @@ JOBS = st.builds(
 
 @given(JOBS, st.lists(st.integers(0, 2**63 - 1), max_size=4))
 def test_keys_by_seed_are_those_of_the_jobs(job, seeds):
-    assert list(seed_keys(job, seeds)) == [replace(job, seed=seed).key for seed in seeds]
+    assert list(map(key_by_seed(job), seeds)) == [replace(job, seed=seed).key for seed in seeds]
