@@ -173,9 +173,7 @@ def told(path: Path) -> Iterator[None]:
         if code in _BUSY:
             raise ToolkitError(f"{path} is held by another process ({said}): try again") from error
         if code == sqlite3.SQLITE_NOTADB:
-            raise DamagedFile(
-                f"{path} is no store, for it does not begin as SQLite files do: take a copy of it"
-            ) from error
+            raise DamagedFile(f"{path} is damaged, or no store at all: {said}") from error
         if code in _DAMAGED or "no such" in said:
             raise DamagedFile(f"{path} is damaged: {said}: {recover_with(path)}") from error
         raise ToolkitError(f"{path} cannot be used: {said}") from error

@@ -162,7 +162,7 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
     cases = [
         (tmp_path / "none", "does not exist"),
         (tmp_path / "empty", "is empty"),
-        (tmp_path / "text", "does not begin as SQLite files do"),
+        (tmp_path / "text", "no store at all: file is not a database"),
         (tmp_path / "folder", "is a folder"),
         (changed("newer", "PRAGMA user_version = 4"), "of version 4: this hardness reads 1 to 3"),
         (changed("other", "PRAGMA application_id = 7"), "but no store: its application id is 7"),
