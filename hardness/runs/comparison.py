@@ -1,6 +1,6 @@
 """Comparisons: learners beside certified bounds over the values of one parameter."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,7 @@ _ROUNDING = 1e-6  # what another machine's floating point may differ by
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Runs and certificates over the values of one parameter; a plan of it has no runs yet."""
+    """Runs and certificates over the values of one parameter."""
 
     spec: str  # as asked
     parameter: str
@@ -185,31 +185,7 @@ def compare(
     before anything runs, and Cut, with what was finished, on Ctrl-C or where a run could not be
     done.
     """
-    planned = plan_comparison(spec, over, learners, seeds, budget, terms, command)
-    tasks = comparison_jobs(planned, first_seed)
-    runs: list[Run | None] = [None] * len(tasks)
-    try:
-        for index, found in do(tasks):
-            if isinstance(found, ToolkitError):
-                raise found
-            runs[index] = found
-            progress(1)
-    except (KeyboardInterrupt, ToolkitError) as error:
-        raise Cut(assemble(planned, runs), len(planned.specs)) from error
-    return assemble(planned, runs)
-
-
-def plan_comparison(
-    spec: str,
-    over: str,
-    learners: tuple[str, ...],
-    seeds: int = 3,
-    budget: Budget | None = None,
-    terms: Terms | None = None,
-    command: str = "",
-) -> Comparison:
-    """Read what is to be compared and certify it, without runs; raises UsageError."""
-    terms, spec = terms or Terms(), spec_of(spec)
+    terms, spec, budget = terms or Terms(), spec_of(spec), budget or Budget()
     parameter, values = values_of(over)
     specs = tuple(specs_over(spec, parameter, values))
     learners = distinct(learners)
@@ -219,7 +195,7 @@ def plan_comparison(
         raise UsageError(f"over {_MAX_RUNS} runs asked for: ask for fewer sizes, learners or seeds")
     for learner in map(parse_learner, learners):
         require_support(learner, parse(specs[0]))
-    return Comparison(
+    planned = Comparison(
         spec=spec,
         parameter=parameter,
         values=values,
@@ -230,36 +206,39 @@ def plan_comparison(
         runs=(),
         certificates=certificates(specs, terms, needed=not learners),
         command=command,
-        budget=budget or Budget(),
+        budget=budget,
     )
-
-
-def comparison_jobs(planned: Comparison, first_seed: int = 0) -> list[Planned]:
-    """List the runs of a planned comparison: size by size, learner by learner, seed by seed."""
-    return [
-        Planned(
-            spec=spec,
-            learner=learner,
-            seed=seed,
-            budget=planned.budget or Budget(),
-            tau=planned.terms.tau,
-        )
-        for spec in planned.specs
-        for learner in planned.learners
-        for seed in range(first_seed, first_seed + planned.seeds)
+    tasks = [
+        Planned(spec=one, learner=learner, seed=seed, budget=budget, tau=terms.tau)
+        for one in specs
+        for learner in learners
+        for seed in range(first_seed, first_seed + seeds)
     ]
+    done: dict[int, Run] = {}
+    try:
+        for index, found in do(tasks):
+            if isinstance(found, ToolkitError):
+                raise found
+            done[index] = found
+            progress(1)
+    except (KeyboardInterrupt, ToolkitError) as error:
+        raise Cut(_finished(planned, done), len(specs)) from error
+    return _finished(planned, done)
 
 
-def assemble(planned: Comparison, runs: Sequence[Run | None]) -> Comparison:
-    """Put the runs of `comparison_jobs`, in their order, into a plan: sizes that lack one go."""
+def _finished(planned: Comparison, done: dict[int, Run]) -> Comparison:
+    """Put runs, by their place among all, into a comparison that has none: sizes that lack one go.
+
+    Runs go size by size.
+    """
     each = len(planned.learners) * planned.seeds
-    parts = [runs[i * each : (i + 1) * each] for i in range(len(planned.specs))]
-    kept = [i for i, part in enumerate(parts) if None not in part]
+    places = [range(i * each, (i + 1) * each) for i in range(len(planned.specs))]
+    kept = [i for i, size in enumerate(places) if all(place in done for place in size)]
     return replace(
         planned,
         values=tuple(planned.values[i] for i in kept),
         specs=tuple(planned.specs[i] for i in kept),
-        runs=tuple(one for i in kept for one in parts[i] if one is not None),
+        runs=tuple(done[place] for i in kept for place in places[i]),
         certificates=tuple(planned.certificates[i] for i in kept if planned.certificates),
     )
 
