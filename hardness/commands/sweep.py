@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from shutil import get_terminal_size
 from types import SimpleNamespace
@@ -52,8 +52,8 @@ def plan_command(to: SimpleNamespace, file: Path, store: Path | None, yes: bool)
     early(to)
     found = read_sweep(file)
     require_count(found, yes)
-    with ExitStack() as opened:
-        made = plan(found, opened.enter_context(read(store)).runs() if store else ())
+    with read(store) if store else nullcontext() as rows:
+        made = plan(found, rows.runs() if rows else ())
     emit(to, made.to_json(), plan_words(made))
 
 
@@ -144,7 +144,7 @@ def status(to: SimpleNamespace, store: Path) -> None:
 
 
 def _given(context: click.Context, to: SimpleNamespace) -> list[str]:
-    """The options of a sweep that were given and that who goes on with it wants again."""
+    """Return the options that were given, and that going on with the sweep wants again."""
     given = {"engine": "--engine", "jobs": "--jobs", "retry": "--retry"}
     said = {**context.params, **vars(to)}
     default = click.core.ParameterSource.DEFAULT
@@ -155,10 +155,10 @@ def _given(context: click.Context, to: SimpleNamespace) -> list[str]:
 
 @contextmanager
 def _terminated() -> Iterator[None]:
-    """Take SIGTERM, by which clusters end a job, and SIGHUP for Ctrl-C; each ends it once.
+    """Take SIGTERM, by which clusters end a job, and SIGHUP for Ctrl-C.
 
-    Who presses Ctrl-C again while what is finished is being written does not stop that for some
-    seconds, nor does whatever follows until the process has ended.
+    For some seconds a second one does not stop the writing of what is finished, and after that
+    none does until the process has ended.
     """
     last = -math.inf
 
@@ -187,26 +187,24 @@ def _watching(to: SimpleNamespace) -> Iterator[Callable[[Any], None]]:
     """Report progress: one line that changes, or one line now and then; JSON once a second."""
     from hardness.report.progress import progress_json, progress_line
 
-    terminal = sys.stderr.isatty()
+    terminal = sys.stderr.isatty() and not to.quiet
     last = said = time.monotonic()
     width = 0
 
     def report(at: Any) -> None:
         nonlocal last, said, width
         now = time.monotonic()
-        if now - last < 1 or (to.quiet and not to.as_json):
+        if now - last < 1:
             return
         last = now
         if to.as_json:
             click.echo(json.dumps(progress_json(at)))
-        if to.quiet or not (terminal or now - said >= _LOGGED):
-            return
-        said = now
         if terminal:
             line = printable(progress_line(at, get_terminal_size().columns - 1))
             click.echo("\r" + line.ljust(width), nl=False, err=True)
             width = len(line)
-        else:
+        elif not to.quiet and now - said >= _LOGGED:
+            said = now
             click.echo(printable(progress_line(at)), err=True)
 
     try:

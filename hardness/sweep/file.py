@@ -254,7 +254,7 @@ def require_count(sweep: Sweep, yes: bool = False) -> None:
 def _parsed(text: str) -> dict[str, Any]:
     """Parse TOML, its numbers exactly."""
     if _LONG_KEY.search(text):
-        raise UsageError("a key of over 100 parts given: sweep files have none such")
+        raise UsageError("a key of over 100 parts given: sweep files have none")
     try:
         data = tomllib.loads(text, parse_float=_decimal)
     except RecursionError as error:
