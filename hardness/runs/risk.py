@@ -120,7 +120,7 @@ def _no_risk(family: Family) -> UsageError:
     return UsageError(f"no relative risk is defined: {lacking}")
 
 
-def valid(predict: Predict, x: NDArray[Any]) -> NDArray[Any] | None:
+def valid_predictions(predict: Predict, x: NDArray[Any]) -> NDArray[Any] | None:
     """Predict labels (n, k, d); None where they are not finite numbers of that shape."""
     with np.errstate(all="ignore"):  # what overflows is not finite, and is refused here
         given = np.asarray(predict(x))
@@ -138,7 +138,8 @@ def _predicted(
         drawn = instance.examples(start, min(batch, examples - start), axis="evaluate")
         exact = family.real_labels is not None and not family.noise  # the labels are F itself
         target = drawn.y if exact else family.mean(secret, drawn.x)
-        yield drawn, target, valid(predict, np.array(drawn.x))  # which may write into what it gets
+        given = valid_predictions(predict, np.array(drawn.x))  # which may write into what it gets
+        yield drawn, target, given
 
 
 # Labels that are codes: the family fixes the scale and the range of the loss.
@@ -283,7 +284,7 @@ def _of_cubic(
     for start in range(0, examples, batch):
         x, weight = _tilted(instance, family, start, min(batch, examples - start))
         target = evaluate(cubic, x) if many else layer(x)
-        given = valid(predict, x.copy())  # which may write into what it gets
+        given = valid_predictions(predict, x.copy())  # which may write into what it gets
         if given is None:
             return None
         longest = size * lengths(x)
@@ -434,7 +435,7 @@ class Repeated:
         order = generator(instance.hidden.seed, "repeated").permutation(len(x))
         cuts = np.unique([1, *(np.arange(1, CALLS) ** 2 * len(x) // CALLS**2)])
         for rows in (rows for rows in np.split(order, cuts) if len(rows)):
-            again = valid(self._predict, x[rows])
+            again = valid_predictions(self._predict, x[rows])
             if again is None:
                 return False
             with np.errstate(over="ignore"):  # beyond float64 they are infinitely far apart

@@ -26,7 +26,7 @@ from hardness.runs.challenge import (
     read_secret,
     require_member,
 )
-from hardness.runs.risk import valid
+from hardness.runs.risk import valid_predictions
 from hardness.runs.run import MACHINE, learn_once
 from hardness.upper import Failed, Hypothesis, Learner, Outcome
 from hardness.upper.isolated import Foreign, contain
@@ -247,7 +247,7 @@ def _predict(challenge: Challenge, predict: Predict) -> NDArray[np.float64]:
     batch = max(16, _BATCH_NUMBERS // (challenge.family.k * challenge.family.d))
     for start in range(0, len(out), batch):
         x = challenge.fresh.cut(start, min(start + batch, len(out))).x
-        given = valid(predict, x.copy())  # which it may write into
+        given = valid_predictions(predict, x.copy())  # which it may write into
         if given is None:
             raise Failed(Outcome.INVALID, {"reason": "nothing was packed"})
         out[start : start + batch] = given
