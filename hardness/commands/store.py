@@ -117,6 +117,8 @@ def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
     early(to)
     with read(db) as found:
         names, rows = found.query(sql)
+    if (to.as_json or (to.out and not as_csv)) and len(set(names)) < len(names):
+        raise click.UsageError("two columns have one name, which JSON cannot hold: use AS")
     if not as_csv:
         return emit(to, answer_lines(names, rows), answer_table(names, rows))
     text = io.StringIO()

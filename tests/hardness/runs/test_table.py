@@ -8,6 +8,7 @@ import pytest
 
 from hardness.oracles import Budget
 from hardness.runs import run, table
+from hardness.runs.columns import COLUMNS, JSON
 from hardness.runs.table import comparable_groups, slices
 from hardness.upper import Outcome, parse_learner
 from instances import parse
@@ -39,6 +40,7 @@ def test_the_table_says_what_the_runs_say():
     made[3] = replace(made[3], risk=None, outcome=Outcome.CRASHED)
     found = table(made)
     assert found["run"].tolist() == made
+    assert set(COLUMNS) - set(JSON) < set(found.columns)
     assert found["seed"].tolist() == [one.seed for one in made]
     assert found["solved"].tolist() == [one.solved for one in made]
     assert found["bound"][3] == "machine"
