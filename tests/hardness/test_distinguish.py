@@ -117,7 +117,7 @@ def test_who_answers_the_opposite_is_never_right_and_never_accepted():
     assert found.interval[0] <= 0 <= found.interval[1]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("spec", [LWR, "window:n=3,q=8,parts=4", "parity:d=10,m=3,noise=0.1"])
 def test_learners_of_nothing_have_an_interval_with_0_in_it(spec, seed):
     family = parse(spec)
@@ -127,13 +127,6 @@ def test_learners_of_nothing_have_an_interval_with_0_in_it(spec, seed):
         assert found.interval[0] < 0 < found.interval[1]
         assert abs(found.advantage) <= 0.2
         assert "nothing is shown" in distinction_words(found)
-
-
-def test_a_learner_blind_to_the_member_learns_nothing():
-    learner = parse_learner("lowdegree:degree=2")
-    found = distinguish(learner, parse(LWR), trials=20, heldout=1000)
-    assert found.interval[0] < 0 < found.interval[1]
-    assert found.accuracy == pytest.approx(0.5, abs=0.02)
 
 
 def test_invalid_hypotheses_count_as_no_knowledge():
@@ -175,9 +168,9 @@ def test_results_do_not_depend_on_the_number_of_workers():
     assert timeless(one) != timeless(distinguish(learner, family, trials=6, heldout=300, seed=1))
 
 
-@pytest.mark.parametrize("trials", [5, 12])
-def test_the_interval_covers_the_difference_of_any_two_probabilities(trials):
+def test_the_interval_covers_the_difference_of_any_two_probabilities():
     """Its coverage, by summing over all outcomes of Bernoulli trials in both worlds."""
+    trials = 7
     counts = np.arange(trials + 1)
     ends = np.array(
         [[advantage_interval(r, u, trials, 0.9) for u in counts.tolist()] for r in counts.tolist()]
