@@ -69,9 +69,21 @@ def run(of: str, shown: str, start: int) -> range:
 
 DEMO = "make demo"  # half a minute: by `make test-slow`
 FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder of another
+# Pages whose commands take several seconds: by `make test-slow` too.
+LONG = {
+    *("docs/in-context-layers.md", "docs/reports.md", "docs/staged.md"),
+    *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
+}
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=called)
+WITH_COMMANDS = [
+    pytest.param(page, id=called(page), marks=[pytest.mark.slow] if called(page) in LONG else [])
+    for page in PAGES
+    if blocks(page)
+]
+
+
+@pytest.mark.parametrize("page", WITH_COMMANDS)
 def test_commands_print_what_the_page_says(hardness, page):
     if called(page) in FOLLOWS.values():
         pytest.skip("its commands are run for the page that follows it")

@@ -150,6 +150,7 @@ print([hashlib.sha256(draw("both-sides", data, kind, look)).hexdigest()
 """
 
 
+@pytest.mark.slow
 def test_bytes_are_the_same_in_another_process(small):
     import hashlib
 
