@@ -109,15 +109,13 @@ def test_the_demo_prints_what_the_readme_says(hardness):
 
 
 def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
-    monkeypatch.setattr("hardness.report.demo.OVER", "d=10,14")
-    monkeypatch.setattr("hardness.report.demo.LEARNERS", ("queries", "elimination", "lowdegree"))
+    monkeypatch.setattr("hardness.report.demo.OVER", "d=22")
+    monkeypatch.setattr("hardness.report.demo.LEARNERS", ("elimination", "lowdegree"))
     found = hardness("demo")
     assert found.code == 0
     said = [line for line in dict(blocks(PAGES[0]))[DEMO].splitlines() if line.strip()]
     shown = [line for line in found.out.splitlines() if line.strip()]
-    missing = [a for a in shown if not any(fits(f"{b}\n", f"{a}\n") for b in said)]
-    assert missing == []
-    assert len(shown) == len(said) - 2 - 2 * 5  # without the student, and two of the sizes
+    assert [a for a in shown if not any(fits(f"{b}\n", f"{a}\n") for b in said)] == []
     assert {path.name for path in Path("out").iterdir()} >= {"report.html", "results.json"}
 
 

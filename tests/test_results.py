@@ -1,4 +1,4 @@
-"""The table of the README is that of docs/results.md, and running it gives it again."""
+"""The table of the README is taken from docs/results.md, and running it gives it again."""
 
 import importlib.util
 import tomllib
@@ -29,11 +29,12 @@ def lines(page):
     return [line for line in text.splitlines() if line.startswith("| `")]
 
 
-def test_the_table_of_the_readme_is_what_make_results_prints():
+def test_rows_of_the_readme_are_what_make_results_prints():
     printed = lines("docs/results.md")
     found = lines("README.md")
     assert len(printed) == 18
-    assert set(printed) <= set(found)
+    assert len(found) > 5
+    assert set(found) <= set(printed)
 
 
 def test_quick_rows_come_out_again(results):
