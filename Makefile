@@ -9,7 +9,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo test test-slow test-kernels test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures docs test-docs forge
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -56,6 +56,16 @@ types: $(VENV)/.test
 
 layers: $(VENV)/.test
 	$(BIN)/lint-imports
+
+# A wheel and an sdist, and the wheel at work in an environment of its own.
+dist: $(VENV)/.test
+	$(PIP) build
+	rm -rf dist build/dist && $(BIN)/python -m build --outdir dist . > /dev/null
+	$(PYTHON) -m venv build/dist
+	build/dist/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt dist/*.whl
+	cd build/dist && bin/hardness certify parity:d=1000,m=21 --out c.json && bin/hardness check c.json
+	cd build/dist && bin/hardness compare parity:m=2 --over d=6..8 --seeds 1 --out both --quiet
+	@ls dist
 
 bench: $(VENV)/.test
 	$(BIN)/python benchmarks/run.py > benchmarks.part && mv benchmarks.part docs/benchmarks.md

@@ -1,11 +1,15 @@
 """The command line is a contract: every command with --json, its field names and exit codes."""
 
+import hashlib
 import json
+from pathlib import Path
 
 import pytest
 
 import cli
-from hardness import __version__
+from hardness import YEAR, __version__
+
+ROOT = Path(__file__).parent.parent
 
 RUN_FIELDS = {
     "spec",
@@ -88,6 +92,24 @@ def test_inspect_a_spec(hardness):
     text = hardness("inspect", "parity:d=12,m=4").out
     secrets = hardness("inspect", "parity:d=12,m=4", "--seed", 1).out
     assert text == secrets  # nothing said depends on which member it is
+
+
+def test_a_citation_names_what_was_checked_and_the_file(hardness):
+    hardness("certify", "parity:d=16,m=3", "--out", "c.json")
+    content = Path("c.json").read_bytes()
+    found = hardness("cite", "c.json", "--json").json
+    assert found["sentence"].startswith("For parity:d=16,m=3,noise=0,rho=3: any two different")
+    assert all(hashlib.sha256(content).hexdigest() in part for part in found.values())
+    Path("c.json").write_bytes(content.replace(b'"13"', b'"14"'))
+    assert hardness("cite", "c.json").code == 3
+    Path("c.json").write_bytes(b"[1]")
+    hardness("cite", "c.json").one_line("no object")
+
+
+def test_the_software_is_cited_as_it_is():
+    said = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {__version__}\n" in said
+    assert f"\ndate-released: {YEAR}-" in said
 
 
 def test_certify_and_check(hardness):

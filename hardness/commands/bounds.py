@@ -199,6 +199,34 @@ def check(to: SimpleNamespace, file: Path) -> None:
     emit(to, data, checked_words(found))
 
 
+@click.command(short_help="Cite a certificate: sentence and BibTeX.")
+@click.argument("file", type=click.Path(path_type=Path))
+@shared("force", out=FILE)
+def cite(to: SimpleNamespace, file: Path) -> None:
+    """Check a certificate, and print a sentence and a BibTeX entry for a paper; exit 3 if refused.
+
+    Both name the file by its SHA-256: a reader who has it can check it again.
+    """
+    from hardness.check import check
+    from hardness.report.certificate import citation
+    from instances.errors import DamagedFile, Refuted
+    from instances.strict import CERTIFICATE, loads, one_line, read_bytes
+
+    early(to)
+    content = read_bytes(file, CERTIFICATE.size)
+    try:
+        data = loads(content, CERTIFICATE)
+        if not isinstance(data, dict):
+            raise ValueError("it is JSON, but no object")
+        found = check(data)
+    except Refuted as error:
+        raise Refuted(f"{file}: {error}") from error
+    except (ValueError, DamagedFile) as error:
+        raise DamagedFile(f"{file}: {one_line(error)}") from error
+    sentence, bibtex = citation(data, found, content)
+    emit(to, {"sentence": sentence, "bibtex": bibtex}, f"{sentence}\n\n{bibtex}")
+
+
 @click.command(short_help="Sampled against certified correlations.")
 @spec_argument
 @click.option("--members", type=POSITIVE, default=500, show_default=True)

@@ -17,6 +17,7 @@ GROUPS = {
     "Lower bounds": {
         "certify": "bounds.certify",
         "check": "bounds.check",
+        "cite": "bounds.cite",
         "verify": "bounds.verify",
         "estimate": "bounds.estimate",
     },

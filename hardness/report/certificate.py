@@ -1,8 +1,10 @@
 """Certificates, what they were found to prove, and what sampling says, in words."""
 
+import hashlib
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from hardness import YEAR, __version__
 from hardness.claims.vacuous import WORD
 from hardness.report.cost import beside_words
 from hardness.report.text import credit, wrap
@@ -75,6 +77,30 @@ def checked_words(checked: "Checked") -> str:
     """Write what a certificate was found to prove."""
     given = f", given {checked.assumed}" if checked.assumed else ""
     return "\n".join([f"accepted{given}: {checked.spec}", *(f"  {s}" for s in checked.statements)])
+
+
+def citation(data: dict[str, Any], checked: "Checked", content: bytes) -> tuple[str, str]:
+    """Write a sentence about what a file was found to prove, and a BibTeX entry of the software.
+
+    data: of the file, content: its bytes.
+    """
+    named = f"SHA-256 {hashlib.sha256(content).hexdigest()}"
+    keys = dict.fromkeys(claim["source"] for claim in data.get("claims", ()))
+    sources = ", ".join(key for key in keys if key[-2:].isdecimal())
+    given = f", given {checked.assumed}" if checked.assumed else ""
+    sentence = (
+        f"For {checked.spec}{given}: {'; '.join(checked.statements)}. Derived from the evidence of "
+        f"the certificate with {named} by hardness-toolkit {__version__}"
+        + (f", after {sources}." if sources else ".")
+    )
+    bibtex = f"""@software{{hardness_toolkit,
+  title   = {{hardness: lower bounds, hard instances and learners for attention layers}},
+  author  = {{{{The hardness authors}}}},
+  version = {{{__version__}}},
+  year    = {{{YEAR}}},
+  note    = {{Certificate with {named}}},
+}}"""
+    return sentence, bibtex
 
 
 def verification_words(found: "Verification") -> str:
