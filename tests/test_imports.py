@@ -105,3 +105,24 @@ def test_no_family_is_asked_for_its_class():
 )
 def test_what_asks_for_a_class_is_found(line):
     assert classes_asked_for(line)
+
+
+@pytest.mark.parametrize("module", ["hardness.lower", "hardness"])
+def test_a_file_that_hides_the_instances_is_named(tmp_path, module):
+    (tmp_path / "instances.py").write_text("mine = 1\n")
+    (tmp_path / "cli.py").write_text("raise SystemExit('not this one')\n")
+    (tmp_path / "script.py").write_text(f"import {module}\n")
+    found = subprocess.run(
+        [sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, check=False
+    )
+    last = found.stderr.strip().splitlines()[-1]
+    assert f"{tmp_path / 'instances.py'} is imported as `instances`" in last
+    assert "rename your file" in last
+
+
+def test_a_folder_of_data_or_a_cli_beside_a_script_hides_nothing(tmp_path):
+    (tmp_path / "instances").mkdir()
+    (tmp_path / "cli.py").write_text("raise SystemExit('not this one')\n")
+    (tmp_path / "script.py").write_text("from hardness.lower import certify\nprint(certify)\n")
+    command = [sys.executable, str(tmp_path / "script.py")]
+    assert subprocess.run(command, capture_output=True, check=True).stdout
