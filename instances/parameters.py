@@ -12,6 +12,8 @@ from flint import fmpz
 from instances.errors import UsageError, unknown
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:e([0-9]{1,2}))?", re.ASCII)
+_MOST = 10**18
 _FLOAT = re.compile(r"[+-]?([0-9]{1,20}\.[0-9]{0,20}|\.?[0-9]{1,20})([eE][+-]?[0-9]{1,3})?")
 _NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40}|\d{1,41}/\d{1,41})", re.ASCII)
 
@@ -61,10 +63,16 @@ def fraction(text: str, what: str) -> Fraction:
 
 
 def integer(text: str, what: str) -> int:
-    """Read an integer; raises UsageError."""
-    if not _INTEGER.fullmatch(text.strip()):
-        raise UsageError(f"{what}={text} given: an integer is needed")
-    return int(text)
+    """Read an integer, 20000 or 2e4; raises UsageError.
+
+    >>> integer("2e4", "steps")
+    20000
+    """
+    found = _WHOLE.fullmatch(text.strip())
+    value = int(found[1]) * 10 ** int(found[2] or 0) if found else _MOST
+    if abs(value) >= _MOST:
+        raise UsageError(f"{what}={text} given: an integer such as 200 or 2e4 is needed")
+    return value
 
 
 def number(text: str, what: str) -> float:

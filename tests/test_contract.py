@@ -94,6 +94,18 @@ def test_inspect_a_spec(hardness):
     assert text == secrets  # nothing said depends on which member it is
 
 
+def test_integers_are_written_alike_everywhere(hardness):
+    plain = hardness(
+        "learn", "student:steps=20", "parity:d=8,m=2", "--budget-examples", "20000", "--json"
+    )
+    short = hardness(
+        "learn", "student:steps=2e1", "parity:d=8e0,m=2", "--budget-examples", "2e4", "--json"
+    )
+    for found in (plain, short):
+        assert found.json["learner"].startswith("student:steps=20,")
+        assert found.json["budget"]["examples"] == 20000
+
+
 def test_a_citation_names_what_was_checked_and_the_file(hardness):
     hardness("certify", "parity:d=16,m=3", "--out", "c.json")
     content = Path("c.json").read_bytes()

@@ -1,7 +1,6 @@
 """What `certify --about` takes: a learner by its numbers."""
 
 import math
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import wraps
@@ -10,25 +9,8 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import rational
+from hardness.commands.options import WHOLE, rational
 
-
-class Whole(click.ParamType):
-    """An integer of any size, plain or as 1e20."""
-
-    name = "integer"
-
-    def convert(self, value: Any, parameter: Any, context: Any) -> int:
-        """Read it exactly."""
-        if isinstance(value, int):
-            return value
-        digits, _, zeros = str(value).strip().partition("e")
-        if not re.fullmatch("[0-9]{1,60}(e[0-9]{1,2})?", str(value).strip(), re.ASCII):
-            self.fail(f"{value!r} given: an integer such as 200 or 1e20 is needed")
-        return int(digits) * 10 ** int(zeros or 0)
-
-
-WHOLE = Whole()
 ABOUT = ("kernel", "gd", "low-degree", "all")
 _NUMBERS = {
     "features": "kernel: functions or inputs.",

@@ -6,10 +6,11 @@ from typing import Any
 
 import click
 
-from hardness.commands.about import WHOLE, about_options, asked_about, refuse_unasked
+from hardness.commands.about import about_options, asked_about, refuse_unasked
 from hardness.commands.options import (
     FILE,
     POSITIVE,
+    WHOLE,
     complete_spec,
     early,
     emit,

@@ -8,6 +8,7 @@ import click
 
 from hardness.commands.options import (
     FILE,
+    WHOLE,
     complete_spec,
     early,
     emit,
@@ -20,7 +21,7 @@ from hardness.commands.options import (
 
 @click.command(short_help="Write an instance and examples to a folder.")
 @spec_argument
-@click.option("--examples", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--examples", type=WHOLE, default=0, show_default=True)
 @click.option(
     "--format",
     "tensors",

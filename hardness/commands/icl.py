@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import FOLDER, POSITIVE, emit, progress, shared
+from hardness.commands.options import FOLDER, POSITIVE, WHOLE, Whole, emit, progress, shared
 
 
 @click.group(invoke_without_command=True, short_help="In-context regression by attention layers.")
@@ -74,7 +74,7 @@ def finish(to: SimpleNamespace, data: dict[str, Any]) -> None:
 
 
 @icl.command(short_help="One layer: closed forms, evidence, landscape.")
-@click.option("--samples", type=click.IntRange(min=2), help="Prompts of an estimate.")
+@click.option("--samples", type=Whole(min=2), help="Prompts of an estimate.")
 @law_options
 def optimum(to: SimpleNamespace, law: Any, samples: int | None) -> None:
     """Give the best single layer of linear attention in closed form, and what speaks for it.
@@ -118,8 +118,8 @@ def steps(to: SimpleNamespace, law: Any, layers: int) -> None:
 )
 @click.option("--method", type=click.Choice(["lbfgs", "adam"]), default="lbfgs", show_default=True)
 @click.option("--raw", is_flag=True, help="Descend in the coordinates of the points, unwhitened.")
-@click.option("--samples", type=click.IntRange(min=0), default=0, help="Of L-BFGS, or a batch.")
-@click.option("--steps", type=click.IntRange(min=0), default=0, help="The most of them.")
+@click.option("--samples", type=WHOLE, default=0, help="Of L-BFGS, or a batch.")
+@click.option("--steps", type=WHOLE, default=0, help="The most of them.")
 @click.option("--rate", type=float, default=0.02, show_default=True, help="Of Adam.")
 @click.option("--restarts", type=POSITIVE, default=1, show_default=True)
 @law_options
@@ -147,7 +147,7 @@ def train(to: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any
 
 @icl.command(short_help="The loss against the number of layers.")
 @click.option("--layers", type=POSITIVE, default=4, show_default=True, help="The most of them.")
-@click.option("--samples", type=click.IntRange(min=0), default=0, help="Gram matrices to train on.")
+@click.option("--samples", type=WHOLE, default=0, help="Gram matrices to train on.")
 @click.option("--steps", type=POSITIVE, default=600, show_default=True, help="Of a descent.")
 @law_options
 def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int) -> None:

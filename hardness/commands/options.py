@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,11 +15,30 @@ from typing import Any
 
 import click
 
-POSITIVE = click.IntRange(min=1)
+
+class Whole(click.IntRange):
+    """An integer, plain or as 2e4 or 1.5e6."""
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> int:
+        """Read it exactly."""
+        from fractions import Fraction
+
+        text = str(value).strip()
+        written = re.fullmatch(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[0-9]{1,2})?", text, re.ASCII)
+        if not written or (found := Fraction(text)).denominator > 1:
+            self.fail(
+                f"{value!r} given: an integer such as 200 or 2e4 is needed", parameter, context
+            )
+        return int(super().convert(int(found), parameter, context))
+
+
+POSITIVE, WHOLE = Whole(min=1), Whole(min=0)
 
 
 _SHARED = {
-    "seed": (click.IntRange(min=0), 0, "Seed of all that is random."),
+    "seed": (WHOLE, 0, "Seed of all that is random."),
     "jobs": (POSITIVE, os.cpu_count() or 1, "Processes.  [default: all cores]"),
     "force": (bool, False, "Replace what stands at --out."),
     "quiet": (bool, False, "No progress on stderr."),

@@ -9,6 +9,7 @@ import click
 from hardness.commands.options import (
     FILE,
     POSITIVE,
+    Whole,
     budget_options,
     complete_learner,
     early,
@@ -100,7 +101,7 @@ def learn(
 @spec_argument
 @click.option(
     "--trials",
-    type=click.IntRange(min=2),
+    type=Whole(min=2),
     default=20,
     show_default=True,
     help="Half of them with a member, half with coins: an even number.",
@@ -142,7 +143,7 @@ def distinguish(
 @click.option("--examples", type=POSITIVE, required=True, help="Open ones (z_0 = -1) in each play.")
 @click.option(
     "--repetitions",
-    type=click.IntRange(min=10, max=1_000_000),
+    type=Whole(min=10, max=1_000_000),
     default=1000,
     show_default=True,
     help="In each of the two worlds.",
@@ -243,7 +244,7 @@ def attack(
 )
 @click.option(
     "--draws",
-    type=click.IntRange(min=2),
+    type=Whole(min=2),
     help="Draws of X_1 for each z.  [default: all of them up to d = 11, then 16 or fewer]",
 )
 @budget_options
