@@ -58,7 +58,7 @@ def fraction(text: str, what: str) -> Fraction:
     Fraction(1, 10)
     """
     if not _NUMBER.fullmatch(text.strip()) or text.strip().rstrip("0").endswith("/"):
-        raise UsageError(f"{what}={text} given: a number such as 0.1 or 1/10 is needed")
+        raise UsageError(f"{what}={text[:60]} given: a number such as 0.1 or 1/10 is needed")
     return Fraction(text.strip().rstrip("."))
 
 
@@ -71,7 +71,7 @@ def integer(text: str, what: str) -> int:
     found = _WHOLE.fullmatch(text.strip())
     value = int(found[1]) * 10 ** int(found[2] or 0) if found else _MOST
     if abs(value) >= _MOST:
-        raise UsageError(f"{what}={text} given: an integer such as 200 or 2e4 is needed")
+        raise UsageError(f"{what}={text[:60]} given: an integer such as 200 or 2e4 is needed")
     return value
 
 

@@ -194,7 +194,8 @@ def compare(
     if len(specs) * len(learners) * seeds > _MAX_RUNS:
         raise UsageError(f"over {_MAX_RUNS} runs asked for: ask for fewer sizes, learners or seeds")
     for learner in map(parse_learner, learners):
-        require_support(learner, parse(specs[0]))
+        for one in specs:
+            require_support(learner, parse(one))
     planned = Comparison(
         spec=spec,
         parameter=parameter,

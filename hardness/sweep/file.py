@@ -10,10 +10,11 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from math import inf, prod
+from math import isfinite, prod
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -314,7 +315,9 @@ def _sweep(file: _File, text: str) -> Sweep:
         text=text,
         runs=tuple(_runs(one, top, i) for i, one in enumerate(file.runs, 1)),
         climbs=tuple(_climb(one, top, i) for i, one in enumerate(file.climbs, 1)),
-        grams=tuple(_gram(one, f"grams[{i}]") for i, one in enumerate(file.grams, 1)),
+        grams=tuple(
+            dict.fromkeys(_gram(one, f"grams[{i}]") for i, one in enumerate(file.grams, 1))
+        ),
     )
     with _at("limits.memory"):
         limits = Limits(
@@ -634,12 +637,14 @@ def _size(given: Any) -> Any:
 
 def _exact(given: Any, what: str) -> Fraction:
     """Read a number exactly as it is written: 0.1 is 1/10."""
-    if isinstance(given, str) or given != given or abs(given) == inf:
+    if isinstance(given, str) or given != given or abs(given) >= 1e18:
         return fraction(str(given), what)
     return Fraction(str(given))
 
 
 def _decimal(text: str) -> int | float:
-    """Read a TOML float, 1e5 as an integer."""
+    """Read a TOML float, 1e5 as an integer; raises ValueError for digits that no float holds."""
     value = float(text)
+    if isfinite(value) and Decimal(text) != Decimal(repr(value)):
+        raise ValueError(f"{text[:40]} given: a number of over 15 digits is written as a text")
     return int(value) if value.is_integer() and abs(value) < 1e18 else value

@@ -141,7 +141,7 @@ MISTAKES = [  # what stands after the head (from line 3), the key, words of the 
     (RUN + "over = {m = '1...3'}\n", "runs[1].over.m", "8..20..4"),
     (RUN + "over = {q = '1..3'}\n", "runs[1].over", "unknown parameter of parity 'q'"),
     (RUN + "over = {m = [1, {}]}\n", "runs[1].over.m[2]", "got `object`"),
-    (RUN + "over = {d = 'x,y'}\n", "runs[1].over", "d=x given: an integer is needed"),
+    (RUN + "over = {d = 'x,y'}\n", "runs[1].over", "d=x given: an integer such as"),
     (RUN + "over.d = '1..1000000000'\nseeds = 3", "runs[1].over",
      "1000000000 specs x 1 learners x 1 budgets, 3000000000 runs"),
     ("[[runs]]\nspec = 'parity:d=8,m=2'\nlearners = ['queries',\n'elimniation']\n",
