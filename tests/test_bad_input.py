@@ -344,7 +344,8 @@ def test_ctrl_c_during_a_comparison_ends_the_workers_too(tmp_path, interruptible
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a POSIX signal")
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_keeps_the_sizes_that_were_finished(tmp_path, jobs, interruptible):
     command = [
         sys.executable, "-m", "cli", "compare", "parity:m=6", "--over", "d=8,9,45", "--learner",

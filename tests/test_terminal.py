@@ -142,6 +142,7 @@ def on_terminal(command: str, columns: int = 80, **environment: str) -> str:
     return found.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_colour_on_a_terminal_is_the_same_text(hardness):
     command = "certify parity:d=6,m=1 --about gd --steps 9 --noise-std 100"
     piped = hardness(*command.split()).out

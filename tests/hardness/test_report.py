@@ -61,6 +61,7 @@ def test_the_page_stands_alone_and_says_the_numbers(small):
     assert "hardness check certificate.json" in words
 
 
+@pytest.mark.slow
 def test_the_same_report_gives_the_same_page_on_any_number_of_processes(small, monkeypatch):
     monkeypatch.setattr("hardness.report.html.write._FEW", 1)
     made = report_of_comparison(small, "out")
