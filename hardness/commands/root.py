@@ -54,7 +54,7 @@ Five commands to start with:
       the main job on small sizes in a minute; then look at out/report.html
   hardness certify parity:d=1000,m=21
       theorists: lower bounds in exact arithmetic, with all their conditions
-  hardness attack lwe:n=30,q=521,sigma=1.5 --with primal
+  hardness attack lwe:n=30,q=521,sigma=1.5 --learner primal
       cryptanalysts: which attacks find the secret, and what that takes
   hardness learn staged nice:m=2,k=2,d=16
       one learner on one instance: its risk, its cost, and why it ended

@@ -175,6 +175,7 @@ def pairtest(
 @click.command(short_help="Look for the secret, over seeds.")
 @spec_argument
 @click.option(
+    "--learner",
     "--with",
     "names",
     multiple=True,

@@ -96,5 +96,5 @@ def beside_words(spec: str) -> str:
     return (
         "Beside it stands restricted Gaussian elimination, which is no statistical-query "
         f"algorithm: about 2^{found.bits:.1f} operations on this instance [EKM17]. "
-        f"`hardness attack {spec} --with restricted` runs it."
+        f"`hardness attack {spec} --learner restricted` runs it."
     )
