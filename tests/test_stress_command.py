@@ -141,11 +141,29 @@ def test_odd_names_of_files_stand_in_tables_and_figures_as_they_are(hardness, tm
     call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none", "--jobs", 1]
     for name in ODD:
         call += ["--learner", f"{name}:L"]
-    assert hardness(*call, "--budget-examples", 20, "--out", "x.json").code == 0
+    # A learner can read its own folder: there no seeds are drawn in secret.
+    assert hardness(*call, "--budget-examples", 20, "--seed", 1, "--out", "x.json").code == 0
     drawn = hardness("figure", "stress", "x.json", "--out", "x.svg")
     assert (drawn.code, drawn.err) == (0, "")
     for name in ODD[:2]:  # the writer of svg puts every text into a comment beside its glyphs
         assert f"{name}:L: holds none" in (tmp_path / "x.svg").read_text(encoding="utf-8")
+
+
+def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):
+    (tmp_path / "own").mkdir()
+    for place in (".", "own"):
+        (tmp_path / place / "mine.py").write_text("def L(x, y):\n    return lambda x: 0.0 * x\n")
+    call = ["stress", "--on", "parity:d=4,m=1", "--seeds", 1, "--reference", "none"]
+    call += ["--jobs", 1, "--budget-examples", 20, "--out", "x.json", "--learner"]
+    refused = hardness(*call, "mine.py:L")
+    refused.one_line("x.json given, in the folder of mine.py")
+    assert (refused.code, list(tmp_path.glob("x.json*"))) == (1, [])
+    assert hardness(*call, "own/mine.py:L").code == 0
+    sweep = 'format = "hardness-sweep/1"\nname = "s"\n[[climbs]]\nrungs = ["parity:d=4,m=1"]\n'
+    (tmp_path / "s.toml").write_text(sweep + 'learners = ["mine.py:L"]\nseeds = 1\n')
+    run = hardness("sweep", "run", "s.toml", "--store", "s.db", "--jobs", 1)
+    run.one_line("s.db given, in the folder of mine.py")
+    assert not list(tmp_path.glob("s.db*"))
 
 
 @pytest.mark.parametrize("name", ["two\nlines.py:L", "byte\udcff.py:L", "x" * 1000 + ".py:L"])

@@ -75,12 +75,12 @@ def compare(
     from hardness.report.summary import comparison_table
     from hardness.runs import Cut, compare, distinct, usual, values_of
     from hardness.runs.paired import paired
-    from hardness.sweep.resumable import resumable
+    from hardness.sweep.resumable import goes_on, resumable
     from instances.disk import new_folder, refuse_foreign, refuse_unwritable
     from instances.errors import ToolkitError
 
     ours = ("results.json", "report.html", "figure.svg")
-    to.force |= resume  # what an interrupted try wrote is not finished
+    to.force |= goes_on(to.out, resume)
     if to.out:
         refuse_foreign(to.out, to.force, ours)
         refuse_unwritable(to.out)

@@ -114,14 +114,14 @@ common = shared("seed", "jobs", "force", "quiet", out="Where to write.")
 
 def emit(to: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
     """Print text or JSON, and write the JSON to --out."""
-    if to.as_json:
-        click.echo(json.dumps(data, indent=1))
-    else:
-        say(text)
     if write and to.out:
         from instances.disk import write_json
 
         write_json(to.out, data, force=to.force)
+    if to.as_json:
+        click.echo(json.dumps(data, indent=1))
+    else:
+        say(text)
 
 
 def say(text: str) -> None:

@@ -192,12 +192,13 @@ def attack(
     """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
     from hardness.report.attack import attack_words
     from hardness.runs import attack, attacks_on, distinct, require_support
-    from hardness.sweep.resumable import resumable
+    from hardness.sweep.resumable import goes_on, resumable
     from hardness.upper import parse_learner
     from instances.capabilities import LINEAR_FORMS
+    from instances.disk import write_json
     from instances.errors import ToolkitError, UsageError
 
-    to.force |= resume
+    to.force |= goes_on(to.out, resume)
     early(to)
     family, folder = target(spec)
     chosen = distinct(names) if names else attacks_on(family)
@@ -227,14 +228,16 @@ def attack(
                         stopped[name] = str(error)
         except KeyboardInterrupt as cut:
             raise click.Abort(f"interrupted{go_on(runs.kept, to)}" if runs.kept else "") from cut
-    if not found:
-        raise ToolkitError(next(iter(stopped.values())))
-    data = {
-        "spec": family.spec,
-        "attacks": [one.to_json() for one in found],
-        "not_run": stopped,
-    }
-    emit(to, data, attack_words(found, stopped))
+        if not found:
+            raise ToolkitError(next(iter(stopped.values())))
+        data = {
+            "spec": family.spec,
+            "attacks": [one.to_json() for one in found],
+            "not_run": stopped,
+        }
+        if to.out:
+            write_json(to.out, data, force=to.force)
+    emit(to, data, attack_words(found, stopped), write=False)
 
 
 @click.command(short_help="Walsh spectrum of a member and of a hypothesis.")

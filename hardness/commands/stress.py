@@ -82,7 +82,10 @@ def stress(
     """
     from hardness.report.stress import stress_words
     from hardness.runs.stress import Interrupted, stress, to_json, write_stress
-    from hardness.sweep.resumable import resumable
+    from hardness.sweep.resumable import goes_on, resumable
+    from hardness.upper import parse_learner
+    from hardness.upper.isolated import Foreign
+    from hardness.upper.isolated.contain import require_out_of_reach
     from instances.errors import ToolkitError
     from instances.ladders import ladder, ladder_of
 
@@ -93,7 +96,7 @@ def stress(
         raise click.UsageError("stress needs --learner NAME, or --list")
     if bool(name) == bool(specs):
         raise click.UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
-    to.force |= resume  # what an interrupted try wrote is not finished
+    to.force |= goes_on(to.out, resume)
     early(to)
     chosen = ladder(name) if name else ladder_of(specs)
     beside = () if references == ("none",) else references or chosen.references
@@ -108,6 +111,10 @@ def stress(
         "budget": vars(budget),
     }
     drawn = seed is None
+    if drawn and to.out:
+        for learner in map(parse_learner, (*names, *beside)):
+            if isinstance(learner, Foreign):
+                require_out_of_reach(learner.file, to.out)
     with resumable(to.out, asked, to.jobs, resume) as runs:
         try:
             with progress(total, "climbing", to) as bar:
@@ -124,7 +131,9 @@ def stress(
             if isinstance(why, ToolkitError):
                 raise type(why)(f"{why}{kept}") from cut
             raise click.Abort(f"interrupted{kept}" if kept else "") from cut
-    emit(to, to_json(found), stress_words(found))
+        if to.out:
+            write_stress(to.out, found, force=to.force)
+    emit(to, to_json(found), stress_words(found), write=False)
 
 
 def _list(to: SimpleNamespace, name: str | None) -> None:

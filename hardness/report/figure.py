@@ -78,7 +78,7 @@ def _spent(place: float, run: Run) -> Data:
     return {
         "place": place,
         "seed": run.seed,
-        "solved": run.passed,
+        "solved": run.solved,
         **{cost: spent(run, cost) for cost in COSTS},
         "risk": run.risk.value if run.risk else None,
     }

@@ -57,7 +57,7 @@ def cells(comparison: "Comparison") -> list[Cell]:
                 Cell(
                     value=value,
                     learner=learner,
-                    solved=sum(run.passed for run in runs),
+                    solved=sum(run.solved for run in runs),
                     runs=len(runs),
                     queries=enough((r.usage.queries for r in runs), success),
                     examples=enough((r.usage.examples for r in runs), success),

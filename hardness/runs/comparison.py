@@ -310,7 +310,10 @@ def _comparison(written: _Written) -> Comparison:
 def _inconsistency(found: Comparison, written: _Written) -> str | None:
     """Say why the parts of a comparison that was read do not belong together."""
     if [c.to_json() for c in found.certificates] != written.certificates:
-        return "its certificates are not those of its specs"
+        return (
+            "its certificates are not those that this version makes of its specs: it was changed, "
+            "or an earlier version wrote it, and `compare` has to be run again"
+        )
     specs = specs_over(found.spec, found.parameter, found.values)
     if not specs or specs != list(found.specs) or len(set(specs)) < len(specs):
         return "its specs are not those of its sizes"

@@ -159,7 +159,7 @@ def _out(runs: list[Run], value: Value, cost: Cost, seeds: int) -> str | None:
     """Say why a size does not count, if it does not; seeds: runs at the other sizes."""
     if not runs:
         return "no run"
-    passed = sum(run.passed for run in runs)
+    passed = sum(run.solved for run in runs)
     if passed < len(runs):
         return f"{passed} of {len(runs)} seeds passed"
     if value <= 0:

@@ -52,6 +52,9 @@ def here(planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]
             yield index, ToolkitError(" ".join(str(error).split()) or "out of memory")
 
 
+_warm = set[str]()  # learners that this process has warmed up
+
+
 def warm(spec: str, learners: tuple[str, ...]) -> None:
     """Load and compile what learners need, so that the first of their times holds none of it.
 
@@ -60,6 +63,7 @@ def warm(spec: str, learners: tuple[str, ...]) -> None:
     """
     for name in learners:
         learner = parse_learner(name)
-        if not isinstance(learner, Foreign):
+        if not isinstance(learner, Foreign) and name not in _warm:
+            _warm.add(name)
             with suppress(ToolkitError, MemoryError):  # the run that is measured says it
                 learn_once(learner, parse_stored(spec).instance(0), Budget(seconds=1.0))

@@ -111,6 +111,11 @@ def possible(family: Family, risk: Risk) -> bool:
     return risk.high <= most and risk.low <= low + _CLOSE and high <= risk.high + _CLOSE
 
 
+def _between(low: float, value: float, high: float) -> float:
+    """Put a mean into its interval, from which rounding may take it, or a token beyond the cut."""
+    return min(max(low, value), high)
+
+
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
@@ -165,10 +170,11 @@ def _of_codes(
             raw += float(((target - given) ** 2).sum())
     loss = np.concatenate(losses) / family.trivial_risk
     low, high = bernstein(loss, family.risk_bound, confidence)
+    high = min(family.risk_bound, high)
     return Risk(
-        value=float(loss.mean()),
+        value=_between(low, float(loss.mean()), high),
         low=low,
-        high=min(family.risk_bound, high),
+        high=high,
         confidence=confidence,
         examples=len(loss),
         unclipped=_finite(raw / len(loss) / family.trivial_risk),
@@ -224,10 +230,12 @@ def _of_numbers(
     total = float(norm.sum())
     if not total:
         raise ToolkitError(f"{family.spec}: the labels are zero, so no relative risk is defined")
+    low = low / (large + tail / 4)
+    high = (high + tail) / small if small > 0 else math.inf
     return Risk(
-        value=float(loss.sum()) / total,
-        low=low / (large + tail / 4),
-        high=(high + tail) / small if small > 0 else math.inf,
+        value=_between(low, float(loss.sum()) / total, high),
+        low=low,
+        high=high,
         confidence=confidence,
         examples=examples,
         unclipped=_finite(raw / total),
@@ -295,10 +303,11 @@ def _of_cubic(
     loss = np.concatenate(losses)
     each = (1 + confidence) / 2
     (low, high), (least, most) = bernstein(loss, bound, each), chernoff(loss, bound, each)
+    low, high = max(low, least), min(high, most)
     return Risk(
-        value=float(loss.mean()),
-        low=max(low, least),
-        high=min(high, most),
+        value=_between(low, float(loss.mean()), high),
+        low=low,
+        high=high,
         confidence=confidence,
         examples=len(loss),
         unclipped=_finite(raw / len(loss) / scale),

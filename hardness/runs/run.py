@@ -43,6 +43,7 @@ OracleName = Literal["samples", "exact"]
 # memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
 Bound = Literal["none", "examples", "queries", "seconds", "memory", "machine"]
 SOLVED_BELOW = 0.05
+_ROUNDING = 1e-9
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
 JUDGED = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)  # by the risk alone
@@ -172,13 +173,16 @@ class Run:
         hold.
         """
         found = msgspec.convert(data, _Written)
+        risk = _risk(found)
+        if found.outcome in JUDGED and found.outcome is not judge(risk, known=True):
+            raise ValueError(f"an outcome '{found.outcome.value}' does not follow from its risk")
         return Run(
             spec=found.spec,
             learner=found.learner,
             seed=found.seed,
             budget=budget if found.budget is None else Budget(**found.budget),
             outcome=found.outcome,
-            risk=_risk(found),
+            risk=risk,
             usage=found.usage.record(),
             secret_recovered=found.secret_recovered,
             details=found.details,
@@ -231,11 +235,13 @@ def _risk(found: _Written) -> Risk | None:
     value, interval = found.risk, found.risk_interval
     confidence, examples = found.risk_confidence, found.risk_examples
     if value is None:
+        if interval or confidence or examples:
+            raise ValueError("an interval, confidence or examples of a risk that is not there")
         return None
     if interval is None or confidence is None or examples is None:
         raise ValueError(f"a risk of {value} without its interval, confidence or examples")
     low, high = interval[0], math.inf if interval[1] is None else interval[1]
-    if not low <= value <= high:
+    if not low * (1 - _ROUNDING) <= value <= high * (1 + _ROUNDING):
         raise ValueError(f"a risk of {value} in [{low}, {high}]")
     return Risk(
         value=value,

@@ -5,7 +5,7 @@ same seed to check them.
 """
 
 from hardness.runs.risk import CONFIDENCE, possible
-from hardness.runs.run import JUDGED, Run, judge
+from hardness.runs.run import Run
 from instances.spec import parse_stored
 
 
@@ -21,8 +21,10 @@ def inconsistency(run: Run) -> str | None:
     >>> inconsistency(one), inconsistency(replace(one, secret_recovered=False))
     (None, 'it claims a secret that is that of its seed, and says that it is not')
     """
-    if run.outcome in JUDGED and run.outcome is not judge(run.risk, known=True):
-        return f"an outcome '{run.outcome.value}' does not follow from its risk"
+    for name in ("examples", "queries"):
+        most = getattr(run.budget, name)
+        if most is not None and getattr(run.usage, name) > most:
+            return f"a run took more {name} than its budget of {most}"
     if run.risk:
         if run.risk.confidence != CONFIDENCE:
             return f"a risk is known with confidence {run.risk.confidence}, not {CONFIDENCE}"

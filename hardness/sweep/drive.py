@@ -32,6 +32,8 @@ from hardness.sweep.jobs import CertificateJob, Job, RunJob, key_by_seed, run_jo
 from hardness.sweep.pool import Batch, Engine, Failure, Finished, Limits
 from hardness.sweep.store import FAILED, Writer, create, read, reopen
 from hardness.upper import Outcome, parse_learner
+from hardness.upper.isolated import Foreign
+from hardness.upper.isolated.contain import require_out_of_reach
 from instances.errors import AlreadyExists, ToolkitError
 from instances.limits import available_memory
 
@@ -78,6 +80,10 @@ def run_sweep(
     AlreadyExists for such a store without it, ToolkitError where the store or the engine cannot be
     used, and Interrupted, with all that was finished in the store.
     """
+    for climb in (one for one in sweep.climbs if one.base_seed is None):
+        for learner in map(parse_learner, climb.learners):
+            if isinstance(learner, Foreign):
+                require_out_of_reach(learner.file, store)
     with engine_of(engine, jobs) as at, open_store(store, resume) as writer:
         return drive(sweep, writer, at, retry, report)
 
@@ -226,9 +232,10 @@ class _Driver:
                     yield Task(job, partial(run_of, job))
             trials: list[Run] = []
             while len(trials) < len(jobs):
-                run = self._look(jobs[len(trials)].key)
+                job = jobs[len(trials)]
+                run = self._look(job.key)
                 if run:
-                    trials.append(run)
+                    trials.append(job.require_own(run, self._writer.path))
                 else:
                     yield None
             climb = climb.tried(planned, trials)
@@ -449,7 +456,11 @@ def run_of(job: RunJob, finished: Finished) -> Run:
     ('overdue', 'machine', False)
     """
     if finished.result is not None:
-        return Run.from_json(finished.result, job.budget, key=job.key, attempts=finished.attempts)
+        known: Any = {"key": job.key, "attempts": finished.attempts}
+        try:
+            return Run.from_json(finished.result, job.budget, **known)
+        except ValueError as error:
+            finished = replace(finished, failure="raised", why=f"no run came of it: {error}")
     family, learner = job.revisions
     how = {} if job.oracle is None else {"tau": str(job.tau), "oracle": job.oracle}
     return Run(

@@ -7,6 +7,7 @@ and the number of writings; Parquet's own bytes are those of one version of pyar
 import csv
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -130,6 +131,9 @@ def write_arrays(path: Path, artifact: ArtifactRow, force: bool = False) -> dict
     if path.suffix != ".npz":
         raise UsageError(f"{path} given: arrays are written to a file whose name ends in .npz")
     refuse_existing(path, force)
+    for name in artifact.arrays:
+        if not re.fullmatch("[A-Za-z0-9_]{1,80}", name, re.ASCII):
+            raise DamagedFile(f"an array is called {name[:80]!a}, as none of ours is")
     shapes = {name: _shape(name, content) for name, content in artifact.arrays.items()}
     with beside(path) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_STORED) as archive:
         for name, content in sorted(artifact.arrays.items()):
@@ -142,4 +146,4 @@ def _shape(name: str, content: bytes) -> list[int]:
     try:
         return list(np.load(io.BytesIO(content), allow_pickle=False).shape)
     except (ValueError, EOFError) as error:
-        raise DamagedFile(f"the array {name} is none that numpy reads: {error}") from error
+        raise DamagedFile(f"the array {name} is damaged, or no array of numbers") from error

@@ -309,11 +309,18 @@ def _sweep(file: _File, text: str) -> Sweep:
     """Make what a file says."""
     if not (file.runs or file.climbs or file.grams):
         raise UsageError("there is no group: write [[runs]], [[climbs]] or [[grams]]")
-    top = _stated(file)
+    top, runs = _stated(file), list[Runs]()
+    for i, one in enumerate(file.runs, 1):
+        runs.append(_runs(one, top, i))
+        if sum(len(group.cells) for group in runs) > _MOST_CELLS:
+            raise UsageError(
+                f"at most {_MOST_CELLS} of a spec, a learner and a budget stand in a file: "
+                "ask for fewer, or write several files"
+            )
     sweep = Sweep(
         name=file.name,
         text=text,
-        runs=tuple(_runs(one, top, i) for i, one in enumerate(file.runs, 1)),
+        runs=tuple(runs),
         climbs=tuple(_climb(one, top, i) for i, one in enumerate(file.climbs, 1)),
         grams=tuple(
             dict.fromkeys(_gram(one, f"grams[{i}]") for i, one in enumerate(file.grams, 1))
@@ -603,7 +610,7 @@ def _seeds(given: Any) -> range | tuple[int, ...]:
     if not isinstance(given, str):
         return range(given)
     found = numbers(given, "seeds") or ()
-    if not found or not all(isinstance(v, int) for v in found[:1000]):
+    if not found or not (isinstance(found, range) or all(isinstance(v, int) for v in found)):
         raise UsageError(f"{shown(given)} given: a range such as 3..7 is needed")
     return found  # type: ignore[return-value]
 
@@ -630,6 +637,8 @@ def _budgets(limits: dict[str, tuple[Any, ...]]) -> Iterator[Budget]:
 
 def _size(given: Any) -> Any:
     """Read a number of bytes, "2GB" or an integer; "none" is no limit."""
+    if isinstance(given, int) and given >= 1 << 63:
+        raise UsageError("a size of 2^63 bytes and more given")
     return (
         bytes_of(given[:1000], "a size of") if isinstance(given, str) and given != "none" else given
     )
@@ -637,7 +646,9 @@ def _size(given: Any) -> Any:
 
 def _exact(given: Any, what: str) -> Fraction:
     """Read a number exactly as it is written: 0.1 is 1/10."""
-    if isinstance(given, str) or given != given or abs(given) >= 1e18:
+    if isinstance(given, int) and abs(given) >= 10**18:
+        raise UsageError("an integer of over 18 digits given")
+    if isinstance(given, str) or not isfinite(given):
         return fraction(str(given), what)
     return Fraction(str(given))
 

@@ -33,7 +33,7 @@ from hardness.sweep.jobs import Job, content_key
 from instances.errors import ToolkitError, UsageError
 from instances.family import Secret
 from instances.spec import parse_stored
-from instances.strict import loads
+from instances.strict import loads, one_line
 
 # A part takes some ten seconds: products of bits are a hundred times as fast as of floats.
 _BITS = (1 << 22, 1 << 24)  # products in a strip, tokens in a run
@@ -186,11 +186,17 @@ class GramCut(_Sampled):
         found = Comparison(worst=0.0, disagreements=0, pairs=())
         radius = 0.0
         for row in self.strips:
-            sums, there = self._strip(contents)
-            if used not in (None, there):
-                raise ToolkitError(f"parts of {self.key} do not belong together")
-            used = there
-            compared, radius = self._compare(row, sums, used)
+            try:
+                sums, there = self._strip(contents)
+                if used not in (None, there):
+                    raise ToolkitError(f"parts of {self.key} do not belong together")
+                used = there
+                compared, radius = self._compare(row, sums, used)
+            except ToolkitError:
+                raise
+            except (LookupError, TypeError, ValueError) as error:
+                said = one_line(error)
+                raise ToolkitError(f"parts of {self.key} are damaged: {said}") from error
             found += compared
             arrays |= {f"{name}_{row}": npy(values) for name, values in sums.items()}
         return ArtifactRow(

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from hardness.lower import Terms, certify
 from hardness.oracles import Budget
-from hardness.runs.run import OracleName, run
+from hardness.runs.run import OracleName, Run, run
 from hardness.upper import Learner, learner_spec, parse_learner
 from hardness.upper.isolated import Foreign
-from instances.errors import ToolkitError, UsageError
+from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.family import Family
 from instances.lazy import Imported
 from instances.spec import file_of, parse_stored
@@ -123,6 +123,17 @@ class RunJob(Job):
             "revisions": list(self.revisions),
             "origin": self.origin,
         } | ({"family": self.family} if self.family else {})
+
+    def require_own(self, run: Run, where: object) -> Run:
+        """Return a run that stands under the key of the job; raises DamagedFile for another's."""
+        if (run.spec, run.learner, run.seed) != (self.spec, self.learner, self.seed) or (
+            _budget_json(run.budget) != _budget_json(self.budget)
+        ):
+            raise DamagedFile(
+                f"{where} holds a run of {run.learner} on {run.spec}, seed {run.seed}, under the "
+                f"key of another job, {self.key}: it was changed"
+            )
+        return run
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> "RunJob":

@@ -33,7 +33,14 @@ def unfinished(output: Path) -> Path:
     >>> unfinished(Path("out/climb.json"))
     PosixPath('out/climb.json.unfinished')
     """
+    if output.name in ("", ".."):
+        output = output.resolve()
     return output.with_name(f"{output.name}.unfinished")
+
+
+def goes_on(output: Path | None, resume: bool) -> bool:
+    """Return whether a command is taken up again: what it wrote when it was cut is replaced."""
+    return resume and output is not None and unfinished(output).exists()
 
 
 class Resumable:
@@ -64,10 +71,10 @@ class Resumable:
         left = []
         for index, job in enumerate(jobs):
             run = self._writer.run(job.key) if self._writer else None
-            if run is None:
+            if run is None or self._writer is None:
                 left.append(index)
             else:
-                yield index, run
+                yield index, job.require_own(run, self._writer.path)
         if self._engine or min(self._jobs, len(left)) > 1:
             fresh = self._elsewhere([jobs[index] for index in left])
         else:

@@ -10,6 +10,7 @@ import fcntl
 import os
 import socket
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -150,6 +151,10 @@ def _version_of(connection: sqlite3.Connection, path: Path) -> int:
         )
     if version < 1:
         raise DamagedFile(f"{path} is a damaged store, of version {version}: {recover_with(path)}")
+    with told(path):
+        made = "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
+        if version == VERSION and connection.execute(made).fetchone()[0]:
+            raise DamagedFile(f"{path} holds views or triggers, which no store has")
     return int(version)
 
 
@@ -200,9 +205,18 @@ class Lock:
     def __init__(self, store: Path) -> None:
         """Take it; raises ToolkitError where another process holds it, and says which."""
         self.path = _beside(store, "lock")
+        if store.exists() and store.stat().st_nlink > 1:
+            raise ToolkitError(
+                f"{store} has several names (hard links), by which two could write it at once: "
+                "remove the others, or copy it"
+            )
         while True:
             with written(store):
-                self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                how = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+                self._handle = os.open(self.path, how, 0o666)
+            if not stat.S_ISREG(os.fstat(self._handle).st_mode):
+                os.close(self._handle)
+                raise ToolkitError(f"{self.path} is no regular file: remove it")
             try:
                 fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -230,16 +244,21 @@ class Lock:
 def held(store: Path) -> bool:
     """Return whether a process writes a store now."""
     try:
-        with _beside(store, "lock").open() as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        handle = os.open(_beside(store, "lock"), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # there is none, or only the writer may read it
-        pass
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    finally:
+        os.close(handle)
     return False
 
 
 def _beside(store: Path, what: str) -> Path:
+    """Name a file beside a store, the same by whichever link it is opened."""
+    store = store.resolve()
     return store.with_name(f"{store.name}-{what}")
 
 
@@ -269,13 +288,15 @@ def decide(old: Run, new: Run) -> bool:
     One that is not reproducible gives way, and so does one that ended in a fault, which may have
     been mended since.
     """
-    if not old.reproducible or old.outcome.value in FAILED:
-        return new.reproducible or not old.reproducible
-    if new.reproducible and new.outcome.value not in FAILED:
-        reason = _difference(old, new)
-        if reason:
-            raise Conflict(f"run {new.key} has two results: {reason}")
-    return False
+    found, was = _standing(new), _standing(old)
+    if found == was == (True, True) and (reason := _difference(old, new)):
+        raise Conflict(f"run {new.key} has two results: {reason}")
+    return found > was or (found == was and not found[0])
+
+
+def _standing(run: Run) -> tuple[bool, bool]:
+    """Rank a run: one without a fault before others, of these one that is the same anywhere."""
+    return run.outcome.value not in FAILED, run.reproducible
 
 
 def _difference(old: Run, new: Run) -> str | None:

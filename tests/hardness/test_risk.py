@@ -261,3 +261,16 @@ def test_labels_of_zero_have_no_relative_risk(monkeypatch):
     monkeypatch.setattr(type(instance.family), "mean", lambda self, secret, x: np.zeros(x.shape))
     with pytest.raises(ToolkitError, match="labels are zero"):
         measure(instance, instance.layer(), examples=100)
+
+
+@pytest.mark.parametrize("spec", ["parity:d=8,m=1,noise=0.1", "parity:d=8,m=2,noise=0.3"])
+def test_the_worst_of_predictions_has_a_risk_that_is_read_back(spec):
+    for seed in range(4):
+        instance = parse(spec).instance(seed)
+
+        def wrong(x, instance=instance):
+            family = instance.family
+            return 2 * family.known(x) - family.mean(instance.hidden.secret, x)
+
+        risk = measure(instance, wrong)
+        assert risk.low <= risk.value <= risk.high == instance.family.coded.risk_bound

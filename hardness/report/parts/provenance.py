@@ -50,7 +50,7 @@ def reproduction(
         found.append(
             Reproduction(makes=f"the runs of {sweep.name}", command=run, file=file, text=sweep.text)
         )
-    if material.command:
+    if _ours(material.command):
         found.append(Reproduction(makes="the runs", command=material.command))
     if material.store:
         export = ["hardness", "store", "export", material.source, "--out", "runs.csv"]
@@ -67,6 +67,15 @@ def reproduction(
         for key, kind, spec in material.artifacts
     ]
     return tuple(found)
+
+
+def _ours(command: str) -> bool:
+    """Return whether a text is one command of ours: a reader may paste it into a shell."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return False
+    return words[:1] == ["hardness"] and shlex.join(words) == command
 
 
 def _of(one: Chart) -> str:

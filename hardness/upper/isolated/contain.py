@@ -112,6 +112,21 @@ def _octal(found: "re.Match[str]") -> str:
     return chr(int(found[1], 8))
 
 
+def require_out_of_reach(file: Path | None, kept: Path) -> None:
+    """Refuse a learner's file that could read what is kept of runs; raises ToolkitError.
+
+    Its process can read its own folder; what is kept tells seeds that a learner must not know.
+    """
+    if file is None or level() == "off":
+        return
+    folder = file.resolve().parent
+    if kept.resolve().is_relative_to(folder):
+        raise ToolkitError(
+            f"{kept} given, in the folder of {file.name}: a learner can read its folder, and so "
+            "the seeds of its instances: put it in a folder of its own, or results elsewhere"
+        )
+
+
 def level() -> Level:
     """Return the level of containment: the one asked for, else the best that this system has.
 

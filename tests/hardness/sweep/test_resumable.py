@@ -1,6 +1,10 @@
 """Commands that are interrupted: what they keep, and what --resume makes of it."""
 
 import json
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +13,7 @@ from hardness.runs import planned
 from hardness.runs.planned import Planned
 from hardness.sweep.resumable import resumable, unfinished
 from hardness.sweep.store import create
-from instances.errors import AlreadyExists, UsageError
+from instances.errors import AlreadyExists, DamagedFile, UsageError
 
 BUDGET = Budget(examples=5000)
 ASKED = {"command": "test", "seeds": 4}
@@ -74,6 +78,37 @@ def test_a_store_of_an_interrupted_command_is_not_overwritten(tmp_path):
     with pytest.raises(UsageError, match="another command"):
         done(tmp_path / "out", asked=ASKED | {"seeds": 5}, resume=True)
     assert len(done(tmp_path / "out", resume=True)) == 8
+
+
+def test_a_run_under_the_key_of_another_job_is_not_taken(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        done(tmp_path / "out", stop=3)
+    connection = sqlite3.connect(unfinished(tmp_path / "out"))
+    connection.execute("UPDATE runs SET spec = 'parity:d=6,m=1,noise=0,rho=2' WHERE seed = 1")
+    connection.commit()
+    connection.close()
+    with pytest.raises(DamagedFile, match="under the key of another job"):
+        done(tmp_path / "out", resume=True)
+
+
+@pytest.mark.parametrize("name", ["stress", "attack"])
+def test_a_result_is_written_before_it_is_printed_and_not_replaced_by_resume(
+    hardness, tmp_path, name
+):
+    command = [*COMMANDS[name].split(), "--out", "x.json", "--jobs", "1"]
+    with open("/dev/full", "w") as full:
+        printed = [sys.executable, "-m", "cli", *command]
+        assert subprocess.run(printed, stdout=full, stderr=subprocess.PIPE).returncode == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
+    kept = (tmp_path / "x.json").read_bytes()
+    hardness(*command, "--resume").one_line("x.json exists")
+    assert (tmp_path / "x.json").read_bytes() == kept
+
+
+def test_the_store_of_the_folder_that_one_stands_in_has_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for output in (Path("."), Path("x/..")):
+        assert unfinished(output).name == f"{tmp_path.name}.unfinished"
 
 
 def test_nothing_is_kept_of_what_did_nothing(tmp_path):

@@ -14,7 +14,7 @@ import pytest
 
 from hardness.runs.rows import ArtifactRow, PartRow
 from hardness.sweep.recover import check, recover
-from hardness.sweep.store import Conflict, create, decide, merge, read, reopen
+from hardness.sweep.store import Conflict, create, decide, held, merge, read, reopen
 from hardness.upper import Outcome
 from instances.errors import AlreadyExists, DamagedFile, ToolkitError, UsageError
 from tests.hardness.sweep.store.child import forked, mount, said
@@ -110,6 +110,8 @@ LATE = replace(SOLVED, outcome=Outcome.SECONDS_SPENT)
         (CRASHED, SOLVED, True),
         (CRASHED, CRASHED, True),
         (LATE, SOLVED, True),
+        (LATE, CRASHED, False),
+        (CRASHED, LATE, True),
     ],
 )
 def test_which_of_two_results_stands(tmp_path, old, new, takes_its_place):
@@ -207,11 +209,45 @@ def test_rows_that_cannot_be_rows_are_named(db, change, why):
     "change",
     [
         "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
-        "CREATE TABLE mine (x)",
+        "DROP TABLE figures; CREATE VIEW figures AS "
+        "WITH RECURSIVE n AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT * FROM n",
     ],
 )
-def test_a_store_with_other_tables_is_not_opened_to_be_written(db, change):
-    edit(db, change)
+def test_a_store_with_views_or_triggers_is_not_opened(db, change):
+    connection = sqlite3.connect(db)
+    connection.executescript(change)
+    connection.close()
+    for opening in (reopen, read, check):
+        with pytest.raises(DamagedFile, match="holds views or triggers"):
+            opening(db)
+
+
+def test_a_lock_that_is_a_link_or_a_pipe_harms_nobody(db, tmp_path):
+    precious, lock = tmp_path / "thesis.txt", db.with_name(f"{db.name}-lock")
+    precious.write_text("years of work")
+    lock.symlink_to(precious)
+    with pytest.raises(ToolkitError):
+        reopen(db)
+    assert precious.read_text() == "years of work"
+    lock.unlink()
+    os.mkfifo(lock)
+    with pytest.raises(ToolkitError, match="no regular file"):
+        reopen(db)
+    assert not held(db)  # nor does a reader wait for one
+
+
+def test_one_writer_by_whichever_name(db, tmp_path):
+    soft, hard = tmp_path / "soft.db", tmp_path / "hard.db"
+    soft.symlink_to(db)
+    with reopen(db), pytest.raises(ToolkitError, match="being written by process"):
+        reopen(soft)
+    hard.hardlink_to(db)
+    with pytest.raises(ToolkitError, match="several names"):
+        reopen(hard)
+
+
+def test_a_store_with_other_tables_is_not_opened_to_be_written(db):
+    edit(db, "CREATE TABLE mine (x)")
     with pytest.raises(DamagedFile, match=r"not as a store's.*hardness store recover"):
         reopen(db)
     assert "not as a store's" in str(check(db))
