@@ -24,7 +24,7 @@ from engines import of_dask, of_workers
 from gram_blocks import rows as gram_rows
 
 from hardness.sweep import read_text, run_sweep
-from hardness.sweep.drive import drive, run_of
+from hardness.sweep.drive import Driver, run_of
 from hardness.sweep.export import export
 from hardness.sweep.pool import Engine, Finished
 from hardness.sweep.store import create, read, reopen
@@ -107,7 +107,7 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
         done = sweep.runs[0].cells[0].do()
         engine = Engine("echo", Echo(done), None, 64)
         seen: list[float] = []
-        drive(sweep, writer, engine, report=lambda _: seen.append(time.perf_counter()))
+        Driver(sweep, writer, engine).drive(lambda _: seen.append(time.perf_counter()))
         planned = seen[0] - start  # with the first writing
     rate = RUNS / (time.perf_counter() - start - planned)
     size = store.stat().st_size / RUNS
@@ -122,7 +122,7 @@ def a_million(folder: Path) -> tuple[list[str], float, float]:
     with reopen(store) as writer:
         checked = time.perf_counter() - start
         engine = Engine("echo", Echo(done), None, 64)
-        drive(sweep, writer, engine)
+        Driver(sweep, writer, engine).drive()
         resumed = time.perf_counter() - start - checked
     start = time.perf_counter()
     with read(store) as found:

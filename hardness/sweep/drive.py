@@ -85,7 +85,7 @@ def run_sweep(
             if isinstance(learner, Foreign):
                 require_out_of_reach(learner.file, store)
     with engine_of(engine, jobs) as at, open_store(store, resume) as writer:
-        return drive(sweep, writer, at, retry, report)
+        return Driver(sweep, writer, at, retry).drive(report)
 
 
 def open_store(path: Path, resume: bool) -> Writer:
@@ -99,17 +99,6 @@ def open_store(path: Path, resume: bool) -> Writer:
             f"{path} holds runs: add --resume to do what is missing, or name another file"
         )
     return writer
-
-
-def drive(
-    sweep: Sweep,
-    writer: Writer,
-    engine: Engine,
-    retry: bool = False,
-    report: Report = lambda progress: None,
-) -> Ended:
-    """Do all jobs of a sweep that a store lacks; raises Interrupted, with all that was finished."""
-    return _Driver(sweep, writer, engine, retry).drive(report)
 
 
 # Who does what
@@ -128,13 +117,13 @@ class Task:
 Source = Iterator[Task | None]
 
 
-class _Driver:
+class Driver:
     """A sweep at work.
 
     In the order of a job's way: from its source to the engine, back, and as a row to the store.
     """
 
-    def __init__(self, sweep: Sweep, writer: Writer, engine: Engine, retry: bool) -> None:
+    def __init__(self, sweep: Sweep, writer: Writer, engine: Engine, retry: bool = False) -> None:
         self._sweep, self._writer, self._engine = sweep, writer, engine
         self._earlier = writer.sweep(sweep.sha256)
         failed = writer.failed()
@@ -163,8 +152,8 @@ class _Driver:
             next(source, None)
         self._kept = self._counts.progress()
 
-    def drive(self, report: Report) -> Ended:
-        """Do it; raises Interrupted."""
+    def drive(self, report: Report = lambda progress: None) -> Ended:
+        """Do all that the store lacks; raises Interrupted, with all that was finished."""
         try:
             self._write()
             busy = True

@@ -178,7 +178,7 @@ def test_an_engine_that_has_lost_all_workers_is_not_waited_for_for_ever(monkeypa
     monkeypatch.setattr(drive, "_ALONE", -1.0)
     engine = Engine("dask:tcp://there", Here(), None, 0)
     with create(tmp_path / "a.db") as writer, pytest.raises(Interrupted) as cut:
-        drive.drive(read_text(SMALL, "test"), writer, engine)
+        drive.Driver(read_text(SMALL, "test"), writer, engine).drive()
     assert "dask:tcp://there has had no workers for" in str(cut.value.__cause__)
 
 
