@@ -29,7 +29,7 @@ class Whole(click.IntRange):
         written = re.fullmatch(r"-?[0-9]{1,60}(\.[0-9]{1,60})?(e[0-9]{1,2})?", text, re.ASCII)
         if not written or (found := Fraction(text)).denominator > 1:
             self.fail(
-                f"{value!r} given: an integer such as 200 or 2e4 is needed", parameter, context
+                f"{text[:40]!r} given: an integer such as 200 or 2e4 is needed", parameter, context
             )
         return int(super().convert(int(found), parameter, context))
 
