@@ -89,7 +89,7 @@ def estimates() -> Iterator[str]:
         if not entry.spec.startswith(("lwe:", "lwr:")):
             continue
         try:
-            found = estimate(parse(entry.spec), published_samples(name)).to_json()
+            found = estimate(parse(entry.spec), published_samples(name)).to_dict()
         except ToolkitError:
             continue
         least, primal = found["least"], found["estimates"]["primal-usvp"]

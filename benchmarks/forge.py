@@ -111,7 +111,7 @@ def genuine() -> list[Genuine]:
         family = parse(spec)
         for tau, t in ((Fraction(1, 10), 100), (Fraction(9, 10), 1)):
             made = certify(family, Terms(tau=tau, vstat=t))
-            found.append((family.name, made.to_json()))
+            found.append((family.name, made.to_dict()))
         for asked in ASKED:
             if asked.about == "low-degree" and family.name not in ("parity", "profile"):
                 continue
@@ -119,7 +119,7 @@ def genuine() -> list[Genuine]:
                 named = certify_named(family, [asked], Terms())
             except ToolkitError:  # there is no claim about labels of more than two values
                 continue
-            found.append((f"{family.name} {asked.about}", named.to_json()))
+            found.append((f"{family.name} {asked.about}", named.to_dict()))
     found += [(data["spec"].partition(":")[0], data) for data in _finite()]
     return [Genuine(kind=kind, data=json.loads(json.dumps(data))) for kind, data in found]
 
@@ -145,11 +145,11 @@ def _finite() -> Iterator[Json]:
             (str(specs), How()),
             (str(specs), How(centred=True)),
         ):
-            yield certify_finite(read_source(source), how=how).to_json()
+            yield certify_finite(read_source(source), how=how).to_dict()
         without = stack.enter_context(patch.object(finite_maker, "enumerate_products"))
         without.side_effect = lambda *given: replace(enumerate_products(*given), tables=None)
         for members in ("whole", "signs"):
-            yield certify_finite(read_source(f"{mine}:{members}")).to_json()
+            yield certify_finite(read_source(f"{mine}:{members}")).to_dict()
 
 
 def _transcripts() -> Iterator[Json]:
@@ -167,7 +167,7 @@ def _transcripts() -> Iterator[Json]:
         if kind is not CertificateAdversary:
             game.ask(Pool(sets=((1, 2), (3, 4), (1, 5))))
             game.ask(Query(phi=lambda x, y: x[:, 0, 1] * x[:, 1, 2] * np.sign(y[:, 0, 0])))
-        yield game.transcript(game.draw(rng)).to_json()
+        yield game.transcript(game.draw(rng)).to_dict()
 
 
 # Changes.

@@ -89,7 +89,7 @@ def certificates(d: int, m: int) -> list[str]:
         NoisyDescent(steps=10**9, clip=Fraction(1), std=Fraction(1, 1000)),
         LowDegree(degree=84, examples=10**20),
     ]
-    data = certify_named(family, asked).to_json()
+    data = certify_named(family, asked).to_dict()
     making, checking = best(lambda: certify_named(family, asked)), best(lambda: check(data))
     return [
         f"| check of a certificate about kernel, gd and low degree, parity, d = {d}, m = {m} | "

@@ -100,7 +100,7 @@ def gram(members: int, samples: int) -> list[str]:
 
 def certificates() -> list[str]:
     family = parse("parity:d=1000,m=21")
-    data = certify(family).to_json()
+    data = certify(family).to_dict()
     making, checking = best(lambda: certify(family)), best(lambda: check(data))
     ratio = checking / making
     return [

@@ -85,7 +85,7 @@ def one(task: Task) -> tuple[Task, dict[str, Any]]:
     learner, spec, budget, seed = task
     limits = Budget(examples=budget, seconds=300)
     found = run(parse_learner(learner), parse(spec).instance(seed), limits, seed)
-    return task, found.to_json()
+    return task, found.to_dict()
 
 
 def of(found: Found, learner: str, spec: str, budget: int) -> list[dict[str, Any]]:

@@ -79,7 +79,7 @@ class Ladder:
         ]
         return hashlib.sha256(json.dumps([self.name, asked]).encode()).hexdigest()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the ladder as JSON, its specs in canonical form."""
         rungs = [
             {"spec": spec, "examples": rung.examples, "seconds": rung.seconds, "about": rung.about}

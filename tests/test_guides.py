@@ -85,8 +85,8 @@ def test_the_family_of_the_guide_has_the_properties_of_all(spec, conjunction, tm
 def test_the_family_of_the_guide_is_that_profile_and_no_other(conjunction):
     made = certify(parse("conjunction:d=9,m=3"))
     assert made.claims == certify(parse("profile:g=exactly(3),d=9,m=3")).claims
-    assert made.to_json() == certify(parse("profile:g=[1,1,1,-1],d=9,m=3")).to_json()
-    data = made.to_json()
+    assert made.to_dict() == certify(parse("profile:g=[1,1,1,-1],d=9,m=3")).to_dict()
+    data = made.to_dict()
     for spec in (made.spec.replace("d=9", "d=10"), "conjunction:d=9,m=3,noise=0,rho=3"):
         with pytest.raises(Refuted):
             check(digested({**data, "spec": spec}))
@@ -134,7 +134,7 @@ def bound(monkeypatch, tmp_path):
 
 def with_claim(spec, value):
     """A certificate that has the claim beside the others."""
-    data = certify(parse(spec)).to_json()
+    data = certify(parse(spec)).to_dict()
     added = vars(claim(QUANTITIES, "fixed-function", value))
     data["claims"].append({**added, "assumptions": list(added["assumptions"])})
     return digested(data)
@@ -157,7 +157,7 @@ def test_the_bound_of_the_guide_is_checked_and_a_wrong_one_refused(bound):
 def test_the_forged_example_is_true_but_for_one_digit():
     path = DOCS / "examples/forged.json"
     forged = json.loads(path.read_text(encoding="utf-8"))
-    true = certify(parse(forged["spec"])).to_json()
+    true = certify(parse(forged["spec"])).to_dict()
     different = [
         key
         for mine, theirs in zip(forged["claims"], true["claims"], strict=True)

@@ -69,7 +69,7 @@ def supported(learner):
 @pytest.mark.parametrize("spec", CERTIFIED)
 def test_certificates_check_and_sampling_agrees(spec):
     family = parse(spec)
-    check(json.loads(json.dumps(certify(family).to_json())))
+    check(json.loads(json.dumps(certify(family).to_dict())))
     verify(family, members=20, samples=20_000).require()
 
 
@@ -112,7 +112,7 @@ def test_a_run_is_reproducible_honest_and_reads_back(learner, spec):
         return
     found = once(learner, spec)
     assert timeless(once(learner, spec, again=1)) == timeless(found)
-    assert Run.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert Run.from_json(json.loads(json.dumps(found.to_dict()))) == found
     assert found.risk.low <= found.risk.value <= found.risk.high
     if found.secret_recovered:
         assert found.outcome is Outcome.SOLVED or "noise" in spec

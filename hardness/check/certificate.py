@@ -85,7 +85,7 @@ def check_certificate(data: dict[str, Any]) -> Checked:
 
     >>> from hardness.lower import certify
     >>> from instances import parse
-    >>> check_certificate(certify(parse("parity:d=8,m=3")).to_json()).statements[1]
+    >>> check_certificate(certify(parse("parity:d=8,m=3")).to_dict()).statements[1]
     'SQ-DIM is exactly 35: all members are orthogonal, and there are no more'
     """
     kind = data.get("format")

@@ -14,7 +14,7 @@ def check(data: dict[str, Any]) -> Checked:
 
     >>> from hardness.lower import certify
     >>> from instances import parse
-    >>> check(certify(parse("parity:d=8,m=3")).to_json()).statements[0]
+    >>> check(certify(parse("parity:d=8,m=3")).to_dict()).statements[0]
     'any two different members have correlation exactly 0'
     """
     return check_transcript(data) if data.get("format") == FORMAT else check_certificate(data)

@@ -118,7 +118,7 @@ def certify(
                 f"no claim: {source[:80]} given: no two members are known to have a correlation of "
                 "at most 1/2, and no bound on queries or examples says anything for these options"
             )
-    emit(to, certificate.to_json(), certificate_words(certificate))
+    emit(to, certificate.to_dict(), certificate_words(certificate))
 
 
 def certify_about(
@@ -149,7 +149,7 @@ def certify_about(
         made = certify_unknown(ListedMembers.of_source(finite), asked, terms)
         if made.vacuous:
             raise NoClaim(f"no claim: {source[:80]} given: every bound is vacuous at these options")
-    emit(to, made.to_json(), named_words(made))
+    emit(to, made.to_dict(), named_words(made))
 
 
 def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> Any:
@@ -248,7 +248,7 @@ def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidenc
     family, folder = target(spec)
     with progress(samples, "sampling", to) as bar:
         found = verify(family, members, samples, confidence, to.seed, folder, bar)
-    emit(to, found.to_json(), verification_words(found))
+    emit(to, found.to_dict(), verification_words(found))
     found.require()
 
 
@@ -268,4 +268,4 @@ def estimate(to: SimpleNamespace, spec: str, samples: int | None) -> None:
 
     early(to)
     found = estimate(target(spec)[0], samples or published_samples(spec))
-    emit(to, found.to_json(), estimate_words(found))
+    emit(to, found.to_dict(), estimate_words(found))

@@ -196,4 +196,4 @@ def score(
         scores = lib.score(opened, submissions, listed, bar)
     if against and earlier is not None:
         lib.require_same(scores, earlier, against)
-    emit(to, scores.to_json(), scores_words(scores, opened, against))
+    emit(to, scores.to_dict(), scores_words(scores, opened, against))

@@ -124,7 +124,7 @@ def compare(
         short = dict(zip(found.learner_names, found.learners, strict=True))
         parts.append(paired_words(pairs, lambda name: short[name]))
     text = "\n\n".join(parts)
-    emit(to, found.to_json(), text, write=False)
+    emit(to, found.to_dict(), text, write=False)
 
 
 @click.command("map", short_help="The map of noisy parity: examples against time.")
@@ -168,7 +168,7 @@ def noisy_map(
         found = noisy_map(parse(spec), names, seeds, to.seed, budget, bar)
     if to.out:
         with new_folder(to.out, force=to.force, ours=ours) as folder:
-            write_json(folder / "results.json", found.to_json())
+            write_json(folder / "results.json", found.to_dict())
             write_bytes(folder / "map.svg", draw("map", of_map(found)))
     written = f"\n\nwritten: {to.out}" if to.out else ""
-    emit(to, found.to_json(), map_words(found) + written, write=False)
+    emit(to, found.to_dict(), map_words(found) + written, write=False)

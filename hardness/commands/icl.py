@@ -86,7 +86,7 @@ def optimum(to: SimpleNamespace, law: Any, samples: int | None) -> None:
 
     with progress(RUNS, "starting", to) as bar:
         found = study(law, samples, to.seed, progress=bar)
-    finish(to, found.to_json())
+    finish(to, found.to_dict())
 
 
 @icl.command(short_help="L layers with scalars, solved exactly.")
@@ -142,7 +142,7 @@ def train(to: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any
             progress=bar,
             **chosen,
         )
-    finish(to, found.to_json())
+    finish(to, found.to_dict())
 
 
 @icl.command(short_help="The loss against the number of layers.")
@@ -156,7 +156,7 @@ def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int)
 
     with progress(2 * layers * steps, "training", to) as bar:
         found = curves(law, layers, seed=to.seed, samples=samples, steps=steps, progress=bar)
-    finish(to, found.to_json())
+    finish(to, found.to_dict())
 
 
 @icl.command(short_help="Adam against SGD over learning rates.")
@@ -186,7 +186,7 @@ def optimizers(
         found = optimizers(
             made, rates=chosen, seed=to.seed, seeds=seeds, tuning=tuning, progress=bar
         )
-    finish(to, found.to_json())
+    finish(to, found.to_dict())
 
 
 @icl.command(short_help="Softmax attention on the same task.")
@@ -220,4 +220,4 @@ def softmax(
             linear=linear_loss(law),
             progress=bar,
         )
-    finish(to, found.to_json())
+    finish(to, found.to_dict())

@@ -111,7 +111,7 @@ def _check(to: SimpleNamespace, name: str) -> None:
         found = conformance(name, progress=bar)
     rows = [[one.level, one.check, one.found] for one in found.findings]
     verdict = "conforms" if found.conforms else "DOES NOT CONFORM"
-    emit(to, found.to_json(), table(["level", "check", "found"], rows) + f"\n{verdict}")
+    emit(to, found.to_dict(), table(["level", "check", "found"], rows) + f"\n{verdict}")
     if not found.conforms:
         sys.exit(1)
 

@@ -36,4 +36,4 @@ def measures(to: SimpleNamespace, spec: str, sensitivity: Any) -> None:
             "run it where secret.json is"
         )
     found = measured(family, sensitivity, instance and instance.hidden.secret)
-    emit(to, found.to_json(), measures_words(found))
+    emit(to, found.to_dict(), measures_words(found))

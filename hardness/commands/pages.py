@@ -39,9 +39,9 @@ def demo(to: SimpleNamespace) -> None:
         made = demo(out, seed=to.seed, jobs=to.jobs, force=to.force, progress=bar)
     files = [str(out / name) for name in ("report.html", "results.json")]
     data = {
-        "certificate": made.certificate.to_json(),
-        "verification": made.verification.to_json(),
-        "runs": [run.to_json() for run in made.comparison.runs],
+        "certificate": made.certificate.to_dict(),
+        "verification": made.verification.to_dict(),
+        "runs": [run.to_dict() for run in made.comparison.runs],
         "files": files,
     }
     emit(to, data, f"{demo_words(made)}\nwritten: {', '.join(files)}", write=False)

@@ -86,12 +86,12 @@ def learn(
         with waiting("playing", to):
             game = play(chosen, family, budget, given_seed(context, to), strategy=oracle, tau=tau)
         if transcript:
-            write_json(transcript, game.transcript.to_json(), force=to.force)
-        return emit(to, game.to_json(), game_words(game))
+            write_json(transcript, game.transcript.to_dict(), force=to.force)
+        return emit(to, game.to_dict(), game_words(game))
     source = folder or family.instance(to.seed)
     with waiting("learning", to):
         found = run(chosen, source, budget, to.seed, oracle=oracle, tau=tau)
-    emit(to, found.to_json(), run_words(found))
+    emit(to, found.to_dict(), run_words(found))
     if found.outcome is Outcome.NOT_LOADED:  # no run at all: what was named is wrong
         click.get_current_context().exit(1)
 
@@ -135,7 +135,7 @@ def distinguish(
             jobs=to.jobs,
             progress=bar,
         )
-    emit(to, found.to_json(), distinction_words(found))
+    emit(to, found.to_dict(), distinction_words(found))
 
 
 @click.command(short_help="The two-sample statistic against its prediction.")
@@ -169,7 +169,7 @@ def pairtest(
             jobs=to.jobs,
             progress=bar,
         )
-    emit(to, found.to_json(), pair_words(found))
+    emit(to, found.to_dict(), pair_words(found))
 
 
 @click.command(short_help="Look for the secret, over seeds.")
@@ -232,7 +232,7 @@ def attack(
             raise ToolkitError(next(iter(stopped.values())))
         data = {
             "spec": family.spec,
-            "attacks": [one.to_json() for one in found],
+            "attacks": [one.to_dict() for one in found],
             "not_run": stopped,
         }
         if to.out:
@@ -267,4 +267,4 @@ def spectrum(
     source = folder or family.instance(to.seed)
     with progress(1 << min(family.d - 1, 26), "tabulating", to) as bar:
         found = spectra(source, chosen, budget, to.seed, draws, bar)
-    emit(to, found.to_json(top), spectra_words(found, top))
+    emit(to, found.to_dict(top), spectra_words(found, top))

@@ -81,7 +81,7 @@ def stress(
     option stands in place of that of every rung.
     """
     from hardness.report.stress import stress_words
-    from hardness.runs.stress import Interrupted, stress, to_json, write_stress
+    from hardness.runs.stress import Interrupted, stress, to_dict, write_stress
     from hardness.sweep.resumable import goes_on, resumable
     from hardness.upper import parse_learner
     from hardness.upper.isolated import Foreign
@@ -104,7 +104,7 @@ def stress(
     seed = given_seed(context, to)
     asked = {
         "command": "stress",
-        "ladder": chosen.to_json(),
+        "ladder": chosen.to_dict(),
         "learners": [*names, *beside],
         "seeds": seeds,
         "seed": seed,
@@ -127,13 +127,13 @@ def stress(
                 write_stress(to.out, found, force=to.force)
                 kept = f"; {cut} and are kept in {to.out}{kept}"
             elif found.runs:
-                emit(to, to_json(found), stress_words(found))
+                emit(to, to_dict(found), stress_words(found))
             if isinstance(why, ToolkitError):
                 raise type(why)(f"{why}{kept}") from cut
             raise click.Abort(f"interrupted{kept}" if kept else "") from cut
         if to.out:
             write_stress(to.out, found, force=to.force)
-    emit(to, to_json(found), stress_words(found), write=False)
+    emit(to, to_dict(found), stress_words(found), write=False)
 
 
 def _list(to: SimpleNamespace, name: str | None) -> None:
@@ -143,6 +143,6 @@ def _list(to: SimpleNamespace, name: str | None) -> None:
 
     if name:
         chosen = ladder(name)
-        return emit(to, chosen.to_json(), ladder_words(chosen))
-    data = {"ladders": [one.to_json() for one in LADDERS.values()]}
+        return emit(to, chosen.to_dict(), ladder_words(chosen))
+    data = {"ladders": [one.to_dict() for one in LADDERS.values()]}
     return emit(to, data, ladders_table(tuple(LADDERS.values())))

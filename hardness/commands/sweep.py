@@ -54,7 +54,7 @@ def plan_command(to: SimpleNamespace, file: Path, store: Path | None, yes: bool)
     require_count(found, yes)
     with read(store) if store else nullcontext() as rows:
         made = plan(found, rows.runs() if rows else ())
-    emit(to, made.to_json(), plan_words(made))
+    emit(to, made.to_dict(), plan_words(made))
 
 
 @sweep.command(short_help="Do what a store does not hold yet.")

@@ -34,7 +34,7 @@ class Point:
     rare: dict[str, Any] | None  # the loss with rare prompts, by importance sampling
     distance: float | None  # of the matrix Q_l that is furthest from a multiple of I
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write it as JSON."""
         return {**vars(self), "interval": None if self.interval is None else list(self.interval)}
 
@@ -47,7 +47,7 @@ class Curves:
     seed: int
     points: list[Point]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the numbers as JSON."""
         return {
             "format": 1,
@@ -59,7 +59,7 @@ class Curves:
             "task": self.law.task.tolist(),
             "power": self.law.power,
             "seed": self.seed,
-            "points": [point.to_json() for point in self.points],
+            "points": [point.to_dict() for point in self.points],
         }
 
 
@@ -125,7 +125,7 @@ def _known(name: Name, layers: int, known: Reference) -> Point:
 
 
 def _found(name: Name, trained: Trained) -> Point:
-    data, loss = trained.to_json(), trained.loss
+    data, loss = trained.to_dict(), trained.loss
     return Point(
         name=name,
         layers=len(trained.layers),
@@ -134,6 +134,6 @@ def _found(name: Name, trained: Trained) -> Point:
         interval=loss.interval,
         method=f"L-BFGS, {trained.samples} samples ({trained.best.ended.value}); "
         f"{loss.samples} fresh",
-        rare=trained.rare.to_json(),
+        rare=trained.rare.to_dict(),
         distance=max(data["distance_q"]),
     )

@@ -51,7 +51,7 @@ class Estimate:
         """A confidence interval of 99 %, from the central limit theorem."""
         return self.value - _DEVIATES * self.error, self.value + _DEVIATES * self.error
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write it as JSON."""
         return {**asdict(self), "interval": list(self.interval), "confidence": 0.99}
 
@@ -109,7 +109,7 @@ class Rare:
     share: float  # of one sample in the value: near 1, value is a rough lower bound
     samples: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write it as JSON."""
         return asdict(self)
 

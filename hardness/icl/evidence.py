@@ -46,7 +46,7 @@ class Sampled:
         exact = self.error <= 1e-12 * abs(self.mean)
         return None if exact else (self.mean - value) / self.error
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give all numbers away."""
         return asdict(self)
 

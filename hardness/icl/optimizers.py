@@ -87,7 +87,7 @@ class Optimizers:
             name: [a / b for a, b in zip(first[1], losses, strict=True)] for name, losses in others
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give all numbers; null stands for a loss that overflowed."""
         course = {k: v for k, v in vars(self.course).items() if k != "law"}
         law = self.course.law

@@ -81,7 +81,7 @@ class Optimum:
         floor = self.least + 1e-9 * self.law.power
         return tuple(p for p in self.stationary if p.minimum and p.loss > floor)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give all numbers away, for the figure and for other programs."""
         law = self.law
         return {
@@ -110,7 +110,7 @@ class Optimum:
             "raw": {**asdict(self.raw), "z": self.raw.z(self.least)},
             "curve": [asdict(each) for each in self.curve],
             "rank_one": {"loss": self.rank_one, "margin": self.rank_one_margin},
-            "stationary": [each.to_json() for each in self.stationary],
+            "stationary": [each.to_dict() for each in self.stationary],
             "dips": self.dips,
             "ends": self._ends(),
         }

@@ -93,7 +93,7 @@ class SoftmaxStudy:
     trained: tuple[Trained, ...]
     references: tuple[Reference, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers and words."""
         law = self.law
         return {

@@ -42,7 +42,7 @@ class Stationary:
         """Say whether no direction goes down: a local minimum up to the flat directions."""
         return self.negative == 0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Give all numbers away."""
         return {**asdict(self), "minimum": self.minimum}
 

@@ -70,7 +70,7 @@ class Trained:
         """The trained layers, in the coordinates of the prompts."""
         return self.best.layers
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the numbers as JSON; matrices are whitened."""
         law, best = self.law, self.best
         white = best.layers.whitened(law.sigma)
@@ -90,8 +90,8 @@ class Trained:
             "whiten": self.whiten,
             "seed": self.seed,
             "samples": self.samples,
-            "loss": self.loss.to_json(),
-            "rare": self.rare.to_json(),
+            "loss": self.loss.to_dict(),
+            "rare": self.rare.to_dict(),
             "training_loss": best.loss,
             "reference": None if known is None else {"loss": known.loss, "method": known.method},
             "q": white.q.tolist(),

@@ -62,7 +62,7 @@ class Terms:
         """
         return math.floor(1 / (1 - self.risk))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the terms: rationals as strings."""
         exact = {name: str(getattr(self, name)) for name in ("tau", "risk", "success", "gamma")}
         return {**exact, "vstat": self.vstat}
@@ -71,7 +71,7 @@ class Terms:
     def from_json(data: dict[str, Any]) -> "Terms":
         """Read terms; raises KeyError, TypeError, ValueError or UsageError for what are none.
 
-        >>> Terms.from_json(Terms(tau=Fraction(1, 7)).to_json()).tau
+        >>> Terms.from_json(Terms(tau=Fraction(1, 7)).to_dict()).tau
         Fraction(1, 7)
         """
         return Terms(

@@ -29,7 +29,7 @@ class Code:
     sets: tuple[tuple[int, ...], ...] = ()
     q: int = 0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the evidence as JSON."""
         out: dict[str, Any] = {"kind": self.kind, "overlap": self.t, "size": str(self.size)}
         if self.kind == "listed":

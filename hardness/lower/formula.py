@@ -33,7 +33,7 @@ class LayerCheck:
         """Whether the layer computes the formula to rounding."""
         return self.error <= self.tolerance
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the check."""
         return {
             "members": self.members,

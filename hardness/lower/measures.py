@@ -64,7 +64,7 @@ class Measure:
         """The value in six digits; None where there is no value."""
         return None if self.value is None else decimal(self.value)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the row."""
         return {
             "name": self.name,
@@ -95,12 +95,12 @@ class Measures:
         """Return a measure's value; raises KeyError."""
         return {row.name: row.value for row in self.rows}[name]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write all rows, and the degrees that have weight."""
         return {
             "spec": self.spec,
             "member": None if self.member is None else list(self.member),
-            "measures": [row.to_json() for row in self.rows],
+            "measures": [row.to_dict() for row in self.rows],
             "weights": [
                 {"degree": k, "share": share, "decimal": decimal(share)}
                 for k, share in enumerate(self.weights)

@@ -65,7 +65,7 @@ class Certificate:
             for claim in self.claims
         )
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the file that `hardness check` accepts; its digest guards against damage."""
         body: dict[str, Any] = {
             "format": FORMAT,

@@ -32,7 +32,7 @@ def certify_symmetric(family: Symmetric, terms: Terms) -> Certificate:
         "values": [str(v) for v in family.values],
         "correlations": [text(c) for c in scheme.correlations],
         "eigenvalues": [text(v) for v in scheme.eigenvalues],
-        "code": dimension.code.to_json(),
+        "code": dimension.code.to_dict(),
         "sda": _sda_evidence(bracket),
     }
     claims = [

@@ -47,7 +47,7 @@ class Pair:
         """How far they are apart."""
         return abs(self.sampled - self.certified)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the pair."""
         return {
             "first": list(self.first),
@@ -84,7 +84,7 @@ class Verification:
         stored = self.stored is None or self.stored.agrees
         return not self.disagreements and self.layer.agrees and stored
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the verification as JSON."""
         gram, layer, stored = self.gram, self.layer, self.stored
         return {
@@ -99,8 +99,8 @@ class Verification:
             "radius": gram.radius,
             "largest_deviation": self.worst,
             "disagreements": self.disagreements,
-            "disagreeing_pairs": [pair.to_json() for pair in self.disagreeing],
-            "layer": layer.to_json(),
+            "disagreeing_pairs": [pair.to_dict() for pair in self.disagreeing],
+            "layer": layer.to_dict(),
             "stored_unchecked": self.unchecked,
             "stored": stored
             and {

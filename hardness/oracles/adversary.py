@@ -229,7 +229,7 @@ class CertificateAdversary(_Book):
                 answer = float(signal)  # the last one: it is the truth
             else:
                 self._out.add(places)
-        self._note(query.to_json(), answer, before, self.alive)
+        self._note(query.to_dict(), answer, before, self.alive)
         return answer
 
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -259,6 +259,6 @@ def _require(query: Any, family: Coded) -> None:
 
 def _written(query: Any, means: NDArray[np.float64], reference: float) -> dict[str, Any]:
     """A query for the transcript: by what it is, or else by its means, also without a member."""
-    if isinstance(query, FactorQuery) and hasattr(query, "to_json"):
-        return dict(query.to_json())
+    if isinstance(query, FactorQuery) and hasattr(query, "to_dict"):
+        return dict(query.to_dict())
     return {"kind": "given", "means": array("d", means), "reference": reference}

@@ -75,7 +75,7 @@ class Character:
         """Evaluate factor chi_T(z) on packed z (n, words), z_0 = -1 among them: (n,)."""
         return factor * character(z, self.subset)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the query for a transcript."""
         return {"kind": "character", "subset": list(self.subset)}
 
@@ -108,7 +108,7 @@ class Pool:
             total += character(z, subset)
         return factor * np.sign(total)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the query for a transcript."""
         return {"kind": "pool", "sets": [list(s) for s in self.sets]}
 

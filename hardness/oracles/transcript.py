@@ -32,7 +32,7 @@ class Transcript:
     entries: tuple[Entry, ...]
     secret: Secret
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the file that `hardness check` plays again; its digest guards against damage."""
         body: dict[str, Any] = {
             "format": FORMAT,

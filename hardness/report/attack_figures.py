@@ -38,7 +38,7 @@ def of_attacks(comparison: Comparison) -> Data:
         measured.setdefault(short_name(comparison, cell.learner), []).append(entry)
     estimated: dict[str, list[float | None]] = {}
     for i, spec in enumerate(comparison.specs):
-        for name, found in estimate(parse_stored(spec)).to_json()["estimates"].items():
+        for name, found in estimate(parse_stored(spec)).to_dict()["estimates"].items():
             estimated.setdefault(name, [None] * len(comparison.specs))[i] = found["bits"]
     return {
         "spec": comparison.spec,

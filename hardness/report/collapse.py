@@ -193,7 +193,7 @@ def _counted(task: tuple[Dense, int]) -> Data:
     ratio = _TRIED_NOISE if family.noise else 1.2
     (_, fit), boolean = next(_fits(family, seed, (ratio,))), family.tokens == "boolean"
     floor = noise_floor(fit)
-    return heads(tensor(fit.solution), _TRIED, boolean=boolean, floor=floor, seed=seed).to_json()
+    return heads(tensor(fit.solution), _TRIED, boolean=boolean, floor=floor, seed=seed).to_dict()
 
 
 def draw_heads(figure: Any, data: Data) -> None:

@@ -54,7 +54,7 @@ def demo(
     _require_own(out, force)
     terms = Terms()
     certificate = certify(parse(CERTIFIED), terms)
-    checked = check(certificate.to_json())
+    checked = check(certificate.to_dict())
     verification = verify(parse(VERIFIED), members=200, samples=100_000, seed=seed)
     verification.require()
     try:
@@ -73,7 +73,7 @@ def demo(
     except Cut as cut:  # the demo is whole or not there
         raise cut.__cause__ or cut from None
     write_results(out, comparison, str(out), force=True)
-    write_json(out / "certificate.json", certificate.to_json(), force=True)
+    write_json(out / "certificate.json", certificate.to_dict(), force=True)
     return Demo(
         certificate=certificate,
         checked=checked,

@@ -53,7 +53,7 @@ def descent_words(study: DescentStudy) -> str:
 def descent_numbers(family: Family) -> Data:
     """Study the strongest model on a family, and on it in fewer dimensions: up to d = 13."""
     studies = descent_sizes(family)
-    return {"study": studies[-1].to_json(), "sizes": [s.to_json() for s in studies]}
+    return {"study": studies[-1].to_dict(), "sizes": [s.to_dict() for s in studies]}
 
 
 def draw_descent(figure: Any, data: Data) -> None:

@@ -17,7 +17,7 @@ def named_words(certificate: Certificate) -> str:
 
     The sentences are those of the checker: nothing is printed that it does not accept.
     """
-    statements = check(certificate.to_json()).statements
+    statements = check(certificate.to_dict()).statements
     pairs = list(zip(certificate.claims, statements, strict=True))
     common = set.intersection(*(set(one.assumptions) for one in certificate.claims))
     lines = [certificate.spec]

@@ -87,7 +87,7 @@ def _grams(plan: Plan) -> str:
 
 
 def _left_out(plan: Plan) -> str:
-    rows = plan.to_json()["left_out"]
+    rows = plan.to_dict()["left_out"]
     lines = []
     for row in rows[:_SHOWN]:
         more = f" (and {row['reasons'] - 1} more reasons)" if row["reasons"] > 1 else ""

@@ -60,7 +60,7 @@ class AttackResult:
         """The largest memory of a process that ran it."""
         return max(r.usage.peak_bytes for r in self.runs)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the attack as JSON."""
         return {
             "spec": self.spec,
@@ -72,7 +72,7 @@ class AttackResult:
             "median_seconds": self.seconds,
             "median_examples": self.examples,
             "peak_bytes": self.peak_bytes,
-            "runs": [r.to_json() for r in self.runs],
+            "runs": [r.to_dict() for r in self.runs],
         }
 
 

@@ -78,7 +78,7 @@ class Certifier:
         except ToolkitError as error:
             return f"no bound is claimed: {error}"
         for other, stored in self._stored.get(spec, []):
-            if other == terms and stored != made.to_json():
+            if other == terms and stored != made.to_dict():
                 raise DamagedFile(
                     f"the certificate of {spec[:200]} is not that of its spec: it was changed, or "
                     "made by another version of this package"

@@ -46,7 +46,7 @@ compact = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=Tru
 
 def record_of(run: Run) -> Record:
     """Lay out the JSON of a run in columns: plain values, and JSON as text where one has parts."""
-    data = run.to_json()
+    data = run.to_dict()
     family, parameters = named(run.spec)
     learner_name, learner_parameters = named(run.learner)
     low, high = data["risk_interval"] or (None, None)

@@ -63,7 +63,7 @@ class Comparison:
         """Canonical names of the learners, in the order asked."""
         return list(self.canonical) or [learner_spec(parse_learner(one)) for one in self.learners]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, with fitted growth and learners compared in pairs."""
         return {
             "format": FORMAT,
@@ -73,13 +73,13 @@ class Comparison:
             "specs": list(self.specs),
             "learners": list(self.learners),
             "seeds": self.seeds,
-            "terms": self.terms.to_json(),
+            "terms": self.terms.to_dict(),
             "command": self.command,
             "budget": self.budget and asdict(self.budget),
-            "certificates": [c.to_json() for c in self.certificates],
-            "runs": [r.to_json() for r in self.runs],
-            "scaling": scaling(self).to_json(),
-            "paired": [one.to_json() for one in paired(self.runs)],
+            "certificates": [c.to_dict() for c in self.certificates],
+            "runs": [r.to_dict() for r in self.runs],
+            "scaling": scaling(self).to_dict(),
+            "paired": [one.to_dict() for one in paired(self.runs)],
         }
 
 
@@ -246,7 +246,7 @@ def _finished(planned: Comparison, done: dict[int, Run]) -> Comparison:
 
 def write_comparison(path: Path, comparison: Comparison, force: bool = False) -> None:
     """Write a comparison; raises AlreadyExists."""
-    write_json(path, comparison.to_json(), force=force)
+    write_json(path, comparison.to_dict(), force=force)
 
 
 class _Written(msgspec.Struct, frozen=True):
@@ -309,7 +309,7 @@ def _comparison(written: _Written) -> Comparison:
 
 def _inconsistency(found: Comparison, written: _Written) -> str | None:
     """Say why the parts of a comparison that was read do not belong together."""
-    if [c.to_json() for c in found.certificates] != written.certificates:
+    if [c.to_dict() for c in found.certificates] != written.certificates:
         return (
             "its certificates are not those that this version makes of its specs: it was changed, "
             "or an earlier version wrote it, and `compare` has to be run again"
@@ -334,7 +334,7 @@ def _inconsistency(found: Comparison, written: _Written) -> str | None:
         if reason:
             return reason
     if written.scaling is not msgspec.UNSET:
-        grown = difference(written.scaling, scaling(found).to_json(), _ROUNDING, _ROUNDING)
+        grown = difference(written.scaling, scaling(found).to_dict(), _ROUNDING, _ROUNDING)
         if grown:
             return f"its fitted growth is not that of its runs: {grown}"
     if written.paired is not msgspec.UNSET:

@@ -60,7 +60,7 @@ class Conformance:
             if one.level == "failure":
                 raise ToolkitError(f"{self.learner}: {one.check}: {one.found}")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the findings as JSON."""
         found = {"conforms": self.conforms, "findings": [vars(one) for one in self.findings]}
         return vars(self) | found

@@ -94,7 +94,7 @@ class DescentStudy:
         above = [p.steps for p in self.points if p.interval[0] > self.success]
         return (below[-1], above[0]) if below and above else None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the study as JSON."""
         return {
             "spec": self.spec,

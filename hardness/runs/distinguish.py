@@ -73,7 +73,7 @@ class Play:
     outcome: str | None  # None for a learner that ran to its end
     usage: Usage
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the trial as JSON."""
         return {
             "world": self.world,
@@ -154,7 +154,7 @@ class Distinction:
             return None
         return sum(v * n for v, n in pairs) / sum(n for _, n in pairs)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write it as JSON; the field names are a contract."""
         usages = [play.usage for play in self.plays]
         return {
@@ -180,7 +180,7 @@ class Distinction:
                 "seconds": sum(u.seconds for u in usages),
                 "peak_bytes": max(u.peak_bytes for u in usages),
             },
-            "plays": [play.to_json() for play in self.plays],
+            "plays": [play.to_dict() for play in self.plays],
         }
 
 

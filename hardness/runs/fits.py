@@ -50,7 +50,7 @@ class Fit:
     beside: str | None
     certified_exponent: float | None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the fit as JSON, with its verdict and what that rests on."""
         grown = self.growth
         said = grown and asdict(grown) | {"verdict": grown.verdict, "reason": grown.reason}
@@ -93,9 +93,9 @@ class Scaling:
     fits: tuple[Fit, ...]
     certified: tuple[Certified, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write it as JSON: values as in the comparison, factors as exact rationals."""
-        fits = [fit.to_json() for fit in self.fits]
+        fits = [fit.to_dict() for fit in self.fits]
         said = {"confidence": CONFIDENCE, "fits": fits, "certified": self.certified}
         found: dict[str, Any] = to_builtins(said, enc_hook=plain)  # of a Fraction
         return found

@@ -53,11 +53,11 @@ class Game:
     bound: int | None
     drawn: bool
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the run, and the game in a few numbers."""
         left = self.transcript.entries[-1].alive if self.transcript.entries else None
         return {
-            **self.run.to_json(),
+            **self.run.to_dict(),
             "adversary": {
                 "mode": self.transcript.mode,
                 "members": str(self.transcript.members),

@@ -61,7 +61,7 @@ class Map:
         """Return the curve of a name; raises KeyError."""
         return {curve.name: curve for curve in self.curves}[name]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the map as JSON; the field names are a contract."""
         return {
             "format": FORMAT,
@@ -70,8 +70,8 @@ class Map:
             "members": str(NOISY_PARITIES.need(parse_stored(self.spec)).size),
             "success": str(self.success),
             "rates": asdict(self.rates),
-            "curves": [curve.to_json() for curve in self.curves],
-            "runs": [run.to_json() for run in self.runs],
+            "curves": [curve.to_dict() for curve in self.curves],
+            "runs": [run.to_dict() for run in self.runs],
             "left_out": self.left_out,
             "seeds": self.seeds,
             "first_seed": self.first_seed,
@@ -145,7 +145,7 @@ def read_map(path: Path) -> Map:
     require_format(data, FORMAT, path)
     with damage(path):
         found = _read(convert(data, _MapJSON))
-        again = found.to_json()
+        again = found.to_dict()
         said = {name: data[name] for name in ("members", "curves")}
     where = difference(said, {name: again[name] for name in said}, _NEAR)
     if where:

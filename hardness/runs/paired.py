@@ -60,7 +60,7 @@ class Paired:
             return "cannot tell"
         return self.first if self.first_only > self.second_only else self.second
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write it as JSON."""
         return {**asdict(self), "verdict": self.verdict}
 
@@ -160,7 +160,7 @@ def contradiction(stored: Any, found: Sequence[Paired]) -> str | None:
 
     Those hang on numpy's stream of random numbers, which may be another one in its next version.
     """
-    again = [one.to_json() for one in found]
+    again = [one.to_dict() for one in found]
     if isinstance(stored, list) and all(isinstance(one, dict) for one in stored):
         stored = [{**one, "risk_interval": None} for one in stored]
     return difference(

@@ -89,7 +89,7 @@ class PairTest:
         """Measured over predicted."""
         return self.advantage / self.predicted
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, rationals as text; the field names are a contract."""
         return {
             "spec": self.spec,

@@ -69,7 +69,7 @@ class Curve:
         """The mark of the fewest seconds; of those with as many, of the fewest examples."""
         return min(self.marks, key=lambda m: (m.seconds or 0.0, m.examples))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the curve as JSON."""
         return vars(self) | {"marks": [[m.examples, m.seconds, m.note] for m in self.marks]}
 

@@ -138,7 +138,7 @@ class Run:
         """Whether it ends the same on any machine, times and memory apart."""
         return self.bound in ("none", "examples", "queries")
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the run as JSON; the field names are a contract."""
         return {
             "spec": self.spec,

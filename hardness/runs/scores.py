@@ -56,7 +56,7 @@ class Scores(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     registered: dict[str, str] | None
     entries: tuple[Entry, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the scores as JSON; they come out the same whenever they are computed."""
         data: dict[str, Any] = to_builtins(self)
         return data
@@ -161,7 +161,7 @@ def read_scores(path: Path) -> Scores:
 def require_same(found: Scores, earlier: Scores, path: Path) -> None:
     """Refuse earlier scores that differ from those found now; raises Refuted, naming where."""
     near = 10**-_DECIMALS
-    where = difference(earlier.to_json(), found.to_json(), near, absolute=near)
+    where = difference(earlier.to_dict(), found.to_dict(), near, absolute=near)
     if where:
         raise Refuted(f"{path} does not hold: scored again, {where}")
 

@@ -55,7 +55,7 @@ class Spectra:
     known: Learned
     attempt: Attempt | None = None
 
-    def to_json(self, top: int) -> dict[str, Any]:
+    def to_dict(self, top: int) -> dict[str, Any]:
         """Write what the terminal shows and the influences; the field names are a contract."""
         target = {
             **_described(self.target, top),
@@ -80,7 +80,7 @@ class Spectra:
                 "surplus": self.attempt.surplus,
             }
             out["learned"] = _compared(self.attempt.learned)
-            out["run"] = self.attempt.run.to_json()
+            out["run"] = self.attempt.run.to_dict()
         return out
 
 

@@ -122,7 +122,7 @@ class Trials:
         solved = self.solved
         return [t for t in self.trials if t not in solved]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write what follows from the trials, without the runs themselves."""
         return {
             "spec": self.spec,
@@ -172,7 +172,7 @@ class Climb:
         found = Trials(spec=first.spec, budget=first.budget, trials=tuple(trials))
         return replace(self, rungs=(*self.rungs, found))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the summary of a climb."""
         return {
             "learner": self.learner,
@@ -181,7 +181,7 @@ class Climb:
             "held": self.held,
             "touched": self.touched,
             "unsupported": self.unsupported,
-            "rungs": [t.to_json() for t in self.rungs],
+            "rungs": [t.to_dict() for t in self.rungs],
         }
 
 
@@ -462,11 +462,11 @@ def _refusal(planned: Planned, error: ToolkitError) -> Refusal:
 # The file.
 
 
-def to_json(found: Stress) -> dict[str, Any]:
+def to_dict(found: Stress) -> dict[str, Any]:
     """Write a stress test as JSON."""
     return {
         "format": FORMAT,
-        "ladder": found.ladder.to_json(),
+        "ladder": found.ladder.to_dict(),
         "seeds": found.seeds,
         "base_seed": found.base_seed,
         "seed_source": _DRAWN if found.drawn else _GIVEN,
@@ -475,17 +475,17 @@ def to_json(found: Stress) -> dict[str, Any]:
         "passes_to_hold": needed(found.seeds),
         "confidence": None if found.confidence is None else str(found.confidence),
         "terms": {n: str(getattr(TERMS, n)) for n in ("tau", "risk", "success")},
-        "learners": [climb.to_json() for climb in found.climbs],
+        "learners": [climb.to_dict() for climb in found.climbs],
         "certificates": [_certified(one) for one in found.certified],
-        "runs": [run.to_json() for run in found.runs],
+        "runs": [run.to_dict() for run in found.runs],
         "not_run": [asdict(one) for one in found.refusals],
-        "paired": [one.to_json() for one in found.paired],
+        "paired": [one.to_dict() for one in found.paired],
     }
 
 
 def write_stress(path: Path, found: Stress, force: bool = False) -> None:
     """Write a stress test; raises AlreadyExists."""
-    write_json(path, to_json(found), force=force)
+    write_json(path, to_dict(found), force=force)
 
 
 def read_stress(path: Path) -> Stress:
@@ -498,7 +498,7 @@ def read_stress(path: Path) -> Stress:
     require_format(data, FORMAT, path)
     try:
         found = _parsed(data)
-        again = to_json(found)
+        again = to_dict(found)
         if found.ladder.name in LADDERS:  # its words may be others by now
             for ours, theirs in [
                 (again["ladder"], data["ladder"]),

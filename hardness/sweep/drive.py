@@ -266,7 +266,7 @@ class Driver:
         """Hand over what there is room for; return whether there was anything."""
         any_sent = False
         while self._room and (tasks := self._several()):
-            payloads = [json.dumps({"kind": t.job.kind, **t.job.to_json()}) for t in tasks]
+            payloads = [json.dumps({"kind": t.job.kind, **t.job.to_dict()}) for t in tasks]
             future = self._engine.submit(payloads, self._limits)
             self._flying += 1
             future.add_done_callback(partial(self._ended, tasks, payloads))
@@ -377,7 +377,7 @@ class Driver:
                     "seeds": group.seeds,
                     "base_seed": self._row.base_seeds[group.title],
                     "climbs": [
-                        _timeless(self._climbs[group.title, name].to_json())
+                        _timeless(self._climbs[group.title, name].to_dict())
                         for name in group.learners
                     ],
                 },
@@ -422,7 +422,7 @@ def _hard_limits(limits: Limits, engine: Engine) -> Limits:
 def _certificate_row(job: CertificateJob, finished: Finished) -> CertificateRow | None:
     if finished.result is None:
         return None
-    terms = job.terms.to_json()
+    terms = job.terms.to_dict()
     return CertificateRow(key=job.key, spec=job.spec, terms=terms, certificate=finished.result)
 
 

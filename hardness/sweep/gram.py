@@ -57,15 +57,15 @@ class _Sampled:
     @property
     def key(self) -> str:
         """The content key."""
-        return content_key(self.kind, self.to_json())
+        return content_key(self.kind, self.to_dict())
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write all that the result depends on."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
-        """Read what `to_json` wrote."""
+        """Read what `to_dict` wrote."""
         return cls(**data)
 
     @property
@@ -102,7 +102,7 @@ class LayerPart(_Sampled, Job):
         """Compare: {"content": base64 of JSON}."""
         family = self.grams.family
         found = check_layer(family, self.chosen, fresh(family, self.seed), self.samples)
-        return _content(json.dumps(found.to_json(), sort_keys=True).encode())
+        return _content(json.dumps(found.to_dict(), sort_keys=True).encode())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,7 +251,7 @@ class GramCut(_Sampled):
             "radius": radius,
             "largest_deviation": found.worst,
             "disagreements": found.disagreements,
-            "disagreeing_pairs": [pair.to_json() for pair in found.pairs],
+            "disagreeing_pairs": [pair.to_dict() for pair in found.pairs],
             "layer": layer,
             "seed": self.seed,
             "strips": list(self.strips),

@@ -58,10 +58,10 @@ class Job(ABC):
     @property
     def key(self) -> str:
         """The content key of the job: 32 hexadecimal digits."""
-        return content_key(self.kind, self.to_json())
+        return content_key(self.kind, self.to_dict())
 
     @abstractmethod
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the job; `read_job` reads it."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ def read_job(data: dict[str, Any]) -> Job:
     """Read a job with its kind, {"kind": ..., ...}; raises KeyError for an unknown kind.
 
     >>> job = CertificateJob(spec="parity:d=8,m=2,noise=0,rho=2", terms=Terms(), revision=1)
-    >>> read_job({"kind": job.kind, **job.to_json()}) == job
+    >>> read_job({"kind": job.kind, **job.to_dict()}) == job
     True
     """
     given = dict(data)
@@ -111,7 +111,7 @@ class RunJob(Job):
         """The learner."""
         return self.learner
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the job."""
         return {
             "spec": self.spec,
@@ -166,7 +166,7 @@ class RunJob(Job):
         said = (done.details.get("sha256"), done.details.get("package"), None)
         if self.origin and any(said) and self.origin not in said:
             raise ToolkitError(f"{self.learner} is not the one that the sweep was planned with")
-        return done.to_json()
+        return done.to_dict()
 
 
 def run_job(
@@ -205,7 +205,7 @@ def key_by_seed(job: RunJob) -> Callable[[int], str]:
     >>> key_by_seed(replace(one, seed=0))(7) == one.key
     True
     """
-    text = _content(job.kind, replace(job, seed=0).to_json())
+    text = _content(job.kind, replace(job, seed=0).to_dict())
     before, after = text.split(_SEED)
     start, end = hashlib.sha256((before + _SEED[:-2]).encode()), ("," + after).encode()
 
@@ -247,9 +247,9 @@ class CertificateJob(Job):
     revision: int  # of the family
     file: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the job."""
-        data = {"spec": self.spec, "terms": self.terms.to_json(), "revision": self.revision}
+        data = {"spec": self.spec, "terms": self.terms.to_dict(), "revision": self.revision}
         return data | ({"file": self.file} if self.file else {})
 
     @staticmethod
@@ -261,7 +261,7 @@ class CertificateJob(Job):
         """Certify: a certificate as JSON; raises ToolkitError for another file of the family."""
         family = parse_stored(self.spec)
         _require_planned(family, self.file)
-        return certify(family, self.terms).to_json()
+        return certify(family, self.terms).to_dict()
 
 
 def _require_planned(family: Family, sha256: str | None) -> None:

@@ -65,7 +65,7 @@ class Plan:
         grams = sum(4 * gram.members**2 for gram in self.sweep.grams)
         return _RUN_BYTES * self.sweep.count + _CERTIFICATE_BYTES * self.certificates + grams
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the plan; seconds that nothing bounds are null."""
         asked = ("spec", "members", "samples", "confidence", "seed")
         return {

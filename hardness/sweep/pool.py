@@ -96,7 +96,7 @@ Batch = Future[list[Finished]]
 
 
 def key_of(payload: str) -> str:
-    """Return the content key of the job of a payload, {"kind": ..., **job.to_json()} as text."""
+    """Return the content key of the job of a payload, {"kind": ..., **job.to_dict()} as text."""
     given = json.loads(payload)
     return content_key(given.pop("kind"), given)
 
@@ -181,7 +181,7 @@ class Worker:
     ) -> Finished:
         """Do the job of a payload, again where its process ended; raises Aborted once `stopped`.
 
-        payload: {"kind": ..., **job.to_json()} as text.
+        payload: {"kind": ..., **job.to_dict()} as text.
         """
         key = key_of(payload)
         for attempt in range(1, limits.retries + 2):
@@ -356,7 +356,7 @@ class Engine:
     def submit(self, payloads: Sequence[str], limits: Limits) -> Batch:
         """Hand over jobs as one task; `collect` takes its future. Raises ToolkitError.
 
-        payloads: {"kind": ..., **job.to_json()} as texts.
+        payloads: {"kind": ..., **job.to_dict()} as texts.
         """
         try:
             return self.executor.submit(self._work, payloads, limits)

@@ -112,7 +112,7 @@ class Resumable:
 
 
 def _payload(job: RunJob) -> str:
-    return json.dumps({"kind": job.kind, **job.to_json()})
+    return json.dumps({"kind": job.kind, **job.to_dict()})
 
 
 @contextmanager

@@ -50,7 +50,7 @@ class HeadCount:
             return None
         return self.residuals[self.elbow - 1] / max(self.residuals[self.elbow], _EXACT)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write as JSON."""
         return {
             "residuals": list(self.residuals),

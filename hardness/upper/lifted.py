@@ -98,7 +98,7 @@ class Lifted:
             "unexplained": fit.unexplained,
         }
         if self.heads:
-            details["head_count"] = self._count(fit, features, boolean, rng).to_json()
+            details["head_count"] = self._count(fit, features, boolean, rng).to_dict()
         return Hypothesis(
             predict=lambda x: family.known(x) + predict(features, fit.solution, x),
             outcome=outcome,

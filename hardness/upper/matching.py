@@ -26,7 +26,7 @@ class Matching:
     w: tuple[float | None, ...]
     spare: tuple[int, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the matching as JSON."""
         return {
             "heads": list(self.heads),
@@ -61,7 +61,7 @@ def match(found: AttentionLayer, truth: AttentionLayer) -> Matching:
 
 def matched(found: AttentionLayer) -> Callable[[AttentionLayer], dict[str, Any]]:
     """Make what a hypothesis is compared with the true layer by."""
-    return lambda truth: match(found, truth).to_json()
+    return lambda truth: match(found, truth).to_dict()
 
 
 def distances(found: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:

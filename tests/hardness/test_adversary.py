@@ -120,7 +120,7 @@ def test_at_the_end_some_member_fits_every_answer(spec, kind, data):
     assert len(left) == oracle.alive >= 1
     secret = oracle.draw(np.random.default_rng(data.draw(st.integers(0, 99))))
     assert secret in left
-    written = json.loads(json.dumps(oracle.transcript(secret).to_json()))
+    written = json.loads(json.dumps(oracle.transcript(secret).to_dict()))
     assert any(str(list(secret)) in s for s in check(written).statements)
 
 
@@ -164,7 +164,7 @@ def test_learners_against_the_adversary(learner, strategy):
     assert game.run.secret_recovered
     assert game.transcript.entries[-1].alive == 1
     assert game.run.usage.queries >= game.bound
-    check(json.loads(json.dumps(game.transcript.to_json())))
+    check(json.loads(json.dumps(game.transcript.to_dict())))
 
 
 def test_asking_each_parity_in_turn_takes_all_but_one_and_pools_far_fewer():
@@ -189,7 +189,7 @@ def test_a_cut_game_leaves_many_members_and_a_guess_is_rarely_right():
     assert game.transcript.entries[-1].alive == family.size - 30
     assert game.run.outcome is Outcome.QUERIES_SPENT
     assert game.run.risk.value == 1.0
-    statements = check(json.loads(json.dumps(game.transcript.to_json()))).statements
+    statements = check(json.loads(json.dumps(game.transcript.to_dict()))).statements
     assert statements[0].startswith("certificate adversary: 30 queries")
 
 
@@ -215,7 +215,7 @@ def test_without_following_members_it_does_not_contradict_itself_either(data):
     assert len(left) == oracle.alive
     secret = oracle.draw(np.random.default_rng(0))
     assert secret in left
-    check(json.loads(json.dumps(oracle.transcript(secret).to_json())))
+    check(json.loads(json.dumps(oracle.transcript(secret).to_dict())))
 
 
 DRAWS = """
@@ -235,7 +235,7 @@ def test_a_learner_of_ones_own_draws_nothing_from_the_adversary(tmp_path):
 
 def played():
     game = play(parse_learner("pooled"), parse("parity:d=8,m=2"), Budget(queries=6))
-    return json.loads(json.dumps(game.transcript.to_json()))
+    return json.loads(json.dumps(game.transcript.to_dict()))
 
 
 def test_any_digit_of_a_transcript_changed_is_refused():
@@ -352,7 +352,7 @@ def test_where_no_query_tells_anything_the_words_say_so():
     oracle = ReferenceAdversary(family, Fraction(12, 100), Meter(Budget()), Fraction(1))
     oracle.ask(Character(subset=(1, 2)))
     assert oracle.alive == family.size
-    written = oracle.transcript((1, 2)).to_json()
+    written = oracle.transcript((1, 2)).to_dict()
     assert (
         check(json.loads(json.dumps(written))).statements[-1].startswith("a query can rule out no")
     )

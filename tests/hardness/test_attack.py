@@ -73,7 +73,7 @@ def test_costs_are_medians_and_the_largest_memory(one):
         peak_bytes=(7, 9, 8, 1),
     )
     assert (found.seconds, found.examples, found.peak_bytes) == (4.0, 30, 9)
-    data = found.to_json()
+    data = found.to_dict()
     assert (data["median_seconds"], data["median_examples"], data["peak_bytes"]) == (4.0, 30, 9)
     assert (data["recovered"], data["judged"], len(data["runs"])) == (2, 4, 4)
     assert data["success_interval"] == list(found.interval)

@@ -32,7 +32,7 @@ def test_levenberg_finds_random_layers_and_all_their_heads(spec):
     assert sorted(truth["heads"]) == list(range(parse(spec).m))
     assert max(truth["theta_errors"] + truth["w_errors"]) < 1e-9
     assert truth["spare"] == []
-    assert Run.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert Run.from_json(json.loads(json.dumps(found.to_dict()))) == found
     assert "paired; largest relative errors: Theta" in run_words(found)
 
 
@@ -70,7 +70,7 @@ def test_budgets_are_kept(learner, spec, budget, outcome):
 def test_levenberg_learns_nothing_of_a_parity_on_four_bits():
     found = learn("levenberg:restarts=2,steps=30", "parity:d=10,m=4")
     assert found.outcome is Outcome.LEARNED_NOTHING
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_linear_is_least_squares_on_the_token_and_the_sum():

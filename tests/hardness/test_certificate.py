@@ -24,7 +24,7 @@ def sealed(data):
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_certificates_are_accepted(spec):
-    data = json.loads(json.dumps(certify(parse(spec)).to_json()))
+    data = json.loads(json.dumps(certify(parse(spec)).to_dict()))
     assert len(check(data).statements) == 5
 
 
@@ -40,11 +40,11 @@ def test_certificates_are_accepted(spec):
 def test_any_terms_are_accepted(d, data, noise, tau, risk, success):
     family = Parity(d=d, m=data.draw(st.integers(1, min(d - 1, 12))), noise=noise)
     goal = Terms(tau=tau, vstat=data.draw(st.integers(1, 10**5)), risk=risk, success=success)
-    check(certify(family, goal).to_json())
+    check(certify(family, goal).to_dict())
 
 
 def test_any_single_digit_changed_is_refused():
-    text = json.dumps(certify(parse("parity:d=12,m=4,noise=0.2")).to_json())
+    text = json.dumps(certify(parse("parity:d=12,m=4,noise=0.2")).to_dict())
     for place in [m.start() for m in re.finditer(r"\d", text)]:
         digit = text[place]
         changed = text[:place] + str((int(digit) + 1) % 10) + text[place + 1 :]
@@ -54,7 +54,7 @@ def test_any_single_digit_changed_is_refused():
 
 @pytest.mark.parametrize("spec", ["parity:d=12,m=4,noise=0.2", "parity:d=12,m=5"])
 def test_any_digit_of_value_or_evidence_is_refused_even_with_a_fitting_digest(spec):
-    data = certify(parse(spec)).to_json()
+    data = certify(parse(spec)).to_dict()
     parts = {"evidence": json.dumps(data["evidence"])}
     for i, claim in enumerate(data["claims"]):
         parts[f"claim {i}"] = json.dumps(claim["value"])
@@ -118,7 +118,7 @@ def test_any_digit_of_value_or_evidence_is_refused_even_with_a_fitting_digest(sp
     ],
 )
 def test_a_forged_certificate_is_refused(change):
-    data = json.loads(json.dumps(certify(parse("parity:d=12,m=4,noise=0.2")).to_json()))
+    data = json.loads(json.dumps(certify(parse("parity:d=12,m=4,noise=0.2")).to_dict()))
     change(data)
     with pytest.raises(Refuted) as found:
         check(sealed(data))
@@ -136,12 +136,12 @@ def test_heads_that_leak_are_refused(monkeypatch):
     moved = (replace(right[0], u=right[0].u * 2), *right[1:])
     monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: moved)
     with pytest.raises(Refuted, match="do not compute"):
-        check(certify(parse("parity:d=12,m=4")).to_json())
+        check(certify(parse("parity:d=12,m=4")).to_dict())
 
 
 def test_long_rationals_are_accepted_as_they_are_made():
     noise = f"{10**36 + 7}/{10**37 + 9}"
-    check(certify(parse(f"parity:d=12,m=3,noise={noise}")).to_json())
+    check(certify(parse(f"parity:d=12,m=3,noise={noise}")).to_dict())
 
 
 def test_what_is_no_certificate_is_called_so():
@@ -151,7 +151,7 @@ def test_what_is_no_certificate_is_called_so():
     with pytest.raises(DamagedFile, match="this version"):
         check(
             sealed(
-                {**certify(parse("parity:d=8,m=3")).to_json(), "format": "hardness-certificate/9"}
+                {**certify(parse("parity:d=8,m=3")).to_dict(), "format": "hardness-certificate/9"}
             )
         )
 

@@ -25,7 +25,7 @@ def genuine(spec, named):
     """A certificate that is accepted."""
     family = parse(spec)
     made = certify_named(family, [Kernel()]) if named else certify(family)
-    text = json.dumps(made.to_json())
+    text = json.dumps(made.to_dict())
     assert check(sealed(json.loads(text))).spec == family.spec
     return text
 
@@ -89,7 +89,7 @@ def test_a_spec_that_certify_refuses_is_refused(spec, old, new, named):
 
 @pytest.mark.parametrize("spec", [None, 7, ["parity:d=8,m=3"], {}, "", "x" * 9999, "nice:m=1"])
 def test_what_is_no_spec_is_refused(spec):
-    data = certify(parse("parity:d=8,m=3")).to_json()
+    data = certify(parse("parity:d=8,m=3")).to_dict()
     with pytest.raises(Refuted):
         check(sealed({**data, "spec": spec}))
 
@@ -105,7 +105,7 @@ def test_what_is_no_spec_is_refused(spec):
 def test_a_family_of_which_nothing_is_certified_is_refused_for_the_same_reason(spec):
     with pytest.raises(UsageError) as said:
         certify(parse(spec))
-    data = certify(parse(LWR)).to_json()
+    data = certify(parse(LWR)).to_dict()
     with pytest.raises(Refuted) as refused:
         check(sealed({**data, "spec": parse(spec).spec}))
     assert str(refused.value).partition("family: ")[2] == str(said.value).partition("given: ")[2]
@@ -126,7 +126,7 @@ def test_a_family_of_which_nothing_is_certified_is_refused_for_the_same_reason(s
     ],
 )
 def test_parameters_are_those_that_certify_takes_written_in_one_way(spec, name, parameter, value):
-    data = certify(parse(spec)).to_json()
+    data = certify(parse(spec)).to_dict()
     claim = next(c for c in data["claims"] if c["quantity"] == name)
     (claim if parameter is None else claim["parameters"])[parameter or "value"] = value
     with pytest.raises(Refuted, match=r"it must be|lowest terms|is not an integer or a rational"):
@@ -134,7 +134,7 @@ def test_parameters_are_those_that_certify_takes_written_in_one_way(spec, name, 
 
 
 def test_a_refusal_is_one_line_whatever_it_quotes():
-    data = certify(parse("parity:d=8,m=3")).to_json()
+    data = certify(parse("parity:d=8,m=3")).to_dict()
     for place, text in (("quantity", "a\nb" * 999), ("value", "1\x1b[2K"), ("source", "\n")):
         other = json.loads(json.dumps(data))
         other["claims"][0][place] = text
@@ -155,7 +155,7 @@ def test_a_refusal_is_one_line_whatever_it_quotes():
     ],
 )
 def test_a_file_that_could_be_read_in_two_ways_is_not_checked(hardness, old, new):
-    text = json.dumps(certify(parse("parity:d=8,m=3")).to_json())
+    text = json.dumps(certify(parse("parity:d=8,m=3")).to_dict())
     Path("c.json").write_text(text)
     assert hardness("check", "c.json").code == 0
     assert old in text
@@ -167,6 +167,6 @@ def test_a_file_that_could_be_read_in_two_ways_is_not_checked(hardness, old, new
 
 
 def test_the_verdict_of_json_says_what_is_given(hardness):
-    Path("c.json").write_text(json.dumps(certify(parse("parity:d=8,m=3")).to_json()))
+    Path("c.json").write_text(json.dumps(certify(parse("parity:d=8,m=3")).to_dict()))
     found = json.loads(hardness("check", "c.json", "--json").out)
     assert (found["accepted"], found["assumed"]) == (True, None)

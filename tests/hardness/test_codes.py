@@ -184,7 +184,7 @@ def test_a_code_of_polynomials_is_used_where_it_is_the_largest():
 
 @pytest.mark.parametrize("spec", ["profile:g=majority,d=40001,m=2", "profile:g=h**2,d=200001,m=5"])
 def test_many_disjoint_sets_are_not_listed_and_check(spec):
-    made = certify(parse(spec)).to_json()
+    made = certify(parse(spec)).to_dict()
     assert made["evidence"]["code"]["kind"] == "disjoint"
     assert any("SQ-DIM" in s for s in check(made).statements)
     forged = copy.deepcopy(made)

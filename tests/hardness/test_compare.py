@@ -57,7 +57,7 @@ def test_results_read_back(small, tmp_path):
     ],
 )
 def test_damaged_results_are_refused(small, tmp_path, change):
-    data = json.loads(json.dumps(small.to_json()))
+    data = json.loads(json.dumps(small.to_dict()))
     change(data)
     (tmp_path / "results.json").write_text(json.dumps(data))
     with pytest.raises(DamagedFile, match=r"results\.json") as found:

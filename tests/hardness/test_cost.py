@@ -529,7 +529,7 @@ def test_what_binds_queries_says_over_which_secrets_it_is_averaged(spec, rule, p
     assert f"secrets that are {rule}" in found.average
     assert ("not over all that the family draws" in found.average) is part
     assert found.average in " ".join(estimate_words(found).split())
-    assert found.to_json()["statistical_queries"]["average"] == found.average
+    assert found.to_dict()["statistical_queries"]["average"] == found.average
 
 
 def test_the_toy_says_what_its_benchmark_has_and_it_has_not():
@@ -543,7 +543,7 @@ def test_the_toy_says_what_its_benchmark_has_and_it_has_not():
 def test_named_sets_have_sources_estimates_and_words(name):
     found = named(name)
     assert isinstance(found, Estimates)
-    body = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    body = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert set(body) == {"spec", "samples", "estimates", "least", "statistical_queries"}
     assert len(body["estimates"]) == len(ATTACKS)
     assert body["least"] in body["estimates"]
@@ -579,7 +579,7 @@ def test_parameters_at_the_ends_of_their_ranges_give_finite_numbers(kind, n, q, 
     except ToolkitError:
         return
     found = estimate(family)
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
     assert found.least
     assert estimate_words(found)
 

@@ -160,7 +160,7 @@ def test_results_do_not_depend_on_the_number_of_workers():
     one, two = (distinguish(learner, family, trials=6, heldout=300, jobs=j) for j in (1, 2))
 
     def timeless(found):
-        data = found.to_json()
+        data = found.to_dict()
         data["usage"] = [{**p, "seconds": 0.0} for p in data.pop("plays")]
         return data
 
@@ -261,7 +261,7 @@ def test_coins_have_the_tokens_and_the_shares_of_the_family(spec):
 
 def test_what_is_written_down():
     found = distinguish(parse_learner("trivial"), parse("lwe:n=3,q=17,sigma=1"), trials=4)
-    data = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert data["accuracy"] is data["accuracy_interval"] is data["implied_accuracy"] is None
     assert (data["trials"], data["advantage"], data["confidence"]) == (4, 0.0, 0.95)
     assert data["accepted"] == {"real": 0, "uniform": 0}
@@ -276,7 +276,7 @@ def test_a_budget_is_of_every_trial():
     learner, family = parse_learner("elimination"), parse("parity:d=64,m=3")
     found = distinguish(learner, family, trials=4, budget=Budget(examples=50), heldout=200)
     assert {play.outcome for play in found.plays} == {"examples spent"}
-    assert found.to_json()["usage"]["examples"] == 200
+    assert found.to_dict()["usage"]["examples"] == 200
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def here(tmp_path, monkeypatch):
 
 def made(source, terms=None, **how):
     found = certify_finite(read_source(source), terms, How(**how))
-    return json.loads(json.dumps(found.to_json()))
+    return json.loads(json.dumps(found.to_dict()))
 
 
 def claims(data):
@@ -211,7 +211,7 @@ def test_specs_at_a_size_that_no_enumeration_reaches(tmp_path):
     with pytest.raises(Exception, match="same functions"):
         read_union(path)
     path.write_text("profile:g=threshold(1),d=60,m=2\nparity:d=60,m=1\n")
-    data = json.loads(json.dumps(certify_finite(read_union(path)).to_json()))
+    data = json.loads(json.dumps(certify_finite(read_union(path)).to_dict()))
     assert "SQ-DIM of 1770 members" in check(data).statements[0]
 
 
@@ -414,7 +414,7 @@ def test_no_tables_for_large_families():
     assert found.tables is None
     assert found.signs
     assert (found.gram.values == np.eye(40, dtype=int) << 20).all()
-    data = certify_finite(family).to_json()
+    data = certify_finite(family).to_dict()
     assert data["evidence"]["basis"] == "integers"
     assert "given the Gram matrix in the file" in check(data).statements[0]
 
@@ -432,7 +432,7 @@ def linear(vectors):
 @pytest.mark.parametrize("d", [3, 4])
 def test_a_spectrum_as_evidence(d):
     """Rays of few dimensions: more colours than dimensions, so the eigenvalues are needed."""
-    data = json.loads(json.dumps(certify_finite(linear(rays(d)), how=How(steps=0)).to_json()))
+    data = json.loads(json.dumps(certify_finite(linear(rays(d)), how=How(steps=0)).to_dict()))
     assert "no more, by the eigenvalues" in check(data).statements[0]
     text = json.dumps(data["evidence"]["dimension"]["upper"])
     for place in [m.start() for m in re.finditer(r"\d", text)]:
@@ -453,7 +453,7 @@ def test_a_search_as_evidence():
         names=tuple(f"f{i}" for i in range(20)),
         evaluate=lambda x: table[:, ((x < 0) @ (1 << np.arange(5)))],
     )  # fmt: skip
-    data = json.loads(json.dumps(certify_finite(family).to_json()))
+    data = json.loads(json.dumps(certify_finite(family).to_dict()))
     assert "no more, by a search" in check(data).statements[0]
     data["evidence"]["dimension"]["upper"]["at"] -= 1
     data["claims"][0]["parameters"]["upper"] = str(data["evidence"]["dimension"]["upper"]["at"] - 1)
@@ -577,7 +577,7 @@ def by_products(monkeypatch):
             kind="functions", path="x", sha256="0" * 64, d=d, n=d, outputs=1, bound=1.0,
             names=tuple(f"f{i}" for i in range(len(gram))), evaluate=lambda x: x,
         )  # fmt: skip
-        return json.loads(json.dumps(certify_finite(family).to_json()))
+        return json.loads(json.dumps(certify_finite(family).to_dict()))
 
     return made_up
 

@@ -86,7 +86,7 @@ def test_every_claim_by_brute_force(seed):
     risk, tau, gamma = RISKS[seed % 3], Fraction(1 + seed % 5, 6), Fraction(1 + seed % 4, 5)
     terms = Terms(risk=risk, tau=tau, gamma=gamma, success=Fraction(1))
     made = certify_finite(listed(table), terms)
-    check(made.to_json())
+    check(made.to_dict())
     claimed = {c.quantity: c for c in made.claims}
     sizes = np.abs(table @ table.T)
 
@@ -152,7 +152,7 @@ def test_claims_about_named_learners_by_brute_force(seed):
         assert not less.any()
         return
     made = certify_unknown(unknown, asked, Terms(risk=RISKS[seed % 3]))
-    check(made.to_json())
+    check(made.to_dict())
     values = {c.quantity: Fraction(c.value) for c in made.claims}
     # The best features by singular vectors: their mean error, and how many members they serve.
     basis = np.linalg.svd(less.astype(float), full_matrices=False)[2]

@@ -54,7 +54,7 @@ def family(table, names=None):
 
 
 def made(table, terms=None, **how):
-    return json.loads(json.dumps(certify_finite(family(table), terms, How(**how)).to_json()))
+    return json.loads(json.dumps(certify_finite(family(table), terms, How(**how)).to_dict()))
 
 
 def claims(data):
@@ -335,7 +335,7 @@ def test_members_are_chosen_by_their_names():
 @pytest.mark.parametrize("spec", ["parity:d=7,m=2", "profile:g=majority,d=7,m=3,noise=0.1"])
 def test_the_factor_of_a_label_is_a_family_of_functions(spec):
     built_in = parse(spec)
-    data = json.loads(json.dumps(certify_finite(of_family(built_in)).to_json()))
+    data = json.loads(json.dumps(certify_finite(of_family(built_in)).to_dict()))
     assert data["spec"].startswith(f"factors:d=7,members={built_in.size},sha256=")
     assert data["evidence"]["given"]["names"][:2] == [
         ",".join(map(str, secret)) for secret in itertools.islice(built_in.factor.members(), 2)
@@ -360,7 +360,7 @@ def test_the_factor_of_a_label_is_a_family_of_functions(spec):
 
 
 def test_a_part_of_a_family_says_so():
-    part = certify_finite(of_family(parse("parity:d=5,m=2"), 4)).to_json()
+    part = certify_finite(of_family(parse("parity:d=5,m=2"), 4)).to_dict()
     part = json.loads(json.dumps(part))
     assert part["evidence"]["origin"]["of"] == "6"
     assert any("larger family" in a for a in part["claims"][0]["assumptions"])
@@ -433,7 +433,7 @@ def test_claims_about_named_learners_are_checked(asked, basis, monkeypatch):
     if basis == "integers":
         monkeypatch.setattr(gram, "TABLE_BYTES", 0)
     unknown = ListedMembers.of_source(family(TABLE))
-    data = json.loads(json.dumps(certify_unknown(unknown, [asked]).to_json()))
+    data = json.loads(json.dumps(certify_unknown(unknown, [asked]).to_dict()))
     assert len(check(data).statements) == len(data["claims"])
     for i, made_claim in enumerate(data["claims"]):
         other = json.loads(json.dumps(data))
@@ -460,7 +460,7 @@ def test_claims_about_named_learners_are_checked(asked, basis, monkeypatch):
 
 def test_a_certificate_of_one_kind_is_none_of_another():
     unknown = ListedMembers.of_source(family(TABLE))
-    data = json.loads(json.dumps(certify_unknown(unknown, ABOUT[:1]).to_json()))
+    data = json.loads(json.dumps(certify_unknown(unknown, ABOUT[:1]).to_dict()))
     plain = made(TABLE)
     for one, two in ((data, plain), (plain, data)):
         mixed = {**one, "claims": two["claims"]}

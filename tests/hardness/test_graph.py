@@ -65,7 +65,7 @@ def proves(found: Bracket, gram) -> bool:
         return False
     if not all(together(gram, i, j, found.lower) for i, j in itertools.combinations(members, 2)):
         return False
-    evidence = found.evidence.to_json()
+    evidence = found.evidence.to_dict()
     size = evidence["at"]
     if size != found.upper + 1:
         return False

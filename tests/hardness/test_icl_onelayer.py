@@ -142,8 +142,8 @@ def test_bad_requests():
 @pytest.mark.parametrize("name", ["isotropic", "turned", "one point"])
 def test_words_and_figure(name):
     result = study(LAWS[name], samples=200, runs=3)
-    data = json.loads(json.dumps(result.to_json(), allow_nan=False))
-    text = optimum_words(result.to_json())
+    data = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    text = optimum_words(result.to_dict())
     assert max(map(len, text.splitlines())) <= 80
     assert ("= 15/13 (exact)" in text) == (name == "isotropic")
     assert f"z = {result.integrated.z(result.least):+.2f}" in text
@@ -165,12 +165,12 @@ def test_levels_that_are_no_simple_fraction_are_not_called_exact():
 
 
 def test_an_exact_root_count_is_claimed_only_where_it_has_none():
-    data = study(LAWS["isotropic"], samples=100).to_json()
+    data = study(LAWS["isotropic"], samples=100).to_dict()
     assert "no spurious local minimum at all: exact root count" in optimum_words(data)
     missed = optimum_words({**data, "dips": 1})
     assert "at all" not in missed
     assert "exact root count has 1" in missed
-    one = study(Prompts(n=5, sigma=np.eye(1), task=np.eye(1)), samples=100).to_json()
+    one = study(Prompts(n=5, sigma=np.eye(1), task=np.eye(1)), samples=100).to_dict()
     assert one["dips"] == 1  # the optimum, written in another way
     assert "at all: exact root count" in optimum_words(one)
 

@@ -266,13 +266,13 @@ def test_rare_prompts_are_weighed_for_every_reported_run(found):
             assert len(shown.rare) == len(shown.losses) == 3
             for rare, loss, error in zip(shown.rare, shown.losses, shown.errors, strict=True):
                 assert abs(rare.value - loss) < 5 * (rare.error + error)  # small layers
-    words = optimizers_words(found.to_json())
+    words = optimizers_words(found.to_dict())
     assert "importance sampling" in words
     assert "typical prompts alone" not in words
 
 
 def test_losses_that_rare_prompts_carry_are_said_to_be_those_of_typical_ones(found):
-    data = json.loads(json.dumps(found.to_json()))
+    data = json.loads(json.dumps(found.to_dict()))
     data["methods"][1]["tuned"]["rare"][0]["value"] = 9 * data["methods"][1]["tuned"]["losses"][0]
     words = optimizers_words(data)
     assert "typical prompts alone" in words
@@ -280,11 +280,11 @@ def test_losses_that_rare_prompts_carry_are_said_to_be_those_of_typical_ones(fou
 
 
 def test_json_words_and_figure_hold_the_numbers(found):
-    text = json.dumps(found.to_json(), allow_nan=False)
+    text = json.dumps(found.to_dict(), allow_nan=False)
     data = json.loads(text)
     assert data["kind"] == "icl optimizers"
     assert data["factors"]["tuned"]["adam"] == found.factors("tuned")["adam"]
-    words = optimizers_words(found.to_json())
+    words = optimizers_words(found.to_dict())
     assert all(len(line) <= 80 for line in words.splitlines())
     for part in ("rate 0.02", "tuned", "sgd / adam", "!", "start, one prompt", "best: 0.01"):
         assert part in words
@@ -297,11 +297,11 @@ def test_runs_that_overflow_are_drawn_and_said():
     sizes = {"layers": 3, "steps": 30, "batch": 10, "marks": 3, "evaluate": 10}
     course = Course(law=SMALL.law, clip=math.inf, **sizes)
     found = optimizers(course, methods=("sgd",), rates=(30.0,), seeds=1, tuning=1, draws=0)
-    data = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert data["methods"][0]["tuned"]["losses"] == [None]
     assert data["methods"][0]["tried"][0]["diverged"] == 1
     assert data["clip"] is None
-    assert "overflow" in optimizers_words(found.to_json())
+    assert "overflow" in optimizers_words(found.to_dict())
     assert len(render((10, 3.8), "png", lambda figure: draw_optimizers(figure, data))) > 10_000
 
 

@@ -210,18 +210,18 @@ def test_a_study_finds_the_order_of_the_models(study):
     assert found[1, 2, "free"].loss == pytest.approx(1.2, abs=0.03)
     assert found[2, 2, "free"].loss < found[2, 1, "free"].loss < found[2, 1, "1/n"].loss
     assert found[1, 2, "free"].error < 0.005
-    data = study.to_json()
+    data = study.to_dict()
     assert limit_of(data, [t for t in data["trained"] if t["layers"] == 1][-1]) == pytest.approx(
         1.2
     )
 
 
 def test_a_study_is_written_and_drawn(study):
-    data = json.loads(json.dumps(study.to_json()))
+    data = json.loads(json.dumps(study.to_dict()))
     assert data["kind"] == "icl softmax"
     assert len(data["trained"]) == 8
     assert len(render((10, 3.8), "svg", lambda f: draw_softmax(f, data))) > 10_000
-    text = softmax_words(study.to_json())
+    text = softmax_words(study.to_dict())
     assert "two heads, limit" in text
     assert "1.2 " in text
     assert max(map(len, text.splitlines())) <= 80

@@ -150,15 +150,15 @@ def test_without_a_reference_it_says_so():
     assert found.reference is None
     assert found.loss.value == found.loss.plain
     assert found.loss.value < FREE.power
-    assert "no reference" in train_words(found.to_json())
+    assert "no reference" in train_words(found.to_dict())
 
 
 def test_words_and_figures_are_drawn_from_json(small, trained):
     for found in (small, trained):
-        words = train_words(json.loads(json.dumps(found.to_json())))
+        words = train_words(json.loads(json.dumps(found.to_dict())))
         assert f"{found.reference.loss:.6g}" in words
         assert max(map(len, words.splitlines())) <= 80
-    data = json.loads(json.dumps(small.to_json()))
+    data = json.loads(json.dumps(small.to_dict()))
     first, second = (render((10.0, 6.0), "png", lambda f: draw_train(f, data)) for _ in range(2))
     assert first == second
     assert len(first) > 5000
@@ -173,7 +173,7 @@ def test_curves_have_exact_and_sampled_points():
         assert losses["GD++ scalars", layers] <= losses["optimal steps", layers] * (1 + 1e-9)
     assert losses["optimal steps", 1] == pytest.approx(3 * 4 / 12)
     assert all((p.error is None) == (p.interval is None) for p in found.points)
-    data = json.loads(json.dumps(found.to_json()))
+    data = json.loads(json.dumps(found.to_dict()))
     words = curves_words(data)
     assert "GD++ scalars" in words
     assert max(map(len, words.splitlines())) <= 80
@@ -181,7 +181,7 @@ def test_curves_have_exact_and_sampled_points():
 
 
 def test_curves_without_exact_points():
-    data = curves(FREE, 1, samples=50, steps=5, fresh=100).to_json()
+    data = curves(FREE, 1, samples=50, steps=5, fresh=100).to_dict()
     assert {point["name"] for point in data["points"]} == {"trained, P = 0", "trained P, Q"}
     assert "no reference" in curves_words(data)
     assert len(render((6.0, 3.8), "svg", lambda figure: draw_curves(figure, data))) > 1000
@@ -252,4 +252,4 @@ def test_intervals_of_99_percent_are_those_of_the_normal_law(trained):
     low, high = trained.loss.interval
     reach = NormalDist().inv_cdf(0.995) * trained.loss.error
     assert (high - low) / 2 == pytest.approx(reach, rel=1e-4)
-    assert trained.loss.to_json()["confidence"] == 0.99
+    assert trained.loss.to_dict()["confidence"] == 0.99

@@ -147,7 +147,7 @@ def test_student_learns_nothing_of_four_coordinates_of_sixteen_and_says_so():
 def test_a_diverging_student_says_so():
     found = learn("student:optimizer=sgd,rate=90,steps=200", "parity:d=8,m=2")
     assert found.outcome is Outcome.DIVERGED
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
     assert found.risk.value == pytest.approx(1.0)
 
 

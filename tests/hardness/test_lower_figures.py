@@ -22,7 +22,7 @@ SPEC = "profile:g=majority,d=9,m=3"
 def numbers(name):
     if name == "adversary":
         game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget())
-        return adversary(game.transcript.to_json())
+        return adversary(game.transcript.to_dict())
     return {"correlations": correlations, "eigenvalues": eigenvalues, "sda": sda}[name](parse(SPEC))
 
 

@@ -319,7 +319,7 @@ def corrupted(data):
 
 def test_whatever_is_changed_is_refused(small, tmp_path):
     path = tmp_path / "results.json"
-    every = dict(corrupted(small.to_json()))
+    every = dict(corrupted(small.to_dict()))
     assert len(every) > 20
     for what, data in every.items():
         write_json(path, data, force=True)
@@ -329,10 +329,10 @@ def test_whatever_is_changed_is_refused(small, tmp_path):
 
 
 def test_a_map_is_read_again_and_drawn_from_its_file_alone(small, tmp_path):
-    write_json(tmp_path / "results.json", small.to_json())
+    write_json(tmp_path / "results.json", small.to_dict())
     found = read_map(tmp_path)
     assert found.curves == small.curves
-    assert found.to_json() == json.loads((tmp_path / "results.json").read_text())
+    assert found.to_dict() == json.loads((tmp_path / "results.json").read_text())
     data = numbers("map", tmp_path)
     assert data == of_map(small)
     assert draw("map", json.loads(json.dumps(data))) == draw("map", data)

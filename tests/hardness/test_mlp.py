@@ -71,14 +71,14 @@ def test_the_curve_holds_steps_examples_and_relative_losses():
     assert examples == [256 * s for s in steps]
     assert 0.5 < losses[0] < 10
     assert losses[-1] < 0.1
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
 
 
 def test_training_that_diverges_says_so():
     found = learn("mlp:optimizer=sgd,rate=90,steps=200", "parity:d=8,m=2")
     assert found.outcome is Outcome.DIVERGED
     assert found.risk.value == pytest.approx(1.0)
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(found.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize(

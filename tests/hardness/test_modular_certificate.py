@@ -39,7 +39,7 @@ SPECS = [
 def test_certificates_are_accepted(spec):
     family = parse(spec)
     assert family.hardness.evidence == "exact"
-    data = json.loads(json.dumps(certify(family).to_json()))
+    data = json.loads(json.dumps(certify(family).to_dict()))
     assert len(check(data).statements) == 6
 
 
@@ -68,12 +68,12 @@ def test_values_are_those_of_the_formulas():
 @settings(max_examples=40, deadline=None)
 def test_any_terms_are_accepted(spec, tau, risk, success, vstat):
     terms = Terms(tau=tau, vstat=vstat, risk=risk, success=success)
-    assert len(check(certify(parse(spec), terms).to_json()).statements) == 6
+    assert len(check(certify(parse(spec), terms).to_dict()).statements) == 6
 
 
 @pytest.mark.parametrize("spec", ["lwe:n=3,q=17,sigma=1,bits=7", "lwr:n=5,q=16,p=2,secret=ternary"])
 def test_any_digit_of_value_or_evidence_is_refused_even_with_a_fitting_digest(spec):
-    data = certify(parse(spec)).to_json()
+    data = certify(parse(spec)).to_dict()
     for part in ("evidence", *range(len(data["claims"]))):
         text = json.dumps(data[part] if part == "evidence" else data["claims"][part]["value"])
         for place in (i for i, c in enumerate(text) if c.isdigit()):
@@ -135,7 +135,7 @@ def swapped(counts):
     ],
 )
 def test_a_forged_certificate_is_refused(change):
-    data = json.loads(json.dumps(certify(parse("lwe:n=3,q=17,sigma=1,bits=7")).to_json()))
+    data = json.loads(json.dumps(certify(parse("lwe:n=3,q=17,sigma=1,bits=7")).to_dict()))
     change(data)
     with pytest.raises(Refuted) as found:
         check(sealed(data))
@@ -193,7 +193,7 @@ def test_a_maker_that_errs_is_found_out(spec, name, wrong, monkeypatch):
 
     monkeypatch.setattr(modular, name, wrong(getattr(modular, name)))
     with pytest.raises(Refuted):
-        check(certify(parse(spec)).to_json())
+        check(certify(parse(spec)).to_dict())
 
 
 @st.composite
@@ -220,7 +220,7 @@ def test_what_is_called_exact_is_certified_and_accepted(spec):
     except UsageError:
         return  # out of range
     if family.hardness.evidence == "exact":
-        check(json.loads(json.dumps(certify(family).to_json())))
+        check(json.loads(json.dumps(certify(family).to_dict())))
     else:
         with pytest.raises(UsageError, match="given"):
             certify(family)
@@ -234,7 +234,7 @@ def test_what_is_called_exact_is_certified_and_accepted(spec):
     ],
 )
 def test_members_of_a_prime_are_not_called_orthogonal(spec, how):
-    said = check(certify(parse(spec)).to_json()).statements
+    said = check(certify(parse(spec)).to_dict()).statements
     assert f"SQ-DIM is exactly 63: all members are {how}, and there are no more" in said
 
 
@@ -249,7 +249,7 @@ def test_maker_and_checker_count_every_kind_of_secret_alike(head, q, h):
         kinds += ["gaussian,spread=0.2", "gaussian,spread=2"]
     for kind in kinds:
         spec = f"{head},n=3,q={q},h={h},secret={kind}"
-        assert len(check(certify(parse(spec)).to_json()).statements) == 6, spec
+        assert len(check(certify(parse(spec)).to_dict()).statements) == 6, spec
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,7 @@ def test_formulas_by_hand():
 def test_answers_so_far_off_that_no_step_rules_out_a_member():
     """Then no number of steps is enough, and what is claimed is the success of a guess."""
     asked = WorstDescent(steps=7, clip=Fraction(1), within=Fraction(2, 3))
-    made = certify_named(parse("parity:d=21,m=3"), [asked]).to_json()
+    made = certify_named(parse("parity:d=21,m=3"), [asked]).to_dict()
     (found,) = (c for c in made["claims"] if c["quantity"].startswith("gd-"))
     assert (found["quantity"], found["value"]) == ("gd-within-success", "1/1140")
     assert "any number of steps rules out no member" in check(made).statements[0]
@@ -267,7 +267,7 @@ CHECKED = ["parity:d=31,m=3,noise=0.1", "profile:g=majority,d=31,m=4", "parity:d
 @pytest.mark.parametrize("asked", ASKED, ids=lambda a: a.regime)
 @pytest.mark.parametrize("spec", CHECKED)
 def test_certificates_are_accepted_and_refused_when_anything_is_changed(asked, spec):
-    made = certify_named(parse(spec), [asked]).to_json()
+    made = certify_named(parse(spec), [asked]).to_dict()
     assert len(check(made).statements) == 3
     for i, claim in enumerate(made["claims"][:2]):
         assert claim["value"] not in ("0", "1")  # else a change of conditions may change nothing
@@ -302,14 +302,14 @@ def test_certificates_are_accepted_and_refused_when_anything_is_changed(asked, s
 def test_a_bound_that_says_nothing_is_one_and_is_accepted(asked):
     made = certify_named(parse("parity:d=21,m=3,noise=0.1"), [asked])
     assert made.claims[0].value == "1"
-    assert "vacuous" in check(made.to_json()).statements[0]
+    assert "vacuous" in check(made.to_dict()).statements[0]
 
 
 def test_a_goal_that_guessing_reaches_needs_no_step():
     terms = Terms(success=Fraction(1, 1000))
     made = certify_named(parse("parity:d=5,m=2"), [ASKED[0]], terms)
     assert made.value("gd-noise-steps") == "0"
-    assert "vacuous" in check(made.to_json()).statements[1]
+    assert "vacuous" in check(made.to_dict()).statements[1]
 
 
 def test_without_steps_only_those_that_are_needed_are_claimed():
@@ -317,7 +317,7 @@ def test_without_steps_only_those_that_are_needed_are_claimed():
         parse("parity:d=21,m=3"), [NoisyDescent(clip=Fraction(1), std=Fraction(1))]
     )
     assert [c.quantity for c in made.claims] == ["gd-noise-steps", "information-floor"]
-    assert check(made.to_json()).statements
+    assert check(made.to_dict()).statements
 
 
 @pytest.mark.parametrize("noise", ["0", "0.4999", "0.4999999999999"])
@@ -331,7 +331,7 @@ def test_batches_and_states_around_the_first_vacuous_ones_are_accepted(spec, noi
                 made = certify_named(family, [BatchDescent(steps=1, batch=batch, state_bits=bits)])
             except UsageError:  # too many digits
                 continue
-            assert check(made.to_json()).statements
+            assert check(made.to_dict()).statements
             vacuous.add(made.claims[0].value == "1")
     assert vacuous == {True, False}
 
@@ -340,11 +340,11 @@ def test_large_families_and_batches_take_a_certificate_of_few_digits():
     made = certify_named(
         parse("profile:g=threshold(3),d=1001,m=20,noise=0.49"),
         [BatchDescent(steps=10, batch=1000, state_bits=16)],
-    ).to_json()
+    ).to_dict()
     assert len(json.dumps(made)) < 40_000
     assert check(made).statements
     faint = BatchDescent(steps=10, batch=1, state_bits=1)  # correlations below 2^-64
-    assert check(certify_named(parse("parity:d=21,m=3,noise=0.49999999999"), [faint]).to_json())
+    assert check(certify_named(parse("parity:d=21,m=3,noise=0.49999999999"), [faint]).to_dict())
     with pytest.raises(UsageError, match=r"batch=10000000 given: .* a batch up to \d+ can be"):
         certify_named(
             parse("parity:d=1001,m=20,noise=0.4999"),

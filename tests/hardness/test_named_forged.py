@@ -28,7 +28,7 @@ EASY = {"success": Fraction(1, 100)}  # guessing reaches it: no step is needed
 
 
 def certificate(asked, spec="parity:d=8,m=3", **terms):
-    return json.loads(json.dumps(certify_named(parse(spec), [asked], Terms(**terms)).to_json()))
+    return json.loads(json.dumps(certify_named(parse(spec), [asked], Terms(**terms)).to_dict()))
 
 
 def of(data, name):

@@ -221,7 +221,7 @@ def test_more_features_than_members_are_refused():
 @pytest.mark.parametrize("spec", SPECS)
 def test_certificate_is_accepted(spec):
     found = certify_named(parse(spec), [Kernel(features=5)], Terms(risk=Fraction(1, 2)))
-    statements = check(json.loads(json.dumps(found.to_json()))).statements
+    statements = check(json.loads(json.dumps(found.to_dict()))).statements
     assert len(statements) == 3
 
 
@@ -229,7 +229,7 @@ def test_certificate_is_accepted(spec):
 @pytest.mark.parametrize("change", ["more", "less", "condition"])
 @pytest.mark.parametrize("spec", SPECS[:1] + SPECS[3:4])
 def test_changed_claims_are_refused(spec, quantity, change):
-    data = certify_named(parse(spec), [Kernel(features=5)]).to_json()
+    data = certify_named(parse(spec), [Kernel(features=5)]).to_dict()
     claim = next(c for c in data["claims"] if c["quantity"] == quantity)
     value = Fraction(claim["value"])
     step = Fraction(1, 1000) if quantity == "kernel-error" else 1
@@ -255,7 +255,7 @@ def test_changed_claims_are_refused(spec, quantity, change):
     ],
 )
 def test_changed_evidence_is_refused(field, value):
-    data = certify_named(parse("parity:d=8,m=3"), [Kernel(features=5)]).to_json()
+    data = certify_named(parse("parity:d=8,m=3"), [Kernel(features=5)]).to_dict()
     data["evidence"][field] = value
     with pytest.raises(Refuted):
         check(sealed(data))
@@ -268,7 +268,7 @@ def test_a_family_without_such_bounds_has_no_claim():
 
 def test_a_certificate_without_a_claim_needs_a_reason_that_is_known():
     data = json.loads(
-        json.dumps(certify_named(parse("profile:g=h**2,d=6,m=3"), [Kernel()]).to_json())
+        json.dumps(certify_named(parse("profile:g=h**2,d=6,m=3"), [Kernel()]).to_dict())
     )
     data["evidence"]["no_claim"] = {"kernel": None}
     data["claims"] = [c for c in data["claims"] if c["quantity"] == "information-floor"]

@@ -262,7 +262,7 @@ def test_lpn_has_the_numbers_of_a_parity():
 @pytest.mark.parametrize("spec", CERTIFIED)
 @pytest.mark.parametrize("name", ASKED)
 def test_certificates_are_accepted_and_other_values_are_refused(spec, name):
-    data = json.loads(json.dumps(certify_named(parse(spec), [ASKED[name]]).to_json()))
+    data = json.loads(json.dumps(certify_named(parse(spec), [ASKED[name]]).to_dict()))
     assert len(check(data).statements) == 3
     for claim in data["claims"]:
         kept = claim["value"]
@@ -293,7 +293,7 @@ CHANGED = {
 def test_a_changed_condition_is_refused(name, key):
     spec = parse("lwe:n=8,q=17,error=uniform,width=16,bits=12")
     terms = Terms(risk=Fraction(1, 4))
-    data = json.loads(json.dumps(certify_named(spec, [ASKED[name]], terms).to_json()))
+    data = json.loads(json.dumps(certify_named(spec, [ASKED[name]], terms).to_dict()))
     check(data)
     changed = 0
     for claim in data["claims"]:
@@ -331,7 +331,7 @@ def test_a_changed_condition_is_refused(name, key):
 def test_changed_evidence_is_refused(field, value):
     asked = [ASKED["kernel"], ASKED["noise"], LowDegree(degree=2)]
     made = certify_named(parse("lwe:n=6,q=17,error=uniform,width=16,bits=12"), asked)
-    data = json.loads(json.dumps(made.to_json()))
+    data = json.loads(json.dumps(made.to_dict()))
     assert check(data)
     data["evidence"][field] = value
     with pytest.raises(Refuted):
@@ -340,7 +340,7 @@ def test_changed_evidence_is_refused(field, value):
 
 def test_claims_beside_the_question_and_risks_beyond_the_density_are_refused():
     made = certify_named(parse("lwe:n=6,q=17,sigma=1"), [ASKED["kernel"], ASKED["noise"]])
-    data = json.loads(json.dumps(made.to_json()))
+    data = json.loads(json.dumps(made.to_dict()))
     assert check(data)
     for about in (["kernel"], ["gd"]):
         data["evidence"]["about"] = about
@@ -355,8 +355,8 @@ def test_claims_beside_the_question_and_risks_beyond_the_density_are_refused():
 
 
 def test_certificates_of_profiles_and_of_independent_members_are_not_exchanged():
-    parity = certify_named(parse("parity:d=100,m=4"), [ASKED["kernel"]]).to_json()
-    lpn = certify_named(parse("lpn:n=99,h=4,noise=0"), [ASKED["kernel"]]).to_json()
+    parity = certify_named(parse("parity:d=100,m=4"), [ASKED["kernel"]]).to_dict()
+    lpn = certify_named(parse("lpn:n=99,h=4,noise=0"), [ASKED["kernel"]]).to_dict()
     for one, other in ((parity, lpn), (lpn, parity)):
         data = json.loads(json.dumps(one))
         with pytest.raises(Refuted):
@@ -371,23 +371,23 @@ def test_a_risk_that_says_nothing_and_numbers_out_of_range_get_a_line():
     with pytest.raises(UsageError, match="the risk must be below: raise bits"):
         certify_named(dense, [Kernel()], Terms(risk=least))
     just = certify_named(dense, [Kernel()], Terms(risk=least - Fraction(1, 10**9)))
-    assert check(just.to_json())
+    assert check(just.to_dict())
     with pytest.raises(UsageError, match="1 to 83520 are allowed"):
         certify_named(dense, [Kernel(features=83521)])
     full = certify_named(dense, [Kernel(features=83520)])
     assert full.value("kernel-error") == "0"
-    assert "vacuous" in check(full.to_json()).statements[0]
+    assert "vacuous" in check(full.to_dict()).statements[0]
     with pytest.raises(UsageError, match="batch=4000 given"):
         certify_named(parse("lwe:n=3000,q=17,sigma=1"), [BatchDescent(batch=4000, state_bits=1)])
     far = certify_named(dense, [BatchDescent(steps=1, batch=10**9, state_bits=10**9)])
     assert far.value("gd-batch-success") == "1"
-    assert check(far.to_json())
+    assert check(far.to_dict())
 
 
 def test_numbers_of_any_length_are_written_and_read():
     long = certify_named(parse("lwe:n=2000,q=3329,sigma=3"), [Kernel(features=5), ASKED["noise"]])
     assert len(long.value("kernel-features")) > 4300
-    assert check(long.to_json())
+    assert check(long.to_dict())
 
 
 @pytest.mark.parametrize(
@@ -413,7 +413,7 @@ def test_low_degree_has_no_claim_and_a_reason():
         certify_named(family, [LowDegree(degree=3)])
     made = certify_named(family, [Kernel(), LowDegree(degree=3)])
     assert made.evidence["no_claim"] == {"low-degree": NO_DEGREE}
-    assert len(check(made.to_json()).statements) == 2
+    assert len(check(made.to_dict()).statements) == 2
 
 
 def test_values_of_a_rounded_family():

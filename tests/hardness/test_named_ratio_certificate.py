@@ -24,7 +24,7 @@ ASKED = [
 
 @pytest.mark.parametrize(("spec", "asked"), ASKED)
 def test_certificates_pass_and_are_refused_when_changed(spec, asked):
-    data = certify_named(parse(spec), [asked]).to_json()
+    data = certify_named(parse(spec), [asked]).to_dict()
     statements = check(data).statements
     assert len(statements) == 5
     assert all("degree at most" in line for line in statements[:4])
@@ -75,14 +75,14 @@ def test_most_changes_of_a_certificate_make_it_false():
 
 def test_another_noise_is_refused():
     spec, asked = ASKED[0]
-    data = certify_named(parse(spec), [asked]).to_json()
+    data = certify_named(parse(spec), [asked]).to_dict()
     data["spec"] = data["spec"].replace("noise=0.1", "noise=0.2")
     with pytest.raises(Refuted, match="the advantage"):
         check(sealed(data))
 
 
 def test_a_bound_of_one_or_more_is_called_vacuous():
-    data = certify_named(parse("parity:d=10,m=2"), [LowDegree(degree=6, examples=100)]).to_json()
+    data = certify_named(parse("parity:d=10,m=2"), [LowDegree(degree=6, examples=100)]).to_dict()
     assert "vacuous" in check(data).statements[0]
 
 
@@ -112,12 +112,12 @@ def test_a_degree_beyond_that_of_so_many_examples_is_quick():
     found = certify_named(parse("parity:d=9,m=1,noise=0.1"), [asked])
     whole = certify_named(parse("parity:d=9,m=1,noise=0.1"), [replace(asked, degree=6)])
     assert found.value("low-degree-examples") == whole.value("low-degree-examples")
-    check(found.to_json())
+    check(found.to_dict())
 
 
 def changed_examples(spec, **numbers):
     """A certificate whose threshold for examples of the layer was changed."""
-    data = certify_named(parse(spec), [LowDegree(degree=4)]).to_json()
+    data = certify_named(parse(spec), [LowDegree(degree=4)]).to_dict()
     claim = next(c for c in data["claims"] if c["quantity"] == "low-degree-examples")
     claim["value"] = numbers.pop("value", claim["value"])
     claim["parameters"].update({key: str(value) for key, value in numbers.items()})
@@ -125,7 +125,7 @@ def changed_examples(spec, **numbers):
 
 
 def test_a_degree_far_beyond_the_examples_is_verified_at_once():
-    found = certify_named(parse("parity:d=9,m=1"), [LowDegree(degree=2 * 10**3)]).to_json()
+    found = certify_named(parse("parity:d=9,m=1"), [LowDegree(degree=2 * 10**3)]).to_dict()
     value = next(c["value"] for c in found["claims"] if c["quantity"] == "low-degree-examples")
     check(changed_examples("parity:d=9,m=1", degree=3 * 10**6, value=value))
 

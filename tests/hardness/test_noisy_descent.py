@@ -202,7 +202,7 @@ def test_budgets_seeds_and_intervals():
         list(descend(model, oracle, [10, 40], rng))
     assert meter.queries == 10
     one, same, other = (descent_study(family, runs=50, seed=seed) for seed in (1, 1, 2))
-    assert one.to_json() == same.to_json() != other.to_json()
+    assert one.to_dict() == same.to_dict() != other.to_dict()
     from scipy.stats import binomtest
 
     for right in (0, 1, 17, 50):

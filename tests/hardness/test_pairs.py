@@ -185,8 +185,8 @@ def test_the_game_does_not_depend_on_workers_and_reads_as_json():
     one, two = (pair_test(family, 30, 60, seed=3, jobs=jobs) for jobs in (1, 2))
     assert (one.members == two.members).all()
     assert (one.coins == two.coins).all()
-    data = json.loads(json.dumps(one.to_json(), allow_nan=False))
-    assert data == two.to_json()
+    data = json.loads(json.dumps(one.to_dict(), allow_nan=False))
+    assert data == two.to_dict()
     assert data["predicted"]["shared"] == "3/11"
     assert data["measured"]["interval"][0] < data["measured"]["advantage"]
     assert one.advantage != pair_test(family, 30, 60, seed=4).advantage

@@ -284,17 +284,17 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
     assert made.summary[0] == "There are no runs here."
     assert not made.charts
     certificate = certify(parse("parity:d=8,m=2"))
-    terms = Terms().to_json()
+    terms = Terms().to_dict()
     with create(tmp_path / "certificates.db") as writer:
         one = CertificateRow(
-            key="00" * 32, spec=certificate.spec, terms=terms, certificate=certificate.to_json()
+            key="00" * 32, spec=certificate.spec, terms=terms, certificate=certificate.to_dict()
         )
         writer.write([one])
         assert report_of(writer.path).summary[0] == "There are no runs here: but 1 certificate."
         writer.write([ArtifactRow(key="ab", kind="gram", spec="gone:d=8", content={})])
         command = report_of(writer.path).reproduce[-1].command
         assert command == f"hardness store artifact {writer.path} ab --out artifact.npz"
-    forged = certificate.to_json() | {"scope": "everything"}
+    forged = certificate.to_dict() | {"scope": "everything"}
     with create(tmp_path / "forged.db") as writer:
         writer.write([replace(one, certificate=forged)])
         with pytest.raises(DamagedFile, match="not that of its spec"):
@@ -409,7 +409,7 @@ def test_a_card_says_which_end_of_a_bracket_is_claimed_and_every_condition(tmp_p
     said = {one.quantity: one for one in made.claims}
     assert "value 0; upper 146028888051/" in said["pairwise-correlation"].meaning
     gone = CertificateRow(
-        key="00" * 32, spec="gone:d=8", terms=Terms().to_json(), certificate={"spec": "gone:d=8"}
+        key="00" * 32, spec="gone:d=8", terms=Terms().to_dict(), certificate={"spec": "gone:d=8"}
     )
     with create(tmp_path / "gone.db") as writer:
         writer.write([gone])

@@ -67,7 +67,7 @@ def test_a_game_is_repeated_by_the_seed_that_it_was_drawn_with():
     drawn = play(pooled, family, Budget(queries=2))
     again = play(pooled, family, Budget(queries=2), drawn.run.seed)
     assert (drawn.drawn, again.drawn) == (True, False)
-    assert drawn.transcript.to_json() == again.transcript.to_json()
+    assert drawn.transcript.to_dict() == again.transcript.to_dict()
 
 
 @pytest.mark.parametrize(

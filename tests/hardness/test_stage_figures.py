@@ -24,7 +24,7 @@ def dial():
 
 
 def test_the_numbers_are_those_of_the_run(found):
-    data = of_run(json.loads(json.dumps(found.to_json())))
+    data = of_run(json.loads(json.dumps(found.to_dict())))
     assert data["heads"] == 2
     assert data["errors"][-1]["error"] == found.details["errors"][-1]["error"]
     assert data["eigenvalues"][1] / data["eigenvalues"][0] > 1.5
@@ -53,7 +53,7 @@ def test_a_dial_has_its_errors_by_stage_and_its_flags(dial):
 
 
 def test_figures_are_byte_stable(found, dial, tmp_path):
-    (tmp_path / "run.json").write_text(json.dumps(found.to_json()))
+    (tmp_path / "run.json").write_text(json.dumps(found.to_dict()))
     write_comparison(tmp_path / "results.json", dial)
     for name, source in (("stages", tmp_path / "run.json"), ("dial", tmp_path)):
         data = numbers(name, source)
@@ -64,7 +64,7 @@ def test_figures_are_byte_stable(found, dial, tmp_path):
 
 def test_runs_of_which_no_stage_was_reached_are_drawn():
     bare = run(parse_learner("staged"), parse("nice:m=2,k=2,d=6").instance(0), Budget(examples=5))
-    assert len(draw("stages", of_run(bare.to_json()))) > 1000
+    assert len(draw("stages", of_run(bare.to_dict()))) > 1000
 
 
 def test_other_files_are_refused(found, tmp_path):
@@ -72,8 +72,8 @@ def test_other_files_are_refused(found, tmp_path):
         of_run({"format": "x"})
     other = run(parse_learner("trivial"), parse(SPEC).instance(0), Budget())
     with pytest.raises(DamagedFile, match="staged"):
-        of_run(other.to_json())
-    data = json.loads(json.dumps(found.to_json()))
+        of_run(other.to_dict())
+    data = json.loads(json.dumps(found.to_dict()))
     data["details"]["errors"] = [{"stage": "x"}]
     with pytest.raises(DamagedFile, match="staged"):
         of_run(data)

@@ -71,7 +71,7 @@ def test_a_sound_run_has_all_signals_and_none_is_flagged():
 def test_each_signal_has_its_own_threshold(change, k, name):
     signals = diagnose(reports(**change), HoldOut(error=0.01, upper=0.02), k=k)
     assert flagged(signals) == {name}
-    json.dumps([signal.to_json() for signal in signals], allow_nan=False)
+    json.dumps([signal.to_dict() for signal in signals], allow_nan=False)
 
 
 def test_patterns_of_more_tokens_are_impossible_more_often():

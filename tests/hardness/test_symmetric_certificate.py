@@ -251,7 +251,7 @@ def test_the_weighted_eigenvalue_is_found_the_other_way_too(data, m):
     ],
 )
 def test_the_better_reference_bounds_the_queries_to_vstat(spec, t, coin, both):
-    made = certify(parse(f"profile:{spec}"), Terms(vstat=t)).to_json()
+    made = certify(parse(f"profile:{spec}"), Terms(vstat=t)).to_dict()
     check(made)
     (value,) = (c["value"] for c in made["claims"] if c["quantity"] == "vstat-queries")
     assert value == str(both)
@@ -270,7 +270,7 @@ def test_the_better_reference_bounds_the_queries_to_vstat(spec, t, coin, both):
 @pytest.mark.parametrize("spec", ["d=60,m=49", "d=1000001,m=1"])
 def test_the_mixture_of_too_large_a_family_is_left_out(spec):
     family = parse(f"profile:g=exactly(1),{spec}")
-    data = certify(family).to_json()
+    data = certify(family).to_dict()
     assert data["evidence"]["mixture"] is None
     check(data)
     data["evidence"]["mixture"] = "1"
@@ -301,7 +301,7 @@ def test_query_bounds_do_not_depend_on_the_units_of_the_labels(g, scaled):
     counts = []
     for text in (g, scaled.format(g)):
         made = certify(parse(f"profile:g={text},d=301,m=5,noise=0.1"), Terms(tau=Fraction(1, 17)))
-        check(made.to_json())
+        check(made.to_dict())
         names = {"csq-queries", "stat-queries"} & {c.quantity for c in made.claims}
         counts.append({name: made.value(name) for name in names})
     assert counts[0] == counts[1]
@@ -353,7 +353,7 @@ def test_any_profile_and_terms_are_accepted(data, m):
         gamma=data.draw(st.fractions(Fraction(1, 200), 1, max_denominator=200)),
     )
     made = certify(family, terms)
-    found = check(json.loads(json.dumps(made.to_json())))
+    found = check(json.loads(json.dumps(made.to_dict())))
     assert len(found.statements) == (12 if len(set(values)) == 2 else 10)
     assert not any("N/0" in line or "inf" in line for line in found.statements)
 
@@ -397,7 +397,7 @@ DUAL = ("inner", "average", "caps", "enough")
 
 
 def made(spec=SPECS[0]):
-    return json.loads(json.dumps(certify(parse(spec), TERMS).to_json()))
+    return json.loads(json.dumps(certify(parse(spec), TERMS).to_dict()))
 
 
 def leaves(node, path=()):
@@ -545,7 +545,7 @@ def test_a_digit_of_a_parameter_leaves_a_claim_that_is_true():
                 fields = {
                     k: getattr(TERMS, k) for k in ("tau", "vstat", "risk", "success", "gamma")
                 }
-                other = certify(parse(SPECS[0]), Terms(**{**fields, terms: given_})).to_json()
+                other = certify(parse(SPECS[0]), Terms(**{**fields, terms: given_})).to_dict()
                 assert check(other).statements[i] == line
 
 

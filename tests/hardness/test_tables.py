@@ -73,4 +73,4 @@ def test_a_family_of_hidden_sets_has_the_certificate_of_its_profile():
 
     profile = parse("profile:g=[1,1,-1],d=8,m=2")
     made = certify(Mine(g=profile.g, d=8, m=2))
-    assert made.to_json() == certify(profile).to_json()
+    assert made.to_dict() == certify(profile).to_dict()

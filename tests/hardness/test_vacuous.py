@@ -141,7 +141,7 @@ def test_games_estimates_and_reports_say_it(small, mixed):
     game = play(parse_learner("queries"), parse("parity:d=3,m=1"), Budget())
     assert (game.bound, "the certified bound is vacuous" in game_words(game)) == (1, True)
     found = estimate(parse("lpn:n=4,noise=0.1"))
-    claims = found.to_json()["statistical_queries"]["claims"]
+    claims = found.to_dict()["statistical_queries"]["claims"]
     assert {name: one["vacuous"] for name, one in claims.items()} == {
         "orthogonal-members": False,
         "sq-dimension": False,

@@ -193,7 +193,7 @@ def test_pools_take_fewer_queries_than_asking_about_each():
 
 def test_a_game_on_a_profile_is_played_again_by_the_means_in_its_file():
     game = play(parse_learner("pooled"), parse("profile:g=majority,d=9,m=3"), Budget(), 1)
-    data = json.loads(json.dumps(game.transcript.to_json()))
+    data = json.loads(json.dumps(game.transcript.to_dict()))
     assert check(data).statements[0].startswith("given the means of")
 
 

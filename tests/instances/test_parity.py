@@ -103,7 +103,7 @@ def test_heads_that_float64_cannot_hold_are_refused_and_their_certificate_is_not
     ):
         with pytest.raises(ToolkitError, match="raise rho"):
             work()
-    check(certify(family).to_json())
+    check(certify(family).to_dict())
 
 
 def test_a_known_label_does_not_leak():

@@ -63,7 +63,7 @@ class Estimate:
         """
         return CLASSICAL * SMALLEST_BLOCK if self.bits is None else self.bits
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the estimate as plain data; what is not known is null."""
         return {
             "applies": self.applies,
@@ -108,13 +108,13 @@ class Estimates:
         found = [e for e in self.estimates if e.applies]
         return min(found, key=lambda e: (e.rank, e.name), default=None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the estimates as plain data: {"spec", "estimates": {name: ...}, "least", ...}."""
         least = self.least
         return {
             "spec": self.spec,
             "samples": self.samples,
-            "estimates": {e.name: e.to_json() for e in self.estimates},
+            "estimates": {e.name: e.to_dict() for e in self.estimates},
             "least": least.name if least else None,
             "statistical_queries": {
                 "claims": {

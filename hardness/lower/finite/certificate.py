@@ -182,7 +182,7 @@ def certify_finite(
         **found.evidence,
         "centred": how.centred,
         "origin": origin,
-        "dimension": {"members": list(bracket.members), "upper": bracket.evidence.to_json()},
+        "dimension": {"members": list(bracket.members), "upper": bracket.evidence.to_dict()},
     }
     words = quantities(found.kind, found.basis, how.centred, found.signs, "of" in origin)
     sampled = found.basis == "samples"
@@ -206,7 +206,7 @@ def certify_finite(
         events = pair_events(known.products, terms.gamma)
         claims.append(stated("sda-pair-events", events, None, at))
     if found.spread is not None:
-        evidence["spread"] = found.spread.to_json()
+        evidence["spread"] = found.spread.to_dict()
         right = found.spread.right_about(terms.risk, known.members)
         reach = {"risk": str(terms.risk), "success": str(terms.success)}
         cap, goal = found.spread.cap(terms.tau), {"tau": str(terms.tau), **reach}
@@ -247,7 +247,7 @@ class Found:
     @property
     def evidence(self) -> dict[str, Any]:
         """What the certificate holds of the members."""
-        tables = {"tables": self.tables.to_json()} if self.tables else {}
+        tables = {"tables": self.tables.to_dict()} if self.tables else {}
         return {"basis": self.basis, "given": self.given, **tables}
 
     def spec(self, family: FiniteFamily) -> str:

@@ -71,7 +71,7 @@ class Tables:
         bits = np.unpackbits(octets, axis=1, count=self.points, bitorder="little")
         return 1 - 2 * bits.view(np.int8)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the tables as hexadecimal."""
         return {"encoding": self.encoding, "rows": [row.hex() for row in self.rows]}
 

@@ -24,14 +24,14 @@ class Colouring:
 
     classes: every member in one; any two of a class have a cap below `at`.
 
-    >>> Colouring(at=3, classes=((0, 1), (2,))).to_json()
+    >>> Colouring(at=3, classes=((0, 1), (2,))).to_dict()
     {'kind': 'colouring', 'at': 3, 'classes': [[0, 1], [2]]}
     """
 
     at: int
     classes: tuple[tuple[int, ...], ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the evidence as JSON."""
         return {"kind": "colouring", "at": self.at, "classes": [list(c) for c in self.classes]}
 
@@ -42,7 +42,7 @@ class Search:
 
     at: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the evidence as JSON: checkers repeat the search."""
         return {"kind": "search", "at": self.at}
 

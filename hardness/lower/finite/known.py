@@ -112,7 +112,7 @@ class Spread:
         """
         return ruled_out(Fraction(self.eigenvalue, UNIT) / tau**2)
 
-    def to_json(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, int]:
         """Write the three ends."""
         return {"eigenvalue": self.eigenvalue, "least": self.least, "mean": self.mean}
 

@@ -53,7 +53,7 @@ class Spectrum:
         left = sum(m * (2 * w - m) for m in least)
         return k * left < 2 * w * UNIT * k**2 - UNIT**2 * (k * (k + 1) - 1)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Write the evidence as JSON."""
         return {
             "kind": "spectrum",

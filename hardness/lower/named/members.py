@@ -491,6 +491,6 @@ class ListedMembers(Unknown):
             **self.found.evidence,
             "centred": False,
             "origin": self.found.origin(self.family),
-            "spread": self.spread.to_json(),
+            "spread": self.spread.to_dict(),
             "eigenvalues": list(self.ends),
         }

@@ -21,7 +21,7 @@ _SAY = (
 def stage_chart(material: Material, one: Slice, place: int) -> Chart:
     """Make the chart of the stages in one run of a slice, which `staged_runs` has found."""
     run = staged_runs(one)[0]
-    data = of_run(run.to_json())
+    data = of_run(run.to_dict())
     rows: list[tuple[Cell, ...]] = [
         (error["stage"], error["examples"], error["error"]) for error in data["errors"]
     ]
@@ -64,7 +64,7 @@ def _is_staged(run: Run) -> bool:
     if run.learner.partition(":")[0] != "staged":
         return False
     try:
-        of_run(run.to_json())
+        of_run(run.to_dict())
     except DamagedFile:  # it ended before a stage, or is none of this package's
         return False
     return True

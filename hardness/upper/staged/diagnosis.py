@@ -38,7 +38,7 @@ class Signal:
     advice: str
     moot: bool = False
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON-able values, an infinite number as None."""
         return {
             key: None if isinstance(value, float) and not np.isfinite(value) else value

@@ -130,7 +130,7 @@ class Journal:
             "accepted": float(accepted),
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-able values."""
         best = self.best
         return {
@@ -139,7 +139,7 @@ class Journal:
             "from_stage": best.stage if best else None,
             "failed": str(self.failed) if self.failed else None,
             "needs": self.failed.needs if self.failed else None,
-            "stages": [report.to_json() for report in self.reports],
+            "stages": [report.to_dict() for report in self.reports],
             "errors": [
                 {"stage": one.stage, "examples": one.examples, "error": one.error}
                 for one in self.found

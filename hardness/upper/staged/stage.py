@@ -26,7 +26,7 @@ class StageFailed(UsageError):
 class StageReport:
     """One run of one stage: seconds, examples it read, rows it accepted, its own error measures.
 
-    >>> StageReport(name="moment", seconds=0.1, examples=8, rows=8).to_json()["rows"]
+    >>> StageReport(name="moment", seconds=0.1, examples=8, rows=8).to_dict()["rows"]
     8
     """
 
@@ -36,6 +36,6 @@ class StageReport:
     rows: int
     measures: dict[str, float] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON-able values."""
         return asdict(self)

@@ -60,7 +60,7 @@ def master(tmp_path_factory):
         np.save("p.npy", np.zeros(SHAPE))
         claim(A, "ann", str(load(SECRET)["secret"]))
         write_submission(B, by_predictions(read_challenge(PUB), "bob", Path("p.npy")))
-        write_json(SCORES, scores_of(A, B).to_json())
+        write_json(SCORES, scores_of(A, B).to_dict())
         yield Path.cwd()
 
 
@@ -394,7 +394,7 @@ def score_with_another_list():
     """A list of digests is part of the scores: whoever has it sees whether it was that one."""
     register(ann=A, bob=B)
     found = scores_of(A, B, registered=read_digests([str(LIST)]))
-    write_json(SCORES, found.to_json(), force=True)
+    write_json(SCORES, found.to_dict(), force=True)
     check()
     register(ann=A, bob=B, more=f"{'0' * 64} cyd\n")
 

@@ -13,7 +13,7 @@ from hardness.oracles import Budget
 from hardness.report.paired import paired_words
 from hardness.runs import compare, read_comparison, read_stress, stress
 from hardness.runs.paired import LEAST_DISCORDANT, LEAST_RISKS, LEVEL, holm, mcnemar, paired
-from hardness.runs.stress import to_json
+from hardness.runs.stress import to_dict
 from hardness.upper import Outcome
 from instances import DamagedFile
 from instances.ladders import ladder_of
@@ -150,7 +150,7 @@ FORGED = [
 
 @pytest.mark.parametrize("forge", FORGED)
 def test_forged_pairs_are_refused(small, tmp_path, forge):
-    data = json.loads(json.dumps(small.to_json()))
+    data = json.loads(json.dumps(small.to_dict()))
     forge(data["paired"])
     (tmp_path / "results.json").write_text(json.dumps(data))
     with pytest.raises(DamagedFile, match="pairs of learners"):
@@ -158,7 +158,7 @@ def test_forged_pairs_are_refused(small, tmp_path, forge):
 
 
 def test_files_without_pairs_and_with_other_intervals_are_read(small, tmp_path):
-    data = small.to_json()
+    data = small.to_dict()
     data["paired"][0]["risk_interval"] = [-2.0, 2.0]  # of another stream of random numbers
     (tmp_path / "results.json").write_text(json.dumps(data))
     assert read_comparison(tmp_path) == small
@@ -175,7 +175,7 @@ def test_a_stress_test_holds_its_pairs_and_those_of_references_apart(tmp_path):
         *(("lowd", "elim"), ("lowd", "triv"))
     ]
     assert counts(found.paired) == [(0, 5, 10, 0), (5, 0, 5, 0)]
-    path, data = tmp_path / "stress.json", to_json(found)
+    path, data = tmp_path / "stress.json", to_dict(found)
     for stored in (data, {k: v for k, v in data.items() if k != "paired"}):
         path.write_text(json.dumps(stored))
         assert read_stress(path).paired == found.paired

@@ -135,7 +135,7 @@ def write(tmp_path, data):
 
 
 def test_results_with_their_growth_are_read_and_earlier_ones_without(ran, tmp_path):
-    data = json.loads(json.dumps(ran.to_json(), allow_nan=False))
+    data = json.loads(json.dumps(ran.to_dict(), allow_nan=False))
     assert scaling(write(tmp_path, data)) == scaling(ran)
     del data["scaling"]
     write(tmp_path, data)
@@ -152,7 +152,7 @@ def test_results_with_their_growth_are_read_and_earlier_ones_without(ran, tmp_pa
     ],
 )
 def test_forged_growth_is_refused(ran, tmp_path, forge):
-    data = json.loads(json.dumps(ran.to_json()))
+    data = json.loads(json.dumps(ran.to_dict()))
     forge(data["scaling"])
     with pytest.raises(DamagedFile, match="fitted growth"):
         write(tmp_path, data)

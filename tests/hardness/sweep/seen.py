@@ -18,7 +18,7 @@ NONE = Limits(retries=0)
 
 def payload_of(learner, budget=None, seed=0, spec="parity:d=8,m=2"):
     job = run_job(spec, parse_learner(learner), seed, budget or Budget())
-    return json.dumps({"kind": job.kind, **job.to_json()})
+    return json.dumps({"kind": job.kind, **job.to_dict()})
 
 
 def from_file(name):

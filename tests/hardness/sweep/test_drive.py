@@ -222,7 +222,7 @@ def test_a_climb_is_that_of_stress(sweep, held, learners):
         ]
 
     assert "median_seconds" not in json.dumps(climbed)
-    assert timeless(climbed["climbs"]) == timeless(one.to_json() for one in wanted.climbs)
+    assert timeless(climbed["climbs"]) == timeless(one.to_dict() for one in wanted.climbs)
     assert [one["held"] for one in climbed["climbs"]] == [one.held for one in wanted.climbs]
     used = [
         sorted((r.spec, r.seed, r.usage.queries) for r in found) for found in (runs, wanted.runs)
@@ -271,7 +271,7 @@ budget = {{ examples = 3000, seconds = 60.0 }}
 def test_a_sampled_matrix_says_what_verify_says(sweep, held, spec, members):
     text = GRAM.replace("parity:d=16,m=3", spec).replace("members = 40", f"members = {members}")
     sweep(text)
-    wanted = verify(parse(spec), members=members, samples=20000, confidence=0.99, seed=3).to_json()
+    wanted = verify(parse(spec), members=members, samples=20000, confidence=0.99, seed=3).to_dict()
     *_, (whole,) = held()
     for name in ("agrees", "radius", "largest_deviation", "samples_used", "disagreements"):
         assert whole.content[name] == wanted[name]

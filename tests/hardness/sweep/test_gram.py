@@ -28,7 +28,7 @@ def done(cut, order=None):
     found = {}
     for i in range(cut.parts) if order is None else order:
         job = cut.part(i)
-        again = read_job(json.loads(json.dumps({"kind": job.kind, **job.to_json()})))
+        again = read_job(json.loads(json.dumps({"kind": job.kind, **job.to_dict()})))
         assert again == job
         assert again.key == job.key
         result = json.loads(json.dumps(again.do()))
@@ -46,7 +46,7 @@ def test_a_matrix_in_blocks_says_what_verify_says(spec):
     whole, wanted = cut.assemble(iter(done(cut))), verify(parse(spec), 150, 20_000, seed=3)
     assert len(cut.strips) > 1
     assert cut.parts == 1 + len(cut.strips) * 3
-    said = {k: v for k, v in wanted.to_json().items() if not k.startswith("stored")}
+    said = {k: v for k, v in wanted.to_dict().items() if not k.startswith("stored")}
     found = {k: whole.content[k] for k in said}
     if spec in FLOATS:  # their sums are rounded in another order
         assert found.pop("largest_deviation") == pytest.approx(wanted.worst, rel=1e-9)
@@ -172,7 +172,7 @@ def test_memory_of_a_large_block_is_bounded():
     )
     there = subprocess.run(
         [sys.executable, "-c", code],
-        input=json.dumps({"kind": part.kind, **part.to_json()}),
+        input=json.dumps({"kind": part.kind, **part.to_dict()}),
         capture_output=True,
         text=True,
         check=True,

@@ -38,7 +38,7 @@ KEYS = {
 def test_keys_of_stores_and_what_is_written_stay(key):
     job = KEYS[key]
     assert job.key == key
-    again = read_job(json.loads(json.dumps({"kind": job.kind, **job.to_json()})))
+    again = read_job(json.loads(json.dumps({"kind": job.kind, **job.to_dict()})))
     assert (again, again.key, again.label) == (job, key, job.label)
 
 

@@ -20,7 +20,7 @@ def test_the_example_is_counted_as_it_is_listed():
     made = plan(sweep)
     listed = [replace(cell, seed=s) for g in sweep.runs for cell in g.cells for s in g.seeds]
     climbs = sum(c.count for c in sweep.climbs)
-    assert made.to_json()["runs"] == len(listed) + climbs
+    assert made.to_dict()["runs"] == len(listed) + climbs
     assert sum(p.runs for p in made.parts if p.learner != "certificates") == len(listed) + climbs
     assert len({job.key for job in listed}) == len(listed)
     assert made.certificates == len({job.spec for job in listed})
@@ -39,7 +39,7 @@ def test_a_plan_is_json_and_words_within_80_columns():
     )
     sweep = read_text(text, "x")
     made = plan(replace(sweep, limits=replace(sweep.limits, seconds=None)))
-    assert json.loads(json.dumps(made.to_json(), allow_nan=False))["job_seconds"] == [0.0, None]
+    assert json.loads(json.dumps(made.to_dict(), allow_nan=False))["job_seconds"] == [0.0, None]
     words = plan_words(made)
     assert max(map(len, words.splitlines())) <= 80
     for said in ("1 Gram matrix", "at most", "left out of runs 2: elimination", "not known"):

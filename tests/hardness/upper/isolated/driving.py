@@ -111,7 +111,7 @@ def _there() -> dict[str, Any]:
 
 def bare(found: Run) -> dict[str, Any]:
     """What must not depend on who else runs, nor where: all but times, memory and confinement."""
-    data = found.to_json()
+    data = found.to_dict()
     del data["usage"]["seconds"], data["usage"]["peak_bytes"]
     own = {"cpu_seconds", "startup_seconds", "contained", "sha256", "predict_seconds"}
     details = flat(data["details"])

@@ -97,7 +97,7 @@ def test_games(strategy):
     family = parse("parity:d=7,m=3")
     learners = CoinsAsThere(in_process("Asks")), foreign_learner("well:Asks")
     here, there = (play(one, family, Budget(), 3, strategy=strategy) for one in learners)
-    assert there.transcript.to_json() == here.transcript.to_json()
+    assert there.transcript.to_dict() == here.transcript.to_dict()
 
 
 def test_a_query_shows_no_label(monkeypatch):
