@@ -34,7 +34,7 @@ import networkx as nx
 import numpy as np
 
 from hardness.check import check
-from hardness.lower import Terms, certify
+from hardness.lower import BoundParameters, certify
 from hardness.lower.bounds import least_queries
 from hardness.lower.finite import How, certify_finite, read_source
 from hardness.lower.finite import certificate as finite_maker
@@ -110,13 +110,13 @@ def genuine() -> list[Genuine]:
     for spec in SPECS:
         family = parse(spec)
         for tau, t in ((Fraction(1, 10), 100), (Fraction(9, 10), 1)):
-            made = certify(family, Terms(tau=tau, vstat=t))
+            made = certify(family, BoundParameters(tau=tau, vstat=t))
             found.append((family.name, made.to_dict()))
         for asked in ASKED:
             if asked.about == "low-degree" and family.name not in ("parity", "profile"):
                 continue
             try:
-                named = certify_named(family, [asked], Terms())
+                named = certify_named(family, [asked], BoundParameters())
             except ToolkitError:  # there is no claim about labels of more than two values
                 continue
             found.append((f"{family.name} {asked.about}", named.to_dict()))
@@ -479,7 +479,7 @@ def _made(
     spec: str, terms: tuple[tuple[str, str], ...], asked: Any
 ) -> tuple[tuple[str, str, dict[str, str]], ...]:
     words = {k: int(v) if k == "vstat" else Fraction(v) for k, v in terms}
-    family, goal = parse(spec), Terms(**words)
+    family, goal = parse(spec), BoundParameters(**words)
     made = certify(family, goal) if asked is None else certify_named(family, [asked], goal)
     return tuple((c.quantity, c.value, c.parameters) for c in made.claims)
 
@@ -536,7 +536,7 @@ def _vstat_cap(evidence: Json, spread: Spread, t: int) -> int:
     if evidence["basis"] == "tables":
         rows = [_row("bits", r, evidence["given"]["n"]) for r in evidence["tables"]["rows"]]
         weighted = weighted_eigenvalue(np.array(rows, np.int8))
-    return vstat_cap(spread, weighted, Terms(vstat=t))
+    return vstat_cap(spread, weighted, BoundParameters(vstat=t))
 
 
 def _sda(squares: list[list[Fraction]], name: str, gamma: Fraction) -> int:

@@ -64,7 +64,7 @@ class CodedExamples(Examples):
         )
 
     def agrees(self, other: Examples) -> bool:
-        """Say whether both are the same, bit for bit."""
+        """Return whether both are the same, bit for bit."""
         mine = isinstance(other, CodedExamples)
         return mine and all(np.array_equal(v, other.tensors[n]) for n, v in self.tensors.items())
 

@@ -57,7 +57,7 @@ class DenseExamples(Examples):
         )
 
     def agrees(self, other: Examples) -> bool:
-        """Say whether both are the same up to rounding."""
+        """Return whether both are the same up to rounding."""
         if self.x.shape != other.x.shape:
             return False
         pairs = ((self.x, other.x), (self.y, other.y))

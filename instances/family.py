@@ -74,7 +74,7 @@ class Examples(ABC):
 
     @abstractmethod
     def agrees(self, other: "Examples") -> bool:
-        """Say whether both are the same examples, up to the rounding of their labels."""
+        """Return whether both are the same examples, up to the rounding of their labels."""
 
 
 class Family(ABC):
@@ -126,7 +126,7 @@ class Family(ABC):
         """Draw a secret."""
 
     def same(self, one: Secret, other: Secret) -> bool:
-        """Say whether two secrets are of the same member: of the same function of the tokens."""
+        """Return whether two secrets are of the same member: of the same function of the tokens."""
         return one == other
 
     @abstractmethod

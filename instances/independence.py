@@ -31,7 +31,7 @@ def modulus(family: "Modular") -> int:
 
 
 def orthogonal(family: "Modular") -> bool:
-    """Say whether members are orthogonal wherever their secrets are different mod M, if alike too.
+    """Return whether members with secrets different mod M are orthogonal, if alike too.
 
     >>> from instances import parse
     >>> specs = ("lwe:n=2,q=7,sigma=1", "lwr:n=3,q=8,p=4", "lwr:n=3,q=8,p=2")

@@ -92,14 +92,14 @@ class Prompts:
 
     @property
     def isotropic(self) -> bool:
-        """Say whether whitened tasks are isotropic: task = sigma^-1, up to a factor."""
+        """Return whether whitened tasks are isotropic: task = sigma^-1, up to a factor."""
         product = self.sigma @ self.task
         level = np.trace(product) / self.d
         return bool(np.abs(product - level * np.eye(self.d)).max() <= 1e-9 * level)
 
     @property
     def inverse(self) -> bool:
-        """Say whether task = sigma^-1, up to rounding: whitened tasks are N(0, I)."""
+        """Return whether task = sigma^-1, up to rounding: whitened tasks are N(0, I)."""
         return self.isotropic and abs(self.power - self.d) <= 1e-9 * self.d
 
     @property

@@ -13,7 +13,7 @@ def centred(value: int, q: int) -> int:
 
 
 def is_power_of_two(q: int) -> bool:
-    """Say whether q is 1, 2, 4, ..."""
+    """Return whether q is 1, 2, 4, ..."""
     return q > 0 and not q & (q - 1)
 
 
@@ -30,7 +30,7 @@ def next_prime(q: int) -> int:
 
 
 def is_prime(q: int) -> bool:
-    """Say whether q is a prime, proven.
+    """Return whether q is a prime, proven.
 
     >>> is_prime(3329), is_prime(3328)
     (True, False)

@@ -113,7 +113,7 @@ class Secrets:
                         yield tuple(out)
 
     def is_unit(self, value: int) -> bool:
-        """Say whether a residue is a unit of Z_q, q a prime or a power of two."""
+        """Return whether a residue is a unit of Z_q, q a prime or a power of two."""
         return math.gcd(value, self.q) == 1
 
     def draw(self, rng: np.random.Generator) -> Secret:

@@ -166,7 +166,7 @@ class Symmetric(Coded):
         return tuple(sorted(int(j) + 1 for j in chosen))
 
     def same(self, one: Secret, other: Secret) -> bool:
-        """Say whether two secrets are the same set, in whatever order."""
+        """Return whether two secrets are the same set, in whatever order."""
         return sorted(one) == sorted(other)
 
     def layer(self, secret: Secret) -> AttentionLayer:

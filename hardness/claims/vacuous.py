@@ -8,7 +8,7 @@ _NEEDED = {"-queries": 2, "-floor": 2, "-steps": 1, "-features": 1}
 
 
 def vacuous(quantity: str, value: int | str) -> bool:
-    """Say whether a bound says nothing, by its quantity and its value, 0 or more, as in a claim.
+    """Return whether a bound says nothing, by its quantity and its value, 0 or more, as in a claim.
 
     Queries and examples that are needed are vacuous up to 2, steps and features up to 1, a
     probability of success and an advantage from 1 on, an error at 0. A low-degree test that needs 0

@@ -12,10 +12,10 @@ from hardness.commands.options import (
     POSITIVE,
     WHOLE,
     complete_spec,
-    early,
     emit,
     progress,
     rational,
+    refuse_existing_output,
     shared,
     spec_argument,
     target,
@@ -73,7 +73,7 @@ from hardness.commands.options import (
 @about_options
 @shared("seed", "force", "quiet", out="Also write the certificate to this file.")
 def certify(
-    to: SimpleNamespace,
+    output: SimpleNamespace,
     source: str,
     about: SimpleNamespace,
     tau: Any,
@@ -90,39 +90,39 @@ def certify(
     said about kernels, gradient descent (one of --noise-std, --within, --grid, --batch) or
     polynomials of low degree, for --risk and --success where they are learners.
     """
-    from hardness.lower import Terms, certify
+    from hardness.lower import BoundParameters, certify
     from hardness.lower.certificate import formulas
     from hardness.lower.draws import require_uniform
     from hardness.lower.finite import certify_finite, of_family, read_source
     from hardness.lower.record import NoClaim
     from hardness.report.certificate import certificate_words
 
-    early(to)
-    terms = Terms(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma)
+    refuse_existing_output(output)
+    terms = BoundParameters(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma)
     if about.name:
-        return certify_about(to, source, about, how, terms)
+        return certify_about(output, source, about, how, terms)
     refuse_unasked(about)
     finite = read_source(source, how["members"])
     family: Any = None if finite else target(source)[0]
     if family and not formulas(family):
         require_uniform(family)
         finite = of_family(family, how["members"])
-    chosen = chosen_finite(source, finite, how, to.seed)
+    chosen = chosen_finite(source, finite, how, output.seed)
     if finite is None:
         certificate = certify(family, terms)
     else:
-        with progress(chosen.points(finite), "evaluating members", to) as bar:
+        with progress(chosen.points(finite), "evaluating members", output) as bar:
             certificate = certify_finite(finite, terms, chosen, bar)
         if certificate.vacuous:
             raise NoClaim(
                 f"no claim: {source[:80]} given: no two members are known to have a correlation of "
                 "at most 1/2, and no bound on queries or examples says anything for these options"
             )
-    emit(to, certificate.to_dict(), certificate_words(certificate))
+    emit(output, certificate.to_dict(), certificate_words(certificate))
 
 
 def certify_about(
-    to: SimpleNamespace, source: str, about: SimpleNamespace, how: dict[str, Any], terms: Any
+    output: SimpleNamespace, source: str, about: SimpleNamespace, how: dict[str, Any], terms: Any
 ) -> None:
     """Certify what is said about named learners, in the words of the checker as well."""
     from hardness.lower.finite import Union, read_source
@@ -149,7 +149,7 @@ def certify_about(
         made = certify_unknown(ListedMembers.of_source(finite), asked, terms)
         if made.vacuous:
             raise NoClaim(f"no claim: {source[:80]} given: every bound is vacuous at these options")
-    emit(to, made.to_dict(), named_words(made))
+    emit(output, made.to_dict(), named_words(made))
 
 
 def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> Any:
@@ -174,19 +174,19 @@ def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> A
 @click.command(short_help="Check a certificate or a transcript again.")
 @click.argument("file", type=click.Path(path_type=Path))
 @shared("force", out=FILE)
-def check(to: SimpleNamespace, file: Path) -> None:
+def check(output: SimpleNamespace, file: Path) -> None:
     """Derive a certificate's claims again, or play a transcript again; exit 3 if one fails."""
     from hardness.check import check
     from hardness.report.certificate import checked_words
     from instances.errors import DamagedFile, Refuted
     from instances.strict import CERTIFICATE, read_json
 
-    early(to)
+    refuse_existing_output(output)
     data = read_json(file, CERTIFICATE)
     try:
         found = check(data)
     except Refuted as error:
-        emit(to, {"file": str(file), "accepted": False, "reason": str(error)}, "REFUSED")
+        emit(output, {"file": str(file), "accepted": False, "reason": str(error)}, "REFUSED")
         raise Refuted(f"{file}: {error}") from error
     except DamagedFile as error:
         raise DamagedFile(f"{file}: {error}") from error
@@ -197,13 +197,13 @@ def check(to: SimpleNamespace, file: Path) -> None:
         "assumed": found.assumed or None,
         "statements": list(found.statements),
     }
-    emit(to, data, checked_words(found))
+    emit(output, data, checked_words(found))
 
 
 @click.command(short_help="Cite a certificate: sentence and BibTeX.")
 @click.argument("file", type=click.Path(path_type=Path))
 @shared("force", out=FILE)
-def cite(to: SimpleNamespace, file: Path) -> None:
+def cite(output: SimpleNamespace, file: Path) -> None:
     """Check a certificate, and print a sentence and a BibTeX entry for a paper; exit 3 if refused.
 
     Both name the file by its SHA-256: a reader who has it can check it again.
@@ -213,7 +213,7 @@ def cite(to: SimpleNamespace, file: Path) -> None:
     from instances.errors import DamagedFile, Refuted
     from instances.strict import CERTIFICATE, loads, one_line, read_bytes
 
-    early(to)
+    refuse_existing_output(output)
     content = read_bytes(file, CERTIFICATE.size)
     try:
         data = loads(content, CERTIFICATE)
@@ -225,7 +225,7 @@ def cite(to: SimpleNamespace, file: Path) -> None:
     except (ValueError, DamagedFile) as error:
         raise DamagedFile(f"{file}: {one_line(error)}") from error
     sentence, bibtex = citation(data, found, content)
-    emit(to, {"sentence": sentence, "bibtex": bibtex}, f"{sentence}\n\n{bibtex}")
+    emit(output, {"sentence": sentence, "bibtex": bibtex}, f"{sentence}\n\n{bibtex}")
 
 
 @click.command(short_help="Sampled against certified correlations.")
@@ -239,16 +239,18 @@ def cite(to: SimpleNamespace, file: Path) -> None:
     show_default=True,
 )
 @shared("seed", "force", "quiet", out=FILE)
-def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidence: float) -> None:
+def verify(
+    output: SimpleNamespace, spec: str, members: int, samples: int, confidence: float
+) -> None:
     """Sample correlations against the certified ones, and the real layer against the formula."""
     from hardness.lower import verify
     from hardness.report.certificate import verification_words
 
-    early(to)
+    refuse_existing_output(output)
     family, folder = target(spec)
-    with progress(samples, "sampling", to) as bar:
-        found = verify(family, members, samples, confidence, to.seed, folder, bar)
-    emit(to, found.to_dict(), verification_words(found))
+    with progress(samples, "sampling", output) as bar:
+        found = verify(family, members, samples, confidence, output.seed, folder, bar)
+    emit(output, found.to_dict(), verification_words(found))
     found.require()
 
 
@@ -260,12 +262,12 @@ def verify(to: SimpleNamespace, spec: str, members: int, samples: int, confidenc
     help="That an attacker may have.  [default: what a name of the catalog gives away, or any]",
 )
 @shared("force", out=FILE)
-def estimate(to: SimpleNamespace, spec: str, samples: int | None) -> None:
+def estimate(output: SimpleNamespace, spec: str, samples: int | None) -> None:
     """Estimate what the known attacks cost on a SPEC or a folder, and which is the least."""
     from hardness.lower import estimate
     from hardness.report.cost import estimate_words
     from instances.catalog import published_samples
 
-    early(to)
+    refuse_existing_output(output)
     found = estimate(target(spec)[0], samples or published_samples(spec))
-    emit(to, found.to_dict(), estimate_words(found))
+    emit(output, found.to_dict(), estimate_words(found))

@@ -54,7 +54,7 @@ def challenge(context: click.Context) -> None:
 )
 @shared("force", "quiet", out="The public folder.")
 def create(
-    to: SimpleNamespace,
+    output: SimpleNamespace,
     spec: str,
     secret: Path,
     examples: int,
@@ -71,26 +71,28 @@ def create(
     from instances.spec import parse
 
     context = click.get_current_context()
-    if given_seed(context, to) is not None:
+    if given_seed(context, output) is not None:
         raise click.UsageError(
             "--seed given: a published seed reveals the secret, so a challenge draws its own from "
             "the operating system: leave it out"
         )
-    if to.out is None:
+    if output.out is None:
         raise click.UsageError("challenge create needs --out DIR")
-    with progress(examples, "generating", to) as bar:
-        made = make(to.out, secret, parse(spec), examples, fresh, deadline, tensors, to.force, bar)
+    with progress(examples, "generating", output) as bar:
+        made = make(
+            output.out, secret, parse(spec), examples, fresh, deadline, tensors, output.force, bar
+        )
     data = {
         "challenge": made.id,
         "commitment": made.said.commitment,
         "spec": made.family.spec,
-        "folder": str(to.out),
+        "folder": str(output.out),
         "secret": str(secret),
         "examples": made.folder.count,
         "fresh": len(made.fresh),
         "deadline": made.said.deadline,
     }
-    emit(to, data, created_words(made, secret), write=False)
+    emit(output, data, created_words(made, secret), write=False)
 
 
 @challenge.command(short_help="Pack predictions or a claimed secret.")
@@ -106,7 +108,7 @@ def create(
 @budget_options
 @shared("seed", "force", out="A file FILE.safetensors.")
 def submit(
-    to: SimpleNamespace,
+    output: SimpleNamespace,
     folder: Path,
     name: str,
     predictions: Path | None,
@@ -119,13 +121,13 @@ def submit(
     from hardness.runs import submission as lib
     from hardness.runs.challenge import read_challenge
     from hardness.upper import parse_learner
-    from hardness.upper.isolated import Foreign, contain
+    from hardness.upper.isolated import SubprocessLearner, contain
 
     if sum(given is not None for given in (predictions, secret, learner)) != 1:
         raise click.UsageError("give one of --predictions, --secret and --learner")
-    if to.out is None:
+    if output.out is None:
         raise click.UsageError("challenge submit needs --out FILE.safetensors")
-    lib.require_safetensors(to.out, to.force)
+    lib.require_safetensors(output.out, output.force)
     found, learned, outcome, contained = read_challenge(folder), "", None, None
     if predictions is not None:
         made = lib.by_predictions(found, name, predictions)
@@ -133,25 +135,25 @@ def submit(
         made = lib.by_secret(found, name, secret)
     else:
         chosen = parse_learner(str(learner))
-        made, ended, usage = lib.by_learner(found, name, chosen, budget, to.seed)
+        made, ended, usage = lib.by_learner(found, name, chosen, budget, output.seed)
         outcome = ended.value if ended else "ran to its end"
         learned = f"{learner}: {outcome}, {usage.examples} examples, {usage.seconds:.2f} s"
-        if isinstance(chosen, Foreign):
+        if isinstance(chosen, SubprocessLearner):
             contained = contain.level()
             learned += ", not contained" if contained == "off" else f", in {contained}"
-    lib.write_submission(to.out, made, to.force)
+    lib.write_submission(output.out, made, output.force)
     data = {
         "challenge": made.challenge,
         "name": made.name,
         "digest": made.digest,
-        "file": str(to.out),
+        "file": str(output.out),
         "predictions": made.predictions is not None,
         "secret": None if made.secret is None else list(made.secret),
         "learner": learner,
         "outcome": outcome,
         "contained": contained,
     }
-    emit(to, data, submitted_words(made, to.out, learned), write=False)
+    emit(output, data, submitted_words(made, output.out, learned), write=False)
 
 
 @challenge.command(short_help="Open the commitment, check all of it, score.")
@@ -170,7 +172,7 @@ def submit(
 )
 @shared("force", "quiet", out="Also write the scores to this file.")
 def score(
-    to: SimpleNamespace,
+    output: SimpleNamespace,
     folder: Path,
     secret: Path,
     submissions: tuple[Path, ...],
@@ -182,18 +184,18 @@ def score(
     Every stored label and token is made again from the revealed secret. Exit code 3 where the
     commitment does not open, anything stored is not of the secret, or --against does not hold.
     """
-    from hardness.commands.options import early
+    from hardness.commands.options import refuse_existing_output
     from hardness.report.challenge import scores_words
     from hardness.runs import scores as lib
     from hardness.runs.challenge import read_challenge, reveal
 
-    early(to)
+    refuse_existing_output(output)
     earlier = lib.read_scores(against) if against else None
     listed = lib.read_digests(registered) if registered else earlier.registered if earlier else None
     found = read_challenge(folder)
-    with progress(found.folder.count + len(submissions), "checking", to) as bar:
+    with progress(found.folder.count + len(submissions), "checking", output) as bar:
         opened = reveal(found, secret, bar)
         scores = lib.score(opened, submissions, listed, bar)
     if against and earlier is not None:
         lib.require_same(scores, earlier, against)
-    emit(to, scores.to_dict(), scores_words(scores, opened, against))
+    emit(output, scores.to_dict(), scores_words(scores, opened, against))

@@ -21,7 +21,7 @@ _GAP = re.compile(r"\S {2,}(?=\S)")
 
 
 def wanted() -> bool:
-    """Say whether stdout is a terminal that shows colour, and the user has not said no.
+    """Return whether stdout is a terminal that shows colour, and the user has not said no.
 
     NO_COLOR set to anything and TERM=dumb say no (https://no-color.org).
     """

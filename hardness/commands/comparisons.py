@@ -55,7 +55,7 @@ def _once(context: click.Context, parameter: click.Parameter, given: tuple[str, 
 @resume_option
 @shared("seed", "jobs", "force", "quiet", out="Folder of results and the page.")
 def compare(
-    to: SimpleNamespace,
+    output: SimpleNamespace,
     spec: str,
     over: str,
     names: tuple[str, ...],
@@ -68,7 +68,7 @@ def compare(
 
     What every seed passed is fitted: how costs grow over the sizes, beside the certified numbers.
     """
-    from hardness.lower import Terms
+    from hardness.lower import BoundParameters
     from hardness.report.demo import write_results
     from hardness.report.paired import paired_words
     from hardness.report.scaling import scaling_words
@@ -80,40 +80,40 @@ def compare(
     from instances.errors import ToolkitError
 
     ours = ("results.json", "report.html", "figure.svg")
-    to.force |= goes_on(to.out, resume)
-    if to.out:
-        refuse_foreign(to.out, to.force, ours)
-        refuse_unwritable(to.out)
+    output.force |= goes_on(output.out, resume)
+    if output.out:
+        refuse_foreign(output.out, output.force, ours)
+        refuse_unwritable(output.out)
     names = () if names == ("none",) else names or usual(spec, over)
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     given = [one for one in sys.argv[1:] if one != "--resume"]
     command = shlex.join(["hardness", *given])
-    terms = Terms(tau=tau)
+    terms = BoundParameters(tau=tau)
     asked = {
         "command": "compare",
         "spec": [spec, over],
         "learners": names,
-        "seeds": [to.seed, seeds],
+        "seeds": [output.seed, seeds],
         "tau": str(tau),
         "budget": vars(budget),
     }
 
     def keep(found: Any) -> None:
-        if to.out:
-            with new_folder(to.out, force=to.force, ours=ours) as folder:
-                write_results(folder, found, str(to.out))
+        if output.out:
+            with new_folder(output.out, force=output.force, ours=ours) as folder:
+                write_results(folder, found, str(output.out))
 
-    with resumable(to.out, asked, to.jobs, resume) as runs:
+    with resumable(output.out, asked, output.jobs, resume) as runs:
         try:
-            with progress(total, "running learners", to) as bar:
+            with progress(total, "running learners", output) as bar:
                 found = compare(
-                    spec, over, names, seeds, to.seed, budget, terms, runs.do, command, bar
+                    spec, over, names, seeds, output.seed, budget, terms, runs.do, command, bar
                 )
         except Cut as cut:
-            why, done = cut.__cause__, go_on(runs.kept, to)
-            if to.out and cut.comparison.values:
+            why, done = cut.__cause__, go_on(runs.kept, output)
+            if output.out and cut.comparison.values:
                 keep(cut.comparison)
-                done = f"; {cut} and are kept in {to.out}{done}"
+                done = f"; {cut} and are kept in {output.out}{done}"
             if isinstance(why, ToolkitError):
                 raise type(why)(f"{why}{done}") from cut
             raise click.Abort(f"interrupted{done}" if done else "") from cut
@@ -124,7 +124,7 @@ def compare(
         short = dict(zip(found.learner_names, found.learners, strict=True))
         parts.append(paired_words(pairs, lambda name: short[name]))
     text = "\n\n".join(parts)
-    emit(to, found.to_dict(), text, write=False)
+    emit(output, found.to_dict(), text, write=False)
 
 
 @click.command("map", short_help="The map of noisy parity: examples against time.")
@@ -140,7 +140,7 @@ def compare(
 @budget_options
 @shared("seed", "force", "quiet", out=FOLDER)
 def noisy_map(
-    to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any
+    output: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any
 ) -> None:
     """Draw bounds and algorithms for a noisy parity: examples against seconds, runs as points.
 
@@ -161,14 +161,14 @@ def noisy_map(
     from instances.spec import parse
 
     ours = ("results.json", "map.svg")
-    if to.out:
-        refuse_foreign(to.out, to.force, ours)
-        refuse_unwritable(to.out)
-    with progress(len(names) * seeds or 4 * seeds, "running learners", to) as bar:
-        found = noisy_map(parse(spec), names, seeds, to.seed, budget, bar)
-    if to.out:
-        with new_folder(to.out, force=to.force, ours=ours) as folder:
+    if output.out:
+        refuse_foreign(output.out, output.force, ours)
+        refuse_unwritable(output.out)
+    with progress(len(names) * seeds or 4 * seeds, "running learners", output) as bar:
+        found = noisy_map(parse(spec), names, seeds, output.seed, budget, bar)
+    if output.out:
+        with new_folder(output.out, force=output.force, ours=ours) as folder:
             write_json(folder / "results.json", found.to_dict())
             write_bytes(folder / "map.svg", draw("map", of_map(found)))
-    written = f"\n\nwritten: {to.out}" if to.out else ""
-    emit(to, found.to_dict(), map_words(found) + written, write=False)
+    written = f"\n\nwritten: {output.out}" if output.out else ""
+    emit(output, found.to_dict(), map_words(found) + written, write=False)

@@ -10,9 +10,9 @@ from hardness.commands.options import (
     FILE,
     WHOLE,
     complete_spec,
-    early,
     emit,
     progress,
+    refuse_existing_output,
     shared,
     spec_argument,
     target,
@@ -31,16 +31,24 @@ from hardness.commands.options import (
 )
 @click.option("--layer", "with_layer", is_flag=True, help="Also write the weights (secret).")
 @shared("seed", "force", "quiet", out="Folder to write.  [required]")
-def generate(to: SimpleNamespace, spec: str, examples: int, tensors: Any, with_layer: bool) -> None:
+def generate(
+    output: SimpleNamespace, spec: str, examples: int, tensors: Any, with_layer: bool
+) -> None:
     """Write an instance, its secret part and its first examples to a folder."""
     from instances.files import write_folder
     from instances.spec import parse
 
-    if to.out is None:
+    if output.out is None:
         raise click.UsageError("generate needs --out DIR")
-    with progress(examples, "generating", to) as bar:
+    with progress(examples, "generating", output) as bar:
         folder = write_folder(
-            to.out, parse(spec).instance(to.seed), examples, tensors, to.force, with_layer, bar
+            output.out,
+            parse(spec).instance(output.seed),
+            examples,
+            tensors,
+            output.force,
+            with_layer,
+            bar,
         )
     data = {
         "spec": folder.family.spec,
@@ -53,21 +61,21 @@ def generate(to: SimpleNamespace, spec: str, examples: int, tensors: Any, with_l
         f"{folder.path}: {folder.family.spec}, {folder.count} examples in "
         f"{len(folder.shards)} files\npublic part instance.json, secret part secret.json"
     )
-    emit(to, data, text, write=False)
+    emit(output, data, text, write=False)
 
 
 @click.command(short_help="Heads, norms and coherence of a layer.")
 @spec_argument
 @shared("seed", "force", out=FILE)
-def inspect(to: SimpleNamespace, spec: str) -> None:
+def inspect(output: SimpleNamespace, spec: str) -> None:
     """Show what a layer is like: heads, norms, how alike its heads are."""
     from hardness.report.inspection import inspection_words
     from instances.inspect import inspect
 
-    early(to)
+    refuse_existing_output(output)
     family, folder = target(spec)
-    data = inspect(family, folder.instance if folder else family.instance(to.seed))
-    emit(to, data, inspection_words(data))
+    data = inspect(family, folder.instance if folder else family.instance(output.seed))
+    emit(output, data, inspection_words(data))
 
 
 @click.command(name="reduce", short_help="LWR/LWE samples to attention examples, and back.")
@@ -75,7 +83,7 @@ def inspect(to: SimpleNamespace, spec: str) -> None:
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--spec", shell_complete=complete_spec, help="The family of plain arrays (a, b).")
 @shared("seed", "force", out="Folder or file to write.  [required]")
-def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | None) -> None:
+def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str | None) -> None:
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 
     lwr-to-attention: SOURCE is a file of samples (.npz, .safetensors or the text of a Darmstadt
@@ -94,22 +102,22 @@ def reduction(to: SimpleNamespace, direction: str, source: Path, spec: str | Non
     from instances.samples import samples
     from instances.spec import parse_stored
 
-    if to.out is None:
+    if output.out is None:
         raise click.UsageError("reduce needs --out: a folder of examples, or a file of samples")
     if direction == "attention-to-lwr":
-        early(to)
+        refuse_existing_output(output)
         folder = read_folder(source)
         found = samples(folder.examples(0, folder.count))
         shown = f"{len(found)} samples of {folder.count} examples"
         if folder.hidden:
-            apart, hidden = secret_beside(to.out), folder.hidden
+            apart, hidden = secret_beside(output.out), folder.hidden
             secret = folder.family.to_linear(hidden.secret)
-            write_secret(apart, found, secret, hidden.seed, force=to.force)
+            write_secret(apart, found, secret, hidden.seed, force=output.force)
             shown += f"; the secret in {apart}"
-        write_samples(to.out, found, force=to.force)
+        write_samples(output.out, found, force=output.force)
     else:
         found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
-        made = write_public_folder(to.out, to_attention(found, to.seed), force=to.force)
+        made = write_public_folder(output.out, to_attention(found, output.seed), force=output.force)
         shown = f"{made.count} examples of {len(found)} samples"
-    data = {"spec": found.family.spec, "samples": len(found), "written": str(to.out)}
-    emit(to, data, f"{to.out}: {found.family.spec}, {shown}", write=False)
+    data = {"spec": found.family.spec, "samples": len(found), "written": str(output.out)}
+    emit(output, data, f"{output.out}: {found.family.spec}, {shown}", write=False)

@@ -12,7 +12,7 @@ from hardness.commands.options import FILE, complete_spec, emit, shared
 @click.argument("action", default="list", type=click.Choice(["list", "show"]))
 @click.argument("name", required=False, shell_complete=complete_spec)
 @shared("force", out=FILE)
-def families(to: SimpleNamespace, action: str, name: str | None) -> None:
+def families(output: SimpleNamespace, action: str, name: str | None) -> None:
     """List the families and the catalog, or show one."""
     from hardness.report.text import table
     from instances.capabilities import CAPABILITIES
@@ -43,7 +43,7 @@ def families(to: SimpleNamespace, action: str, name: str | None) -> None:
         lines += [f"labels: {data['labels']}"]
         lines += [f"capabilities of the example: {', '.join(data['capabilities']) or 'none'}"]
         lines += ["", table(*parameter_rows(data["parameters"]))]
-        return emit(to, data, "\n".join(lines))
+        return emit(output, data, "\n".join(lines))
     data = {
         "families": [
             {"name": name, "about": kind.about, "example": kind.example}
@@ -55,7 +55,7 @@ def families(to: SimpleNamespace, action: str, name: str | None) -> None:
     rows = [[f["name"], f"{f['about']}\n{f['example']}"] for f in data["families"]]
     named = [[c["name"], f"{c['about']}\n{c['spec']}"] for c in data["catalog"]]
     text = table(["family", "what, and an example"], rows) + "\n\n"
-    return emit(to, data, text + table(["catalog", "what, and its spec"], named))
+    return emit(output, data, text + table(["catalog", "what, and its spec"], named))
 
 
 def parameters(kind: Any) -> list[dict[str, str]]:

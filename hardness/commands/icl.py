@@ -47,36 +47,36 @@ def law_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @shared("seed", "force", "quiet", out=FOLDER)
     @wraps(command)
     def wrapped(
-        to: SimpleNamespace, d: int, n: int, sigma: str, task: str, noise: float, **rest: Any
+        output: SimpleNamespace, d: int, n: int, sigma: str, task: str, noise: float, **rest: Any
     ) -> Any:
         from instances.disk import refuse_foreign, refuse_unwritable
         from instances.prompts import Prompts
 
-        law = Prompts.named(d, n, sigma, task, noise, to.seed)
-        if to.out:
+        law = Prompts.named(d, n, sigma, task, noise, output.seed)
+        if output.out:
             from hardness.report.icl import FILES
 
-            refuse_foreign(to.out, to.force, FILES)
-            refuse_unwritable(to.out)
-        return command(to=to, law=law, **rest)
+            refuse_foreign(output.out, output.force, FILES)
+            refuse_unwritable(output.out)
+        return command(output=output, law=law, **rest)
 
     return wrapped
 
 
-def finish(to: SimpleNamespace, data: dict[str, Any]) -> None:
+def finish(output: SimpleNamespace, data: dict[str, Any]) -> None:
     """Print a study, and keep it in the folder --out."""
     from hardness.report.icl import words, write_study
 
-    if to.out:
-        write_study(to.out, data, to.force)
-    written = f"\n\nwritten: {to.out}" if to.out else ""
-    emit(to, data, words(data) + written, write=False)
+    if output.out:
+        write_study(output.out, data, output.force)
+    written = f"\n\nwritten: {output.out}" if output.out else ""
+    emit(output, data, words(data) + written, write=False)
 
 
 @icl.command(short_help="One layer: closed forms, evidence, landscape.")
 @click.option("--samples", type=Whole(min=2), help="Prompts of an estimate.")
 @law_options
-def optimum(to: SimpleNamespace, law: Any, samples: int | None) -> None:
+def optimum(output: SimpleNamespace, law: Any, samples: int | None) -> None:
     """Give the best single layer of linear attention in closed form, and what speaks for it.
 
     The least loss, a minimum found numerically, Monte Carlo on sampled prompts, the Bayes-optimal
@@ -84,15 +84,15 @@ def optimum(to: SimpleNamespace, law: Any, samples: int | None) -> None:
     """
     from hardness.icl.optimum_study import RUNS, study
 
-    with progress(RUNS, "starting", to) as bar:
-        found = study(law, samples, to.seed, progress=bar)
-    finish(to, found.to_dict())
+    with progress(RUNS, "starting", output) as bar:
+        found = study(law, samples, output.seed, progress=bar)
+    finish(output, found.to_dict())
 
 
 @icl.command(short_help="L layers with scalars, solved exactly.")
 @click.option("--layers", type=POSITIVE, default=4, show_default=True, help="The most of them.")
 @law_options
-def steps(to: SimpleNamespace, law: Any, layers: int) -> None:
+def steps(output: SimpleNamespace, law: Any, layers: int) -> None:
     """Give the best steps of gradient descent and of GD++ for 1 .. LAYERS layers, losses exact.
 
     For tasks whose covariance is the inverse of sigma, where whitening makes both the identity.
@@ -102,9 +102,9 @@ def steps(to: SimpleNamespace, law: Any, layers: int) -> None:
 
     if not law.inverse:
         raise UsageError("--task given: exact steps are known for --task inverse alone")
-    with progress(layers, "solving", to) as bar:
-        found = exact_curves(law.n, law.d, layers, law.noise, to.seed, progress=bar)
-    finish(to, found)
+    with progress(layers, "solving", output) as bar:
+        found = exact_curves(law.n, law.d, layers, law.noise, output.seed, progress=bar)
+    finish(output, found)
 
 
 @icl.command(short_help="Train L layers of full matrices.")
@@ -123,7 +123,7 @@ def steps(to: SimpleNamespace, law: Any, layers: int) -> None:
 @click.option("--rate", type=float, default=0.02, show_default=True, help="Of Adam.")
 @click.option("--restarts", type=POSITIVE, default=1, show_default=True)
 @law_options
-def train(to: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any) -> None:
+def train(output: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any) -> None:
     """Train L layers from a small random start, and measure how near they come to gradient descent.
 
     The loss stands beside the exact one of the best scalars, the matrices beside the identity.
@@ -132,17 +132,17 @@ def train(to: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any
 
     layers = chosen.pop("layers")
     steps = chosen["steps"] or STEPS[chosen["method"]]
-    with progress(restarts * steps, "training", to) as bar:
+    with progress(restarts * steps, "training", output) as bar:
         found = train(
             law,
             layers,
             whiten=not raw,
             restarts=restarts,
-            seed=to.seed,
+            seed=output.seed,
             progress=bar,
             **chosen,
         )
-    finish(to, found.to_dict())
+    finish(output, found.to_dict())
 
 
 @icl.command(short_help="The loss against the number of layers.")
@@ -150,13 +150,13 @@ def train(to: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any
 @click.option("--samples", type=WHOLE, default=0, help="Gram matrices to train on.")
 @click.option("--steps", type=POSITIVE, default=600, show_default=True, help="Of a descent.")
 @law_options
-def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int) -> None:
+def curves(output: SimpleNamespace, law: Any, layers: int, samples: int, steps: int) -> None:
     """Give the loss for 1 .. LAYERS layers: optimal steps, GD++, and what training finds."""
     from hardness.icl.curves import curves
 
-    with progress(2 * layers * steps, "training", to) as bar:
-        found = curves(law, layers, seed=to.seed, samples=samples, steps=steps, progress=bar)
-    finish(to, found.to_dict())
+    with progress(2 * layers * steps, "training", output) as bar:
+        found = curves(law, layers, seed=output.seed, samples=samples, steps=steps, progress=bar)
+    finish(output, found.to_dict())
 
 
 @icl.command(short_help="Adam against SGD over learning rates.")
@@ -169,7 +169,13 @@ def curves(to: SimpleNamespace, law: Any, layers: int, samples: int, steps: int)
 @click.option("--tuning", type=POSITIVE, default=2, show_default=True, help="Seeds to tune on.")
 @law_options
 def optimizers(
-    to: SimpleNamespace, law: Any, rates: str, clip: float, seeds: int, tuning: int, **course: Any
+    output: SimpleNamespace,
+    law: Any,
+    rates: str,
+    clip: float,
+    seeds: int,
+    tuning: int,
+    **course: Any,
 ) -> None:
     """Train linear transformers by momentum SGD and by Adam, at every rate, from the same starts.
 
@@ -182,11 +188,11 @@ def optimizers(
     given = [number(rate, "--rates") for rate in split_list(rates)] if rates else RATES
     chosen = list(dict.fromkeys(given))
     made = Course(law=law, clip=clip or math.inf, **course)
-    with progress(made.steps * (seeds + tuning), "training", to) as bar:
+    with progress(made.steps * (seeds + tuning), "training", output) as bar:
         found = optimizers(
-            made, rates=chosen, seed=to.seed, seeds=seeds, tuning=tuning, progress=bar
+            made, rates=chosen, seed=output.seed, seeds=seeds, tuning=tuning, progress=bar
         )
-    finish(to, found.to_dict())
+    finish(output, found.to_dict())
 
 
 @icl.command(short_help="Softmax attention on the same task.")
@@ -196,7 +202,7 @@ def optimizers(
 @click.option("--steps", type=POSITIVE, default=100, show_default=True, help="Of a descent.")
 @law_options
 def softmax(
-    to: SimpleNamespace, law: Any, layers: str, heads: str, prompts: int, steps: int
+    output: SimpleNamespace, law: Any, layers: str, heads: str, prompts: int, steps: int
 ) -> None:
     """Train softmax attention, and set it beside linear attention and the Bayes predictor.
 
@@ -210,14 +216,14 @@ def softmax(
         list(dict.fromkeys(integer(part, name) for part in split_list(text)))
         for text, name in ((layers, "--layers"), (heads, "--heads"))
     )
-    with progress(len(OUTPUTS) * len(depths) * len(wide), "training", to) as bar:
+    with progress(len(OUTPUTS) * len(depths) * len(wide), "training", output) as bar:
         found = softmax_study(
             law,
             layers=depths,
             heads=wide,
             effort=Effort(prompts=prompts, steps=steps),
-            seed=to.seed,
+            seed=output.seed,
             linear=linear_loss(law),
             progress=bar,
         )
-    finish(to, found.to_dict())
+    finish(output, found.to_dict())

@@ -13,9 +13,9 @@ from hardness.commands.options import (
     FILE,
     complete_learner,
     containment_options,
-    early,
     emit,
     progress,
+    refuse_existing_output,
     shared,
 )
 
@@ -27,25 +27,25 @@ _ACTIONS = ("list", "show", "check", "new")
 @click.argument("name", required=False, shell_complete=complete_learner)
 @containment_options
 @shared("force", "quiet", out=FILE)
-def learners(to: SimpleNamespace, action: str, name: str | None) -> None:
+def learners(output: SimpleNamespace, action: str, name: str | None) -> None:
     """List the learners, built in and installed, or show one.
 
     check NAME: does a learner of one's own, path.py:Name or an installed one, keep to the protocol?
     Exits with 1 if not. new FILE: write a commented template of one.
     """
     if action in ("list", "show"):
-        early(to)
+        refuse_existing_output(output)
     if action == "list":
         if name:
             raise click.UsageError(f"learners list takes no NAME: try learners show {name}")
-        return _list(to)
+        return _list(output)
     if not name:
         wanted = "FILE to write" if action == "new" else "NAME of a learner"
         raise click.UsageError(f"learners {action} needs the {wanted}")
-    return {"show": _show, "check": _check, "new": _new}[action](to, name)
+    return {"show": _show, "check": _check, "new": _new}[action](output, name)
 
 
-def _list(to: SimpleNamespace) -> None:
+def _list(output: SimpleNamespace) -> None:
     from hardness.report.text import table
     from hardness.upper import LEARNERS
     from hardness.upper.plugins.names import installed
@@ -71,18 +71,18 @@ def _list(to: SimpleNamespace) -> None:
     if entries:
         found = [[e.name, f"{e.distribution} {e.version}", e.problem or e.value] for e in entries]
         text += "\n\n" + table(["installed", "of", "where, or what is wrong"], found)
-    emit(to, data, text)
+    emit(output, data, text)
 
 
-def _show(to: SimpleNamespace, name: str) -> None:
+def _show(output: SimpleNamespace, name: str) -> None:
     from hardness.report.text import table
     from hardness.upper import Failed, parse_learner
-    from hardness.upper.isolated import Foreign
+    from hardness.upper.isolated import SubprocessLearner
     from instances.errors import ToolkitError
     from instances.spec import parse
 
     learner = parse_learner(name)
-    if isinstance(learner, Foreign):
+    if isinstance(learner, SubprocessLearner):
         learner.supports(parse("parity-first"))  # the file is there
         try:
             data: dict[str, Any] = learner.describe()
@@ -90,7 +90,7 @@ def _show(to: SimpleNamespace, name: str) -> None:
             reason = failed.details.get("reason") or failed.details.get("message", "")
             raise ToolkitError(f"{name}: {failed.outcome.value}: {reason}") from failed
         lines = [f"{data['name']}: {data['about']}", f"sees: {data['access']}"]
-        return emit(to, data, "\n".join([*lines, f"revision: {data['revision']}"]))
+        return emit(output, data, "\n".join([*lines, f"revision: {data['revision']}"]))
     data = {
         "name": learner.name,
         "about": learner.about,
@@ -99,34 +99,34 @@ def _show(to: SimpleNamespace, name: str) -> None:
         "revision": learner.revision,
     }
     text = f"{learner.name}: {learner.about}\nsees: {learner.access}\n\n"
-    return emit(to, data, text + table(*parameter_rows(data["parameters"])))
+    return emit(output, data, text + table(*parameter_rows(data["parameters"])))
 
 
-def _check(to: SimpleNamespace, name: str) -> None:
+def _check(output: SimpleNamespace, name: str) -> None:
     from hardness.report.text import table
     from hardness.runs.conformance import SPECS, conformance
 
-    early(to)
-    with progress(len(SPECS) + 5, "checking", to) as bar:
+    refuse_existing_output(output)
+    with progress(len(SPECS) + 5, "checking", output) as bar:
         found = conformance(name, progress=bar)
     rows = [[one.level, one.check, one.found] for one in found.findings]
     verdict = "conforms" if found.conforms else "DOES NOT CONFORM"
-    emit(to, found.to_dict(), table(["level", "check", "found"], rows) + f"\n{verdict}")
+    emit(output, found.to_dict(), table(["level", "check", "found"], rows) + f"\n{verdict}")
     if not found.conforms:
         sys.exit(1)
 
 
-def _new(to: SimpleNamespace, name: str) -> None:
+def _new(output: SimpleNamespace, name: str) -> None:
     from hardness.upper.plugins.template import template
     from instances.disk import write_text
 
     path = Path(name)
     if path.suffix != ".py":
         raise click.UsageError(f"{name} given: the name of a file that ends in .py is needed")
-    if to.out:
+    if output.out:
         raise click.UsageError(f"--out given: learners new writes {name} alone, leave it out")
     chosen = "".join(part.title() for part in re.split(r"[-_. ]", path.stem))
-    write_text(path, template(chosen, name), force=to.force)
+    write_text(path, template(chosen, name), force=output.force)
     data = {"file": name, "name": chosen}
     said = f"written: {name}\ntry: hardness learn {name}:{chosen} parity:d=8,m=1"
-    emit(to, data, f"{said}\n     hardness learners check {name}:{chosen}", write=False)
+    emit(output, data, f"{said}\n     hardness learners check {name}:{chosen}", write=False)

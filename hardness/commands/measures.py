@@ -5,7 +5,15 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import FILE, early, emit, rational, shared, spec_argument, target
+from hardness.commands.options import (
+    FILE,
+    emit,
+    rational,
+    refuse_existing_output,
+    shared,
+    spec_argument,
+    target,
+)
 
 
 @click.command(short_help="Exact measures of a family in one table.")
@@ -18,7 +26,7 @@ from hardness.commands.options import FILE, early, emit, rational, shared, spec_
     help="Probability delta that a bit is flipped, of noise sensitivity and stability.",
 )
 @shared("seed", "force", out=FILE)
-def measures(to: SimpleNamespace, spec: str, sensitivity: Any) -> None:
+def measures(output: SimpleNamespace, spec: str, sensitivity: Any) -> None:
     """Measure a family: leaps, correlations, weight by degree, sensitivities.
 
     Where members differ, of the member of a seed, or of a folder's.
@@ -27,13 +35,13 @@ def measures(to: SimpleNamespace, spec: str, sensitivity: Any) -> None:
     from hardness.report.measures import measures_words
     from instances.errors import ToolkitError
 
-    early(to)
+    refuse_existing_output(output)
     family, folder = target(spec)
-    instance = folder.instance if folder else family.instance(to.seed)
+    instance = folder.instance if folder else family.instance(output.seed)
     if instance is None and family.scheme is None:
         raise ToolkitError(
             "the folder has no secret part, and members of the family have measures of their own: "
             "run it where secret.json is"
         )
     found = measured(family, sensitivity, instance and instance.hidden.secret)
-    emit(to, found.to_dict(), measures_words(found))
+    emit(output, found.to_dict(), measures_words(found))

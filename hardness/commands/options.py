@@ -64,7 +64,7 @@ def shared(*uses: str, out: str | None = None) -> Callable[[Command], Command]:
             if out is not None and unwritten:
                 path = click.get_current_context().command_path.partition(" ")[2]
                 raise click.UsageError(f"--out {out} given: {path} writes nothing to it")
-            return command(to=SimpleNamespace(as_json=as_json, out=out, **given), **rest)
+            return command(output=SimpleNamespace(as_json=as_json, out=out, **given), **rest)
 
         made: Any = wrapped
         for name, (kind, default, text) in reversed(_SHARED.items()):
@@ -97,28 +97,30 @@ def resume_option(command: Command) -> Command:
     return click.option("--resume", is_flag=True, help=text)(command)
 
 
-def go_on(kept: int, to: SimpleNamespace) -> str:
+def go_on(kept: int, output: SimpleNamespace) -> str:
     """Say that an interrupted command can be taken up again; empty where it kept nothing."""
     runs = f"{kept} run{'s' if kept > 1 else ''}"
-    return f"; {runs} are kept: the same command with --resume goes on" if kept and to.out else ""
+    return (
+        f"; {runs} are kept: the same command with --resume goes on" if kept and output.out else ""
+    )
 
 
-def given_seed(context: click.Context, to: SimpleNamespace) -> int | None:
+def given_seed(context: click.Context, output: SimpleNamespace) -> int | None:
     """Return --seed where it was given; None has the operating system draw what is secret."""
     default = context.get_parameter_source("seed") is click.core.ParameterSource.DEFAULT
-    return None if default else to.seed
+    return None if default else output.seed
 
 
 common = shared("seed", "jobs", "force", "quiet", out="Where to write.")
 
 
-def emit(to: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
+def emit(output: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
     """Print text or JSON, and write the JSON to --out."""
-    if write and to.out:
+    if write and output.out:
         from instances.disk import write_json
 
-        write_json(to.out, data, force=to.force)
-    if to.as_json:
+        write_json(output.out, data, force=output.force)
+    if output.as_json:
         click.echo(json.dumps(data, indent=1))
     else:
         say(text)
@@ -142,19 +144,19 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
-def early(to: SimpleNamespace) -> None:
+def refuse_existing_output(output: SimpleNamespace) -> None:
     """Refuse an --out file that exists before any work is done."""
-    if to.out:
+    if output.out:
         from instances.disk import refuse_existing, refuse_unwritable
 
-        refuse_existing(to.out, to.force)
-        refuse_unwritable(to.out)
+        refuse_existing(output.out, output.force)
+        refuse_unwritable(output.out)
 
 
 @contextmanager
-def progress(total: int, label: str, to: SimpleNamespace) -> Iterator[Callable[[int], None]]:
+def progress(total: int, label: str, output: SimpleNamespace) -> Iterator[Callable[[int], None]]:
     """Show a bar on stderr for what takes over a second."""
-    if to.quiet or not sys.stderr.isatty():
+    if output.quiet or not sys.stderr.isatty():
         yield lambda done: None
         return
     start, waiting, bar = time.monotonic(), 0, None
@@ -177,9 +179,9 @@ def progress(total: int, label: str, to: SimpleNamespace) -> Iterator[Callable[[
 
 
 @contextmanager
-def waiting(label: str, to: SimpleNamespace) -> Iterator[None]:
+def waiting(label: str, output: SimpleNamespace) -> Iterator[None]:
     """Count seconds on stderr while one thing takes over a second."""
-    if to.quiet or not sys.stderr.isatty():
+    if output.quiet or not sys.stderr.isatty():
         yield
         return
     start, ended = time.monotonic(), Event()

@@ -9,9 +9,9 @@ import click
 from hardness.commands.options import (
     common,
     complete_spec,
-    early,
     emit,
     progress,
+    refuse_existing_output,
     shared,
     target,
 )
@@ -29,14 +29,14 @@ def complete_figure(context: click.Context, parameter: click.Parameter, text: st
 
 @click.command(short_help="The main job on small sizes: certify to picture.")
 @shared("seed", "jobs", "force", "quiet", out="Folder to write.  [default: out]")
-def demo(to: SimpleNamespace) -> None:
+def demo(output: SimpleNamespace) -> None:
     """Do the main job on small sizes: certify, verify, learn, compare, draw."""
     from hardness.report.demo import demo, runs
     from hardness.report.demo_words import demo_words
 
-    out = to.out or Path("out")
-    with progress(runs(), "running learners", to) as bar:
-        made = demo(out, seed=to.seed, jobs=to.jobs, force=to.force, progress=bar)
+    out = output.out or Path("out")
+    with progress(runs(), "running learners", output) as bar:
+        made = demo(out, seed=output.seed, jobs=output.jobs, force=output.force, progress=bar)
     files = [str(out / name) for name in ("report.html", "results.json")]
     data = {
         "certificate": made.certificate.to_dict(),
@@ -44,13 +44,13 @@ def demo(to: SimpleNamespace) -> None:
         "runs": [run.to_dict() for run in made.comparison.runs],
         "files": files,
     }
-    emit(to, data, f"{demo_words(made)}\nwritten: {', '.join(files)}", write=False)
+    emit(output, data, f"{demo_words(made)}\nwritten: {', '.join(files)}", write=False)
 
 
 @click.command(short_help="Write the page of a comparison or a store.")
 @click.argument("source", type=click.Path(path_type=Path))
 @common
-def report(to: SimpleNamespace, source: Path) -> None:
+def report(output: SimpleNamespace, source: Path) -> None:
     """Write one HTML file of all runs: both sides, phase diagram, learners, certificates, growth.
 
     SOURCE is the folder of `compare`, its results.json, or a store of `sweep run`. The file works
@@ -61,29 +61,29 @@ def report(to: SimpleNamespace, source: Path) -> None:
     from instances.disk import write_text
     from instances.errors import DamagedFile
 
-    if to.out is None:
+    if output.out is None:
         raise click.UsageError("report needs --out FILE.html")
-    if to.out.suffix.lower() in (".pdf", ".svg", ".png", ".json", ".csv", ".db"):
-        raise click.UsageError(f"--out {to.out} given: a report is HTML: give FILE.html")
-    early(to)
+    if output.out.suffix.lower() in (".pdf", ".svg", ".png", ".json", ".csv", ".db"):
+        raise click.UsageError(f"--out {output.out} given: a report is HTML: give FILE.html")
+    refuse_existing_output(output)
     try:
         made = report_of(source)
     except DamagedFile as error:
         raise DamagedFile(
             f"{error}; a report is of a folder of `hardness compare`, its results.json, or a store"
         ) from error
-    html = write(made, to.jobs)
-    write_text(to.out, html, force=to.force)
+    html = write(made, output.jobs)
+    write_text(output.out, html, force=output.force)
     data = {
         "source": str(source),
-        "report": str(to.out),
+        "report": str(output.out),
         "title": made.title,
         "runs": len(made.runs.rows),
         "charts": [chart.key for chart in made.charts],
         "certificates": len(made.cards),
         "bytes": len(html.encode()),
     }
-    emit(to, data, f"{to.out}: {len(made.runs.rows)} runs", write=False)
+    emit(output, data, f"{output.out}: {len(made.runs.rows)} runs", write=False)
 
 
 @click.command(short_help="Draw a figure, as svg, pdf or png.")
@@ -105,7 +105,7 @@ def report(to: SimpleNamespace, source: Path) -> None:
 )
 @common
 def figure(
-    to: SimpleNamespace,
+    output: SimpleNamespace,
     name: str | None,
     source: str | None,
     kind: str | None,
@@ -122,27 +122,27 @@ def figure(
 
     if name is None:
         listed = {key: {"shows": e.shows, "source": e.takes} for key, e in GALLERY.items()}
-        return emit(to, {"figures": listed}, _listed(), write=False)
+        return emit(output, {"figures": listed}, _listed(), write=False)
     entry = GALLERY.get(name)
     if entry is None:
         raise unknown("figure", name, list(GALLERY))
     if source is None:
         raise click.UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
-    if to.out is None and not to.as_json:
+    if output.out is None and not output.as_json:
         raise click.UsageError("figure needs --out FILE.svg, .pdf or .png, or --json")
-    kind = _kind(to.out, kind)
+    kind = _kind(output.out, kind)
     from hardness.report.figures import draw, numbers
     from instances.disk import write_bytes
 
-    early(to)
+    refuse_existing_output(output)
     if entry.source == "FILE" and not Path(source).exists():
         raise ToolkitError(
             f"{source} does not exist: figure {name} needs the file or folder {entry.takes}"
         )
     data = numbers(name, _source(entry, source), choice)
-    if to.out:
-        write_bytes(to.out, draw(name, data, kind, look), force=to.force)
-    emit(to, data, f"{to.out}: {name} of {data.get('spec', source)}", write=False)
+    if output.out:
+        write_bytes(output.out, draw(name, data, kind, look), force=output.force)
+    emit(output, data, f"{output.out}: {name} of {data.get('spec', source)}", write=False)
 
 
 def _source(entry: Any, source: str) -> Any:

@@ -12,11 +12,11 @@ from hardness.commands.options import (
     Whole,
     budget_options,
     complete_learner,
-    early,
     emit,
     given_seed,
     go_on,
     progress,
+    refuse_existing_output,
     resume_option,
     shared,
     spec_argument,
@@ -47,7 +47,7 @@ from hardness.commands.options import (
 @click.pass_context
 def learn(
     context: click.Context,
-    to: SimpleNamespace,
+    output: SimpleNamespace,
     learner: str,
     spec: str,
     oracle: Any,
@@ -67,14 +67,14 @@ def learn(
     from instances.capabilities import SCHEME
     from instances.disk import refuse_existing, refuse_unwritable, write_json
 
-    early(to)
+    refuse_existing_output(output)
     against = oracle in ("adversary", "stabbing")
     if transcript:
         if not against:
             raise click.UsageError("--transcript needs --oracle adversary or stabbing")
-        if to.out and transcript.absolute() == to.out.absolute():
+        if output.out and transcript.absolute() == output.out.absolute():
             raise click.UsageError("--out and --transcript name the same file: give two names")
-        refuse_existing(transcript, to.force)
+        refuse_existing(transcript, output.force)
         refuse_unwritable(transcript)
     chosen = parse_learner(learner)
     family, folder = target(spec)
@@ -83,15 +83,17 @@ def learn(
     if against:
         from hardness.runs import play
 
-        with waiting("playing", to):
-            game = play(chosen, family, budget, given_seed(context, to), strategy=oracle, tau=tau)
+        with waiting("playing", output):
+            game = play(
+                chosen, family, budget, given_seed(context, output), strategy=oracle, tau=tau
+            )
         if transcript:
-            write_json(transcript, game.transcript.to_dict(), force=to.force)
-        return emit(to, game.to_dict(), game_words(game))
-    source = folder or family.instance(to.seed)
-    with waiting("learning", to):
-        found = run(chosen, source, budget, to.seed, oracle=oracle, tau=tau)
-    emit(to, found.to_dict(), run_words(found))
+            write_json(transcript, game.transcript.to_dict(), force=output.force)
+        return emit(output, game.to_dict(), game_words(game))
+    source = folder or family.instance(output.seed)
+    with waiting("learning", output):
+        found = run(chosen, source, budget, output.seed, oracle=oracle, tau=tau)
+    emit(output, found.to_dict(), run_words(found))
     if found.outcome is Outcome.NOT_LOADED:  # no run at all: what was named is wrong
         click.get_current_context().exit(1)
 
@@ -115,7 +117,7 @@ def learn(
 @budget_options
 @shared("seed", "jobs", "force", "quiet", out=FILE)
 def distinguish(
-    to: SimpleNamespace, learner: str, spec: str, trials: int, confidence: float, budget: Any
+    output: SimpleNamespace, learner: str, spec: str, trials: int, confidence: float, budget: Any
 ) -> None:
     """Play a learner against labels of a random member or coins, and report its advantage."""
     from hardness.report.distinction import distinction_words
@@ -123,19 +125,19 @@ def distinguish(
     from hardness.upper import parse_learner
     from instances.spec import parse
 
-    early(to)
-    with progress(trials, "playing", to) as bar:
+    refuse_existing_output(output)
+    with progress(trials, "playing", output) as bar:
         found = distinguish(
             parse_learner(learner),
             parse(spec),
             trials,
             budget,
-            to.seed,
+            output.seed,
             confidence=confidence,
-            jobs=to.jobs,
+            jobs=output.jobs,
             progress=bar,
         )
-    emit(to, found.to_dict(), distinction_words(found))
+    emit(output, found.to_dict(), distinction_words(found))
 
 
 @click.command(short_help="The two-sample statistic against its prediction.")
@@ -151,25 +153,25 @@ def distinguish(
 @click.option("--level", type=POSITIVE, help="Degree of the statistic.  [default: the best one]")
 @shared("seed", "jobs", "force", "quiet", out=FILE)
 def pairtest(
-    to: SimpleNamespace, spec: str, examples: int, repetitions: int, level: int | None
+    output: SimpleNamespace, spec: str, examples: int, repetitions: int, level: int | None
 ) -> None:
     """Play sum_ij y_i y_j K(distance) with members and with coins, beside its exact advantage."""
     from hardness.report.pairtest import pair_words
     from hardness.runs import pair_test
     from instances.spec import parse
 
-    early(to)
-    with progress(2 * repetitions, "playing", to) as bar:
+    refuse_existing_output(output)
+    with progress(2 * repetitions, "playing", output) as bar:
         found = pair_test(
             parse(spec),
             examples,
             repetitions,
-            to.seed,
+            output.seed,
             level=level or 0,
-            jobs=to.jobs,
+            jobs=output.jobs,
             progress=bar,
         )
-    emit(to, found.to_dict(), pair_words(found))
+    emit(output, found.to_dict(), pair_words(found))
 
 
 @click.command(short_help="Look for the secret, over seeds.")
@@ -187,7 +189,12 @@ def pairtest(
 @resume_option
 @shared("seed", "jobs", "force", "quiet", out=FILE)
 def attack(
-    to: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any, resume: bool
+    output: SimpleNamespace,
+    spec: str,
+    names: tuple[str, ...],
+    seeds: int,
+    budget: Any,
+    resume: bool,
 ) -> None:
     """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
     from hardness.report.attack import attack_words
@@ -198,8 +205,8 @@ def attack(
     from instances.disk import write_json
     from instances.errors import ToolkitError, UsageError
 
-    to.force |= goes_on(to.out, resume)
-    early(to)
+    output.force |= goes_on(output.out, resume)
+    refuse_existing_output(output)
     family, folder = target(spec)
     chosen = distinct(names) if names else attacks_on(family)
     if not chosen:
@@ -211,23 +218,27 @@ def attack(
         "command": "attack",
         "target": spec if folder else family.spec,
         "attacks": chosen,
-        "seeds": [to.seed, seeds],
+        "seeds": [output.seed, seeds],
         "budget": vars(budget),
     }
     total = len(chosen) * (1 if folder else seeds)
-    with resumable(to.out, asked, to.jobs, resume) as runs:
+    with resumable(output.out, asked, output.jobs, resume) as runs:
         try:
-            with progress(total, "attacking", to) as bar:
+            with progress(total, "attacking", output) as bar:
                 for name in chosen:
                     try:
-                        one = attack(name, folder or family, seeds, to.seed, budget, runs.do, bar)
+                        one = attack(
+                            name, folder or family, seeds, output.seed, budget, runs.do, bar
+                        )
                         found.append(one)
                     except ToolkitError as error:
                         if names:
                             raise
                         stopped[name] = str(error)
         except KeyboardInterrupt as cut:
-            raise click.Abort(f"interrupted{go_on(runs.kept, to)}" if runs.kept else "") from cut
+            raise click.Abort(
+                f"interrupted{go_on(runs.kept, output)}" if runs.kept else ""
+            ) from cut
         if not found:
             raise ToolkitError(next(iter(stopped.values())))
         data = {
@@ -235,9 +246,9 @@ def attack(
             "attacks": [one.to_dict() for one in found],
             "not_run": stopped,
         }
-        if to.out:
-            write_json(to.out, data, force=to.force)
-    emit(to, data, attack_words(found, stopped), write=False)
+        if output.out:
+            write_json(output.out, data, force=output.force)
+    emit(output, data, attack_words(found, stopped), write=False)
 
 
 @click.command(short_help="Walsh spectrum of a member and of a hypothesis.")
@@ -254,17 +265,22 @@ def attack(
 @budget_options
 @shared("seed", "force", "quiet", out=FILE)
 def spectrum(
-    to: SimpleNamespace, spec: str, learner: str | None, top: int, draws: int | None, budget: Any
+    output: SimpleNamespace,
+    spec: str,
+    learner: str | None,
+    top: int,
+    draws: int | None,
+    budget: Any,
 ) -> None:
     """Show the weight of a member by degree, and which part of it a learner has learned."""
     from hardness.report.spectrum import spectra_words
     from hardness.runs import spectra
     from hardness.upper import parse_learner
 
-    early(to)
+    refuse_existing_output(output)
     chosen = parse_learner(learner) if learner else None
     family, folder = target(spec)
-    source = folder or family.instance(to.seed)
-    with progress(1 << min(family.d - 1, 26), "tabulating", to) as bar:
-        found = spectra(source, chosen, budget, to.seed, draws, bar)
-    emit(to, found.to_dict(top), spectra_words(found, top))
+    source = folder or family.instance(output.seed)
+    with progress(1 << min(family.d - 1, 26), "tabulating", output) as bar:
+        found = spectra(source, chosen, budget, output.seed, draws, bar)
+    emit(output, found.to_dict(top), spectra_words(found, top))

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import FILE, early, emit, printable, shared
+from hardness.commands.options import FILE, emit, printable, refuse_existing_output, shared
 
 _FORMATS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
 _DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
@@ -42,18 +42,18 @@ def store(context: click.Context) -> None:
 @store.command(short_help="What a store holds.")
 @_DB
 @shared("force", out=FILE)
-def show(to: SimpleNamespace, db: Path) -> None:
+def show(output: SimpleNamespace, db: Path) -> None:
     """Count what a store holds, by learner and outcome; also while a sweep writes it."""
     from dataclasses import asdict
 
     from hardness.report.store import store_words
     from hardness.sweep.store import read
 
-    early(to)
+    refuse_existing_output(output)
     with read(db) as found:
         summary, sweeps = found.summary(), found.sweeps()
     data = {**summary, "sweeps": [asdict(sweep) for sweep in sweeps]}
-    emit(to, data, store_words(str(db), summary, sweeps))
+    emit(output, data, store_words(str(db), summary, sweeps))
 
 
 @store.command(short_help="The runs as CSV, JSON or Parquet.")
@@ -70,7 +70,7 @@ def show(to: SimpleNamespace, db: Path) -> None:
     help="Without times, memory and machine, and without runs that these ended.",
 )
 @shared("force", out="File to write: .csv, .json or .parquet.  [required]")
-def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
+def export(output: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
     """Write the runs of a store to --out in an order that depends on them alone.
 
     With --comparable the files of two stores with equal results are equal byte for byte. In CSV a
@@ -80,21 +80,21 @@ def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
     from hardness.sweep.export import export as write
     from hardness.sweep.store import read
 
-    if not to.out:
+    if not output.out:
         raise click.UsageError("store export needs --out FILE")
-    ending = to.out.suffix.lower().removeprefix(".")
+    ending = output.out.suffix.lower().removeprefix(".")
     if not form and ending not in _FORMATS:
         raise click.UsageError(
-            f"--out {to.out} given: end its name in .csv, .json or .parquet, or say --format"
+            f"--out {output.out} given: end its name in .csv, .json or .parquet, or say --format"
         )
     form = form or ending
-    early(to)
+    refuse_existing_output(output)
     with read(db) as found:
-        done = write(found, to.out, form, comparable, to.force)
-    data = {"runs": done.runs, "left_out": done.left_out, "format": form, "out": str(to.out)}
+        done = write(found, output.out, form, comparable, output.force)
+    data = {"runs": done.runs, "left_out": done.left_out, "format": form, "out": str(output.out)}
     left = f", {done.left_out} not reproducible left out" if done.left_out else ""
-    said = f"written: {to.out} ({_FORMATS[form]}): {count(done.runs, 'run')}{left}"
-    emit(to, data, said, write=False)
+    said = f"written: {output.out} ({_FORMATS[form]}): {count(done.runs, 'run')}{left}"
+    emit(output, data, said, write=False)
 
 
 @store.command(short_help="Ask in SQL; nothing can be changed.")
@@ -102,7 +102,7 @@ def export(to: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
 @click.argument("sql", metavar="SELECT")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
 @shared("force", out="Also write the answer to this file.")
-def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
+def query(output: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
     """Answer one SELECT over the tables runs, certificates, artifacts, figures and sweeps.
 
     Parameters of specs are read as parameters->>'d', those of learners as
@@ -112,25 +112,25 @@ def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
     from hardness.sweep.export import cell
     from hardness.sweep.store import read
 
-    if as_csv and to.as_json:
+    if as_csv and output.as_json:
         raise click.UsageError("store query takes --csv or --json, one of the two")
-    early(to)
+    refuse_existing_output(output)
     with read(db) as found:
         names, rows = found.query(sql)
-    if (to.as_json or (to.out and not as_csv)) and len(set(names)) < len(names):
+    if (output.as_json or (output.out and not as_csv)) and len(set(names)) < len(names):
         raise click.UsageError("two columns have one name, which JSON cannot hold: use AS")
     if not as_csv:
-        return emit(to, answer_lines(names, rows), answer_table(names, rows))
+        return emit(output, answer_lines(names, rows), answer_table(names, rows))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
     for row in rows:
         writer.writerow([shown(v) if isinstance(v, bytes) else cell(v) for v in row])
     click.echo(printable(text.getvalue()), nl=False)
-    if to.out:
+    if output.out:
         from instances.disk import write_text
 
-        write_text(to.out, text.getvalue(), force=to.force)
+        write_text(output.out, text.getvalue(), force=output.force)
     return None
 
 
@@ -138,7 +138,7 @@ def query(to: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
 @_DB
 @click.argument("others", metavar="[DB]...", nargs=-1, type=click.Path(path_type=Path))
 @shared(out="The new store.  [required]")
-def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
+def merge(output: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
     """Write all that stores hold to the new store --out; contradictions are refused.
 
     With one store alone it is a copy of it, of this version.
@@ -147,18 +147,18 @@ def merge(to: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
     from hardness.sweep.figures import merge_stores
     from hardness.sweep.store import read
 
-    out = _new(to, "merge")
+    out = _new(output, "merge")
     merge_stores(db, others, out)
     with read(out) as found:
         summary, sweeps = found.summary(), found.sweeps()
-    emit(to, summary, "written: " + store_words(str(out), summary, sweeps), write=False)
+    emit(output, summary, "written: " + store_words(str(out), summary, sweeps), write=False)
 
 
 @store.command(short_help="Check every page, and that every row reads.")
 @_DB
 @shared("force", out=FILE)
 @click.pass_context
-def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
+def check(context: click.Context, output: SimpleNamespace, db: Path) -> None:
     """Check a store; exits 1 where it is damaged.
 
     A number in a row that was changed for another is not seen: what matters is run again.
@@ -166,7 +166,7 @@ def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
     from hardness.sweep.recover import check as look
     from hardness.sweep.store import recover_with
 
-    early(to)
+    refuse_existing_output(output)
     found = look(db)
     data = {
         "damaged": found is not None,
@@ -175,30 +175,30 @@ def check(context: click.Context, to: SimpleNamespace, db: Path) -> None:
         "pages": list(found.pages) if found else [],
     }
     said = f"{db} is damaged: {found}; {recover_with(db)}" if found else f"{db}: all is well"
-    emit(to, data, said)
+    emit(output, data, said)
     context.exit(1 if found else 0)
 
 
 @store.command(short_help="Recover a damaged store to a new one.")
 @_DB
 @shared(out="The new store.  [required]")
-def recover(to: SimpleNamespace, db: Path) -> None:
+def recover(output: SimpleNamespace, db: Path) -> None:
     """Write every row of a damaged store that can still be read to --out NEW.db."""
     from dataclasses import asdict
 
     from hardness.report.store import recovered_words
     from hardness.sweep.recover import recover as write
 
-    out = _new(to, "recover")
+    out = _new(output, "recover")
     found = write(db, out)
-    emit(to, asdict(found), recovered_words(found, str(out)), write=False)
+    emit(output, asdict(found), recovered_words(found, str(out)), write=False)
 
 
 @store.command(short_help="The arrays of an artifact, as a Gram matrix.")
 @_DB
 @click.argument("key")
 @shared("force", out="File FILE.npz to write.  [required]")
-def artifact(to: SimpleNamespace, db: Path, key: str) -> None:
+def artifact(output: SimpleNamespace, db: Path, key: str) -> None:
     """Write the arrays of an artifact, such as a Gram matrix, to --out FILE.npz.
 
     KEY: of the table artifacts, or how it begins.
@@ -206,23 +206,23 @@ def artifact(to: SimpleNamespace, db: Path, key: str) -> None:
     from hardness.sweep.export import write_arrays
     from hardness.sweep.store import read
 
-    if not to.out:
+    if not output.out:
         raise click.UsageError("store artifact needs --out FILE.npz")
-    early(to)
+    refuse_existing_output(output)
     with read(db) as found:
         one = found.artifact(key)
-    shapes = write_arrays(to.out, one, to.force)
+    shapes = write_arrays(output.out, one, output.force)
     data = {"key": one.key, "kind": one.kind, "spec": one.spec, "content": one.content}
     said = ", ".join(f"{name} {'x'.join(map(str, shape))}" for name, shape in shapes.items())
-    emit(to, {**data, "arrays": shapes}, f"written: {to.out}: {said}", write=False)
+    emit(output, {**data, "arrays": shapes}, f"written: {output.out}: {said}", write=False)
 
 
-def _new(to: SimpleNamespace, name: str) -> Path:
+def _new(output: SimpleNamespace, name: str) -> Path:
     """Take --out as the name of a new store, which takes no other's place."""
-    if not to.out:
+    if not output.out:
         raise click.UsageError(f"store {name} needs --out NEW.db")
-    if to.force:
+    if output.force:
         raise click.UsageError(f"store {name} never replaces a store: leave out --force")
-    early(to)
-    out: Path = to.out
+    refuse_existing_output(output)
+    out: Path = output.out
     return out

@@ -10,12 +10,12 @@ from hardness.commands.options import (
     POSITIVE,
     complete_learner,
     complete_spec,
-    early,
     emit,
     given_seed,
     go_on,
     override_options,
     progress,
+    refuse_existing_output,
     resume_option,
     shared,
 )
@@ -65,7 +65,7 @@ def complete_ladder(context: click.Context, parameter: click.Parameter, text: st
 @click.pass_context
 def stress(
     context: click.Context,
-    to: SimpleNamespace,
+    output: SimpleNamespace,
     names: tuple[str, ...],
     name: str | None,
     specs: tuple[str, ...],
@@ -84,24 +84,24 @@ def stress(
     from hardness.runs.stress import Interrupted, stress, to_dict, write_stress
     from hardness.sweep.resumable import goes_on, resumable
     from hardness.upper import parse_learner
-    from hardness.upper.isolated import Foreign
+    from hardness.upper.isolated import SubprocessLearner
     from hardness.upper.isolated.contain import require_out_of_reach
     from instances.errors import ToolkitError
     from instances.ladders import ladder, ladder_of
 
     if listing:
-        early(to)
-        return _list(to, name)
+        refuse_existing_output(output)
+        return _list(output, name)
     if not names:
         raise click.UsageError("stress needs --learner NAME, or --list")
     if bool(name) == bool(specs):
         raise click.UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
-    to.force |= goes_on(to.out, resume)
-    early(to)
+    output.force |= goes_on(output.out, resume)
+    refuse_existing_output(output)
     chosen = ladder(name) if name else ladder_of(specs)
     beside = () if references == ("none",) else references or chosen.references
     total = (len(names) + len(beside)) * len(chosen.rungs) * seeds
-    seed = given_seed(context, to)
+    seed = given_seed(context, output)
     asked = {
         "command": "stress",
         "ladder": chosen.to_dict(),
@@ -111,38 +111,38 @@ def stress(
         "budget": vars(budget),
     }
     drawn = seed is None
-    if drawn and to.out:
+    if drawn and output.out:
         for learner in map(parse_learner, (*names, *beside)):
-            if isinstance(learner, Foreign):
-                require_out_of_reach(learner.file, to.out)
-    with resumable(to.out, asked, to.jobs, resume) as runs:
+            if isinstance(learner, SubprocessLearner):
+                require_out_of_reach(learner.file, output.out)
+    with resumable(output.out, asked, output.jobs, resume) as runs:
         try:
-            with progress(total, "climbing", to) as bar:
+            with progress(total, "climbing", output) as bar:
                 base = runs.base_seed if drawn else seed
                 found = stress(names, chosen, seeds, base, budget, runs.do, bar, beside, drawn)
         except Interrupted as cut:
             found, why = cut.stress, cut.__cause__
-            kept = go_on(runs.kept, to)
-            if found.runs and to.out:
-                write_stress(to.out, found, force=to.force)
-                kept = f"; {cut} and are kept in {to.out}{kept}"
+            kept = go_on(runs.kept, output)
+            if found.runs and output.out:
+                write_stress(output.out, found, force=output.force)
+                kept = f"; {cut} and are kept in {output.out}{kept}"
             elif found.runs:
-                emit(to, to_dict(found), stress_words(found))
+                emit(output, to_dict(found), stress_words(found))
             if isinstance(why, ToolkitError):
                 raise type(why)(f"{why}{kept}") from cut
             raise click.Abort(f"interrupted{kept}" if kept else "") from cut
-        if to.out:
-            write_stress(to.out, found, force=to.force)
-    emit(to, to_dict(found), stress_words(found), write=False)
+        if output.out:
+            write_stress(output.out, found, force=output.force)
+    emit(output, to_dict(found), stress_words(found), write=False)
 
 
-def _list(to: SimpleNamespace, name: str | None) -> None:
+def _list(output: SimpleNamespace, name: str | None) -> None:
     """List the ladders, or the rungs of one."""
     from hardness.report.stress import ladder_words, ladders_table
     from instances.ladders import LADDERS, ladder
 
     if name:
         chosen = ladder(name)
-        return emit(to, chosen.to_dict(), ladder_words(chosen))
+        return emit(output, chosen.to_dict(), ladder_words(chosen))
     data = {"ladders": [one.to_dict() for one in LADDERS.values()]}
-    return emit(to, data, ladders_table(tuple(LADDERS.values())))
+    return emit(output, data, ladders_table(tuple(LADDERS.values())))

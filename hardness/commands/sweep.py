@@ -17,9 +17,9 @@ import click
 from hardness.commands.options import (
     FILE,
     containment_options,
-    early,
     emit,
     printable,
+    refuse_existing_output,
     say,
     shared,
 )
@@ -42,19 +42,19 @@ def sweep() -> None:
 )
 @click.option("--yes", is_flag=True, help="Plan over 1e7 runs too.")
 @shared("force", out=FILE)
-def plan_command(to: SimpleNamespace, file: Path, store: Path | None, yes: bool) -> None:
+def plan_command(output: SimpleNamespace, file: Path, store: Path | None, yes: bool) -> None:
     """Count the runs of a sweep file, with times from a store that has them."""
     from hardness.report.sweep import plan_words
     from hardness.sweep.file import read_sweep, require_count
     from hardness.sweep.plan import plan
     from hardness.sweep.store import read
 
-    early(to)
+    refuse_existing_output(output)
     found = read_sweep(file)
     require_count(found, yes)
     with read(store) if store else nullcontext() as rows:
         made = plan(found, rows.runs() if rows else ())
-    emit(to, made.to_dict(), plan_words(made))
+    emit(output, made.to_dict(), plan_words(made))
 
 
 @sweep.command(short_help="Do what a store does not hold yet.")
@@ -80,7 +80,7 @@ def plan_command(to: SimpleNamespace, file: Path, store: Path | None, yes: bool)
 @click.pass_context
 def run(
     context: click.Context,
-    to: SimpleNamespace,
+    output: SimpleNamespace,
     file: Path,
     store: Path,
     resume: bool,
@@ -99,7 +99,7 @@ def run(
     from hardness.sweep.store import StoreGone, read
     from instances.errors import DamagedFile, ToolkitError
 
-    if to.out:
+    if output.out:
         raise click.UsageError("sweep run writes to --store: leave out --out")
     wanted = read_sweep(file)
     require_count(wanted, yes)
@@ -107,19 +107,19 @@ def run(
         click.echo(printable(said), err=True)
     again = bool(retry)
     try:
-        with _terminated(), _watching(to) as report:
-            ended = run_sweep(wanted, store, engine, to.jobs, resume or again, again, report)
+        with _terminated(), _watching(output) as report:
+            ended = run_sweep(wanted, store, engine, output.jobs, resume or again, again, report)
     except Interrupted as cut:
         why = cut.__cause__
         if isinstance(why, DamagedFile | StoreGone):  # which says itself what is kept
             raise why from cut
-        said = f"{cut} and kept; go on with: {go_on(file, store, *_given(context, to))}"
+        said = f"{cut} and kept; go on with: {go_on(file, store, *_given(context, output))}"
         if isinstance(why, ToolkitError):
             raise type(why)(f"{why}; {said}") from cut
         raise click.Abort(f"interrupted: {said}") from cut
     with read(store) as found:
         counts = found.counts()
-    if to.as_json:
+    if output.as_json:
         click.echo(json.dumps(ended_json(ended.progress, counts, ended.missing)))
     else:
         say(ended_words(store, ended.progress, counts, ended.missing))
@@ -130,23 +130,23 @@ def run(
 @sweep.command(short_help="How sweeps stand, also while they run.")
 @click.argument("store", metavar="DB", type=click.Path(path_type=Path))
 @shared("force", out=FILE)
-def status(to: SimpleNamespace, store: Path) -> None:
+def status(output: SimpleNamespace, store: Path) -> None:
     """Say how the sweeps of a store stand; a sweep that runs is not disturbed."""
     from hardness.report.sweep_status import status_json, status_words
     from hardness.sweep.store import held, read
 
-    early(to)
+    refuse_existing_output(output)
     with read(store) as found:
         sweeps, counts = found.sweeps(), found.counts()
     writing = held(store)
     data = status_json(sweeps, counts, writing)
-    emit(to, data, status_words(store, sweeps, counts, writing))
+    emit(output, data, status_words(store, sweeps, counts, writing))
 
 
-def _given(context: click.Context, to: SimpleNamespace) -> list[str]:
+def _given(context: click.Context, output: SimpleNamespace) -> list[str]:
     """Return the options that were given, and that going on with the sweep wants again."""
     given = {"engine": "--engine", "jobs": "--jobs", "retry": "--retry"}
-    said = {**context.params, **vars(to)}
+    said = {**context.params, **vars(output)}
     default = click.core.ParameterSource.DEFAULT
     asked = {n: o for n, o in given.items() if context.get_parameter_source(n) is not default}
     pairs = [text for name, option in asked.items() for text in (option, str(said[name]))]
@@ -183,11 +183,11 @@ def _terminated() -> Iterator[None]:
 
 
 @contextmanager
-def _watching(to: SimpleNamespace) -> Iterator[Callable[[Any], None]]:
+def _watching(output: SimpleNamespace) -> Iterator[Callable[[Any], None]]:
     """Report progress: one line that changes, or one line now and then; JSON once a second."""
     from hardness.report.progress import progress_json, progress_line
 
-    terminal = sys.stderr.isatty() and not to.quiet
+    terminal = sys.stderr.isatty() and not output.quiet
     last = said = time.monotonic()
     width = 0
 
@@ -197,13 +197,13 @@ def _watching(to: SimpleNamespace) -> Iterator[Callable[[Any], None]]:
         if now - last < 1:
             return
         last = now
-        if to.as_json:
+        if output.as_json:
             click.echo(json.dumps(progress_json(at)))
         if terminal:
             line = printable(progress_line(at, get_terminal_size().columns - 1))
             click.echo("\r" + line.ljust(width), nl=False, err=True)
             width = len(line)
-        elif not to.quiet and now - said >= _LOGGED:
+        elif not output.quiet and now - said >= _LOGGED:
             said = now
             click.echo(printable(progress_line(at)), err=True)
 

@@ -39,7 +39,7 @@ class Stationary:
 
     @property
     def minimum(self) -> bool:
-        """Say whether no direction goes down: a local minimum up to the flat directions."""
+        """Return whether no direction goes down: a local minimum up to the flat directions."""
         return self.negative == 0
 
     def to_dict(self) -> dict[str, Any]:

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING
 from instances.lazy import lazily
 
 if TYPE_CHECKING:
-    from hardness.lower.bounds import Terms, information_floor, stat_queries, vstat_queries
+    from hardness.lower.bounds import (
+        BoundParameters,
+        information_floor,
+        stat_queries,
+        vstat_queries,
+    )
     from hardness.lower.certificate import certify
     from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
     from hardness.lower.cost import Estimate, Estimates, estimate
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from hardness.lower.verify import Verification, verify
 
 __all__ = [
+    "BoundParameters",
     "Certificate",
     "Claim",
     "Correlation",
@@ -26,7 +32,6 @@ __all__ = [
     "Measure",
     "Measures",
     "SampledGram",
-    "Terms",
     "Verification",
     "certify",
     "estimate",

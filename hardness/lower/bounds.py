@@ -24,7 +24,7 @@ from instances.parameters import fraction
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class BoundParameters:
     """What a bound is about: the oracle's tolerance, and what the learner has to achieve.
 
     tau: tolerance of STAT; vstat: parameter t of VSTAT; risk: relative risk that the hypothesis may
@@ -32,7 +32,7 @@ class Terms:
     it; gamma: the average correlation of unit-norm members that SDA is about. Raises UsageError out
     of range.
 
-    >>> Terms(tau=Fraction(1, 10)).right_about
+    >>> BoundParameters(tau=Fraction(1, 10)).right_about
     1
     """
 
@@ -68,13 +68,13 @@ class Terms:
         return {**exact, "vstat": self.vstat}
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> "Terms":
+    def from_json(data: dict[str, Any]) -> "BoundParameters":
         """Read terms; raises KeyError, TypeError, ValueError or UsageError for what are none.
 
-        >>> Terms.from_json(Terms(tau=Fraction(1, 7)).to_dict()).tau
+        >>> BoundParameters.from_json(BoundParameters(tau=Fraction(1, 7)).to_dict()).tau
         Fraction(1, 7)
         """
-        return Terms(
+        return BoundParameters(
             tau=fraction(data["tau"], "tau"),
             vstat=int(data["vstat"]),
             risk=fraction(data["risk"], "risk"),
@@ -105,37 +105,38 @@ def least_queries(cap: int, missing: Fraction) -> int | None:
     return math.ceil(missing / cap) if cap else None
 
 
-def stat_cap(noise: Fraction, terms: Terms) -> int:
+def stat_cap(noise: Fraction, terms: BoundParameters) -> int:
     """Bound how many members of a parity family one query to STAT(tau) rules out.
 
-    >>> stat_cap(Fraction(0), Terms()), stat_cap(Fraction(0), Terms(tau=Fraction(9, 10)))
+    >>> wide = BoundParameters(tau=Fraction(9, 10))
+    >>> stat_cap(Fraction(0), BoundParameters()), stat_cap(Fraction(0), wide)
     (25, 0)
     """
     return ruled_out((1 - 2 * noise) ** 2 / (4 * terms.tau**2))
 
 
-def vstat_cap(noise: Fraction, terms: Terms) -> int:
+def vstat_cap(noise: Fraction, terms: BoundParameters) -> int:
     """Bound how many members of a parity family one query to VSTAT(t) rules out.
 
-    >>> vstat_cap(Fraction(0), Terms())
+    >>> vstat_cap(Fraction(0), BoundParameters())
     75
     """
     return ruled_out(Fraction(3 * terms.vstat, 4) * (1 - 2 * noise) ** 2)
 
 
-def stat_queries(size: int, noise: Fraction, terms: Terms) -> int | None:
+def stat_queries(size: int, noise: Fraction, terms: BoundParameters) -> int | None:
     """Bound from below the queries to STAT(tau): (success N - K) / cap; None: no number will do.
 
-    >>> stat_queries(455, Fraction(0), Terms(success=Fraction(1)))
+    >>> stat_queries(455, Fraction(0), BoundParameters(success=Fraction(1)))
     19
     """
     return least_queries(stat_cap(noise, terms), terms.success * size - terms.right_about)
 
 
-def vstat_queries(size: int, noise: Fraction, terms: Terms) -> int | None:
+def vstat_queries(size: int, noise: Fraction, terms: BoundParameters) -> int | None:
     """Bound from below the queries to VSTAT(t): (success N - K) / cap; None: no number will do.
 
-    >>> vstat_queries(455, Fraction(0), Terms(success=Fraction(1)))
+    >>> vstat_queries(455, Fraction(0), BoundParameters(success=Fraction(1)))
     7
     """
     return least_queries(vstat_cap(noise, terms), terms.success * size - terms.right_about)
@@ -167,14 +168,16 @@ def query_claim(
     return claim(words, f"{oracle}-success", fmpq(min(right, size), size), guessed)
 
 
-def information_floor(size: int, terms: Terms, right: int | None = None, levels: int = 2) -> int:
+def information_floor(
+    size: int, terms: BoundParameters, right: int | None = None, levels: int = 2
+) -> int:
     """Bound from below the examples of any learner whatever: the least n with K L^n >= success N.
 
     A label takes at most L = `levels` values that are not known, so n examples lead to at most L^n
     hypotheses for given tokens, each right about K = `right` members at most; None for orthogonal
     members. Holds for every noise; noise only raises what is needed.
 
-    >>> information_floor(455, Terms(success=Fraction(1)))
+    >>> information_floor(455, BoundParameters(success=Fraction(1)))
     9
     """
     needed = math.ceil(terms.success * size / (terms.right_about if right is None else right))

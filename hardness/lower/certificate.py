@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from hardness.lower.bounds import Terms
+from hardness.lower.bounds import BoundParameters
 from hardness.lower.draws import require_uniform
 from hardness.lower.finite import certify_finite, of_family
 from hardness.lower.modular import certify_modular
@@ -14,7 +14,7 @@ from instances.family import Family
 from instances.spec import built_in
 
 
-def certify(family: Family, terms: Terms | None = None) -> Certificate:
+def certify(family: Family, terms: BoundParameters | None = None) -> Certificate:
     """Certify a family's correlations, dimensions, query bounds and information floor.
 
     By formulas where the family has them; else from all members over all z. Raises UsageError for
@@ -29,13 +29,13 @@ def certify(family: Family, terms: Terms | None = None) -> Certificate:
     >>> certify(parse("lwr:n=64,q=256,p=2,secret=binary,h=6")).value("sq-dimension")
     '74974368'
     """
-    terms = terms or Terms()
+    terms = terms or BoundParameters()
     require_uniform(family)
     made = formulas(family)
     return made(terms) if made else certify_finite(of_family(family), terms)
 
 
-def formulas(family: Family) -> Callable[[Terms], Certificate] | None:
+def formulas(family: Family) -> Callable[[BoundParameters], Certificate] | None:
     """Choose how hidden sets, or functions of <a, s> here, are certified; None for others."""
     if (characters := family.characters) and built_in(characters):
         return partial(certify_parity, characters)

@@ -159,7 +159,7 @@ def _prime(most: int, least: int) -> int:
 
 
 def is_prime(q: int) -> bool:
-    """Say whether a number of moderate size is prime, by trial division.
+    """Return whether a number of moderate size is prime, by trial division.
 
     >>> [q for q in range(12) if is_prime(q)]
     [2, 3, 5, 7, 11]

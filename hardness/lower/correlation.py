@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hardness.kernels import counts
 from hardness.lower.johnson import Johnson
-from hardness.lower.sums import CHUNK, Adder, Draw, overlap_adder
+from hardness.lower.sums import CHUNK, Draw, GramAccumulator, overlap_adder
 from instances import tokens
 from instances.coded import Coded
 from instances.errors import UsageError
@@ -34,7 +34,7 @@ class Correlation:
     method: Literal["exact", "interval", "statistical"]
 
     def at_most(self, bound: float) -> bool:
-        """Say whether the correlation is certainly at most `bound` in size."""
+        """Return whether the correlation is certainly at most `bound` in size."""
         return abs(self.value) + self.radius <= bound
 
 
@@ -117,7 +117,7 @@ def sampled(
 def gather(
     family: Coded,
     members: tuple[Secret, ...],
-    add: Adder,
+    add: GramAccumulator,
     draw: Draw,
     samples: int,
     confidence: float,
@@ -140,7 +140,7 @@ def gather(
 
 def feed(
     family: Coded,
-    add: Adder,
+    add: GramAccumulator,
     draw: Draw,
     start: int,
     count: int,
@@ -159,7 +159,7 @@ def feed(
     return used
 
 
-def deviation(add: Adder, members: int, used: int, confidence: float) -> float:
+def deviation(add: GramAccumulator, members: int, used: int, confidence: float) -> float:
     """Bound by how much every mean of `used` products is off, all at once. [Hoe63]"""
     entries = members * (members + 1) / 2
     return add.bound * math.sqrt(2 * math.log(2 * entries / (1 - confidence)) / used) + add.rounding

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hardness.lower.correlation import exact_gram
 from hardness.lower.residues import Responses, certified_gram, choose_independent, uneven
-from hardness.lower.sums import Adder, Evaluations, overlap_adder
+from hardness.lower.sums import Evaluations, GramAccumulator, overlap_adder
 from instances.capabilities import FACTOR
 from instances.coded import Coded
 from instances.errors import TooLarge, ToolkitError, UsageError
@@ -49,7 +49,7 @@ class Grams(Protocol):
     def exact(self, members: tuple[Secret, ...], rows: int | None = None) -> NDArray[np.float64]:
         """Compute the correlations of the first `rows` members, or of all, with all."""
 
-    def adder(self, members: tuple[Secret, ...], rows: int | None = None) -> Adder:
+    def adder(self, members: tuple[Secret, ...], rows: int | None = None) -> GramAccumulator:
         """Choose how products of the first `rows` members, or of all, with all are added up."""
 
 
@@ -82,7 +82,7 @@ class BySets:
         """Look overlaps up."""
         return exact_gram(self.family, members, rows)
 
-    def adder(self, members: tuple[Secret, ...], rows: int | None = None) -> Adder:
+    def adder(self, members: tuple[Secret, ...], rows: int | None = None) -> GramAccumulator:
         """Count overlaps with every z."""
         return overlap_adder(self.family, members, rows)
 
@@ -107,7 +107,7 @@ class ByForms:
         """A multiple of the identity."""
         return certified_gram(self.family, members, rows)
 
-    def adder(self, members: tuple[Secret, ...], rows: int | None = None) -> Adder:
+    def adder(self, members: tuple[Secret, ...], rows: int | None = None) -> GramAccumulator:
         """Evaluate responses."""
         return Responses(self.family, members, len(members) if rows is None else rows)
 
@@ -143,7 +143,7 @@ class ByTables:
             out += values[: len(out)] @ values.T
         return np.asarray(out / (1 << self.tables.n))
 
-    def adder(self, members: tuple[Secret, ...], rows: int | None = None) -> Adder:
+    def adder(self, members: tuple[Secret, ...], rows: int | None = None) -> GramAccumulator:
         """Evaluate the formula."""
         return Evaluations(self.family, members, len(members) if rows is None else rows)
 

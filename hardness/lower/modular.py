@@ -16,7 +16,7 @@ from typing import Any
 from flint import fmpz
 
 from hardness.claims.modular import QUANTITIES, SCOPE
-from hardness.lower.bounds import Terms, information_floor, query_claim, ruled_out
+from hardness.lower.bounds import BoundParameters, information_floor, query_claim, ruled_out
 from hardness.lower.record import Certificate, claim, text
 from instances.errors import UsageError
 from instances.family import require
@@ -27,11 +27,11 @@ from instances.threshold import rational
 _MOST_REACH = 1000  # of the entries of the members that are counted
 
 
-def certify_modular(family: Modular, terms: Terms) -> Certificate:
+def certify_modular(family: Modular, terms: BoundParameters) -> Certificate:
     """Certify N, correlations, SQ-DIM, query bounds, information floor; raises UsageError.
 
     >>> from instances import parse
-    >>> made = certify_modular(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"), Terms())
+    >>> made = certify_modular(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"), BoundParameters())
     >>> made.value("sq-dimension"), made.value("stat-queries")
     ('74974368', '1999317')
     """
@@ -144,12 +144,12 @@ class Independent:
             )
         return self.alike * math.floor(most / (least - risk))
 
-    def stat_cap(self, terms: Terms) -> int:
+    def stat_cap(self, terms: BoundParameters) -> int:
         """Bound how many members one query to STAT(tau) rules out."""
         kappa = self.density[1] * self.chi_square * self.variance / 4
         return ruled_out(kappa / terms.tau**2)
 
-    def vstat_cap(self, terms: Terms) -> int:
+    def vstat_cap(self, terms: BoundParameters) -> int:
         """Bound how many members one query to VSTAT(t) rules out."""
         kappa = self.density[1] * self.chi_square * (1 - self.family.rarest) / 2
         return ruled_out(3 * terms.vstat * kappa)

@@ -6,7 +6,7 @@ from flint import fmpq
 
 from hardness.claims.parity import QUANTITIES, SCOPE
 from hardness.lower.bounds import (
-    Terms,
+    BoundParameters,
     information_floor,
     query_claim,
     stat_cap,
@@ -16,7 +16,7 @@ from hardness.lower.record import Certificate, claim, text
 from instances.symmetric import Symmetric
 
 
-def certify_parity(family: Symmetric, terms: Terms) -> Certificate:
+def certify_parity(family: Symmetric, terms: BoundParameters) -> Certificate:
     """Certify exact correlations, SQ-DIM, query bounds, information floor. [BFJKMR94, FGRVX17]"""
     size, noise = family.size, family.noise
     reach = {"risk": str(terms.risk), "success": str(terms.success)}

@@ -30,7 +30,7 @@ _MANY, _FEW = 48, 32
 
 
 @dataclass(frozen=True, kw_only=True)
-class Below:
+class DualCertificate:
     """No set of `enough` members or more has average correlation above gamma; why.
 
     inner: y_1 .. y_r >= 0, multipliers of Delsarte's inequalities; average: u >= 0, of the average;
@@ -47,7 +47,7 @@ class Below:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Above:
+class CorrelatedSet:
     """The sets that contain a places and meet a block of k others in at least j have an average
     correlation above gamma.
 
@@ -69,8 +69,8 @@ class Bracket:
     gamma: Rational
     lower: int
     upper: int
-    below: Below
-    above: Above | None  # None where the upper end is the number of members
+    below: DualCertificate
+    above: CorrelatedSet | None  # None where the upper end is the number of members
 
     @property
     def exact(self) -> bool:
@@ -107,14 +107,16 @@ def _largest_q(size: int, bad: int) -> int:
     return (size - 1) // bad if bad else size
 
 
-def enough(scheme: Johnson, gamma: Rational) -> Below:
+def enough(scheme: Johnson, gamma: Rational) -> DualCertificate:
     """Bound from above how large a set of members of average correlation above gamma is."""
     m, rank = scheme.m, scheme.rank
     if m > _MANY:  # leaving inequalities out keeps the bound valid, and the rationals short
         rank = min(rank, _FEW)
     if gamma >= 1:
         zero = fmpq(0)
-        return Below(gamma=gamma, inner=[zero] * rank, average=zero, caps=[zero] * m, enough=1)
+        return DualCertificate(
+            gamma=gamma, inner=[zero] * rank, average=zero, caps=[zero] * m, enough=1
+        )
     # b_i = a_i/v_i in [0,1], a the inner distribution: its sum over i >= 1 is the size less 1.
     v = [fmpq(x) for x in valencies(scheme)]
     c = [value / scheme.norm for value in reversed(scheme.correlations)]
@@ -124,7 +126,7 @@ def enough(scheme: Johnson, gamma: Rational) -> Below:
         caps = [value * (1 + near - gamma) for value, near in zip(v[1:], c[1:], strict=True)]
         least = scheme.size + (average > gamma)
         none = [fmpq(0)] * rank
-        return Below(gamma=gamma, inner=none, average=fmpq(1), caps=caps, enough=least)
+        return DualCertificate(gamma=gamma, inner=none, average=fmpq(1), caps=caps, enough=least)
     eigen = distance_eigenvalues(scheme.n, m, rank)
     rows = [[-fmpq(eigen[i][k]) for i in range(1, m + 1)] for k in range(1, rank + 1)]
     right = [fmpq(1)] * rank
@@ -133,7 +135,7 @@ def enough(scheme: Johnson, gamma: Rational) -> Below:
     found = maximise(v[1:], rows, right)
     # Above gamma the last row has room, so its multiplier makes the bound strict. It is positive:
     # all other rows and caps allow the set of all members, which this row excludes.
-    return Below(
+    return DualCertificate(
         gamma=gamma,
         inner=found.y[:-1],
         average=found.y[-1],
@@ -166,15 +168,15 @@ def distance_eigenvalues(n: int, m: int, rank: int) -> list[list[fmpz]]:
     return table
 
 
-def largest_correlated(scheme: Johnson, gamma: Rational) -> Above | None:
+def largest_correlated(scheme: Johnson, gamma: Rational) -> CorrelatedSet | None:
     """Find a large set of members whose average correlation is above gamma."""
     if gamma >= 1:
         return None
     average = scheme.average / scheme.norm
     if average > gamma:  # the set of all members
-        return Above(a=0, k=scheme.n, j=scheme.m, size=scheme.size, average=average)
+        return CorrelatedSet(a=0, k=scheme.n, j=scheme.m, size=scheme.size, average=average)
     alone = min(_ceiling(1 / gamma) - 1, scheme.size)  # any so many: their equal pairs are enough
-    best = Above(a=0, k=0, j=0, size=alone, average=fmpq(1, alone))
+    best = CorrelatedSet(a=0, k=0, j=0, size=alone, average=fmpq(1, alone))
     for a in range(scheme.m if scheme.m <= _MANY else 1):
         block = _Block.of(scheme, a)
         found = _candidates(block, gamma)
@@ -185,7 +187,7 @@ def largest_correlated(scheme: Johnson, gamma: Rational) -> Above | None:
                 break
             average = block.average(k, j)
             if average > gamma:  # exact: rounding may have taken a k too large
-                best = Above(a=a, k=k, j=j, size=size, average=average)
+                best = CorrelatedSet(a=a, k=k, j=j, size=size, average=average)
                 break
     return best
 

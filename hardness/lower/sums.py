@@ -27,7 +27,7 @@ _BITS = 1 << 29  # of members, over all tokens: half of them are used
 _OFF = 1e-9
 
 
-class Adder(Protocol):
+class GramAccumulator(Protocol):
     """Adds up products B_i B_j of the values of members, i among the first `rows`, j >= i.
 
     bound: no product is larger in size; rounding: what their mean is off by besides. whole:
@@ -52,7 +52,9 @@ class Adder(Protocol):
         """Compute sums of B_i B_j over `used` samples from parts: (rows, M), where j >= i."""
 
 
-def overlap_adder(family: Symmetric, members: tuple[Secret, ...], rows: int | None = None) -> Adder:
+def overlap_adder(
+    family: Symmetric, members: tuple[Secret, ...], rows: int | None = None
+) -> GramAccumulator:
     """Choose how products of the first `rows` members, or of all, with all are added up.
 
     >>> from instances import parse

@@ -10,18 +10,18 @@ from fractions import Fraction
 from typing import Any
 
 from hardness.claims.symmetric import QUANTITIES, SCOPE_MANY, SCOPE_TWO
-from hardness.lower.bounds import Terms, information_floor, query_claim, ruled_out
+from hardness.lower.bounds import BoundParameters, information_floor, query_claim, ruled_out
 from hardness.lower.codes import Dimension, sq_dimension
 from hardness.lower.johnson import Johnson
 from hardness.lower.mixture import mixture_spread
 from hardness.lower.parity import layer_evidence
 from hardness.lower.record import Certificate, Claim, claim, text
-from hardness.lower.sda import Below, Bracket, all_subsets, enough, pair_events
+from hardness.lower.sda import Bracket, DualCertificate, all_subsets, enough, pair_events
 from instances.symmetric import Symmetric
 from instances.threshold import Rational, python_fraction, rational
 
 
-def certify_symmetric(family: Symmetric, terms: Terms) -> Certificate:
+def certify_symmetric(family: Symmetric, terms: BoundParameters) -> Certificate:
     """Certify correlations, spectrum, SQ-DIM, both SDAs and the query bounds of a profile."""
     scheme = Johnson.family(family)
     norm = scheme.norm
@@ -111,7 +111,7 @@ def _sda_evidence(bracket: Bracket) -> dict[str, Any]:
     return {"below": _dual(bracket.below), "above": shown}
 
 
-def _dual(below: Below) -> dict[str, Any]:
+def _dual(below: DualCertificate) -> dict[str, Any]:
     return {
         "gamma": text(below.gamma),
         "inner": [text(v) for v in below.inner],

@@ -111,7 +111,7 @@ class Meter:
         self.queries += count
 
     def has_time(self) -> bool:
-        """Say whether the seconds are not over yet."""
+        """Return whether the seconds are not over yet."""
         return self.budget.seconds is None or self.seconds <= self.budget.seconds
 
     def require_time(self) -> None:

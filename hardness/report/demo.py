@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hardness.check import Checked, check
-from hardness.lower import Certificate, Terms, Verification, certify, verify
+from hardness.lower import BoundParameters, Certificate, Verification, certify, verify
 from hardness.report.figure import both_sides
 from hardness.runs import Comparison, Cut, compare, write_comparison
 from hardness.runs.comparison import FORMAT
@@ -52,7 +52,7 @@ def demo(
     Replaces an earlier demo's files and no others; raises AlreadyExists, Refuted.
     """
     _require_own(out, force)
-    terms = Terms()
+    terms = BoundParameters()
     certificate = certify(parse(CERTIFIED), terms)
     checked = check(certificate.to_dict())
     verification = verify(parse(VERIFIED), members=200, samples=100_000, seed=seed)

@@ -67,7 +67,7 @@ def train_words(data: Data) -> str:
 
 
 def _verdict(data: Data) -> str:
-    """Say whether prompts that plain sampling does not meet carry the loss."""
+    """Return whether prompts that plain sampling does not meet carry the loss."""
     loss, rare = data["loss"], data["rare"]
     gap = rare["value"] - loss["value"]
     if rare["share"] > 0.1 and gap > loss["value"]:

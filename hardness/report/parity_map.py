@@ -76,7 +76,7 @@ def kind(learner: str) -> str:
 
 
 def solved(recovered: bool | None, outcome: Outcome) -> bool:
-    """Say whether a run names the hidden set, or, where it names none, predicts as it does."""
+    """Return whether a run names the hidden set, or, where it names none, predicts as it does."""
     return outcome is Outcome.SOLVED if recovered is None else recovered
 
 

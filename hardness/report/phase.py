@@ -91,7 +91,7 @@ def diagrams(every: Sequence[Plane]) -> tuple[Plane, ...]:
 
 
 def asks(learner: str) -> bool:
-    """Say whether a learner is known to ask statistical queries alone: those here say so.
+    """Return whether a learner is known to ask statistical queries alone: those here say so.
 
     >>> asks("queries"), asks("elimination"), asks("mine.py:Net")
     (True, False, False)
@@ -172,6 +172,6 @@ def certified_queries(data: Data, i: int, j: int) -> str | None:
 
 
 def infeasible(data: Data, i: int, j: int, budget: int | None = None) -> bool:
-    """Say whether the certified number at row i and column j is above a budget of queries."""
+    """Return whether the certified number at row i and column j is above a budget of queries."""
     found = certified_queries(data, i, j)
     return found is not None and int(found) > (budget or data["query_budget"])

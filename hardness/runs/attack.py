@@ -77,7 +77,7 @@ class AttackResult:
 
 
 def known(found: Run) -> bool:
-    """Say whether it is known if a run found the secret: not where nobody knows it."""
+    """Return whether it is known if a run found the secret: not where nobody knows it."""
     return found.secret_recovered is not None or found.risk is not None
 
 

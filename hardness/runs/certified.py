@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hardness.lower import Certificate, Terms, certify
+from hardness.lower import BoundParameters, Certificate, certify
 from hardness.runs.rows import CertificateRow
 from instances.errors import DamagedFile, ToolkitError
 from instances.spec import parse_stored
@@ -16,7 +16,7 @@ from instances.strict import shown
 class Certified:
     """The certificates of specs for terms, one a spec; or none, and why."""
 
-    terms: Terms
+    terms: BoundParameters
     certificates: tuple[Certificate, ...]
     why: str = ""
 
@@ -26,18 +26,18 @@ class Certifier:
 
     def __init__(self, stored: Iterable[CertificateRow]) -> None:
         """Begin with what a store holds."""
-        self._stored: dict[str, list[tuple[Terms, dict[str, Any]]]] = {}
+        self._stored: dict[str, list[tuple[BoundParameters, dict[str, Any]]]] = {}
         for row in stored:
             terms = _read_terms(row)
             self._stored.setdefault(row.spec, []).append((terms, row.certificate))
-        self._made: dict[tuple[str, Terms], Certificate | str] = {}
+        self._made: dict[tuple[str, BoundParameters], Certificate | str] = {}
 
     @property
-    def pairs(self) -> tuple[tuple[str, Terms], ...]:
+    def pairs(self) -> tuple[tuple[str, BoundParameters], ...]:
         """The specs and terms that the store has certificates of, in its order."""
         return tuple((spec, terms) for spec, found in self._stored.items() for terms, _ in found)
 
-    def terms(self, specs: Iterable[str], wanted: Terms) -> Terms:
+    def terms(self, specs: Iterable[str], wanted: BoundParameters) -> BoundParameters:
         """The terms that the store certified all of the specs for; `wanted` where there are none.
 
         Those of the same tau come first.
@@ -48,7 +48,7 @@ class Certifier:
             return wanted
         return next((t for t in common if t.tau == wanted.tau), wanted)
 
-    def certify(self, specs: tuple[str, ...], wanted: Terms) -> Certified:
+    def certify(self, specs: tuple[str, ...], wanted: BoundParameters) -> Certified:
         """Certify all of the specs, or none where one has no certificate.
 
         Raises DamagedFile where a stored certificate is not that of its spec.
@@ -62,14 +62,14 @@ class Certifier:
             found.append(one)
         return Certified(terms=terms, certificates=tuple(found))
 
-    def one(self, spec: str, terms: Terms) -> Certificate | str:
+    def one(self, spec: str, terms: BoundParameters) -> Certificate | str:
         """Certify a spec, or say why there is no certificate."""
         key = spec, terms
         if key not in self._made:
             self._made[key] = self._make(spec, terms)
         return self._made[key]
 
-    def _make(self, spec: str, terms: Terms) -> Certificate | str:
+    def _make(self, spec: str, terms: BoundParameters) -> Certificate | str:
         try:
             family = parse_stored(spec)
             if family.hardness.evidence != "exact":
@@ -98,20 +98,20 @@ def query_bound(certificates: Sequence[Certificate]) -> str:
     return ""
 
 
-def terms_of(tau: str | None) -> Terms:
+def terms_of(tau: str | None) -> BoundParameters:
     """Return the usual terms with the tolerance that runs had; raises DamagedFile for none.
 
     >>> terms_of("1/20").tau, terms_of(None).tau
     (Fraction(1, 20), Fraction(1, 10))
     """
     try:
-        return Terms() if tau is None else Terms(tau=Fraction(tau))
+        return BoundParameters() if tau is None else BoundParameters(tau=Fraction(tau))
     except (ValueError, ZeroDivisionError, ToolkitError) as error:
         raise DamagedFile(f"a run has the tolerance {shown(tau)}: {error}") from error
 
 
-def _read_terms(row: CertificateRow) -> Terms:
+def _read_terms(row: CertificateRow) -> BoundParameters:
     try:
-        return Terms.from_json(row.terms)
+        return BoundParameters.from_json(row.terms)
     except (LookupError, TypeError, ValueError, AttributeError, ToolkitError) as error:
         raise DamagedFile(f"the certificate of {row.spec[:200]} has no terms: {error}") from error

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from hardness.lower import Certificate, Terms, certify
+from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.runs.difference import difference
 from hardness.runs.fits import scaling
@@ -40,7 +40,7 @@ class Comparison:
     specs: tuple[str, ...]  # canonical, one a value
     learners: tuple[str, ...]
     seeds: int
-    terms: Terms
+    terms: BoundParameters
     runs: tuple[Run, ...]
     certificates: tuple[Certificate, ...]  # one a value, none where no bound is claimed
     command: str = ""
@@ -133,7 +133,7 @@ def values_of(text: str) -> tuple[str, tuple[Value, ...]]:
 
 
 def certificates(
-    specs: tuple[str, ...], terms: Terms, needed: bool = False
+    specs: tuple[str, ...], terms: BoundParameters, needed: bool = False
 ) -> tuple[Certificate, ...]:
     """Certify every size; none where a bound is not claimed for one of them, or cannot be had.
 
@@ -174,7 +174,7 @@ def compare(
     seeds: int = 3,
     first_seed: int = 0,
     budget: Budget | None = None,
-    terms: Terms | None = None,
+    terms: BoundParameters | None = None,
     do: Do = here,
     command: str = "",
     progress: Callable[[int], None] = lambda done: None,
@@ -185,7 +185,7 @@ def compare(
     before anything runs, and Cut, with what was finished, on Ctrl-C or where a run could not be
     done.
     """
-    terms, spec, budget = terms or Terms(), spec_of(spec), budget or Budget()
+    terms, spec, budget = terms or BoundParameters(), spec_of(spec), budget or Budget()
     parameter, values = values_of(over)
     specs = tuple(specs_over(spec, parameter, values))
     learners = distinct(learners)
@@ -288,7 +288,7 @@ def read_comparison(path: Path) -> Comparison:
 
 def _comparison(written: _Written) -> Comparison:
     """Take what was written, with certificates made again; raises what its parts raise."""
-    terms = Terms.from_json(written.terms)
+    terms = BoundParameters.from_json(written.terms)
     budget = None if written.budget is None else Budget(**written.budget)
     return Comparison(
         spec=written.spec,

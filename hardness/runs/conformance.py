@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hardness.oracles import Budget
 from hardness.runs.run import Run, learn_once, run
 from hardness.upper import Failed, Hypothesis, Learner, Outcome, parse_learner
-from hardness.upper.isolated import Foreign
+from hardness.upper.isolated import SubprocessLearner
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
 from instances.spec import parse_stored
@@ -79,7 +79,7 @@ def conformance(
     instances.errors.UsageError: 'elimination' given: it is built in; a learner of one's own is...
     """
     learner = parse_learner(name)
-    if not isinstance(learner, Foreign):
+    if not isinstance(learner, SubprocessLearner):
         raise UsageError(
             f"'{name}' given: it is built in; a learner of one's own is checked, as path.py:Name"
         )
@@ -99,7 +99,7 @@ def conformance(
     return Conformance(learner=name, described=described, findings=tuple(findings))
 
 
-def _findings(learner: Foreign, families: list[Family]) -> Iterator[Finding]:
+def _findings(learner: SubprocessLearner, families: list[Family]) -> Iterator[Finding]:
     taken: list[Family] = []
     for family in families:
         trial = run(learner, family.instance(0), _BUDGET)
@@ -140,7 +140,7 @@ def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
     return Finding(check=check, level=level, found=said)
 
 
-def _again(learner: Foreign, family: Family) -> Finding:
+def _again(learner: SubprocessLearner, family: Family) -> Finding:
     """The same coins and examples must give the same predictions."""
     check = "same seed, same result"
     one, other = (_predictions(learner, family) for _ in range(2))

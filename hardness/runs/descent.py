@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.bounds import Terms
+from hardness.lower.bounds import BoundParameters
 from hardness.lower.named import NoClaim, NoisyDescent
 from hardness.lower.named.members import Profiles
 from hardness.oracles.budget import Budget, Meter
@@ -137,7 +137,7 @@ def descent_study(
     rate: float = 0.1,
     momentum: float = 0.0,
     seed: int = 0,
-    terms: Terms | None = None,
+    terms: BoundParameters | None = None,
 ) -> DescentStudy:
     """Run a model on random members and judge it after each number of steps.
 
@@ -149,7 +149,7 @@ def descent_study(
     >>> study.needed, any(point.beaten for point in study.points)
     (87, False)
     """
-    terms, known = terms or Terms(), _profiles(family)
+    terms, known = terms or BoundParameters(), _profiles(family)
     given = known.family
     _require_small(given, runs)
     steps = tuple(steps) or default_steps(known, clip, std)

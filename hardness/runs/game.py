@@ -9,7 +9,7 @@ import numpy as np
 
 from hardness.claims.finite import MOST_MEMBERS
 from hardness.kernels import onebit
-from hardness.lower import Johnson, Terms, certify
+from hardness.lower import BoundParameters, Johnson, certify
 from hardness.lower.bounds import least_queries
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.spectrum import UNIT
@@ -182,6 +182,6 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
         return least_queries(spread.cap(within), Fraction(missing))
     if scheme is None or not scheme.two_valued:
         return None
-    made = certify(family, Terms(tau=tau, risk=Fraction(0), success=Fraction(1)))
+    made = certify(family, BoundParameters(tau=tau, risk=Fraction(0), success=Fraction(1)))
     asked = "stat-queries" in {claim.quantity for claim in made.claims}
     return made.integer("stat-queries") if asked else None

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, convert
 
-from hardness.lower import Terms
+from hardness.lower import BoundParameters
 from hardness.oracles import Budget
 from hardness.runs.comparison import distinct
 from hardness.runs.difference import difference
@@ -92,7 +92,7 @@ def noisy_map(
     that is not a noisy parity, ToolkitError where a learner named cannot run.
     """
     require_stored(family, "its map cannot be kept")
-    terms, budget = Terms(), budget or Budget()
+    terms, budget = BoundParameters(), budget or Budget()
     require_noisy(family, terms)
     if seeds < 1:
         raise UsageError(f"{seeds} seeds given: at least one is needed")
@@ -170,7 +170,7 @@ def _read(data: _MapJSON) -> Map:
         spec=family.spec,
         success=success,
         rates=data.rates,
-        curves=curves(family, data.rates, Terms(success=success)),
+        curves=curves(family, data.rates, BoundParameters(success=success)),
         runs=runs,
         left_out=data.left_out,
         seeds=data.seeds,

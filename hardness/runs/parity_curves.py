@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from hardness.lower import Terms
+from hardness.lower import BoundParameters
 from hardness.lower.bounds import vstat_queries
 from hardness.lower.named.ratio import LAYER, Ratio
 from hardness.runs.information import BOUNDS, fano, least_of_layer, least_open, require_few
@@ -178,7 +178,7 @@ def _log_choose(n: Floats | float, k: Floats | float) -> Floats:
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
-def require_noisy(family: Family, terms: Terms) -> None:
+def require_noisy(family: Family, terms: BoundParameters) -> None:
     """Refuse what the map is not about: no parity, no noise, few members; raises UsageError."""
     lpn = NOISY_PARITIES.need(family)
     if not lpn.noise:
@@ -198,12 +198,12 @@ def require_noisy(family: Family, terms: Terms) -> None:
     require_few(lpn.size, float(lpn.noise), float(terms.success))
 
 
-def curves(family: Family, rates: Rates, terms: Terms | None = None) -> tuple[Curve, ...]:
+def curves(family: Family, rates: Rates, terms: BoundParameters | None = None) -> tuple[Curve, ...]:
     """Draw up all curves of a noisy parity or of lpn; raises UsageError for other families.
 
     terms: the success that is wanted, and the risk, below 1/2.
     """
-    terms = terms or Terms()
+    terms = terms or BoundParameters()
     require_noisy(family, terms)
     lpn = NOISY_PARITIES.need(family)
     asked = (lpn.size, float(lpn.noise), float(terms.success))
@@ -288,7 +288,7 @@ def _low_degree(lpn: Modular, rates: Rates, enough: int) -> Curve:
     )
 
 
-def _queries(lpn: Modular, rates: Rates, terms: Terms, floor: int) -> Curve:
+def _queries(lpn: Modular, rates: Rates, terms: BoundParameters, floor: int) -> Curve:
     """Read a query to VSTAT(E) as one pass over E examples: E cancels, while one query is asked.
 
     Rounding the queries up only adds to the time.
@@ -297,7 +297,7 @@ def _queries(lpn: Modular, rates: Rates, terms: Terms, floor: int) -> Curve:
     product = 4 * excess / (3 * (1 - 2 * lpn.noise) ** 2)  # queries times examples, at least
     marks = []
     for count in (floor, math.ceil(product)) if product > floor else ():
-        reading = Terms(vstat=count, risk=terms.risk, success=terms.success)
+        reading = BoundParameters(vstat=count, risk=terms.risk, success=terms.success)
         asked = vstat_queries(lpn.size, lpn.noise, reading)
         number = "no number of" if asked is None else f"{float(asked):.3g}"
         note = f"{number} queries to VSTAT({float(count):.3g})"

@@ -8,7 +8,7 @@ from fractions import Fraction
 from hardness.oracles import Budget
 from hardness.runs.run import Run, learn_once, run
 from hardness.upper import parse_learner
-from hardness.upper.isolated import Foreign
+from hardness.upper.isolated import SubprocessLearner
 from instances.errors import ToolkitError
 from instances.spec import parse_stored
 
@@ -63,7 +63,7 @@ def warm(spec: str, learners: tuple[str, ...]) -> None:
     """
     for name in learners:
         learner = parse_learner(name)
-        if not isinstance(learner, Foreign) and name not in _warm:
+        if not isinstance(learner, SubprocessLearner) and name not in _warm:
             _warm.add(name)
             with suppress(ToolkitError, MemoryError):  # the run that is measured says it
                 learn_once(learner, parse_stored(spec).instance(0), Budget(seconds=1.0))

@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from hardness.claims import vacuous
-from hardness.lower import Terms, certify
+from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
 from hardness.runs.paired import Paired, contradiction, paired
 from hardness.runs.planned import Do, Planned, here
@@ -41,7 +41,7 @@ from instances.strict import one_line, read_json, shown
 
 LEVEL = Fraction(1, 20)
 BITS = 63  # of a seed: such a number is kept exactly by every store of results
-TERMS = Terms(tau=Fraction(1, 10))
+TERMS = BoundParameters(tau=Fraction(1, 10))
 _MOST_SEEDS = 1000
 FORMAT = "hardness-stress/1"
 _DRAWN, _GIVEN = "operating system", "given"

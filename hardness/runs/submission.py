@@ -29,7 +29,7 @@ from hardness.runs.challenge import (
 from hardness.runs.risk import valid_predictions
 from hardness.runs.run import MACHINE, learn_once
 from hardness.upper import Failed, Hypothesis, Learner, Outcome
-from hardness.upper.isolated import Foreign, contain
+from hardness.upper.isolated import SubprocessLearner, contain
 from hardness.upper.learner import Predict
 from instances.arrayfile import HEADER, SUFFIXES, Described, array_file
 from instances.disk import damage, refuse_existing, require_format, write_tensors
@@ -139,7 +139,7 @@ def by_learner(
     A claimed secret of no member is left out. Raises ToolkitError where the learner cannot run,
     breaks, gives no valid predictions, or could read the challenge's secret.
     """
-    if isinstance(learner, Foreign):
+    if isinstance(learner, SubprocessLearner):
         _require_contained()
         if learner.file is not None:
             _require_out_of_reach(challenge, learner.file)

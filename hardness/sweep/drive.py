@@ -32,7 +32,7 @@ from hardness.sweep.jobs import CertificateJob, Job, RunJob, key_by_seed, run_jo
 from hardness.sweep.pool import Batch, Engine, Failure, Finished, Limits
 from hardness.sweep.store import FAILED, Writer, create, read, reopen
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.isolated import Foreign
+from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.isolated.contain import require_out_of_reach
 from instances.errors import AlreadyExists, ToolkitError
 from instances.limits import available_memory
@@ -82,7 +82,7 @@ def run_sweep(
     """
     for climb in (one for one in sweep.climbs if one.base_seed is None):
         for learner in map(parse_learner, climb.learners):
-            if isinstance(learner, Foreign):
+            if isinstance(learner, SubprocessLearner):
                 require_out_of_reach(learner.file, store)
     with engine_of(engine, jobs) as at, open_store(store, resume) as writer:
         return Driver(sweep, writer, at, retry).drive(report)

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from hardness.lower import Terms
+from hardness.lower import BoundParameters
 from hardness.lower.grams import grams_of
 from hardness.oracles import Budget
 from hardness.runs.ranges import numbers
@@ -29,7 +29,7 @@ from hardness.sweep.gram import GramCut, gram_cut
 from hardness.sweep.jobs import CertificateJob, RunJob, run_job
 from hardness.sweep.pool import Limits
 from hardness.upper import LEARNERS, Learner, learner_spec, parse_learner
-from hardness.upper.isolated import Foreign
+from hardness.upper.isolated import SubprocessLearner
 from instances.errors import DamagedFile, UsageError, unknown
 from instances.family import Family
 from instances.ladders import Ladder, ladder, ladder_of
@@ -353,7 +353,7 @@ def _stated(table: _Group, key: str = "") -> _Stated:
         found["certify"] = table.certify
     if table.tau is not None:
         with _at(key, "tau"):
-            found["tau"] = Terms(tau=_exact(table.tau, "tau")).tau
+            found["tau"] = BoundParameters(tau=_exact(table.tau, "tau")).tau
     if table.oracle is not None:
         with _at(key, "oracle"):
             if table.oracle not in get_args(OracleName):
@@ -403,7 +403,7 @@ def _runs(group: _Runs, top: _Stated, number: int) -> Runs:
             certificates.append(
                 CertificateJob(
                     spec=family.spec,
-                    terms=Terms(tau=given["tau"]),
+                    terms=BoundParameters(tau=given["tau"]),
                     revision=family.revision,
                     file=file_of(family.name),
                 )
@@ -592,7 +592,7 @@ def _learner(text: str, chosen: dict[str, str]) -> Learner:
         more = ",".join(f"{key}={value}" for key, value in chosen.items())
         text += ("," if named and named.parameters else ":") + more
     learner = parse_learner(text)
-    if isinstance(learner, Foreign) and learner.file and not learner.file.is_file():
+    if isinstance(learner, SubprocessLearner) and learner.file and not learner.file.is_file():
         raise UsageError(
             f"'{text[:200]}' given: there is no file {learner.file}: name it relative to the "
             "folder that the sweep is started in"

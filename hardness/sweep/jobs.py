@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from hardness.lower import Terms, certify
+from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
 from hardness.runs.run import OracleName, Run, run
 from hardness.upper import Learner, learner_spec, parse_learner
-from hardness.upper.isolated import Foreign
+from hardness.upper.isolated import SubprocessLearner
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.family import Family
 from instances.lazy import Imported
@@ -75,7 +75,8 @@ class Job(ABC):
 def read_job(data: dict[str, Any]) -> Job:
     """Read a job with its kind, {"kind": ..., ...}; raises KeyError for an unknown kind.
 
-    >>> job = CertificateJob(spec="parity:d=8,m=2,noise=0,rho=2", terms=Terms(), revision=1)
+    >>> spec = "parity:d=8,m=2,noise=0,rho=2"
+    >>> job = CertificateJob(spec=spec, terms=BoundParameters(), revision=1)
     >>> read_job({"kind": job.kind, **job.to_dict()}) == job
     True
     """
@@ -222,7 +223,7 @@ _SEED = '"seed":0,'  # quotes inside of JSON strings are escaped: it stands ther
 
 def origin(learner: Learner) -> str | None:
     """Return what a user's learner is: the SHA-256 of its file, or its package and version."""
-    if not isinstance(learner, Foreign):
+    if not isinstance(learner, SubprocessLearner):
         return None
     if learner.file is None:
         return learner.package
@@ -243,7 +244,7 @@ class CertificateJob(Job):
     label: ClassVar[str] = "certificates"
 
     spec: str
-    terms: Terms
+    terms: BoundParameters
     revision: int  # of the family
     file: str | None = None
 
@@ -255,7 +256,7 @@ class CertificateJob(Job):
     @staticmethod
     def from_json(data: dict[str, Any]) -> "CertificateJob":
         """Read a job."""
-        return CertificateJob(**data | {"terms": Terms.from_json(data["terms"])})
+        return CertificateJob(**data | {"terms": BoundParameters.from_json(data["terms"])})
 
     def do(self) -> dict[str, Any]:
         """Certify: a certificate as JSON; raises ToolkitError for another file of the family."""

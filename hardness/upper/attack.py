@@ -88,7 +88,7 @@ def _deviation(family: Modular) -> float:
 
 
 def believed(found: Samples, secret: Secret) -> bool:
-    """Say whether samples show a secret: coins do so for any one with a chance of 2^-SPARE.
+    """Return whether samples show a secret: coins do so for any one with a chance of 2^-SPARE.
 
     Samples favour a given secret over coins by L bits with probability 2^-L at most; there are
     family.size secrets.

@@ -125,7 +125,7 @@ class Search:
         return End(tried=tried, best=best)
 
     def believes(self, best: tuple[float, Secret] | None) -> bool:
-        """Say whether a search may end with the best secret so far."""
+        """Return whether a search may end with the best secret so far."""
         return best is not None and best[0] >= wanted(self.family)
 
     def add(self, end: End, tried: int, met: Secret | None) -> End:

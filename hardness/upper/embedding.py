@@ -105,7 +105,7 @@ def embed(found: Samples, count: int) -> Embedding:
 
 
 def short_secret(found: Samples) -> bool:
-    """Say whether the secret's entries are shorter than the errors."""
+    """Return whether the secret's entries are shorter than the errors."""
     return _secret(found.family)[1] < _error(found).deviation
 
 

@@ -69,14 +69,14 @@ def parse_learner(text: str) -> Learner:
 
 def _foreign(text: str) -> Learner:
     """Name a learner of others; nothing of it is executed here, nor looked at."""
-    from hardness.upper.isolated import Foreign
+    from hardness.upper.isolated import SubprocessLearner
     from hardness.upper.plugins.names import installed, plugin
 
     found = plugin(text)
     if found and found.kind == "file":
         file = Path(found.place)
         parts = [str(file.resolve()), found.attribute, found.parameters]
-        learner = Foreign(spec=text, text=":".join(p for p in parts if p), file=file)
+        learner = SubprocessLearner(spec=text, text=":".join(p for p in parts if p), file=file)
     else:
         entries = installed(LEARNERS)
         named = {entry.name: entry for entry in entries if not entry.problem}
@@ -94,5 +94,7 @@ def _foreign(text: str) -> Learner:
                 )
             raise unknown("learner", name, [*LEARNERS, *named])
         entry = named[found.place]
-        learner = Foreign(spec=text, text=text, package=f"{entry.distribution} {entry.version}")
+        learner = SubprocessLearner(
+            spec=text, text=text, package=f"{entry.distribution} {entry.version}"
+        )
     return learner

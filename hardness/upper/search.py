@@ -82,7 +82,7 @@ def better(
 
 
 def is_member(family: Modular, secret: Secret) -> bool:
-    """Say whether n entries, centred, are a secret of the family: of its weight and kind.
+    """Return whether n entries, centred, are a secret of the family: of its weight and kind.
 
     >>> from instances import parse
     >>> is_member(parse("lpn:n=3,noise=0.1,h=1"), (1, 1, 0))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check import check
-from hardness.lower import Terms, certify
+from hardness.lower import BoundParameters, certify
 from instances import DamagedFile, Parity, parse
 from instances.errors import Refuted
 
@@ -39,7 +39,9 @@ def test_certificates_are_accepted(spec):
 @settings(max_examples=60, deadline=None)
 def test_any_terms_are_accepted(d, data, noise, tau, risk, success):
     family = Parity(d=d, m=data.draw(st.integers(1, min(d - 1, 12))), noise=noise)
-    goal = Terms(tau=tau, vstat=data.draw(st.integers(1, 10**5)), risk=risk, success=success)
+    goal = BoundParameters(
+        tau=tau, vstat=data.draw(st.integers(1, 10**5)), risk=risk, success=success
+    )
     check(certify(family, goal).to_dict())
 
 

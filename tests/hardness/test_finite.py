@@ -12,7 +12,7 @@ from hardness.check import check, pairs
 from hardness.check.cliques import has_clique
 from hardness.check.domain import check_floats, check_integers
 from hardness.check.spectra import check_level
-from hardness.lower import Terms
+from hardness.lower import BoundParameters
 from hardness.lower.finite import (
     How,
     certificate,
@@ -269,7 +269,7 @@ def test_any_digit_of_evidence_is_refused_even_with_a_fitting_digest(here, sourc
 
 @pytest.mark.parametrize(("source", "how"), CASES)
 def test_any_digit_of_a_claim_is_refused_even_with_a_fitting_digest(here, source, how):
-    data = made(source, Terms(tau=Fraction(1, 2), risk=Fraction(1, 9)), **how)
+    data = made(source, BoundParameters(tau=Fraction(1, 2), risk=Fraction(1, 9)), **how)
     fixed = {"definition", "normalisation", "range", "subsets"}
     for i, claim in enumerate(data["claims"]):
         for key in ["value", *(set(claim["parameters"]) - fixed)]:
@@ -493,7 +493,7 @@ def test_a_level_is_checked_as_it_is_made():
 def test_query_bound_is_that_of_parities_where_members_are_orthogonal():
     """lambda of orthonormal members less their mean is 1, and K = 1 for small risk."""
     spread = Spread.of(np.eye(400), 0.0)
-    terms = Terms(tau=Fraction(1, 10), success=Fraction(1))
+    terms = BoundParameters(tau=Fraction(1, 10), success=Fraction(1))
     assert spread.right_about(terms.risk, 400) == 1
     assert spread.cap(terms.tau) == 100  # the eigenvalue is rounded up
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import linprog
 
 from hardness.check import check
-from hardness.lower import Terms
+from hardness.lower import BoundParameters
 from hardness.lower.finite import FiniteFamily, certify_finite
 from hardness.lower.named import Kernel, ListedMembers, NoClaim, WorstDescent, certify_unknown
 
@@ -84,7 +84,7 @@ def test_every_claim_by_brute_force(seed):
     table = family(seed)
     members, points = table.shape
     risk, tau, gamma = RISKS[seed % 3], Fraction(1 + seed % 5, 6), Fraction(1 + seed % 4, 5)
-    terms = Terms(risk=risk, tau=tau, gamma=gamma, success=Fraction(1))
+    terms = BoundParameters(risk=risk, tau=tau, gamma=gamma, success=Fraction(1))
     made = certify_finite(listed(table), terms)
     check(made.to_dict())
     claimed = {c.quantity: c for c in made.claims}
@@ -151,7 +151,7 @@ def test_claims_about_named_learners_by_brute_force(seed):
     except NoClaim:
         assert not less.any()
         return
-    made = certify_unknown(unknown, asked, Terms(risk=RISKS[seed % 3]))
+    made = certify_unknown(unknown, asked, BoundParameters(risk=RISKS[seed % 3]))
     check(made.to_dict())
     values = {c.quantity: Fraction(c.value) for c in made.claims}
     # The best features by singular vectors: their mean error, and how many members they serve.

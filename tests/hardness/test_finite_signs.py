@@ -11,7 +11,7 @@ import pytest
 from hardness.check import check
 from hardness.check.spectra import check_largest
 from hardness.check.subsets import closest_average, most_average
-from hardness.lower import Terms, certify
+from hardness.lower import BoundParameters, certify
 from hardness.lower.finite import (
     FiniteFamily,
     How,
@@ -108,8 +108,8 @@ def test_no_query_to_vstat_rules_out_more_members_than_the_cap(bits, values):
         for t in (1, 2, 3, 5, 20, 400):
             told = np.abs(p - reference) > np.maximum(1 / t, np.sqrt(p * (1 - p) / t)) + 1e-12
             most = told.sum(axis=1).max()
-            assert most <= vstat_cap(spread, weighted, Terms(vstat=t))
-            assert most <= vstat_cap(spread, None, Terms(vstat=t))
+            assert most <= vstat_cap(spread, weighted, BoundParameters(vstat=t))
+            assert most <= vstat_cap(spread, None, BoundParameters(vstat=t))
         moves = ((p - reference) ** 2).sum(axis=1)
         reach = np.minimum(reference, 1 - reference)[:, 0] * weighted / UNIT / 2
         assert (moves <= reach + 1e-12).all()
@@ -121,8 +121,8 @@ def test_weights_make_a_difference():
     spread = Spread.of(table @ table.T.astype(int) / 16, 0.0)
     assert spread.eigenvalue / UNIT == pytest.approx(1 / 4)
     assert weighted_eigenvalue(table) / UNIT == pytest.approx(2)
-    assert vstat_cap(spread, None, Terms(vstat=5)) == 1
-    assert vstat_cap(spread, weighted_eigenvalue(table), Terms(vstat=100)) == 300
+    assert vstat_cap(spread, None, BoundParameters(vstat=5)) == 1
+    assert vstat_cap(spread, weighted_eigenvalue(table), BoundParameters(vstat=100)) == 300
 
 
 def test_no_hypothesis_fits_more_members_than_claimed():
@@ -141,7 +141,7 @@ def test_no_examples_below_the_floor_are_enough():
     """Of all learners of n examples: the share of members that their hypotheses can fit."""
     guesses = np.array(list(itertools.product((-1, 0, 1), repeat=4)))
     for table in tables(2, seed=3):
-        terms = Terms(risk=Fraction(1, 4), success=Fraction(3, 4))
+        terms = BoundParameters(risk=Fraction(1, 4), success=Fraction(3, 4))
         data = made(table, terms)
         floor = int(claims(data).get("information-floor", 0))
         scale = ((table - table.mean(axis=0)) ** 2).mean()
@@ -281,7 +281,7 @@ def test_one_function_gives_no_bound_on_queries(table):
 
 def test_a_constant_and_its_opposite_are_a_family():
     """One hypothesis fits none of them at risk 1/4; the bounds allow both, and say nothing."""
-    data = made([[1] * 4, [-1] * 4], Terms(tau=Fraction(1)))
+    data = made([[1] * 4, [-1] * 4], BoundParameters(tau=Fraction(1)))
     check(data)
     assert {claims(data)[c] for c in ("csq-queries", "vstat-queries", "information-floor")} == {"0"}
 

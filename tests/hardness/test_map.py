@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.lower import Terms, certify
+from hardness.lower import BoundParameters, certify
 from hardness.lower.named.members import Unknown
 from hardness.lower.named.ratio import thresholds
 from hardness.oracles import Budget
@@ -245,11 +245,11 @@ def test_curves_stand_in_order(spec):
 
 
 def test_the_query_line_is_that_of_the_certificate():
-    family, terms = parse("parity:d=100,m=4,noise=0.1"), Terms()
+    family, terms = parse("parity:d=100,m=4,noise=0.1"), BoundParameters()
     (line,) = (c for c in curves(family, RATES, terms) if c.role == "queries")
     product = line.marks[0].seconds / RATES.query
     for count in (80, 1000, 10**5):
-        claims = certify(family, Terms(vstat=count)).claims
+        claims = certify(family, BoundParameters(vstat=count)).claims
         (asked,) = (c.value for c in claims if c.quantity == "vstat-queries")
         # A query rules out a whole number of members: the certificate's cap is rounded down.
         cap = Fraction(3 * count, 4) * (1 - 2 * family.noise) ** 2
@@ -378,4 +378,4 @@ def test_what_has_no_map_is_refused(spec, word):
     with pytest.raises(UsageError, match=word):
         curves(parse(spec), RATES)
     with pytest.raises(UsageError, match="below 1/2"):
-        curves(parse(SPEC), RATES, Terms(risk=Fraction(1, 2)))
+        curves(parse(SPEC), RATES, BoundParameters(risk=Fraction(1, 2)))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hardness.check import check
 from hardness.check.residues import read_residues
-from hardness.lower import Terms, certify, verify
+from hardness.lower import BoundParameters, certify, verify
 from hardness.lower.modular import Independent
 from instances import UsageError, parse
 from instances.errors import Refuted
@@ -49,13 +49,15 @@ def test_values_are_those_of_the_formulas():
     # The parity of the same size, without noise, has the same bounds.
     from hardness.lower import stat_queries, vstat_queries
 
-    assert int(made.value("stat-queries")) == stat_queries(74974368, Fraction(0), Terms())
-    assert int(made.value("vstat-queries")) == vstat_queries(74974368, Fraction(0), Terms())
+    assert int(made.value("stat-queries")) == stat_queries(74974368, Fraction(0), BoundParameters())
+    assert int(made.value("vstat-queries")) == vstat_queries(
+        74974368, Fraction(0), BoundParameters()
+    )
     # Errors are those that are drawn: a rate rounded to a multiple of 2^-64.
     noise = Fraction(int(Fraction(1, 10) * 2**64), 2**64)
     made = certify(parse("lpn:n=64,noise=0.1"))
-    assert int(made.value("stat-queries")) == stat_queries(2**64 - 1, noise, Terms())
-    assert int(made.value("vstat-queries")) == vstat_queries(2**64 - 1, noise, Terms())
+    assert int(made.value("stat-queries")) == stat_queries(2**64 - 1, noise, BoundParameters())
+    assert int(made.value("vstat-queries")) == vstat_queries(2**64 - 1, noise, BoundParameters())
 
 
 @given(
@@ -67,7 +69,7 @@ def test_values_are_those_of_the_formulas():
 )
 @settings(max_examples=40, deadline=None)
 def test_any_terms_are_accepted(spec, tau, risk, success, vstat):
-    terms = Terms(tau=tau, vstat=vstat, risk=risk, success=success)
+    terms = BoundParameters(tau=tau, vstat=vstat, risk=risk, success=success)
     assert len(check(certify(parse(spec), terms).to_dict()).statements) == 6
 
 
@@ -167,7 +169,7 @@ def test_the_bits_that_are_asked_for_are_enough_and_no_more_than_needed():
 
 def test_a_risk_beyond_the_density_is_refused():
     with pytest.raises(UsageError, match="raise bits"):
-        certify(parse("lwe:n=3,q=17,sigma=1,bits=7"), Terms(risk=Fraction(9, 10)))
+        certify(parse("lwe:n=3,q=17,sigma=1,bits=7"), BoundParameters(risk=Fraction(9, 10)))
 
 
 def test_a_hypothesis_of_relative_risk_fits_few_members():

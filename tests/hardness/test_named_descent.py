@@ -12,7 +12,7 @@ import pytest
 from flint import fmpq
 
 from hardness.check import check
-from hardness.lower.bounds import Terms
+from hardness.lower.bounds import BoundParameters
 from hardness.lower.named import (
     BatchDescent,
     NoClaim,
@@ -207,7 +207,7 @@ def test_roots_are_exact_or_the_least_of_twelve_digits():
 @pytest.mark.parametrize("asked", ASKED, ids=lambda a: a.regime)
 @pytest.mark.parametrize("spec", ["parity:d=21,m=3,noise=0.1", "profile:g=majority,d=13,m=3"])
 def test_steps_are_the_first_after_which_the_bound_allows_the_success(asked, spec):
-    family, terms = parse(spec), Terms(success=Fraction(3, 5))
+    family, terms = parse(spec), BoundParameters(success=Fraction(3, 5))
     unknown = Unknown.of(family)
     least = int(asked.claims(unknown, terms)[1].value)
     sure = Fraction(unknown.right_about(terms.risk), unknown.size)
@@ -233,7 +233,7 @@ def test_formulas_by_hand():
         (BatchDescent(steps=90, batch=3, state_bits=4), (315 * 15 * (1.32**3 - 1) / m) ** 0.5),
     ]
     for one, excess in asked:
-        value = Fraction(one.claims(unknown, Terms())[0].value)
+        value = Fraction(one.claims(unknown, BoundParameters())[0].value)
         assert float(value - Fraction(1, m)) == pytest.approx(excess, rel=1e-11)
 
 
@@ -306,7 +306,7 @@ def test_a_bound_that_says_nothing_is_one_and_is_accepted(asked):
 
 
 def test_a_goal_that_guessing_reaches_needs_no_step():
-    terms = Terms(success=Fraction(1, 1000))
+    terms = BoundParameters(success=Fraction(1, 1000))
     made = certify_named(parse("parity:d=5,m=2"), [ASKED[0]], terms)
     assert made.value("gd-noise-steps") == "0"
     assert "vacuous" in check(made.to_dict()).statements[1]

@@ -7,7 +7,7 @@ import pytest
 
 from hardness.check import check
 from hardness.claims.named import MANY_VALUES
-from hardness.lower import Terms
+from hardness.lower import BoundParameters
 from hardness.lower.named import (
     BatchDescent,
     Kernel,
@@ -28,7 +28,9 @@ EASY = {"success": Fraction(1, 100)}  # guessing reaches it: no step is needed
 
 
 def certificate(asked, spec="parity:d=8,m=3", **terms):
-    return json.loads(json.dumps(certify_named(parse(spec), [asked], Terms(**terms)).to_dict()))
+    return json.loads(
+        json.dumps(certify_named(parse(spec), [asked], BoundParameters(**terms)).to_dict())
+    )
 
 
 def of(data, name):

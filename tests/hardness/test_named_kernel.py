@@ -10,7 +10,7 @@ import pytest
 from flint import fmpq
 
 from hardness.check import check
-from hardness.lower import Terms
+from hardness.lower import BoundParameters
 from hardness.lower.named import (
     Kernel,
     NoClaim,
@@ -220,7 +220,7 @@ def test_more_features_than_members_are_refused():
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_certificate_is_accepted(spec):
-    found = certify_named(parse(spec), [Kernel(features=5)], Terms(risk=Fraction(1, 2)))
+    found = certify_named(parse(spec), [Kernel(features=5)], BoundParameters(risk=Fraction(1, 2)))
     statements = check(json.loads(json.dumps(found.to_dict()))).statements
     assert len(statements) == 3
 

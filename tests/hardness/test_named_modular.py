@@ -9,7 +9,7 @@ from flint import fmpq
 
 from hardness.check import check, reading
 from hardness.claims.independent import NO_DEGREE
-from hardness.lower import Terms
+from hardness.lower import BoundParameters
 from hardness.lower.named import (
     BatchDescent,
     Kernel,
@@ -292,7 +292,7 @@ CHANGED = {
 @pytest.mark.parametrize(("name", "key"), [(n, key) for n, keys in CHANGED.items() for key in keys])
 def test_a_changed_condition_is_refused(name, key):
     spec = parse("lwe:n=8,q=17,error=uniform,width=16,bits=12")
-    terms = Terms(risk=Fraction(1, 4))
+    terms = BoundParameters(risk=Fraction(1, 4))
     data = json.loads(json.dumps(certify_named(spec, [ASKED[name]], terms).to_dict()))
     check(data)
     changed = 0
@@ -369,8 +369,8 @@ def test_a_risk_that_says_nothing_and_numbers_out_of_range_get_a_line():
     dense = parse("lwe:n=4,q=17,sigma=1,bits=8")
     least = Unknown.of(dense).found.density[0]
     with pytest.raises(UsageError, match="the risk must be below: raise bits"):
-        certify_named(dense, [Kernel()], Terms(risk=least))
-    just = certify_named(dense, [Kernel()], Terms(risk=least - Fraction(1, 10**9)))
+        certify_named(dense, [Kernel()], BoundParameters(risk=least))
+    just = certify_named(dense, [Kernel()], BoundParameters(risk=least - Fraction(1, 10**9)))
     assert check(just.to_dict())
     with pytest.raises(UsageError, match="1 to 83520 are allowed"):
         certify_named(dense, [Kernel(features=83521)])

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.lower.bounds import Terms
+from hardness.lower.bounds import BoundParameters
 from hardness.lower.named import NoClaim, NoisyDescent, Unknown, WorstDescent
 from hardness.oracles import Budget, Meter, Spent
 from hardness.oracles.gradients import (
@@ -98,7 +98,7 @@ def test_members_meet_the_bound_up_to_a_logarithm(noise):
 
     8 M ln M against 16 M (1/2 - 1/M)^2 = 4 M (1 - 2/M)^2.
     """
-    terms = Terms(success=Fraction(1, 2))
+    terms = BoundParameters(success=Fraction(1, 2))
     for study in descent_sizes(parse(f"parity:d=11,m=3,noise={noise}"), terms=terms)[1:]:
         assert 1 < study.needed < study.reached < 4 * math.log(study.members) * study.needed
         assert 0.3 < study.reached / study.enough < 1.2
@@ -156,7 +156,7 @@ def test_answers_nearby_rule_out_no_more_members_than_claimed(spec):
         oracle = GradientOracle(family, secrets, 1.0, Nearby(within=within), rng)
         (theta,) = descend(model, oracle, [1], rng)
         asked = WorstDescent(steps=1, clip=Fraction(1), within=Fraction(str(within)))
-        bound = Fraction(asked.claims(unknown, Terms())[0].value)
+        bound = Fraction(asked.claims(unknown, BoundParameters())[0].value)
         assert np.mean(judge(oracle, model, theta) <= 0.25) <= bound
 
 
@@ -260,7 +260,7 @@ def test_what_is_enough_for_members():
     assert enough_steps(unknown, Fraction(1), Fraction(2)) == math.ceil(wanted)
     assert len(cube(5)) == 32
     noisy = NoisyDescent(steps=1, clip=Fraction(1), std=Fraction(2))
-    assert int(noisy.claims(unknown, Terms())[1].value) < wanted
+    assert int(noisy.claims(unknown, BoundParameters())[1].value) < wanted
 
 
 def test_a_profile_is_judged_by_what_is_added_to_what_everyone_knows():

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.lower import Terms, certify
+from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
 from hardness.report.figure import of_both_sides
 from hardness.report.figures import draw, numbers
@@ -284,7 +284,7 @@ def test_stores_without_runs_and_damaged_ones(tmp_path, store):
     assert made.summary[0] == "There are no runs here."
     assert not made.charts
     certificate = certify(parse("parity:d=8,m=2"))
-    terms = Terms().to_dict()
+    terms = BoundParameters().to_dict()
     with create(tmp_path / "certificates.db") as writer:
         one = CertificateRow(
             key="00" * 32, spec=certificate.spec, terms=terms, certificate=certificate.to_dict()
@@ -399,17 +399,20 @@ def test_growth_names_the_sizes_of_its_fit_and_the_slice_it_is_of():
 
 def test_a_card_says_which_end_of_a_bracket_is_claimed_and_every_condition(tmp_path):
     """Of an interval the lower end; a tolerance of many digits is there too."""
-    terms = Terms(tau=Fraction(1, 10**100))
+    terms = BoundParameters(tau=Fraction(1, 10**100))
     made = card([certify(parse("profile:g=majority,d=9,m=4"), terms)], terms)
     said = {one.quantity: one for one in made.claims}
     assert said["sq-dimension"].value == "2..3"
     assert "value 2, which is what is certified; upper 3)" in said["sq-dimension"].meaning
     assert "tau 1/1000000" in said["stat-queries"].meaning
-    made = card([certify(parse("lwe:n=8,q=17,sigma=1"))], Terms())
+    made = card([certify(parse("lwe:n=8,q=17,sigma=1"))], BoundParameters())
     said = {one.quantity: one for one in made.claims}
     assert "value 0; upper 146028888051/" in said["pairwise-correlation"].meaning
     gone = CertificateRow(
-        key="00" * 32, spec="gone:d=8", terms=Terms().to_dict(), certificate={"spec": "gone:d=8"}
+        key="00" * 32,
+        spec="gone:d=8",
+        terms=BoundParameters().to_dict(),
+        certificate={"spec": "gone:d=8"},
     )
     with create(tmp_path / "gone.db") as writer:
         writer.write([gone])

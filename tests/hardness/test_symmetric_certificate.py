@@ -17,7 +17,7 @@ from hardness.check import check
 from hardness.check.mixture import check_mixture
 from hardness.check.scheme import Scheme, read_profile
 from hardness.check.symmetric import short
-from hardness.lower import Terms, certify
+from hardness.lower import BoundParameters, certify
 from hardness.lower.johnson import Johnson
 from hardness.lower.mixture import mixture_spread
 from hardness.lower.sda import distance_eigenvalues, enough
@@ -251,7 +251,7 @@ def test_the_weighted_eigenvalue_is_found_the_other_way_too(data, m):
     ],
 )
 def test_the_better_reference_bounds_the_queries_to_vstat(spec, t, coin, both):
-    made = certify(parse(f"profile:{spec}"), Terms(vstat=t)).to_dict()
+    made = certify(parse(f"profile:{spec}"), BoundParameters(vstat=t)).to_dict()
     check(made)
     (value,) = (c["value"] for c in made["claims"] if c["quantity"] == "vstat-queries")
     assert value == str(both)
@@ -288,7 +288,7 @@ def test_a_query_may_single_out_a_value_where_there_are_more_than_two():
         assert answers.tolist() == [-1 / 8 if j in s else 0 for s in case.secrets]
     # The answers are as far apart for every d: a tolerance of 1/17 is fine enough.
     large = parse("profile:g=parity+0.01*majority,d=1001,m=2")
-    made = certify(large, Terms(tau=Fraction(1, 17)))
+    made = certify(large, BoundParameters(tau=Fraction(1, 17)))
     assert int(made.value("csq-queries")) > 2 * 1000
     names = {claim.quantity for claim in made.claims}
     assert "csq-queries" in names
@@ -300,7 +300,9 @@ def test_a_query_may_single_out_a_value_where_there_are_more_than_two():
 def test_query_bounds_do_not_depend_on_the_units_of_the_labels(g, scaled):
     counts = []
     for text in (g, scaled.format(g)):
-        made = certify(parse(f"profile:g={text},d=301,m=5,noise=0.1"), Terms(tau=Fraction(1, 17)))
+        made = certify(
+            parse(f"profile:g={text},d=301,m=5,noise=0.1"), BoundParameters(tau=Fraction(1, 17))
+        )
         check(made.to_dict())
         names = {"csq-queries", "stat-queries"} & {c.quantity for c in made.claims}
         counts.append({name: made.value(name) for name in names})
@@ -345,7 +347,7 @@ def test_any_profile_and_terms_are_accepted(data, m):
     g = Expression(str(values).replace(" ", ""))
     noise = data.draw(st.fractions(0, Fraction(2, 5), max_denominator=9))
     family = Profile(g=g, d=d, m=m, noise=noise)
-    terms = Terms(
+    terms = BoundParameters(
         tau=data.draw(st.fractions(Fraction(1, 50), 1, max_denominator=50)),
         vstat=data.draw(st.integers(1, 10**5)),
         risk=data.draw(st.fractions(0, Fraction(8, 9), max_denominator=9)),
@@ -364,7 +366,7 @@ def test_any_profile_and_terms_are_accepted(data, m):
 def test_the_parity_profile_says_no_more_than_the_parity_family(d, m, noise):
     if m > d - 2:
         return
-    terms = Terms(tau=Fraction(1, 20), vstat=50)
+    terms = BoundParameters(tau=Fraction(1, 20), vstat=50)
     one = certify(parse(f"parity:d={d},m={m},noise={noise}"), terms)
     two = certify(parse(f"profile:g=parity,d={d},m={m},noise={noise}"), terms)
     assert one.value("sq-dimension") == two.value("sq-dimension")
@@ -391,7 +393,7 @@ def test_numbers_of_any_size_are_printed_as_numbers():
 
 # Forgery.
 
-TERMS = Terms(gamma=Fraction(2, 5), vstat=3, tau=Fraction(1, 20))
+TERMS = BoundParameters(gamma=Fraction(2, 5), vstat=3, tau=Fraction(1, 20))
 SPECS = ["profile:g=majority,d=8,m=3,noise=0.1", "profile:g=h**2,d=9,m=3,noise=1/5"]
 DUAL = ("inner", "average", "caps", "enough")
 
@@ -529,7 +531,7 @@ def test_any_digit_changed_is_refused_or_proves_the_same(spec):
 
 
 def test_a_digit_of_a_parameter_leaves_a_claim_that_is_true():
-    """Terms are part of the claim: with others it is another claim, refused unless it follows."""
+    """Terms are part of the claim: others make another claim, refused unless it follows."""
     data = made()
     for i, one in enumerate(data["claims"]):
         for name in set(one["parameters"]) & {"tau", "t", "risk", "success", "gamma", "noise"}:
@@ -545,7 +547,9 @@ def test_a_digit_of_a_parameter_leaves_a_claim_that_is_true():
                 fields = {
                     k: getattr(TERMS, k) for k in ("tau", "vstat", "risk", "success", "gamma")
                 }
-                other = certify(parse(SPECS[0]), Terms(**{**fields, terms: given_})).to_dict()
+                other = certify(
+                    parse(SPECS[0]), BoundParameters(**{**fields, terms: given_})
+                ).to_dict()
                 assert check(other).statements[i] == line
 
 

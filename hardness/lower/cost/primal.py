@@ -87,7 +87,7 @@ class Embedding:
         return max(around, key=lambda m: self.margin(beta, m))
 
     def succeeds(self, beta: int) -> bool:
-        """Say whether some number of samples does for a block size."""
+        """Return whether some number of samples does for a block size."""
         m = self.samples(beta)
         return m is not None and self.margin(beta, m) >= 0
 

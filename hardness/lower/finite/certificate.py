@@ -26,7 +26,7 @@ from hardness.claims.finite import (
     quantities,
     scope,
 )
-from hardness.lower.bounds import Terms, information_floor, query_claim
+from hardness.lower.bounds import BoundParameters, information_floor, query_claim
 from hardness.lower.finite.gram import Tables, enumerate_products, sample_products
 from hardness.lower.finite.known import Known, Spread, of_floats, of_integers
 from hardness.lower.finite.sda import all_subsets, pair_events
@@ -143,7 +143,7 @@ def search_steps(members: int) -> int:
 
 def certify_finite(
     source: FiniteFamily | Union,
-    terms: Terms | None = None,
+    terms: BoundParameters | None = None,
     how: How | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Certificate:
@@ -161,7 +161,7 @@ def certify_finite(
     >>> certify_finite(family).value("sq-dimension")
     '2'
     """
-    terms, how = terms or Terms(), how or How()
+    terms, how = terms or BoundParameters(), how or How()
     if isinstance(source, Union):
         known = source.known(how.centred)
         found = Found(

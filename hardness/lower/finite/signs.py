@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.lower.bounds import Terms, ruled_out
+from hardness.lower.bounds import BoundParameters, ruled_out
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.spectrum import UNIT, largest_eigenvalue
 
@@ -37,10 +37,10 @@ def weighted_eigenvalue(signs: NDArray[np.int8]) -> int:
     return math.ceil((largest_eigenvalue(gram) + rounding) * UNIT)
 
 
-def vstat_cap(spread: Spread, weighted: int | None, terms: Terms) -> int:
+def vstat_cap(spread: Spread, weighted: int | None, terms: BoundParameters) -> int:
     """Bound how many members a query to VSTAT(t) rules out.
 
-    >>> vstat_cap(Spread(eigenvalue=UNIT, least=UNIT, mean=UNIT), UNIT, Terms())
+    >>> vstat_cap(Spread(eigenvalue=UNIT, least=UNIT, mean=UNIT), UNIT, BoundParameters())
     150
     """
     t = terms.vstat

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar, Protocol
 
-from hardness.lower.bounds import Terms
+from hardness.lower.bounds import BoundParameters
 from hardness.lower.named.members import Unknown
 from hardness.lower.record import Certificate, Claim, NoClaim
 from instances.family import Family, require
@@ -14,12 +14,12 @@ class Asked(Protocol):
 
     about: ClassVar[str]  # "kernel", "gd" or "low-degree"
 
-    def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
+    def claims(self, unknown: Unknown, terms: BoundParameters) -> tuple[Claim, ...]:
         """Make the claims; raises NoClaim, and UsageError for numbers out of range."""
 
 
 def certify_named(
-    family: Family, asked: Sequence[Asked], terms: Terms | None = None
+    family: Family, asked: Sequence[Asked], terms: BoundParameters | None = None
 ) -> Certificate:
     """Certify what the bounds say about kernels, gradient descent or low-degree polynomials.
 
@@ -35,7 +35,7 @@ def certify_named(
 
 
 def certify_unknown(
-    unknown: Unknown, asked: Sequence[Asked], terms: Terms | None = None
+    unknown: Unknown, asked: Sequence[Asked], terms: BoundParameters | None = None
 ) -> Certificate:
     """Certify what the bounds say about named learners, of members of any kind.
 
@@ -44,7 +44,7 @@ def certify_unknown(
     where there is none about any, UsageError for numbers out of range.
     """
     require(bool(asked), "no learner given: kernel, gd or low-degree is needed")
-    terms = terms or Terms()
+    terms = terms or BoundParameters()
     floor, claims = unknown.floor(terms), list[Claim]()
     silent: dict[str, str] = {}
     for one in asked:

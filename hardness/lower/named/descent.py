@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from flint import fmpq, fmpz
 
 from hardness.claims.ranges import misfit
-from hardness.lower.bounds import Terms, ruled_out
+from hardness.lower.bounds import BoundParameters, ruled_out
 from hardness.lower.named.members import Unknown
 from hardness.lower.record import Claim, claim
 from instances.errors import UsageError
@@ -70,7 +70,7 @@ class Descent(ABC):
     def given(self) -> dict[str, str]:
         """The numbers of the answers, as a claim's parameters."""
 
-    def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
+    def claims(self, unknown: Unknown, terms: BoundParameters) -> tuple[Claim, ...]:
         """Claim how often so many steps succeed at most, and how many steps the goal needs.
 
         Where a step tells no member apart, only the first, for any number of steps.
@@ -102,7 +102,7 @@ class NoisyDescent(Descent):
     >>> from instances import parse
     >>> unknown = Unknown.of(parse("parity:d=101,m=4"))
     >>> noisy = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(1))
-    >>> [c.value for c in noisy.claims(unknown, Terms())]
+    >>> [c.value for c in noisy.claims(unknown, BoundParameters())]
     ['19802123223891199/156849000000000000', '27884246']
     """
 
@@ -153,7 +153,7 @@ class WorstDescent(_Linear):
     >>> from instances import parse
     >>> unknown = Unknown.of(parse("parity:d=101,m=4"))
     >>> worst = WorstDescent(steps=1000, clip=Fraction(1), within=Fraction(1, 10))
-    >>> [c.value for c in worst.claims(unknown, Terms())]
+    >>> [c.value for c in worst.claims(unknown, BoundParameters())]
     ['25001/3921225', '104566']
     """
 
@@ -193,7 +193,7 @@ class RoundedDescent(_Linear):
     >>> from instances import parse
     >>> unknown = Unknown.of(parse("parity:d=101,m=4"))
     >>> rounded = RoundedDescent(steps=9, clip=Fraction(1), grid=Fraction(1, 8), parameters=100)
-    >>> [c.value for c in rounded.claims(unknown, Terms())]
+    >>> [c.value for c in rounded.claims(unknown, BoundParameters())]
     ['28515039842334313/156849000000000000', '34']
     """
 
@@ -234,7 +234,7 @@ class BatchDescent(Descent):
     >>> from instances import parse
     >>> unknown = Unknown.of(parse("parity:d=1001,m=20"))
     >>> batch = BatchDescent(steps=100, batch=32, state_bits=64)
-    >>> batch.claims(unknown, Terms())[1].value
+    >>> batch.claims(unknown, BoundParameters())[1].value
     '5416618165139973'
     """
 
@@ -317,7 +317,7 @@ def batch_eigenvalue(unknown: Unknown, batch: int) -> Rational:
     return rational(unknown.density) ** batch * fmpq(total, one)
 
 
-def sure_share(unknown: Unknown, terms: Terms) -> Rational:
+def sure_share(unknown: Unknown, terms: BoundParameters) -> Rational:
     """How often a hypothesis that does not depend on the member is right at most: K/M."""
     return min(fmpq(unknown.right_about(terms.risk), unknown.size), fmpq(1))
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 from flint import fmpq
 
 from hardness.claims.ranges import misfit
-from hardness.lower.bounds import Terms
+from hardness.lower.bounds import BoundParameters
 from hardness.lower.named.members import Unknown
 from hardness.lower.record import Claim, claim, text
 from instances.family import require
@@ -34,7 +34,7 @@ class Kernel:
         reason = self.features is not None and misfit("features", self.features)
         require(not reason, str(reason))
 
-    def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
+    def claims(self, unknown: Unknown, terms: BoundParameters) -> tuple[Claim, ...]:
         """Claim the least error of so many features, and how many the goal needs."""
         needed = least_features(unknown, terms.risk, terms.success)
         goal = {"risk": str(terms.risk), "success": str(terms.success)}

@@ -20,7 +20,7 @@ from flint import fmpq
 from hardness.claims import Quantity, finite, independent, named
 from hardness.claims.descent import QUANTITIES as DESCENT
 from hardness.claims.kernel import QUANTITIES as KERNEL
-from hardness.lower.bounds import Terms, information_floor
+from hardness.lower.bounds import BoundParameters, information_floor
 from hardness.lower.draws import require_uniform
 from hardness.lower.finite import FiniteFamily, How, of_family
 from hardness.lower.finite.certificate import Found, of_points
@@ -154,7 +154,7 @@ class Unknown(ABC):
     def scope(self) -> str:
         """What learners a certificate is about."""
 
-    def floor(self, terms: Terms) -> Claim:
+    def floor(self, terms: BoundParameters) -> Claim:
         """Claim how many examples any learner needs: K L^examples >= success M."""
         levels, right = self.levels, self.right_about(terms.risk)
         value = information_floor(self.size, terms, right, levels)

@@ -23,7 +23,7 @@ from flint import fmpq, fmpz, fmpz_poly
 from hardness.claims.named import MANY_VALUES
 from hardness.claims.ranges import misfit
 from hardness.claims.ratio import QUANTITIES
-from hardness.lower.bounds import Terms
+from hardness.lower.bounds import BoundParameters
 from hardness.lower.named.members import Unknown
 from hardness.lower.record import Claim, NoClaim, claim
 from hardness.lower.sda import pair_events
@@ -60,7 +60,7 @@ class LowDegree:
             f"sample_degree={given} given: at most the number of examples is allowed",
         )
 
-    def claims(self, unknown: Unknown, terms: Terms) -> tuple[Claim, ...]:
+    def claims(self, unknown: Unknown, terms: BoundParameters) -> tuple[Claim, ...]:
         """Claim how far such a polynomial tells labels from coins, and from how many examples."""
         self._require_degree(unknown.profile.scheme.m)
         opened = Ratio.of(unknown, self.degree, self.sample_degree)

@@ -2,7 +2,7 @@
 
 import shlex
 
-from hardness.lower import Certificate, Claim, Terms
+from hardness.lower import BoundParameters, Certificate, Claim
 from hardness.report.certificate import shown_value
 from hardness.report.cost import beside_words
 from hardness.report.parts.material import Material
@@ -20,9 +20,9 @@ _FROM_BELOW = ("orthogonal-members", "sq-dimension", "sda-all-subsets", "sda-pai
 _QUERIES = ("stat-queries", "vstat-queries", "csq-queries")
 
 
-def certified(material: Material) -> list[tuple[str, Terms, Certificate]]:
+def certified(material: Material) -> list[tuple[str, BoundParameters, Certificate]]:
     """List every certificate of the runs' specs and of the store, each once."""
-    found: dict[tuple[str, Terms], Certificate] = {}
+    found: dict[tuple[str, BoundParameters], Certificate] = {}
     for one in material.slices:
         comparison = one.comparison
         for certificate in comparison.certificates:
@@ -39,7 +39,7 @@ def cards(material: Material) -> tuple[list[Card], list[str]]:
 
     The other sizes stand in its table.
     """
-    by_terms: dict[Terms, dict[str, Certificate]] = {}
+    by_terms: dict[BoundParameters, dict[str, Certificate]] = {}
     for spec, terms, one in certified(material):
         by_terms.setdefault(terms, {})[spec] = one
     found: list[Card] = []
@@ -67,12 +67,12 @@ def _unknown(material: Material) -> list[str]:
     ]
 
 
-def card(line: list[Certificate], terms: Terms) -> Card:
+def card(line: list[Certificate], terms: BoundParameters) -> Card:
     """Make the card of the last of certificates that differ in size; the others are its table."""
     one = line[-1]
-    asked = [] if terms.tau == Terms().tau else ["--tau", str(terms.tau)]
+    asked = [] if terms.tau == BoundParameters().tau else ["--tau", str(terms.tau)]
     for name in ("vstat", "risk", "success", "gamma"):
-        if getattr(terms, name) != getattr(Terms(), name):
+        if getattr(terms, name) != getattr(BoundParameters(), name):
             asked += [f"--{name}", str(getattr(terms, name))]
     command = shlex.join(
         ["hardness", "certify", certified_spec(one), *asked, "--out", "certificate.json"]
@@ -118,7 +118,7 @@ def _cut(value: str) -> str:
     return value if len(value) <= _LONG else f"{value[:_LONG]}..., in whole in the certificate"
 
 
-def _means(one: Certificate, terms: Terms) -> list[str]:
+def _means(one: Certificate, terms: BoundParameters) -> list[str]:
     """Say what the bounds are about, in the words of the claims themselves."""
     found = [
         f"{claim.quantity} is at least {big(whole(claim.value))}: {claim.meaning}."

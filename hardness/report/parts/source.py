@@ -13,7 +13,7 @@ from instances.strict import opened
 
 
 def is_store(path: Path) -> bool:
-    """Say whether a path is an SQLite file, and so no results.json.
+    """Return whether a path is an SQLite file, and so no results.json.
 
     >>> is_store(Path("no-such-file"))
     False

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hardness.claims import vacuous
-from hardness.lower import Certificate, Terms
+from hardness.lower import BoundParameters, Certificate
 from hardness.report.parts.cards import certified
 from hardness.report.parts.material import Material
 from hardness.report.parts.solved import furthest, listed, no_queries, nothing, slice_words
@@ -165,7 +165,9 @@ def _unbounded(material: Material) -> list[str]:
     return [f"No bound is certified for {listed(none)}."] if bounded and none else []
 
 
-def _certified(queries: int, spec: str, terms: Terms, one: Certificate, quantity: str) -> str:
+def _certified(
+    queries: int, spec: str, terms: BoundParameters, one: Certificate, quantity: str
+) -> str:
     floor = [c.value for c in one.claims if c.quantity == "information-floor" and not c.vacuous]
     more = ""
     if floor:

@@ -8,6 +8,6 @@ learner's process in is in `contain`, what it may say in `messages`.
 """
 
 from hardness.upper.isolated.contain import CONTAIN, DEVICE, Level, level
-from hardness.upper.isolated.foreign import Foreign
+from hardness.upper.isolated.learner import SubprocessLearner
 
-__all__ = ["CONTAIN", "DEVICE", "Foreign", "Level", "level"]
+__all__ = ["CONTAIN", "DEVICE", "Level", "SubprocessLearner", "level"]

@@ -70,7 +70,7 @@ class Body:
         return max(rows, float(np.abs(flat).max()) - self.bound)
 
     def contains(self, theta: Array, slack: float = 1e-9) -> bool:
-        """Say whether theta (d, d) keeps every bound up to slack."""
+        """Return whether theta (d, d) keeps every bound up to slack."""
         return self.violation(theta) <= slack
 
 

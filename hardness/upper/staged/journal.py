@@ -100,7 +100,7 @@ class Journal:
         return error
 
     def has_time(self) -> bool:
-        """Say whether the budget has time left."""
+        """Return whether the budget has time left."""
         limit = self.meter.budget.seconds
         return limit is None or self.meter.seconds < limit
 

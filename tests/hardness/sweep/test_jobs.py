@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.lower import Terms
+from hardness.lower import BoundParameters
 from hardness.oracles import Budget
 from hardness.sweep.gram import gram_cut
 from hardness.sweep.jobs import KINDS, CertificateJob, RunJob, key_by_seed, read_job, run_job
@@ -27,7 +27,7 @@ KEYS = {
         "parity:d=16,m=2", parse_learner("elimination"), 1, Budget(examples=2000)
     ),
     "a59ad324d6c8691491004badd451fed3": CertificateJob(
-        spec="parity:d=8,m=2,noise=0,rho=3", terms=Terms(), revision=1
+        spec="parity:d=8,m=2,noise=0,rho=3", terms=BoundParameters(), revision=1
     ),
     "b43ecd8cbf185c13eb4c423f350d67c7": CUT.part(0),
     "86f8e437123737bcf78325c582481665": CUT.part(7),

@@ -17,7 +17,7 @@ from hardness.oracles.budget import restart_peak
 from hardness.runs import run
 from hardness.runs.run import Run
 from hardness.upper import Outcome
-from hardness.upper.isolated import CONTAIN, Foreign, contain, fence
+from hardness.upper.isolated import CONTAIN, SubprocessLearner, contain, fence
 from instances import parse
 
 LEARNERS = Path(__file__).parent / "learners"
@@ -43,11 +43,11 @@ class Case:
         return self.name
 
 
-def foreign_learner(text: str) -> Foreign:
+def foreign_learner(text: str) -> SubprocessLearner:
     """The learner `file:Class` of the folder of learners."""
     file, _, name = text.partition(":")
     path = LEARNERS / f"{file}.py"
-    return Foreign(spec=text, text=f"{path}:{name}", file=path)
+    return SubprocessLearner(spec=text, text=f"{path}:{name}", file=path)
 
 
 # Landlock is for machines without bubblewrap: where both are, its tests are slow ones.

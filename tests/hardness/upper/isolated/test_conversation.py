@@ -17,7 +17,8 @@ from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import play, run
 from hardness.runs.run import attempt
 from hardness.upper import Outcome
-from hardness.upper.isolated import foreign, init
+from hardness.upper.isolated import init
+from hardness.upper.isolated import learner as subprocess_learner
 from hardness.upper.isolated.messages import Channel
 from instances import parse, read_folder, write_folder
 from tests.hardness.upper.isolated.driving import (
@@ -75,7 +76,9 @@ class CoinsAsThere:
 
 @pytest.mark.parametrize("spec", FAMILIES)
 def test_examples_in_any_pieces(spec, monkeypatch):
-    monkeypatch.setattr(foreign, "_AT_ONCE", 1 << 14)  # some pieces come in several parts
+    monkeypatch.setattr(
+        subprocess_learner, "_AT_ONCE", 1 << 14
+    )  # some pieces come in several parts
     here, there = pair("Sums", parse(spec).instance(3), Budget(examples=900))
     assert bare(there) == bare(here)
     assert flat(there.details)["counts"][-1] == [528, 900]

@@ -8,7 +8,7 @@ import pytest
 from hardness.oracles import Budget
 from hardness.runs.processes import execute
 from hardness.upper import Outcome
-from hardness.upper.isolated import foreign
+from hardness.upper.isolated import learner as subprocess_learner
 from tests.hardness.upper.isolated.driving import (
     BUDGET,
     LEVELS,
@@ -233,8 +233,8 @@ def ended(cases):
     """Short graces for those that never end: nobody waits for them."""
     never = [case for case in cases if case.outcome is Outcome.SECONDS_SPENT]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(foreign, "_GRACE", 0.3)
-        patch.setattr(foreign, "_JUDGING", 2.0)
+        patch.setattr(subprocess_learner, "_GRACE", 0.3)
+        patch.setattr(subprocess_learner, "_JUDGING", 2.0)
         found = at_once(never)
     return found | at_once([case for case in cases if case not in never])
 

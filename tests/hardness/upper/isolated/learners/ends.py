@@ -192,17 +192,17 @@ class StopsParent(Base):
         os.kill(os.getppid(), signal.SIGSTOP)
 
 
-class TermsParent(Base):
+class BoundParametersParent(Base):
     def misbehave(self):
         os.kill(os.getppid(), signal.SIGTERM)
 
 
-class TermsGroup(Base):
+class BoundParametersGroup(Base):
     def misbehave(self):
         os.killpg(os.getpgid(os.getppid()), signal.SIGTERM)
 
 
-class TermsOwnGroup(Base):
+class BoundParametersOwnGroup(Base):
     def misbehave(self):
         os.kill(0, signal.SIGTERM)
         time.sleep(1000)

@@ -60,7 +60,7 @@ _OWN = frozenset(  # what a learner may say of itself: all else follows from wha
 
 
 @dataclass(frozen=True, kw_only=True)
-class Foreign:
+class SubprocessLearner:
     """The learner that a user names: `spec` as given, `text` what the child is to load.
 
     file: where it stands, None for an installed one. package: what it was installed with.
