@@ -23,7 +23,7 @@ STUDIES = {
     "Scalars with label noise": "steps --noise 1",
     "Training three layers, P = 0": "train",
     "Training three layers, P and Q": "train --free both",
-    "Training with Adam on fresh batches": "train --method adam",
+    "Training with Adam on fresh batches": "train --optimizer adam",
     "Training on uneven points, whitened": "train --sigma diag(1,.5,.2,.1,.05)",
     "Training on uneven points, raw": "train --sigma diag(1,.5,.2,.1,.05) --raw",
     "The loss against the number of layers": "curves",

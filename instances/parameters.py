@@ -14,8 +14,12 @@ from instances.errors import UsageError, unknown
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:e([0-9]{1,2}))?", re.ASCII)
 _MOST = 10**18
+_LONGEST = 10**41  # of what is written p/q: it is read again
 _FLOAT = re.compile(r"[+-]?([0-9]{1,20}\.[0-9]{0,20}|\.?[0-9]{1,20})([eE][+-]?[0-9]{1,3})?")
-_NUMBER = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40}|\d{1,41}/\d{1,41})", re.ASCII)
+_NUMBER = re.compile(
+    r"[+-]?((\d{1,40}(\.\d{0,40})?|\.\d{1,40})(e[+-]?\d{1,2})?|\d{1,41}/\d{1,41})",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def split_list(text: str) -> list[str]:
@@ -52,14 +56,16 @@ def key_values(text: str, what: str, known: list[str]) -> dict[str, str]:
 
 
 def fraction(text: str, what: str) -> Fraction:
-    """Read an exact rational, "0.1" or "1/10"; raises UsageError.
+    """Read an exact rational, "0.1", "1e-1" or "1/10"; raises UsageError.
 
-    >>> fraction("0.1", "noise")
-    Fraction(1, 10)
+    >>> fraction("0.1", "noise"), fraction("1.e-1", "noise")
+    (Fraction(1, 10), Fraction(1, 10))
     """
-    if not _NUMBER.fullmatch(text.strip()) or text.strip().rstrip("0").endswith("/"):
-        raise UsageError(f"{what}={text[:60]} given: a number such as 0.1 or 1/10 is needed")
-    return Fraction(text.strip().rstrip("."))
+    if _NUMBER.fullmatch(text.strip()) and not text.strip().rstrip("0").endswith("/"):
+        found = Fraction(text.strip())
+        if max(abs(found.numerator), found.denominator) < _LONGEST:
+            return found
+    raise UsageError(f"{what}={text[:60]} given: a number such as 0.1 or 1/10 is needed")
 
 
 def integer(text: str, what: str) -> int:

@@ -27,7 +27,7 @@ def test_the_way_round(made):
     assert "ran to its end" in first.out
     digest = re.search(r"digest +([0-9a-f]{64})", first.out).group(1)
     second = made(
-        "challenge", "submit", "pub", "--name", "bob", "--secret", "[1,2,3]", *out("b"), "--json"
+        "challenge", "submit", "pub", "--name", "bob", "--claim", "[1,2,3]", *out("b"), "--json"
     )
     assert (second.json["name"], second.json["secret"]) == ("bob", [1, 2, 3])
     Path("digests").write_text(f"{second.json['digest']}  bob\n")
@@ -76,14 +76,14 @@ LINES = [
     ("create {spec} --out x --secret s.json --examples 5 --force", 1, "could never be opened"),
     ("create {spec} --out x --secret y --examples 5 --fresh 999999999999", 1, "memory"),
     ("create {spec} --out x --secret y --examples 99999999999999", 1, "disk"),
-    ("submit nowhere --name a --secret [1,2,3] --out a.safetensors", 2, "challenge create"),
+    ("submit nowhere --name a --claim [1,2,3] --out a.safetensors", 2, "challenge create"),
     ("submit pub --name a --out a.safetensors", 2, "give one of"),
-    ("submit pub --name a --secret [1,2,3] --learner trivial --out a.safetensors", 2, "one of"),
-    ("submit pub --name a --secret [1,2,3]", 2, "--out FILE.safetensors"),
-    ("submit pub --name a --secret [1,2,3] --out a.json", 2, "ends in .safetensors"),
-    ("submit pub --name a --secret [1,2] --out a.safetensors", 2, "3 different coordinates"),
-    ("submit pub --name a --secret x --out a.safetensors", 2, "write [2,5,7]"),
-    ("submit pub --name a/b --secret [1,2,3] --out a.safetensors", 2, "the name 'a/b'"),
+    ("submit pub --name a --claim [1,2,3] --learner trivial --out a.safetensors", 2, "one of"),
+    ("submit pub --name a --claim [1,2,3]", 2, "--out FILE.safetensors"),
+    ("submit pub --name a --claim [1,2,3] --out a.json", 2, "ends in .safetensors"),
+    ("submit pub --name a --claim [1,2] --out a.safetensors", 2, "3 different coordinates"),
+    ("submit pub --name a --claim x --out a.safetensors", 2, "write [2,5,7]"),
+    ("submit pub --name a/b --claim [1,2,3] --out a.safetensors", 2, "the name 'a/b'"),
     ("submit pub --name a --learner queries --out a.safetensors", 1, "statistical queries"),
     ("submit pub --name a --predictions p.txt --out a.safetensors", 2, ".npy, .npz"),
     ("submit pub --name a --predictions p.npy --out a.safetensors", 2, "(50, 2, 16) is wanted"),

@@ -111,7 +111,7 @@ def test_sigma_from_a_file_is_the_same_as_by_name(hardness, tmp_path):
         ("steps --layers 21", 2, "between 1 and 20"),
         ("train --layers 0", 2, "--layers"),
         ("train --layers 65", 2, "between 1 and 64"),
-        ("train --rate 0 --method adam", 2, "above 0"),
+        ("train --rate 0 --optimizer adam", 2, "above 0"),
         ("train --free p", 2, "--free"),
         ("curves --layers 9", 2, "between 1 and 8"),
         ("optimizers --rates 0.1,x", 2, "number"),

@@ -9,23 +9,25 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import WHOLE, rational
+from hardness.commands.options import EXAMPLES, RATIONAL, WHOLE
 
 ABOUT = ("kernel", "gd", "low-degree", "all")
 _NUMBERS = {
-    "features": "kernel: functions or inputs.",
-    "parameters": "gd: that are rounded, with --grid.",
-    "batch": "gd: fresh examples a step, with --state-bits.",
-    "state_bits": "gd: all that a step hands to the next.",
-    "degree": "low-degree: of polynomials in z and labels.  [default with all: 2(m+1) or less]",
-    "examples": "low-degree: of the layer.",
-    "sample_degree": "low-degree: different examples in a monomial.  [default: any number]",
+    "features": "Number of functions or inputs: kernel.",
+    "parameters": "Number of parameters: gd, that are rounded, with --grid.",
+    "batch": "Examples a step: gd, fresh ones, with --state-bits.",
+    "state_bits": "Bits that a step hands to the next: gd, all of them.",
+    "degree": "Degree: low-degree, of polynomials in z and labels.  [default with all: 2(m+1) or "
+    "less]",
+    "examples": f"{EXAMPLES}: low-degree.  [default: any number]",
+    "sample_degree": "Examples in a monomial: low-degree, different ones.  [default: any number]",
 }
 _RATIONALS = {
-    "clip": "gd: l2 norm that an example's gradient has at most.  [default: 1]",
-    "noise_std": "gd: of the normal noise on each coordinate.  [default with all: clip/100]",
-    "within": "gd: l2 distance within which any answer may lie.",
-    "grid": "gd: spacing to which coordinates are rounded with dither.",
+    "clip": "Norm at which gradients are clipped: gd, in l2, of each example.  [default: 1]",
+    "noise_std": "Standard deviation of normal noise: gd, on each coordinate.  [default with all: "
+    "clip/100]",
+    "within": "Distance within which any answer may lie: gd, in l2.",
+    "grid": "Spacing to which coordinates are rounded: gd, with dither.",
 }
 
 
@@ -49,7 +51,7 @@ def about_options(command: Callable[..., Any]) -> Callable[..., Any]:
     made: Any = wrapped
     for name, text in reversed(_RATIONALS.items()):
         option = "--" + name.replace("_", "-")
-        made = click.option(option, name, callback=rational, help=text)(made)
+        made = click.option(option, name, type=RATIONAL, help=text)(made)
     for name, text in reversed(_NUMBERS.items()):
         made = click.option("--" + name.replace("_", "-"), name, type=WHOLE, help=text)(made)
     return click.option(

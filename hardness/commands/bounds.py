@@ -8,13 +8,18 @@ import click
 
 from hardness.commands.about import about_options, asked_about, refuse_unasked
 from hardness.commands.options import (
+    CHANCE,
+    CONFIDENCE,
     FILE,
+    MEMBERS,
     POSITIVE,
+    RATIONAL,
+    SAMPLES,
+    STEPS,
     WHOLE,
     complete_spec,
     emit,
     progress,
-    rational,
     refuse_existing_output,
     shared,
     spec_argument,
@@ -37,41 +42,49 @@ from hardness.commands.options import (
     "--risk",
     default="1/4",
     show_default=True,
-    callback=rational,
+    type=RATIONAL,
     help="Relative risk to reach: 1 is knowing the family alone, 0 all.",
 )
 @click.option(
-    "--success", default="2/3", show_default=True, callback=rational, help="Success probability."
+    "--success", default="2/3", show_default=True, type=RATIONAL, help="Success probability."
 )
 @click.option(
     "--gamma",
     default="0.05",
     show_default=True,
-    callback=rational,
+    type=RATIONAL,
     help="Average correlation of unit-norm members that SDA is about.",
 )
 @click.option(
     "--members",
     type=POSITIVE,
-    help="Finite: certify so many functions, those whose names have the least SHA-256.",
+    help=f"{MEMBERS}: of functions of a file, those whose names have the least SHA-256.  "
+    "[default: all]",
 )
-@click.option("--centred", is_flag=True, help="Finite: subtract the mean of the members first.")
+@click.option(
+    "--centred", is_flag=True, help="Subtract the mean of the members first: finite families."
+)
 @click.option(
     "--method",
     type=click.Choice(["enumeration", "sampling"]),
-    help="Finite: how functions and layers are correlated.  [default: by size]",
+    help="How functions and layers are correlated: finite families.  [default: by size]",
 )
-@click.option("--samples", type=POSITIVE, default=200_000, show_default=True, help="Of sampling.")
 @click.option(
-    "--confidence", default="0.99", show_default=True, callback=rational, help="Of sampling."
+    "--samples",
+    type=POSITIVE,
+    default=200_000,
+    show_default=True,
+    help=f"{SAMPLES}: finite families, with --method sampling.",
 )
+@click.option("--confidence", default="0.99", show_default=True, type=RATIONAL, help=CONFIDENCE)
 @click.option(
     "--steps",
     type=WHOLE,
-    help="gd: gradients seen. Finite: limit of each search for members.  [default: by size]",
+    help=f"{STEPS}: gd, gradients seen; finite families, of each search for members.  [default: by "
+    "size]",
 )
 @about_options
-@shared("seed", "force", "quiet", out="Also write the certificate to this file.")
+@shared("seed", "force", "quiet", out="Where to write: the certificate, to a file.")
 def certify(
     output: SimpleNamespace,
     source: str,
@@ -230,13 +243,16 @@ def cite(output: SimpleNamespace, file: Path) -> None:
 
 @click.command(short_help="Sampled against certified correlations.")
 @spec_argument
-@click.option("--members", type=POSITIVE, default=500, show_default=True)
-@click.option("--samples", type=POSITIVE, default=200_000, show_default=True)
+@click.option(
+    "--members", type=POSITIVE, default=500, show_default=True, help=f"{MEMBERS}: drawn at random."
+)
+@click.option("--samples", type=POSITIVE, default=200_000, show_default=True, help=f"{SAMPLES}.")
 @click.option(
     "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=CHANCE,
     default=0.99,
     show_default=True,
+    help=CONFIDENCE,
 )
 @shared("seed", "force", "quiet", out=FILE)
 def verify(
@@ -259,7 +275,8 @@ def verify(
 @click.option(
     "--samples",
     type=POSITIVE,
-    help="That an attacker may have.  [default: what a name of the catalog gives away, or any]",
+    help=f"{SAMPLES}: (a, b), that an attacker has.  [default: what a name of the catalog gives "
+    "away, or any]",
 )
 @shared("force", out=FILE)
 def estimate(output: SimpleNamespace, spec: str, samples: int | None) -> None:

@@ -7,11 +7,14 @@ from typing import Any
 import click
 
 from hardness.commands.options import (
+    EXAMPLES,
+    LEARNER,
     POSITIVE,
     budget_options,
     complete_learner,
     emit,
     given_seed,
+    moved,
     progress,
     shared,
     spec_argument,
@@ -38,21 +41,26 @@ def challenge(context: click.Context) -> None:
     "--secret",
     type=click.Path(path_type=Path),
     required=True,
-    help="Where the secret file goes: outside of --out; it is never overwritten.",
+    help="The secret file: where it goes, outside of --out; it is never overwritten.",
 )
-@click.option("--examples", type=POSITIVE, required=True, help="Labelled ones, to learn from.")
+@click.option("--examples", type=POSITIVE, required=True, help=f"{EXAMPLES}: to learn from.")
 @click.option(
     "--fresh", type=POSITIVE, default=1024, show_default=True, help="Tokens to predict labels of."
 )
-@click.option("--deadline", default="", help="Any line of text; it becomes part of the challenge.")
+@click.option(
+    "--deadline",
+    default="",
+    help="Any line of text; it becomes part of the challenge.  [default: none]",
+)
 @click.option(
     "--format",
     "tensors",
     type=click.Choice(["safetensors", "npz"]),
     default="safetensors",
     show_default=True,
+    help="Format: of arrays.",
 )
-@shared("force", "quiet", out="The public folder.")
+@shared("force", "quiet", out="Where to write: the public folder.  [required]")
 def create(
     output: SimpleNamespace,
     spec: str,
@@ -103,15 +111,19 @@ def create(
     type=click.Path(path_type=Path),
     help="A .npy, .npz or .safetensors of (M, k, d) numbers for the fresh tokens.",
 )
-@click.option("--secret", help='A claimed secret, "[2,5,7]".')
-@click.option("--learner", shell_complete=complete_learner, help="Runs on the labelled examples.")
+@click.option("--claim", help='A claimed secret, "[2,5,7]".')
+@click.option("--secret", hidden=True)
+@click.option(
+    "--learner", shell_complete=complete_learner, help=f"{LEARNER}: to run on the examples."
+)
 @budget_options
-@shared("seed", "force", out="A file FILE.safetensors.")
+@shared("seed", "force", out="Where to write: FILE.safetensors.  [required]")
 def submit(
     output: SimpleNamespace,
     folder: Path,
     name: str,
     predictions: Path | None,
+    claim: str | None,
     secret: str | None,
     learner: str | None,
     budget: Any,
@@ -123,16 +135,19 @@ def submit(
     from hardness.upper import parse_learner
     from hardness.upper.isolated import SubprocessLearner, contain
 
-    if sum(given is not None for given in (predictions, secret, learner)) != 1:
-        raise click.UsageError("give one of --predictions, --secret and --learner")
+    if secret is not None:
+        moved("--secret", "--claim")
+        claim = secret if claim is None else claim
+    if sum(given is not None for given in (predictions, claim, learner)) != 1:
+        raise click.UsageError("give one of --predictions, --claim and --learner")
     if output.out is None:
         raise click.UsageError("challenge submit needs --out FILE.safetensors")
     lib.require_safetensors(output.out, output.force)
     found, learned, outcome, contained = read_challenge(folder), "", None, None
     if predictions is not None:
         made = lib.by_predictions(found, name, predictions)
-    elif secret is not None:
-        made = lib.by_secret(found, name, secret)
+    elif claim is not None:
+        made = lib.by_secret(found, name, claim)
     else:
         chosen = parse_learner(str(learner))
         made, ended, usage = lib.by_learner(found, name, chosen, budget, output.seed)
@@ -159,7 +174,7 @@ def submit(
 @challenge.command(short_help="Open the commitment, check all of it, score.")
 @_FOLDER
 @click.option(
-    "--secret", type=click.Path(path_type=Path), required=True, help="The revealed secret file."
+    "--secret", type=click.Path(path_type=Path), required=True, help="The secret file: as revealed."
 )
 @click.argument("submissions", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
@@ -170,7 +185,7 @@ def submit(
 @click.option(
     "--against", type=click.Path(path_type=Path), help="Earlier scores that must come out again."
 )
-@shared("force", "quiet", out="Also write the scores to this file.")
+@shared("force", "quiet", out="Where to write: the scores, to a file.")
 def score(
     output: SimpleNamespace,
     folder: Path,

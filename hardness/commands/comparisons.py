@@ -9,7 +9,9 @@ import click
 
 from hardness.commands.options import (
     FOLDER,
+    LEARNER,
     POSITIVE,
+    SEEDS,
     budget_options,
     complete_learner,
     emit,
@@ -45,15 +47,14 @@ def _once(context: click.Context, parameter: click.Parameter, given: tuple[str, 
     "--learner",
     "names",
     multiple=True,
-    help="NAME or NAME:key=value,...; repeatable; none: bounds alone.  [default: a few that run on "
-    "the family]",
+    help=f"{LEARNER}: repeatable; none: bounds alone.  [default: a few that run on the family]",
     shell_complete=complete_learner,
 )
-@click.option("--seeds", type=POSITIVE, default=3, show_default=True)
+@click.option("--seeds", type=POSITIVE, default=3, show_default=True, help=f"{SEEDS}.")
 @tau_option
 @budget_options
 @resume_option
-@shared("seed", "jobs", "force", "quiet", out="Folder of results and the page.")
+@shared("seed", "jobs", "force", "quiet", out="Where to write: results and the page, to a folder.")
 def compare(
     output: SimpleNamespace,
     spec: str,
@@ -133,10 +134,10 @@ def compare(
     "--learner",
     "names",
     multiple=True,
-    help="NAME or NAME:key=value,...; repeatable.  [default: those worth a run]",
+    help=f"{LEARNER}: repeatable.  [default: those worth a run]",
     shell_complete=complete_learner,
 )
-@click.option("--seeds", type=POSITIVE, default=3, show_default=True)
+@click.option("--seeds", type=POSITIVE, default=3, show_default=True, help=f"{SEEDS}.")
 @budget_options
 @shared("seed", "force", "quiet", out=FOLDER)
 def noisy_map(

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from hardness.commands.options import (
+    EXAMPLES,
     FILE,
     WHOLE,
     complete_spec,
@@ -21,16 +22,17 @@ from hardness.commands.options import (
 
 @click.command(short_help="Write an instance and examples to a folder.")
 @spec_argument
-@click.option("--examples", type=WHOLE, default=0, show_default=True)
+@click.option("--examples", type=WHOLE, default=0, show_default=True, help=f"{EXAMPLES}.")
 @click.option(
     "--format",
     "tensors",
     type=click.Choice(["safetensors", "npz"]),
     default="safetensors",
     show_default=True,
+    help="Format: of arrays.",
 )
 @click.option("--layer", "with_layer", is_flag=True, help="Also write the weights (secret).")
-@shared("seed", "force", "quiet", out="Folder to write.  [required]")
+@shared("seed", "force", "quiet", out="Where to write: a folder.  [required]")
 def generate(
     output: SimpleNamespace, spec: str, examples: int, tensors: Any, with_layer: bool
 ) -> None:
@@ -81,8 +83,12 @@ def inspect(output: SimpleNamespace, spec: str) -> None:
 @click.command(name="reduce", short_help="LWR/LWE samples to attention examples, and back.")
 @click.argument("direction", type=click.Choice(["lwr-to-attention", "attention-to-lwr"]))
 @click.argument("source", type=click.Path(path_type=Path))
-@click.option("--spec", shell_complete=complete_spec, help="The family of plain arrays (a, b).")
-@shared("seed", "force", out="Folder or file to write.  [required]")
+@click.option(
+    "--spec",
+    shell_complete=complete_spec,
+    help="The family of plain arrays (a, b).  [default: the one that the file names]",
+)
+@shared("seed", "force", out="Where to write: a folder or a file.  [required]")
 def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str | None) -> None:
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 

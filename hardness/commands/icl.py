@@ -8,7 +8,24 @@ from typing import Any
 
 import click
 
-from hardness.commands.options import FOLDER, POSITIVE, WHOLE, Whole, emit, progress, shared
+from hardness.commands.options import (
+    FOLDER,
+    LAYERS,
+    POSITIVE,
+    SAMPLES,
+    SEEDS,
+    STEPS,
+    Number,
+    Whole,
+    Wholes,
+    emit,
+    moved,
+    progress,
+    shared,
+)
+
+_REAL = Number(exact=False)
+_METHODS = click.Choice(["lbfgs", "adam"])
 
 
 @click.group(invoke_without_command=True, short_help="In-context regression by attention layers.")
@@ -26,8 +43,8 @@ def icl(context: click.Context) -> None:
 def law_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the law of the prompts, as one argument `law`, and what stands everywhere."""
 
-    @click.option("--d", type=int, default=5, show_default=True, help="Dimension of a point.")
-    @click.option("--n", type=int, default=20, show_default=True, help="Points in a prompt.")
+    @click.option("--d", type=Whole(), default=5, show_default=True, help="Dimension of a point.")
+    @click.option("--n", type=Whole(), default=20, show_default=True, help="Points in a prompt.")
     @click.option(
         "--sigma",
         default="identity",
@@ -42,7 +59,7 @@ def law_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Covariance of the tasks: inverse, that of sigma, or as sigma.",
     )
     @click.option(
-        "--noise", type=float, default=0.0, show_default=True, help="Standard deviation of labels."
+        "--noise", type=_REAL, default=0.0, show_default=True, help="Standard deviation of labels."
     )
     @shared("seed", "force", "quiet", out=FOLDER)
     @wraps(command)
@@ -74,7 +91,11 @@ def finish(output: SimpleNamespace, data: dict[str, Any]) -> None:
 
 
 @icl.command(short_help="One layer: closed forms, evidence, landscape.")
-@click.option("--samples", type=Whole(min=2), help="Prompts of an estimate.")
+@click.option(
+    "--samples",
+    type=Whole(min=2),
+    help=f"{SAMPLES}: prompts of an estimate.  [default: what a second or so does, 20000 at most]",
+)
 @law_options
 def optimum(output: SimpleNamespace, law: Any, samples: int | None) -> None:
     """Give the best single layer of linear attention in closed form, and what speaks for it.
@@ -90,7 +111,7 @@ def optimum(output: SimpleNamespace, law: Any, samples: int | None) -> None:
 
 
 @icl.command(short_help="L layers with scalars, solved exactly.")
-@click.option("--layers", type=POSITIVE, default=4, show_default=True, help="The most of them.")
+@click.option("--layers", type=POSITIVE, default=4, show_default=True, help=f"{LAYERS}: the most.")
 @law_options
 def steps(output: SimpleNamespace, law: Any, layers: int) -> None:
     """Give the best steps of gradient descent and of GD++ for 1 .. LAYERS layers, losses exact.
@@ -108,7 +129,7 @@ def steps(output: SimpleNamespace, law: Any, layers: int) -> None:
 
 
 @icl.command(short_help="Train L layers of full matrices.")
-@click.option("--layers", type=POSITIVE, default=3, show_default=True)
+@click.option("--layers", type=POSITIVE, default=3, show_default=True, help=f"{LAYERS}.")
 @click.option(
     "--free",
     type=click.Choice(["q", "both"]),
@@ -116,12 +137,24 @@ def steps(output: SimpleNamespace, law: Any, layers: int) -> None:
     show_default=True,
     help="Train Q alone, with P = 0 (gradient descent), or both (GD++).",
 )
-@click.option("--method", type=click.Choice(["lbfgs", "adam"]), default="lbfgs", show_default=True)
+@click.option(
+    "--optimizer", type=_METHODS, default="lbfgs", show_default=True, help="How weights descend."
+)
+@click.option("--method", type=_METHODS, hidden=True)
 @click.option("--raw", is_flag=True, help="Descend in the coordinates of the points, unwhitened.")
-@click.option("--samples", type=WHOLE, default=0, help="Of L-BFGS, or a batch.")
-@click.option("--steps", type=WHOLE, default=0, help="The most of them.")
-@click.option("--rate", type=float, default=0.02, show_default=True, help="Of Adam.")
-@click.option("--restarts", type=POSITIVE, default=1, show_default=True)
+@click.option(
+    "--samples",
+    type=POSITIVE,
+    help=f"{SAMPLES}: Gram matrices to train on; of Adam, in each step.  [default: lbfgs 10000 for "
+    "Q alone and 3000 for both, adam 256]",
+)
+@click.option(
+    "--steps", type=POSITIVE, help=f"{STEPS}: the most.  [default: lbfgs 1000, adam 3000]"
+)
+@click.option("--rate", type=_REAL, default=0.02, show_default=True, help="Learning rate: of adam.")
+@click.option(
+    "--restarts", type=POSITIVE, default=1, show_default=True, help="Number of random starts."
+)
 @law_options
 def train(output: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen: Any) -> None:
     """Train L layers from a small random start, and measure how near they come to gradient descent.
@@ -130,14 +163,21 @@ def train(output: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen:
     """
     from hardness.icl.train import STEPS, train
 
+    if chosen["method"]:
+        moved("--method", "--optimizer")
+        del chosen["optimizer"]
+    else:
+        chosen["method"] = chosen.pop("optimizer")
     layers = chosen.pop("layers")
-    steps = chosen["steps"] or STEPS[chosen["method"]]
+    steps = chosen.pop("steps") or STEPS[chosen["method"]]
+    chosen["samples"] = chosen["samples"] or 0
     with progress(restarts * steps, "training", output) as bar:
         found = train(
             law,
             layers,
             whiten=not raw,
             restarts=restarts,
+            steps=steps,
             seed=output.seed,
             progress=bar,
             **chosen,
@@ -146,32 +186,50 @@ def train(output: SimpleNamespace, law: Any, raw: bool, restarts: int, **chosen:
 
 
 @icl.command(short_help="The loss against the number of layers.")
-@click.option("--layers", type=POSITIVE, default=4, show_default=True, help="The most of them.")
-@click.option("--samples", type=WHOLE, default=0, help="Gram matrices to train on.")
-@click.option("--steps", type=POSITIVE, default=600, show_default=True, help="Of a descent.")
+@click.option("--layers", type=POSITIVE, default=4, show_default=True, help=f"{LAYERS}: the most.")
+@click.option(
+    "--samples",
+    type=POSITIVE,
+    help=f"{SAMPLES}: Gram matrices to train on.  [default: 10000 for Q alone, 3000 for both]",
+)
+@click.option(
+    "--steps", type=POSITIVE, default=600, show_default=True, help=f"{STEPS}: of a descent."
+)
 @law_options
-def curves(output: SimpleNamespace, law: Any, layers: int, samples: int, steps: int) -> None:
+def curves(output: SimpleNamespace, law: Any, layers: int, samples: int | None, steps: int) -> None:
     """Give the loss for 1 .. LAYERS layers: optimal steps, GD++, and what training finds."""
     from hardness.icl.curves import curves
 
     with progress(2 * layers * steps, "training", output) as bar:
-        found = curves(law, layers, seed=output.seed, samples=samples, steps=steps, progress=bar)
+        found = curves(
+            law, layers, seed=output.seed, samples=samples or 0, steps=steps, progress=bar
+        )
     finish(output, found.to_dict())
 
 
 @icl.command(short_help="Adam against SGD over learning rates.")
-@click.option("--layers", type=POSITIVE, default=3, show_default=True)
-@click.option("--steps", type=POSITIVE, default=1000, show_default=True)
-@click.option("--batch", type=POSITIVE, default=1000, show_default=True, help="Prompts a step.")
-@click.option("--clip", type=float, default=1.0, show_default=True, help="Norm; 0 for none.")
-@click.option("--rates", default="", help="Numbers with commas.  [default: .005 to .5, seven]")
-@click.option("--seeds", type=POSITIVE, default=5, show_default=True, help="Reported.")
-@click.option("--tuning", type=POSITIVE, default=2, show_default=True, help="Seeds to tune on.")
+@click.option("--layers", type=POSITIVE, default=3, show_default=True, help=f"{LAYERS}.")
+@click.option("--steps", type=POSITIVE, default=1000, show_default=True, help=f"{STEPS}.")
+@click.option(
+    "--batch", type=POSITIVE, default=1000, show_default=True, help="Examples a step: prompts."
+)
+@click.option(
+    "--clip",
+    type=_REAL,
+    default=1.0,
+    show_default=True,
+    help="Norm at which gradients are clipped: 0 for none.",
+)
+@click.option("--rates", help="Learning rates, with commas.  [default: .005 to .5, seven]")
+@click.option("--seeds", type=POSITIVE, default=5, show_default=True, help=f"{SEEDS}: reported.")
+@click.option(
+    "--tuning", type=POSITIVE, default=2, show_default=True, help="Number of seeds to tune on."
+)
 @law_options
 def optimizers(
     output: SimpleNamespace,
     law: Any,
-    rates: str,
+    rates: str | None,
     clip: float,
     seeds: int,
     tuning: int,
@@ -196,13 +254,33 @@ def optimizers(
 
 
 @icl.command(short_help="Softmax attention on the same task.")
-@click.option("--layers", default="1,3", show_default=True, help="Numbers with commas.")
-@click.option("--heads", default="1,2", show_default=True, help="Numbers with commas.")
-@click.option("--prompts", type=POSITIVE, default=1000, show_default=True, help="To train on.")
-@click.option("--steps", type=POSITIVE, default=100, show_default=True, help="Of a descent.")
+@click.option(
+    "--layers",
+    type=Wholes(),
+    default="1,3",
+    show_default=True,
+    help=f"{LAYERS}: several, with commas.",
+)
+@click.option(
+    "--heads",
+    type=Wholes(),
+    default="1,2",
+    show_default=True,
+    help="Number of heads: several, with commas.",
+)
+@click.option(
+    "--prompts",
+    type=POSITIVE,
+    default=1000,
+    show_default=True,
+    help="Number of prompts to train on.",
+)
+@click.option(
+    "--steps", type=POSITIVE, default=100, show_default=True, help=f"{STEPS}: of a descent."
+)
 @law_options
 def softmax(
-    output: SimpleNamespace, law: Any, layers: str, heads: str, prompts: int, steps: int
+    output: SimpleNamespace, law: Any, layers: list[int], heads: list[int], prompts: int, steps: int
 ) -> None:
     """Train softmax attention, and set it beside linear attention and the Bayes predictor.
 
@@ -210,17 +288,12 @@ def softmax(
     """
     from hardness.icl.scalars import linear_loss
     from hardness.icl.softmax_study import OUTPUTS, Effort, softmax_study
-    from instances.parameters import integer, split_list
 
-    depths, wide = (
-        list(dict.fromkeys(integer(part, name) for part in split_list(text)))
-        for text, name in ((layers, "--layers"), (heads, "--heads"))
-    )
-    with progress(len(OUTPUTS) * len(depths) * len(wide), "training", output) as bar:
+    with progress(len(OUTPUTS) * len(layers) * len(heads), "training", output) as bar:
         found = softmax_study(
             law,
-            layers=depths,
-            heads=wide,
+            layers=layers,
+            heads=heads,
             effort=Effort(prompts=prompts, steps=steps),
             seed=output.seed,
             linear=linear_loss(law),

@@ -7,8 +7,8 @@ import click
 
 from hardness.commands.options import (
     FILE,
+    RATIONAL,
     emit,
-    rational,
     refuse_existing_output,
     shared,
     spec_argument,
@@ -22,7 +22,7 @@ from hardness.commands.options import (
     "--sensitivity",
     default="0.1",
     show_default=True,
-    callback=rational,
+    type=RATIONAL,
     help="Probability delta that a bit is flipped, of noise sensitivity and stability.",
 )
 @shared("seed", "force", out=FILE)

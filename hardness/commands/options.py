@@ -34,7 +34,54 @@ class Whole(click.IntRange):
         return int(super().convert(int(found), parameter, context))
 
 
-POSITIVE, WHOLE = Whole(min=1), Whole(min=0)
+class Wholes(click.ParamType):
+    """Integers with commas, each once, in the order given."""
+
+    name = "integers"
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> list[int]:
+        """Read each."""
+        if isinstance(value, list):
+            return value
+        found = [Whole().convert(one, parameter, context) for one in str(value).split(",")]
+        return list(dict.fromkeys(found))
+
+
+class Number(click.ParamType):
+    """A finite number, as 0.1, 1/10 or 1e-1.
+
+    exact: as a Fraction, else as a float. above, below: bounds that it may not reach.
+    """
+
+    name = "number"
+
+    def __init__(
+        self, exact: bool = True, above: float | None = None, below: float | None = None
+    ) -> None:
+        """Say what is read, and between which bounds."""
+        self.exact, self.above, self.below = exact, above, below
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> Any:
+        """Read it exactly, then round where a float is wanted."""
+        from instances.errors import UsageError
+        from instances.parameters import fraction
+
+        try:
+            found = fraction(str(value), (parameter.opts if parameter else [self.name])[-1])
+        except UsageError as error:
+            raise click.UsageError(str(error), context) from error
+        for bound, side in ((self.above, "above"), (self.below, "below")):
+            if bound is not None and not (found > bound if side == "above" else found < bound):
+                self.fail(f"{value} given: a number {side} {bound:g} is needed", parameter, context)
+        return found if self.exact else float(found)
+
+
+POSITIVE, WHOLE, RATIONAL = Whole(min=1), Whole(min=0), Number()
+CHANCE = Number(exact=False, above=0, below=1)
 
 
 _SHARED = {
@@ -43,18 +90,28 @@ _SHARED = {
     "force": (bool, False, "Replace what stands at --out."),
     "quiet": (bool, False, "No progress on stderr."),
 }
-FILE = "Also write the JSON to this file."
-FOLDER = "Write a folder with the results."
+# What options of several commands mean; a command adds after a colon what it means of them.
+FILE = "Where to write: the JSON, to a file."
+FOLDER = "Where to write: the results, to a folder."
+CONFIDENCE = "Confidence of what is sampled."
+EXAMPLES = "Number of labelled examples"
+LAYERS = "Number of layers"
+LEARNER = "NAME, NAME:key=value,... or path.py:Name"
+MEMBERS = "Number of members"
+SAMPLES = "Number of samples"
+SEEDS = "Number of seeds"
+RESUME = "Go on where it was interrupted"
+STEPS = "Number of steps"
 
 Command = Callable[..., Any]
 
 
-def shared(*uses: str, out: str | None = None) -> Callable[[Command], Command]:
+def shared(*uses: str, out: str | None = None, seed: str = "0") -> Callable[[Command], Command]:
     """Give a command the options that stand everywhere, as one argument `to`.
 
     uses: those of seed, jobs, force, quiet and family that do something, shown in its help; the
     others are taken all the same, so that scripts may give them to every command. out: what --out
-    writes; None where it would write nothing, and then it is refused.
+    writes; None where it would write nothing, and then it is refused. seed: its default in words.
     """
 
     def decorate(command: Command) -> Command:
@@ -70,7 +127,7 @@ def shared(*uses: str, out: str | None = None) -> Callable[[Command], Command]:
         for name, (kind, default, text) in reversed(_SHARED.items()):
             flag: dict[str, Any] = {"is_flag": True} if kind is bool else {"type": kind}
             if name == "seed":
-                flag["show_default"] = True
+                text += f"  [default: {seed}]"
             made = click.option(
                 f"--{name}", default=default, help=text, hidden=name not in uses, **flag
             )(made)
@@ -93,7 +150,7 @@ def shared(*uses: str, out: str | None = None) -> Callable[[Command], Command]:
 
 def resume_option(command: Command) -> Command:
     """Give a command --resume, of which it takes the flag."""
-    text = "Go on where the same command was interrupted: its finished runs stand beside --out."
+    text = f"{RESUME}: the runs of the same command stand beside --out."
     return click.option("--resume", is_flag=True, help=text)(command)
 
 
@@ -111,7 +168,9 @@ def given_seed(context: click.Context, output: SimpleNamespace) -> int | None:
     return None if default else output.seed
 
 
-common = shared("seed", "jobs", "force", "quiet", out="Where to write.")
+def moved(old: str, new: str) -> None:
+    """Say that an option was given by an earlier name, which answers for one release."""
+    click.echo(f"hardness: {old} is now {new}", err=True)
 
 
 def emit(output: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
@@ -203,15 +262,6 @@ def waiting(label: str, output: SimpleNamespace) -> Iterator[None]:
         counter.join()
 
 
-def rational(context: click.Context, parameter: click.Parameter, value: str | None) -> Any:
-    """Read an option's exact rational."""
-    if value is None:
-        return None
-    from instances.parameters import fraction
-
-    return fraction(value, f"--{parameter.name}")
-
-
 def complete_spec(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
     """Complete names of families and of the catalog."""
     from instances.catalog import CATALOG
@@ -229,7 +279,7 @@ def complete_learner(context: click.Context, parameter: click.Parameter, text: s
 
 spec_argument = click.argument("spec", shell_complete=complete_spec)
 tau_option = click.option(
-    "--tau", default="0.1", show_default=True, callback=rational, help="Tolerance of STAT."
+    "--tau", default="0.1", show_default=True, type=RATIONAL, help="Tolerance of STAT."
 )
 
 
@@ -283,7 +333,7 @@ def containment_options(command: Command) -> Command:
         "--device",
         callback=_into_environment,
         expose_value=False,
-        help="A GPU that learners from files may use: cuda, or nvidia0.",
+        help="A GPU that learners from files may use: cuda, or nvidia0.  [default: none]",
     )(made)
 
 
@@ -291,21 +341,34 @@ def _budget_options(seconds: float | None) -> Callable[[Callable[..., Any]], Cal
     """Make the decorator that gives a command the budgets, with a default of seconds."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        above = click.FloatRange(min=0, min_open=True)
+        above = Number(exact=False, above=0)
+        of_rung = None if seconds else "that of the rung"
 
         @containment_options
-        @click.option("--budget-examples", type=POSITIVE)
-        @click.option("--budget-queries", type=POSITIVE)
+        @click.option(
+            "--budget-examples",
+            type=POSITIVE,
+            help=f"Examples to draw.  [default: {of_rung or 'no limit'}]",
+        )
+        @click.option(
+            "--budget-queries", type=POSITIVE, help="Queries to ask.  [default: no limit]"
+        )
         @click.option(
             "--budget-seconds",
             type=above,
             default=seconds,
-            show_default=True,
-            help="Looked at between draws and queries; held for learners from files.",
+            help="Seconds, looked at between draws and queries; held for learners from files.  "
+            f"[default: {of_rung or format(seconds, 'g')}]",
         )
-        @click.option("--budget-cpu", type=above, help="CPU seconds, of learners from files.")
         @click.option(
-            "--budget-memory", callback=size, help="500MB, 4GiB, ...: of learners from files."
+            "--budget-cpu",
+            type=above,
+            help="CPU seconds, of learners from files.  [default: no limit]",
+        )
+        @click.option(
+            "--budget-memory",
+            callback=size,
+            help="500MB, 4GiB, ...: of learners from files.  [default: no limit]",
         )
         @wraps(command)
         def wrapped(

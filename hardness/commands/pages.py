@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from hardness.commands.options import (
-    common,
     complete_spec,
     emit,
     progress,
@@ -28,7 +27,7 @@ def complete_figure(context: click.Context, parameter: click.Parameter, text: st
 
 
 @click.command(short_help="The main job on small sizes: certify to picture.")
-@shared("seed", "jobs", "force", "quiet", out="Folder to write.  [default: out]")
+@shared("seed", "jobs", "force", "quiet", out="Where to write: a folder.  [default: out]")
 def demo(output: SimpleNamespace) -> None:
     """Do the main job on small sizes: certify, verify, learn, compare, draw."""
     from hardness.report.demo import demo, runs
@@ -49,7 +48,7 @@ def demo(output: SimpleNamespace) -> None:
 
 @click.command(short_help="Write the page of a comparison or a store.")
 @click.argument("source", type=click.Path(path_type=Path))
-@common
+@shared("jobs", "force", out="Where to write: FILE.html.  [required]")
 def report(output: SimpleNamespace, source: Path) -> None:
     """Write one HTML file of all runs: both sides, phase diagram, learners, certificates, growth.
 
@@ -90,7 +89,10 @@ def report(output: SimpleNamespace, source: Path) -> None:
 @click.argument("name", required=False, shell_complete=complete_figure)
 @click.argument("source", required=False, shell_complete=complete_spec)
 @click.option(
-    "--format", "kind", type=click.Choice(KINDS), help="Where the name of --out does not say it."
+    "--format",
+    "kind",
+    type=click.Choice(KINDS),
+    help="Format.  [default: as the name of --out ends]",
 )
 @click.option(
     "--style",
@@ -101,9 +103,12 @@ def report(output: SimpleNamespace, source: Path) -> None:
     help="talk: 16:9, larger letters and lines.",
 )
 @click.option(
-    "--slice", "choice", metavar="m=3,noise=0", help="Which part of a store, where it has several."
+    "--slice",
+    "choice",
+    metavar="m=3,noise=0",
+    help="Which part of a store, where it has several.  [default: it must have one]",
 )
-@common
+@shared("force", out="Where to write: FILE.svg, .pdf or .png.  [required without --json]")
 def figure(
     output: SimpleNamespace,
     name: str | None,

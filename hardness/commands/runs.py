@@ -7,14 +7,20 @@ from typing import Any
 import click
 
 from hardness.commands.options import (
+    CHANCE,
+    CONFIDENCE,
+    EXAMPLES,
     FILE,
+    LEARNER,
     POSITIVE,
+    SEEDS,
     Whole,
     budget_options,
     complete_learner,
     emit,
     given_seed,
     go_on,
+    moved,
     progress,
     refuse_existing_output,
     resume_option,
@@ -24,6 +30,8 @@ from hardness.commands.options import (
     tau_option,
     waiting,
 )
+
+TRIALS = "Number of trials, half of them with a member, half with coins"
 
 
 @click.command(short_help="Run one learner on one instance.")
@@ -39,11 +47,14 @@ from hardness.commands.options import (
 @click.option(
     "--transcript",
     type=click.Path(path_type=Path),
-    help="Write the game against the adversary to a file that `hardness check` plays again.",
+    help="Write the game against the adversary to a file that `hardness check` plays again.  "
+    "[default: no file]",
 )
 @tau_option
 @budget_options
-@shared("seed", "force", "quiet", out=FILE)
+@shared(
+    "seed", "force", "quiet", out=FILE, seed="0; against the adversary, of the operating system"
+)
 @click.pass_context
 def learn(
     context: click.Context,
@@ -106,13 +117,14 @@ def learn(
     type=Whole(min=2),
     default=20,
     show_default=True,
-    help="Half of them with a member, half with coins: an even number.",
+    help=f"{TRIALS}.",
 )
 @click.option(
     "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=CHANCE,
     default=0.95,
     show_default=True,
+    help=CONFIDENCE,
 )
 @budget_options
 @shared("seed", "jobs", "force", "quiet", out=FILE)
@@ -142,18 +154,23 @@ def distinguish(
 
 @click.command(short_help="The two-sample statistic against its prediction.")
 @spec_argument
-@click.option("--examples", type=POSITIVE, required=True, help="Open ones (z_0 = -1) in each play.")
 @click.option(
-    "--repetitions",
-    type=Whole(min=10, max=1_000_000),
-    default=1000,
-    show_default=True,
-    help="In each of the two worlds.",
+    "--examples",
+    type=POSITIVE,
+    required=True,
+    help=f"{EXAMPLES}: informative ones (z_0 = -1), in each play.",
 )
+@click.option("--trials", type=Whole(min=20), default=2000, show_default=True, help=f"{TRIALS}.")
+@click.option("--repetitions", type=Whole(min=10), hidden=True)
 @click.option("--level", type=POSITIVE, help="Degree of the statistic.  [default: the best one]")
 @shared("seed", "jobs", "force", "quiet", out=FILE)
 def pairtest(
-    output: SimpleNamespace, spec: str, examples: int, repetitions: int, level: int | None
+    output: SimpleNamespace,
+    spec: str,
+    examples: int,
+    trials: int,
+    repetitions: int | None,
+    level: int | None,
 ) -> None:
     """Play sum_ij y_i y_j K(distance) with members and with coins, beside its exact advantage."""
     from hardness.report.pairtest import pair_words
@@ -161,11 +178,16 @@ def pairtest(
     from instances.spec import parse
 
     refuse_existing_output(output)
-    with progress(2 * repetitions, "playing", output) as bar:
+    if repetitions:
+        moved("--repetitions N", "--trials 2N")
+        trials = 2 * repetitions
+    if trials % 2:
+        raise click.UsageError(f"--trials {trials} given: an even number is needed")
+    with progress(trials, "playing", output) as bar:
         found = pair_test(
             parse(spec),
             examples,
-            repetitions,
+            trials // 2,
             output.seed,
             level=level or 0,
             jobs=output.jobs,
@@ -178,13 +200,13 @@ def pairtest(
 @spec_argument
 @click.option(
     "--learner",
-    "--with",
     "names",
     multiple=True,
-    help="An attack, NAME or NAME:key=value,...; repeatable.  [default: all that run on it]",
+    help=f"{LEARNER}: repeatable.  [default: all attacks that run on it]",
     shell_complete=complete_learner,
 )
-@click.option("--seeds", type=POSITIVE, default=3, show_default=True, help="Of a SPEC.")
+@click.option("--with", "more", multiple=True, hidden=True, shell_complete=complete_learner)
+@click.option("--seeds", type=POSITIVE, default=3, show_default=True, help=f"{SEEDS}: of a SPEC.")
 @budget_options
 @resume_option
 @shared("seed", "jobs", "force", "quiet", out=FILE)
@@ -192,6 +214,7 @@ def attack(
     output: SimpleNamespace,
     spec: str,
     names: tuple[str, ...],
+    more: tuple[str, ...],
     seeds: int,
     budget: Any,
     resume: bool,
@@ -205,6 +228,7 @@ def attack(
     from instances.disk import write_json
     from instances.errors import ToolkitError, UsageError
 
+    names += more
     output.force |= goes_on(output.out, resume)
     refuse_existing_output(output)
     family, folder = target(spec)
@@ -253,14 +277,18 @@ def attack(
 
 @click.command(short_help="Walsh spectrum of a member and of a hypothesis.")
 @spec_argument
-@click.option("--learner", shell_complete=complete_learner, help="NAME or NAME:key=value,...")
+@click.option(
+    "--learner",
+    shell_complete=complete_learner,
+    help=f"{LEARNER}.  [default: none, the member alone]",
+)
 @click.option(
     "--top", type=POSITIVE, default=5, show_default=True, help="Largest coefficients to show."
 )
 @click.option(
     "--draws",
     type=Whole(min=2),
-    help="Draws of X_1 for each z.  [default: all of them up to d = 11, then 16 or fewer]",
+    help="Number of draws: of X_1, for each z.  [default: all up to d = 11, then 16 or fewer]",
 )
 @budget_options
 @shared("seed", "force", "quiet", out=FILE)

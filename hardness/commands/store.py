@@ -62,14 +62,14 @@ def show(output: SimpleNamespace, db: Path) -> None:
     "--format",
     "form",
     type=click.Choice(list(_FORMATS)),
-    help="[default: as the name of --out ends]",
+    help="Format.  [default: as the name of --out ends]",
 )
 @click.option(
     "--comparable",
     is_flag=True,
     help="Without times, memory and machine, and without runs that these ended.",
 )
-@shared("force", out="File to write: .csv, .json or .parquet.  [required]")
+@shared("force", out="Where to write: a file .csv, .json or .parquet.  [required]")
 def export(output: SimpleNamespace, db: Path, form: Any, comparable: bool) -> None:
     """Write the runs of a store to --out in an order that depends on them alone.
 
@@ -101,7 +101,7 @@ def export(output: SimpleNamespace, db: Path, form: Any, comparable: bool) -> No
 @_DB
 @click.argument("sql", metavar="SELECT")
 @click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
-@shared("force", out="Also write the answer to this file.")
+@shared("force", out="Where to write: the answer, to a file.")
 def query(output: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
     """Answer one SELECT over the tables runs, certificates, artifacts, figures and sweeps.
 
@@ -137,7 +137,7 @@ def query(output: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
 @store.command(short_help="Put stores together to a new one.")
 @_DB
 @click.argument("others", metavar="[DB]...", nargs=-1, type=click.Path(path_type=Path))
-@shared(out="The new store.  [required]")
+@shared(out="Where to write: the new store.  [required]")
 def merge(output: SimpleNamespace, db: Path, others: tuple[Path, ...]) -> None:
     """Write all that stores hold to the new store --out; contradictions are refused.
 
@@ -181,7 +181,7 @@ def check(context: click.Context, output: SimpleNamespace, db: Path) -> None:
 
 @store.command(short_help="Recover a damaged store to a new one.")
 @_DB
-@shared(out="The new store.  [required]")
+@shared(out="Where to write: the new store.  [required]")
 def recover(output: SimpleNamespace, db: Path) -> None:
     """Write every row of a damaged store that can still be read to --out NEW.db."""
     from dataclasses import asdict
@@ -197,7 +197,7 @@ def recover(output: SimpleNamespace, db: Path) -> None:
 @store.command(short_help="The arrays of an artifact, as a Gram matrix.")
 @_DB
 @click.argument("key")
-@shared("force", out="File FILE.npz to write.  [required]")
+@shared("force", out="Where to write: FILE.npz.  [required]")
 def artifact(output: SimpleNamespace, db: Path, key: str) -> None:
     """Write the arrays of an artifact, such as a Gram matrix, to --out FILE.npz.
 

@@ -7,7 +7,9 @@ import click
 
 from hardness.commands.options import (
     FILE,
+    LEARNER,
     POSITIVE,
+    SEEDS,
     complete_learner,
     complete_spec,
     emit,
@@ -33,7 +35,7 @@ def complete_ladder(context: click.Context, parameter: click.Parameter, text: st
     "--learner",
     "names",
     multiple=True,
-    help="NAME or NAME:key=value,...; repeatable.",
+    help=f"{LEARNER}: repeatable; --list needs none.",
     shell_complete=complete_learner,
 )
 @click.option("--ladder", "name", help="A ladder by its name.", shell_complete=complete_ladder)
@@ -50,7 +52,7 @@ def complete_ladder(context: click.Context, parameter: click.Parameter, text: st
     type=POSITIVE,
     default=5,
     show_default=True,
-    help="Instances of each rung; 5 are the least by which a rung can be held at 95 %.",
+    help=f"{SEEDS}: of each rung; 5 are the least by which a rung can be held at 95 %.",
 )
 @click.option(
     "--reference",
@@ -61,7 +63,7 @@ def complete_ladder(context: click.Context, parameter: click.Parameter, text: st
 )
 @override_options
 @resume_option
-@shared("seed", "jobs", "force", "quiet", out=FILE)
+@shared("seed", "jobs", "force", "quiet", out=FILE, seed="of the operating system")
 @click.pass_context
 def stress(
     context: click.Context,

@@ -16,6 +16,7 @@ import click
 
 from hardness.commands.options import (
     FILE,
+    RESUME,
     containment_options,
     emit,
     printable,
@@ -38,9 +39,10 @@ def sweep() -> None:
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
-    help="A store with runs whose times are taken where they are the same.",
+    help="The SQLite file of runs: times are taken from it where runs are the same.  [default: "
+    "none, no times]",
 )
-@click.option("--yes", is_flag=True, help="Plan over 1e7 runs too.")
+@click.option("--yes", is_flag=True, help="Take more than 1e7 runs.")
 @shared("force", out=FILE)
 def plan_command(output: SimpleNamespace, file: Path, store: Path | None, yes: bool) -> None:
     """Count the runs of a sweep file, with times from a store that has them."""
@@ -60,13 +62,17 @@ def plan_command(output: SimpleNamespace, file: Path, store: Path | None, yes: b
 @sweep.command(short_help="Do what a store does not hold yet.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--store", type=click.Path(path_type=Path), required=True, help="An SQLite file, made if new."
+    "--store",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The SQLite file of runs: made if new.",
 )
-@click.option("--resume", is_flag=True, help="Go on in a store that holds runs.")
+@click.option("--resume", is_flag=True, help=f"{RESUME}: in a store that holds runs.")
 @click.option(
     "--retry",
     type=click.Choice(["failed"]),
-    help="Run again what failed: by the machine's doing, or by an error of a learner of one's own.",
+    help="Run again what failed: by the machine's doing, or by an error of your own learner.  "
+    "[default: leave it]",
 )
 @click.option(
     "--engine",
@@ -74,7 +80,7 @@ def plan_command(output: SimpleNamespace, file: Path, store: Path | None, yes: b
     show_default=True,
     help="local; dask, processes here; dask:tls://HOST:PORT, a scheduler that is there (or tcp).",
 )
-@click.option("--yes", is_flag=True, help="More than 10 million runs, too.")
+@click.option("--yes", is_flag=True, help="Take more than 1e7 runs.")
 @containment_options
 @shared("jobs", "quiet")
 @click.pass_context
