@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from instances.lazy import lazily
 
 if TYPE_CHECKING:
-    from hardness.report.figure import both_sides
+    from hardness.report.charts.runs import both_sides
     from hardness.report.page import page
     from hardness.report.summary import comparison_table
     from hardness.report.text import table

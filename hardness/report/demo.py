@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hardness.check import Checked, check
 from hardness.lower import BoundParameters, Certificate, Verification, certify, verify
-from hardness.report.figure import both_sides
+from hardness.report.charts.runs import both_sides
 from hardness.runs import Comparison, Cut, compare, write_comparison
 from hardness.runs.comparison import FORMAT
 from hardness.sweep.resumable import resumable

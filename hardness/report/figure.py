@@ -1,16 +1,10 @@
 """The figure with both sides: queries, examples and seconds against the size, one unit a panel."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from hardness.claims import vacuous
-from hardness.report.canvas import belongs, named, render
+from hardness.report.canvas import belongs, named
 from hardness.report.styles import Style, styles_of
-from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, short_name
-from hardness.runs.certified import query_bound
-from hardness.runs.comparison import Comparison
-from hardness.runs.run import Run
-from instances.parameters import plain
 
 Data = dict[str, Any]
 SIZE = (10.0, 4.1)
@@ -29,98 +23,6 @@ _UNITS = {
 _HIGHEST = 10**300  # what is certified above that is not drawn
 _TICKS = 8
 _CLOSEST = 0.08  # of the axis, between ticks
-
-
-def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
-    """Draw the figure as svg, png or pdf; the same bytes for the same comparison.
-
-    Filled marks are runs whose risk passed, whatever they ended with, hollow ones are runs whose
-    risk did not: their cost is what they spent, no measure of what is needed.
-    """
-    data = of_both_sides(comparison)
-    return render(SIZE, kind, lambda figure: draw_both_sides(figure, data))
-
-
-def of_both_sides(comparison: Comparison) -> Data:
-    """Collect what every run spent, the summary of each learner at each size, what is certified.
-
-    Runs may be missing: a learner may lack some sizes, and have other numbers of seeds than others.
-    """
-    every = cells(comparison)
-    costs: Sequence[str] = COSTS if comparison.learners else COSTS[:2]  # bounds are not on time
-    # Where nobody asks queries, the risk is the news.
-    asked = bool(comparison.certificates) or any(run.usage.queries for run in comparison.runs)
-    return {
-        "spec": comparison.spec,
-        "parameter": comparison.parameter,
-        "values": [plain(v) for v in comparison.values],
-        "places": [float(v) for v in comparison.values],
-        "seeds": comparison.seeds,
-        "costs": list(costs) if asked else ["risk", *costs[1:]],
-        "learners": [
-            {
-                "learner": short_name(comparison, name),
-                "name": name,
-                "runs": [
-                    _spent(float(value), run)
-                    for value in comparison.values
-                    for run in comparison.of(name, value)
-                ],
-                "cells": [_summary(cell) for cell in every if cell.learner == name],
-            }
-            for name in comparison.learner_names
-        ],
-        "certified": _certified(comparison),
-    }
-
-
-def _spent(place: float, run: Run) -> Data:
-    return {
-        "place": place,
-        "seed": run.seed,
-        "solved": run.solved,
-        **{cost: spent(run, cost) for cost in COSTS},
-        "risk": run.risk.value if run.risk else None,
-    }
-
-
-def _summary(cell: Cell) -> Data:
-    return {
-        "place": float(cell.value),
-        "solved": cell.solved,
-        "runs": cell.runs,
-        **{cost: cell.cost(cost) for cost in COSTS},
-        "risk": cell.risk,
-    }
-
-
-def _certified(comparison: Comparison) -> Data:
-    """The certified numbers as text, for they may be of any size, by the cost they bound."""
-    if len(comparison.certificates) != len(comparison.values):
-        return {}
-    bound = query_bound(comparison.certificates) or "csq-queries"
-    terms = comparison.terms
-    found = {
-        "queries": {
-            "quantity": bound,
-            "label": f"queries {ASKER[bound]} must be allowed, worst answers within "
-            f"{float(terms.tau):g} (certified: risk {terms.risk}, success {terms.success})",
-            "values": [str(v) for v in bounds(comparison, bound)],
-        },
-        "examples": {
-            "quantity": "information-floor",
-            "label": "examples that any learner must be allowed (certified: same terms)",
-            "values": [str(v) for v in bounds(comparison, "information-floor")],
-        },
-    }
-    return {cost: bound for cost, bound in found.items() if bound["values"]}
-
-
-def spent(run: Run, cost: str) -> float:
-    """Return a run's cost in one resource, or its risk; 0 where that was not measured."""
-    if cost == "risk":
-        return run.risk.value if run.risk else 0.0
-    return float(getattr(run.usage, cost))
 
 
 def draw_both_sides(figure: Any, data: Data) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
-from hardness.report.figure import of_both_sides
+from hardness.report.charts.runs import of_both_sides
 from hardness.report.figures import draw, numbers
 from hardness.report.parts.build import report, report_of, report_of_comparison, report_of_store
 from hardness.report.parts.cards import card

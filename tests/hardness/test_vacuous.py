@@ -14,8 +14,9 @@ from hardness.claims.symmetric import QUANTITIES as SYMMETRIC
 from hardness.lower import certify, estimate
 from hardness.oracles import Budget
 from hardness.report.certificate import certificate_words
+from hardness.report.charts.runs import of_both_sides
 from hardness.report.cost import estimate_words
-from hardness.report.figure import draw_both_sides, of_both_sides
+from hardness.report.figure import draw_both_sides
 from hardness.report.parts.build import report_of_comparison
 from hardness.report.phase import certified_queries, infeasible
 from hardness.report.run import game_words

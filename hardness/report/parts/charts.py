@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hardness.report.figure import of_both_sides
+from hardness.report.charts.runs import of_both_sides
 from hardness.report.parts.chart_words import command, joined, seed_cell
 from hardness.report.parts.climbs import of_climbs
 from hardness.report.parts.material import Material

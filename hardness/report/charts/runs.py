@@ -1,0 +1,209 @@
+"""Figures of runs: each side of a comparison, beside what is certified."""
+
+from collections.abc import Sequence
+
+from hardness.claims import vacuous
+from hardness.report.charts.chart import (
+    FADED,
+    HIGH,
+    MOST,
+    WIDE,
+    Data,
+    by_learner,
+    drawn_of,
+    logarithmic,
+    named,
+    panels,
+    picked,
+    quantity,
+    tooltip,
+    write,
+)
+from hardness.report.charts.style import BOUND
+from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, short_name
+from hardness.runs.certified import query_bound
+from hardness.runs.comparison import Comparison
+from hardness.runs.run import Run
+from instances.parameters import plain
+
+_TITLES = {
+    "queries": ("Statistical queries", "number of queries"),
+    "examples": ("Examples", "number of examples"),
+    "seconds": ("Time", "time (s)"),
+    "risk": ("Risk (1 = nothing learned)", "relative risk"),
+}
+
+_LINES = {"queries": ("dashed", [6, 3]), "examples": ("dotted", [1, 3])}
+
+
+def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
+    """Draw the figure as svg, png or pdf; the same bytes for the same comparison.
+
+    Filled marks are runs whose risk passed, whatever they ended with, hollow ones are runs whose
+    risk did not: their cost is what they spent, no measure of what is needed.
+    """
+    return write(draw_both_sides(of_both_sides(comparison)), kind)
+
+
+def of_both_sides(comparison: Comparison) -> Data:
+    """Collect what every run spent, the summary of each learner at each size, what is certified.
+
+    Runs may be missing: a learner may lack some sizes, and have other numbers of seeds than others.
+    """
+    every = cells(comparison)
+    costs: Sequence[str] = COSTS if comparison.learners else COSTS[:2]  # bounds are not on time
+    # Where nobody asks queries, the risk is the news.
+    asked = bool(comparison.certificates) or any(run.usage.queries for run in comparison.runs)
+    return {
+        "spec": comparison.spec,
+        "parameter": comparison.parameter,
+        "values": [plain(v) for v in comparison.values],
+        "places": [float(v) for v in comparison.values],
+        "seeds": comparison.seeds,
+        "costs": list(costs) if asked else ["risk", *costs[1:]],
+        "learners": [
+            {
+                "learner": short_name(comparison, name),
+                "name": name,
+                "runs": [
+                    _spent(float(value), run)
+                    for value in comparison.values
+                    for run in comparison.of(name, value)
+                ],
+                "cells": [_summary(cell) for cell in every if cell.learner == name],
+            }
+            for name in comparison.learner_names
+        ],
+        "certified": _certified(comparison),
+    }
+
+
+def _spent(place: float, run: Run) -> Data:
+    return {
+        "place": place,
+        "seed": run.seed,
+        "solved": run.solved,
+        **{cost: spent(run, cost) for cost in COSTS},
+        "risk": run.risk.value if run.risk else None,
+    }
+
+
+def _summary(cell: Cell) -> Data:
+    return {
+        "place": float(cell.value),
+        "solved": cell.solved,
+        "runs": cell.runs,
+        **{cost: cell.cost(cost) for cost in COSTS},
+        "risk": cell.risk,
+    }
+
+
+def _certified(comparison: Comparison) -> Data:
+    """The certified numbers as text, for they may be of any size, by the cost they bound."""
+    if len(comparison.certificates) != len(comparison.values):
+        return {}
+    bound = query_bound(comparison.certificates) or "csq-queries"
+    terms = comparison.terms
+    found = {
+        "queries": {
+            "quantity": bound,
+            "label": f"queries {ASKER[bound]} must be allowed, worst answers within "
+            f"{float(terms.tau):g} (certified: risk {terms.risk}, success {terms.success})",
+            "values": [str(v) for v in bounds(comparison, bound)],
+        },
+        "examples": {
+            "quantity": "information-floor",
+            "label": "examples that any learner must be allowed (certified: same terms)",
+            "values": [str(v) for v in bounds(comparison, "information-floor")],
+        },
+    }
+    return {cost: bound for cost, bound in found.items() if bound["values"]}
+
+
+def spent(run: Run, cost: str) -> float:
+    """Return a run's cost in one resource, or its risk; 0 where that was not measured."""
+    if cost == "risk":
+        return run.risk.value if run.risk else 0.0
+    return float(getattr(run.usage, cost))
+
+
+def draw_both_sides(data: Data) -> Data:
+    """Draw a panel a cost: a mark a run, a line through the sizes that all runs solved, bounds.
+
+    Filled marks are runs whose risk passed, hollow ones are runs whose risk did not: their cost is
+    what they spent, no measure of what is needed.
+    """
+    names = [named(one["learner"]) for one in data["learners"]]
+    charts = [_cost(data, cost, names) for cost in data["costs"]]
+    charts[0]["layer"][-1]["params"] = picked()
+    cells = [cell for one in data["learners"] for cell in one["cells"]]
+    notes = ["hollow: runs that did not solve, at what they spent"]
+    notes = notes if any(cell["solved"] < cell["runs"] for cell in cells) else []
+    for cost, (look, _) in _LINES.items():
+        notes += [f"{look}: {data['certified'][cost]['label']}"] if _bound(data, cost) else []
+    return panels(*charts, title=named(data["spec"], 80), notes=notes)
+
+
+def _cost(data: Data, cost: str, names: Sequence[str]) -> Data:
+    learners = list(zip(names, data["learners"], strict=True))
+    runs = [
+        {**run, "learner": name, "cost": run[cost], "solved": "yes" if run["solved"] else "no"}
+        for name, one in learners
+        for run in one["runs"]
+        if run[cost]
+    ]
+    joined = [
+        {"learner": name, "place": cell["place"], "cost": cell[cost]}
+        for name, one in learners
+        for cell in one["cells"]
+        if cell["solved"] == cell["runs"] and cell[cost]
+    ]
+    title, unit = _TITLES[cost]
+    bound, style = _bound(data, cost), by_learner(names)
+    places = {"values": data["places"], "labelOverlap": True}
+    line = {"color": style["color"], "strokeDash": style["strokeDash"], "opacity": FADED}
+    shown = tooltip(learner="learner", seed="seed", risk="risk", solved="solved")
+    marks = {
+        "color": style["color"],
+        "shape": style["shape"],
+        "fill": {**style["color"], "legend": None},
+        "fillOpacity": {"condition": {"test": "datum.solved === 'yes'", "value": 1}, "value": 0},
+        "opacity": FADED,
+        "tooltip": [*shown, {"field": "cost", "title": unit}],
+    }
+    return {
+        "title": title,
+        "width": WIDE,
+        "height": HIGH,
+        "encoding": {
+            "x": quantity("place", named(data["parameter"]), axis=places, scale={"padding": 12}),
+            "y": logarithmic("cost", unit, (row["cost"] for row in (*runs, *bound))),
+        },
+        "layer": [
+            *_lines(bound, cost),
+            {"data": drawn_of(joined), "mark": "line", "encoding": line},
+            {"data": drawn_of(runs), "mark": "point", "encoding": marks},
+        ],
+    }
+
+
+def _bound(data: Data, cost: str) -> list[Data]:
+    """The certified values that say something and that a picture can hold."""
+    certified = data["certified"].get(cost)
+    if not certified:
+        return []
+    found = zip(data["places"], map(int, certified["values"]), strict=True)
+    return [
+        {"place": place, "cost": float(value)}
+        for place, value in found
+        if value < MOST and not vacuous(certified["quantity"], value)
+    ]
+
+
+def _lines(bound: list[Data], cost: str) -> list[Data]:
+    if not bound:
+        return []
+    line = {"type": "line", "color": BOUND, "strokeWidth": 2, "strokeDash": _LINES[cost][1]}
+    line |= {"point": {"shape": "stroke", "color": BOUND}} if len(bound) == 1 else {}
+    area = {"type": "area", "color": BOUND, "opacity": 0.07}
+    return [{"data": drawn_of(bound), "mark": mark} for mark in (area, line)]
