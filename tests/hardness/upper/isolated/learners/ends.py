@@ -192,17 +192,17 @@ class StopsParent(Base):
         os.kill(os.getppid(), signal.SIGSTOP)
 
 
-class BoundParametersParent(Base):
+class TermsParent(Base):
     def misbehave(self):
         os.kill(os.getppid(), signal.SIGTERM)
 
 
-class BoundParametersGroup(Base):
+class TermsGroup(Base):
     def misbehave(self):
         os.killpg(os.getpgid(os.getppid()), signal.SIGTERM)
 
 
-class BoundParametersOwnGroup(Base):
+class TermsOwnGroup(Base):
     def misbehave(self):
         os.kill(0, signal.SIGTERM)
         time.sleep(1000)
