@@ -140,12 +140,6 @@ def test_words_say_the_rate_and_how_runs_ended(one):
     assert "claims" not in text
 
 
-def test_words_name_the_learner_in_a_file(one):
-    text = attack_words([AttackResult(spec=one.spec, learner="a/mine.py:Best:k=3", runs=(one,))])
-    assert "\na/mine.py:Best: " in text
-    assert "k=3" not in text
-
-
 def test_words_show_a_claim_only_where_it_cannot_be_judged(one):
     said = replace(one, details={"claimed_secret": [1, 2]})
     unknown = replace(said, secret_recovered=None, risk=None)

@@ -6,14 +6,13 @@ import sys
 import numpy as np
 import pytest
 
-from hardness.oracles import Budget, ExampleOracle, Meter, Spent
+from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.arorage import widest
-from hardness.upper.embedding import best_count, embed
+from hardness.upper.embedding import embed
 from hardness.upper.linearised import Bits, Field
 from hardness.upper.modlinear import independent, inverse, solve
-from hardness.upper.reduction import lll, root_hermite
 from instances import ToolkitError, UsageError, parse
 from instances.samples import samples
 
@@ -228,27 +227,6 @@ def test_the_planted_vector_is_in_the_lattice_and_is_read_back(spec):
     assert (rest[:n] == 0).all()
     assert lattice.read(row.tolist()) == lattice.read((-row).tolist()) == instance.hidden.secret
     assert lattice.read([*row[:-1].tolist(), 0]) is None
-
-
-def test_staged_lll_reduces_and_looks_at_the_clock():
-    found = samples(parse("lwe:n=10,q=101,sigma=1").instance(0).examples(0, 100))
-    lattice = embed(found, best_count(found, root_hermite(2)))
-    reduced = lll(lattice.basis(), Meter(Budget()))
-    assert abs(int(reduced.det())) == abs(int(lattice.basis().det()))
-    rows = np.array([[float(v) for v in row] for row in reduced.tolist()])
-    r = np.linalg.qr(rows.T)[1].T
-    mu = r / np.diag(r)
-    assert abs(np.tril(mu, -1)).max() <= 0.52
-    lengths = np.diag(r) ** 2
-    assert (lengths[1:] >= (0.98 - np.diag(mu, -1) ** 2) * lengths[:-1]).all()
-    with pytest.raises(Spent):
-        lll(lattice.basis(), Meter(Budget(seconds=1e-9)))
-
-
-def test_the_number_of_samples_is_near_the_textbook_optimum():
-    found = samples(parse("lwe:n=40,q=1601,alpha=0.005").instance(0).examples(0, 10))
-    textbook = math.sqrt(40 * math.log(1601) / math.log(1.0219))
-    assert abs(best_count(found, 1.0219) + 41 - textbook) < 3
 
 
 def test_what_attacks_cannot_do_is_said():

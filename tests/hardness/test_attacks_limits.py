@@ -32,13 +32,6 @@ def test_the_list_of_half_secrets_stops_where_time_is_over():
     assert found.details["tried"] == 0
 
 
-def test_errors_that_are_all_0_are_left_to_linear_algebra():
-    family = parse("lwe:n=2,q=256,error=uniform,width=1,secret=ternary")
-    assert "modlinear" in parse_learner("primal").supports(family)
-    found = run(parse_learner("modlinear"), family.instance(0), Budget(), 0)
-    assert found.secret_recovered is True
-
-
 @pytest.mark.parametrize(("q", "parts"), [(31, 31), (8, 8)])
 def test_secrets_of_one_function_are_one_member(q, parts):
     """Whether <a, s> is 0 does not tell s from its multiples by units."""

@@ -7,20 +7,19 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from hardness.kernels import System
-from hardness.kernels.halves import Fit, Half, Sorted
-from hardness.kernels.supports import Parities, SumsModQ, head, heads
+from hardness.kernels.halves import Fit, Sorted
+from hardness.kernels.supports import Parities, SumsModQ, heads
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.run import attempt
 from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
 from hardness.upper.attack import needed
-from hardness.upper.blocks import Rows, amplify, choose, clear, scores
+from hardness.upper.blocks import Rows, amplify, clear, scores
 from hardness.upper.costs import MISS, UNIT, costs
-from hardness.upper.equations import equations, pool
+from hardness.upper.equations import equations
 from hardness.upper.middle import stride
-from hardness.upper.restricted import best_k, expected_trials, success
-from hardness.upper.search import gather, wanted
-from instances import ToolkitError, UsageError, limits, parse
+from hardness.upper.restricted import expected_trials, success
+from hardness.upper.search import gather
+from instances import ToolkitError, limits, parse
 from instances.coded import CodedExamples
 from instances.samples import samples
 from instances.tokens import pack
@@ -205,14 +204,6 @@ def test_what_cannot_be_attacked_is_refused_with_the_reason(learner, spec, said)
     assert re.search(said, parse_learner(learner).supports(parse(spec)))
 
 
-@pytest.mark.parametrize(
-    "learner", ["bruteforce:start=-1", "mitm:samples=-1", "restricted:kept=-1", "bkw:start=-1"]
-)
-def test_parameters_out_of_range_are_refused(learner):
-    with pytest.raises(UsageError, match="at least 0"):
-        parse_learner(learner)
-
-
 def test_memory_is_asked_for(monkeypatch):
     monkeypatch.setattr(limits, "available_memory", lambda: 1 << 16)
     instance = parse("lwr:n=40,q=1024,p=4,secret=binary,h=6").instance(0)
@@ -249,15 +240,6 @@ def test_sums_mod_q_are_searched_through_as_by_hand(n, weight, values):
     assert min(p[1].cost for p in parts if p[1]) == best.cost
 
 
-def test_sums_above_a_limit_are_given_up():
-    columns = np.zeros((1, 4, 6), np.int64)
-    table = np.full((1, 10), 3, np.uint16)
-    zero = np.zeros(6, np.int64)
-    for last, there in ((18, True), (17, False)):
-        limit = np.array([18, 18, 18, 18, 18, last])
-        assert (SumsModQ(columns, table, zero, zero, limit).run(2, 0, 3)[1] is not None) == there
-
-
 @pytest.mark.parametrize(("n", "weight", "many"), [(9, 3, 70), (6, 1, 64), (7, 7, 5)])
 def test_parities_are_searched_through_as_by_hand(n, weight, many):
     rng = np.random.default_rng(n)
@@ -271,21 +253,6 @@ def test_parities_are_searched_through_as_by_hand(n, weight, many):
     }
     assert tried == len(wrong)
     assert best.cost == min(wrong.values()) == wrong[tuple(j for j, _ in best.entries)]
-
-
-@pytest.mark.parametrize(("weights", "values"), [((2,), 1), ((0, 1, 2, 3), 2), ((0,), 2)])
-def test_half_sums_are_those_of_their_entries(weights, values):
-    rng = np.random.default_rng(1)
-    q = 13
-    half = Half(columns=rng.integers(0, q, (values, 5, 4)).astype(np.uint32), q=q, weights=weights)
-    sums = half.sums(0, len(half))
-    entries = [half.entries(i) for i in range(len(half))]
-    assert sorted(entries) == sorted(v for w in weights for v in vectors(5, w, values))
-    for row, found in zip(sums, entries, strict=True):
-        expected = sum((half.columns[v, j].astype(int) for j, v in found), np.zeros(4, int))
-        assert (row == expected % q).all()
-    for start in range(len(half)):
-        assert (half.sums(start, 3) == sums[start : start + 3]).all()
 
 
 @pytest.mark.parametrize(("keyed", "buckets"), [(1, 2), (2, 4), (3, 5), (2, 16)])
@@ -324,11 +291,6 @@ def test_some_rotation_of_the_window_has_half_of_any_support():
                 assert any(len(w & set(support)) == h // 2 for w in windows)
 
 
-def test_heads_are_the_sets_in_order():
-    expected = list(itertools.combinations(range(6), 3))
-    assert [tuple(head(i, 7, 4, 1)[0]) for i in range(heads(7, 4, 1))] == expected
-
-
 @pytest.mark.parametrize("spec", ["lwe:n=4,q=31,sigma=2", "lwe:n=4,q=17,error=cbd,eta=2"])
 def test_the_true_secret_is_seldom_given_up_and_costs_are_the_evidence(spec):
     for seed in range(50):
@@ -343,15 +305,6 @@ def test_the_true_secret_is_seldom_given_up_and_costs_are_the_evidence(spec):
         assert bits == pytest.approx(found.evidence(instance.hidden.secret), abs=0.01 * len(found))
 
 
-def test_needed_is_enough_in_all_of_many_instances():
-    for spec in ("lpn:n=20,h=3,noise=0.3", "lwe:n=4,q=17,sigma=2", "window:n=4,q=16,parts=8"):
-        family = parse(spec)
-        for seed in range(50):
-            instance = family.instance(seed)
-            found = gather(ExampleOracle(instance, Meter(Budget())), needed(family))
-            assert found.evidence(instance.hidden.secret) >= wanted(family)
-
-
 @pytest.mark.parametrize("spec", ["parity:d=70,m=3,noise=0.1", "lpn:n=69,noise=0.1"])
 def test_packed_equations_say_what_the_samples_say(spec):
     instance = parse(spec).instance(0)
@@ -363,24 +316,6 @@ def test_packed_equations_say_what_the_samples_say(spec):
     assert lpn.evidence(bits) == pytest.approx(found.evidence(bits))
     assert found.errors(bits) == int(((lpn.a @ np.array(bits) + lpn.codes) % 2).sum())
     assert not (found.words[:, 0] & np.uint64(1)).any()
-
-
-def test_a_restricted_trial_without_noise_is_gaussian_elimination():
-    instance = parse("parity:d=140,m=5").instance(3)
-    found = pool(ExampleOracle(instance, Meter(Budget())), 400)
-    system = System(140)
-    system.add(
-        np.concatenate([found.words, np.array([[1, 0, 0]], np.uint64)]),
-        np.append(found.codes, np.uint8(0)),
-    )
-    from hardness.kernels import _restricted_jit as compiled
-
-    out = np.zeros(3, np.uint64)
-    assert compiled.trials(found.words, found.codes, 139, 139, 0, 256, 0, 7, 1, out) == 7
-    assert (
-        np.flatnonzero(system.solution())
-        == np.flatnonzero(np.unpackbits(out.view(np.uint8), bitorder="little"))
-    ).all()
 
 
 def test_the_expected_number_of_trials_is_that_of_simulated_ones():
@@ -408,14 +343,6 @@ def test_trials_are_as_many_as_expected():
     assert np.mean(used) == pytest.approx(expected, rel=4 / math.sqrt(60))
 
 
-def test_more_noise_keeps_fewer_coordinates_and_takes_more_trials():
-    plans = [expected_trials(200, 6, Fraction(i, 100)) for i in (1, 5, 10, 20)]
-    assert [p.kept for p in plans] == sorted((p.kept for p in plans), reverse=True)
-    assert [p.expected for p in plans] == sorted(p.expected for p in plans)
-    assert best_k(100, 4, Fraction(0)) == 99
-    assert expected_trials(100, 4, 0).expected == 1
-
-
 @pytest.mark.parametrize("q", [2, 5, 16])
 def test_rounds_of_bkw_keep_samples_without_error(q):
     rng = np.random.default_rng(q)
@@ -438,14 +365,6 @@ def test_rounds_of_bkw_keep_samples_without_error(q):
     by_hand = np.real(cleared.labels @ np.conj([labels(cleared.a, s) for s in every]).T)
     assert np.allclose(table * math.sqrt(300), by_hand, atol=1e-6)
     assert (every[table.argmax()] == secret[2:] % q).all()
-
-
-def test_plans_of_bkw_fit_the_samples():
-    whole = choose(2, 40, 0.8)
-    few = choose(2, 40, 0.8, 400)
-    assert few.amplified
-    assert few.samples <= 400 < whole.samples
-    assert choose(2, 40, 0.8, 40) is None
 
 
 def test_differences_are_bounded_after_every_word():

@@ -6,15 +6,14 @@ import json
 import numpy as np
 import pytest
 
-from hardness.oracles import Budget, ExampleOracle, Meter
+from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import Run, run
 from hardness.runs.run import layer_of
-from hardness.upper import Outcome, levenberg, linear, parse_learner
+from hardness.upper import Outcome, parse_learner
 from hardness.upper.linear import features
 from hardness.upper.matching import match
-from hardness.upper.staged.polish import Polished
-from instances import AttentionLayer, UsageError, parse
+from instances import AttentionLayer, parse
 
 
 def learn(learner, spec, seed=0, **budget):
@@ -146,87 +145,9 @@ def test_the_matching_undoes_a_permutation_and_names_the_head_that_is_off():
     assert matching.w == (0, 0, 0, 0)
 
 
-def test_a_true_head_of_zero_is_measured_absolutely():
-    truth = AttentionLayer(theta=np.zeros((1, 2, 2)), w=np.ones((1, 2, 2)))
-    found = AttentionLayer(theta=np.eye(2)[None] / 2, w=np.ones((1, 2, 2)))
-    assert match(found, truth).theta == pytest.approx((np.sqrt(0.5),))
-
-
-def test_layers_of_different_dimensions_are_not_matched():
-    with pytest.raises(UsageError, match="dimensions 3 and 2"):
-        match(layer(1, 3, 0), layer(1, 2, 0))
-
-
 def test_the_true_layer_is_left_out_where_it_is_large_or_beyond_float64():
     assert layer_of(parse("parity:d=8,m=3").instance(0)).m == 3
     assert layer_of(parse("parity:d=1000,m=21").instance(0)) is None
     assert layer_of(parse("parity:d=62,m=60,rho=1.0625").instance(0)) is None
     assert "truth" in learn("student:steps=5", "parity:d=8,m=3").details
     assert "truth" not in learn("trivial", "parity:d=8,m=3").details
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("levenberg:restarts=0", "at least 1"),
-        ("levenberg:examples=1", "2 are needed"),
-        ("levenberg:heads=-1", "at least 0"),
-        ("linear:oversample=0", "at least 1"),
-        ("trivial:x=1", "there are none"),
-    ],
-)
-def test_bad_parameters_are_named(text, word):
-    with pytest.raises(UsageError, match=word):
-        parse_learner(text)
-
-
-def scripted(monkeypatch, ends):
-    """Levenberg-Marquardt replaced: each start ends as told; returns what each was given."""
-    given = []
-
-    def polish(theta, w, data, validation, steps, proceed):
-        given.append((data, validation))
-        held_out, training, end = ends[len(given) - 1]
-        return Polished(
-            theta=theta, w=w, error=held_out, steps=steps, history=(1.0, training), end=end
-        )
-
-    monkeypatch.setattr(levenberg, "polish", polish)
-    return given
-
-
-@pytest.mark.parametrize(
-    ("ends", "starts", "best", "outcome"),
-    [
-        ([(0.3, 0.01, "flat"), (0.1, 0.2, "flat"), (0.2, 0.05, "steps")], 3, 0.1, None),
-        ([(0.3, 0.01, "flat"), (1e-21, 1e-30, "exact")], 2, 1e-21, None),
-        ([(0.3, 0.01, "flat"), (0.5, 0.5, "stopped")], 2, 0.3, Outcome.SECONDS_SPENT),
-    ],
-)
-def test_levenberg_keeps_the_start_that_is_best_on_unseen_examples(
-    monkeypatch, ends, starts, best, outcome
-):
-    given = scripted(monkeypatch, ends)
-    oracle = ExampleOracle(parse("nice:m=2,k=2,d=8").instance(0), Meter(Budget()))
-    learner = parse_learner("levenberg:restarts=3,examples=50,steps=7")
-    found = learner.learn(oracle, np.random.default_rng(0))
-    assert found.details["hold_out_error"] == best
-    assert found.details["starts"] == starts == len(given)
-    assert found.details["steps"] == 7 * starts
-    assert found.outcome is outcome
-    drawn = parse("nice:m=2,k=2,d=8").instance(0).examples(0, 50)
-    for data, held_out in given:
-        assert (len(data), len(held_out)) == (40, 10)
-        assert (np.concatenate([data.x, held_out.x]) == drawn.x).all()
-        assert (np.concatenate([data.y, held_out.y]) == drawn.y).all()
-
-
-def test_linear_does_not_depend_on_its_batches(monkeypatch):
-    def solution():
-        oracle = ExampleOracle(parse("nice:m=2,k=3,d=4").instance(0), Meter(Budget()))
-        found = parse_learner("linear").learn(oracle, np.random.default_rng(0))
-        return found.predict(np.eye(4)[None, :3])
-
-    whole = solution()
-    monkeypatch.setattr(linear, "_AT_ONCE", 12 * 7)
-    np.testing.assert_allclose(solution(), whole, atol=1e-9)

@@ -156,7 +156,3 @@ def test_what_is_no_certificate_is_called_so():
                 {**certify(parse("parity:d=8,m=3")).to_dict(), "format": "hardness-certificate/9"}
             )
         )
-
-
-def test_the_scope_names_elimination():
-    assert "Gaussian elimination" in certify(parse("parity:d=8,m=3")).scope

@@ -4,9 +4,6 @@ import sys
 
 import numpy as np
 import pytest
-import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.linalg import hadamard
 
 from hardness.kernels import onebit, walsh
@@ -43,13 +40,6 @@ def test_walsh_is_the_product_with_the_hadamard_matrix(kind, n):
     assert (values == expected).all()
 
 
-def test_walsh_is_that_of_sympy():
-    values = draw(np.int32, 2**10)
-    expected = sympy.fwht(values.tolist())
-    walsh.transform(values)
-    assert values.tolist() == expected
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", range(17))
 def test_walsh_has_the_bits_of_plain_butterflies(kind, n):
@@ -78,30 +68,12 @@ def test_walsh_of_batches_is_that_of_the_rows(kind, shape):
     assert values.tobytes() == expected.tobytes()
 
 
-@settings(deadline=None)  # the first example may compile
-@given(st.integers(0, 13), st.integers(0, 2**32))
-def test_walsh_twice_is_the_vector_times_its_length(n, seed):
-    values = np.random.default_rng(seed).integers(-15, 16, 2**n, np.int32)
-    for kind in KINDS if n <= 10 else [np.float64]:  # sums exact in float32, fitting in int32
-        twice = values.astype(kind)
-        walsh.transform(twice)
-        walsh.transform(twice)
-        assert (twice == 2**n * values.astype(np.int64)).all()
-
-
 def test_walsh_takes_a_part_of_an_array_and_leaves_the_rest():
     whole = draw(np.float32, 3 + 2**12 + 5)
     expected = whole.copy()
     expected[3:-5] = butterfly(expected[3:-5])
     walsh.transform(whole[3:-5])
     assert whole.tobytes() == expected.tobytes()
-
-
-def test_walsh_passes_on_what_is_not_finite():
-    values = np.ones(512, np.float32)
-    values[3] = np.inf
-    walsh.transform(values)
-    assert np.isinf(values).all()
 
 
 def read_only(values):
@@ -156,8 +128,8 @@ def product(values):
 
 
 @pytest.mark.parametrize("gram", GRAMS)
-@pytest.mark.parametrize("members", [1, 4, 5, 33, 64, 131])
-@pytest.mark.parametrize("samples", [1, 63, 64, 65, 512, 1000])
+@pytest.mark.parametrize("members", [1, 5, 64, 131])
+@pytest.mark.parametrize("samples", [1, 64, 65, 1000])
 def test_gram_is_the_product_of_the_signs(gram, members, samples):
     values = signs(members, samples)
     found = gram(tokens.pack(values), samples)
@@ -171,15 +143,6 @@ def test_gram_of_many_samples(gram, words):
     values = signs(70, 64 * words - 7)
     exact = values.astype(np.float64)  # sums below 2^53
     assert (gram(tokens.pack(values), 64 * words - 7) == exact @ exact.T).all()
-
-
-@settings(deadline=None)  # the first example may compile
-@given(st.integers(0, 20), st.integers(1, 700), st.integers(1, 700), st.integers(0, 2**32))
-def test_grams_of_parts_add_up(members, first, second, seed):
-    values = signs(members, first + second, seed)
-    parts = values[:, :first], values[:, first:]
-    found = sum(onebit.gram(tokens.pack(part), part.shape[1]) for part in parts)
-    assert (found == product(values)).all()
 
 
 def test_gram_takes_any_layout_and_leaves_its_input():

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from scipy.stats import beta, binom
+from scipy.stats import binom
 
 from hardness.oracles import Budget
 from hardness.report.distinction import distinction_words
@@ -300,21 +300,6 @@ def test_what_cannot_be_played_is_refused(learner, spec, more, error, word):
         distinguish(parse_learner(learner), parse(spec), **{"trials": 4, **more})
 
 
-@pytest.mark.parametrize(("real", "uniform", "trials"), [(7, 1, 10), (3, 3, 5), (0, 4, 4)])
-def test_the_advantage_is_between_the_ends_of_both_worlds(real, uniform, trials):
-    """Tails of a binomial at (1 - 0.9)/4, the ends of each world apart."""
-
-    def ends(count):
-        tail = (1 - 0.9) / 4
-        low = beta.ppf(tail, count, trials - count + 1) if count else 0.0
-        high = beta.ppf(1 - tail, count + 1, trials - count) if count < trials else 1.0
-        return low, high
-
-    (low, high), (least, most) = ends(real), ends(uniform)
-    found = advantage_interval(real, uniform, trials, 0.9)
-    assert found == pytest.approx((low - most, high - least))
-
-
 def test_the_interval_of_the_accuracy_is_that_of_hoeffding():
     found = distinguish(constant(0.0), parse(LWR), trials=6, heldout=300, confidence=0.9)
     tested = sum(p.score.tested for p in found.plays if p.world == "real")
@@ -322,8 +307,3 @@ def test_the_interval_of_the_accuracy_is_that_of_hoeffding():
     radius = math.sqrt(math.log(2 / 0.1) / (2 * tested))
     assert found.accuracy == 0.5
     assert found.accuracy_interval == pytest.approx((0.5 - radius, 0.5 + radius))
-
-
-def test_there_are_no_coins_where_levels_depend_on_tokens():
-    with pytest.raises(ToolkitError, match="coins would differ"):
-        Uniform(family=parse("profile:d=8,m=3,g=majority"), seed=0)

@@ -70,18 +70,6 @@ def test_enumeration_is_exact_on_integers(n, m):
     assert (found.exact, found.radius, found.correlation_radius) == (True, 0.0, 0.0)
 
 
-def test_points_are_those_of_their_index():
-    seen = []
-
-    def evaluate(x):
-        seen.append(x.copy())
-        return x[:, :1].T
-
-    by_enumeration(evaluate, ["first"], 6)
-    assert (np.concatenate(seen) == cube(6)).all()
-    assert seen[0].dtype == np.int8
-
-
 def test_chunks_change_nothing(monkeypatch):
     subsets = list(itertools.combinations(range(9), 3))
     whole = by_enumeration(majority(subsets), subsets, 9)

@@ -84,22 +84,6 @@ def test_a_fit_is_a_layer_with_the_same_outputs():
     assert np.abs(coefficients(found.theta, found.w) - target).max() < 1e-4
 
 
-@pytest.mark.parametrize("boolean", [False, True])
-def test_a_half_step_is_least_squares(boolean):
-    from hardness.upper.heads import _half
-
-    d, m = 3, 2
-    target = told(coefficients(*planted(4, d)), boolean)
-    w = generator(0, "w").standard_normal((m, d, d))
-    theta, explained = _half(target, w, boolean)
-    basis = np.eye(m * d * d).reshape(-1, m, d, d)
-    columns = np.stack([told(coefficients(one, w), boolean).ravel() for one in basis], axis=1)
-    wanted, _, _, _ = np.linalg.lstsq(columns, target.ravel())
-    left = ((columns @ wanted - target.ravel()) ** 2).sum()
-    assert left == pytest.approx((target**2).sum() - explained, rel=1e-9)
-    assert np.allclose(told(coefficients(theta, w), boolean).ravel(), columns @ wanted)
-
-
 def test_what_boolean_tokens_tell_is_all_that_is_compared():
     layer = planted(2, 3)
     x = generator(0, "x").choice([-1.0, 1.0], (20, 2, 3))
@@ -141,16 +125,6 @@ def test_words_say_what_cannot_be_told():
     assert "cannot be told" in said
     many = run(parse_learner("lifted:heads=2"), parse("linear:m=9,k=2,d=5").instance(0), Budget())
     assert "no elbow up to 2 heads" in run_words(many)
-
-
-def test_no_function_needs_no_head():
-    assert heads(np.zeros((3, 3, 3, 3)), 2).elbow == 0
-
-
-def test_the_same_seed_gives_the_same_numbers():
-    target = coefficients(*planted(3, 3))
-    assert heads(target, 3, seed=4) == heads(target, 3, seed=4)
-    assert heads(target, 3, seed=4).residuals != heads(target, 3, seed=5).residuals
 
 
 def test_other_tensors_are_refused():

@@ -2,7 +2,7 @@ import flint
 import numpy as np
 import pytest
 
-from hardness.icl.gram import Layers, forward, loss_and_gradient, losses, pullback, residuals
+from hardness.icl.gram import Layers, loss_and_gradient, losses, residuals
 from instances import UsageError
 from instances.covariance import root
 from instances.prompts import Prompts
@@ -84,26 +84,6 @@ def test_gradients_are_those_of_a_complex_step(layers, noise, free):
         assert found == pytest.approx((dp * along_p + dq * along_q).sum(), rel=1e-9)
     assert (dp[-1] == 0).all()
     assert (dp[:-1] == 0).all() == (p is None)
-
-
-def test_the_pullback_serves_sampled_losses(layers):
-    drawn = LAW.draw(0, "pullback", 0, 50)
-    w, query = drawn.w, drawn.x[:, -1]
-
-    def loss(p, q):
-        u, _ = residuals(p, q, drawn.gram)
-        return (np.einsum("ci,cij,cj->c", w, u, query) ** 2).sum()
-
-    u, tape = forward(layers.p, layers.q, drawn.gram)
-    short = np.einsum("ci,cij,cj->c", w, u, query)
-    dp, dq = pullback(tape, 2 * np.einsum("c,ci,cj->cij", short, w, query))
-    for place in [(0, 1, 2), (1, 3, 0), (2, 2, 2)]:
-        step = np.zeros((L, D, D), complex)
-        step[place] = 1e-30j
-        assert loss(layers.p, layers.q + step).imag / 1e-30 == pytest.approx(dq[place], rel=1e-9)
-        assert loss(layers.p + step, layers.q).imag / 1e-30 == pytest.approx(
-            dp[place], rel=1e-9, abs=1e-12
-        )
 
 
 def test_one_layer_has_the_mean_of_the_closed_form(layers):

@@ -117,13 +117,6 @@ def test_the_bayes_predictor_is_ridge_and_no_layer_beats_it():
     assert evidence.bayes(LAWS["one point"], 2000, 0).mean < onelayer.least(LAWS["one point"])
 
 
-def test_samples_do_not_depend_on_how_they_are_cut(monkeypatch):
-    law = LAWS["turned"]
-    whole = evidence.integrated(law, np.eye(5), 100, 0)
-    monkeypatch.setattr(evidence, "_BATCH", 1000)
-    assert evidence.integrated(law, np.eye(5), 100, 0) == whole
-
-
 def test_large_dimensions():
     law = Prompts.named(256, 1000, "power(1)", "toeplitz(0.5)", 0.5)
     best = onelayer.optimum(law)

@@ -56,19 +56,6 @@ def test_adam_and_sign_descent_do_not_see_the_scale_of_gradients(gradients):
         assert np.allclose(walk(rule, gradients), -0.1 * np.sign(gradients), atol=1e-6)
 
 
-def test_momentum_on_a_parabola_follows_its_closed_recursion():
-    # theta_{t+1} = (1 + decay - rate h) theta_t - decay theta_{t-1}
-    rule, theta, state = Momentum(rate=0.1, decay=0.9), np.array([1.0]), State()
-    path = [1.0]
-    for _ in range(30):
-        state, step = rule(state, 3.0 * theta)
-        theta = theta + step
-        path.append(float(theta[0]))
-    assert path[1] == pytest.approx(0.7)
-    for t in range(1, 30):
-        assert path[t + 1] == pytest.approx((1.9 - 0.3) * path[t] - 0.9 * path[t - 1])
-
-
 def test_clipping_shortens_and_keeps_the_direction(gradients):
     for limit in (0.1, 1.0, 100.0, math.inf):
         short = clipped(gradients, limit)
@@ -110,18 +97,6 @@ def test_sampled_gradients_are_those_of_differences(count):
         way = rng.standard_normal(theta.shape)
         up, down = (loss_and_gradient(theta + e * way, data)[0] for e in (1e-5, -1e-5))
         assert (gradient * way).sum() == pytest.approx((up - down) / 2e-5, rel=1e-6)
-
-
-def test_sampled_gradients_are_those_of_the_gram_form():
-    theta, data = layers(3, 3), sample(LAW, np.random.default_rng(3), 9)
-    grams = np.ascontiguousarray(data.grams.transpose(2, 0, 1))
-    _, tape = gram.forward(theta[:, 0], theta[:, 1], grams)
-    error = predict(theta, data) - data.target
-    dn = np.einsum("b,ib,jb->bij", -2 / 9 * error, data.right, data.query)
-    dp, dq = gram.pullback(tape, np.zeros_like(dn), dn)
-    gradient = loss_and_gradient(theta, data)[1]
-    assert np.allclose(gradient[:, 0], dp)
-    assert np.allclose(gradient[:, 1], dq)
 
 
 def test_batches_are_cut_without_a_trace():
@@ -350,16 +325,3 @@ def test_standard_errors_and_what_counts_as_diverged():
     power = LAW.power
     losses = [0.9 * power, power, 2 * power, math.inf]
     assert _diverged(losses, Course(law=LAW)) == 3
-
-
-def test_noise_of_labels_has_its_deviation():
-    """Of tasks that are nearly 0 all that b = sum_i y_i x_i / n holds is noise: |b|^2 = s^2 d/n."""
-    law = Prompts(n=4, sigma=np.eye(3), task=1e-12 * np.eye(3), noise=0.5)
-    right = sample(law, np.random.default_rng(0), 40_000).right
-    assert (right**2).sum(axis=0).mean() == pytest.approx(0.25 * 3 / 4, rel=0.03)
-
-
-def test_gaussian_noise_of_one_number_has_kurtosis_3():
-    law = Prompts(n=9, sigma=np.eye(1), task=np.eye(1))
-    found = tails(np.full((1, 2, 1, 1), 0.1), law, 50, 50, 0, "one number")
-    assert found.gaussian_kurtosis == pytest.approx(3)

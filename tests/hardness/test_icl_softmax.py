@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hardness.icl.softmax import SoftmaxTransformer, gradient, losses
-from hardness.icl.softmax_fit import fit, full, scalar
+from hardness.icl.softmax_fit import fit, full
 from hardness.icl.softmax_limits import bayes, best_linear, controls, references, whitened
 from hardness.icl.softmax_study import Effort, _Sheet, points, softmax_study
 from hardness.report.canvas import render
@@ -71,14 +71,6 @@ def test_gradients_are_differences(layers, heads):
         for e in 1e-5 * np.eye(form.free)
     ]
     assert np.abs(form.pull(found) - expected).max() <= 1e-6 * (1 + np.abs(expected).max())
-
-
-def test_blocks_add_up():
-    x, net = points(LAW, 1, "test", 3000, 2), model(2, 2, 3)
-    halves = [gradient(net, part, LAW) for part in (x[:1000], x[1000:])]
-    whole = gradient(net, x, LAW)
-    assert whole.loss == pytest.approx((halves[0].loss + 2 * halves[1].loss) / 3, rel=1e-12)
-    assert np.allclose(whole.theta, (halves[0].theta + 2 * halves[1].theta) / 3, rtol=1e-9)
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -178,17 +170,6 @@ def test_no_training_beats_the_posterior_mean():
     found = fit(form, law, x, z, np.ones(form.free), 40)
     assert least < found.loss < gradient(form.model(z), x, law).loss
     assert bayes(UNIT, x).loss == 0
-
-
-def test_forms_keep_what_is_fixed():
-    form = scalar(3, 2, 4, 0.25)
-    net = form.model(np.arange(1.0, form.free + 1))
-    assert form.free == 10
-    assert full(3, 2, 4).free == 6 * 16 + 4 * 16 + 6
-    assert (net.scale == 0.25).all()
-    assert not net.value[-1].any()
-    assert np.array_equal(net.theta[1, 0], 3 * np.eye(4))
-    assert np.allclose(form.nearest(net), np.arange(1, 11))
 
 
 @pytest.fixture(scope="module")

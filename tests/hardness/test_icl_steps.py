@@ -9,7 +9,6 @@ import pytest
 from flint import fmpq, fmpq_mat
 
 from hardness.icl.exact import exact_curves
-from hardness.icl.orthogonal import gauss
 from hardness.icl.spectra import sampled_loss, spectra
 from hardness.icl.steps import (
     best_steps,
@@ -184,12 +183,6 @@ def test_curves_are_drawn_from_their_json():
     assert one == two
     noisy = exact_curves(4, 6, 2, noise=3.0, samples=500)
     assert render((10, 3.8), "png", lambda f: draw_steps(f, noisy)).startswith(b"\x89PNG")
-
-
-def test_a_measure_of_the_rule_gives_the_same_loss():
-    rule, best = gauss(20, 5, 8), best_steps(20, 5, 7)
-    values = np.polynomial.polynomial.polyval(rule.nodes, [float(c) for c in best.polynomial])
-    assert np.isclose(5 * rule.mean(values**2), float(best.least), rtol=1e-9)
 
 
 def loss_of_matrices(flat, grams, h):

@@ -1,6 +1,4 @@
 import json
-import sys
-from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -217,35 +215,6 @@ def test_losses_are_judged_on_a_stream_of_their_own(small):
     fresh = sample(SKEWED, 0, "fresh", 1000)
     assert small.loss.plain == losses(layers.p, layers.q, fresh, SKEWED).mean()
     assert not np.intersect1d(fresh, sample(SKEWED, 0, "train", 1000)).size
-
-
-def test_descents_differ_and_the_best_is_that_of_the_least_training_loss(small):
-    first, second = (run.curve[0]["loss"] for run in small.runs)
-    assert first != second
-    least = min(run.loss for run in small.runs)
-    for runs in (small.runs, small.runs[::-1]):
-        assert replace(small, runs=runs).best.loss == least
-
-
-def test_every_step_of_adam_has_a_batch_of_its_own(monkeypatch):
-    asked = []
-
-    def spy(law, seed, axis, count, start=0):
-        asked.append((axis, start))
-        return sample(law, seed, axis, count, start)
-
-    monkeypatch.setattr(sys.modules["hardness.icl.train"], "sample", spy)
-    train(FREE, 1, method="adam", samples=10, steps=4, fresh=10)
-    assert [start for axis, start in asked if axis == "batches"] == [0, 10, 20, 30]
-
-
-def test_the_control_variate_leaves_the_mean_where_it_is():
-    known = scalar_reference(SKEWED, 2, "q")
-    far = Layers(p=known.layers.p, q=known.layers.q * 1.1)
-    grams = sample(SKEWED, 2, "judge", 40_000)
-    found = evaluate(far, grams, SKEWED, known)
-    assert abs(found.value - found.plain) < 4 * (found.error + found.plain_error)
-    assert found.value > known.loss + 10 * found.error
 
 
 def test_intervals_of_99_percent_are_those_of_the_normal_law(trained):

@@ -9,7 +9,6 @@ import pytest
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.lowdegree import LowDegree
 from hardness.upper.student import gradients
 from instances import AttentionLayer, UsageError, parse, read_folder, write_folder
 
@@ -87,27 +86,6 @@ def test_low_degree_with_noise_is_measured_against_the_noiseless_mean():
     found = learn("lowdegree:degree=2,oversample=60", "parity:d=10,m=2,noise=0.2")
     assert found.secret_recovered
     assert found.risk.value < 0.1
-
-
-def test_low_degree_equals_numpys_least_squares():
-    from hardness.oracles import ExampleOracle, Meter
-    from instances.reduced import reduce
-
-    instance = parse("parity:d=8,m=2,noise=0.1").instance(0)
-    oracle = ExampleOracle(instance, Meter(Budget()))
-    found = LowDegree(degree=2, oversample=20).learn(oracle, np.random.default_rng(0))
-    held_out = 4096
-    block = reduce(instance.examples(0, oracle.meter.examples - held_out))
-    z, signs = block.z(), block.values
-    pairs = [(i, j) for i in range(1, 8) for j in range(i + 1, 8)]
-    features = np.column_stack([np.ones(len(z)), z[:, 1:], *[z[:, i] * z[:, j] for i, j in pairs]])
-    best = np.linalg.lstsq(features, signs, rcond=None)[0]
-    x = instance.examples(0, 200, "evaluate").x
-    given = found.predict(x)[:, 0, 0] * x[:, 0, 0]
-    zx = (x[:, 0] * x[:, 1]).astype(float)
-    wanted = np.column_stack([np.ones(len(x)), zx[:, 1:], *[zx[:, i] * zx[:, j] for i, j in pairs]])
-    open_rows = zx[:, 0] < 0
-    assert np.corrcoef((wanted @ best)[open_rows], given[open_rows])[0, 1] > 1 - 1e-9
 
 
 def test_student_gradients_are_those_of_the_loss():

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -119,16 +118,6 @@ def test_the_cut_of_the_stream_changes_no_bit():
         assert (fit.residual == fits[0].residual).all()
 
 
-def test_solving_early_changes_nothing_later():
-    rows, labels = generator(0, "rows").standard_normal((2, 700, 5))
-    sums, other = (LeastSquares(features=5, labels=5) for _ in range(2))
-    for part in (slice(0, 300), slice(300, 700)):
-        sums.add(rows[part], labels[part])
-        sums.solve()
-        other.add(rows[part], labels[part])
-    assert (sums.solve().solution == other.solve().solution).all()
-
-
 def test_orthogonal_transformations_keep_digits_that_normal_equations_lose():
     rows, truth = np.vander(np.linspace(0, 1, 60), 10), np.ones((10, 1))
     sums = LeastSquares(features=10, labels=1)
@@ -240,20 +229,6 @@ def test_what_is_too_large_is_refused(learner, spec, why):
         learn(learner, spec)
 
 
-@pytest.mark.parametrize("text", ["features=x", "oversample=0.5", "heads=65", "oversample=-1"])
-def test_parameters_out_of_range_are_refused(text):
-    with pytest.raises(UsageError, match="given"):
-        parse_learner(f"lifted:{text}")
-
-
-def test_memory_is_asked_for_first(monkeypatch):
-    from instances import limits
-
-    monkeypatch.setattr(limits, "available_memory", lambda: 10_000)
-    with pytest.raises(ToolkitError, match="least squares on 550 features needs"):
-        learn("lifted", "linear:m=1,k=2,d=10")
-
-
 def test_the_collapse_is_of_all_heads_and_its_figure_is_byte_stable(monkeypatch):
     monkeypatch.setattr(collapse, "_NOISY", (1.2, 20.0))
     data = collapse.collapse_numbers(parse("linear:m=4,k=2,d=3"), seeds=2)
@@ -283,16 +258,6 @@ def test_the_error_in_closed_form_is_that_on_fresh_tokens():
     assert off / (fresh.y**2).sum() == pytest.approx(error, rel=0.05)
 
 
-def test_what_is_unexplained_is_divided_by_the_degrees_of_freedom():
-    rng = np.random.default_rng(0)
-    rows, labels = rng.standard_normal((30, 20)), rng.standard_normal((30, 2))
-    sums = LeastSquares(features=20, labels=2)
-    sums.add(rows, labels)
-    left = labels - rows @ np.linalg.lstsq(rows, labels)[0]
-    wanted = ((left**2).sum() / (30 - 20)) / ((labels**2).sum() / 30)
-    assert sums.solve().unexplained == pytest.approx(wanted)
-
-
 def test_small_columns_are_no_lack_of_rank():
     """Columns of size 1e-6 count, beside a repeated one that does not."""
     rng = np.random.default_rng(1)
@@ -304,15 +269,6 @@ def test_small_columns_are_no_lack_of_rank():
     fit = sums.solve()
     assert fit.rank == 4
     assert rows @ fit.solution == pytest.approx(rows @ wanted, rel=1e-6)
-
-
-def test_due_examples_leave_a_hundredth_of_the_labels_own_power_to_noise():
-    """The noise is no part of the signal: noise^2 (x + 3) / (x (x - 1)) is a hundredth of it."""
-    family = parse("linear:m=1,k=2,d=3,noise=3")
-    for signal in (2.0, 9.0, 40.0):
-        rows = SimpleNamespace(family=family, examples=100, squares=600 * (signal + 9))
-        x = lifted._due(rows, Cubic(k=2, d=3))
-        assert 9 * (x + 3) / (x * (x - 1)) == pytest.approx(signal / 100)
 
 
 def test_what_is_known_of_a_family_is_not_learned_twice():

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from hardness.lower.measures import decimal, measures
+from hardness.lower.measures import measures
 from hardness.measures import (
     approximate_values,
     average_sensitivity,
     degree,
     leap,
-    leap_of_masks,
     least_degree,
     level_weights,
     noise_sensitivity,
@@ -290,12 +289,6 @@ def test_approximate_heads_of_a_parity_leak_the_least_degree_they_can(m):
         assert sq_leap(g) == m
 
 
-def test_approximate_heads_tend_to_the_profile():
-    for g in ([1, 1, -1, -1], [0, 4, -1, 3, 2]):
-        found, bottom = approximate_values([Fraction(v) for v in g], Fraction(10**6))
-        assert [float(Fraction(int(v), int(bottom))) for v in found] == pytest.approx(g, abs=1e-4)
-
-
 def test_what_a_reflection_keeps_and_what_delta_is():
     plain, noisy = (measures(parse(f"parity:d=20,m=5,noise={eta}")) for eta in ("0", "0.4"))
     assert plain.rows == noisy.rows
@@ -343,22 +336,3 @@ def test_large_families(spec):
 def test_a_constant_has_no_leap():
     assert sq_leap([2, 2, 2]) == leap([]) == 0
     assert measured([2, 2, 2]) == (0, 0)
-
-
-def test_decimals():
-    assert [decimal(v) for v in ("0", "1/3", "2/30000", "-5/2", "9" * 5000)] == [
-        "0", "0.333333", "6.66667e-5", "-2.5", "1.00000e+5000",
-    ]  # fmt: skip
-
-
-def test_leap_of_masks_does_not_depend_on_their_order():
-    rng = np.random.default_rng(3)
-    for _ in range(100):
-        masks = rng.integers(0, 64, size=int(rng.integers(1, 7)))
-        sets = [[j for j in range(6) if mask >> j & 1] for mask in masks]
-        orders = itertools.permutations([set(s) for s in sets if s])
-        steps = [
-            max((len(s - set().union(*order[:i])) for i, s in enumerate(order)), default=0)
-            for order in orders
-        ]
-        assert leap_of_masks(masks) == leap(map(tuple, sets)) == min(steps)

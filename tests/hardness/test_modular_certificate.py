@@ -12,7 +12,6 @@ from hardness.lower import BoundParameters, certify, verify
 from hardness.lower.modular import Independent
 from instances import UsageError, parse
 from instances.errors import Refuted
-from instances.independence import obstacle
 from tests.hardness.test_certificate import sealed
 
 SPECS = [
@@ -160,11 +159,6 @@ def test_what_cannot_be_certified_says_why(spec, word):
     for refuse in (certify, verify):
         with pytest.raises(UsageError, match=word):
             refuse(family)
-
-
-def test_the_bits_that_are_asked_for_are_enough_and_no_more_than_needed():
-    for bits, wanted in ((10, True), (11, False)):
-        assert bool(obstacle(parse(f"lwe:n=40,q=17,sigma=1,bits={bits}"))) is wanted
 
 
 def test_a_risk_beyond_the_density_is_refused():

@@ -9,7 +9,7 @@ import pytest
 
 from hardness.lower.modular import Independent, count
 from instances import UsageError, parse
-from instances.independence import chi_square, modulus, orthogonal, representative
+from instances.independence import modulus, orthogonal, representative
 
 KINDS = (
     *("binary", "ternary", "uniform"),
@@ -177,12 +177,6 @@ def test_orthogonality_counts_more_members_than_independence_mod_two(spec, membe
     assert count(parse(spec)).size == members > before
 
 
-def test_entries_beyond_the_reach_may_be_parallel():
-    """2 B^2 < q cannot be left out: mod 7 the vectors (1, 2) and (-3, 1) are multiples."""
-    family = parse("lwe:n=2,q=7,error=none,secret=uniform")
-    assert representative(family, (1, 2)) == representative(family, (-3, 1))
-
-
 def token_density(q, length, n):
     """The probabilities of a where its entries are numbers of L bits mod q: (q^n,)."""
     one = np.bincount(np.arange(1 << length) % q, minlength=q) / (1 << length)
@@ -281,9 +275,3 @@ def test_no_query_sees_more_than_kappa(spec):
     assert best <= kappa + 1e-12
     assert best > kappa / 4
     assert sharp > 0.2
-
-
-@pytest.mark.parametrize("spec", ["lwe:n=3,q=16,error=cbd,eta=3", "lpn:n=4,noise=0.3"])
-def test_chi_square_is_that_of_the_float_table(spec):
-    family = parse(spec)
-    assert float(chi_square(family)) == pytest.approx(family.q * (family.chances**2).sum() - 1)

@@ -1,11 +1,9 @@
 """Bounds on gradient descent: each inequality by enumeration, and certificates that are refused."""
 
-import hashlib
 import itertools
 import json
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +32,7 @@ from instances import parse
 from instances.errors import Refuted, UsageError
 from instances.symmetric import Symmetric
 from instances.threshold import rational
+from tests.hardness.test_certificate import sealed
 
 SMALL = [
     "parity:d=5,m=2",
@@ -252,13 +251,6 @@ def test_answers_so_far_off_that_no_step_rules_out_a_member():
         forged["claims"][0].update(changed)
         with pytest.raises(Refuted):
             check(sealed(forged))
-
-
-def sealed(body: dict[str, Any]) -> dict[str, Any]:
-    """The certificate with a digest of its own, as someone who cheats would write it."""
-    body = {key: value for key, value in body.items() if key != "digest"}
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
 
 
 CHECKED = ["parity:d=31,m=3,noise=0.1", "profile:g=majority,d=31,m=4", "parity:d=101,m=4"]

@@ -147,14 +147,6 @@ def test_a_large_dimension_gives_a_small_ratio():
     assert weakened > 0
 
 
-def test_the_first_inequality_is_attained():
-    # one example, all pairs: E x is the average, whatever the family
-    for _, unknown, overlaps in cases(10, "attained"):
-        assert worst_average(overlaps, unknown.size, 1) == average_bound(
-            sample_ratio(overlaps, 7, 1), 7, 1, 1
-        )
-
-
 def test_bad_requests_are_refused():
     unknown = Unknown.of(parse("parity:d=8,m=2"))
     overlaps = Overlaps.of(unknown)

@@ -96,17 +96,6 @@ def test_bound_is_attained_by_sums_over_supersets(spec):
         assert average_error(functions, features) == pytest.approx(wanted, abs=1e-10)
 
 
-@pytest.mark.parametrize("spec", SPECS)
-def test_bound_is_attained_by_eigenfunctions_for_any_number(spec):
-    family = parse(spec)
-    unknown, functions = Unknown.of(family), unknown_functions(family)
-    _, vectors = np.linalg.eigh(functions @ functions.T)
-    for features in (1, 4, unknown.size // 2):
-        best = vectors[:, ::-1].T[:features] @ functions
-        wanted = to_float(least_error(unknown, features))
-        assert average_error(functions, best) == pytest.approx(wanted, abs=1e-10)
-
-
 @pytest.mark.parametrize("spec", ["parity:d=5,m=2", "profile:g=majority,d=5,m=3,noise=0.1"])
 def test_bound_holds_for_features_of_raw_tokens_with_coefficients_for_every_entry(spec):
     family = parse(spec)
@@ -132,40 +121,6 @@ def test_bound_holds_for_features_of_raw_tokens_with_coefficients_for_every_entr
     basis = np.linalg.qr((vectors[:, ::-1].T[:3] @ entries[:, 0, 0]).T)[0]
     left = entries - (entries @ basis) @ basis.T
     assert (left**2).sum() / scale == pytest.approx(to_float(least_error(unknown, 3)), abs=1e-12)
-
-
-@pytest.mark.parametrize("n", [8, 9, 10, 11, 12])
-def test_random_features_and_kernel_ridge_do_not_beat_the_bound_over_all_parities(n):
-    family = parse(f"parity:d={n + 1},m=3")
-    unknown, z = Unknown.of(family), cube(n).astype(float)
-    labels = unknown_functions(family)
-    rng = generator(n, "kernels")
-    for count in (10, 40):
-        bound = to_float(least_error(unknown, count))
-        # Random features with the best coefficients there are.
-        weights, offsets = rng.normal(size=(n, count)), rng.normal(size=count)
-        for features in (np.maximum(z @ weights + offsets, 0), np.cos(z @ weights + offsets)):
-            assert average_error(labels, features.T) >= bound - 1e-12
-        # Kernel ridge regression on so many inputs, judged on the whole cube.
-        inputs = z[rng.choice(len(z), size=count, replace=False)]
-        rows = labels[:, (inputs < 0).astype(int) @ (1 << np.arange(n))]
-        for kernel in (lambda a: np.exp(a / n), lambda a: (1 + a) ** 3, lambda a: np.exp(a)):
-            gram = kernel(inputs @ inputs.T)
-            for ridge in (1e-8, 1e-2, 1.0):
-                solved = np.linalg.solve(
-                    gram + ridge * np.trace(gram) / count * np.eye(count), rows.T
-                )
-                predicted = kernel(z @ inputs.T) @ solved
-                risk = ((predicted.T - labels) ** 2).mean()
-                assert risk >= bound - 1e-9
-
-
-def test_a_kernel_that_was_chosen_by_the_labels_beats_the_bound():
-    # The condition matters: one feature that knows the member has error 0 on it.
-    functions = unknown_functions(parse("parity:d=8,m=3"))
-    risks = [average_error(functions[i : i + 1], functions[i : i + 1]) for i in range(5)]
-    bound = to_float(least_error(Unknown.of(parse("parity:d=8,m=3")), 1))
-    assert np.mean(risks) < 1e-12 < bound
 
 
 def test_clipped_combinations_beat_the_bound_so_it_is_not_about_them():
@@ -201,12 +156,6 @@ def test_needed_features_are_the_least_that_the_error_allows(spec, goal):
     wanted = fmpq(share.numerator, share.denominator)
     assert 1 - least_error(unknown, found) >= wanted
     assert found == 1 or 1 - least_error(unknown, found - 1) < wanted
-
-
-def test_mean_risk_of_a_successful_learner_is_allowed_by_the_count():
-    # A learner that knows a share of the members exactly needs no more than the count says.
-    unknown = Unknown.of(parse("parity:d=9,m=3"))
-    assert least_features(unknown, Fraction(0), Fraction(1, 4)) == unknown.size / 4
 
 
 def test_more_features_than_members_are_refused():

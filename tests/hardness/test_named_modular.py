@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from hardness.check import check, reading
+from hardness.check import check
 from hardness.claims.independent import NO_DEGREE
 from hardness.lower import BoundParameters
 from hardness.lower.named import (
@@ -25,7 +25,6 @@ from hardness.lower.named import (
     least_features,
 )
 from hardness.lower.named.descent import batch_eigenvalue, bessel
-from hardness.lower.record import text
 from instances import parse
 from instances.errors import Refuted, UsageError
 from instances.streams import generator
@@ -201,17 +200,6 @@ def test_mean_gradients_of_bounded_functions_obey_bessel_and_nearly_attain_it(sp
     assert best <= bound + 1e-12
     assert best > 0.5 * bound
     assert number(bessel(small.unknown, Fraction(3))) == pytest.approx(9 * bound)
-
-
-def test_a_gradient_attains_the_bound_on_lpn():
-    small = Small("lpn:n=5,noise=0.2")
-    moves, _ = small.moves
-    signs = 1 - 2 * small.t  # (N, a)
-    code = np.array([1.0, -1.0])
-    v = (signs.T[:, None, :] * code[None, :, None]).reshape(-1, len(signs)) / np.sqrt(len(signs))
-    seen = float(((moves @ v) ** 2).sum())
-    assert seen == pytest.approx(number(bessel(small.unknown, ONE)), rel=1e-12)
-    assert seen == pytest.approx(0.36 / 4)
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -430,9 +418,3 @@ def test_values_of_a_rounded_family():
     assert four.drift == fmpq(3, 4)
     window = Unknown.of(parse("window:n=8,q=16,parts=8,secret=binary"))
     assert window.drift == fmpq(7, 64)  # chi^2 = 1, V = 4 (1/8) (7/8)
-
-
-def test_the_longest_rationals_of_a_family_are_read():
-    # 1 - 3/N for the most members that a spec can have.
-    members = reading.rational("1" + "0" * 949_999)
-    assert reading.rational(text(1 - 3 / members)) == 1 - 3 / members

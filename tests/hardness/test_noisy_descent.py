@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from hardness.lower.bounds import BoundParameters
-from hardness.lower.named import NoClaim, NoisyDescent, Unknown, WorstDescent
+from hardness.lower.named import NoClaim, Unknown, WorstDescent
 from hardness.oracles import Budget, Meter, Spent
 from hardness.oracles.gradients import (
     Dithered,
     GradientOracle,
     Nearby,
     Normal,
-    cube,
     known_signs,
 )
 from hardness.report.canvas import render
@@ -26,7 +25,6 @@ from hardness.runs.descent import (
     build,
     descent_sizes,
     descent_study,
-    enough_steps,
     judge,
 )
 from hardness.upper.noisygd import descend
@@ -252,15 +250,6 @@ def test_families_of_a_few_members_have_a_figure_too(spec):
     data = descent_numbers(parse(spec))
     assert render((10, 3.8), "png", lambda figure: draw_descent(figure, data))
     assert descent_words(descent_study(parse(spec), runs=20))
-
-
-def test_what_is_enough_for_members():
-    unknown = Unknown.of(parse("parity:d=11,m=3,noise=0.1"))
-    wanted = 8 * 120 * math.log(120) * 4 / 0.64
-    assert enough_steps(unknown, Fraction(1), Fraction(2)) == math.ceil(wanted)
-    assert len(cube(5)) == 32
-    noisy = NoisyDescent(steps=1, clip=Fraction(1), std=Fraction(2))
-    assert int(noisy.claims(unknown, BoundParameters())[1].value) < wanted
 
 
 def test_a_profile_is_judged_by_what_is_added_to_what_everyone_knows():

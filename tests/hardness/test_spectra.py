@@ -153,20 +153,6 @@ def test_draws_are_unbiased_and_say_what_they_add():
     assert np.abs(np.mean([f.table for f in found], axis=0) - whole.table).max() < 0.2
 
 
-def test_draws_do_not_depend_on_how_the_table_is_cut(monkeypatch):
-    once = factor(uneven, 6, draws=3, seed=1).table
-    done = []
-    monkeypatch.setattr("hardness.upper.factor._BATCH_NUMBERS", 200)
-    again = factor(uneven, 6, draws=3, seed=1, progress=done.append).table
-    assert (once == again).all()
-    assert len(done) > 1
-    assert sum(done) == 32
-    assert not (factor(uneven, 6, draws=3, seed=2).table == once).all()
-    assert factor(uneven, 13).draws == 16
-    monkeypatch.setattr("hardness.upper.factor._WORK", 1 << 14)
-    assert factor(uneven, 13).draws == 4
-
-
 def test_a_hypothesis_distance_is_its_mean_square_error():
     """On open tokens the error splits into that of the table and what no table shows."""
     family = parse("profile:g=majority,d=5,m=3")
@@ -217,26 +203,6 @@ def test_a_solved_parity_is_learned_whole():
     assert found.attempt.draws == 16
     assert found.attempt.learned.part[3] == pytest.approx(1)
     assert found.attempt.learned.distance == pytest.approx(0)
-
-
-def brute_leap(sets):
-    worst = []
-    for order in itertools.permutations(sets):
-        seen, most = set(), 0
-        for one in order:
-            most = max(most, len(set(one) - seen))
-            seen |= set(one)
-        worst.append(most)
-    return min(worst)
-
-
-def test_leap_is_the_least_over_all_orders():
-    rng = np.random.default_rng(0)
-    for _ in range(60):
-        count = int(rng.integers(1, 6))
-        sets = [tuple(np.flatnonzero(rng.random(7) < 0.4).tolist()) for _ in range(count)]
-        assert leap(sets) == brute_leap(sets)
-    assert leap([]) == leap([()]) == 0
 
 
 @pytest.mark.parametrize("spec", SPECS)

@@ -1,12 +1,10 @@
 import json
-import tracemalloc
 
 import numpy as np
 import pytest
 
 from hardness.oracles import Budget, Meter
 from hardness.runs import run
-from hardness.upper.staged.agreement import Agreement
 from hardness.upper.staged.data import Data, error_bound, relative_error
 from hardness.upper.staged.diagnosis import HoldOut, diagnose, moment_measures
 from hardness.upper.staged.journal import Journal
@@ -144,18 +142,6 @@ def test_a_small_hold_out_is_not_called_a_wrong_layer():
     assert "too few examples are held out" in unsure.advice
 
 
-def test_measures_for_the_diagnosis_take_little_memory():
-    examples = parse("nice:m=2,k=2,d=8").instance(0).examples(0, 50_000)
-    data = Data(x=examples.x, y=examples.y)
-    found, validation = moment(data), data.cut(0, 1_000)
-    tracemalloc.start()
-    measures = moment_measures(found, data, validation)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 0.5 * data.x.nbytes
-    assert 0.1 < measures["linear"] < 0.5
-
-
 def test_failures_say_whether_more_examples_help():
     error = HoldOut(error=1e-9, upper=1e-3)
     (few,) = [
@@ -209,17 +195,6 @@ def test_the_journal_keeps_the_best_and_what_it_is_at_most():
     assert hold_out.value == journal.best.upper
     journal.failed = StageFailed("x", "degenerate")
     assert "stages" in flagged(journal.diagnose(2))
-
-
-def test_the_histogram_is_of_the_logarithms_of_all_residuals():
-    residuals = np.array([[1e-5, 1e-3], [1.0, 0.0]])
-    seen = Agreement(patterns=np.full((2, 2, 2), 0.5), residuals=residuals, scale=1.0, outside=0.0)
-    journal = Journal(Meter(Budget()))
-    journal.draw_residuals(seen, 1e-3)
-    drawn = journal.figures["residuals"]
-    edges, counts = np.array(drawn["log10_edges"]), np.array(drawn["counts"])
-    assert (edges[0], edges[-1], counts.sum(), drawn["accepted"]) == (-18, 0, 4, 1e-3)
-    assert counts[(edges[:-1] <= -5) & (edges[1:] > -5)] == 1
 
 
 def test_the_journal_refuses_what_is_not_finite_and_reports_what_fails():

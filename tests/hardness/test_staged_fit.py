@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from hardness.upper.attention import columns, gram_factor, linearize, scores
+from hardness.upper.attention import columns, linearize, scores
 from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.net import _STARTS, ball, gram_blocks, improve, net, on_hull
-from hardness.upper.staged.polish import Step, column_norms, enough, polish
+from hardness.upper.staged.net import _STARTS, ball, gram_blocks, improve, net
+from hardness.upper.staged.polish import enough, polish
 from hardness.upper.staged.projection import eliminate, jacobian, project
 from instances import AttentionLayer, UsageError
 
@@ -78,38 +78,6 @@ def test_the_jacobian_is_that_of_the_layer_and_the_adjoint_is_its_adjoint(k, gau
     assert np.sum(product * cotangent) == pytest.approx(inner, rel=1e-12)
 
 
-@pytest.mark.parametrize(("dimension", "limit"), [(1, 41), (2, 100), (3, 123), (4, 1000)])
-def test_the_net_is_a_grid_on_the_ball_that_covers_it(dimension, limit):
-    points = ball(dimension, limit)
-    assert limit / 4 < len(points) <= limit
-    assert np.max(np.linalg.norm(points, axis=1)) <= 1 + 1e-9
-    assert len(np.unique(points, axis=0)) == len(points)
-    rng = np.random.default_rng(0)
-    inside = rng.normal(size=(200, dimension))
-    inside *= rng.random((200, 1)) ** (1 / dimension) / np.linalg.norm(inside, axis=1)[:, None]
-    spacing = np.min(np.linalg.norm(points[points.any(axis=1)], axis=1))
-    gaps = np.min(np.linalg.norm(inside[:, None] - points, axis=2), axis=1)
-    assert np.quantile(gaps, 0.99) <= spacing * np.sqrt(dimension)
-
-
-def test_blocks_are_the_normal_equations_of_each_tuple():
-    layer = planted(3, 4)
-    data, found = labelled(layer, 300, 3, noise=0.1), hull(layer)
-    points = 2 * ball(2, 13)
-    blocks = gram_blocks(found.centre, found.directions, points, data)
-    theta = on_hull(found.centre, found.directions, points)
-    for fixed in ([], [3], [0, 5]):
-        errors = blocks.beside(fixed)
-        for added in (1, 8, 11):
-            chosen = [*fixed, added]
-            attended = linearize(theta[chosen], theta[chosen], columns(data.x)).attended
-            flat = attended.transpose(0, 3, 1, 2).reshape(3 * 300, -1)
-            labels = columns(data.y).transpose(0, 2, 1).reshape(3 * 300, 4)
-            best, *_ = np.linalg.lstsq(flat, labels, rcond=None)
-            assert errors[added] == pytest.approx(relative_error(flat @ best, labels), abs=1e-6)
-            np.testing.assert_allclose(blocks.solve(chosen).reshape(-1, 4), best, atol=1e-5)
-
-
 def test_the_search_over_tuples_finds_the_best_of_all():
     for seed in range(4):
         layer = planted(3, 6, seed)
@@ -158,26 +126,6 @@ def test_heads_are_found_from_a_hull_that_is_off(case, error):
     assert end.history[-1] == min(end.history)
     again = AttentionLayer(theta=end.theta, w=end.w)
     assert relative_error(again(validation.x), validation.y) < 1e-27
-
-
-def test_stage_6_does_not_depend_on_the_order_of_heads_or_tokens():
-    layer = planted(3, 8)
-    found = hull(layer, 0.05)
-    data, validation = labelled(layer, 500, 3), labelled(layer, 200, 3, 1)
-    _, one = fitted(layer, found, data, validation)
-    turned = [Data(x=part.x[:, [2, 0, 1]], y=part.y[:, [2, 0, 1]]) for part in (data, validation)]
-    _, other = fitted(layer, found, *turned, seed=1)
-    assert one.error == pytest.approx(other.error, rel=1e-4)
-    key = np.argsort(one.coefficients[:, 0]), np.argsort(other.coefficients[:, 0])
-    np.testing.assert_allclose(one.theta[key[0]], other.theta[key[1]], atol=1e-3)
-
-
-def test_one_head_is_a_net_of_one_point():
-    layer = planted(1, 6)
-    data = labelled(layer, 200, 2)
-    start, projected = fitted(layer, Hull(layer.theta[0], np.zeros((0, 6, 6))), data, data)
-    assert start.points == 1
-    assert projected.error < 1e-20
 
 
 def test_opposite_heads_whose_mean_is_zero():
@@ -250,43 +198,6 @@ def test_all_starts_are_tried_and_the_best_is_kept(monkeypatch):
         assert len(ended.errors) == 2
         assert ended.error == min(ended.errors) < 1e-12 < max(ended.errors)
         np.testing.assert_allclose(np.sort(ended.theta, axis=0), np.sort(layer.theta, axis=0))
-
-
-def test_a_step_solves_the_damped_equations_in_scaled_parameters():
-    layer = planted(2, 4)
-    x = columns(labelled(layer, 60, 2).x)
-    at = linearize(layer.theta, layer.w, x)
-    residual = np.random.default_rng(0).normal(size=at.value.shape)
-    basis = np.eye(64).reshape(64, 2, 2, 4, 4)
-    slopes = np.stack([at.product(*both).ravel() for both in basis], axis=1)
-    norms = np.repeat(column_norms(at), 16)
-    # W = L^-T V, L the Cholesky factor of the Gram matrix of what heads attend to.
-    mix = np.kron(np.linalg.inv(gram_factor(at.attended)).T, np.eye(4))
-    scaled = np.hstack([slopes[:, :32] / norms, slopes[:, 32:] @ mix])
-    for damping in (0.25, 9.0):
-        normal = scaled.T @ scaled + damping * np.eye(64)
-        s = np.linalg.solve(normal, -scaled.T @ residual.ravel())
-        step = Step.solve(at, residual, damping, lambda: True)
-        wanted = np.concatenate([s[:32] / norms, mix @ s[32:]])
-        got = np.concatenate([step.theta.ravel(), step.w.ravel()])
-        assert np.linalg.norm(got - wanted) < 0.02 * np.linalg.norm(wanted)
-        left = np.sum((slopes @ got + residual.ravel()) ** 2)
-        assert step.promised == pytest.approx(np.sum(residual**2) - left)
-
-
-def test_column_norms_are_right_on_average():
-    layer = planted(2, 6)
-    data = labelled(layer, 4000, 2)
-    at = linearize(layer.theta, layer.w, columns(data.x))
-    norms = column_norms(at)
-    basis = np.zeros((2, 6, 6))
-    for i in range(2):
-        squares = []
-        for a, b in itertools.product(range(6), repeat=2):
-            basis[:] = 0
-            basis[i, a, b] = 1
-            squares.append(np.sum(at.product(basis, 0 * basis) ** 2))
-        assert norms[i] ** 2 == pytest.approx(np.mean(squares), rel=0.1)
 
 
 def test_a_hull_of_another_shape_is_refused():

@@ -32,7 +32,6 @@ from hardness.oracles.query import enumerate_mean
 from hardness.runs import play, run
 from hardness.runs.game import listed_spread
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.versionspace import VersionSpace
 from instances import Coded, UsageError, parse
 from instances.errors import Refuted
 
@@ -215,31 +214,6 @@ def test_the_adversary_keeps_its_promise_to_listed_members(kind, seed):
     }
     assert 1 <= oracle.alive <= len(left)
     assert oracle.draw(rng) in left
-
-
-def test_no_query_tells_two_members_better_than_that_about_one_of_them():
-    """All 256 extreme queries of a table of two levels on two coordinates."""
-    family = Listing(d=3, tables="0110 0001 0011")
-    listed = Listed(family)
-    space = VersionSpace(ExactOracle(family.instance(0), TENTH, Meter(Budget())))
-    for one in range(3):
-        best = space.about([np.array([one])])[0].expected
-        for bits in range(256):
-            table = 1.0 - 2 * ((bits >> np.arange(8)) & 1).reshape(2, 4)
-            means = listed.of(Table(family=family, table=table))
-            assert (np.abs(means[one] - means) <= best[one] - best + 1e-12).all()
-        differ = (listed.codes != listed.codes[one]).mean(axis=1)
-        assert best[one] - best == pytest.approx(differ)
-
-
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=8), st.floats(0.01, 0.5))
-def test_what_every_answer_rules_out(values, tau):
-    space = VersionSpace(ExactOracle(FAMILIES[2].instance(0), TENTH, Meter(Budget())))
-    (question,) = space.about([np.array([0])])
-    object.__setattr__(question, "expected", np.array(values))
-    answers = [a + s * tau for a in values for s in (-1, 1)]
-    kept = max(sum(abs(v - a) <= tau * (1 + 1e-9) for v in values) for a in answers)
-    assert len(values) - kept <= question.sure(tau) <= len(values) - 1 or len(values) == 1
 
 
 def test_a_tolerance_that_hides_members_leaves_their_mean():

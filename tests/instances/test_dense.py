@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from hardness.runs.risk import row_reach
 from instances import UsageError, parse
 from instances.dense import _BLOCK
 from instances.families.nice import Nice
@@ -60,12 +59,6 @@ def test_labels_means_and_sizes_are_as_stated(spec):
     assert family.bytes_per_example * 40 == stored
     restored = family.restore(dict(examples.tensors), 40)
     assert (restored.x == examples.x).all()
-
-
-def test_the_reach_is_the_sum_of_the_largest_singular_values():
-    instance = parse("nice:m=3,k=2,d=6").instance(0)
-    wanted = sum(np.linalg.svd(w, compute_uv=False)[0] for w in instance.layer().w)
-    assert row_reach(instance.layer()) == pytest.approx(wanted)
 
 
 def test_every_head_is_drawn_from_the_secret():
@@ -138,32 +131,3 @@ def test_the_way_to_a_parity_is_a_straight_line():
     np.testing.assert_allclose(half.w, (start.w + end.w) / 2, atol=1e-12)
     signs = {np.sign(built(seed, parity=1.0).w.sum()) for seed in range(12)}
     assert signs == {-1.0, 1.0}
-
-
-def test_what_is_common_has_the_rank_that_was_asked_for():
-    assert np.linalg.matrix_rank(built(rank=2, coherence=1.0).theta[0]) == 2
-    assert np.linalg.matrix_rank(built(wrank=2, shared=1.0).w[0]) == 2
-    assert np.linalg.matrix_rank(built(wrank=1, shared=0.5).w[1]) == 2
-
-
-def test_norms_stay_whatever_the_dial():
-    dials = {"coherence": 0.5, "trace": 0.5, "column": 0.7, "shared": 0.5, "wrank": 2}
-    for name, value in dials.items():
-        layer = built(**{name: value})
-        np.testing.assert_allclose(np.linalg.norm(layer.theta, axis=(1, 2)), 2)
-        np.testing.assert_allclose(np.linalg.norm(layer.w, axis=(1, 2)), 8**0.5)
-
-
-@pytest.mark.parametrize(
-    ("spec", "said"),
-    [
-        ("nice:m=2,k=2,d=8,noise=1001", "noise=1001"),
-        ("nice:m=9,k=2,d=9,parity=0.5", "below d"),
-        ("nice:m=65,k=2,d=8", "m=65"),
-        ("nice:m=2,k=65,d=8", "k=65"),
-        ("nice:m=2,k=2,d=8,wrank=9", "wrank=9"),
-    ],
-)
-def test_what_is_too_large_is_refused(spec, said):
-    with pytest.raises(UsageError, match=said):
-        parse(spec)

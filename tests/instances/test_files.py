@@ -209,7 +209,7 @@ def test_a_flipped_bit_of_a_shard_is_found(tmp_path, tensors, place, bit):
 
 
 @pytest.mark.parametrize("tensors", ["safetensors", "npz"])
-@pytest.mark.parametrize("keep", [0, 1, 8, 100, 0.5, 0.999])
+@pytest.mark.parametrize("keep", [0, 8, 0.5, 0.999])
 def test_a_truncated_shard_is_refused(tmp_path, tensors, keep):
     make(tmp_path / "x", count=50, tensors=tensors)
     shard = tmp_path / "x" / f"examples-00000.{tensors}"
@@ -296,12 +296,6 @@ def test_nothing_is_unpickled(tmp_path):
     np.savez(tmp_path / "evil.npz", hardness=np.array({"a": 1}, dtype=object))
     with pytest.raises(DamagedFile, match="evil"):
         load_layer(tmp_path / "evil.npz")
-
-
-def test_a_folder_with_its_layer_loads_it(tmp_path):
-    folder = make(tmp_path / "x", count=0, spec="parity:d=9,m=3", with_layer=True)
-    layer = load_layer(tmp_path / "x" / "secret-layer.safetensors")
-    assert (layer.theta == folder.instance.layer().theta).all()
 
 
 @pytest.mark.parametrize("ending", ["safetensors", "npz"])

@@ -118,6 +118,11 @@ def test_the_negative_of_every_layer_is_as_likely():
         ("nice:m=2,k=2,d=8,noise=-1", "noise=-1"),
         ("nice:m=2,k=2,d=8,scale=0", "scale=0"),
         ("nice:k=2,d=8", "needs m"),
+        ("nice:m=2,k=2,d=8,noise=1001", "noise=1001"),
+        ("nice:m=9,k=2,d=9,parity=0.5", "below d"),
+        ("nice:m=65,k=2,d=8", "m=65"),
+        ("nice:m=2,k=65,d=8", "k=65"),
+        ("nice:m=2,k=2,d=8,wrank=9", "wrank=9"),
     ],
 )
 def test_what_is_out_of_range_is_refused_in_one_line(spec, said):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from instances import bits, parse, read_folder, tokens
+from instances import bits, parse, read_folder
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.files import write_public_folder
 from instances.reduce import to_attention
@@ -46,11 +46,6 @@ def test_forward_then_backward_returns_all_samples_in_order(spec, count):
     levels = np.array([float(v) for v in made.family.levels])
     assert np.abs(factor[opened] - levels[given.codes]).max() < 1e-15
     assert not made.y[:, :, 1:].any()
-
-
-def test_no_samples_make_no_examples():
-    given = fresh(SPECS[0], 3)
-    assert len(to_attention(given.cut(0, 0), seed=0)) == 0
 
 
 def test_the_same_seed_makes_the_same_examples_and_another_others():
@@ -127,11 +122,6 @@ def test_a_large_q_is_refused():
         to_attention(given, 0)
 
 
-def test_packed_tokens_are_what_x_says():
-    made = to_attention(fresh(SPECS[2], 20), seed=0)
-    assert (tokens.pack(made.x) == made.words).all()
-
-
 @pytest.mark.parametrize("q", [2, 17, 3329, (1 << 24) - 3, 1 << 26, (1 << 48) - 59])
 def test_inner_products_are_exact_at_any_modulus(q):
     rng = np.random.default_rng(0)
@@ -147,17 +137,3 @@ def test_labels_of_a_window_do_not_place_the_inner_product():
     given = fresh("window:n=4,q=8,parts=4", 5)
     with pytest.raises(UsageError, match="do not say where"):
         _ = given.b
-
-
-@pytest.mark.parametrize("spec", ["lwr:n=4,q=16,p=4", "lwr:n=3,q=8,p=8", "lwe:n=3,q=17,sigma=1"])
-def test_residuals_are_errors_as_they_are_distributed(spec):
-    instance = parse(spec).instance(3)
-    found = samples(instance.examples(0, 4000))
-    residuals = found.residuals(instance.hidden.secret)
-    error = found.error
-    if error is None:
-        assert not residuals.any()
-        return
-    assert set(residuals.tolist()) <= set(error.values)
-    assert abs(residuals.mean() - error.mean) < 5 * error.deviation / len(found) ** 0.5
-    assert residuals.std() == pytest.approx(error.deviation, rel=0.1)

@@ -373,11 +373,3 @@ def test_queries_read_and_nothing_else(db):
             with pytest.raises(UsageError, match=why) as caught:
                 store.query(sql, most=1000)
             assert "\n" not in str(caught.value)
-
-
-def test_runs_are_counted_in_an_index(db):
-    """So that `sweep status` of a million runs need not read them."""
-    with read(db) as store:
-        sql = "SELECT learner, outcome, count(*) FROM runs GROUP BY outcome, learner"
-        plan = store.connection.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
-    assert "COVERING INDEX runs_status" in str(plan)
