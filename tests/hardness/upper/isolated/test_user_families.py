@@ -61,7 +61,7 @@ def home(tmp_path, monkeypatch):
 @pytest.mark.parametrize("level", LEVELS[:2])
 def test_it_reads_the_family_and_nothing_else_beside_it(home, level):
     learner = parse_learner("../learners/mine.py:Reads:at=home")
-    with contained(level):
+    with contained(level), nothing_left():
         done = run(learner, read_folder(home / "x"), Budget(), 0)
     assert done.outcome is not Outcome.NOT_LOADED, done.details
     said = done.details["reported"]
@@ -75,7 +75,6 @@ def test_it_reads_the_family_and_nothing_else_beside_it(home, level):
         assert found["x"] == []
     else:
         assert found["."] == found["x"] == "PermissionError"
-    nothing_left()
 
 
 def test_a_family_beside_a_secret_is_refused(home):
