@@ -556,12 +556,6 @@ def test_a_digit_of_a_parameter_leaves_a_claim_that_is_true():
 SET = [[0, 1, 2], [0, 1, 3]]
 
 
-def raised(data, name, by=1):
-    for one in data["claims"]:
-        if one["quantity"] == name:
-            one["value"] = str(int(one["value"]) + by)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -579,7 +573,6 @@ def raised(data, name, by=1):
         lambda d: d["evidence"]["sda"].update(above=None),  # `upper` no longer follows
         lambda d: d["evidence"]["sda"].update(above=d["evidence"]["sda"]["below"]),
         lambda d: d["evidence"]["sda"].update(sets=SET),
-        lambda d: d["evidence"]["sda"]["above"].update(size="1"),
         lambda d: d["evidence"]["sda"]["above"].update(block=7, met=3),
         lambda d: d["evidence"]["sda"]["above"].update(block=-1),
         lambda d: d["evidence"]["sda"]["below"].update(inner=["0"] * 3),
@@ -587,7 +580,6 @@ def raised(data, name, by=1):
         lambda d: d["evidence"]["sda"]["below"].update(inner=["0"] * 9),
         lambda d: d["evidence"]["sda"]["below"].update(inner=["-1"] * 3),
         lambda d: d["evidence"]["sda"]["below"].update(average="-1"),
-        lambda d: d["evidence"]["sda"]["below"].update(enough="1"),
         lambda d: d["evidence"]["sda"]["below"].update(gamma="1"),
         lambda d: d["evidence"]["sda"]["below"].update(d["evidence"]["vstat"]),
         lambda d: d["evidence"]["vstat"].update(d["evidence"]["sda"]["below"]),
@@ -609,20 +601,7 @@ def raised(data, name, by=1):
         lambda d: d["evidence"]["code"]["sets"].append([4, 5, 6]),
         lambda d: d["evidence"]["code"]["sets"][0].append(0),
         lambda d: d["evidence"]["code"]["sets"].__setitem__(1, d["evidence"]["code"]["sets"][0]),
-        # Values.
-        lambda d: raised(d, "sq-dimension"),
-        lambda d: raised(d, "sq-dimension", -1),
-        lambda d: raised(d, "sda-all-subsets"),
-        lambda d: raised(d, "sda-all-subsets", -1),
-        lambda d: raised(d, "sda-pair-events"),
-        lambda d: raised(d, "csq-queries"),
-        lambda d: raised(d, "csq-queries", -1),
-        lambda d: raised(d, "stat-queries"),
-        lambda d: raised(d, "vstat-queries"),
-        lambda d: raised(d, "information-floor"),
-        lambda d: d["claims"][5]["parameters"].update(upper="3"),
-        lambda d: d["claims"][5]["parameters"].update(upper="9"),
-        lambda d: d["claims"][6]["parameters"].update(upper="9"),
+        # Parameters.
         lambda d: d["claims"][6]["parameters"].update(gamma="1/2"),
         lambda d: d["claims"][6]["parameters"].update(gamma="0"),
         lambda d: d["claims"][6]["parameters"].update(subsets="pair events"),

@@ -89,8 +89,8 @@ LEAVES = [
     ends("ThreadBomb", Outcome.TOO_MANY_PROCESSES),
 ]
 RAISES = [
-    answers("Raises", Outcome.RAISED, stage="learn", type="ValueError", message="no way", line=27),
-    answers("RaisesInSupports", Outcome.RAISED, type="LookupError", message="not today", line=32),
+    answers("Raises", Outcome.RAISED, stage="learn", type="ValueError", message="no way", line=17),
+    answers("RaisesInSupports", Outcome.RAISED, type="LookupError", message="not today", line=22),
     answers("Refuses", Outcome.UNSUPPORTED, reason="it learns nothing of the kind"),
     answers("RaisesBase", Outcome.RAISED, type="OwnBase", message="below"),
     answers("RaisesInterrupt", Outcome.RAISED, type="KeyboardInterrupt"),

@@ -26,21 +26,13 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Base:
-    """A learner of the full protocol; where.json beside it says what it is after."""
+    """where.json beside it says what it is after."""
 
-    revision = 1
     access = "either"
-    about = "attacks"
-
-    def __init_subclass__(cls):
-        cls.name = cls.__name__
 
     def __init__(self):
         said = Path(__file__).with_name("where.json")
         self.where = json.loads(said.read_text()) if said.exists() else None
-
-    def supports(self, family):
-        return None
 
     def learn(self, oracle, rng):
         oracle.draw(10)

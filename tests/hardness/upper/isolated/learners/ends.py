@@ -14,17 +14,7 @@ from hardness.upper.learner import Hypothesis
 
 
 class Base:
-    """A learner of the full protocol."""
-
-    revision = 1
     access = "either"
-    about = "misbehaves"
-
-    def __init_subclass__(cls):
-        cls.name = cls.__name__
-
-    def supports(self, family):
-        return None
 
     def learn(self, oracle, rng):
         oracle.draw(10)
