@@ -63,6 +63,7 @@ dist: $(VENV)/.test
 	rm -rf dist build/dist && $(BIN)/python -m build --outdir dist . > /dev/null
 	$(PYTHON) -m venv build/dist
 	build/dist/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt dist/*.whl
+	cd build/dist && ls lib/python*/site-packages/hardness/py.typed lib/python*/site-packages/instances/py.typed
 	cd build/dist && bin/hardness certify parity:d=1000,m=21 --out c.json && bin/hardness check c.json
 	cd build/dist && bin/hardness compare parity:m=2 --over d=6..8 --seeds 1 --out both --quiet
 	@ls dist

@@ -14,8 +14,8 @@ INTERRUPTED = "interrupted: nothing was left half-written"
 try:  # Ctrl-C while modules are imported is an interrupt as any other
     import click
 
-    from hardness.commands.options import printable
     from hardness.commands.root import cli
+    from instances.text import printable
 except KeyboardInterrupt:
     print(f"hardness: {INTERRUPTED}", file=sys.stderr)
     sys.exit(130)

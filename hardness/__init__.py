@@ -1,6 +1,14 @@
-"""Lower bounds and hardness for learning attention layers: certify, verify, learn, compare."""
+"""Lower bounds and hardness for learning attention layers: certify, check, learn, compare.
+
+The functions take what the commands of the same names take, and give back records that print.
+
+>>> import hardness
+>>> hardness.certify("parity:d=8,m=3").value("sq-dimension")
+'35'
+"""
 
 from importlib.util import find_spec as _find
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 YEAR = 2026  # of this version
@@ -11,3 +19,65 @@ if _found is None or _found.submodule_search_locations is None:
         f"{_found.origin if _found else 'no file'} is imported as `instances`, which is a package "
         "of hardness-toolkit: rename your file, or start Python in another folder"
     )
+
+from instances.lazy import lazily  # noqa: E402
+
+if TYPE_CHECKING:
+    from hardness.check.reading import Checked
+    from hardness.front import (
+        attack,
+        certify,
+        check,
+        compare,
+        estimate,
+        family,
+        learn,
+        learner,
+        play,
+        stress,
+        sweep,
+        verify,
+    )
+    from hardness.lower.cost.record import Estimate, Estimates
+    from hardness.lower.record import Certificate, Claim
+    from hardness.lower.verify import Verification
+    from hardness.runs.attack import AttackResult
+    from hardness.runs.comparison import Comparison
+    from hardness.runs.game import Game
+    from hardness.runs.run import Run
+    from hardness.runs.stress import Stress
+    from hardness.sweep.drive import Ended
+    from instances.errors import Refuted, ToolkitError
+    from instances.result import Result
+
+__all__ = [
+    "AttackResult",
+    "Certificate",
+    "Checked",
+    "Claim",
+    "Comparison",
+    "Ended",
+    "Estimate",
+    "Estimates",
+    "Game",
+    "Refuted",
+    "Result",
+    "Run",
+    "Stress",
+    "ToolkitError",
+    "Verification",
+    "attack",
+    "certify",
+    "check",
+    "compare",
+    "estimate",
+    "family",
+    "learn",
+    "learner",
+    "play",
+    "stress",
+    "sweep",
+    "verify",
+]
+
+lazily(__name__)

@@ -48,7 +48,7 @@ class _Lazy(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name not in self.__all__:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        value = self.__dict__[name] = _names(self.__name__)[name]
+        value = self.__dict__[name] = getattr(import_module(_names(self.__name__)[name]), name)
         return value
 
     def __dir__(self) -> list[str]:
@@ -61,8 +61,8 @@ class _Lazy(ModuleType):
 
 
 @cache
-def _names(package: str) -> Imported:
-    """Read in a package's file where its names come from."""
+def _names(package: str) -> dict[str, str]:
+    """Read in a package's file from which module each of its names comes."""
     import ast  # a tenth of what `--help` takes, which needs no names
 
     tree = ast.parse(Path(sys.modules[package].__file__ or "").read_text())
@@ -71,13 +71,12 @@ def _names(package: str) -> Imported:
         for node in tree.body
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     ]
-    places = {
-        name.name: f"{line.module.removeprefix(package + '.')}.{name.name}"
+    return {
+        name.name: line.module
         for line in block.body
         if isinstance(line, ast.ImportFrom) and line.module
         for name in line.names
     }
-    return Imported(package, places)
 
 
 def lazily(package: str) -> None:

@@ -39,7 +39,10 @@ print("IMPORTED", *sys.modules)
     imported = set(run(code).rpartition("IMPORTED")[2].split())
     assert "click" in imported
     assert not HEAVY & imported
-    assert {name for name in imported if name.startswith("instances.")} == {"instances.lazy"}
+    assert {name for name in imported if name.startswith("instances.")} == {
+        "instances.lazy",
+        "instances.text",
+    }
 
 
 def test_one_blas_thread_unless_the_user_says_otherwise():

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from flint import fmpq, fmpz
 
 from instances.errors import Refuted
+from instances.result import Result, TableRow
 from instances.strict import shown
 from instances.threshold import python_fraction
 
@@ -15,13 +16,26 @@ _RATIONAL = re.compile(r"(0|-?[1-9]\d*)(/[1-9]\d*)?", re.ASCII)
 _MAX_DIGITS = 4_000_000  # p and q can be as long as q^n of 65536 residues of 48 bits
 
 
-@dataclass(frozen=True, kw_only=True)
-class Checked:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Checked(Result):
     """What a file was found to prove, in the checker's own words."""
 
     spec: str
     statements: tuple[str, ...]
     assumed: str = ""  # what is taken from the file as it stands; nothing of most certificates
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what was found as `hardness check --json` does."""
+        return {
+            "accepted": True,
+            "spec": self.spec,
+            "assumed": self.assumed or None,
+            "statements": list(self.statements),
+        }
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        given = f", given {self.assumed}" if self.assumed else ""
+        return f"accepted{given}: {self.spec}", [{"proven": one} for one in self.statements]
 
 
 def refuse(reason: str, what: str = "certificate") -> NoReturn:

@@ -103,11 +103,8 @@ def certify(
     said about kernels, gradient descent (one of --noise-std, --within, --grid, --batch) or
     polynomials of low degree, for --risk and --success where they are learners.
     """
-    from hardness.lower import BoundParameters, certify
-    from hardness.lower.certificate import formulas
-    from hardness.lower.draws import require_uniform
-    from hardness.lower.finite import certify_finite, of_family, read_source
-    from hardness.lower.record import NoClaim
+    from hardness.front import certifiable, certified, chosen_finite
+    from hardness.lower import BoundParameters
     from hardness.report.certificate import certificate_words
 
     refuse_existing_output(output)
@@ -115,22 +112,10 @@ def certify(
     if about.name:
         return certify_about(output, source, about, how, terms)
     refuse_unasked(about)
-    finite = read_source(source, how["members"])
-    family: Any = None if finite else target(source)[0]
-    if family and not formulas(family):
-        require_uniform(family)
-        finite = of_family(family, how["members"])
-    chosen = chosen_finite(source, finite, how, output.seed)
-    if finite is None:
-        certificate = certify(family, terms)
-    else:
-        with progress(chosen.points(finite), "evaluating members", output) as bar:
-            certificate = certify_finite(finite, terms, chosen, bar)
-        if certificate.vacuous:
-            raise NoClaim(
-                f"no claim: {source[:80]} given: no two members are known to have a correlation of "
-                "at most 1/2, and no bound on queries or examples says anything for these options"
-            )
+    family, finite = certifiable(source, how["members"])
+    chosen = chosen_finite(source, finite, how, _given("vstat", "gamma", *how), output.seed)
+    with progress(chosen.points(finite) if finite else 0, "evaluating members", output) as bar:
+        certificate = certified(source, family, finite, terms, chosen, bar)
     emit(output, certificate.to_dict(), certificate_words(certificate))
 
 
@@ -142,10 +127,9 @@ def certify_about(
     from hardness.lower.named import ListedMembers, NoClaim, certify_named, certify_unknown
     from hardness.report.named import named_words
 
-    context = click.get_current_context()
-    for name in ("tau", "vstat", "gamma", "centred", "method", "samples", "confidence"):
-        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
-            raise click.UsageError(f"--{name} does not apply to --about {about.name}")
+    wrong = ("tau", "vstat", "gamma", "centred", "method", "samples", "confidence")
+    for name in sorted(_given(*wrong), key=wrong.index):
+        raise click.UsageError(f"--{name} does not apply to --about {about.name}")
     finite = read_source(source, how["members"])
     if isinstance(finite, Union):
         raise NoClaim(
@@ -165,23 +149,11 @@ def certify_about(
     emit(output, made.to_dict(), named_words(made))
 
 
-def chosen_finite(source: str, finite: Any, how: dict[str, Any], seed: int) -> Any:
-    """Refuse options that do not apply to a source, and collect the others."""
-    from hardness.lower.finite import How, options
-
+def _given(*names: str) -> set[str]:
+    """Name the options that were given."""
     context = click.get_current_context()
-    given = {
-        name
-        for name in ("vstat", "gamma", *how)
-        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-    }
-    del how["members"]
-    chosen = How(**how, seed=seed)
-    wrong = sorted(given - {"tau", "risk", "success"} - options(finite, chosen))
-    if wrong:
-        what = "a spec or an instance" if finite is None else chosen.what(finite)
-        raise click.UsageError(f"--{wrong[0]} does not apply to {source[:80]}: it is {what}")
-    return chosen
+    default = click.core.ParameterSource.DEFAULT
+    return {name for name in names if context.get_parameter_source(name) is not default}
 
 
 @click.command(short_help="Check a certificate or a transcript again.")
@@ -203,14 +175,7 @@ def check(output: SimpleNamespace, file: Path) -> None:
         raise Refuted(f"{file}: {error}") from error
     except DamagedFile as error:
         raise DamagedFile(f"{file}: {error}") from error
-    data = {
-        "file": str(file),
-        "accepted": True,
-        "spec": found.spec,
-        "assumed": found.assumed or None,
-        "statements": list(found.statements),
-    }
-    emit(output, data, checked_words(found))
+    emit(output, {"file": str(file), **found.to_dict()}, checked_words(found))
 
 
 @click.command(short_help="Cite a certificate: sentence and BibTeX.")
@@ -281,10 +246,9 @@ def verify(
 @shared("force", out=FILE)
 def estimate(output: SimpleNamespace, spec: str, samples: int | None) -> None:
     """Estimate what the known attacks cost on a SPEC or a folder, and which is the least."""
-    from hardness.lower import estimate
+    from hardness.front import estimate
     from hardness.report.cost import estimate_words
-    from instances.catalog import published_samples
 
     refuse_existing_output(output)
-    found = estimate(target(spec)[0], samples or published_samples(spec))
+    found = estimate(spec, samples=samples)
     emit(output, found.to_dict(), estimate_words(found))

@@ -43,5 +43,5 @@ def measures(output: SimpleNamespace, spec: str, sensitivity: Any) -> None:
             "the folder has no secret part, and members of the family have measures of their own: "
             "run it where secret.json is"
         )
-    found = measured(family, sensitivity, instance and instance.hidden.secret)
+    found = measured(family, sensitivity, instance.hidden.secret if instance else None)
     emit(output, found.to_dict(), measures_words(found))

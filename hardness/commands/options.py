@@ -15,6 +15,9 @@ from typing import Any
 
 import click
 
+from hardness.front import target as target
+from instances.text import printable
+
 
 class Whole(click.IntRange):
     """An integer, plain or as 2e4 or 1.5e6."""
@@ -192,15 +195,6 @@ def say(text: str) -> None:
 
     fitted = folded(printable(text), screen())
     click.echo(coloured(fitted) if wanted() else fitted)
-
-
-def printable(text: str) -> str:
-    """Keep what a learner or a file says from steering the terminal: ? for control characters.
-
-    >>> printable("red: \\x1b[31m" + chr(10) + "é")
-    'red: ?[31m\\né'
-    """
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 def refuse_existing_output(output: SimpleNamespace) -> None:
@@ -397,18 +391,3 @@ def _budget_options(seconds: float | None) -> Callable[[Callable[..., Any]], Cal
 
 budget_options = _budget_options(60.0)  # as one argument `budget`
 override_options = _budget_options(None)  # None where a limit is not given
-
-
-def target(text: str) -> Any:
-    """Resolve SPEC|DIR to (family, folder or None)."""
-    from instances.files import read_folder
-    from instances.spec import parse
-
-    try:
-        exists = bool(text.strip()) and Path(text).exists()
-    except (OSError, ValueError):  # too long, or a character that no path may have
-        exists = False
-    if not exists:
-        return parse(text), None
-    folder = read_folder(Path(text))
-    return folder.family, folder

@@ -82,8 +82,9 @@ def stress(
     Instances are fresh: their seeds come from the operating system, or from --seed. A --budget-...
     option stands in place of that of every rung.
     """
+    from hardness.front import one_ladder
     from hardness.report.stress import stress_words
-    from hardness.runs.stress import Interrupted, stress, to_dict, write_stress
+    from hardness.runs.stress import Interrupted, stress, write_stress
     from hardness.sweep.resumable import goes_on, resumable
     from hardness.upper import parse_learner
     from hardness.upper.isolated import SubprocessLearner
@@ -96,8 +97,7 @@ def stress(
         return _list(output, name)
     if not names:
         raise click.UsageError("stress needs --learner NAME, or --list")
-    if bool(name) == bool(specs):
-        raise click.UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
+    one_ladder(name, specs)
     output.force |= goes_on(output.out, resume)
     refuse_existing_output(output)
     chosen = ladder(name) if name else ladder_of(specs)
@@ -129,13 +129,13 @@ def stress(
                 write_stress(output.out, found, force=output.force)
                 kept = f"; {cut} and are kept in {output.out}{kept}"
             elif found.runs:
-                emit(output, to_dict(found), stress_words(found))
+                emit(output, found.to_dict(), stress_words(found))
             if isinstance(why, ToolkitError):
                 raise type(why)(f"{why}{kept}") from cut
             raise click.Abort(f"interrupted{kept}" if kept else "") from cut
         if output.out:
             write_stress(output.out, found, force=output.force)
-    emit(output, to_dict(found), stress_words(found), write=False)
+    emit(output, found.to_dict(), stress_words(found), write=False)
 
 
 def _list(output: SimpleNamespace, name: str | None) -> None:

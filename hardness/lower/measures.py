@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from flint import fmpq
@@ -36,11 +36,16 @@ from hardness.measures import (
 )
 from instances.capabilities import FACTOR
 from instances.errors import ToolkitError
+from instances.export import frame
 from instances.factor import FactorTables
 from instances.family import Family, Secret, require
 from instances.krawtchouk import coefficients
+from instances.result import Result, TableRow
 from instances.symmetric import Symmetric
 from instances.threshold import Rational, rational
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Known = Literal["exact", "float64", "not defined"]
 _MOST_SUM = 1 << 31  # its square is an int64, and by Parseval so is the sum of all squares
@@ -78,8 +83,8 @@ class Measure:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measures:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Measures(Result):
     """The measures of a family, and its weight by degree: shares of the variance, k = 0 .. m.
 
     member: the one that they are of; None where all have the same.
@@ -94,6 +99,16 @@ class Measures:
     def value(self, name: str) -> str | None:
         """Return a measure's value; raises KeyError."""
         return {row.name: row.value for row in self.rows}[name]
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        return f"Measures of {self.spec}", [
+            {"measure": m.name, "value": m.decimal, "known": m.kind, "source": m.source}
+            for m in self.rows
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame, one row a measure; values are exact, so texts."""
+        return frame([m.to_dict() for m in self.rows])
 
     def to_dict(self) -> dict[str, Any]:
         """Write all rows, and the degrees that have weight."""

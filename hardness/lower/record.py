@@ -3,16 +3,24 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from decimal import Decimal
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from flint import fmpq
 
 from hardness.claims import FORMAT, Quantity, vacuous
 from instances.errors import ToolkitError
-from instances.parameters import whole
+from instances.parameters import shortened, whole
+from instances.result import Result, TableRow
 from instances.threshold import Rational
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 Kind = Literal["exact", "interval", "statistical"]
+_LONG = 20  # characters of a value that is shown in full
 
 
 class NoClaim(ToolkitError):
@@ -37,9 +45,21 @@ class Claim:
         return vacuous(self.quantity, self.value)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Certificate:
-    """Claims about a family, their scope, and the evidence that they follow from."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Certificate(Result):
+    """Claims about a family, their scope, and the evidence that they follow from.
+
+    >>> from hardness.lower import certify
+    >>> from instances import parse
+    >>> certify(parse("parity:d=8,m=3"))
+    Certificate of parity:d=8,m=3,noise=0,rho=3
+    quantity              value  known           source
+    pairwise-correlation  0      exact           CL24
+    sq-dimension          35     exact           BFJKMR94
+    stat-queries          1      exact, vacuous  BFJKMR94
+    vstat-queries         1      exact, vacuous  FGRVX17
+    information-floor     5      exact           information
+    """
 
     spec: str
     claims: tuple[Claim, ...]
@@ -65,6 +85,47 @@ class Certificate:
             for claim in self.claims
         )
 
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Certificate":
+        """Read a certificate from a file that `save` wrote; raises DamagedFile.
+
+        It is read strictly, and its digest must fit: whether its claims follow, `check` says.
+        """
+        from instances.disk import damage, require_format
+        from instances.strict import CERTIFICATE, read_json
+
+        data = read_json(Path(path), CERTIFICATE)
+        require_format(data, FORMAT, Path(path))
+        with damage(Path(path)):
+            claims = (Claim(**c | {"assumptions": tuple(c["assumptions"])}) for c in data["claims"])
+            found = cls(
+                spec=data["spec"],
+                claims=tuple(claims),
+                scope=data["scope"],
+                evidence=data["evidence"],
+            )
+            if found.to_dict() != data:
+                raise ValueError("its content does not match its digest")
+        return found
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        return f"Certificate of {self.spec}", [
+            {
+                "quantity": c.quantity,
+                "value": _bracket(c),
+                "known": f"{c.kind}, vacuous" if c.vacuous else c.kind,
+                "source": c.source,
+            }
+            for c in self.claims
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame, one row a claim; values are exact, so texts."""
+        from instances.export import frame
+
+        rows = ({"spec": self.spec, **vars(c), "vacuous": c.vacuous} for c in self.claims)
+        return frame([{k: v for k, v in row.items() if k != "assumptions"} for row in rows])
+
     def to_dict(self) -> dict[str, Any]:
         """Write the file that `hardness check` accepts; its digest guards against damage."""
         body: dict[str, Any] = {
@@ -87,6 +148,18 @@ class Certificate:
         }
         text = json.dumps(body, sort_keys=True, separators=(",", ":"))
         return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _bracket(found: Claim) -> str:
+    upper = found.parameters.get("upper", found.value)
+    return "..".join(map(_brief, dict.fromkeys((found.value, upper))))
+
+
+def _brief(value: str) -> str:
+    top, slash, bottom = value.partition("/")
+    if not slash or len(value) <= _LONG:
+        return shortened(value, _LONG)
+    return f"about {Decimal(top) / Decimal(bottom):.6g}"
 
 
 def claim(

@@ -27,6 +27,7 @@ from instances.coded import Coded, as_coded
 from instances.errors import Refuted
 from instances.family import Family, Secret
 from instances.files import Folder
+from instances.result import Result, TableRow
 from instances.streams import BitStream, key
 
 _SHOWN = 5
@@ -63,8 +64,8 @@ class Pair:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Verification:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Verification(Result):
     """What sampling says about a family's certificate."""
 
     spec: str
@@ -83,6 +84,25 @@ class Verification:
         """Whether everything agrees."""
         stored = self.stored is None or self.stored.agrees
         return not self.disagreements and self.layer.agrees and stored
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        said = "agrees" if self.agrees else "DOES NOT AGREE"
+        gram = f"sampled, {self.confidence:.0%}, {self.gram.inequality}"
+        layer = f"on {self.layer.tokens} tokens of {self.layer.members} members"
+        return f"{self.spec}: {said}", [
+            {
+                "compared": f"{self.pairs} correlations",
+                "largest deviation": self.worst,
+                "allowed": self.gram.radius,
+                "known": gram,
+            },
+            {
+                "compared": "layer with formula",
+                "largest deviation": self.layer.error,
+                "allowed": self.layer.tolerance,
+                "known": layer,
+            },
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Write the verification as JSON."""

@@ -6,6 +6,7 @@ from instances.lazy import lazily
 
 if TYPE_CHECKING:
     from hardness.runs.attack import AttackResult, attack, attacks_on
+    from hardness.runs.columns import table
     from hardness.runs.comparison import (
         Comparison,
         Cut,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from hardness.runs.run import Run, learn_once, require_support, run
     from hardness.runs.spectrum import Attempt, Spectra, spectra
     from hardness.runs.stress import Climb, Stress, read_stress, stress, write_stress
-    from hardness.runs.table import table
 
 __all__ = [
     "AttackResult",

@@ -3,22 +3,27 @@
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.oracles import Budget
+from hardness.runs.columns import runs_frame
 from hardness.runs.planned import Do, Planned, here
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder
+from instances.result import Result, TableRow
 from instances.spec import require_stored
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True, kw_only=True)
-class AttackResult:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AttackResult(Result):
     """The runs of one attack, on fresh instances of a family or on the instance of a folder."""
 
     spec: str
@@ -59,6 +64,21 @@ class AttackResult:
     def peak_bytes(self) -> int:
         """The largest memory of a process that ran it."""
         return max(r.usage.peak_bytes for r in self.runs)
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        low, high = self.interval
+        row = {
+            "attack": self.learner,
+            "found": f"{self.recovered}/{self.judged}",
+            "examples": self.examples,
+            "seconds": self.seconds,
+            "known": f"rate in [{low:.2f}, {high:.2f}], {CONFIDENCE:.0%}",
+        }
+        return self.spec, [row]
+
+    def to_frame(self) -> "DataFrame":
+        """Make the tidy pandas DataFrame of its runs: one row a run."""
+        return runs_frame(self.runs)
 
     def to_dict(self) -> dict[str, Any]:
         """Write the attack as JSON."""

@@ -4,13 +4,19 @@ import contextlib
 import json
 import math
 import re
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hardness.runs.run import Run
+from hardness.runs.ranges import Value, whole
 from instances.errors import UsageError
-from instances.parameters import split_list
+from instances.parameters import fraction, plain, split_list
 from instances.strict import RESULTS, loads
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from hardness.runs.run import Run
 
 Record = dict[str, Any]  # a row of a table by its columns
 
@@ -44,7 +50,7 @@ _NAME = re.compile(r"[A-Za-z][\w-]*")
 compact = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
 
 
-def record_of(run: Run) -> Record:
+def record_of(run: "Run") -> Record:
     """Lay out the JSON of a run in columns: plain values, and JSON as text where one has parts."""
     data = run.to_dict()
     family, parameters = named(run.spec)
@@ -72,6 +78,71 @@ def record_of(run: Run) -> Record:
     return {name: found[name] for name in COLUMNS}
 
 
+def table(runs: Iterable["Run"]) -> "DataFrame":
+    """Make the tidy table of runs: a row a run, in their order, with the run itself as `run`.
+
+    Its columns are those of a store's table `runs`, but for JSON, and `solved`: passed in time.
+    Parameters of specs are columns `param_d`, ..., exact: an int or a Fraction where the spec
+    writes a number, else its text; what a run does not have is missing. Leave `run` out before
+    `to_parquet`, and write Fractions as floats.
+
+    >>> from hardness.runs import compare
+    >>> found = table(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2).runs)
+    >>> found.groupby("param_d")["solved"].mean().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    from instances.export import columns
+
+    rows = list(runs)
+    records = [record_of(row) for row in rows]
+    specs = {row.spec: parameters_of(row.spec) for row in rows}
+    names = dict.fromkeys(name for one in specs.values() for name in one)
+    values: dict[str, list[Any]] = {
+        **{name: [one[name] for one in records] for name in COLUMNS if name not in JSON},
+        "family": [row.spec.partition(":")[0] for row in rows],
+        **{f"param_{name}": [specs[row.spec].get(name) for row in rows] for name in names},
+        "solved": [row.solved for row in rows],
+        "oracle": [row.details.get("oracle") for row in rows],
+        "tau": [row.details.get("tau") for row in rows],
+        "run": rows,
+    }
+    return columns(values)
+
+
+def runs_frame(runs: Iterable["Run"]) -> "DataFrame":
+    """Make the tidy table without its column of runs: plain values alone, as files hold them."""
+    return table(runs).drop(columns="run")
+
+
+@lru_cache(4096)
+def parameters_of(spec: str) -> dict[str, Value | str]:
+    """Read the parameters of a spec as data, whether or not its family is known here.
+
+    Numbers are those that are written as canonical specs write them: equal ones are equal texts.
+    A spec of another grammar, as one from a file, is its own parameter `spec`.
+
+    >>> parameters_of("parity:d=8,noise=1/3,g=[1,2]"), parameters_of("mine.py:Family")
+    ({'d': 8, 'noise': Fraction(1, 3), 'g': '[1,2]'}, {'spec': 'mine.py:Family'})
+    """
+    rest = spec.partition(":")[2]
+    try:
+        pairs = [part.partition("=") for part in split_list(rest)]
+    except UsageError:
+        pairs = []
+    texts = {key: value for key, _, value in pairs if key and value}
+    if ",".join(f"{key}={value}" for key, value in texts.items()) != rest:
+        return {"spec": spec}
+    return {key: _number(value) for key, value in texts.items()}
+
+
+def _number(text: str) -> Value | str:
+    try:
+        number = whole(fraction(text, ""))
+    except (UsageError, ZeroDivisionError):
+        return text  # a word, as secret=binary
+    return number if plain(number) == text else text
+
+
 def exact(record: Record) -> Record:
     """Give the integers and bools of a run back their types."""
     found = dict(record)
@@ -83,12 +154,12 @@ def exact(record: Record) -> Record:
     return found
 
 
-def run_of(record: Record) -> Run:
-    """Read a run from its columns; raises LookupError, TypeError or ValueError for other rows."""
+def data_of(record: Record) -> dict[str, Any]:
+    """Give the JSON of a run from its columns; raises LookupError or ValueError for other rows."""
     revisions = {name: record[f"{name}_revision"] for name in _REVISED}
     budget = {name: record[f"budget_{name}"] for name in BUDGET}
     interval = record["risk_low"], record["risk_high"]
-    data = record | {
+    return record | {
         "budget": {name: value for name, value in budget.items() if value is not None},
         "risk_interval": None if record["risk"] is None else interval,
         "usage": {name: record[name] for name in ("examples", "queries", "seconds", "peak_bytes")},
@@ -96,7 +167,6 @@ def run_of(record: Record) -> Run:
         "versions": _versions(record["versions"]),
         "revisions": {name: value for name, value in revisions.items() if value is not None},
     }
-    return Run.from_json(data, key=record["key"], attempts=int(record["attempts"]))
 
 
 _versions = lru_cache(64)(lambda text: loads(text, RESULTS))

@@ -4,12 +4,16 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from hardness.claims import vacuous
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
+from hardness.runs.cells import bounds, cells
+from hardness.runs.certified import query_bound
+from hardness.runs.columns import runs_frame
 from hardness.runs.difference import difference
 from hardness.runs.fits import scaling
 from hardness.runs.paired import contradiction, paired
@@ -21,17 +25,22 @@ from hardness.upper import learner_spec, parse_learner
 from instances.disk import damage, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.parameters import fraction, key_values, plain
+from instances.result import Result, TableRow
 from instances.spec import kind_of, spec_of
 from instances.spec import parse_stored as parse
 from instances.strict import read_json
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 FORMAT = "hardness-results/2"
 _MAX_RUNS = 100_000
+_ASKER = {"stat-queries": "SQ learners", "csq-queries": "CSQ learners"}
 _ROUNDING = 1e-6  # what another machine's floating point may differ by
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Comparison(Result):
     """Runs and certificates over the values of one parameter."""
 
     spec: str  # as asked
@@ -62,6 +71,50 @@ class Comparison:
     def learner_names(self) -> list[str]:
         """Canonical names of the learners, in the order asked."""
         return list(self.canonical) or [learner_spec(parse_learner(one)) for one in self.learners]
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        ends = [plain(value) for value in (*self.values[:1], *self.values[1:][-1:])]
+        runs = f"{len(self.learners)} learners, {len(self.runs)} runs"
+        title = f"{self.spec} over {self.parameter}={'..'.join(ends)}: {runs}"
+        asked = query_bound(self.certificates)
+        least, floor = bounds(self, asked), bounds(self, "information-floor")
+        names = dict(zip(self.learner_names, self.learners, strict=True))
+        every, rows = cells(self), list[TableRow]()
+        for i, value in enumerate(self.values):
+            size = f"{self.parameter}={plain(value)}"
+            for cell in (c for c in every if c.value == value):
+                rows.append(
+                    {
+                        "learner": names[cell.learner],
+                        "size": size,
+                        "queries": cell.queries or None,
+                        "examples": cell.examples,
+                        "seconds": cell.seconds,
+                        "risk": cell.risk,
+                        "solved": f"{cell.solved}/{cell.runs}",
+                        "known": "measured",
+                    }
+                )
+            if floor:
+                queries = least[i] if least else None
+                none = queries is not None and vacuous(asked, queries)
+                rows.append(
+                    {
+                        "learner": f"{_ASKER.get(asked, 'all')} at least",
+                        "size": size,
+                        "queries": queries,
+                        "examples": floor[i],
+                        "seconds": None,
+                        "risk": None,
+                        "solved": None,
+                        "known": "vacuous" if none else "exact",
+                    }
+                )
+        return title, rows
+
+    def to_frame(self) -> "DataFrame":
+        """Make the tidy pandas DataFrame of its runs: one row a run."""
+        return runs_frame(self.runs)
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON, with fitted growth and learners compared in pairs."""

@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,9 +36,14 @@ from hardness.upper.learner import Predict
 from instances.capabilities import CODED
 from instances.coded import Coded, as_coded
 from instances.errors import ToolkitError, UsageError
+from instances.export import frame
 from instances.family import Family, Instance
+from instances.result import Result, TableRow
 from instances.streams import generator
 from instances.uniform import Uniform, no_coins
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _BATCH_NUMBERS = 1 << 21
 _MAX_TRIALS = 100_000
@@ -87,8 +92,8 @@ class Play:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Distinction:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Distinction(Result):
     """All trials of a learner, half of them in each world."""
 
     spec: str
@@ -153,6 +158,20 @@ class Distinction:
         if any(value is None for value, _ in pairs):
             return None
         return sum(v * n for v, n in pairs) / sum(n for _, n in pairs)
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        low, high = self.interval
+        known = f"in [{low:.3f}, {high:.3f}] at {self.confidence:.0%}"
+        accepted = [
+            {"measure": f"accepted, {w}", "value": self.rate(w), "known": f"of {len(self.of(w))}"}
+            for w in WORLDS
+        ]
+        advantage = {"measure": "advantage", "value": self.advantage, "known": known}
+        return f"{self.learner} on {self.spec}, seed {self.seed}", [advantage, *accepted]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame, one row a trial."""
+        return frame([play.to_dict() for play in self.plays])
 
     def to_dict(self) -> dict[str, Any]:
         """Write it as JSON; the field names are a contract."""

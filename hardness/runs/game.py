@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -31,15 +31,19 @@ from instances.capabilities import CODED, SCHEME
 from instances.coded import Coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
+from instances.result import Result, TableRow
 from instances.streams import generator
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Strategy = Literal["adversary", "stabbing"]
 _BITS = 63  # of a seed that is drawn
 _CHUNK = 1 << 16  # points at which members are multiplied at once
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Game:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Game(Result):
     """A finished game: the run, every query and answer, and the certified bound it stands beside.
 
     bound: queries that any learner must be allowed to recover the member in every game, at the
@@ -52,6 +56,16 @@ class Game:
     transcript: Transcript
     bound: int | None
     drawn: bool
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        title, rows = self.run._summary()
+        known = "certified, for families of two values" if self.bound is not None else "none here"
+        bound = {"measure": "queries needed", "value": self.bound, "known": known}
+        return f"against the {self.transcript.mode}: {title}", [*rows, bound]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame of one row: the run."""
+        return self.run.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
         """Write the run, and the game in a few numbers."""

@@ -4,7 +4,7 @@ import math
 import sys
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -21,6 +21,7 @@ from hardness.oracles import (
     Usage,
 )
 from hardness.oracles.budget import restart_peak
+from hardness.runs.columns import runs_frame
 from hardness.runs.machine import machine, versions
 from hardness.runs.risk import Risk, measure
 from hardness.upper import (
@@ -36,7 +37,11 @@ from instances.errors import ToolkitError, UsageError
 from instances.family import Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
+from instances.result import Result, TableRow
 from instances.streams import generator
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 OracleName = Literal["samples", "exact"]
 # What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
@@ -61,8 +66,8 @@ MACHINE = (
 _NO_LIMIT = Budget()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Run:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Run(Result):
     """What a learner did on an instance within a budget; risk is None where it was not measured.
 
     attempts: how often a worker process was started for it. key: the content key of its job, where
@@ -137,6 +142,25 @@ class Run:
     def reproducible(self) -> bool:
         """Whether it ends the same on any machine, times and memory apart."""
         return self.bound in ("none", "examples", "queries")
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        risk, usage = self.risk, self.usage
+        known = "not measured"
+        if risk:
+            known = f"in [{risk.low:.3g}, {risk.high:.3g}] at {risk.confidence:.0%}"
+            known += f", from {risk.examples} fresh examples"
+        found = "compared" if self.secret_recovered is not None else "none was claimed"
+        return f"{self.learner} on {self.spec}, seed {self.seed}: {self.outcome.value}", [
+            {"measure": "risk", "value": risk and risk.value, "known": known},
+            {"measure": "secret recovered", "value": self.secret_recovered, "known": found},
+            {"measure": "examples", "value": usage.examples, "known": "counted"},
+            {"measure": "queries", "value": usage.queries, "known": "counted"},
+            {"measure": "seconds", "value": usage.seconds, "known": "measured here"},
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame of one row, with the columns of a store's runs."""
+        return runs_frame([self])
 
     def to_dict(self) -> dict[str, Any]:
         """Write the run as JSON; the field names are a contract."""

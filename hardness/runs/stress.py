@@ -19,13 +19,14 @@ from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from hardness.claims import vacuous
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
+from hardness.runs.columns import runs_frame
 from hardness.runs.paired import Paired, contradiction, paired
 from hardness.runs.planned import Do, Planned, here
 from hardness.runs.run import Run
@@ -35,9 +36,13 @@ from hardness.upper.registry import LONGEST_NAME
 from instances.disk import require_format, write_json
 from instances.errors import DamagedFile, ToolkitError, UnknownFamily, UsageError
 from instances.ladders import LADDERS, Ladder, Rung
+from instances.result import Result, TableRow
 from instances.spec import parse_stored
 from instances.streams import generator
 from instances.strict import one_line, read_json, shown
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 LEVEL = Fraction(1, 20)
 BITS = 63  # of a seed: such a number is kept exactly by every store of results
@@ -256,8 +261,8 @@ class Certified:
         return vacuous(self.asked, self.queries)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stress:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Stress(Result):
     """The climbs of several learners on one ladder, and what is certified of its rungs.
 
     budget: what overrides the rungs' own. drawn: whether the base seed came from the operating
@@ -294,6 +299,46 @@ class Stress:
         """Every trial that could not be run."""
         trials = (t for climb in self.climbs for rung in climb.rungs for t in rung.trials)
         return tuple(t for t in trials if isinstance(t, Refusal))
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        sure = self.confidence
+        known = "too few seeds" if sure is None else f"{float(sure):.2%}"
+        count = len(self.ladder.rungs)
+        title = f"ladder {self.ladder.name}: {count} rungs, {self.seeds} instances each"
+        return title + ("" if self.finished else ", not finished"), [
+            {
+                "learner": climb.learner,
+                "holds rung": climb.held,
+                "confidence": known,
+                "passes on": climb.touched,
+                "tried": len(climb.rungs),
+            }
+            for climb in self.climbs
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make the tidy pandas DataFrame of its runs: one row a run."""
+        return runs_frame(self.runs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write a stress test as JSON."""
+        return {
+            "format": FORMAT,
+            "ladder": self.ladder.to_dict(),
+            "seeds": self.seeds,
+            "base_seed": self.base_seed,
+            "seed_source": _DRAWN if self.drawn else _GIVEN,
+            "budget": asdict(self.budget),
+            "finished": self.finished,
+            "passes_to_hold": needed(self.seeds),
+            "confidence": None if self.confidence is None else str(self.confidence),
+            "terms": {n: str(getattr(TERMS, n)) for n in ("tau", "risk", "success")},
+            "learners": [climb.to_dict() for climb in self.climbs],
+            "certificates": [_certified(one) for one in self.certified],
+            "runs": [run.to_dict() for run in self.runs],
+            "not_run": [asdict(one) for one in self.refusals],
+            "paired": [one.to_dict() for one in self.paired],
+        }
 
 
 class Interrupted(Exception):
@@ -462,30 +507,9 @@ def _refusal(planned: Planned, error: ToolkitError) -> Refusal:
 # The file.
 
 
-def to_dict(found: Stress) -> dict[str, Any]:
-    """Write a stress test as JSON."""
-    return {
-        "format": FORMAT,
-        "ladder": found.ladder.to_dict(),
-        "seeds": found.seeds,
-        "base_seed": found.base_seed,
-        "seed_source": _DRAWN if found.drawn else _GIVEN,
-        "budget": asdict(found.budget),
-        "finished": found.finished,
-        "passes_to_hold": needed(found.seeds),
-        "confidence": None if found.confidence is None else str(found.confidence),
-        "terms": {n: str(getattr(TERMS, n)) for n in ("tau", "risk", "success")},
-        "learners": [climb.to_dict() for climb in found.climbs],
-        "certificates": [_certified(one) for one in found.certified],
-        "runs": [run.to_dict() for run in found.runs],
-        "not_run": [asdict(one) for one in found.refusals],
-        "paired": [one.to_dict() for one in found.paired],
-    }
-
-
 def write_stress(path: Path, found: Stress, force: bool = False) -> None:
     """Write a stress test; raises AlreadyExists."""
-    write_json(path, to_dict(found), force=force)
+    write_json(path, found.to_dict(), force=force)
 
 
 def read_stress(path: Path) -> Stress:
@@ -498,7 +522,7 @@ def read_stress(path: Path) -> Stress:
     require_format(data, FORMAT, path)
     try:
         found = _parsed(data)
-        again = to_dict(found)
+        again = found.to_dict()
         if found.ladder.name in LADDERS:  # its words may be others by now
             for ours, theirs in [
                 (again["ladder"], data["ladder"]),

@@ -6,18 +6,18 @@ Nothing of a learner's or a family's file is executed: names in a store are data
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hardness.runs.certified import Certifier, terms_of
-from hardness.runs.columns import BUDGET, COLUMNS, JSON, record_of
+from hardness.runs.columns import BUDGET, parameters_of
+from hardness.runs.columns import table as table
 from hardness.runs.comparison import Comparison
 from hardness.runs.names import brief_spec, short
-from hardness.runs.ranges import Value, whole
+from hardness.runs.ranges import Value
 from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
 from instances.errors import UsageError
-from instances.parameters import fraction, plain, split_list
+from instances.parameters import plain, split_list
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -34,77 +34,6 @@ _UNITS = {
 }
 DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
 _ORIGIN = ("sha256", "package")  # of details: what a user's learner is
-
-
-def table(runs: Iterable[Run]) -> "DataFrame":
-    """Make the tidy table of runs: a row a run, in their order, with the run itself as `run`.
-
-    Its columns are those of a store's table `runs`, but for JSON, and `solved`: passed in time.
-    Parameters of specs are columns `param_d`, ..., exact: an int or a Fraction where the spec
-    writes a number, else its text; what a run does not have is missing. Leave `run` out before
-    `to_parquet`, and write Fractions as floats.
-
-    >>> from hardness.runs import compare
-    >>> found = table(compare("parity:m=2", "d=6..8", ("elimination",), seeds=2).runs)
-    >>> found.groupby("param_d")["solved"].mean().tolist()
-    [1.0, 1.0, 1.0]
-    """
-    import pandas as pd
-
-    rows = list(runs)
-    records = [record_of(row) for row in rows]
-    specs = {row.spec: parameters_of(row.spec) for row in rows}
-    names = dict.fromkeys(name for one in specs.values() for name in one)
-    columns: dict[str, list[Any]] = {
-        **{name: [one[name] for one in records] for name in COLUMNS if name not in JSON},
-        "family": [row.spec.partition(":")[0] for row in rows],
-        **{f"param_{name}": [specs[row.spec].get(name) for row in rows] for name in names},
-        "solved": [row.solved for row in rows],
-        "oracle": [row.details.get("oracle") for row in rows],
-        "tau": [row.details.get("tau") for row in rows],
-        "run": rows,
-    }
-    return pd.DataFrame({name: pd.Series(v, dtype=_dtype(v)) for name, v in columns.items()})
-
-
-def _dtype(values: Sequence[Any]) -> Any:
-    """Choose the type of a column of which no value changes in it; None is missing."""
-    given = [value for value in values if value is not None]
-    kinds = {type(value) for value in given}
-    if kinds == {int}:
-        return "Int64" if max(map(abs, given)) < 2**63 else object
-    if kinds in ({float}, {int, float}):  # of seconds, some as 60 and some as 2.5
-        return "Float64"
-    return "str" if kinds == {str} else "bool" if kinds == {bool} else object
-
-
-@lru_cache(4096)
-def parameters_of(spec: str) -> dict[str, Value | str]:
-    """Read the parameters of a spec as data, whether or not its family is known here.
-
-    Numbers are those that are written as canonical specs write them: equal ones are equal texts.
-    A spec of another grammar, as one from a file, is its own parameter `spec`.
-
-    >>> parameters_of("parity:d=8,noise=1/3,g=[1,2]"), parameters_of("mine.py:Family")
-    ({'d': 8, 'noise': Fraction(1, 3), 'g': '[1,2]'}, {'spec': 'mine.py:Family'})
-    """
-    rest = spec.partition(":")[2]
-    try:
-        pairs = [part.partition("=") for part in split_list(rest)]
-    except UsageError:
-        pairs = []
-    texts = {key: value for key, _, value in pairs if key and value}
-    if ",".join(f"{key}={value}" for key, value in texts.items()) != rest:
-        return {"spec": spec}
-    return {key: _value(value) for key, value in texts.items()}
-
-
-def _value(text: str) -> Value | str:
-    try:
-        number = whole(fraction(text, ""))
-    except (UsageError, ZeroDivisionError):
-        return text  # a word, as secret=binary
-    return number if plain(number) == text else text
 
 
 def comparable_groups(runs: "DataFrame") -> "Iterator[tuple[Fixed, DataFrame]]":

@@ -12,13 +12,14 @@ import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.oracles import Usage
+from hardness.runs.columns import runs_frame
 from hardness.runs.machine import machine, versions
 from hardness.runs.rows import CertificateRow, FigureRow, PartRow, Progress, Row, SweepRow
 from hardness.runs.run import Run
@@ -36,6 +37,10 @@ from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.isolated.contain import require_out_of_reach
 from instances.errors import AlreadyExists, ToolkitError
 from instances.limits import available_memory
+from instances.result import Result, TableRow
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 PACE = 0.2  # seconds between writings: what is done waits no longer
 _AHEAD = 2  # tasks for each slot: one at work, one waiting
@@ -46,12 +51,48 @@ _RATE = 200  # tasks a second, no more of which a scheduler is asked for
 _SHOWN = 20  # of what is missing
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ended:
-    """How a sweep ended; missing: what could not be done and has no row, the first few in words."""
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Ended(Result):
+    """How a sweep ended; missing: what could not be done and has no row, the first few in words.
 
+    Its runs are in the store, and its table is read from there.
+    """
+
+    name: str
+    store: Path
     progress: Progress
     missing: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give its jobs in numbers, with the outcomes of all runs in the store by learner."""
+        with read(self.store) as found:
+            counts = found.counts()
+        return {
+            "name": self.name,
+            "store": str(self.store),
+            **asdict(self.progress),
+            "missing": list(self.missing),
+            "outcomes": {learner: dict(ends) for learner, ends in counts.items()},
+        }
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        at = self.progress
+        missing = f", {len(self.missing)} not done" if self.missing else ""
+        title = f"{self.name}: {at.finished} of {at.total} jobs done{missing}, in {self.store}"
+        return title, [
+            {
+                "jobs": label,
+                "planned": planned,
+                "done": at.done.get(label, 0),
+                "failed": at.failed.get(label, 0),
+            }
+            for label, planned in at.planned.items()
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make the tidy pandas DataFrame of all runs in the store: one row a run."""
+        with read(self.store) as found:
+            return runs_frame(found.runs())
 
 
 class Interrupted(Exception):
@@ -177,7 +218,12 @@ class Driver:
                 raise Interrupted(self._kept) from error
             raise
         report(self._kept)
-        return Ended(progress=self._kept, missing=tuple(self._missing[:_SHOWN]))
+        return Ended(
+            name=self._sweep.name,
+            store=self._writer.path,
+            progress=self._kept,
+            missing=tuple(self._missing[:_SHOWN]),
+        )
 
     # Where jobs come from
 

@@ -22,11 +22,11 @@ from hardness.runs.rows import ArtifactRow
 from hardness.sweep.store import Reader
 from instances.disk import beside, refuse_existing
 from instances.errors import DamagedFile, UsageError
+from instances.export import cell
 from instances.extras import require_extra
 
 Format = Literal["csv", "json", "parquet"]
 _GROUP = 10_000  # rows of a row group
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,21 +63,6 @@ def export(
     with beside(out) as draft:
         _WRITERS[form](draft, rows(), columns)
     return Exported(runs=runs, left_out=left_out)
-
-
-def cell(value: Any) -> Any:
-    """Write a value for CSV: a text that a spreadsheet takes for a formula begins with '.
-
-    Names of learners are names of files, so anybody's. JSON and Parquet hold them as they are.
-
-    >>> cell("=1+1.py:Mine"), cell(-1.5), cell(None), cell(True)
-    ("'=1+1.py:Mine", -1.5, '', 'true')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _csv(path: Path, rows: Iterator[Record], columns: list[str]) -> None:

@@ -15,6 +15,7 @@ from hardness.runs.run import Run
 from hardness.runs.stress import rung_budget
 from hardness.sweep.file import Climb, Runs, Sweep
 from hardness.upper import parse_learner
+from instances.result import Result, TableRow
 from instances.spec import parse_stored
 
 FORMAT = "hardness-plan/2"
@@ -42,8 +43,8 @@ class Part:
     at_most: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plan:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Plan(Result):
     """What a sweep would do."""
 
     sweep: Sweep
@@ -64,6 +65,19 @@ class Plan:
         """About how large the store becomes: runs, certificates and halves of Gram matrices."""
         grams = sum(4 * gram.members**2 for gram in self.sweep.grams)
         return _RUN_BYTES * self.sweep.count + _CERTIFICATE_BYTES * self.certificates + grams
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        title = f"{self.sweep.name}: {self.sweep.count} runs, {self.certificates} certificates"
+        return title, [
+            {
+                "learner": part.learner,
+                "group": part.group,
+                "runs": part.runs,
+                "at least s": part.seconds[0],
+                "at most s": None if math.isinf(part.seconds[1]) else part.seconds[1],
+            }
+            for part in self.parts
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Write the plan; seconds that nothing bounds are null."""

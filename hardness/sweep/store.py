@@ -27,11 +27,11 @@ from hardness.runs.columns import (
     Record,
     compact,
     comparable,
+    data_of,
     exact,
     named,
     natural,
     record_of,
-    run_of,
 )
 from hardness.runs.rows import ArtifactRow, CertificateRow, FigureRow, PartRow, Row, SweepRow
 from hardness.runs.run import MACHINE, Run
@@ -366,7 +366,7 @@ class _Store:
     def typed(self, table: str, record: Record) -> Any:
         """Make a row of a record; raises LookupError, TypeError or ValueError for what is not."""
         if table == "runs":
-            return run_of(exact(record))
+            return _run(exact(record))
         values = {
             name: loads(value, RESULTS) if name in _JSON and isinstance(value, str) else value
             for name, value in record.items()
@@ -557,6 +557,11 @@ class Writer(_Store):
         return self.connection.execute(sql, plain).rowcount == 1
 
 
+def _run(record: Record) -> Run:
+    """Read a run from its columns; raises LookupError, TypeError or ValueError for other rows."""
+    return Run.from_json(data_of(record), key=record["key"], attempts=int(record["attempts"]))
+
+
 def _plain(value: Any) -> Any:
     """Write a value as SQLite takes it: JSON as text, and integers of 2^63 and more."""
     if isinstance(value, dict):
@@ -599,7 +604,7 @@ class Reader(_Store):
         """Yield all runs, in the order of `records`."""
         for record in self.records():
             with reading(self.path):
-                run = run_of(record)
+                run = _run(record)
             yield run
 
     def certificates(self) -> Iterator[CertificateRow]:

@@ -14,8 +14,8 @@ import pytest
 from hardness.report import both_sides, comparison_table, page
 from hardness.report.html.write import SECTIONS, write
 from hardness.report.parts.build import report_of_comparison
-from hardness.report.summary import bounds, cells, enough
 from hardness.runs import compare
+from hardness.runs.cells import bounds, cells, enough
 from tests.reports import hostile, report
 
 

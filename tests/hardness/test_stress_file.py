@@ -5,7 +5,7 @@ import pytest
 
 from hardness.report.figures import draw, numbers
 from hardness.report.stress import certified_words, headline, short_specs, stress_words
-from hardness.runs.stress import read_stress, stress, to_dict, write_stress
+from hardness.runs.stress import read_stress, stress, write_stress
 from instances import DamagedFile
 from instances.ladders import ladder_of
 
@@ -69,7 +69,7 @@ def solve(run):
     ],
 )
 def test_forged_files_are_refused(small, tmp_path, change):
-    data = json.loads(json.dumps(to_dict(small)))
+    data = json.loads(json.dumps(small.to_dict()))
     change(data)
     (tmp_path / "x.json").write_text(json.dumps(data))
     with pytest.raises(DamagedFile, match=r"x\.json") as found:
@@ -96,7 +96,7 @@ def test_who_ends_a_climb_must_have_said_so(tmp_path):
         ("stopped on a rung that it passed", mine),
         ("do not follow", lambda d: (mine(d), d.update(finished=False))),
     ):
-        forged = json.loads(json.dumps(to_dict(found)))
+        forged = json.loads(json.dumps(found.to_dict()))
         change(forged)
         (tmp_path / "y.json").write_text(json.dumps(forged))
         with pytest.raises(DamagedFile, match=words):
@@ -118,7 +118,7 @@ def test_a_climb_that_was_cut_reads_back(tmp_path):
 def test_names_of_learners_in_a_file_are_text(small, tmp_path):
     """A learner of a file that is not there, and would be executed if anything were."""
     (tmp_path / "bomb.py").write_text("raise SystemExit('executed')")
-    data = json.loads(json.dumps(to_dict(small)))
+    data = json.loads(json.dumps(small.to_dict()))
     del data["paired"]  # of other names
     name = f"{tmp_path}/bomb.py:Learner"
     data["learners"][1].update(learner=name, asked=name)

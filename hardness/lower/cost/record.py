@@ -1,9 +1,14 @@
 """What an estimate is: the cost of one attack, and of all of them on one family."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.lower.record import Claim
+from instances.export import frame
+from instances.result import Result, TableRow
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Kind = Literal["exact count", "heuristic model", "asymptotic formula"]
 EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
@@ -82,8 +87,8 @@ class Estimate:
         }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Estimates:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Estimates(Result):
     """The attacks on a family, by name, and apart from them what binds statistical queries.
 
     samples: how many labels with z_0 = -1 an attacker may have; None for any number. queries: the
@@ -107,6 +112,25 @@ class Estimates:
         """The attack of least cost among those that apply, the first by name of several."""
         found = [e for e in self.estimates if e.applies]
         return min(found, key=lambda e: (e.rank, e.name), default=None)
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        least = self.least
+        bits = f", 2^{least.bits:.1f}" if least and least.bits is not None else ""
+        title = f"least: {least.name}{bits} ({least.kind})" if least else "no attack here applies"
+        return f"{title}; {self.spec}", [
+            {
+                "attack": e.name,
+                "bits": e.bits,
+                "quantum": e.quantum_bits,
+                "samples": e.sample_words,
+                "known": e.kind if e.applies else f"no estimate: {e.reason}",
+            }
+            for e in sorted(self.estimates, key=lambda e: (not e.applies, e.rank, e.name))
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame, one row an attack."""
+        return frame([{"attack": e.name, **e.to_dict()} for e in self.estimates])
 
     def to_dict(self) -> dict[str, Any]:
         """Write the estimates as plain data: {"spec", "estimates": {name: ...}, "least", ...}."""

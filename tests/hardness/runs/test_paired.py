@@ -13,7 +13,6 @@ from hardness.oracles import Budget
 from hardness.report.paired import paired_words
 from hardness.runs import compare, read_comparison, read_stress, stress
 from hardness.runs.paired import LEAST_DISCORDANT, LEAST_RISKS, LEVEL, holm, mcnemar, paired
-from hardness.runs.stress import to_dict
 from hardness.upper import Outcome
 from instances import DamagedFile
 from instances.ladders import ladder_of
@@ -175,7 +174,7 @@ def test_a_stress_test_holds_its_pairs_and_those_of_references_apart(tmp_path):
         *(("lowd", "elim"), ("lowd", "triv"))
     ]
     assert counts(found.paired) == [(0, 5, 10, 0), (5, 0, 5, 0)]
-    path, data = tmp_path / "stress.json", to_dict(found)
+    path, data = tmp_path / "stress.json", found.to_dict()
     for stored in (data, {k: v for k, v in data.items() if k != "paired"}):
         path.write_text(json.dumps(stored))
         assert read_stress(path).paired == found.paired

@@ -4,7 +4,7 @@ import json
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 
-from hardness.sweep import read_text, run_sweep
+from hardness.sweep import drive, read_text, run_sweep
 from hardness.sweep.jobs import read_job
 from hardness.sweep.pool import Engine, Finished
 
@@ -47,6 +47,6 @@ def sweep_here(monkeypatch, text, store, executor=None, batch=1, **how):
     def here(name, jobs):
         yield Engine("local", executor, None, jobs, batch)
 
-    monkeypatch.setattr("hardness.sweep.drive.engine_of", here)
+    monkeypatch.setattr(drive, "engine_of", here)
     sweep = text if not isinstance(text, str) else read_text(text, "test")
     return run_sweep(sweep, store, **how), executor.done

@@ -93,7 +93,7 @@ def test_every_run_stands_in_the_table_once(sweep, held, monkeypatch):
     assert (list(figures), len(figures["phase"]["cells"])) == (["phase"], 8)
     with pytest.raises(AlreadyExists, match="--resume"):
         sweep(SMALL)
-    monkeypatch.setattr("hardness.sweep.drive.phase", lambda *_: 1 / 0)  # not made again
+    monkeypatch.setattr(drive, "phase", lambda *_: 1 / 0)  # not made again
     ended, done = sweep(SMALL, resume=True)
     assert (done, ended.progress.finished, ended.progress.total) == ([], 26, 26)
     assert held()[2] == figures

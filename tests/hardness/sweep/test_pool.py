@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from hardness.sweep import pool
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.jobs import read_job
 from hardness.sweep.pool import Aborted, Limits, Worker, key_of, local
@@ -121,7 +122,7 @@ def test_its_surroundings_are_its_own(worker, monkeypatch):
 
 
 def test_a_process_that_cannot_start_is_one_line(monkeypatch):
-    monkeypatch.setattr("hardness.sweep.pool._begin", exits_at_once)
+    monkeypatch.setattr(pool, "_begin", exits_at_once)
     with nothing_left():
         worker = Worker(answer)
         found = worker.do(bad("well"), NONE)

@@ -1,0 +1,532 @@
+"""The front door: what the command line does, as functions with its names and defaults.
+
+A SPEC is given as the same string, as a Family, or as the path of a folder that `hardness generate`
+made; a learner as the same string or as an object. Errors are ToolkitError, with the line that the
+command line prints.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from hardness.check import Checked
+    from hardness.lower import BoundParameters, Certificate, Estimates, Verification
+    from hardness.lower.finite import FiniteFamily, How, Union
+    from hardness.oracles import Budget
+    from hardness.runs import AttackResult, Comparison, Game, Run, Stress
+    from hardness.sweep import Ended
+    from hardness.upper import Learner
+    from instances import Family, Folder
+
+    Source = str | PathLike[str] | Family
+    Learners = str | Learner | Iterable[str | Learner]
+    Number = int | float | str | Fraction  # read exactly: 0.1, "0.1" and "1/10" are the same
+
+
+def family(source: "Source") -> "Family":
+    """Return the family that a SPEC names, or that a folder of `hardness generate` is of.
+
+    >>> family("parity:m=3,d=16").spec
+    'parity:d=16,m=3,noise=0,rho=3'
+    """
+    found: Family = target(source)[0]
+    return found
+
+
+def learner(source: object) -> "Learner":
+    """Return the learner that a string names, or make one of an object of yours.
+
+    An object may be a function, a scikit-learn estimator, a torch module or have `learn(oracle,
+    rng)`, as in a file for `path.py:Name`; it runs in this process, without containment.
+
+    >>> learner("lowdegree:degree=3").name
+    'lowdegree'
+    """
+    from hardness.upper import parse_learner
+    from hardness.upper.plugins import adapt
+
+    if isinstance(source, str):
+        return parse_learner(source)
+    known = all(hasattr(source, name) for name in ("learn", "supports", "access", "revision"))
+    made: Learner = source if known else adapt(source, "the object given")  # type: ignore[assignment]
+    return made
+
+
+def certify(
+    source: "Source",
+    *,
+    tau: "Number" = "0.1",
+    vstat: int = 100,
+    risk: "Number" = "1/4",
+    success: "Number" = "2/3",
+    gamma: "Number" = "0.05",
+    members: int | None = None,
+    centred: bool = False,
+    method: Literal["enumeration", "sampling"] | None = None,
+    samples: int = 200_000,
+    confidence: "Number" = "0.99",
+    steps: int | None = None,
+    seed: int = 0,
+) -> "Certificate":
+    """Certify lower bounds of a family, as `hardness certify` does; raises ToolkitError.
+
+    source: a SPEC, a folder of `hardness generate`, or a finite family: functions of a Python file
+    ("path.py:Name"), a folder of layers, a list of specs ("NAME.specs").
+
+    >>> certify("parity:d=1000,m=21").integer("information-floor")
+    143
+    """
+    from fractions import Fraction
+
+    terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
+    asked = {
+        "members": members,
+        "centred": centred,
+        "method": method,
+        "samples": samples,
+        "confidence": _fraction("confidence", confidence),
+        "steps": steps,
+    }
+    numbers = {"gamma": Fraction("0.05"), "confidence": Fraction("0.99")}
+    usual: dict[str, Any] = {**(certify.__kwdefaults__ or {}), **numbers}
+    said = {**asked, "vstat": vstat, "gamma": terms.gamma}
+    given = {name for name, value in said.items() if value != usual[name]}
+    one, finite = certifiable(source, members)
+    how = chosen_finite(str(source), finite, asked, given, seed)
+    return certified(str(source), one, finite, terms, how)
+
+
+def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "Checked":
+    """Derive a certificate again from its evidence, or play a transcript again.
+
+    source: a Certificate, the dictionary of one, or the path of a file. Raises Refuted where a
+    claim does not follow, DamagedFile for a file that is neither.
+
+    >>> check(certify("parity:d=8,m=3")).statements[1]
+    'SQ-DIM is exactly 35: all members are orthogonal, and there are no more'
+    """
+    from hardness.check import check as derive
+    from hardness.lower import Certificate
+    from instances.errors import DamagedFile, Refuted
+    from instances.strict import CERTIFICATE, read_json
+
+    if isinstance(source, Certificate):
+        return derive(source.to_dict())
+    if isinstance(source, Mapping):
+        return derive(dict(source))
+    data = read_json(Path(source), CERTIFICATE)
+    try:
+        return derive(data)
+    except (Refuted, DamagedFile) as error:
+        raise type(error)(f"{source}: {error}") from error
+
+
+def verify(
+    source: "Source",
+    *,
+    members: int = 500,
+    samples: int = 200_000,
+    confidence: float = 0.99,
+    seed: int = 0,
+) -> "Verification":
+    """Sample correlations against the certified ones, and the real layer against the formula.
+
+    >>> verify("parity:d=20,m=3", members=20, samples=20_000).agrees
+    True
+    """
+    from hardness.lower import verify as sampled
+
+    found, folder = target(source)
+    return sampled(found, members, samples, confidence, seed, folder)
+
+
+def estimate(source: "Source", *, samples: int | None = None) -> "Estimates":
+    """Estimate what the known attacks cost, by formulas of the literature.
+
+    samples: that an attacker may have; by default what a name of the catalog gives away, or any.
+
+    >>> estimate("ml-kem-512").least.name
+    'primal-usvp'
+    """
+    from hardness.lower import estimate as costs
+    from instances.catalog import published_samples
+
+    published = published_samples(source) if isinstance(source, str) else None
+    return costs(family(source), samples or published)
+
+
+def learn(
+    learner: object,
+    source: "Source",
+    *,
+    oracle: Literal["samples", "exact"] = "samples",
+    tau: "Number" = "0.1",
+    budget_examples: int | None = None,
+    budget_queries: int | None = None,
+    budget_seconds: float | None = 60.0,
+    budget_cpu: float | None = None,
+    budget_memory: int | str | None = None,
+    seed: int = 0,
+) -> "Run":
+    """Run one learner on one instance, and measure its risk on fresh examples.
+
+    >>> learn("elimination", "parity:d=16,m=3").passed
+    True
+    """
+    from hardness.runs import run
+
+    chosen = _learner(learner)
+    found, folder = target(source)
+    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    instance = folder or found.instance(_whole("seed", seed))
+    return run(chosen, instance, limits, seed, oracle=oracle, tau=_fraction("tau", tau))
+
+
+def play(
+    learner: object,
+    source: "Source",
+    *,
+    oracle: Literal["adversary", "stabbing"] = "adversary",
+    tau: "Number" = "0.1",
+    budget_examples: int | None = None,
+    budget_queries: int | None = None,
+    budget_seconds: float | None = 60.0,
+    budget_cpu: float | None = None,
+    budget_memory: int | str | None = None,
+    seed: int | None = None,
+) -> "Game":
+    """Play a learner against the adversary of the bound, as `hardness learn --oracle adversary`.
+
+    seed: by default the operating system's.
+
+    >>> game = play("queries", "parity:d=8,m=1", seed=0)
+    >>> game.bound <= game.run.usage.queries
+    True
+    """
+    from hardness.runs import play as against
+
+    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    chosen, exact = _learner(learner), _fraction("tau", tau)
+    return against(chosen, family(source), limits, seed, strategy=oracle, tau=exact)
+
+
+def attack(
+    learner: "str | Learner",
+    source: "Source",
+    *,
+    seeds: int = 3,
+    budget_examples: int | None = None,
+    budget_queries: int | None = None,
+    budget_seconds: float | None = 60.0,
+    budget_cpu: float | None = None,
+    budget_memory: int | str | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> "AttackResult":
+    """Look for the secret of fresh instances of a SPEC, or of a folder, with one attack.
+
+    >>> attack("elimination", "parity:d=16,m=3", seeds=2, jobs=1).recovered
+    2
+    """
+    from hardness.runs import attack as look
+    from hardness.sweep.resumable import resumable
+
+    found, folder = target(source)
+    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    with resumable(None, {"command": "attack"}, _jobs(jobs)) as runs:
+        return look(_name(learner, "attack"), folder or found, seeds, seed, limits, runs.do)
+
+
+def compare(
+    source: "str | Family",
+    over: str,
+    learner: "Learners | None" = None,
+    *,
+    seeds: int = 3,
+    tau: "Number" = "0.1",
+    budget_examples: int | None = None,
+    budget_queries: int | None = None,
+    budget_seconds: float | None = 60.0,
+    budget_cpu: float | None = None,
+    budget_memory: int | str | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+) -> "Comparison":
+    """Run learners over a range of sizes beside the certified bounds.
+
+    over: a parameter's range, "d=8..20", "d=8..20..4" or "d=8,12". learner: one or several; None
+    takes a few that run on the family, an empty list certifies alone. jobs: processes, by default
+    all cores.
+
+    >>> found = compare("parity:m=2", "d=6..8", "elimination", seeds=2, jobs=1)
+    >>> found.to_frame().groupby("param_d")["solved"].mean().tolist()
+    [1.0, 1.0, 1.0]
+    """
+    from hardness.runs import Cut, usual
+    from hardness.runs import compare as both
+    from hardness.sweep.resumable import resumable
+
+    spec = source if isinstance(source, str) else _spec(source, "compare")
+    names = usual(spec, over) if learner is None else _names(learner, "compare")
+    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    terms = _terms(tau=tau)
+    with resumable(None, {"command": "compare"}, _jobs(jobs)) as runs:
+        try:
+            return both(spec, over, names, seeds, seed, limits, terms, runs.do)
+        except Cut as cut:
+            raise cut.__cause__ or cut from None
+
+
+def stress(
+    learner: "Learners",
+    *,
+    ladder: str | None = None,
+    on: "str | Family | Sequence[str | Family]" = (),
+    seeds: int = 5,
+    reference: "Learners | None" = None,
+    budget_examples: int | None = None,
+    budget_queries: int | None = None,
+    budget_seconds: float | None = None,
+    budget_cpu: float | None = None,
+    budget_memory: int | str | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+) -> "Stress":
+    """Let learners climb a ladder until each passes on none of the seeds of a rung.
+
+    ladder: its name; on: specs of a ladder of your own, one of the two. reference: learners to
+    stand beside; None takes those of the ladder. A budget stands in place of that of every rung.
+    seed: by default the operating system's.
+
+    >>> found = stress("lowdegree", on=["parity:d=8,m=2", "parity:d=8,m=3"], seed=1, jobs=1)
+    >>> found.climbs[0].held
+    1
+    """
+    from hardness.runs import stress as climb
+    from hardness.runs.stress import Interrupted
+    from hardness.sweep.resumable import resumable
+    from instances.ladders import ladder as named
+    from instances.ladders import ladder_of
+
+    rungs = [on] if isinstance(on, str) or not isinstance(on, Sequence) else list(on)
+    one_ladder(ladder, rungs)
+    specs = [one if isinstance(one, str) else _spec(one, "stress") for one in rungs]
+    chosen = named(ladder) if ladder else ladder_of(specs)
+    names = _names(learner, "stress")
+    beside = chosen.references if reference is None else _names(reference, "stress")
+    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    with resumable(None, {"command": "stress"}, _jobs(jobs)) as runs:
+        try:
+            return climb(names, chosen, seeds, seed, limits, runs.do, references=beside)
+        except Interrupted as cut:
+            raise cut.__cause__ or cut from None
+
+
+def sweep(
+    file: str | PathLike[str],
+    store: str | PathLike[str],
+    *,
+    resume: bool = False,
+    retry: bool = False,
+    engine: str = "local",
+    yes: bool = False,
+    jobs: int | None = None,
+) -> "Ended":
+    """Do the runs of a sweep file that a store does not hold yet; its table is that of the store.
+
+    resume: go on in a store that holds runs; retry: run again what failed. yes: over 1e7 runs too.
+    Ctrl-C writes what is finished.
+    """
+    import warnings
+
+    from hardness.sweep import Interrupted, read_sweep, require_count, run_sweep
+    from hardness.sweep.cluster import exposed
+
+    wanted = read_sweep(Path(file))
+    require_count(wanted, yes)
+    if said := exposed(engine):
+        warnings.warn(said, stacklevel=2)
+    try:
+        return run_sweep(wanted, Path(store), engine, _jobs(jobs), resume or retry, retry)
+    except Interrupted as cut:
+        raise cut.__cause__ or cut from None
+
+
+# What commands share with this file
+
+
+def target(source: "Source") -> "tuple[Any, Folder | None]":
+    """Resolve SPEC|DIR to (family, folder or None): what exists on disk comes first."""
+    from instances.files import read_folder
+    from instances.spec import parse
+
+    if not isinstance(source, str | PathLike):
+        return source, None
+    text, exists = str(source), False
+    with suppress(OSError, ValueError):  # too long, or a character that no path may have
+        exists = bool(text.strip()) and Path(text).exists()
+    if not exists:
+        return parse(text), None
+    folder = read_folder(Path(text))
+    return folder.family, folder
+
+
+def budget(
+    examples: int | None,
+    queries: int | None,
+    seconds: float | None,
+    cpu: float | None,
+    memory: int | str | None,
+) -> "Budget":
+    """Make a budget of the options; memory may be "500MB" or "4GiB"."""
+    from hardness.oracles import Budget
+    from instances.limits import bytes_of
+
+    return Budget(
+        examples=examples,
+        queries=queries,
+        seconds=seconds,
+        cpu_seconds=cpu,
+        memory_bytes=bytes_of(memory, "--budget-memory") if isinstance(memory, str) else memory,
+    )
+
+
+def certifiable(
+    source: "Source", members: int | None
+) -> "tuple[Family | None, FiniteFamily | Union | None]":
+    """Resolve what `certify` is given to a family, or to functions that are enumerated."""
+    from hardness.lower.certificate import formulas
+    from hardness.lower.draws import require_uniform
+    from hardness.lower.finite import of_family, read_source
+
+    given = isinstance(source, str | PathLike)
+    finite = read_source(str(source), members) if given else None
+    one = None if finite else target(source)[0]
+    if one is not None and not formulas(one):
+        require_uniform(one)
+        return one, of_family(one, members)
+    return one, finite
+
+
+def chosen_finite(
+    source: str,
+    finite: "FiniteFamily | Union | None",
+    asked: dict[str, Any],
+    given: set[str],
+    seed: int,
+) -> "How":
+    """Refuse options that do not apply to a source, and collect the others.
+
+    asked: members, centred, method, samples, confidence and steps; given: those that were said.
+    """
+    from hardness.lower.finite import How, options
+    from instances.errors import UsageError
+
+    chosen = How(**{k: v for k, v in asked.items() if k != "members"}, seed=seed)
+    wrong = sorted(given - {"tau", "risk", "success"} - options(finite, chosen))
+    if wrong:
+        what = "a spec or an instance" if finite is None else chosen.what(finite)
+        raise UsageError(f"--{wrong[0]} does not apply to {source[:80]}: it is {what}")
+    return chosen
+
+
+def certified(
+    source: str,
+    one: "Family | None",
+    finite: "FiniteFamily | Union | None",
+    terms: "BoundParameters",
+    how: "How",
+    progress: Callable[[int], None] = lambda done: None,
+) -> "Certificate":
+    """Certify what `certifiable` found; raises NoClaim where nothing is said."""
+    from hardness.lower import certify as formula
+    from hardness.lower.finite import certify_finite
+    from hardness.lower.record import NoClaim
+
+    if finite is None:
+        assert one is not None
+        return formula(one, terms)
+    made = certify_finite(finite, terms, how, progress)
+    if made.vacuous:
+        raise NoClaim(
+            f"no claim: {source[:80]} given: no two members are known to have a correlation of "
+            "at most 1/2, and no bound on queries or examples says anything for these options"
+        )
+    return made
+
+
+def one_ladder(name: str | None, specs: Sequence[Any]) -> None:
+    """Refuse two ladders, and none."""
+    from instances.errors import UsageError
+
+    if bool(name) == bool(specs):
+        raise UsageError("stress needs --ladder NAME or --on SPEC, one of the two")
+
+
+# Arguments
+
+
+def _fraction(name: str, value: "Number") -> "Fraction":
+    from decimal import Decimal
+
+    from instances.parameters import fraction
+
+    text = f"{Decimal(repr(value)):f}" if isinstance(value, float) else str(value)
+    return fraction(text, f"--{name}")
+
+
+def _terms(vstat: int = 100, **numbers: "Number") -> "BoundParameters":
+    from hardness.lower import BoundParameters
+
+    return BoundParameters(vstat=vstat, **{n: _fraction(n, v) for n, v in numbers.items()})
+
+
+def _whole(name: str, value: int) -> int:
+    from instances.errors import UsageError
+
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UsageError(f"{name}={value!r} given: an integer of at least 0 is needed")
+    return value
+
+
+def _jobs(jobs: int | None) -> int:
+    return (os.cpu_count() or 1) if jobs is None else max(1, _whole("jobs", jobs))
+
+
+_learner = learner  # which functions have as the name of an argument
+
+
+def _names(given: "Learners", command: str) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return (_name(given, command),)
+    return tuple(_name(one, command) for one in given)
+
+
+def _name(given: Any, command: str) -> str:
+    """Return a learner's name, by which other processes know it; raises UsageError without."""
+    from hardness.upper import learner_spec, parse_learner
+    from instances.errors import ToolkitError, UsageError
+
+    if isinstance(given, str):
+        return given
+    with suppress(ToolkitError, AttributeError):
+        name = learner_spec(given)
+        if parse_learner(name) == given:
+            return name
+    raise UsageError(
+        f"{command} runs learners in other processes, which know them by name: give 'path.py:Name' "
+        "in place of an object"
+    )
+
+
+def _spec(given: "Family", command: str) -> str:
+    from instances.spec import require_stored
+
+    require_stored(given, f"{command} gives it to other processes")
+    return given.spec

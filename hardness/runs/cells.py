@@ -1,0 +1,84 @@
+"""A comparison in a few numbers a learner and size, and what is certified of every size."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+from hardness.runs.ranges import Value
+
+if TYPE_CHECKING:
+    from hardness.runs.comparison import Comparison
+
+Cost = Literal["queries", "examples", "seconds"]
+COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")
+BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "information-floor")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """The runs of one learner at one size.
+
+    A cost is the least that a fraction of the runs stayed within, solved or not: the success
+    probability that the certified bound is about. Risk is the median.
+    """
+
+    value: Value
+    learner: str
+    solved: int
+    runs: int
+    queries: float
+    examples: float
+    seconds: float
+    risk: float | None
+    outcome: str  # the most frequent one
+
+    def cost(self, name: str) -> float:
+        """Return the cost in one resource, or the risk; 0 where that was not measured."""
+        return float(getattr(self, name) or 0.0)
+
+
+def cells(comparison: "Comparison") -> list[Cell]:
+    """Summarise every learner at every size where it ran, learners in the order asked."""
+    out, success = [], comparison.terms.success
+    for learner in comparison.learner_names:
+        for value in comparison.values:
+            runs = comparison.of(learner, value)
+            if not runs:  # of a slice of a store, where not every learner ran at every size
+                continue
+            risks = [r.risk.value for r in runs if r.risk is not None]
+            names = [r.outcome.value for r in runs]
+            out.append(
+                Cell(
+                    value=value,
+                    learner=learner,
+                    solved=sum(run.solved for run in runs),
+                    runs=len(runs),
+                    queries=enough((r.usage.queries for r in runs), success),
+                    examples=enough((r.usage.examples for r in runs), success),
+                    seconds=enough((r.usage.seconds for r in runs), success),
+                    risk=median(risks) if risks else None,
+                    outcome=max(names, key=names.count),
+                )
+            )
+    return out
+
+
+def enough(costs: Iterable[float], fraction: Fraction) -> float:
+    """Return the least cost that at least a fraction of the runs stayed within.
+
+    >>> enough([5, 1, 9], Fraction(2, 3))
+    5
+    """
+    ordered = sorted(costs)
+    return ordered[math.ceil(fraction * len(ordered)) - 1]
+
+
+def bounds(comparison: "Comparison", quantity: str) -> list[int]:
+    """Return a certified value at every size; empty where it is not claimed of all sizes."""
+    every = [{claim.quantity for claim in c.claims} for c in comparison.certificates]
+    if not all(quantity in names for names in every):
+        return []
+    return [c.integer(quantity) for c in comparison.certificates]

@@ -1,0 +1,203 @@
+"""Tables in files and on stdout: CSV, LaTeX, Markdown, Parquet.
+
+CSV and Parquet are for programs and hold every column. LaTeX and Markdown are for readers: the
+rows that a result prints. Names of learners are names of files, so anybody's: none is a formula
+of a spreadsheet, a command of LaTeX or markup.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from instances.errors import UsageError
+from instances.text import TableRow, header, printable, shown
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Format = Literal["json", "csv", "latex", "markdown", "parquet"]
+FORMATS: tuple[Format, ...] = ("json", "csv", "latex", "markdown", "parquet")
+ENDINGS: dict[str, Format] = {
+    ".json": "json",
+    ".csv": "csv",
+    ".tex": "latex",
+    ".md": "markdown",
+    ".parquet": "parquet",
+}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_MARKUP = re.compile(r"([\\`*\[\]<>|~$])")
+
+
+class Tabular(Protocol):
+    """What has a table for readers, and one for programs: a result."""
+
+    def _summary(self) -> tuple[str, list[TableRow]]: ...
+
+    def to_frame(self) -> "DataFrame":
+        """Make the table for programs."""
+
+
+Table = Tabular | Sequence[TableRow]
+
+
+def ending(path: Path) -> Format:
+    """Return the format that the name of a file says; raises UsageError.
+
+    >>> ending(Path("table.tex"))
+    'latex'
+    """
+    found = ENDINGS.get(path.suffix.lower())
+    if found is None:
+        raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
+    return found
+
+
+def write(
+    path: Path, form: Format, data: Callable[[], dict[str, Any]], table: Table, force: bool = False
+) -> None:
+    """Write a result as a file: its dictionary as JSON, its table else; raises AlreadyExists."""
+    from instances.disk import beside, refuse_existing, write_json, write_text
+
+    if form == "json":
+        write_json(path, data(), force=force)
+    elif form == "parquet":
+        from instances.extras import require_extra
+
+        require_extra("pyarrow", "a table in Parquet")
+        refuse_existing(path, force)
+        with beside(path) as draft:
+            _stored(_frame_of(table)).to_parquet(draft, index=False)
+    else:
+        write_text(path, text(form, table), force=force)
+
+
+def text(form: Format, table: Table) -> str:
+    """Write a table as text in one of the formats that are text.
+
+    >>> print(text("csv", [{"learner": "=1+1", "risk": Fraction(1, 4)}]), end="")
+    learner,risk
+    '=1+1,0.25
+    >>> print(text("markdown", [{"learner": "a|b", "risk": None}]), end="")
+    | learner | risk |
+    | --- | --- |
+    | a\\|b | - |
+    """
+    if form == "csv":
+        return _csv(_frame_of(table))
+    rows = list(table if isinstance(table, Sequence) else table._summary()[1])
+    if form == "latex":
+        return _latex(rows)
+    lines = [header(rows), ["---"] * len(header(rows)), *_cells(rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in _escaped(lines))
+
+
+def frame(rows: Sequence[TableRow]) -> "DataFrame":
+    """Make a DataFrame of rows, in which integers beside nothing stay integers."""
+    return columns({name: [row[name] for row in rows] for name in (rows[0] if rows else ())})
+
+
+def columns(values: Mapping[str, Sequence[Any]]) -> "DataFrame":
+    """Make a DataFrame of columns, each of a type in which no value changes."""
+    import pandas as pd
+
+    return pd.DataFrame({name: pd.Series(v, dtype=dtype(v)) for name, v in values.items()})
+
+
+def dtype(values: Sequence[Any]) -> Any:
+    """Choose the type of a column of which no value changes in it; None is missing."""
+    given = [value for value in values if value is not None]
+    kinds = {type(value) for value in given}
+    if kinds == {int}:
+        return "Int64" if max(map(abs, given)) < 2**63 else object
+    if kinds in ({float}, {int, float}):  # of seconds, some as 60 and some as 2.5
+        return "Float64"
+    if kinds == {bool}:
+        return "bool" if len(given) == len(values) else object
+    return "str" if kinds == {str} else object
+
+
+def flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Lay a dictionary out as one row: nested names joined by dots, lists left out.
+
+    >>> flat({"spec": "a", "usage": {"examples": 3}, "runs": [1, 2]})
+    {'spec': 'a', 'usage.examples': 3}
+    """
+    found: dict[str, Any] = {}
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            found |= flat(value, f"{prefix}{name}.")
+        elif not isinstance(value, list | tuple):
+            found[prefix + name] = value
+    return found
+
+
+def cell(value: Any) -> Any:
+    """Write a value for CSV: a text that a spreadsheet takes for a formula begins with '.
+
+    >>> cell("=1+1.py:Mine"), cell(-1.5), cell(None), cell(True)
+    ("'=1+1.py:Mine", -1.5, '', 'true')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _frame_of(table: Table) -> "DataFrame":
+    return frame(table) if isinstance(table, Sequence) else table.to_frame()
+
+
+def _value(value: Any) -> Any:
+    """Give a value of a DataFrame as one that any file holds."""
+    import pandas as pd
+
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, default=str)
+    if isinstance(value, Fraction):
+        return float(value)
+    if pd.isna(value):
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def _stored(found: "DataFrame") -> "DataFrame":
+    """Give columns of objects one type each: text where an integer is beyond 64 bits."""
+    stored = {}
+    for name in found:
+        values = [_value(value) for value in found[name]]
+        if {type(value) for value in values} - {bool, type(None)} and dtype(values) is object:
+            values = [None if value is None else str(value) for value in values]
+        stored[str(name)] = values
+    return columns(stored)
+
+
+def _csv(found: "DataFrame") -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([cell(str(name)) for name in found])
+    for row in found.itertuples(index=False, name=None):
+        writer.writerow([cell(_value(value)) for value in row])
+    return out.getvalue()
+
+
+def _latex(rows: Sequence[TableRow]) -> str:
+    """Write a tabular with the rules of booktabs: needs \\usepackage{booktabs}."""
+    import pandas as pd
+
+    lines = [[printable(one) for one in line] for line in _cells(rows)]
+    table = pd.DataFrame(lines, columns=[printable(name) for name in header(rows)], dtype="str")
+    return table.to_latex(index=False, escape=True)
+
+
+def _cells(rows: Sequence[TableRow]) -> list[list[str]]:
+    return [[" ".join(shown(value).split("\n")) for value in row.values()] for row in rows]
+
+
+def _escaped(lines: Sequence[Sequence[str]]) -> list[list[str]]:
+    return [[_MARKUP.sub(r"\\\1", printable(one)) for one in line] for line in lines]

@@ -1,0 +1,67 @@
+"""What the toolkit gives back: it prints in a few lines, and goes into a table, JSON or a file."""
+
+import json
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from instances.export import ending, frame, write
+from instances.text import TableRow as TableRow
+from instances.text import cut, header, printable, shown, text_lines
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_WIDTH = 80
+_HTML_ROWS, _HTML_CELL = 100, 300
+
+
+class Result:
+    """What a function of `hardness` gives back: a frozen record that prints well.
+
+    In a notebook it shows as a table. A subclass gives `to_dict` and `_summary`, and is declared
+    with `@dataclass(repr=False)`.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it as a dictionary that JSON can hold."""
+        raise NotImplementedError
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        """Say what it is in one line, and what matters of it as the rows of a table."""
+        raise NotImplementedError
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame of it: one row a run, a claim, or what else it is made of."""
+        return frame(self._summary()[1])
+
+    def to_json(self) -> str:
+        """Write it as the text of a JSON file."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write a file: all of it as .json; as a table .csv, .parquet, .tex (LaTeX) or .md.
+
+        Raises AlreadyExists for a file that is there, unless forced, and UsageError for a name
+        that ends otherwise.
+        """
+        write(Path(path), ending(Path(path)), self.to_dict, self, force)
+
+    def __repr__(self) -> str:
+        title, rows = self._summary()
+        return "\n".join([cut(title, _WIDTH), *text_lines(rows)])
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook: a table in which nothing is markup but its own."""
+        title, rows = self._summary()
+        head = "".join(f"<th>{escape(printable(name))}</th>" for name in header(rows))
+        body = "".join(
+            "<tr>"
+            + "".join(f"<td>{escape(cut(shown(v), _HTML_CELL))}</td>" for v in row.values())
+            + "</tr>"
+            for row in rows[:_HTML_ROWS]
+        )
+        more = f"<p>… and {len(rows) - _HTML_ROWS} more</p>" if len(rows) > _HTML_ROWS else ""
+        caption = f"<caption>{escape(cut(title, _HTML_CELL))}</caption>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

@@ -1,0 +1,70 @@
+"""Values and tables as plain text, of one line or a few: what results print."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+TableRow = Mapping[str, Any]  # by its columns: every row of a table has the same
+_LINES, _WIDTH, _CELL = 8, 80, 40  # of what prints: rows, characters of a line and of a cell
+
+
+def header(rows: Sequence[TableRow]) -> list[str]:
+    """Name the columns of a table."""
+    return list(rows[0]) if rows else []
+
+
+def text_lines(rows: list[TableRow]) -> list[str]:
+    """Align the first rows of a table, each a line that is cut at 80 characters.
+
+    >>> text_lines([{"learner": "a", "queries": 10}, {"learner": "bb", "queries": 5}])
+    ['learner  queries', 'a        10', 'bb       5']
+    """
+    if not rows:
+        return []
+    few = rows if len(rows) <= _LINES else rows[: _LINES - 1]
+    cells = [header(rows), *([cut(shown(v), _CELL) for v in row.values()] for row in few)]
+    for line, row in zip(cells[1:], few, strict=True):  # nothing stands to the right of the last
+        line[-1] = shown(list(row.values())[-1])
+    widths = [max(map(len, column)) for column in zip(*(line[:-1] for line in cells), strict=True)]
+    lines = [
+        cut("  ".join(c.ljust(w) for c, w in zip(line, [*widths, 0], strict=True)).rstrip(), _WIDTH)
+        for line in cells
+        if line
+    ]
+    left = len(rows) - len(few)
+    return [*lines, f"… and {left} more: .to_frame() has all"] if left else lines
+
+
+def shown(value: Any) -> str:
+    """Write a value for a reader: - for nothing, a long number by its first digits.
+
+    >>> shown(None), shown(0.123456), shown(True), shown(10**50)
+    ('-', '0.1235', 'yes', '1.00000...e50 (51 digits)')
+    """
+    if value is None or value != value:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        from instances.parameters import shortened  # `--help` needs no flint
+
+        return shortened(value, 20)
+    return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
+
+
+def printable(text: str) -> str:
+    """Keep what a learner or a file says from steering a terminal: ? for control characters.
+
+    >>> printable("red: \\x1b[31m" + chr(10) + "é")
+    'red: ?[31m\\né'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+
+
+def cut(text: str, most: int) -> str:
+    """Put a text on one line, and cut what is longer than `most`.
+
+    >>> cut("a name", 10), cut("a longer name", 10)
+    ('a name', 'a longer …')
+    """
+    line = " ".join(printable(text).split("\n"))
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -1,0 +1,257 @@
+"""`import hardness`: each function, what it gives back, and errors as commands say them."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import hardness as h
+from hardness.runs import read_comparison, read_stress
+from instances import AlreadyExists, DamagedFile, parse
+
+ROOT = Path(__file__).parent.parent
+SWEEP = """format = "hardness-sweep/1"
+name = "small"
+seeds = 2
+[[runs]]
+spec = "parity:m=2"
+over = { d = [6, 8] }
+learners = ["elimination"]
+"""
+MADE = {
+    "certify": lambda: h.certify("parity:d=8,m=3"),
+    "check": lambda: h.check(h.certify("parity:d=8,m=3")),
+    "verify": lambda: h.verify("parity:d=8,m=3", members=5, samples=1000),
+    "learn": lambda: h.learn("elimination", "parity:d=8,m=2"),
+    "play": lambda: h.play("queries", "parity:d=6,m=1", seed=0),
+    "attack": lambda: h.attack("elimination", "parity:d=8,m=2", seeds=2, jobs=1),
+    "compare": lambda: h.compare("parity:m=2", "d=6..8", ["elimination"], seeds=2, jobs=1),
+    "stress": lambda: h.stress("trivial", on="parity:d=8,m=2", reference=[], seed=1, jobs=1),
+    "estimate": lambda: h.estimate("lwe:n=30,q=521,sigma=1.5"),
+}
+ROWS = {  # of the DataFrame: claims, statements, comparisons, runs, attacks
+    **{"certify": 5, "check": 5, "verify": 2, "learn": 1, "play": 1, "attack": 2},
+    **{"compare": 6, "stress": 5, "estimate": 7},
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """One result of every function."""
+    folder = tmp_path_factory.mktemp("sweep")
+    (folder / "small.toml").write_text(SWEEP)
+    swept = h.sweep(folder / "small.toml", folder / "runs.db", jobs=1)
+    return {**{name: make() for name, make in MADE.items()}, "sweep": swept}
+
+
+@pytest.mark.parametrize("name", [*MADE, "sweep"])
+def test_a_result_prints_and_goes_into_tables_and_files(made, name, tmp_path):
+    found = made[name]
+    assert isinstance(found, h.Result)
+    lines = repr(found).splitlines()
+    assert 1 <= len(lines) <= 10
+    assert max(map(len, lines)) <= 80
+    frame = found.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame) == ROWS.get(name, 4)
+    data = json.loads(json.dumps(found.to_dict()))
+    assert data == json.loads(found.to_json())
+    Tags().check(found._repr_html_())
+    for ending in ("json", "csv", "tex", "md", "parquet"):
+        path = tmp_path / f"result.{ending}"
+        if ending == "parquet":
+            pytest.importorskip("pyarrow")
+        found.save(path)
+        with pytest.raises(AlreadyExists, match="kept"):
+            found.save(path)
+        found.save(path, force=True)
+        assert sorted(tmp_path.iterdir())[0].name.startswith("result.")  # no draft is left
+    assert json.loads((tmp_path / "result.json").read_text()) == data
+    assert list(pd.read_csv(tmp_path / "result.csv").columns) == list(frame.columns)
+    with pytest.raises(h.ToolkitError, match=r"end its name in \.json"):
+        found.save(tmp_path / "result.xls")
+
+
+class Tags(HTMLParser):
+    """What a page opens: nothing but the table."""
+
+    def check(self, text):
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        assert tag in ("table", "caption", "thead", "tbody", "tr", "th", "td", "p")
+        assert attributes == []
+
+
+HOSTILE = "<script>alert(1)</script>\"'>\x1b[31m\u202e=1+1|$\\input{x}&`x`"
+
+
+def test_hostile_names_are_inert(made, tmp_path):
+    run = replace(made["learn"], learner="=" + HOSTILE)
+    found = replace(made["compare"], runs=(run,), learners=("=" + HOSTILE,), canonical=())
+    found = replace(found, canonical=(run.learner,), specs=(run.spec,), values=(8,))
+    for one in (run, found, replace(made["certify"], spec=HOSTILE)):
+        for text in (repr(one), one._repr_html_()):
+            assert "\x1b" not in text
+            assert "\u202e" not in text
+        Tags().check(one._repr_html_())
+    for ending in ("tex", "md", "csv"):
+        found.save(tmp_path / f"t.{ending}")
+    tex, md, csv = ((tmp_path / f"t.{e}").read_text() for e in ("tex", "md", "csv"))
+    assert "\\input" not in tex
+    assert "\\textbackslash input\\{x\\}" in tex
+    assert not {"\x1b", "\u202e"} & {*tex, *md}
+    assert "\\<script\\>" in md
+    assert all(cell[:1] not in "=+@" for cell in pd.read_csv(tmp_path / "t.csv")["learner"])
+    assert "'=<script>" in csv
+
+
+def test_vacuous_bounds_are_marked(made):
+    rows = made["certify"].to_frame().set_index("quantity")
+    assert rows["vacuous"]["stat-queries"]
+    assert "exact, vacuous" in repr(made["certify"])
+    assert "vacuous" in repr(made["compare"])
+
+
+def test_files_are_read_again(made, tmp_path):
+    certificate, path = made["certify"], tmp_path / "c.json"
+    certificate.save(path)
+    assert h.Certificate.load(path) == certificate
+    for source in (certificate, certificate.to_dict(), path, str(path)):
+        assert h.check(source) == made["check"]
+    path.write_text(path.read_text().replace('"35"', '"36"'))
+    with pytest.raises(DamagedFile, match="digest"):
+        h.Certificate.load(path)
+    with pytest.raises(h.Refuted, match="digest"):
+        h.check(path)
+    made["compare"].save(tmp_path / "results.json")
+    assert read_comparison(tmp_path / "results.json").runs == made["compare"].runs
+    made["stress"].save(tmp_path / "stress.json")
+    assert read_stress(tmp_path / "stress.json") == made["stress"]
+
+
+SAME = [
+    (lambda: h.certify("partiy:d=8"), "certify partiy:d=8"),
+    (lambda: h.certify("parity:d=8,m=9"), "certify parity:d=8,m=9"),
+    (lambda: h.certify("parity:d=8,m=3", tau="x"), "certify parity:d=8,m=3 --tau x"),
+    (lambda: h.certify("parity:d=8,m=3", tau=2), "certify parity:d=8,m=3 --tau 2"),
+    (lambda: h.certify("parity:d=8,m=3", centred=True), "certify parity:d=8,m=3 --centred"),
+    (lambda: h.certify("parity:d=8,m=3", samples=9), "certify parity:d=8,m=3 --samples 9"),
+    (lambda: h.check("none.json"), "check none.json"),
+    (lambda: h.learn("studnt", "parity:d=8,m=3"), "learn studnt parity:d=8,m=3"),
+    (lambda: h.learn("primal", "parity:d=8,m=3"), "learn primal parity:d=8,m=3"),
+    (lambda: h.attack("primal", "parity:d=8,m=3"), "attack parity:d=8,m=3 --learner primal"),
+    (lambda: h.compare("parity:m=2", "k=1..2"), "compare parity:m=2 --over k=1..2"),
+    (lambda: h.compare("parity:m=2", "d"), "compare parity:m=2 --over d"),
+    (lambda: h.stress("trivial"), "stress --learner trivial"),
+    (lambda: h.stress("trivial", ladder="x"), "stress --learner trivial --ladder x"),
+    (lambda: h.estimate("parity"), "estimate parity"),
+    (lambda: h.sweep("none.toml", "a.db"), "sweep run none.toml --store a.db"),
+    (
+        lambda: h.learn("trivial", "parity:d=8,m=3", budget_memory="x"),
+        "learn trivial parity:d=8,m=3 --budget-memory x",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "line"), SAME, ids=[line for _, line in SAME])
+def test_an_error_is_the_line_of_the_command(call, line, hardness):
+    with pytest.raises(h.ToolkitError) as raised:
+        call()
+    said = hardness(*line.split())
+    assert said.code == raised.value.exit_code
+    assert said.err == f"hardness: {raised.value}\n"
+
+
+def test_defaults_are_those_of_the_commands(made, hardness):
+    for line, name in [
+        ("certify parity:d=8,m=3", "certify"),
+        ("estimate lwe:n=30,q=521,sigma=1.5", "estimate"),
+    ]:
+        assert hardness(*line.split(), "--json").json == made[name].to_dict()
+    run = hardness("learn", "elimination", "parity:d=8,m=2", "--json").json
+    ours = made["learn"].to_dict()
+    assert all(run[name] == ours[name] for name in ("budget", "seed", "risk", "outcome"))
+
+
+def test_objects_stand_where_strings_do():
+    family = parse("parity:d=8,m=1")
+    assert h.family(family) is family
+    assert h.certify(family) == h.certify(family.spec) == h.certify(family, tau=0.1)
+    chosen = h.learner("lowdegree:degree=1")
+    assert h.learner(chosen) is chosen
+    assert h.learn(chosen, family).risk == h.learn("lowdegree:degree=1", family.spec).risk
+    assert h.compare(family, "d=6,8", chosen, seeds=1, jobs=1).learner_names == [
+        "lowdegree:degree=1,oversample=8"
+    ]
+
+    def mean(x, y):
+        return lambda x: 0.0 * x
+
+    assert h.learn(mean, family).outcome.value == "learned nothing"
+    with pytest.raises(h.ToolkitError, match=r"path\.py:Name"):
+        h.compare(family, "d=6,8", mean)
+
+
+def test_the_import_is_light_and_knows_its_names():
+    code = (
+        "import sys, hardness; print([n for n in ('numpy', 'flint', 'pandas', 'click', 'cli') "
+        "if n in sys.modules]); hardness.check; print(callable(hardness.check))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\nTrue\n"
+    assert set(h.__all__) <= set(dir(h))
+
+
+def test_a_script_without_a_main_guard_may_use_processes(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import hardness\n"
+        "print(len(hardness.compare('parity:m=2', 'd=6..8', 'trivial', seeds=1, jobs=2).runs))\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout == "3\n"
+
+
+CLIENT = """
+import hardness
+
+certificate: hardness.Certificate = hardness.certify("parity:d=8,m=3", tau=0.1)
+print(certificate.integer("sq-dimension") + 1, hardness.check(certificate).statements[0])
+run = hardness.learn("queries", hardness.family("parity:d=8,m=2"), budget_queries=100)
+print(run.usage.examples + 1, run.passed, run.to_frame().columns, run.to_json().upper())
+both = hardness.compare("parity:m=2", "d=6..8", ["queries", hardness.learner("trivial")])
+both.save("results.json", force=True)
+print([one.learner for one in both.runs])
+print(hardness.stress("trivial", on="parity:d=8,m=2").confidence)
+"""
+WRONG = 'hardness.certify("parity:d=8,m=3", tua=1)\nrun.learner + 1\n'
+
+
+@pytest.mark.slow
+def test_mypy_is_content_with_a_strict_client(tmp_path):
+    """As in an environment where the toolkit is installed: its own files are not judged."""
+    for package in ("hardness", "instances"):
+        assert (ROOT / package / "py.typed").exists()
+    found = {}
+    for name, text in {"client": CLIENT, "wrong": CLIENT + WRONG}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+        command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
+        command += [f"--cache-dir={tmp_path}", "--config-file="]
+        done = subprocess.run(
+            [*command, f"{name}.py"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env={"MYPYPATH": str(ROOT), "PATH": ""},
+        )
+        found[name] = done.stdout + done.stderr
+    assert found["client"].startswith("Success"), found
+    assert found["wrong"].count(": error:") == 2, found
