@@ -1,6 +1,6 @@
-"""Examples as plain arrays, for who only wants data: what a spec and a seed give, in order.
+"""Examples as plain arrays, for users of data alone: what a spec and a seed give, in order.
 
-They are reproducible by who knows the seed, so the labels hide nothing from a reader of the code.
+The seed reproduces them, so the labels hide nothing from a reader of the code.
 """
 
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def make_reduced(spec: str, n: int, seed: int) -> Arrays:
     """Make the first n open examples of an instance in the reduced view: (n, d-1) and (n,).
 
     z = X_1 * X_2 without coordinate 0, int8, -1 or +1; s, float64, is the factor of the label less
-    what everyone knows of it, +-1 for parities. Raises UsageError for families without such.
+    its public part, +-1 for parities. Raises UsageError for families without such.
 
     >>> z, s = make_reduced("parity:d=8,m=1", 100, seed=0)
     >>> z.shape, sorted(set(s.tolist())), int((abs(z.T @ s) == 100).sum())

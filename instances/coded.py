@@ -1,6 +1,6 @@
 """Two-token families whose labels carry one unknown code each: packed tokens, packed labels.
 
-Tokens are uniform on {-1,+1}^(2 x d). What a label says beyond what everyone knows is one of a few
+Tokens are uniform on {-1,+1}^(2 x d). What a label says beyond its public part is one of a few
 levels, where it says anything: its code.
 """
 
@@ -31,7 +31,7 @@ class CodedExamples(Examples):
 
     words: (n, k, words) uint64, a bit is 1 where the token is -1. codes: (n,) uint8, or uint16 for
     more than 256 levels, which of the family's levels the unknown part of each label has, and 0
-    where the label is known to everyone.
+    where the label is public.
     For parities it is one bit, 1 for the smaller level.
     """
 
@@ -301,7 +301,7 @@ class Coded(Family):
         return float(low), float(high)
 
     def clip(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Project on what everyone knows of E[Y|X]: its range where z_0 = -1, else its value."""
+        """Project on what is public of E[Y|X]: its range where z_0 = -1, else its value."""
         low, high = self.ends
         out = self.labelled(x, np.zeros(len(x)))
         factor = np.clip(x[:, :, 0] * y[:, :, 0], low, high)

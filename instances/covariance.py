@@ -22,7 +22,7 @@ _FORMS = "identity, diag(..), power(a), toeplitz(r), rotated(..) or a file .npy,
 
 
 def covariance(text: str, d: int, name: str, seed: int = 0) -> Array:
-    """Read a covariance, (d, d); raises UsageError for one that is none.
+    """Read a covariance, (d, d); raises UsageError for other matrices.
 
     identity. diag(v, ..): d variances. power(a): variances 1, 2^-a, .., d^-a. toeplitz(r): entries
     r^|i-j|. rotated(v, ..): d variances in a random basis. Else a file of numbers.

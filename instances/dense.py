@@ -97,7 +97,7 @@ class Dense(Family):
         return ("staged", "levenberg", "student", "linear")
 
     def require_tokens(self) -> None:
-        """Refuse what no such family can be; raises UsageError."""
+        """Refuse values out of range; raises UsageError."""
         require(
             2 <= self.k <= 64,
             f"k={self.k} given: k, the number of tokens, must be between 2 and 64"
@@ -119,7 +119,7 @@ class Dense(Family):
         require(1 <= self.m <= most, f"m={self.m} given: m, the heads, between 1 and {most}")
 
     def require_norm(self, name: str) -> None:
-        """Refuse a norm of the Theta_i that is no such thing; raises UsageError."""
+        """Refuse a norm of the Theta_i out of range; raises UsageError."""
         value = getattr(self, name)
         require(
             0 < value <= 1000,

@@ -94,7 +94,7 @@ class FactorTables:
         return self.family.fade(self.table(secret))
 
     def known(self) -> NDArray[np.float64]:
-        """Evaluate the factor that everyone knows: (2^n,); raises TooLarge."""
+        """Evaluate the public factor: (2^n,); raises TooLarge."""
         return self.family.expected(self.points(0, 1 << self.n))
 
     def table(self, secret: Secret) -> NDArray[np.float64]:

@@ -143,7 +143,7 @@ class Family(ABC):
 
     @abstractmethod
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate the best prediction of who knows the family and not the secret: (n, k, d)."""
+        """Evaluate the baseline, the best prediction from the family alone: (n, k, d)."""
 
     @abstractmethod
     def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> Examples:
@@ -151,7 +151,7 @@ class Family(ABC):
 
     @abstractmethod
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> Examples:
-        """Make `count` examples of stored tensors; raises ValueError for what is none."""
+        """Make `count` examples of stored tensors; raises ValueError for other tensors."""
 
     @property
     def spec(self) -> str:
@@ -224,7 +224,7 @@ class Family(ABC):
         return ("trivial",)
 
     def instance(self, seed: int) -> "Instance":
-        """Draw the instance of a seed: reproducible by who knows the seed, and so not secret."""
+        """Draw the instance of a seed: the seed reproduces it, so it is not secret."""
         hidden = Hidden(
             secret=tuple(map(int, self.draw(generator(seed, "secret", self.spec)))),
             seed=seed,

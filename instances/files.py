@@ -148,7 +148,7 @@ def write_folder(
 def write_public_folder(
     path: Path, examples: Examples, tensors: TensorFormat = "safetensors", force: bool = False
 ) -> Folder:
-    """Write examples whose secret nobody here knows: a folder without a secret part.
+    """Write examples without their secret: a folder without a secret part.
 
     Its reference is the first few of the examples. Raises AlreadyExists, TooLarge.
     """

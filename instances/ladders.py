@@ -21,7 +21,7 @@ _LONGEST = 1e9  # seconds, as of a Budget
 class Rung:
     """A family, and what a learner may use on each of its instances; None is no limit.
 
-    about: why it is harder than the rung below. Raises UsageError for a limit that is none.
+    about: why it is harder than the rung below. Raises UsageError for a limit out of range.
     """
 
     spec: str

@@ -104,7 +104,7 @@ class Prompts:
 
     @property
     def power(self) -> float:
-        """E <w, x>^2 = tr(sigma task), the loss of who predicts 0."""
+        """E <w, x>^2 = tr(sigma task), the loss of predicting 0."""
         return float(np.trace(self.sigma @ self.task))
 
     @cached_property

@@ -1,6 +1,6 @@
 """The reduced view of examples: z, and the unknown part of the label, where it shows.
 
-Everyone can compute it from tokens and labels: z = X_1 * X_2, and where z_0 = -1 the label is
+It needs tokens and labels alone: z = X_1 * X_2, and where z_0 = -1 the label is
 X[l, 0] times an unknown factor.
 """
 
@@ -19,7 +19,7 @@ from instances.family import Examples
 class Reduced:
     """z of the examples with z_0 = -1, packed (n, words) with coordinate 0 cleared, and codes (n,).
 
-    values: (n,) float64, the factor of the label less what everyone knows of it.
+    values: (n,) float64, the factor of the label less its public part.
     """
 
     words: NDArray[np.uint64]

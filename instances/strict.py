@@ -113,7 +113,7 @@ def read_json(path: Path, limits: Limits = RESULTS) -> dict[str, Any]:
         except ValueError as error:
             raise DamagedFile(f"{path} cannot be read as JSON: {one_line(error)}") from error
     if not isinstance(data, dict):
-        raise DamagedFile(f"{path} is JSON, but not an object: it is none of our files")
+        raise DamagedFile(f"{path} is JSON, but not an object: it is not a file of this toolkit")
     return data
 
 

@@ -23,7 +23,7 @@ class Uniform:
     """A source of examples of a family whose labels are independent coins.
 
     Raises ToolkitError for families of which no one distribution of codes is that of the labels at
-    all tokens: there, who knows the family would know more.
+    all tokens: there, the family would tell more.
 
     >>> from instances import parse
     >>> family = parse("lwr:n=8,q=16,p=2,secret=binary,h=4")
@@ -70,7 +70,7 @@ def no_coins(family: Family) -> str | None:
     if coded.shares is None:
         return (
             f"{family.name} given: its labels depend on tokens in a way that all members share, so "
-            "coins would differ from them to who knows the family alone; take parity, lwr, lwe, "
+            "coins would differ from them for the family alone; take parity, lwr, lwe, "
             "lpn or window, or give the family `shares`, the chance of each level"
         )
     return None

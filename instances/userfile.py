@@ -1,7 +1,7 @@
 """The user's own Python files: path.py:Name:key=value,... gives a family, or functions on a cube.
 
 A file is executed once in a process, under a module name of its own, and nothing of it is written
-to disk: no bytecode, no copy. It is code, and runs with the rights of who runs the command: only a
+to disk: no bytecode, no copy. It is code, and runs with the rights of the user: only a
 name that a user typed is ever executed, never one that stands in a file. What goes wrong in it is
 one line that names it.
 """

@@ -1,4 +1,4 @@
-"""Whether a graph has a clique of a size: a search of the checker's own, with a limit of nodes."""
+"""Whether a graph has a clique of a size: the checker's search, with a limit of nodes."""
 
 import numpy as np
 from numpy.typing import NDArray

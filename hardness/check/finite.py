@@ -97,7 +97,10 @@ class FiniteMembers:
         if basis not in _FIELDS or (basis == "specs") != (self.kind == "specs"):
             refuse(f"its basis is {shown(basis)}")
         if set(given) != _FIELDS[basis] or type(centred) is not bool:
-            refuse(f"what is given must be {', '.join(sorted(_FIELDS[basis]))}, or centred is none")
+            refuse(
+                f"what is given must be {', '.join(sorted(_FIELDS[basis]))}, "
+                "or centred is neither true nor false"
+            )
         origin = evidence["origin"]
         if set(origin) - {"of"} != {"path"} | ({"sha256"} if basis != "specs" else set()):
             refuse("its origin must be a path and, but for specs, the SHA-256 of what is there")

@@ -117,7 +117,7 @@ class FloatPairs:
     def __init__(self, correlations: NDArray[np.float64], radius: float) -> None:
         """Refuse what are no correlations."""
         if not (np.abs(correlations) <= 1 + _TIE).all() or not 0 <= radius < math.inf:
-            refuse("a correlation is not in -1..1, or the radius is none")
+            refuse("a correlation is not in -1..1, or the radius is not valid")
         self.correlations, self.radius = correlations, radius
 
     def within(self, k: int, certainly: bool) -> Mask:

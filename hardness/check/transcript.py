@@ -204,7 +204,7 @@ class _Game:
         return float(python_fraction(scheme.spread / scheme.half**2))
 
     def _expected(self, query: dict[str, Any], means: Means) -> float:
-        """The answer of who knows the family alone."""
+        """The answer of the family alone."""
         if query["kind"] == "given":
             return float(query["reference"])
         # With a fair coin in place of a parity, the means of characters and pools are 0.
@@ -213,12 +213,12 @@ class _Game:
     def _reference(
         self, answer: float, mean: float, means: Means, alive: NDArray[np.bool_]
     ) -> None:
-        """In reference mode the answer does not depend on who is alive, unless it must."""
+        """In reference mode the answer does not depend on members alive, unless it must."""
         if self.mode != "reference":
             return
         fits = alive & (np.abs(means - mean) <= float(self.tau) - _MARGIN)
         if fits.any() and abs(answer - mean) > 1e-9:
-            refuse(f"an answer of {answer} is not the one of who knows the family alone, {mean}")
+            refuse(f"an answer of {answer} is not that of the family alone, {mean}")
 
     def _compare(self, entry: dict[str, Any], ruled_out: int, alive: int) -> None:
         if type(entry["ruled_out"]) is not int or entry["ruled_out"] != ruled_out:

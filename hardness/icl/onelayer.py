@@ -102,8 +102,8 @@ def exact_eigenvalues(law: Prompts) -> list[Fraction] | None:
     """Return the kappa as fractions where sigma and task are diagonal or inverse, else None.
 
     An entry of a law is read as the simplest fraction of a denominator up to 10^6 that rounds to
-    it, so 0.1 is 1/10, and None where it is none. sigma task = c I for other matrices is read as a
-    fraction of a denominator up to 1000, to within 1e-9.
+    it, so 0.1 is 1/10, and None where it is not rational. sigma task = c I for other matrices is
+    read as a fraction of a denominator up to 1000, to within 1e-9.
 
     >>> exact_eigenvalues(Prompts(n=20, sigma=np.diag([0.1, 2.0]), task=np.eye(2)))
     [Fraction(1, 10), Fraction(2, 1)]

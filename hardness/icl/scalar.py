@@ -68,7 +68,7 @@ def loss_of(n: int, d: int, residual: fmpq_poly, net: fmpq_poly, noise: float = 
 
 
 def ridge(n: int, noise: float) -> fmpq:
-    """Return s^2 / n exactly; raises UsageError for a standard deviation that is none."""
+    """Return s^2 / n exactly; raises UsageError for a value that is not a standard deviation."""
     if not 0 <= noise <= 1000:
         raise UsageError(f"noise={noise} given: at least 0 and at most 1000 is needed")
     return exact(noise) ** 2 / n

@@ -106,7 +106,7 @@ class PairStatistic:
     def shared(self) -> Rational:
         """The part of the mean that all members share, C(m, level)/C(n, level).
 
-        It is there for who knows the family alone; only the rest is about which member it is.
+        The family alone tells it; only the rest is about which member it is.
         """
         return fmpq(self.inside, self.terms)
 

@@ -156,7 +156,7 @@ def signs(family: Symmetric, points: Array, secrets: Sequence[Secret]) -> Array:
 
 
 def known_signs(family: Symmetric, points: Array) -> Array:
-    """What everyone knows of the values as +-1, noise aside: (points,); 0 for a parity."""
+    """The public part of the values as +-1, noise aside: (points,); 0 for a parity."""
     count = np.count_nonzero(points < 0, axis=1)
     return np.asarray((family.prior[count] - float(family.centre)) / _half(family))
 

@@ -40,7 +40,7 @@ class Expectations(Protocol):
         """Return the secret of a member."""
 
     def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
-        """Compute E phi for every member, (N,), and the mean for who knows the family alone."""
+        """Compute E phi for every member, (N,), and the mean for the family alone."""
 
 
 class Means:
@@ -82,7 +82,7 @@ class Means:
         return self.with_reference(query)[0]
 
     def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
-        """Compute E phi for every member, (N,), and the mean for who knows the family alone.
+        """Compute E phi for every member, (N,), and the mean for the family alone.
 
         For parities that is the mean with a fair coin in place of the unknown sign, as in the proof
         of the query bound; for other profiles the mean over all members.

@@ -131,7 +131,7 @@ class Hypothesis:
 
     predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
     outcome: why it stopped, None where it ran to its end. details: numbers worth keeping.
-    against: compares what was found with the true layer, as JSON; called by the judge, who knows
+    against: compares what was found with the true layer, as JSON; called by the judge, which knows
     it, never by the learner. close: lets go of what predict needs when all is measured, and returns
     further details.
     """
@@ -178,5 +178,5 @@ def member(
 
 
 def nothing(family: Family, outcome: Outcome | None = None, **details: Any) -> Hypothesis:
-    """Build the best hypothesis of who knows the family alone."""
+    """Build the baseline: the best hypothesis from the family alone."""
     return Hypothesis(predict=family.known, outcome=outcome, details=details)

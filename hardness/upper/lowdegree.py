@@ -1,6 +1,6 @@
 """Least squares on all monomials of z up to a degree: blind to all parts of higher degree.
 
-What is fitted is the label less what everyone knows of it.
+What is fitted is the label less its public part.
 """
 
 import itertools

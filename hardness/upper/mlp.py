@@ -23,7 +23,7 @@ from instances.limits import require_memory
 from instances.reduced import reduce
 
 OPTIMIZERS = ("adam", "momentum", "sgd")
-_SOLVED = 1e-3  # of the loss of who knows the family alone: training stops there
+_SOLVED = 1e-3  # of the loss of the baseline: training stops there
 _NUMBERS = 1 << 20  # of z drawn at once
 _MARKS = 50  # of the curve
 

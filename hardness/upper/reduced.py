@@ -17,7 +17,7 @@ def predictor(
 ) -> Predict:
     """Make predictions of a function of z: what is known, and where z_0 = -1 X[l,0] times it more.
 
-    surprise: (n, d) of +-1, coordinate 0 being +1 -> (n,), the factor less what everyone knows.
+    surprise: (n, d) of +-1, coordinate 0 being +1 -> (n,), the factor less its public part.
     """
 
     def predict(x: NDArray[Any]) -> NDArray[np.float64]:
@@ -34,7 +34,7 @@ def predictor(
 
 
 def known_factor(family: Family, z: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Evaluate the factor that everyone knows where z_0 = -1: (n, d), coordinate 0 any -> (n,)."""
+    """Evaluate the public factor where z_0 = -1: (n, d), coordinate 0 any -> (n,)."""
     x = np.ones((len(z), 2, family.d), np.int8)
     x[:, 1] = z
     x[:, 1, 0] = -1

@@ -102,7 +102,7 @@ class Student:
 
 
 def trivial_loss(family: Family, batch: Examples) -> float:
-    """The loss of who knows the family alone: as the family says, else on a batch."""
+    """The loss of the baseline: as the family says, else on a batch."""
     if (coded := CODED.of(family)) is not None:
         return coded.trivial_risk
     return float(((batch.y - family.known(batch.x)) ** 2).sum()) / len(batch)

@@ -17,7 +17,7 @@ class Trivial:
     name: ClassVar[str] = "trivial"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
-    about: ClassVar[str] = "what is known of the family, without examples: a risk of 1"
+    about: ClassVar[str] = "the baseline: the mean of all members, a risk of 1"
 
     def supports(self, family: Family) -> str | None:
         """Any family."""

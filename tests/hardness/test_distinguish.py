@@ -290,7 +290,7 @@ def test_a_budget_is_of_every_trial():
         ("trivial", LWR, {"jobs": 0}, UsageError, "at least"),
         ("queries", "parity:d=9,m=2", {}, ToolkitError, "statistical queries"),
         ("elimination", LWR, {}, ToolkitError, "cannot run on"),
-        ("trivial", "profile:g=majority,d=9,m=3", {}, ToolkitError, "who knows the family alone"),
+        ("trivial", "profile:g=majority,d=9,m=3", {}, ToolkitError, "for the family alone"),
         ("trivial", "nice:m=1,k=2,d=4", {}, ToolkitError, "no coins"),
         ("trivial", "lwe:n=8,q=1048576,sigma=1", {}, ToolkitError, "need q of at most"),
     ],

@@ -28,7 +28,7 @@ _MOST_BITS = 1 << 19  # of an exact power
 
 
 class Drawn(Protocol):
-    """Members of which one is drawn uniformly, less what everyone knows of them."""
+    """Members of which one is drawn uniformly, less their public part."""
 
     @property
     def size(self) -> int:

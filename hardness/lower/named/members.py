@@ -1,6 +1,6 @@
 """What is unknown of a family's members, as the bounds on named learners need it, kind by kind.
 
-Symmetric profiles: the members less what everyone knows of them, by the spectrum of their Gram
+Symmetric profiles: the members less their public part, by the spectrum of their Gram
 matrix. LWE-style families: N members that are orthogonal where a is uniform, as laws of an example
 and as laws of a batch, and as functions those that are not alike; a density of a of at most `most`
 changes no sum by more than that factor, and one of a batch by its power.
@@ -38,7 +38,7 @@ from instances.threshold import Rational, rational
 
 
 class Unknown(ABC):
-    """The members of a family less what everyone knows of them, in bounds that hold for all.
+    """The members of a family less their public part, in bounds that hold for all.
 
     Each kind of family is a subclass: symmetric profiles by the spectrum of their Gram matrix,
     LWE-style families by the number of their independent members. All of their numbers are exact.

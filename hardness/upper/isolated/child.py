@@ -118,7 +118,7 @@ def converse(channel: Channel) -> Said:
 
 
 def _say_learned(channel: Channel, found: Hypothesis) -> None:
-    """Send the hypothesis but for its predictions; raises Failed for one that is none."""
+    """Send the hypothesis but for its predictions; raises Failed for one that is not valid."""
     given = found.details if isinstance(found.details, dict) else {}
     loaded = [name for name in _LIBRARIES if name in sys.modules]  # a result may depend on them
     versions = {n: str(getattr(sys.modules[n], "__version__", "unknown"))[:40] for n in loaded}
@@ -169,7 +169,7 @@ def _from(file: str | None, trace: TracebackType | None) -> TracebackType | None
 class ProxyOracle:
     """Examples by `draw`, answers by `ask`; raises Spent where the budget is, UsageError.
 
-    Every use goes to the parent, who counts.
+    Every use goes to the parent, which counts.
     """
 
     def __init__(

@@ -130,7 +130,7 @@ def require_out_of_reach(file: Path | None, kept: Path) -> None:
 def level() -> Level:
     """Return the level of containment: the one asked for, else the best that this system has.
 
-    Raises UsageError for a word that is none of them, ToolkitError where none can be held.
+    Raises UsageError for another word, ToolkitError where none can be held.
     """
     asked = os.environ.get(CONTAIN, "")
     if asked and asked not in get_args(Level):

@@ -2,7 +2,7 @@
 
 A statistical query is evaluated by the learner's process, which sees no label for it: it is sent
 tokens, and answers with the query's value at every level that a label can have there; the parent,
-who knows the labels, takes its pick.
+which knows the labels, takes its pick.
 """
 
 import hashlib

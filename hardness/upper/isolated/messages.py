@@ -125,7 +125,7 @@ class Channel:
         try:
             said = _REPLY.decode(content)
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-            raise Broken(f"a message that is none: {str(error)[:200]}") from error
+            raise Broken(f"not a message: {str(error)[:200]}") from error
         wanted = shape if isinstance(said, Values) else ()
         if said.shape != wanted or size != (8 * math.prod(shape) if wanted else 0):
             raise Broken(f"numbers of shape {said.shape} where {wanted} is wanted")

@@ -1,7 +1,7 @@
 """Anything with fit and predict as a learner: regressors and classifiers of scikit-learn.
 
 A classifier learns which level the unknown part of a label has; its guess is the expected factor
-g(z) less what everyone knows of it, times one number c. Of held-out examples, c is least squares
+g(z) less its public part, times one number c. Of held-out examples, c is least squares
 with one example more on which the guess is right, (sum s g + v) / (sum g^2 + v), v = mean s^2:
 a guess that is right everywhere has the same sum above and below, and c = 1 exactly; one that knows
 nothing has c near 0, so a risk of 1 and not 2; with flips it is near 1 - 2 eta, as E[Y|X] is; and

@@ -48,7 +48,7 @@ class Adapted:
     digest: str | None = None
 
     def supports(self, family: Family) -> str | None:
-        """Ask the object, where it says; raises UsageError for an answer that is none."""
+        """Ask the object, where it says; raises UsageError for an answer that is not text."""
         ask = getattr(self.inner, "supports", None)
         found = ask(family) if ask else None
         if found is not None and not isinstance(found, str):

@@ -48,7 +48,7 @@ class Entry:
 def plugin(text: str) -> PluginName | None:
     """Read "path.py:Name", "entry", or either with ":key=value,..." behind it; None for neither.
 
-    Any plain word is the name of an entry point: who has names of his own looks there first.
+    Any plain word is the name of an entry point: a caller with other names looks there first.
     Raises UsageError for a path without a name.
 
     >>> plugin("C:\\\\my.dir\\\\mine.py:Nearest:degree=3").attribute

@@ -153,7 +153,7 @@ def gather(oracle: ExampleOracle, view: View, examples: int | None) -> Data:
         except Spent as spent:
             if not used:
                 raise
-            # Who has learned from all examples that there are is judged by the risk.
+            # A learner that took all examples there are is judged by the risk.
             outcome = SPENT[spent.resource] if spent.resource != "examples" else None
             break
         used += len(drawn)
@@ -180,7 +180,7 @@ def flat(x: Array) -> NDArray[np.float64]:
 def completed(family: Family, view: View, predict: Callable[[Array], Any]) -> Predict:
     """Make a prediction in a view one of labels, (n, k, d) -> (n, k, d), in batches.
 
-    predict: rows of the view's x -> rows of its y. What it gives that is no such thing makes the
+    predict: rows of the view's x -> rows of its y. What does not fit makes the
     prediction raise Failed.
     """
     if view == "reduced":

@@ -84,7 +84,7 @@ class Staged:
         real = REAL_LABELS.of(family)
         signals = journal.diagnose(family.k, float(real.noise) if real else 0.0)
         details = journal.to_dict() | {"diagnosis": [signal.to_dict() for signal in signals]}
-        # Who knows the family may do better than a layer that explains nothing.
+        # The baseline may do better than a layer that explains nothing.
         if best is None or best.error >= 1:
             return nothing(family, outcome, **details)
         return Hypothesis(
