@@ -14,7 +14,7 @@ from instances.uniform import Uniform
 
 
 @pytest.mark.parametrize("spec", ["lwe:n=8,q=61,alpha=0.005,secret=binary", "lwr:n=4,q=13,p=13"])
-@pytest.mark.parametrize("examples", [1, 3, 5, 8])
+@pytest.mark.parametrize("examples", [1, 8])
 def test_halves_meet_on_as_few_samples_as_there_are(spec, examples):
     for seed in range(2):
         instance = parse(spec).instance(seed)
@@ -36,7 +36,7 @@ def test_the_list_of_half_secrets_stops_where_time_is_over():
 def test_secrets_of_one_function_are_one_member(q, parts):
     """Whether <a, s> is 0 does not tell s from its multiples by units."""
     family = parse(f"window:n=3,q={q},parts={parts},h=2")
-    for seed in range(4):
+    for seed in range(2):
         found = run(parse_learner("bruteforce"), family.instance(seed), Budget(), seed)
         assert found.outcome is Outcome.SOLVED
         assert found.risk.value == 0

@@ -32,13 +32,8 @@ from tests.hardness.upper.isolated.driving import (
 FAMILIES = [
     "parity:d=70,m=3,noise=0.1",
     "profile:g=majority,d=32,m=5",
-    "nice:m=2,k=2,d=16",
-    "linear:m=4,k=3,d=6",
-    "lwr:n=8,q=16,p=2,secret=binary,h=4",
     "lwe:n=8,q=17,sigma=1",
-    "lpn:n=32,noise=0.1",
-    "window:n=8,q=16,parts=4,secret=binary,h=4",
-    "dial:tau=0.3,m=2,k=2,d=8",
+    "linear:m=4,k=3,d=6",
 ]
 
 
@@ -84,7 +79,7 @@ def test_examples_in_any_pieces(spec, monkeypatch):
     assert flat(there.details)["counts"][-1] == [528, 900]
 
 
-@pytest.mark.parametrize("spec", [*FAMILIES[:2], FAMILIES[4], FAMILIES[6]])
+@pytest.mark.parametrize("spec", FAMILIES[:3])
 @pytest.mark.parametrize("oracle", ["samples", "exact"])
 def test_queries(spec, oracle, monkeypatch):
     family = parse(spec.replace("d=70", "d=8").replace("d=32,m=5", "d=9,m=3"))
