@@ -823,9 +823,7 @@ def forge(count: int, seed: int, sources: list[Genuine]) -> Iterator[Forgery]:
             name, found = there[int(rng.integers(len(there)))]
             place = found[int(rng.integers(len(found)))]
             data = copy.deepcopy(one.data)
-            here = data
-            for key in place[:-1]:
-                here = here[key]
+            here = _at(data, place[:-1])
             old = here[place[-1]]
             ways = changes(old)
             way = list(ways)[int(rng.integers(len(ways)))]
@@ -837,6 +835,35 @@ def forge(count: int, seed: int, sources: list[Genuine]) -> Iterator[Forgery]:
             yield _tried(one.kind, name, way, data)
             if made == count:
                 return
+
+
+def every(sources: list[Genuine]) -> Iterator[Forgery]:
+    """Make every change of every place, once for all places of a name, and leave out every key."""
+    rng, done = np.random.default_rng(0), set()
+    for one in sources:
+        for place in places(one.data):
+            name = general(one.data, place)
+            if (one.kind, name) in done:
+                continue
+            done.add((one.kind, name))
+            for way, new in _every_change(_at(one.data, place), rng):
+                data = copy.deepcopy(one.data)
+                _at(data, place[:-1])[place[-1]] = new
+                yield _tried(one.kind, name, way, resealed(data, named=place != ("spec",)))
+
+
+def _at(data: Json, place: Path_) -> Any:
+    for key in place:
+        data = data[key]
+    return data
+
+
+def _every_change(old: Any, rng: np.random.Generator) -> Iterator[tuple[str, Any]]:
+    for way, change in changes(old).items():
+        if isinstance(old, dict) and way == "removed":
+            yield from ((way, {k: v for k, v in old.items() if k != key}) for key in old)
+        elif repr(new := change(old, rng)) != repr(old):
+            yield way, new
 
 
 def _tried(kind: str, place: str, change: str, data: Json) -> Forgery:

@@ -159,17 +159,6 @@ def test_a_truncated_certificate_is_refused(hardness):
         found.one_line("c.json")
 
 
-def test_every_digit_of_values_and_evidence_counts(hardness):
-    data = hardness("certify", "parity:d=1000,m=20", "--json").json
-    for part in ("claims", "evidence"):
-        text = json.dumps(data[part])
-        places = [i for i, c in enumerate(text) if c.isdigit()][:: max(1, len(text) // 40)]
-        for place in places:
-            changed = text[:place] + str((int(text[place]) + 3) % 10) + text[place + 1 :]
-            Path("c.json").write_text(json.dumps({**data, part: json.loads(changed)}))
-            assert hardness("check", "c.json").code == 3
-
-
 @pytest.mark.parametrize(
     "line",
     [

@@ -11,8 +11,6 @@ import pytest
 from hardness.check import check, pairs
 from hardness.check.cliques import has_clique
 from hardness.check.domain import check_floats, check_integers
-from hardness.check.spectra import check_level
-from hardness.lower import BoundParameters
 from hardness.lower.finite import (
     How,
     certificate,
@@ -25,7 +23,7 @@ from hardness.lower.finite.certificate import digest_of
 from hardness.lower.finite.gram import Gram, Products, enumerate_products
 from hardness.lower.finite.known import Spread, of_integers
 from hardness.lower.finite.sources import FiniteFamily, norm_bound
-from hardness.lower.finite.spectrum import UNIT, Spectrum
+from hardness.lower.finite.spectrum import UNIT
 from instances import AttentionLayer, parse, save_layer
 from instances.errors import Refuted, Undecided
 from instances.streams import generator
@@ -215,81 +213,9 @@ def test_specs_at_a_size_that_no_enumeration_reaches(tmp_path):
     assert "SQ-DIM of 1770 members" in check(data).statements[0]
 
 
-def forged(data, text, place, part):
-    changed = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
-    other = json.loads(json.dumps(data))
-    other[part] |= json.loads(changed)
-    return other
-
-
-def still_true(data):
-    """Whether the members shown are as many and as far apart as claimed: another proof."""
-    shown = data["evidence"]["dimension"]["members"]
-    return len(set(shown)) == int(claims(data)["sq-dimension"]["value"])
-
-
 def shown(data):
     """The sets of members that prove something; others may prove it as well."""
     return data["evidence"]["dimension"]["members"], data["evidence"].get("sda")
-
-
-CASES = [
-    ("mine.py:majorities", {}),
-    ("mine.py:majorities", {"centred": True}),
-    ("mine.py:whole", {}),
-    ("mine.py:whole", {"centred": True}),
-    ("mine.py:smooth", {}),
-    ("u.specs", {}),
-    ("u.specs", {"centred": True}),
-    ("layers", {}),
-    ("mine.py:called", {"samples": 30_000}),
-]
-
-
-@pytest.mark.parametrize(("source", "how"), CASES)
-def test_any_digit_of_evidence_is_refused_even_with_a_fitting_digest(here, source, how):
-    data = made(source, **how)
-    text = json.dumps({k: v for k, v in data["evidence"].items() if k != "origin"})
-    places = [m.start() for m in re.finditer(r"\d", text)]
-    for place in places[:: max(1, len(places) // 1500)]:
-        try:
-            other = forged(data, text, place, "evidence")
-        except ValueError:  # 07 is no JSON
-            continue
-        if other == data:  # the last digit of a float beyond its precision
-            continue
-        try:
-            check(sealed(other))
-        except Refuted:
-            continue
-        # Nothing but another set of as many members, for which the claim is as true.
-        assert shown(other) != shown(data)
-        assert still_true(other)
-
-
-@pytest.mark.parametrize(("source", "how"), CASES)
-def test_any_digit_of_a_claim_is_refused_even_with_a_fitting_digest(here, source, how):
-    data = made(source, BoundParameters(tau=Fraction(1, 2), risk=Fraction(1, 9)), **how)
-    fixed = {"definition", "normalisation", "range", "subsets"}
-    for i, claim in enumerate(data["claims"]):
-        for key in ["value", *(set(claim["parameters"]) - fixed)]:
-            old = claim["value"] if key == "value" else claim["parameters"][key]
-            for place in [m.start() for m in re.finditer(r"\d", old)]:
-                new = old[:place] + str((int(old[place]) + 1) % 10) + old[place + 1 :]
-                other = json.loads(json.dumps(data))
-                if key == "value":
-                    other["claims"][i]["value"] = new
-                else:
-                    other["claims"][i]["parameters"][key] = new
-                if key in ("tau", "risk", "success", "t", "gamma"):
-                    try:  # another bound, which may have the same value
-                        said = check(sealed(other)).statements[i]
-                    except Refuted:
-                        continue
-                    assert str(Fraction(new)) in said
-                    continue
-                with pytest.raises(Refuted):
-                    check(sealed(other))
 
 
 def renamed(data):
@@ -315,26 +241,12 @@ FORGED = [
     ("mine.py:whole", given(lambda g: g["names"].__setitem__(0, g["names"][1]))),
     ("mine.py:whole", given(lambda g: g.update(n=7))),
     ("mine.py:whole", given(lambda g: g.update(outputs=2))),
-    ("mine.py:whole", lambda d: d["evidence"].pop("tables")),
     ("mine.py:whole", lambda d: d["evidence"]["tables"].update(encoding="bits")),
     ("mine.py:whole", lambda d: d["evidence"]["tables"]["rows"].reverse()),
     ("mine.py:whole", given(lambda g: g["names"].__setitem__(0, "two\nlines"))),
     ("mine.py:whole", lambda d: d["evidence"]["origin"].update(path="a\nb")),
-    ("mine.py:whole", lambda d: d["evidence"]["origin"].update(more="a")),
-    ("mine.py:called", given(lambda g: g.update(seed="0"))),
-    ("mine.py:called", given(lambda g: g["norms"].__setitem__(0, "1.0"))),
-    ("mine.py:whole", lambda d: d["evidence"].update(basis="integers")),
-    ("mine.py:whole", lambda d: d["evidence"].update(basis="specs")),
-    ("mine.py:whole", lambda d: d["evidence"].update(centred=True)),
-    ("mine.py:whole", lambda d: d["evidence"]["dimension"]["members"].append(3)),
-    ("mine.py:whole", lambda d: d["evidence"]["dimension"]["upper"].update(kind="search")),
-    ("mine.py:whole", lambda d: d["evidence"]["dimension"]["upper"]["classes"].pop()),
-    ("mine.py:whole", lambda d: d["evidence"]["dimension"]["upper"]["classes"][0].append(0)),
-    ("mine.py:whole", lambda d: d["claims"].pop(0)),
-    ("mine.py:whole", lambda d: d["claims"][0].update(kind="statistical")),
     ("mine.py:whole", lambda d: d.update(spec=d["spec"].replace("members=4", "members=5"))),
     ("mine.py:whole", lambda d: d.update(spec=d["spec"].replace("functions", "layers"))),
-    ("mine.py:whole", lambda d: d.update(scope=d["scope"] + " And every learner.")),
     ("mine.py:smooth", given(lambda g: g.update(radius=-1.0))),
     ("mine.py:smooth", given(lambda g: g["correlations"][1].__setitem__(0, 1.5))),
     ("mine.py:smooth", given(lambda g: g["correlations"][1].__setitem__(0, math.inf))),
@@ -344,7 +256,6 @@ FORGED = [
     ("mine.py:called", given(lambda g: g.update(radius=g["radius"] / 2))),
     ("mine.py:called", given(lambda g: g["norms"].__setitem__(0, 0.001))),
     ("u.specs", given(lambda g: g["specs"].reverse())),
-    ("u.specs", given(lambda g: g["products"].pop())),
     ("u.specs", given(lambda g: g["products"][0]["values"].__setitem__(0, "1/2"))),
     ("u.specs", lambda d: d.update(spec=d["spec"].replace("d=6", "d=7"))),
 ]
@@ -477,25 +388,6 @@ def test_the_clique_search_of_the_checker():
     upper = np.triu(rng.random((60, 60)) < 0.9, k=1)
     with pytest.raises(Undecided, match="did not end"):
         has_clique(upper | upper.T, 20, most_nodes=3)
-
-
-def test_a_level_is_checked_as_it_is_made():
-    from hardness.lower.finite.spectrum import refute
-
-    for ends in ((3.0, 0.5, 0.4), (2.5, 2.4, 0.1, 0.05, 0.0), (1.0, 0.2, 0.1)):
-        found = refute(tuple(round(v * UNIT) for v in ends), 2, len(ends))
-        assert isinstance(found, Spectrum)
-        check_level(found.level, list(found.eigenvalues))
-        with pytest.raises(Refuted):
-            check_level(found.level + UNIT // 100, list(found.eigenvalues))
-
-
-def test_query_bound_is_that_of_parities_where_members_are_orthogonal():
-    """lambda of orthonormal members less their mean is 1, and K = 1 for small risk."""
-    spread = Spread.of(np.eye(400), 0.0)
-    terms = BoundParameters(tau=Fraction(1, 10), success=Fraction(1))
-    assert spread.right_about(terms.risk, 400) == 1
-    assert spread.cap(terms.tau) == 100  # the eigenvalue is rounded up
 
 
 def test_one_query_rules_out_no_more_than_the_bound():

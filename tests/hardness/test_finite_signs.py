@@ -10,7 +10,6 @@ import pytest
 
 from hardness.check import check
 from hardness.check.spectra import check_largest
-from hardness.check.subsets import closest_average, most_average
 from hardness.lower import BoundParameters, certify
 from hardness.lower.finite import (
     FiniteFamily,
@@ -20,7 +19,7 @@ from hardness.lower.finite import (
     of_family,
 )
 from hardness.lower.finite.known import Spread
-from hardness.lower.finite.sda import all_subsets, pair_events
+from hardness.lower.finite.sda import all_subsets
 from hardness.lower.finite.signs import vstat_cap, weighted_eigenvalue
 from hardness.lower.finite.sources import least_names
 from hardness.lower.finite.spectrum import UNIT, largest_eigenvalue
@@ -32,8 +31,6 @@ from hardness.lower.named import (
     WorstDescent,
     certify_named,
     certify_unknown,
-    least_error,
-    least_features,
 )
 from instances import parse
 from instances.errors import Refuted, UsageError
@@ -84,19 +81,6 @@ def means(phi, table):
     return (phi[:, :1] * up[None] + phi[:, 1:] * ~up[None]).mean(axis=2)
 
 
-@pytest.mark.parametrize(("bits", "values"), [(2, (-1, 0, 1)), (3, (-1, 1))])
-def test_no_query_rules_out_more_members_than_the_cap(bits, values):
-    phi = queries(1 << bits, values)
-    for table in tables(bits):
-        spread = Spread.of(table @ table.T / (1 << bits), 0.0)
-        moved = means(phi, table)
-        moved = np.abs(moved - moved.mean(axis=1, keepdims=True))
-        for tau in TAUS:
-            assert (moved > float(tau)).sum(axis=1).max() <= spread.cap(tau)
-        # and the bound on squared moves is attained where a query is nearly an eigenvector
-        assert (moved**2).sum(axis=1).max() <= spread.eigenvalue / UNIT
-
-
 @pytest.mark.parametrize(("bits", "values"), [(2, (0, 0.25, 1)), (3, (0, 1))])
 def test_no_query_to_vstat_rules_out_more_members_than_the_cap(bits, values):
     phi = queries(1 << bits, values)
@@ -125,68 +109,8 @@ def test_weights_make_a_difference():
     assert vstat_cap(spread, weighted_eigenvalue(table), BoundParameters(vstat=100)) == 300
 
 
-def test_no_hypothesis_fits_more_members_than_claimed():
-    guesses = np.array(list(itertools.product((-1, -0.5, 0, 0.5, 1), repeat=4)))
-    for table in tables(2, seed=2):
-        spread = Spread.of(table @ table.T / 4, 0.0)
-        less = table - table.mean(axis=0)
-        scale = (less**2).mean()
-        error = ((table[None] - guesses[:, None]) ** 2).mean(axis=2)
-        for risk in (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)):
-            fits = (error <= float(risk) * scale).sum(axis=1).max()
-            assert fits <= spread.right_about(risk, len(table))
-
-
-def test_no_examples_below_the_floor_are_enough():
-    """Of all learners of n examples: the share of members that their hypotheses can fit."""
-    guesses = np.array(list(itertools.product((-1, 0, 1), repeat=4)))
-    for table in tables(2, seed=3):
-        terms = BoundParameters(risk=Fraction(1, 4), success=Fraction(3, 4))
-        data = made(table, terms)
-        floor = int(claims(data).get("information-floor", 0))
-        scale = ((table - table.mean(axis=0)) ** 2).mean()
-        fits = ((table[None] - guesses[:, None]) ** 2).mean(axis=2) <= scale / 4
-        for n in range(floor):
-            for points in itertools.product(range(4), repeat=n):
-                seen = table[:, list(points)] if n else np.zeros((len(table), 0))
-                kinds = [(seen == row).all(axis=1) for row in np.unique(seen, axis=0)]
-                right = sum((fits & kind).sum(axis=1).max() for kind in kinds)
-                assert right < terms.success * len(table)
-
-
 def average(sizes, chosen):
     return Fraction(int(sizes[np.ix_(chosen, chosen)].sum()), int(sizes[0, 0]) * len(chosen) ** 2)
-
-
-@pytest.mark.parametrize("gamma", [Fraction(1, 20), Fraction(2, 5), Fraction(3, 5), Fraction(1)])
-def test_sda_is_that_of_all_sets_and_all_pairs(gamma):
-    rng = np.random.default_rng(5)
-    for members in (1, 2, 5, 8):
-        table = rng.choice([-1, 1], (members, 16))
-        table[-1] = table[0]  # two members of correlation 1
-        sizes = np.abs(table @ table.T)
-        bad = max(
-            (
-                s
-                for s in range(1, members + 1)
-                for chosen in itertools.combinations(range(members), s)
-                if average(sizes, list(chosen)) > gamma
-            ),
-            default=0,
-        )
-        true = (members - 1) // bad if bad else members
-        found = all_subsets(table @ table.T, gamma)
-        assert found.lower <= true <= found.upper
-        for s in range(1, members + 1):
-            most = max(average(sizes, list(c)) for c in itertools.combinations(range(members), s))
-            assert most <= most_average(sizes, s)
-        ordered = np.sort(sizes.ravel())[::-1].tolist()
-        wide = [k for k in range(1, members**2 + 1) if sum(ordered[:k]) > gamma * 16 * k]
-        assert [closest_average(sizes, k) for k in range(1, members**2 + 1)] == [
-            Fraction(sum(ordered[:k]), 16 * k) for k in range(1, members**2 + 1)
-        ]
-        exact = math.isqrt((members**2 - 1) // max(wide)) if wide else members
-        assert pair_events(table @ table.T, gamma) == exact
 
 
 def test_sda_of_orthogonal_members():
@@ -212,30 +136,15 @@ def test_the_largest_eigenvalue_is_that_of_all(size):
 
 TABLE = np.random.default_rng(4).choice([-1, 1], (24, 64))
 BROKEN = [
-    lambda d: d["evidence"].update(weighted=d["evidence"]["weighted"] + 9),
-    lambda d: d["evidence"].update(weighted=d["evidence"]["weighted"] - 9),
-    lambda d: d["evidence"].update(weighted=None),
-    lambda d: d["evidence"].pop("weighted"),
     lambda d: d["evidence"]["spread"].update(eigenvalue=d["evidence"]["spread"]["mean"]),
     lambda d: d["evidence"]["spread"].update(least=d["evidence"]["spread"]["mean"]),
-    lambda d: d["evidence"].pop("spread"),
-    lambda d: d["claims"].pop(),  # the information floor
-    lambda d: d["claims"][-1]["parameters"].update(levels="3"),
     lambda d: d["evidence"]["origin"].update(of="24"),
 ]
-BROKEN_SDA = [
-    lambda d: d["evidence"]["sda"].append(d["evidence"]["sda"][0]),
-    lambda d: d["evidence"]["sda"].pop(),
-    lambda d: d["evidence"].pop("sda"),
-]
 
 
-@pytest.mark.parametrize(
-    ("change", "centred"),
-    [*itertools.product(BROKEN, (False, True)), *itertools.product(BROKEN_SDA, (False,))],
-)
-def test_broken_evidence_is_refused(change, centred):
-    data = made(TABLE, centred=centred)
+@pytest.mark.parametrize("change", BROKEN)
+def test_broken_evidence_is_refused(change):
+    data = made(TABLE)
     check(data)
     change(data)
     with pytest.raises(Refuted):
@@ -389,28 +298,6 @@ ABOUT = [
     WorstDescent(steps=1, clip=Fraction(1), within=Fraction(3)),
     RoundedDescent(steps=1, clip=Fraction(1), grid=Fraction(9), parameters=2),
 ]
-
-
-def test_no_features_are_better_than_the_bound():
-    """The best ones are eigenfunctions; others, and those of a share of the members, are worse."""
-    rng = np.random.default_rng(6)
-    for table in tables(3, seed=6):
-        unknown = ListedMembers.of_source(family(table))
-        less = table - table.mean(axis=0)
-        scale = (less**2).mean()
-        _, values, right = np.linalg.svd(less / math.sqrt(8))
-        for n in range(1, len(table)):
-            best = 1 - (values[:n] ** 2).sum() / len(table) / scale
-            assert float(least_error(unknown, n)) <= best + 1e-12
-            assert float(least_error(unknown, n)) >= best - 1e-7
-            for span in (right[:n], rng.normal(size=(n, 8)), less[rng.permutation(len(less))[:n]]):
-                project = np.linalg.pinv(span) @ span
-                risks = ((less - less @ project) ** 2).mean(axis=1) / scale
-                assert risks.mean() >= float(least_error(unknown, n)) - 1e-9
-                for risk in (Fraction(0), Fraction(1, 4), Fraction(3, 5)):
-                    share = Fraction(int((risks <= float(risk) + 1e-9).sum()), len(table))
-                    if share:
-                        assert least_features(unknown, risk, share) <= n
 
 
 def test_mean_gradients_are_no_farther_apart_than_the_bound():

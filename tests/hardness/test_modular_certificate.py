@@ -72,22 +72,6 @@ def test_any_terms_are_accepted(spec, tau, risk, success, vstat):
     assert len(check(certify(parse(spec), terms).to_dict()).statements) == 6
 
 
-@pytest.mark.parametrize("spec", ["lwe:n=3,q=17,sigma=1,bits=7", "lwr:n=5,q=16,p=2,secret=ternary"])
-def test_any_digit_of_value_or_evidence_is_refused_even_with_a_fitting_digest(spec):
-    data = certify(parse(spec)).to_dict()
-    for part in ("evidence", *range(len(data["claims"]))):
-        text = json.dumps(data[part] if part == "evidence" else data["claims"][part]["value"])
-        for place in (i for i, c in enumerate(text) if c.isdigit()):
-            changed = text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]
-            forged = json.loads(json.dumps(data))
-            if part == "evidence":
-                forged["evidence"] = json.loads(changed)
-            else:
-                forged["claims"][part]["value"] = json.loads(changed)
-            with pytest.raises(Refuted):
-                check(sealed(forged))
-
-
 def swapped(counts):
     """Two counts exchanged: they still add up."""
     counts[0], counts[len(counts) // 2] = counts[len(counts) // 2], counts[0]
@@ -96,21 +80,8 @@ def swapped(counts):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda d: d["evidence"].update(modulus="2"),
-        lambda d: d["evidence"]["members"].update(alike="1"),
-        lambda d: d["evidence"].update(meaning="different"),
-        lambda d: d["evidence"].update(errors=None),
-        lambda d: d["evidence"]["errors"].update(least=-8),
         lambda d: swapped(d["evidence"]["errors"]["counts"]),
         lambda d: d["evidence"]["errors"].update(counts=[str(2**64)], least=0),
-        lambda d: d["evidence"]["errors"].update(more=1),
-        lambda d: d["evidence"].update(density=["1", "1"]),
-        lambda d: d["evidence"]["density"].pop(),
-        lambda d: d["evidence"].update(chi_square="1"),
-        lambda d: d["evidence"].update(more=1),
-        lambda d: d["evidence"]["members"].update(reach=1.0),
-        lambda d: d["evidence"]["members"].update(secret="binary"),
-        lambda d: d["evidence"]["labels"].update(levels="2"),
         lambda d: d.update(spec=d["spec"].replace("n=3", "n=4")),
         lambda d: d.update(spec=d["spec"].replace("q=17", "q=19")),
         lambda d: d.update(spec=d["spec"].replace("q=17", "q=15")),
@@ -123,16 +94,6 @@ def swapped(counts):
         lambda d: d.update(spec=d["spec"].replace("secret=uniform", "secret=ternary")),
         lambda d: d.update(spec=d["spec"].replace("h=0", "h=2")),
         lambda d: d.update(spec=d["spec"].replace("lwe:", "lwr:")),
-        lambda d: d.update(scope="every learner"),
-        lambda d: d["claims"].pop(),  # the information floor
-        lambda d: d["claims"].pop(0),  # N
-        lambda d: d["claims"][0].update(kind="interval"),
-        lambda d: d["claims"][0]["parameters"].update(upper="4913"),
-        lambda d: d["claims"][1]["parameters"].update(upper="1/5"),
-        lambda d: d["claims"][3].update(meaning="nobody can learn it"),
-        lambda d: d["claims"][3]["parameters"].update(tau="1/2"),
-        lambda d: d["claims"][3]["parameters"].update(success="9/10"),
-        lambda d: d["claims"][5]["parameters"].update(levels="2"),
     ],
 )
 def test_a_forged_certificate_is_refused(change):

@@ -31,7 +31,6 @@ from hardness.lower.named.descent import (
 from instances import parse
 from instances.errors import Refuted, UsageError
 from instances.symmetric import Symmetric
-from instances.threshold import rational
 from tests.hardness.test_certificate import sealed
 
 SMALL = [
@@ -251,32 +250,6 @@ def test_answers_so_far_off_that_no_step_rules_out_a_member():
         forged["claims"][0].update(changed)
         with pytest.raises(Refuted):
             check(sealed(forged))
-
-
-CHECKED = ["parity:d=31,m=3,noise=0.1", "profile:g=majority,d=31,m=4", "parity:d=101,m=4"]
-
-
-@pytest.mark.parametrize("asked", ASKED, ids=lambda a: a.regime)
-@pytest.mark.parametrize("spec", CHECKED)
-def test_certificates_are_accepted_and_refused_when_anything_is_changed(asked, spec):
-    made = certify_named(parse(spec), [asked]).to_dict()
-    assert len(check(made).statements) == 3
-    for i, claim in enumerate(made["claims"][:2]):
-        assert claim["value"] not in ("0", "1")  # else a change of conditions may change nothing
-        for name in claim["parameters"]:
-            changed = json.loads(json.dumps(made))
-            given = changed["claims"][i]["parameters"]
-            other = {"noise": Fraction(1, 5), "risk": 1 - Fraction(1, 10**6)}
-            given[name] = str(other.get(name, Fraction(given[name]) * 2))
-            with pytest.raises(Refuted):
-                check(sealed(changed))
-        value = rational(Fraction(claim["value"]))
-        others = [value + 1, value - 1, value * (1 + fmpq(1, 10**9)), value * (1 - fmpq(1, 10**9))]
-        for other in [*others, fmpq(0), fmpq(1)]:
-            changed = json.loads(json.dumps(made))
-            changed["claims"][i]["value"] = str(other)
-            with pytest.raises(Refuted):
-                check(sealed(changed))
 
 
 @pytest.mark.parametrize(

@@ -249,81 +249,9 @@ def test_lpn_has_the_numbers_of_a_parity():
 
 @pytest.mark.parametrize("spec", CERTIFIED)
 @pytest.mark.parametrize("name", ASKED)
-def test_certificates_are_accepted_and_other_values_are_refused(spec, name):
+def test_certificates_are_accepted(spec, name):
     data = json.loads(json.dumps(certify_named(parse(spec), [ASKED[name]]).to_dict()))
     assert len(check(data).statements) == 3
-    for claim in data["claims"]:
-        kept = claim["value"]
-        for change in (Fraction(1, 10**6), -Fraction(1, 10**6), 1, -1):
-            claim["value"] = str(Fraction(kept) + change)
-            with pytest.raises(Refuted):
-                check(sealed(data))
-        claim["value"] = kept
-        for key in claim["parameters"]:
-            before = claim["parameters"][key]
-            for other in ("-1", "x", "1/0"):
-                claim["parameters"][key] = other
-                with pytest.raises(Refuted):
-                    check(sealed(data))
-            claim["parameters"][key] = before
-
-
-CHANGED = {
-    "kernel": {"features": "4", "risk": "1/5", "success": "1/2"},
-    "noise": {"clip": "11/10", "noise-std": "1/99", "steps": "51", "risk": "7/8"},
-    "within": {"clip": "3", "within": "1/9", "steps": "4", "success": "1/2"},
-    "grid": {"clip": "2", "grid": "1/7", "parameters": "21", "steps": "4"},
-    "batch": {"batch": "3", "state-bits": "2", "steps": "6", "success": "1/2"},
-}
-
-
-@pytest.mark.parametrize(("name", "key"), [(n, key) for n, keys in CHANGED.items() for key in keys])
-def test_a_changed_condition_is_refused(name, key):
-    spec = parse("lwe:n=8,q=17,error=uniform,width=16,bits=12")
-    terms = BoundParameters(risk=Fraction(1, 4))
-    data = json.loads(json.dumps(certify_named(spec, [ASKED[name]], terms).to_dict()))
-    check(data)
-    changed = 0
-    for claim in data["claims"]:
-        if key in claim["parameters"] and claim["quantity"] != "information-floor":
-            before = claim["parameters"][key]
-            claim["parameters"][key] = CHANGED[name][key]
-            with pytest.raises(Refuted):
-                check(sealed(data))
-            claim["parameters"][key] = before
-            changed += 1
-    assert changed
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("chi_square", "1/2"),
-        ("density", ["1", "1"]),
-        ("density", ["99/100", "101/100"]),
-        ("about", ["kernel"]),
-        ("about", ["gd", "kernel"]),
-        ("about", ["low-degree", "gd", "kernel"]),
-        ("about", ["gd", "kernel", "low-degree", "nothing"]),
-        ("about", "gd"),
-        ("no_claim", {}),
-        ("no_claim", {"low-degree": "for no reason"}),
-        ("no_claim", {"low-degree": NO_DEGREE, "gd": NO_DEGREE}),
-        ("modulus", "2"),
-        ("members", {"secret": "uniform", "reach": 0, "alike": "1"}),
-        ("labels", {"levels": "2", "rarest": "1/2"}),
-        ("errors", None),
-        ("more", 1),
-    ],
-)
-def test_changed_evidence_is_refused(field, value):
-    asked = [ASKED["kernel"], ASKED["noise"], LowDegree(degree=2)]
-    made = certify_named(parse("lwe:n=6,q=17,error=uniform,width=16,bits=12"), asked)
-    data = json.loads(json.dumps(made.to_dict()))
-    assert check(data)
-    data["evidence"][field] = value
-    with pytest.raises(Refuted):
-        check(sealed(data))
 
 
 def test_claims_beside_the_question_and_risks_beyond_the_density_are_refused():

@@ -4,7 +4,6 @@ import copy
 import itertools
 import json
 import math
-import re
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +19,7 @@ from hardness.check.symmetric import short
 from hardness.lower import BoundParameters, certify
 from hardness.lower.johnson import Johnson
 from hardness.lower.mixture import mixture_spread
-from hardness.lower.sda import distance_eigenvalues, enough
+from hardness.lower.sda import enough
 from hardness.lower.symmetric import labelled_gamma, right_about
 from instances import Profile, parse, tokens
 from instances.errors import Refuted
@@ -395,32 +394,10 @@ def test_numbers_of_any_size_are_printed_as_numbers():
 
 TERMS = BoundParameters(gamma=Fraction(2, 5), vstat=3, tau=Fraction(1, 20))
 SPECS = ["profile:g=majority,d=8,m=3,noise=0.1", "profile:g=h**2,d=9,m=3,noise=1/5"]
-DUAL = ("inner", "average", "caps", "enough")
 
 
 def made(spec=SPECS[0]):
     return json.loads(json.dumps(certify(parse(spec), TERMS).to_dict()))
-
-
-def leaves(node, path=()):
-    if isinstance(node, dict | list):
-        items = node.items() if isinstance(node, dict) else enumerate(node)
-        for key, value in items:
-            yield from leaves(value, (*path, key))
-    else:
-        yield path, node
-
-
-def changed(leaf):
-    """The leaf with one digit changed, for every digit and two changes."""
-    text = json.dumps(leaf)
-    for place in [m.start() for m in re.finditer(r"\d", text)]:
-        for step in (1, 9):
-            digit = str((int(text[place]) + step) % 10)
-            try:
-                yield json.loads(text[:place] + digit + text[place + 1 :])
-            except ValueError:  # a leading zero
-                continue
 
 
 def replace(data, path, value):
@@ -432,127 +409,6 @@ def replace(data, path, value):
     return forged
 
 
-def harmless(path):
-    """What may be changed so that the evidence proves the same claims by other means.
-
-    - a set of the code: the sets are counted and compared again, any code of the size will do;
-    - multipliers of a linear program, and `enough`: every inequality is verified again, so they may
-      be larger than needed. The end of the bracket is computed from `enough` and compared;
-    - the number above the weighted eigenvalue: the eigenvalue is computed again, and what follows
-      for the queries is compared;
-    - block and met of the correlated sets: their number, which is compared, and their average are
-      computed again.
-    """
-    match path[1:]:
-        case ("code", "sets", *_):
-            return True
-        case ("sda", "below", field, *_) | ("vstat", field, *_):
-            return field in DUAL
-        case ("sda", "above", "fixed" | "block" | "met"):
-            return True
-        case ("mixture",):
-            return True
-    return False
-
-
-def require_evidence(data):
-    """Verify the harmless parts of the evidence, by a third way."""
-    evidence = data["evidence"]
-    n, m = evidence["members"]["ground"], evidence["members"]["chosen"]
-    c = [
-        fmpq(v) if "/" not in v else fmpq(*map(int, v.split("/"))) for v in evidence["correlations"]
-    ]
-    code = evidence["code"]
-    assert len(code["sets"]) == int(code["size"])
-    for a, b in itertools.combinations(code["sets"], 2):
-        assert len(set(a) & set(b)) <= code["overlap"]
-        assert len(set(a)) == len(set(b)) == m
-    table = distance_eigenvalues(n, m, min(m, n - m))
-    for dual in [evidence["sda"]["below"], *([evidence["vstat"]] if "vstat" in evidence else [])]:
-        parts = {k: [Fraction(v) for v in dual[k]] for k in ("inner", "caps")}
-        gamma, u = Fraction(dual["gamma"]), Fraction(dual["average"])
-        if gamma >= 1:
-            continue
-        assert min([u, *parts["inner"], *parts["caps"]]) >= 0
-        for i in range(1, m + 1):
-            v = math.comb(m, i) * math.comb(n - m, i)
-            near = Fraction(int(c[m - i].p), int(c[m - i].q)) / Fraction(int(c[m].p), int(c[m].q))
-            inner = sum(y * int(table[i][k]) for k, y in enumerate(parts["inner"], 1))
-            assert parts["caps"][i - 1] - inner - u * v * (near - gamma) >= v
-        most = 1 + sum(parts["inner"]) + sum(parts["caps"]) + u * (1 - gamma)
-        sure = int(dual["enough"]) >= most if u else int(dual["enough"]) > most
-        assert sure or int(dual["enough"]) > math.comb(n, m)
-    if "mixture" in evidence:
-        largest = np.linalg.eigvalsh(weighted_members(parse(data["spec"]))[-1])[-1]
-        assert float(Fraction(evidence["mixture"])) >= largest * (1 - 1e-9)
-    above = evidence["sda"]["above"]
-    if above and above["fixed"] + above["block"] + above["met"]:
-        fixed = set(range(above["fixed"]))
-        block = set(range(above["fixed"], above["fixed"] + above["block"]))
-        sets = [
-            s
-            for s in map(frozenset, itertools.combinations(range(n), m))
-            if fixed <= s and len(s & block) >= above["met"]
-        ]
-        assert len(sets) == int(above["size"])
-        total = sum((c[len(a & b)] for a in sets for b in sets), fmpq(0))
-        gamma = Fraction(evidence["sda"]["below"]["gamma"])
-        assert total > fmpq(gamma.numerator, gamma.denominator) * c[m] * len(sets) ** 2
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_any_digit_changed_is_refused_or_proves_the_same(spec):
-    data = made(spec)
-    lines = check(data).statements
-    require_evidence(data)
-    assert any(data["evidence"]["sda"]["below"]["inner"])  # the program is no trivial one
-    places = [("evidence", *path) for path, _ in leaves(data["evidence"])]
-    for i, one in enumerate(data["claims"]):
-        places.append(("claims", i, "value"))
-        places += [("claims", i, "parameters", "upper")] * ("upper" in one["parameters"])
-    accepted, refused = [], 0
-    for path in places:
-        leaf = data
-        for key in path:
-            leaf = leaf[key]
-        for value in changed(leaf):
-            forged = sealed(replace(data, path, value))
-            try:
-                found = check(forged).statements
-            except Refuted:
-                refused += 1
-                continue
-            assert harmless(path), (path, leaf, value)
-            assert found == lines
-            require_evidence(forged)
-            accepted.append(path)
-    assert refused > 4 * len(accepted)
-    assert not any(path[0] == "claims" for path in accepted)
-
-
-def test_a_digit_of_a_parameter_leaves_a_claim_that_is_true():
-    """Terms are part of the claim: others make another claim, refused unless it follows."""
-    data = made()
-    for i, one in enumerate(data["claims"]):
-        for name in set(one["parameters"]) & {"tau", "t", "risk", "success", "gamma", "noise"}:
-            for value in changed(one["parameters"][name]):
-                forged = sealed(replace(data, ("claims", i, "parameters", name), value))
-                try:
-                    line = check(forged).statements[i]
-                except Refuted:
-                    continue
-                terms = {"tau": "tau", "t": "vstat"}.get(name, name)
-                assert terms != "noise"
-                given_ = Fraction(value) if terms != "vstat" else int(value)
-                fields = {
-                    k: getattr(TERMS, k) for k in ("tau", "vstat", "risk", "success", "gamma")
-                }
-                other = certify(
-                    parse(SPECS[0]), BoundParameters(**{**fields, terms: given_})
-                ).to_dict()
-                assert check(other).statements[i] == line
-
-
 SET = [[0, 1, 2], [0, 1, 3]]
 
 
@@ -560,7 +416,6 @@ SET = [[0, 1, 2], [0, 1, 3]]
     "change",
     [
         # One good or one bad set says nothing about every set.
-        lambda d: d["evidence"]["sda"].update(below=None),
         lambda d: d["evidence"]["sda"].update(below=SET),
         lambda d: d["evidence"]["sda"].update(below={"sets": SET}),
         lambda d: d["evidence"]["sda"].update(below=dict(d["evidence"]["sda"]["above"])),
@@ -568,65 +423,38 @@ SET = [[0, 1, 2], [0, 1, 3]]
             below={"gamma": "2/5", "fixed": 0, "block": 1, "met": 1, "size": "15"}
         ),
         lambda d: d["evidence"]["sda"]["below"].update(sets=SET),
-        lambda d: d["evidence"]["sda"].pop("below"),
-        lambda d: d["evidence"]["sda"].pop("above"),
-        lambda d: d["evidence"]["sda"].update(above=None),  # `upper` no longer follows
         lambda d: d["evidence"]["sda"].update(above=d["evidence"]["sda"]["below"]),
         lambda d: d["evidence"]["sda"].update(sets=SET),
         lambda d: d["evidence"]["sda"]["above"].update(block=7, met=3),
         lambda d: d["evidence"]["sda"]["above"].update(block=-1),
         lambda d: d["evidence"]["sda"]["below"].update(inner=["0"] * 3),
-        lambda d: d["evidence"]["sda"]["below"].update(caps=[]),
         lambda d: d["evidence"]["sda"]["below"].update(inner=["0"] * 9),
         lambda d: d["evidence"]["sda"]["below"].update(inner=["-1"] * 3),
-        lambda d: d["evidence"]["sda"]["below"].update(average="-1"),
-        lambda d: d["evidence"]["sda"]["below"].update(gamma="1"),
         lambda d: d["evidence"]["sda"]["below"].update(d["evidence"]["vstat"]),
         lambda d: d["evidence"]["vstat"].update(d["evidence"]["sda"]["below"]),
-        lambda d: d["evidence"].pop("vstat"),
-        lambda d: d["evidence"].update(vstat=None),
-        lambda d: d["evidence"].pop("mixture"),
         lambda d: d["evidence"].update(mixture="2"),  # it is 2.56 here
-        lambda d: d["evidence"].update(mixture="-1"),
-        lambda d: d["evidence"].update(mixture=3.0),
-        lambda d: d["evidence"].update(mixture=[]),
-        lambda d: d["evidence"].update(mixture="1/0"),
         # Codes.
-        lambda d: d["evidence"]["code"].update(kind="all"),
         lambda d: d["evidence"]["code"].update(kind="reed-solomon", q=7),
         lambda d: d["evidence"]["code"].update(kind="greedy"),
         lambda d: d["evidence"]["code"].update(overlap=2),
         lambda d: d["evidence"]["code"].update(overlap=0),
-        lambda d: d["evidence"]["code"]["sets"].pop(),
         lambda d: d["evidence"]["code"]["sets"].append([4, 5, 6]),
         lambda d: d["evidence"]["code"]["sets"][0].append(0),
         lambda d: d["evidence"]["code"]["sets"].__setitem__(1, d["evidence"]["code"]["sets"][0]),
         # Parameters.
-        lambda d: d["claims"][6]["parameters"].update(gamma="1/2"),
-        lambda d: d["claims"][6]["parameters"].update(gamma="0"),
         lambda d: d["claims"][6]["parameters"].update(subsets="pair events"),
         lambda d: d["claims"][6]["parameters"].update(normalisation="none"),
         lambda d: d["claims"][7]["parameters"].update(subsets="all"),
-        lambda d: d["claims"][11]["parameters"].update(levels="1"),
-        lambda d: d["claims"][11]["parameters"].update(levels="3"),
-        lambda d: d["claims"][8]["parameters"].update(noise="0"),
         lambda d: d["claims"][8]["parameters"].update(range="[-1,1]"),
-        lambda d: d["claims"][10]["parameters"].update(t="0"),
         # Words, kind and scope.
         lambda d: d["claims"][6].update(
             kind={"exact": "interval"}.get(d["claims"][6]["kind"], "exact")
         ),
-        lambda d: d["claims"][0].update(kind="interval"),
-        lambda d: d["claims"][0].update(kind="statistical"),
         lambda d: d["claims"][6].update(meaning=d["claims"][7]["meaning"]),
         lambda d: d["claims"][8].update(meaning=d["claims"][9]["meaning"]),
-        lambda d: d["claims"][8].update(source="Del73"),
         lambda d: d["claims"][8].update(assumptions=d["claims"][8]["assumptions"][:-1]),
         lambda d: d["claims"][8].update(quantity="stat-queries"),
-        lambda d: d.update(scope="every learner"),
         lambda d: d.update(scope=made(SPECS[1])["scope"]),
-        lambda d: d["claims"].pop(),
-        lambda d: d["claims"].append(d["claims"][0]),
         # The family.
         lambda d: d.update(spec=d["spec"].replace("majority", "mod(3)")),
         lambda d: d.update(spec=d["spec"].replace("majority", "(majority)")),
@@ -636,9 +464,6 @@ SET = [[0, 1, 2], [0, 1, 3]]
         lambda d: d.update(spec=d["spec"].replace("majority", "h+")),
         lambda d: d.update(spec=d["spec"].replace("profile", "parity")),
         lambda d: d["evidence"].update(values=["-1", "-1", "1", "1"]),
-        lambda d: d["evidence"]["heads"].pop(),
-        lambda d: d["evidence"].update(more=1),
-        lambda d: d["evidence"].pop("eigenvalues"),
     ],
 )
 def test_a_forged_certificate_is_refused(change):
