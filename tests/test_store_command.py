@@ -70,8 +70,8 @@ def test_query(hardness, db):
     assert refused.code == 2
     query("SELECT d FROM runs").one_line("parameters->>'d'")
     query("SELECT 1", "--csv", "--json").one_line("one of the two")
-    query("SELECT 1 AS a, 2 AS a", "--json").one_line("two columns have one name")
-    assert query("SELECT 1 AS a, 2 AS a", "--csv").out == "a,a\n1,2\n"
+    for given in ("--json", "--csv"):
+        query("SELECT 1 AS a, 2 AS a", given).one_line("two columns have one name")
 
 
 def test_merge_check_and_recover(hardness, db):

@@ -84,7 +84,7 @@ from hardness.commands.options import (
     "size]",
 )
 @about_options
-@shared("seed", "force", "quiet", out="Where to write: the certificate, to a file.")
+@shared("seed", "force", "quiet", out="Where to write: the certificate, to a file.", table="file")
 def certify(
     output: SimpleNamespace,
     source: str,
@@ -116,7 +116,7 @@ def certify(
     chosen = chosen_finite(source, finite, how, _given("vstat", "gamma", *how), output.seed)
     with progress(chosen.points(finite) if finite else 0, "evaluating members", output) as bar:
         certificate = certified(source, family, finite, terms, chosen, bar)
-    emit(output, certificate.to_dict(), certificate_words(certificate))
+    emit(output, certificate.to_dict(), certificate_words(certificate), table=certificate)
 
 
 def certify_about(
@@ -146,7 +146,7 @@ def certify_about(
         made = certify_unknown(ListedMembers.of_source(finite), asked, terms)
         if made.vacuous:
             raise NoClaim(f"no claim: {source[:80]} given: every bound is vacuous at these options")
-    emit(output, made.to_dict(), named_words(made))
+    emit(output, made.to_dict(), named_words(made), table=made)
 
 
 def _given(*names: str) -> set[str]:
@@ -175,7 +175,7 @@ def check(output: SimpleNamespace, file: Path) -> None:
         raise Refuted(f"{file}: {error}") from error
     except DamagedFile as error:
         raise DamagedFile(f"{file}: {error}") from error
-    emit(output, {"file": str(file), **found.to_dict()}, checked_words(found))
+    emit(output, {"file": str(file), **found.to_dict()}, checked_words(found), table=found)
 
 
 @click.command(short_help="Cite a certificate: sentence and BibTeX.")
@@ -231,7 +231,7 @@ def verify(
     family, folder = target(spec)
     with progress(samples, "sampling", output) as bar:
         found = verify(family, members, samples, confidence, output.seed, folder, bar)
-    emit(output, found.to_dict(), verification_words(found))
+    emit(output, found.to_dict(), verification_words(found), table=found)
     found.require()
 
 
@@ -251,4 +251,4 @@ def estimate(output: SimpleNamespace, spec: str, samples: int | None) -> None:
 
     refuse_existing_output(output)
     found = estimate(spec, samples=samples)
-    emit(output, found.to_dict(), estimate_words(found))
+    emit(output, found.to_dict(), estimate_words(found), table=found)

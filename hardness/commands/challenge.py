@@ -185,7 +185,7 @@ def submit(
 @click.option(
     "--against", type=click.Path(path_type=Path), help="Earlier scores that must come out again."
 )
-@shared("force", "quiet", out="Where to write: the scores, to a file.")
+@shared("force", "quiet", out="Where to write: the scores, to a file.", table="file")
 def score(
     output: SimpleNamespace,
     folder: Path,
@@ -213,4 +213,5 @@ def score(
         scores = lib.score(opened, submissions, listed, bar)
     if against and earlier is not None:
         lib.require_same(scores, earlier, against)
-    emit(output, scores.to_dict(), scores_words(scores, opened, against))
+    data = scores.to_dict()
+    emit(output, data, scores_words(scores, opened, against), table=data["entries"])

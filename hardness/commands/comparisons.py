@@ -17,11 +17,15 @@ from hardness.commands.options import (
     emit,
     go_on,
     progress,
+    refuse_existing_results,
     resume_option,
     shared,
     spec_argument,
     tau_option,
+    write_out,
 )
+
+PAGES = "Where to write: results and the page, to a folder."
 
 
 def _once(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str:
@@ -54,7 +58,14 @@ def _once(context: click.Context, parameter: click.Parameter, given: tuple[str, 
 @tau_option
 @budget_options
 @resume_option
-@shared("seed", "jobs", "force", "quiet", out="Where to write: results and the page, to a folder.")
+@shared(
+    "seed",
+    "jobs",
+    "force",
+    "quiet",
+    out="Where to write: results and the page, to a folder.",
+    table="folder",
+)
 def compare(
     output: SimpleNamespace,
     spec: str,
@@ -77,14 +88,12 @@ def compare(
     from hardness.runs import Cut, compare, distinct, usual, values_of
     from hardness.runs.paired import paired
     from hardness.sweep.resumable import goes_on, resumable
-    from instances.disk import new_folder, refuse_foreign, refuse_unwritable
+    from instances.disk import new_folder
     from instances.errors import ToolkitError
 
     ours = ("results.json", "report.html", "figure.svg")
     output.force |= goes_on(output.out, resume)
-    if output.out:
-        refuse_foreign(output.out, output.force, ours)
-        refuse_unwritable(output.out)
+    refuse_existing_results(output, ours)
     names = () if names == ("none",) else names or usual(spec, over)
     total = len(values_of(over)[1]) * len(distinct(names)) * seeds
     given = [one for one in sys.argv[1:] if one != "--resume"]
@@ -100,7 +109,9 @@ def compare(
     }
 
     def keep(found: Any) -> None:
-        if output.out:
+        if output.written:
+            write_out(output, found.to_dict(), found)
+        elif output.out:
             with new_folder(output.out, force=output.force, ours=ours) as folder:
                 write_results(folder, found, str(output.out))
 
@@ -125,7 +136,7 @@ def compare(
         short = dict(zip(found.learner_names, found.learners, strict=True))
         parts.append(paired_words(pairs, lambda name: short[name]))
     text = "\n\n".join(parts)
-    emit(output, found.to_dict(), text, write=False)
+    emit(output, found.to_dict(), text, write=False, table=found)
 
 
 @click.command("map", short_help="The map of noisy parity: examples against time.")
@@ -139,7 +150,7 @@ def compare(
 )
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True, help=f"{SEEDS}.")
 @budget_options
-@shared("seed", "force", "quiet", out=FOLDER)
+@shared("seed", "force", "quiet", out=FOLDER, table="folder")
 def noisy_map(
     output: SimpleNamespace, spec: str, names: tuple[str, ...], seeds: int, budget: Any
 ) -> None:
@@ -154,22 +165,20 @@ def noisy_map(
     from hardness.runs.noisy_parity import noisy_map
     from instances.disk import (
         new_folder,
-        refuse_foreign,
-        refuse_unwritable,
         write_bytes,
         write_json,
     )
     from instances.spec import parse
 
     ours = ("results.json", "map.svg")
-    if output.out:
-        refuse_foreign(output.out, output.force, ours)
-        refuse_unwritable(output.out)
+    refuse_existing_results(output, ours)
     with progress(len(names) * seeds or 4 * seeds, "running learners", output) as bar:
         found = noisy_map(parse(spec), names, seeds, output.seed, budget, bar)
-    if output.out:
+    if output.written:
+        write_out(output, found.to_dict(), found)
+    elif output.out:
         with new_folder(output.out, force=output.force, ours=ours) as folder:
             write_json(folder / "results.json", found.to_dict())
             write_bytes(folder / "map.svg", draw("map", of_map(found)))
     written = f"\n\nwritten: {output.out}" if output.out else ""
-    emit(output, found.to_dict(), map_words(found) + written, write=False)
+    emit(output, found.to_dict(), map_words(found) + written, write=False, table=found)

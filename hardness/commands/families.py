@@ -43,7 +43,7 @@ def families(output: SimpleNamespace, action: str, name: str | None) -> None:
         lines += [f"labels: {data['labels']}"]
         lines += [f"capabilities of the example: {', '.join(data['capabilities']) or 'none'}"]
         lines += ["", table(*parameter_rows(data["parameters"]))]
-        return emit(output, data, "\n".join(lines))
+        return emit(output, data, "\n".join(lines), table=data["parameters"])
     data = {
         "families": [
             {"name": name, "about": kind.about, "example": kind.example}
@@ -55,7 +55,13 @@ def families(output: SimpleNamespace, action: str, name: str | None) -> None:
     rows = [[f["name"], f"{f['about']}\n{f['example']}"] for f in data["families"]]
     named = [[c["name"], f"{c['about']}\n{c['spec']}"] for c in data["catalog"]]
     text = table(["family", "what, and an example"], rows) + "\n\n"
-    return emit(output, data, text + table(["catalog", "what, and its spec"], named))
+    every = [{"kind": "family", **f} for f in data["families"]]
+    every += [
+        {"kind": "catalog", "name": c["name"], "about": c["about"], "example": c["spec"]}
+        for c in data["catalog"]
+    ]
+    text += table(["catalog", "what, and its spec"], named)
+    return emit(output, data, text, table=every)
 
 
 def parameters(kind: Any) -> list[dict[str, str]]:

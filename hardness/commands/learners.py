@@ -71,7 +71,7 @@ def _list(output: SimpleNamespace) -> None:
     if entries:
         found = [[e.name, f"{e.distribution} {e.version}", e.problem or e.value] for e in entries]
         text += "\n\n" + table(["installed", "of", "where, or what is wrong"], found)
-    emit(output, data, text)
+    emit(output, data, text, table=data["learners"])
 
 
 def _show(output: SimpleNamespace, name: str) -> None:
@@ -99,7 +99,8 @@ def _show(output: SimpleNamespace, name: str) -> None:
         "revision": learner.revision,
     }
     text = f"{learner.name}: {learner.about}\nsees: {learner.access}\n\n"
-    return emit(output, data, text + table(*parameter_rows(data["parameters"])))
+    text += table(*parameter_rows(data["parameters"]))
+    return emit(output, data, text, table=data["parameters"])
 
 
 def _check(output: SimpleNamespace, name: str) -> None:
@@ -111,7 +112,9 @@ def _check(output: SimpleNamespace, name: str) -> None:
         found = conformance(name, progress=bar)
     rows = [[one.level, one.check, one.found] for one in found.findings]
     verdict = "conforms" if found.conforms else "DOES NOT CONFORM"
-    emit(output, found.to_dict(), table(["level", "check", "found"], rows) + f"\n{verdict}")
+    data = found.to_dict()
+    text = table(["level", "check", "found"], rows) + f"\n{verdict}"
+    emit(output, data, text, table=data["findings"])
     if not found.conforms:
         sys.exit(1)
 

@@ -44,4 +44,4 @@ def measures(output: SimpleNamespace, spec: str, sensitivity: Any) -> None:
             "run it where secret.json is"
         )
     found = measured(family, sensitivity, instance.hidden.secret if instance else None)
-    emit(output, found.to_dict(), measures_words(found))
+    emit(output, found.to_dict(), measures_words(found), table=found)

@@ -109,12 +109,16 @@ STEPS = "Number of steps"
 Command = Callable[..., Any]
 
 
-def shared(*uses: str, out: str | None = None, seed: str = "0") -> Callable[[Command], Command]:
+def shared(
+    *uses: str, out: str | None = None, seed: str = "0", table: str = ""
+) -> Callable[[Command], Command]:
     """Give a command the options that stand everywhere, as one argument `to`.
 
     uses: those of seed, jobs, force, quiet and family that do something, shown in its help; the
     others are taken all the same, so that scripts may give them to every command. out: what --out
     writes; None where it would write nothing, and then it is refused. seed: its default in words.
+    table: "file" or "folder", what --out is where --format and its ending choose how the table of
+    the command is written; "file" for FILE.
     """
 
     def decorate(command: Command) -> Command:
@@ -124,7 +128,13 @@ def shared(*uses: str, out: str | None = None, seed: str = "0") -> Callable[[Com
             if out is not None and unwritten:
                 path = click.get_current_context().command_path.partition(" ")[2]
                 raise click.UsageError(f"--out {out} given: {path} writes nothing to it")
-            return command(output=SimpleNamespace(as_json=as_json, out=out, **given), **rest)
+            form = rest.pop("form") if place else None
+            if as_json and form not in (None, "json"):
+                raise click.UsageError(f"--json and --format {form} given: one of the two")
+            form = "json" if as_json else form
+            written = _written(out, form, place) if place else "json"
+            given |= {"as_json": form == "json", "form": form, "written": written, "out": out}
+            return command(output=SimpleNamespace(**given), **rest)
 
         made: Any = wrapped
         for name, (kind, default, text) in reversed(_SHARED.items()):
@@ -145,10 +155,35 @@ def shared(*uses: str, out: str | None = None, seed: str = "0") -> Callable[[Com
             hidden="family" not in uses,
             help="path.py:Name, a family that specs in files name; repeatable.",
         )(made)
+        if place:
+            made = click.option(
+                "--format",
+                "form",
+                type=click.Choice(["json", "csv", "latex", "markdown", "parquet"]),
+                help="The table alone on stdout; --out writes it as .csv, .tex, .md, .parquet.",
+            )(made)
         return click.option("--json", "as_json", is_flag=True, help="JSON alone on stdout.")(made)
 
-    unwritten = out is None
+    unwritten, place = out is None, "file" if out is FILE else table
     return decorate
+
+
+def _written(out: Path | None, form: str | None, place: str) -> str | None:
+    """Choose what --out holds: the format of its ending, else of --format; None for a folder."""
+    if out is None:
+        if form == "parquet":
+            raise click.UsageError("--format parquet is binary: add --out FILE.parquet")
+        return None
+    from instances.export import ENDINGS
+
+    found = ENDINGS.get(out.suffix.lower())
+    if found or place == "folder":
+        return found
+    if out.suffix and not form:
+        raise click.UsageError(
+            f"--out {out} given: end its name in {', '.join(ENDINGS)}, or add --format"
+        )
+    return form or "json"
 
 
 def resume_option(command: Command) -> Command:
@@ -176,16 +211,39 @@ def moved(old: str, new: str) -> None:
     click.echo(f"hardness: {old} is now {new}", err=True)
 
 
-def emit(output: SimpleNamespace, data: Any, text: str, write: bool = True) -> None:
-    """Print text or JSON, and write the JSON to --out."""
-    if write and output.out:
-        from instances.disk import write_json
+def emit(
+    output: SimpleNamespace, data: Any, text: str, write: bool = True, table: Any = None
+) -> None:
+    """Print text, JSON or a table, and write the JSON or the table to --out.
 
-        write_json(output.out, data, force=output.force)
+    table: a result, or rows; by default one row of what the JSON holds.
+    """
+    table = flat_row(data) if table is None else table
+    if write:
+        write_out(output, data, table)
     if output.as_json:
         click.echo(json.dumps(data, indent=1))
+    elif output.form in ("csv", "latex", "markdown"):
+        from instances.export import text as written
+
+        click.echo(printable(written(output.form, table)), nl=False)
     else:
         say(text)
+
+
+def write_out(output: SimpleNamespace, data: Any, table: Any) -> None:
+    """Write the JSON or the table to --out, if it is given."""
+    if output.out:
+        from instances.export import write
+
+        write(output.out, output.written, lambda: data, table, output.force)
+
+
+def flat_row(data: Any) -> list[Any]:
+    """Lay JSON out as a table of one row."""
+    from instances.export import flat
+
+    return [flat(data)] if isinstance(data, dict) else data
 
 
 def say(text: str) -> None:
@@ -204,6 +262,16 @@ def refuse_existing_output(output: SimpleNamespace) -> None:
 
         refuse_existing(output.out, output.force)
         refuse_unwritable(output.out)
+
+
+def refuse_existing_results(output: SimpleNamespace, ours: tuple[str, ...]) -> None:
+    """Refuse an --out folder, or the file of a table, that exists before any work is done."""
+    if output.written or not output.out:
+        return refuse_existing_output(output)
+    from instances.disk import refuse_foreign, refuse_unwritable
+
+    refuse_foreign(output.out, output.force, ours)
+    return refuse_unwritable(output.out)
 
 
 @contextmanager

@@ -29,6 +29,7 @@ from hardness.commands.options import (
     target,
     tau_option,
     waiting,
+    write_out,
 )
 
 TRIALS = "Number of trials, half of them with a member, half with coins"
@@ -100,11 +101,11 @@ def learn(
             )
         if transcript:
             write_json(transcript, game.transcript.to_dict(), force=output.force)
-        return emit(output, game.to_dict(), game_words(game))
+        return emit(output, game.to_dict(), game_words(game), table=game)
     source = folder or family.instance(output.seed)
     with waiting("learning", output):
         found = run(chosen, source, budget, output.seed, oracle=oracle, tau=tau)
-    emit(output, found.to_dict(), run_words(found))
+    emit(output, found.to_dict(), run_words(found), table=found)
     if found.outcome is Outcome.NOT_LOADED:  # no run at all: what was named is wrong
         click.get_current_context().exit(1)
 
@@ -149,7 +150,7 @@ def distinguish(
             jobs=output.jobs,
             progress=bar,
         )
-    emit(output, found.to_dict(), distinction_words(found))
+    emit(output, found.to_dict(), distinction_words(found), table=found)
 
 
 @click.command(short_help="The two-sample statistic against its prediction.")
@@ -222,10 +223,10 @@ def attack(
     """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
     from hardness.report.attack import attack_words
     from hardness.runs import attack, attacks_on, distinct, require_support
+    from hardness.runs.attack import Attacks
     from hardness.sweep.resumable import goes_on, resumable
     from hardness.upper import parse_learner
     from instances.capabilities import LINEAR_FORMS
-    from instances.disk import write_json
     from instances.errors import ToolkitError, UsageError
 
     names += more
@@ -265,14 +266,10 @@ def attack(
             ) from cut
         if not found:
             raise ToolkitError(next(iter(stopped.values())))
-        data = {
-            "spec": family.spec,
-            "attacks": [one.to_dict() for one in found],
-            "not_run": stopped,
-        }
-        if output.out:
-            write_json(output.out, data, force=output.force)
-    emit(output, data, attack_words(found, stopped), write=False)
+        every = Attacks(spec=family.spec, attacks=tuple(found), not_run=stopped)
+        data = every.to_dict()
+        write_out(output, data, every)
+    emit(output, data, attack_words(found, stopped), write=False, table=every)
 
 
 @click.command(short_help="Walsh spectrum of a member and of a hypothesis.")
@@ -311,4 +308,17 @@ def spectrum(
     source = folder or family.instance(output.seed)
     with progress(1 << min(family.d - 1, 26), "tabulating", output) as bar:
         found = spectra(source, chosen, budget, output.seed, draws, bar)
-    emit(output, found.to_dict(top), spectra_words(found, top))
+    data = found.to_dict(top)
+    emit(output, data, spectra_words(found, top), table=weight_rows(data))
+
+
+def weight_rows(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """Lay the weights by degree out as rows, of a member and of what was learned."""
+    columns = {"target": data["target"]["weights"], "known": data["known"]["part"]}
+    if data["learned"]:
+        columns["hypothesis"] = data["hypothesis"]["weights"]
+        columns |= {name: data["learned"][name] for name in ("part", "residual")}
+    return [
+        {"degree": degree, **dict(zip(columns, row, strict=True))}
+        for degree, row in enumerate(zip(*columns.values(), strict=True))
+    ]

@@ -1,14 +1,12 @@
 """Stores: what they hold, as tables, put together, checked and recovered."""
 
-import csv
-import io
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import click
 
-from hardness.commands.options import FILE, emit, printable, refuse_existing_output, shared
+from hardness.commands.options import FILE, emit, refuse_existing_output, shared
 
 _FORMATS = {"csv": "CSV", "json": "JSON", "parquet": "Parquet"}
 _DB = click.argument("db", metavar="DB", type=click.Path(path_type=Path))
@@ -46,14 +44,15 @@ def show(output: SimpleNamespace, db: Path) -> None:
     """Count what a store holds, by learner and outcome; also while a sweep writes it."""
     from dataclasses import asdict
 
-    from hardness.report.store import store_words
+    from hardness.report.store import outcome_rows, store_words
     from hardness.sweep.store import read
 
     refuse_existing_output(output)
     with read(db) as found:
-        summary, sweeps = found.summary(), found.sweeps()
+        summary, sweeps, counts = found.summary(), found.sweeps(), found.counts()
     data = {**summary, "sweeps": [asdict(sweep) for sweep in sweeps]}
-    emit(output, data, store_words(str(db), summary, sweeps))
+    text = store_words(str(db), summary, sweeps)
+    emit(output, data, text, table=outcome_rows(counts))
 
 
 @store.command(short_help="The runs as CSV, JSON or Parquet.")
@@ -100,38 +99,28 @@ def export(output: SimpleNamespace, db: Path, form: Any, comparable: bool) -> No
 @store.command(short_help="Ask in SQL; nothing can be changed.")
 @_DB
 @click.argument("sql", metavar="SELECT")
-@click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout.")
-@shared("force", out="Where to write: the answer, to a file.")
+@click.option("--csv", "as_csv", is_flag=True, help="CSV on stdout, as --format csv.")
+@shared("force", out="Where to write: the answer, to a file.", table="file")
 def query(output: SimpleNamespace, db: Path, sql: str, as_csv: bool) -> None:
     """Answer one SELECT over the tables runs, certificates, artifacts, figures and sweeps.
 
     Parameters of specs are read as parameters->>'d', those of learners as
     learner_parameters->>'degree': SELECT parameters->>'d' AS d, sum(passed) FROM runs GROUP BY d
     """
-    from hardness.report.store import answer_lines, answer_table, shown
-    from hardness.sweep.export import cell
+    from hardness.report.store import answer_lines, answer_table
     from hardness.sweep.store import read
 
-    if as_csv and output.as_json:
+    if as_csv and output.form not in (None, "csv"):
         raise click.UsageError("store query takes --csv or --json, one of the two")
+    if as_csv:
+        output.form = "csv"
     refuse_existing_output(output)
     with read(db) as found:
         names, rows = found.query(sql)
-    if (output.as_json or (output.out and not as_csv)) and len(set(names)) < len(names):
-        raise click.UsageError("two columns have one name, which JSON cannot hold: use AS")
-    if not as_csv:
-        return emit(output, answer_lines(names, rows), answer_table(names, rows))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    for row in rows:
-        writer.writerow([shown(v) if isinstance(v, bytes) else cell(v) for v in row])
-    click.echo(printable(text.getvalue()), nl=False)
-    if output.out:
-        from instances.disk import write_text
-
-        write_text(output.out, text.getvalue(), force=output.force)
-    return None
+    if (output.form or output.out) and len(set(names)) < len(names):
+        raise click.UsageError("two columns have one name, which no format can hold: use AS")
+    lines = answer_lines(names, rows)
+    emit(output, lines, answer_table(names, rows), table=lines)
 
 
 @store.command(short_help="Put stores together to a new one.")

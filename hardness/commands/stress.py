@@ -20,6 +20,7 @@ from hardness.commands.options import (
     refuse_existing_output,
     resume_option,
     shared,
+    write_out,
 )
 
 
@@ -84,7 +85,7 @@ def stress(
     """
     from hardness.front import one_ladder
     from hardness.report.stress import stress_words
-    from hardness.runs.stress import Interrupted, stress, write_stress
+    from hardness.runs.stress import Interrupted, stress
     from hardness.sweep.resumable import goes_on, resumable
     from hardness.upper import parse_learner
     from hardness.upper.isolated import SubprocessLearner
@@ -126,16 +127,15 @@ def stress(
             found, why = cut.stress, cut.__cause__
             kept = go_on(runs.kept, output)
             if found.runs and output.out:
-                write_stress(output.out, found, force=output.force)
+                write_out(output, found.to_dict(), found)
                 kept = f"; {cut} and are kept in {output.out}{kept}"
             elif found.runs:
-                emit(output, found.to_dict(), stress_words(found))
+                emit(output, found.to_dict(), stress_words(found), table=found)
             if isinstance(why, ToolkitError):
                 raise type(why)(f"{why}{kept}") from cut
             raise click.Abort(f"interrupted{kept}" if kept else "") from cut
-        if output.out:
-            write_stress(output.out, found, force=output.force)
-    emit(output, found.to_dict(), stress_words(found), write=False)
+        write_out(output, found.to_dict(), found)
+    emit(output, found.to_dict(), stress_words(found), write=False, table=found)
 
 
 def _list(output: SimpleNamespace, name: str | None) -> None:
@@ -145,6 +145,10 @@ def _list(output: SimpleNamespace, name: str | None) -> None:
 
     if name:
         chosen = ladder(name)
-        return emit(output, chosen.to_dict(), ladder_words(chosen))
+        data = chosen.to_dict()
+        return emit(output, data, ladder_words(chosen), table=data["rungs"])
     data = {"ladders": [one.to_dict() for one in LADDERS.values()]}
-    return emit(output, data, ladders_table(tuple(LADDERS.values())))
+    rows = [
+        {"name": one.name, "rungs": len(one.rungs), "about": one.about} for one in LADDERS.values()
+    ]
+    return emit(output, data, ladders_table(tuple(LADDERS.values())), table=rows)

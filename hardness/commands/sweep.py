@@ -56,7 +56,7 @@ def plan_command(output: SimpleNamespace, file: Path, store: Path | None, yes: b
     require_count(found, yes)
     with read(store) if store else nullcontext() as rows:
         made = plan(found, rows.runs() if rows else ())
-    emit(output, made.to_dict(), plan_words(made))
+    emit(output, made.to_dict(), plan_words(made), table=made)
 
 
 @sweep.command(short_help="Do what a store does not hold yet.")
@@ -138,6 +138,7 @@ def run(
 @shared("force", out=FILE)
 def status(output: SimpleNamespace, store: Path) -> None:
     """Say how the sweeps of a store stand; a sweep that runs is not disturbed."""
+    from hardness.report.store import outcome_rows
     from hardness.report.sweep_status import status_json, status_words
     from hardness.sweep.store import held, read
 
@@ -146,7 +147,8 @@ def status(output: SimpleNamespace, store: Path) -> None:
         sweeps, counts = found.sweeps(), found.counts()
     writing = held(store)
     data = status_json(sweeps, counts, writing)
-    emit(output, data, status_words(store, sweeps, counts, writing))
+    text = status_words(store, sweeps, counts, writing)
+    emit(output, data, text, table=outcome_rows(counts))
 
 
 def _given(context: click.Context, output: SimpleNamespace) -> list[str]:

@@ -51,6 +51,19 @@ def outcomes_table(counts: Counts) -> str:
     return table(["learner", "runs", "ended with"], rows) if rows else "no runs yet"
 
 
+def outcome_rows(counts: Counts) -> list[dict[str, Any]]:
+    """Lay out how the runs of every learner ended: a row for each way.
+
+    >>> outcome_rows({"trivial": {"solved": 4}})
+    [{'learner': 'trivial', 'outcome': 'solved', 'runs': 4}]
+    """
+    return [
+        {"learner": learner, "outcome": end, "runs": runs}
+        for learner, ends in counts.items()
+        for end, runs in ends.items()
+    ]
+
+
 def sweep_line(sweep: SweepRow) -> str:
     """Say how a sweep stands."""
     done, planned = sum(sweep.done.values()), sum(sweep.planned.values())

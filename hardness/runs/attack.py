@@ -96,6 +96,27 @@ class AttackResult(Result):
         }
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Attacks(Result):
+    """Several attacks on one family; not_run: why others could not be."""
+
+    spec: str
+    attacks: tuple[AttackResult, ...]
+    not_run: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write all of them as JSON."""
+        attacks = [one.to_dict() for one in self.attacks]
+        return {"spec": self.spec, "attacks": attacks, "not_run": self.not_run}
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        return self.spec, [row for one in self.attacks for row in one._summary()[1]]
+
+    def to_frame(self) -> "DataFrame":
+        """Make the tidy pandas DataFrame of all runs: one row a run."""
+        return runs_frame(run for one in self.attacks for run in one.runs)
+
+
 def known(found: Run) -> bool:
     """Return whether it is known if a run found the secret: not where nobody knows it."""
     return found.secret_recovered is not None or found.risk is not None

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, convert
 
 from hardness.lower import BoundParameters
 from hardness.oracles import Budget
+from hardness.runs.columns import runs_frame
 from hardness.runs.comparison import distinct
 from hardness.runs.difference import difference
 from hardness.runs.parity_curves import Curve, Rates, curves, effort, measure, require_noisy
@@ -29,8 +30,12 @@ from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.family import Family
 from instances.modular import Modular
 from instances.parameters import fraction
+from instances.result import Result, TableRow
 from instances.spec import parse_stored, require_stored
 from instances.strict import read_json
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 FORMAT = "hardness-map/1"
 _NEAR = 1e-6  # of numbers that are computed again, on another machine too
@@ -41,8 +46,8 @@ _HOPELESS = 3.0  # budgets: what is expected to take as much longer is left out
 _CHANCE = 2 / 3  # of a pool with no more flips than are reckoned with
 
 
-@dataclass(frozen=True, kw_only=True)
-class Map:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Map(Result):
     """The curves of a noisy parity at measured rates, and the runs of learners.
 
     left_out: learners that were not run, with the reason. success: of naming the hidden set.
@@ -60,6 +65,22 @@ class Map:
     def of(self, name: str) -> Curve:
         """Return the curve of a name; raises KeyError."""
         return {curve.name: curve for curve in self.curves}[name]
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        return f"{self.spec}: {len(self.curves)} curves, {len(self.runs)} runs", [
+            {
+                "learner": run.learner,
+                "seed": run.seed,
+                "outcome": run.outcome.value,
+                "examples": run.usage.examples,
+                "seconds": run.usage.seconds,
+            }
+            for run in self.runs
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make the tidy pandas DataFrame of its runs: one row a run."""
+        return runs_frame(self.runs)
 
     def to_dict(self) -> dict[str, Any]:
         """Write the map as JSON; the field names are a contract."""

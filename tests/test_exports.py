@@ -1,0 +1,191 @@
+"""--format and the ending of --out: each command that prints a table, in each format, and back."""
+
+import csv
+import io
+import json
+import math
+import re
+
+import pandas as pd
+import pytest
+
+from instances.export import FORMATS
+
+STORE = """format = "hardness-sweep/1"
+name = "small"
+seeds = 2
+[[runs]]
+spec = "parity:m=2"
+over = { d = [6, 8] }
+learners = ["elimination"]
+"""
+FEW = "--budget-examples 2000 --jobs 1 --quiet"
+# A command, where in its JSON the rows of its table stand, and which of their numbers it shows.
+COMMANDS = {
+    "certify parity:d=8,m=3": ("claims", "value"),
+    "check c.json": (None, None),
+    "estimate lwe:n=30,q=521,sigma=1.5": (None, None),
+    "measures parity:d=8,m=3": ("measures", "value"),
+    "verify parity:d=8,m=3 --members 5 --samples 1000": (None, None),
+    f"learn elimination parity:d=8,m=2 {FEW}": (".", "seed"),
+    f"attack parity:d=8,m=2 --learner elimination {FEW}": ("attacks.0.runs", "risk"),
+    f"compare parity:m=2 --over d=6,8 --learner elimination --seeds 2 {FEW}": ("runs", "risk"),
+    f"stress --learner trivial --on parity:d=8,m=2 --reference none {FEW}": ("runs", "risk"),
+    "stress --list": ("ladders", "name"),
+    "distinguish trivial parity:d=6,m=1 --trials 4 --jobs 1 --budget-examples 2000": (
+        "plays",
+        "score",
+    ),
+    "spectrum parity:d=8,m=2": (None, None),
+    "families": ("families", "name"),
+    "families show parity": ("parameters", "name"),
+    "learners": ("learners", "name"),
+    "learners show student": ("parameters", "name"),
+    "inspect parity:d=8,m=2": (None, None),
+    "sweep plan s.toml": ("parts", "runs"),
+    "sweep status runs.db": (None, None),
+    "store show runs.db": (None, None),
+}
+QUERY = ["store", "query", "runs.db", "SELECT spec, seed, risk_high, queries FROM runs"]
+LINES = {line: line.split() for line in COMMANDS} | {"store query": QUERY}
+
+
+@pytest.fixture
+def command(hardness, tmp_path, store):
+    (tmp_path / "s.toml").write_text(STORE)
+    for name, content in store.items():
+        (tmp_path / name).write_bytes(content)
+    return hardness
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A certificate and a store, made once."""
+    import hardness as h
+
+    folder = tmp_path_factory.mktemp("store")
+    (folder / "s.toml").write_text(STORE)
+    h.sweep(folder / "s.toml", folder / "runs.db", jobs=1)
+    h.certify("parity:d=8,m=3").save(folder / "c.json")
+    return {name: (folder / name).read_bytes() for name in ("runs.db", "c.json")}
+
+
+def at(data, path):
+    for key in path.split("."):
+        data = data if not key else data[int(key)] if key.isdecimal() else data[key]
+    return data if isinstance(data, list) else [data]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_every_format_holds_the_table(line, command, tmp_path):
+    arguments = LINES[line]
+    found = command(*arguments, "--json", "--out", "t.csv", "--force")
+    assert found.code == 0, found.err
+    with (tmp_path / "t.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    header, *body = rows
+    assert body
+    assert all(len(row) == len(header) == len(set(header)) for row in body)
+    path, name = COMMANDS.get(line, (".", "risk_high"))
+    if path:
+        wanted = [one[name] for one in at(found.json, path)]
+        shown = [row[header.index(name)] for row in body][: len(wanted)]
+        assert all(map(same, shown, wanted)), (shown, wanted)
+    for form in ("csv", "latex", "markdown"):
+        printed = command(*arguments, "--format", form)
+        assert printed.code == 0, printed.err
+        check = {"csv": checked_csv, "latex": checked_latex, "markdown": checked_markdown}[form]
+        check(printed.out)
+    for ending, check in ((".tex", checked_latex), (".md", checked_markdown)):
+        assert command(*arguments, "--out", f"t{ending}").code == 0
+        check((tmp_path / f"t{ending}").read_text())
+
+
+def same(shown, value):
+    if value is None:
+        return shown == ""
+    if isinstance(value, bool):
+        return shown == str(value).lower()
+    return float(shown) == value if isinstance(value, int | float) else shown.lstrip("'") == value
+
+
+def checked_csv(text):
+    assert len({len(row) for row in csv.reader(io.StringIO(text))}) == 1
+
+
+def checked_latex(text):
+    """A tabular between its rules, every row of as many cells, nothing unescaped."""
+    lines = text.splitlines()
+    columns = len(re.fullmatch(r"\\begin\{tabular\}\{(l+)\}", lines[0])[1])
+    assert (lines[1], lines[3], lines[-2:]) == (
+        "\\toprule",
+        "\\midrule",
+        ["\\bottomrule", "\\end{tabular}"],
+    )
+    for row in [lines[2], *lines[4:-2]]:
+        cells = re.split(r"(?<!\\) & ", row.removesuffix(" \\\\"))
+        assert row.endswith(" \\\\")
+        assert len(cells) == columns
+        for cell in cells:
+            bare = re.sub(r"\\(text\w+(\{\})?|[&%$#_{}^~])", "", cell)
+            assert not re.search(r"[&%$#_^~\\]", bare), cell
+            assert bare.count("{") == bare.count("}")
+
+
+def checked_markdown(text):
+    rows = [len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines()]
+    assert len(set(rows)) == 1
+    assert re.fullmatch(r"(\| --- )+\|", text.splitlines()[1])
+
+
+def test_parquet_holds_what_csv_holds(command, tmp_path):
+    pytest.importorskip("pyarrow")
+    for line in ("certify parity:d=1000,m=21", "store query", "sweep plan s.toml"):
+        for ending in ("csv", "parquet"):
+            out = ["--out", f"t.{ending}", "--force"]
+            assert command(*LINES.get(line, line.split()), *out).code == 0
+        read = pd.read_parquet(tmp_path / "t.parquet")
+        assert list(read.columns) == list(pd.read_csv(tmp_path / "t.csv").columns)
+        with (tmp_path / "t.csv").open(newline="") as file:
+            for row, stored in zip(csv.DictReader(file), read.to_dict("records"), strict=True):
+                for name, value in stored.items():
+                    gone = value is None or (isinstance(value, float) and math.isnan(value))
+                    value = None if gone or value is pd.NA else value
+                    assert same(row[name], value), (name, value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("certify parity:d=8,m=3 --out c.xls", "end its name in .json, .csv, .tex, .md, .parquet"),
+        ("certify parity:d=8,m=3 --format xls", "'xls' is not one of"),
+        ("certify parity:d=8,m=3 --format parquet", "add --out FILE.parquet"),
+        ("certify parity:d=8,m=3 --json --format csv", "one of the two"),
+        ("families --out f.html", "end its name in"),
+        ("store query none.db x --csv --json", "one of the two"),
+    ],
+)
+def test_what_is_no_format_is_one_line(arguments, words, hardness):
+    found = hardness(*arguments.split())
+    assert found.code == 2
+    found.one_line(words)
+
+
+def test_json_is_what_it_was_and_the_ending_rules_the_file(hardness, tmp_path):
+    line = ["certify", "parity:d=8,m=3"]
+    plain = hardness(*line, "--json")
+    assert hardness(*line, "--format", "json").out == plain.out
+    for name in ("c.json", "certificate"):
+        assert hardness(*line, "--format", "markdown", "--out", name, "--force").code == 0
+    assert json.loads((tmp_path / "c.json").read_text()) == plain.json
+    assert (tmp_path / "certificate").read_text().startswith("| quantity |")
+    assert hardness(*line, "--out", "other").code == 0
+    assert json.loads((tmp_path / "other").read_text()) == plain.json
+    assert set(FORMATS) == {"json", "csv", "latex", "markdown", "parquet"}
+
+
+def test_a_formula_is_no_formula_in_csv(hardness, tmp_path):
+    (tmp_path / "=1+1.py").write_text("def learner(z, s):\n    return lambda z: 0 * z[:, 0]\n")
+    found = hardness("learn", "=1+1.py:learner", "parity:d=6,m=1", "--format", "csv")
+    (row,) = csv.DictReader(io.StringIO(found.out))
+    assert row["learner"] == "'=1+1.py:learner"
