@@ -121,9 +121,9 @@ SWEEP = """format = "hardness-sweep/1"
 name = "sizes"
 [[runs]]
 spec = "signed-majority:m=3"
-over = { d = [5, 6] }
+over = { d = [5] }
 learners = ["lowdegree", "zero.py:zero"]
-seeds = 2
+seeds = 1
 """
 
 
@@ -134,12 +134,12 @@ def test_a_sweep_runs_it_in_processes_and_again_where_its_file_was_edited(hardne
     assert refused.code == 2
     refused.one_line("unknown family 'signed-majority'", "--family path.py:Name")
     named = ("--family", "signed.py:SignedMajority", "--store", "runs.db", "--jobs", 1)
-    for more, runs, certificates in (("", 8, 2), ("# edited\n", 16, 4)):
+    for more, runs, certificates in (("", 2, 1), ("# edited\n", 4, 2)):
         Path("signed.py").write_text(SIGNED.read_text() + more)
         assert hardness("sweep", "run", "s.toml", *named, "--resume").code == 0
         shown = hardness("store", "show", "runs.db").out
         assert f"runs.db: {runs} runs" in shown
-        assert f"{certificates} certificates" in shown
+        assert f"{certificates} certificate" in shown
 
 
 def test_it_is_listed_and_shown(hardness, typed):

@@ -117,7 +117,7 @@ def test_certificates_are_accepted(here, source, centred):
 @pytest.mark.parametrize("source", SAMPLED)
 def test_sampled_certificates_are_accepted(here, source, centred):
     method = None if "L" in source or "called" in source else "sampling"
-    samples = 400_000 if source == "layers" else 30_000
+    samples = 200_000 if source == "layers" else 30_000
     data = made(source, method=method, samples=samples, centred=centred, seed=3)
     assert all("(confidence 0.99)" in s for s in check(data).statements)
     assert {c["kind"] for c in data["claims"]} == {"statistical"}

@@ -45,7 +45,12 @@ def test_what_is_genuine_is_accepted_and_derived_again(forge, sources):
         assert forge.falsehood(one.data) is None
 
 
-@pytest.mark.parametrize("kind", KINDS)
+SLOW = {f"{kind} {about}" for kind in ("lwr", "lpn", "window") for about in ("kernel", "gd")}
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(k, marks=pytest.mark.slow) if k in SLOW else k for k in KINDS]
+)
 def test_every_change_of_every_place_is_refused_or_explained(forge, sources, kind):
     """Also with digests that fit; what is accepted is derived again in another way."""
     mine = [one for one in sources if one.kind == kind]
