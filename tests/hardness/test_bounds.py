@@ -60,13 +60,6 @@ def test_a_hypothesis_is_right_about_as_many_members_as_stated_and_no_more(k):
         assert worst >= 1 - 1 / k - 1e-12
 
 
-@given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 10**6))
-def test_vstat_lemma(p, reference, t):
-    """|p - p0| above the tolerance at p means (p - p0)^2 >= min(p0, 1-p0)/(3t)."""
-    if abs(p - reference) > max(1 / t, math.sqrt(p * (1 - p) / t)):
-        assert (p - reference) ** 2 >= min(reference, 1 - reference) / (3 * t) * (1 - 1e-12)
-
-
 def test_vstat_lemma_on_a_grid():
     grid = np.linspace(0, 1, 401)
     p, reference = np.meshgrid(grid, grid)

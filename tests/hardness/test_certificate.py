@@ -63,6 +63,7 @@ def test_any_single_digit_changed_is_refused():
         lambda d: d["claims"].append(dict(d["claims"][0])),
         lambda d: d["claims"][1].update(quantity="every-learner-dimension"),
         lambda d: d["claims"][1].update(value="1e9"),
+        lambda d: d["claims"][2].update(value="25/2"),  # it is 25
         lambda d: d["claims"][2]["parameters"].update(success="1/9"),
         lambda d: d["claims"][2]["parameters"].update(risk="5/4"),
         lambda d: d["evidence"]["heads"].extend([{"u": "1", "a": "0", "counts": False}] * 9),

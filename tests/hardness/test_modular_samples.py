@@ -2,12 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hardness.lower import verify
 from hardness.lower.formula import check_stored
-from hardness.measures.leap import leap, leap_of_masks
 from hardness.report.figures import draw, numbers
 from hardness.upper.spectra import residue_spectrum
 from instances import UsageError, parse, tokens
@@ -93,13 +90,6 @@ def test_a_spectrum_is_that_of_the_formula():
     assert found.coefficient((1, 5)) == pytest.approx((values * x[:, 1, 1] * x[:, 1, 5]).mean())
 
 
-@given(st.sets(st.integers(0, 255), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
-def test_both_leaps_agree(masks):
-    sets = [tuple(j for j in range(8) if m >> j & 1) for m in masks]
-    assert leap_of_masks(np.array(sorted(masks))) == leap(sets)
-
-
 def test_the_command_shows_spectra_of_lwe_style_members(hardness):
     found = hardness("spectrum", "lwr:n=3,q=8,p=2,secret=binary", "--json").json
     weights = found["target"]["weights"]
@@ -119,22 +109,6 @@ def test_the_figure_draws_its_numbers():
         assert draw("walsh", data, kind) == draw("walsh", data, kind)
     with pytest.raises(UsageError, match="given"):
         numbers("walsh", parse("nice:m=2,k=2,d=6"))
-
-
-@pytest.mark.parametrize(
-    ("spec", "rate"),
-    [
-        ("lwe:n=2,q=17,error=uniform,width=4", 3 / 4),
-        ("lwe:n=2,q=5,error=cbd,eta=8", None),  # errors of 5 and -5 move nothing
-        ("lpn:n=4,noise=0.2", 1 / 5),
-        ("lwe:n=2,q=17,error=none", 0.0),
-    ],
-)
-def test_stored_labels_may_differ_as_often_as_errors_do(spec, rate):
-    family = parse(spec)
-    assert family.error_rate == pytest.approx(1 - family.chances[0])
-    if rate is not None:
-        assert family.error_rate == pytest.approx(rate)
 
 
 @pytest.mark.parametrize("beta", [4, 8, 40])

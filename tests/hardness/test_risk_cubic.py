@@ -104,18 +104,6 @@ def test_the_range_holds_for_every_prediction(spec):
     assert right.high == pytest.approx(bound * (1 - 80 ** (-1 / 5000)))
 
 
-def test_a_hypothesis_that_knows_what_a_learner_saw_has_learned_nothing():
-    instance = parse("linear:m=1,k=4,d=8,tokens=boolean").instance(0)
-    seen = {tokens.tobytes() for tokens in instance.examples(0, 4096).x.astype(np.int8)}
-    layer = instance.layer()
-
-    def recalled(x):
-        known = [tokens.tobytes() in seen for tokens in x.astype(np.int8)]
-        return layer(x) * np.array(known)[:, None, None]
-
-    assert measure(instance, recalled, examples=4096).value == pytest.approx(1, abs=0.05)
-
-
 @pytest.mark.parametrize(("n", "hits"), [(20, 0), (20, 3), (500, 250), (500, 499), (40, 40)])
 def test_the_bound_by_relative_entropy_holds_the_exact_one(n, hits):
     """For values 0 and b Clopper and Pearson's interval is exact; ours is not far around it."""

@@ -39,14 +39,6 @@ def test_what_a_ladder_asks_is_in_its_digest():
     assert len({of(), *(of(**change) for change in changed)}) == 4
 
 
-def test_parities_grow_from_a_bit_to_a_thousand():
-    one = ladder("parity-v1")
-    assert parse(one.specs[0]).m == 1
-    assert (parse(one.specs[-1]).d, parse(one.specs[-1]).m) == (1000, 21)
-    ms = [parse(spec).m for spec in one.specs]
-    assert {1, 2, 3, 4, 5} < set(ms)
-
-
 def test_unknown_ladders_name_the_nearest():
     with pytest.raises(UsageError, match=r"unknown ladder 'parity': did you mean 'parity-v1'\?"):
         ladder("parity")

@@ -2,7 +2,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import sympy
 from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,17 +33,6 @@ def test_any_profile_any_points_exactly(profile, data):
     g, x, u = ([rational(v) for v in values] for values in (profile, x, u))
     a, c0 = solve(g, x, u)
     assert all(evaluate(a, u, p) == v + c0 for p, v in zip(x, g, strict=True))
-
-
-@pytest.mark.parametrize("m", [1, 2, 3, 5])
-def test_agrees_with_sympys_linear_solver(m):
-    x, u = geometric(m, Fraction(3))
-    a, c0 = solve([fmpq((-1) ** h) for h in range(m + 1)], x, u)
-    s = [sympy.Rational(int(v.p), int(v.q)) for v in [*x, *u]]
-    xs, us = s[: m + 1], s[m + 1 :]
-    matrix = sympy.Matrix([[(p - v) / (p + v) for v in us] + [-1] for p in xs])
-    found = matrix.LUsolve(sympy.Matrix([(-1) ** h for h in range(m + 1)]))
-    assert [sympy.Rational(int(v.p), int(v.q)) for v in [*a, c0]] == list(found)
 
 
 @pytest.mark.parametrize("rho", [Fraction(2), Fraction(3), Fraction(5, 2)])
