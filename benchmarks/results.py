@@ -27,11 +27,11 @@ FILE = ROOT / "docs/examples/results.toml"
 INTRODUCTION = """# Both sides in one table
 
 Printed by `make results`: the runs of [docs/examples/results.toml](examples/results.toml), five
-instances of each problem. Certified: how many queries a statistical-query learner must be allowed
-to reach relative risk 1/4 with probability 2/3, when the answers may be any within 1/10; "none"
-where no bound is claimed. Risk 1 is having learned nothing, 0 having learned all; risks, examples
-and queries are medians. Solved: the whole 95 % interval of the risk lies below 0.05. Where queries
-were asked, examples are what the oracle drew to answer them, 2902 for each.
+instances of each problem. Certified: no statistical-query learner reaches relative risk 1/4 with
+probability 2/3 with fewer queries, when the answers may be any within 1/10; "none" where no bound
+is claimed. Risk 1 means nothing was learned, 0 everything; risks, examples and queries are medians.
+Solved: the whole 95 % interval of the risk lies below 0.05. Where queries were asked, examples are
+what the oracle drew to answer them, 2902 for each.
 """
 HEADER = (
     "problem",

@@ -75,8 +75,8 @@ class Goal:
                 f"{shortened(least)} queries are claimed, and fewer already rule out enough members"
             )
         return (
-            f"at least {shortened(least)} {what} must be allowed for relative risk {self.risk} "
-            f"with success probability {self.success}{_marked(name, least)}"
+            f"at least {shortened(least)} {what} are needed in the worst case for relative risk "
+            f"{self.risk} with success probability {self.success}{_marked(name, least)}"
         )
 
     def _guessing(self, value: fmpq, cap: int, what: str) -> str:
