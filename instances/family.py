@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from instances.errors import UsageError
 from instances.layer import AttentionLayer, Kind
 from instances.limits import require_memory
-from instances.parameters import canonical
+from instances.parameters import brief, canonical
 from instances.streams import generator
 
 if TYPE_CHECKING:
@@ -157,6 +157,10 @@ class Family(ABC):
     def spec(self) -> str:
         """The canonical spec: defaults filled in, keys sorted."""
         return canonical(self, self.name)
+
+    def __str__(self) -> str:
+        """Write the spec as people read it: without its defaults."""
+        return brief(self, self.name)
 
     def members(self) -> Iterator[Secret] | None:
         """List the secrets of all members, each member once, in an order that never changes.

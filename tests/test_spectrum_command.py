@@ -44,7 +44,7 @@ def test_a_learner_beside_it(hardness):
     assert untimed[0] == untimed[1]
     text = hardness(*arguments)
     assert text.code == 0
-    assert "of lowdegree:degree=3,oversample=8: solved" in text.out
+    assert "of lowdegree:degree=3: solved" in text.out
     assert hardness(*arguments, "--out", "s.json").code == 1  # kept
     assert hardness(*arguments, "--out", "s.json", "--force").code == 0
 

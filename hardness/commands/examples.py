@@ -60,7 +60,7 @@ def generate(
         "commitments": folder.public.commitments,
     }
     text = (
-        f"{folder.path}: {folder.family.spec}, {folder.count} examples in "
+        f"{folder.path}: {folder.family}, {folder.count} examples in "
         f"{len(folder.shards)} files\npublic part instance.json, secret part secret.json"
     )
     emit(output, data, text, write=False)
@@ -126,4 +126,4 @@ def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str |
         made = write_public_folder(output.out, to_attention(found, output.seed), force=output.force)
         shown = f"{made.count} examples of {len(found)} samples"
     data = {"spec": found.family.spec, "samples": len(found), "written": str(output.out)}
-    emit(output, data, f"{output.out}: {found.family.spec}, {shown}", write=False)
+    emit(output, data, f"{output.out}: {found.family}, {shown}", write=False)

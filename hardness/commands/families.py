@@ -39,7 +39,10 @@ def families(output: SimpleNamespace, action: str, name: str | None) -> None:
         if entry:
             data |= {"catalog": name, "entry": entry.about, "source": entry.source}
         lines = [f"{name}: {entry.about} [{entry.source or 'ours'}]"] if entry else []
-        lines += [f"{data['name']}: {data['about']}", f"example: {data['example']}"]
+        lines += [
+            f"{data['name']}: {data['about']}",
+            f"example: {family.example if kind else family}",
+        ]
         lines += [f"labels: {data['labels']}"]
         lines += [f"capabilities of the example: {', '.join(data['capabilities']) or 'none'}"]
         lines += ["", table(*parameter_rows(data["parameters"]))]

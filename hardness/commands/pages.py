@@ -137,6 +137,7 @@ def figure(
         raise click.UsageError("figure needs --out FILE.svg, .pdf or .png, or --json")
     kind = _kind(output.out, kind)
     from hardness.report.figures import draw, numbers
+    from hardness.runs.names import brief_spec
     from instances.disk import write_bytes
 
     refuse_existing_output(output)
@@ -147,7 +148,9 @@ def figure(
     data = numbers(name, _source(entry, source), choice)
     if output.out:
         write_bytes(output.out, draw(name, data, kind, look), force=output.force)
-    emit(output, data, f"{output.out}: {name} of {data.get('spec', source)}", write=False)
+    emit(
+        output, data, f"{output.out}: {name} of {brief_spec(data.get('spec', source))}", write=False
+    )
 
 
 def _source(entry: Any, source: str) -> Any:

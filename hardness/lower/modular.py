@@ -36,7 +36,7 @@ def certify_modular(family: Modular, terms: BoundParameters) -> Certificate:
     ('74974368', '1999317')
     """
     reason = obstacle(family)
-    require(not reason, f"{family.spec} given: {reason}")
+    require(not reason, f"{family} given: {reason}")
     found = Independent(family=family)
     size, most = found.size, found.secrets
     right = found.right_about(terms.risk)

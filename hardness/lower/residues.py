@@ -30,7 +30,7 @@ def choose_independent(
     """
     reason = obstacle(family)
     if reason:
-        raise UsageError(f"{family.spec} given: there is nothing certified to verify: {reason}")
+        raise UsageError(f"{family} given: there is nothing certified to verify: {reason}")
     rng = generator(seed, "members", family.spec)
     found: dict[Secret, Secret] = {representative(family, own): own} if own else {}
     for _ in range(_TRIES * members):

@@ -66,7 +66,7 @@ class PairStatistic:
         """
         scheme = SCHEME.need(family)
         if not scheme.two_valued:
-            raise UsageError(f"{family.spec} given: parities and two-valued profiles go here")
+            raise UsageError(f"{family} given: parities and two-valued profiles go here")
         half = rational((max(scheme.values) - min(scheme.values)) / 2)
         signs = (
             (scheme.fourier[0] - rational(scheme.centre)) / half,

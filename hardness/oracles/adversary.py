@@ -153,7 +153,7 @@ class ReferenceAdversary(_Book):
         total = float(((means - reference) ** 2).sum())
         if self.room is not None and total > float(self.room) * (1 + 1e-9) + _ROUNDING:
             raise Refuted(
-                f"a query moves the members of {self.family.spec} by {total:.6g} in squares, "
+                f"a query moves the members of {self.family} by {total:.6g} in squares, "
                 f"Bessel's inequality allows {float(self.room):.6g}: the family is not what "
                 "its certificate says"
             )
@@ -196,7 +196,7 @@ class CertificateAdversary(_Book):
         characters = CHARACTERS.of(family)
         if characters is None:
             raise UsageError(
-                f"{family.spec} given: members are too many to follow one by one, and for more "
+                f"{family} given: members are too many to follow one by one, and for more "
                 "than that only parities have an adversary here"
             )
         self.family: Coded = family
@@ -215,7 +215,7 @@ class CertificateAdversary(_Book):
         self.meter.take_query()
         if not isinstance(query, Character):
             raise UsageError(
-                f"{self.family.spec} is too large to follow every member: the adversary answers "
+                f"{self.family} is too large to follow every member: the adversary answers "
                 "characters only; take d - 1 <= 26 and fewer members for other queries"
             )
         query.require(self.family)

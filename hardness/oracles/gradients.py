@@ -92,12 +92,12 @@ class GradientOracle:
     ) -> None:
         """Evaluate the members of the runs."""
         if not family.two_valued:
-            raise UsageError(f"{family.spec} given: labels of two values are needed")
+            raise UsageError(f"{family} given: labels of two values are needed")
         if family.d - 1 > MOST:
             raise UsageError(f"d={family.d} given: gradients are summed over z up to d={MOST + 1}")
         for secret in secrets:
             family.require_member(secret)
-        require_memory(8 * len(secrets) << (family.d - 1), f"the members of {family.spec}")
+        require_memory(8 * len(secrets) << (family.d - 1), f"the members of {family}")
         self.family, self.clip, self.meter = family, clip, meter or Meter(Budget())
         self.signs = signs(family, self.points, secrets)
         self._answers, self._rng = answers, rng

@@ -59,10 +59,10 @@ class Means:
         _require_cube(family)
         if not can_follow(family):
             raise UsageError(
-                f"{family.spec} has {family.size} members of {family.m} places: too many to follow "
+                f"{family} has {family.size} members of {family.m} places: too many to follow "
                 f"one by one, N 2^m may be up to {_LOOKUPS}"
             )
-        require_memory(16 * family.size * (family.m + 4), f"the members of {family.spec}")
+        require_memory(16 * family.size * (family.m + 4), f"the members of {family}")
         self.family = family
 
     @cached_property
@@ -112,7 +112,7 @@ class Listed:
         self.family, size = tables.family, tables.size or 0
         self.secrets = tables.listed(size)
         require_memory(
-            2 * self.family.code_type.itemsize * size << tables.n, f"the members of {family.spec}"
+            2 * self.family.code_type.itemsize * size << tables.n, f"the members of {family}"
         )
         self.codes = np.empty((size, 1 << tables.n), self.family.code_type)
         words = tables.points(0, 1 << tables.n)
@@ -120,7 +120,7 @@ class Listed:
         for row, secret in zip(self.codes, self.secrets, strict=True):
             row[:] = self.family.codes(secret, words, clean)
         if int(self.codes.max(initial=0)) >= len(self.family.levels):
-            raise UsageError(f"{family.spec}: `codes` gave {self.codes.max()}, beyond its levels")
+            raise UsageError(f"{family}: `codes` gave {self.codes.max()}, beyond its levels")
 
     def secret(self, row: int) -> Secret:
         """Return the secret of a member."""
@@ -196,7 +196,7 @@ def unlisted(family: Family) -> str | None:
         return f"{family.name} given: its members cannot be listed: give the family `members`"
     if tables.size << tables.n > _LISTED:
         return (
-            f"{family.spec} has {tables.size} members on 2^{tables.n} points: at most 2^27 values "
+            f"{family} has {tables.size} members on 2^{tables.n} points: at most 2^27 values "
             "are followed one by one"
         )
     return None
@@ -246,7 +246,7 @@ def by_code(family: Coded, query: StatisticalQuery | FactorQuery) -> tuple[Value
     And the part of E phi where z_0 = +1. Raises UsageError for a query of raw tokens and 2d > 26.
     """
     levels = len(family.levels)
-    require_memory(24 * (levels + 1) << (family.d - 1), f"a query of {family.spec}")
+    require_memory(24 * (levels + 1) << (family.d - 1), f"a query of {family}")
     if hasattr(query, "require"):
         query.require(family)
     if isinstance(query, Table):

@@ -60,7 +60,7 @@ class Character:
         largest = max(map(abs, CODED.need(family).levels))
         if largest > 1:
             raise UsageError(
-                f"{family.spec} has labels up to {largest}: a query's values must be in [-1, 1]; "
+                f"{family} has labels up to {largest}: a query's values must be in [-1, 1]; "
                 "divide g by that"
             )
         if not all(0 <= j < family.d for j in self.subset):
@@ -127,7 +127,7 @@ class Factor:
     def require(self, family: Family) -> None:
         """Refuse a family of another dimension; raises UsageError."""
         if self.d != family.d:
-            raise UsageError(f"a query of d={self.d} given: {family.spec} has d={family.d}")
+            raise UsageError(f"a query of d={self.d} given: {family} has d={family.d}")
 
     def values(self, examples: Examples) -> NDArray[np.float64]:
         """Evaluate phi on examples: (n,)."""
@@ -154,15 +154,14 @@ class Table:
         wanted = (len(self.family.levels), 1 << self.family.d - 1)
         if self.table.shape != wanted:
             raise UsageError(
-                f"a table of shape {self.table.shape} given for {self.family.spec}: {wanted} is "
-                "needed"
+                f"a table of shape {self.table.shape} given for {self.family}: {wanted} is needed"
             )
         bounded(self.table.reshape(-1), self.table.size)
 
     def require(self, family: Family) -> None:
         """Refuse another family than the table's; raises UsageError."""
         if family != self.family:
-            raise UsageError(f"a table of {self.family.spec} given: the oracle's is {family.spec}")
+            raise UsageError(f"a table of {self.family} given: the oracle's is {family}")
 
     def values(self, examples: Examples) -> NDArray[np.float64]:
         """Evaluate phi on examples: (n,)."""

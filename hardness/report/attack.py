@@ -2,8 +2,8 @@
 
 from hardness.report.text import number, table
 from hardness.runs import AttackResult
+from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
-from hardness.upper.plugins.names import plugin
 from instances.limits import readable_bytes
 
 _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
@@ -21,7 +21,7 @@ def attack_words(found: list[AttackResult], stopped: dict[str, str] | None = Non
         rate = f"{low:.2f}..{high:.2f}" if counted else "-"
         rows.append(
             [
-                _name(one.learner),
+                short(one.learner),
                 _found(one),
                 rate,
                 number(one.seconds),
@@ -30,8 +30,8 @@ def attack_words(found: list[AttackResult], stopped: dict[str, str] | None = Non
             ]
         )
     header = ["attack", "found", "rate at 95%", "seconds", "examples", "peak memory"]
-    lines = [found[0].spec, "", table(header, rows), ""]
-    lines += [f"{_name(one.learner)}: {_ends(one)}" for one in found]
+    lines = [brief_spec(found[0].spec), "", table(header, rows), ""]
+    lines += [f"{short(one.learner)}: {_ends(one)}" for one in found]
     lines += [f"{name}: did not run: {why}" for name, why in (stopped or {}).items()]
     return "\n".join(lines)
 
@@ -48,14 +48,6 @@ def _silent(one: AttackResult) -> bool:
     return all("claimed_secret" not in run.details for run in one.runs) and any(
         run.outcome in _BY_RISK for run in one.runs
     )
-
-
-def _name(learner: str) -> str:
-    """Leave the parameters away: not the name in a file, path.py:Name."""
-    found = plugin(learner)
-    if found and found.attribute:
-        return f"{found.place}:{found.attribute}"
-    return learner.partition(":")[0]
 
 
 def _ends(one: AttackResult) -> str:

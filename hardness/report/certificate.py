@@ -8,6 +8,7 @@ from hardness import YEAR, __version__
 from hardness.claims.vacuous import WORD
 from hardness.report.cost import beside_words
 from hardness.report.text import credit, wrap
+from hardness.runs.names import brief_spec
 from instances.parameters import shortened
 from instances.spec import kind_of, parse_stored
 
@@ -20,7 +21,7 @@ _LONG = 40
 
 def certificate_words(certificate: "Certificate") -> str:
     """Write a certificate claim by claim."""
-    lines = [certificate.spec, ""]
+    lines = [brief_spec(certificate.spec), ""]
     for claim in certificate.claims:
         given = ", ".join(f"{k} {shortened(v)}" for k, v in claim.parameters.items())
         lines += [claim_line(claim)]
@@ -76,13 +77,14 @@ def _shown(value: str) -> str:
 def checked_words(checked: "Checked") -> str:
     """Write what a certificate was found to prove."""
     given = f", given {checked.assumed}" if checked.assumed else ""
-    return "\n".join([f"accepted{given}: {checked.spec}", *(f"  {s}" for s in checked.statements)])
+    head = f"accepted{given}: {brief_spec(checked.spec)}"
+    return "\n".join([head, *(f"  {s}" for s in checked.statements)])
 
 
 def citation(data: dict[str, Any], checked: "Checked", content: bytes) -> tuple[str, str]:
     """Write a sentence about what a file was found to prove, and a BibTeX entry of the software.
 
-    data: of the file, content: its bytes.
+    data: of the file, content: its bytes. The spec stands in full: a paper outlives defaults.
     """
     named = f"SHA-256 {hashlib.sha256(content).hexdigest()}"
     keys = dict.fromkeys(claim["source"] for claim in data.get("claims", ()))
@@ -107,7 +109,7 @@ def verification_words(found: "Verification") -> str:
     """Write what sampling says."""
     gram, layer = found.gram, found.layer
     lines = [
-        found.spec,
+        brief_spec(found.spec),
         f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} tokens with "
         f"z_0 = -1 (of {gram.samples})",
         f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "

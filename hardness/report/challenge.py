@@ -13,7 +13,7 @@ _RIGHT = {True: "right", False: "wrong", None: "-"}
 def created_words(made: Challenge, secret: Path) -> str:
     """Write what was made, what to publish and what to keep."""
     lines = [
-        f"{made.folder.path}: {made.family.spec}, {made.folder.count} examples, "
+        f"{made.folder.path}: {made.family}, {made.folder.count} examples, "
         f"{len(made.fresh)} fresh tokens",
         f"challenge   {made.id}",
         f"commitment  {made.said.commitment}",
@@ -53,7 +53,7 @@ def scores_words(scores: Scores, opened: Opened, against: Path | None = None) ->
     contents = [e.content for e in scores.entries]
     alike = [e.name for e in scores.entries if contents.count(e.content) > 1]
     lines = [
-        f"{challenge.family.spec}",
+        str(challenge.family),
         f"challenge   {challenge.id}",
         f"commitment  opened: {challenge.folder.count} labelled examples and "
         f"{scores.fresh} fresh tokens are those of the revealed secret, {how}",

@@ -10,7 +10,9 @@ _LABEL = re.compile(r" *\S(?:.{0,16}?\S)?\s{2,}(?=\S)")  # "outcome  ", "       
 _WORD = re.compile(r"(?:`[^`]+`|\S)+")  # a command in backticks is one word
 _TITLE = 5  # words
 _GAP = re.compile(r"\S {2,}(?=\S)")
-_OUTSIDE = re.compile(r" +(?![^\[\]]*\])")  # not within the brackets of an interval
+_OUTSIDE = re.compile(r" +(?![^\[\]]*\])|(?<=\u200b)")  # not within the brackets of an interval
+_SOFT = "\u200b"  # where a word may be broken that fits nowhere: of no width, and never printed
+_INSIDE = re.compile(r"(?<=[,:])(?=[A-Za-z])|(?<=[a-z]-)(?=[a-z])")
 
 
 def screen() -> int:
@@ -54,6 +56,15 @@ def parts(cell: str) -> list[str]:
     return _OUTSIDE.split(cell)
 
 
+def breakable(cell: str) -> str:
+    """Allow breaks within the words of a cell: after a comma or colon of a spec, after a hyphen.
+
+    >>> parts(breakable("lowdegree:degree=2,oversample=9"))[1].rstrip(chr(0x200B))
+    'degree=2,'
+    """
+    return _INSIDE.sub(_SOFT, cell)
+
+
 def fill(words: list[str], width: int, start: str = "", further: str = "") -> list[str]:
     """Put words on lines of a width, none of them broken; a word that is wider stands alone.
 
@@ -64,12 +75,12 @@ def fill(words: list[str], width: int, start: str = "", further: str = "") -> li
     for word in words:
         if empty:
             line, empty = line + word, False
-        elif taken(line) + 1 + taken(word) <= width:
-            line += " " + word
+        elif taken(line) + (not line.endswith(_SOFT)) + taken(word) <= width:
+            line += word if line.endswith(_SOFT) else " " + word
         else:
             lines.append(line)
             line = further + word
-    return [*lines, line]
+    return [one.replace(_SOFT, "") for one in (*lines, line)]
 
 
 def folded(text: str, width: int) -> str:

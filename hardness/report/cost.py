@@ -5,6 +5,7 @@ import textwrap
 from hardness.claims.vacuous import WORD
 from hardness.lower.cost import Estimate, Estimates, estimate
 from hardness.report.text import table
+from hardness.runs.names import brief_spec
 from instances.spec import parse_stored
 
 _WIDTH = 80
@@ -20,7 +21,7 @@ MEANING = (
 def estimate_words(found: Estimates) -> str:
     """Write estimates: a table of the attacks that apply, why others do not, what bits mean."""
     given = "any number" if found.samples is None else str(found.samples)
-    lines = [found.spec, f"samples an attacker may have: {given}", ""]
+    lines = [brief_spec(found.spec), f"samples an attacker may have: {given}", ""]
     applied = sorted((e for e in found.estimates if e.applies), key=lambda e: (e.rank, e.name))
     if applied:
         header = ["attack", "bits", "quantum", "beta", "d", "samples", "memory", "how known"]
@@ -96,5 +97,5 @@ def beside_words(spec: str) -> str:
     return (
         "Beside it stands restricted Gaussian elimination, which is no statistical-query "
         f"algorithm: about 2^{found.bits:.1f} operations on this instance [EKM17]. "
-        f"`hardness attack {spec} --learner restricted` runs it."
+        f"`hardness attack {brief_spec(spec)} --learner restricted` runs it."
     )

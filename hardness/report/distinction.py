@@ -3,6 +3,7 @@
 import textwrap
 
 from hardness.runs.distinguish import WORLDS, Distinction
+from hardness.runs.names import brief_spec, short
 
 
 def distinction_words(found: Distinction) -> str:
@@ -19,7 +20,7 @@ def distinction_words(found: Distinction) -> str:
     low, high = found.interval
     counts = ", ".join(f"{found.accepted(w)} of {each} {w}" for w in WORLDS)
     lines = [
-        f"{found.learner} on {found.spec}: members or coins?, seed {found.seed}",
+        f"{short(found.learner)} on {brief_spec(found.spec)}: members or coins?, seed {found.seed}",
         f"advantage  {found.advantage:+.3f} in [{low:+.3f}, {high:+.3f}] at {found.confidence:.0%}",
         f"accepted   {counts}; coins pass with probability {found.alarm:g} at most",
         f"usage      {_usage(found)}",

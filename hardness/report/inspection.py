@@ -4,13 +4,14 @@ import textwrap
 from typing import Any
 
 from hardness.report.text import table, wrap
+from hardness.runs.names import brief_spec
 from instances.parameters import shortened
 
 
 def inspection_words(facts: dict[str, Any]) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
     lines = [
-        _hang(f"{key:15} ", shortened(str(value)))
+        _hang(f"{key:15} ", brief_spec(value) if key == "spec" else shortened(str(value)))
         for key, value in facts.items()
         if key not in ("layer", "fine_print", "layer_error", "half_gap")
     ]

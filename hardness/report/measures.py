@@ -5,6 +5,7 @@ import textwrap
 from hardness.claims.measures import WEIGHTS
 from hardness.lower.measures import Measure, Measures, decimal
 from hardness.report.text import table
+from hardness.runs.names import brief_spec
 
 _LONG, _ROWS, _WIDTH = 14, 12, 80
 
@@ -12,7 +13,14 @@ _LONG, _ROWS, _WIDTH = 14, 12, 80
 def measures_words(found: Measures) -> str:
     """Write the table, the weights by degree, and the definitions."""
     header = ["measure", "value", "about", "kind", "source"]
-    lines = [found.spec, "", table(header, [_row(m) for m in found.rows]), "", _weights(found), ""]
+    lines = [
+        brief_spec(found.spec),
+        "",
+        table(header, [_row(m) for m in found.rows]),
+        "",
+        _weights(found),
+        "",
+    ]
     lines += [_item(_label(m), m.meaning) for m in found.rows]
     lines += [_item("share of the variance", WEIGHTS.meaning)]
     lines += [_item(m.name, f"not defined: {m.reason}") for m in found.rows if m.reason]

@@ -8,6 +8,7 @@ from hardness.lower.record import Claim
 from hardness.report.certificate import claim_line
 from hardness.report.cost import beside_words
 from hardness.report.text import wrap
+from hardness.runs.names import brief_spec
 
 _ORDER = ("kernel", "gd", "low-degree", "information")  # how the names of quantities begin
 
@@ -20,7 +21,7 @@ def named_words(certificate: Certificate) -> str:
     statements = check(certificate.to_dict()).statements
     pairs = list(zip(certificate.claims, statements, strict=True))
     common = set.intersection(*(set(one.assumptions) for one in certificate.claims))
-    lines = [certificate.spec]
+    lines = [brief_spec(certificate.spec)]
     for about in _ORDER:
         group = [(one, words) for one, words in pairs if one.quantity.startswith(about)]
         for one, words in group:

@@ -2,6 +2,7 @@
 
 import textwrap
 
+from hardness.runs.names import brief_spec
 from hardness.runs.pairtest import Array, PairTest
 from instances.symmetric import to_float
 from instances.threshold import Rational
@@ -20,7 +21,8 @@ def pair_words(found: PairTest) -> str:
     True
     """
     low, high = found.interval
-    title = f"two-sample statistic of level {found.level} on {found.spec}, seed {found.seed}"
+    on = f"{brief_spec(found.spec)}, seed {found.seed}"
+    title = f"two-sample statistic of level {found.level} on {on}"
     lines = [
         *textwrap.wrap(title, 80),
         f"examples   {found.opened} open ones (z_0 = -1), about {2 * found.opened} in all",

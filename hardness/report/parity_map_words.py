@@ -6,10 +6,10 @@ from textwrap import fill
 
 from hardness.report.parity_map import kind, solved
 from hardness.report.text import big, number, table
+from hardness.runs.names import brief_spec
 from hardness.runs.noisy_parity import Map
 from hardness.runs.parity_curves import Curve, Mark
 from instances.capabilities import NOISY_PARITIES
-from instances.parameters import brief
 from instances.spec import parse_stored
 
 _WIDTH = 80
@@ -19,7 +19,7 @@ def map_words(found: Map) -> str:
     """Write the map as two tables and a few sentences, in lines of at most 80 columns."""
     family = parse_stored(found.spec)
     size = NOISY_PARITIES.need(family).size
-    head = f"{brief(family, family.name)}: {big(size)} members, success {found.success}"
+    head = f"{brief_spec(found.spec)}: {big(size)} members, success {found.success}"
     parts = [fill(head, _WIDTH), _curves(found)]
     if found.runs:
         parts.append(_runs(found))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.claims.vacuous import vacuous
 from hardness.report.text import big, table
+from hardness.runs.names import brief_spec, short
 
 if TYPE_CHECKING:
     from hardness.runs import Game, Run
@@ -47,7 +48,7 @@ def run_words(found: "Run") -> str:
         own = [lifted_words(found.details)]
     return "\n".join(
         [
-            f"{found.learner} on {found.spec}, seed {found.seed}",
+            f"{short(found.learner)} on {brief_spec(found.spec)}, seed {found.seed}",
             f"outcome  {found.outcome.value}: {found.outcome.advice}",
             f"risk     {measured}",
             f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",

@@ -8,6 +8,7 @@ from hardness.report.canvas import named, render
 from hardness.report.styles import COLOURS
 from hardness.report.text import table
 from hardness.runs import Spectra
+from hardness.runs.names import brief_spec, short
 from hardness.upper.spectra import Spectrum
 
 _COLOURS = {"target": COLOURS[0], "hypothesis": COLOURS[1]}
@@ -18,7 +19,7 @@ def spectra_words(found: Spectra, top: int) -> str:
     """Write the weights by degree, the part of each that was learned, and large coefficients."""
     target, attempt = found.target, found.attempt
     lines = [
-        f"{found.spec}, seed {found.seed}",
+        f"{brief_spec(found.spec)}, seed {found.seed}",
         f"target      {_shape(target)}",
         f"            information exponent {found.exponent}, leap {found.leap}",
     ]
@@ -29,7 +30,7 @@ def spectra_words(found: Spectra, top: int) -> str:
         how = f"{attempt.draws} draws of X_1 for each z" if attempt.draws else "every X_1"
         lines += [
             f"hypothesis  {_shape(attempt.spectrum)}",
-            f"            of {attempt.run.learner}: {attempt.run.outcome.value}",
+            f"            of {short(attempt.run.learner)}: {attempt.run.outcome.value}",
             f"            averaged over {how}; variance over X_1 {_value(attempt.beyond)}",
         ]
         if attempt.surplus > _ROUNDING:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from hardness.report.paired import paired_words
 from hardness.report.text import big, bound, number, table, wrap
+from hardness.runs.names import brief_spec
 from hardness.runs.run import OVERTIME
 from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, needed
 from instances.ladders import Ladder
-from instances.parameters import brief, split_list
-from instances.spec import parse_stored
+from instances.parameters import split_list
 
 _ASKERS = {
     "stat-queries": "statistical-query learner must be allowed {} queries to STAT({})",
@@ -220,8 +220,7 @@ def _terms(found: Stress) -> list[str]:
 
 def spec_of(ladder: Ladder, rung: int) -> str:
     """Write the spec of a rung, from 1, without its defaults."""
-    family = parse_stored(ladder.specs[rung - 1])
-    return brief(family, family.name)
+    return brief_spec(ladder.specs[rung - 1])
 
 
 def short_specs(ladder: Ladder) -> tuple[str, list[str]]:

@@ -6,7 +6,7 @@ from textwrap import fill
 
 from hardness.report.store import cut
 from hardness.report.text import count, table
-from hardness.runs.names import short
+from hardness.runs.names import brief_spec, short
 from hardness.sweep.plan import Part, Plan, Range
 from instances.limits import readable_bytes
 
@@ -80,7 +80,7 @@ def _table(parts: tuple[Part, ...]) -> str:
 def _grams(plan: Plan) -> str:
     lines = []
     for i, gram in enumerate(plan.sweep.grams, 1):
-        size = f"{gram.members} members x {gram.samples:.4g} samples of {gram.spec}"
+        size = f"{gram.members} members x {gram.samples:.4g} samples of {brief_spec(gram.spec)}"
         cut = count(gram.parts, "block")
         lines.append(fill(f"grams {i}: {size}: {cut}, cost not estimated", _WIDTH))
     return "\n".join(lines)

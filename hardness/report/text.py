@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 from hardness.claims.vacuous import WORD, vacuous
-from hardness.report.columns import fill, pad, parts, screen, taken
+from hardness.report.columns import breakable, fill, pad, parts, screen, taken
 from instances.parameters import decimal
 
 _FIRST = 12  # columns kept for first cells, where one of over a third of the width stands alone
@@ -14,8 +14,9 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     """Align columns, words to the left and numbers to the right, within a width.
 
     What does not fit is folded at spaces, in the widest column of words first; nothing is cut. A
-    first cell of over a third of the width, such as a path, then stands on a line of its own.
-    width: that of the terminal where none is given.
+    first cell of over a third of the width, such as a path, then stands on a line of its own. Where
+    that is not enough, headers and specs are folded too. width: that of the terminal where none is
+    given.
 
     >>> print(table(["learner", "queries"], [["a", "10"], ["bb", "5"]]))
     learner  queries
@@ -28,7 +29,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
     """
     left = [any(_is_words(r[i]) for r in rows) for i in range(len(header))]
     every = [list(header), *[list(row) for row in rows]]
-    widths = _fitted(every, left, width or screen())
+    room = width or screen()
+    widths = _fitted(every, left, room)
+    if sum(widths) + 2 * (len(widths) - 1) > room:
+        every = [[breakable(cell) for cell in row] for row in every]
+        widths = _fitted(every, [True] * len(left), room)
     return "\n".join(line for row in every for line in _lines(row, widths, left))
 
 

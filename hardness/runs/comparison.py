@@ -196,7 +196,7 @@ def certificates(
     try:
         for family in families:
             if family.hardness.evidence != "exact":
-                raise UsageError(f"{family.spec} given: {family.hardness.why}")
+                raise UsageError(f"{family} given: {family.hardness.why}")
         return tuple(certify(family, terms) for family in families)
     except ToolkitError:
         if needed:

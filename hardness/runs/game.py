@@ -168,7 +168,7 @@ def _adversary(
     if not can_follow(family):
         if strategy == "stabbing":
             raise UsageError(
-                f"{family.spec} is too large to follow every member: --oracle stabbing needs that, "
+                f"{family} is too large to follow every member: --oracle stabbing needs that, "
                 "--oracle adversary does not"
             )
         return CertificateAdversary(family, tau, meter)

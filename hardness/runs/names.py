@@ -1,11 +1,14 @@
 """Names of learners and specs as people read them: without defaults; names in files are data."""
 
+import re
 from functools import lru_cache
 
 from hardness.upper import LEARNERS, parse_learner
 from instances.errors import UsageError
 from instances.parameters import brief, split_list
 from instances.spec import kind_of, parse_stored
+
+_DIGEST = re.compile(r"(sha256=[0-9a-f]{12})[0-9a-f]{52}")
 
 
 @lru_cache(1024)
@@ -25,10 +28,12 @@ def short(learner: str) -> str:
 
 
 def brief_spec(spec: str, *without: str) -> str:
-    """Write a spec without its defaults, and without the parameters that vary.
+    """Write a spec without its defaults, and without the parameters that vary; digests cut.
 
     >>> brief_spec("parity:d=8,m=3,noise=0,rho=3", "d"), brief_spec("gone:d=8,a=1", "d")
     ('parity:m=3', 'gone:a=1')
+    >>> brief_spec("specs:d=6,members=15,sha256=" + 64 * "7")
+    'specs:d=6,members=15,sha256=777777777777…'
     """
     name, text = spec.partition(":")[0], spec
     if kind_of(name):
@@ -40,5 +45,9 @@ def brief_spec(spec: str, *without: str) -> str:
         pairs = split_list(text.partition(":")[2])
     except UsageError:
         return text
-    kept = [pair for pair in pairs if pair and pair.partition("=")[0] not in without]
+    kept = [
+        _DIGEST.sub(r"\1…", pair)
+        for pair in pairs
+        if pair and pair.partition("=")[0] not in without
+    ]
     return f"{name}:{','.join(kept)}" if kept else name

@@ -183,14 +183,14 @@ def require_noisy(family: Family, terms: BoundParameters) -> None:
     lpn = NOISY_PARITIES.need(family)
     if not lpn.noise:
         raise UsageError(
-            f"{family.spec} given: the map is of noisy parities: give noise=0.1 or so; without "
+            f"{family} given: the map is of noisy parities: give noise=0.1 or so; without "
             "noise `hardness learn elimination SPEC` solves it from about 2 d examples"
         )
     if lpn.size < 3:
-        raise UsageError(f"{family.spec} given: {lpn.size} members: at least 3 are needed")
+        raise UsageError(f"{family} given: {lpn.size} members: at least 3 are needed")
     if lpn.size.bit_length() > _MOST_BITS:
         raise UsageError(
-            f"{family.spec} given: over 2^{_MOST_BITS} members, up to which the map is drawn: "
+            f"{family} given: over 2^{_MOST_BITS} members, up to which the map is drawn: "
             "lower its size"
         )
     if terms.right_about > 1:

@@ -229,7 +229,7 @@ def _of_numbers(
     small, large = bernstein(norm * inside, bound / 4, each)
     total = float(norm.sum())
     if not total:
-        raise ToolkitError(f"{family.spec}: the labels are zero, so no relative risk is defined")
+        raise ToolkitError(f"{family}: the labels are zero, so no relative risk is defined")
     low = low / (large + tail / 4)
     high = (high + tail) / small if small > 0 else math.inf
     return Risk(
@@ -276,12 +276,12 @@ def _of_cubic(
     confidence: float,
 ) -> Risk | None:
     """Measure E||F - F^||^2 / E||F||^2 on tokens of the tilted law, weighted back."""
-    require_memory(64 * family.d**4, f"the cubic map of {family.spec}")
+    require_memory(64 * family.d**4, f"the cubic map of {family}")
     layer = instance.layer()
     cubic = coefficients(layer.theta, layer.w)
     scale, size = power(cubic, family.k, family.tokens), reach(cubic)
     if not scale:
-        raise ToolkitError(f"{family.spec}: the labels are zero, so no relative risk is defined")
+        raise ToolkitError(f"{family}: the labels are zero, so no relative risk is defined")
     numbers = family.k * family.d
     mean_power = _sixth_moment(numbers, family.tokens)
     bound = 4 * size**2 * mean_power / scale  # of the weighted loss, relative
@@ -513,7 +513,7 @@ def _projection(instance: Instance) -> Callable[[Examples, Array, Array], Array]
 
         return on_segment
     if family.cubic:
-        require_memory(64 * family.d**4, f"the cubic map of {family.spec}")
+        require_memory(64 * family.d**4, f"the cubic map of {family}")
         layer = instance.layer()
         size = reach(coefficients(layer.theta, layer.w))
         return lambda part, said, target: shorten(said, size * lengths(part.x.astype(np.float64)))

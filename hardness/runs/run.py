@@ -331,7 +331,7 @@ def require_support(learner: Learner, family: Family) -> None:
     """Refuse a family that a learner cannot run on; raises UsageError with the reason."""
     reason = learner.supports(family)
     if reason:
-        raise UsageError(f"{learner.name} cannot run on {family.spec}: {reason}")
+        raise UsageError(f"{learner.name} cannot run on {family}: {reason}")
 
 
 def attempt(learner: Learner, oracle: Any, seed: int) -> tuple[Hypothesis, Usage]:

@@ -57,7 +57,7 @@ def needed(family: Modular) -> int:
     mean = family.information
     require(
         mean > _LEAST,
-        f"{family.spec} given: labels do not depend on the secret: lower the error",
+        f"{family} given: labels do not depend on the secret: lower the error",
     )
     return enough(bits, mean, _deviation(family))
 

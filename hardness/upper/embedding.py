@@ -149,7 +149,7 @@ def best_count(found: Samples, delta: float) -> int:
 
 def _error(found: Samples) -> Integers:
     if found.error is None:
-        raise UsageError(f"{found.family.spec} given: its labels have no error, use modlinear")
+        raise UsageError(f"{found.family} given: its labels have no error, use modlinear")
     return found.error
 
 

@@ -141,7 +141,7 @@ def pairs_cost(family: Family, level: int = 0, miss: float = 1 / 3) -> Plan:
     3
     """
     symmetric = SCHEME.need(family)
-    require(symmetric.two_valued, f"{family.spec} given: two-valued profiles go here")
+    require(symmetric.two_valued, f"{family} given: two-valued profiles go here")
     require(0 < miss < 1, f"miss={miss} given: a probability between 0 and 1")
     choices = [level] if level else _levels(symmetric)
     found = [PairStatistic.of(symmetric, one) for one in choices]
@@ -225,7 +225,7 @@ def _opened(statistic: PairStatistic, miss: float) -> int:
 def _values(found: Signs, statistic: PairStatistic) -> Array:
     """v_i z_ia for every open example and coordinate: (N, d-1)."""
     numbers = len(found) * (found.family.d - 1)
-    require_memory(10 * numbers, f"{len(found)} open examples of {found.family.spec}")
+    require_memory(10 * numbers, f"{len(found)} open examples of {found.family}")
     return found.z * (found.signs - to_float(statistic.mu))[:, None]
 
 

@@ -132,7 +132,7 @@ def test_words_say_the_rate_and_how_runs_ended(one):
     ends = (Outcome.SOLVED, Outcome.SOLVED, Outcome.SECONDS_SPENT)
     runs = tuple(replace(r, outcome=o) for r, o in zip(found.runs, ends, strict=True))
     text = attack_words([replace(found, runs=runs)])
-    assert text.startswith(one.spec + "\n")
+    assert text.startswith("parity:d=12,m=3\n")
     low, high = found.interval
     (row,) = [line for line in text.splitlines() if "2/3" in line]
     assert row.split()[:5] == ["elimination", "2/3", f"{low:.2f}..{high:.2f}", "2", "20"]

@@ -61,6 +61,6 @@ def problem(family: Family, samples: int | None = None) -> Problem:
     found = LINEAR_SAMPLES.need(family)
     require(
         found.information > _LEAST_INFORMATION,
-        f"{family.spec} given: labels do not depend on the secret: lower the error",
+        f"{family} given: labels do not depend on the secret: lower the error",
     )
     return Problem(**vars(found), samples=samples)

@@ -144,7 +144,7 @@ def gather(oracle: ExampleOracle, view: View, examples: int | None) -> Data:
     rest = DEFAULT_EXAMPLES if limit is None else max(1, limit - oracle.meter.examples)
     wanted = examples or rest
     size = 2 * 8 * (1 if view == "reduced" else 2 * family.k) * family.d
-    require_memory(wanted * size, f"{wanted} examples of {family.spec} in the view {view!r}")
+    require_memory(wanted * size, f"{wanted} examples of {family} in the view {view!r}")
     parts: list[Any] = []
     used, outcome = 0, None
     while used < wanted:
