@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+# The first run: says what it installs, with a progress bar where there is a terminal.
+LOUD := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
 # One process of tests a core, eight at most: each takes 0.6 GB. Who is done takes from the others.
 CORES ?= logical
 TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
@@ -117,7 +119,8 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) --editable .
+	@echo "installing what pyproject.toml names into $(VENV): a minute, once"
+	@if test -t 1; then $(LOUD) --editable .; else $(PIP) --editable .; fi
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt | $(VENV)/bin/python

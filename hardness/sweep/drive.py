@@ -239,7 +239,7 @@ class Driver:
         """Give the runs of a group: the first seed of every cell, then the second, and so on."""
         cells = [(cell, key_by_seed(cell)) for cell in group.cells]
         for cell, key in cells:
-            self._counts.plan(cell.learner, list(map(key, group.seeds)))
+            self._counts.plan(cell.learner, list(map(key, group.seeds)), cell.spec)
         yield None
         for seed in group.seeds:
             for cell, key in cells:
@@ -255,11 +255,13 @@ class Driver:
             climb, planned = next_rung(climb, group.ladder, group.seeds, base, group.budget)
             self._climbs[group.title, asked] = climb
             if not planned:
+                self._counts.open_ended.discard((group.title, asked))
                 return
             jobs = [
                 run_job(one.spec, learner, one.seed, one.budget, tau=one.tau) for one in planned
             ]
-            self._counts.plan(climb.learner, [job.key for job in jobs])
+            self._counts.open_ended.add((group.title, asked))
+            self._counts.plan(climb.learner, [job.key for job in jobs], jobs[0].spec)
             if not climb.rungs:
                 yield None
             for job in jobs:
@@ -387,7 +389,8 @@ class Driver:
             self._runs[row.key] = row
             self._again.discard(row.key)
             failed |= row.outcome.value in FAILED
-        self._counts.add(task.job.label, finished.seconds, failed)
+        of = task.job.spec if isinstance(task.job, RunJob) else ""
+        self._counts.add(task.job.label, finished.seconds, failed, of)
 
     def _write(
         self, state: Literal["running", "finished", "interrupted", "failed"] = "running"
@@ -522,14 +525,20 @@ def _timeless(climb: dict[str, Any]) -> dict[str, Any]:
     return climb | {"rungs": rungs}
 
 
+_ENOUGH = 3  # jobs, from which the time of others like them is estimated
+
+
 class JobCounts:
     """What is planned, begun and done: a job counts once and begins once, whoever asks for it.
 
     >>> counts = JobCounts(begun={"x"})
-    >>> counts.plan("a", ["x", "y", "z"]); counts.begin("x"), counts.begin("y")
+    >>> counts.plan("a", ["x", "y", "z", "v", "w"]); counts.begin("x"), counts.begin("y")
     (False, True)
-    >>> counts.add("a", 1.5); counts.at(2.0).done, counts.at(2.0).remaining
-    ({'a': 2}, 2.0)
+    >>> for seconds in (1.5, 1.0, 2.0): counts.add("a", seconds)
+    >>> counts.at(6.0).done, counts.at(6.0).remaining
+    ({'a': 4}, 2.0)
+
+    open_ended: climbs, of which it is not known how many jobs there will be.
     """
 
     def __init__(self, begun: Iterable[str] = (), failed: Iterable[str] = ()) -> None:
@@ -537,7 +546,10 @@ class JobCounts:
         self._begun, self._before = set(begun), set(failed)
         self._counted = set[str]()
         self._planned, self._done, self._failed = Counter[str](), Counter[str](), Counter[str]()
-        self._seconds: dict[str, list[float]] = {}  # how many jobs were done now, and their sum
+        self.open_ended = set[tuple[str, str]]()
+        # By label and spec: jobs that are left; how many were done now, and their seconds.
+        self._left = Counter[tuple[str, str]]()
+        self._seconds: dict[tuple[str, str], list[float]] = {}
         self._start = time.monotonic()
 
     def begin(self, key: str) -> bool:
@@ -547,45 +559,64 @@ class JobCounts:
         self._begun.add(key)
         return True
 
-    def plan(self, label: str, keys: Sequence[str]) -> None:
-        """Plan jobs that nobody has counted yet, and note those that are done."""
+    def plan(self, label: str, keys: Sequence[str], spec: str = "") -> None:
+        """Plan jobs on one spec that nobody has counted yet, and note those that are done."""
         new = [key for key in keys if key not in self._counted]
         self._counted.update(new)
         done = [key for key in new if key in self._begun]
-        self.count(label, len(new), len(done))
+        self.count(label, len(new), len(done), spec)
         self._failed[label] += sum(key in self._before for key in done)
 
-    def count(self, label: str, planned: int, done: int) -> None:
+    def count(self, label: str, planned: int, done: int, spec: str = "") -> None:
         """Plan jobs by their number alone."""
+        self._left[label, spec] += planned - done
         self._planned[label] += planned
         self._done[label] += done
 
-    def add(self, label: str, seconds: float, failed: bool = False) -> None:
+    def add(self, label: str, seconds: float, failed: bool = False, spec: str = "") -> None:
         """Count a job that was done now."""
         self._done[label] += 1
         self._failed[label] += failed
-        timed = self._seconds.setdefault(label, [0, 0.0])
+        self._left[label, spec] -= 1
+        timed = self._seconds.setdefault((label, spec), [0, 0.0])
         timed[0] += 1
         timed[1] += seconds
 
     def mean(self, label: str) -> float | None:
         """Mean seconds of the jobs of a label that were done now; None without any."""
-        timed, seconds = self._seconds.get(label, (0, 0.0))
-        return seconds / timed if timed else None
+        found = [timed for (name, _), timed in self._seconds.items() if name == label]
+        return sum(s for _, s in found) / sum(n for n, _ in found) if found else None
 
     def progress(self) -> Progress:
         """Sum up, now."""
         return self.at(time.monotonic() - self._start)
 
     def at(self, elapsed: float) -> Progress:
-        """Sum up after so many seconds; what is left takes as long a job as what was done."""
-        left = self._planned.total() - self._done.total()
-        timed = sum(number for number, _ in self._seconds.values())
-        remaining = elapsed * left / timed if timed else None
+        """Sum up after so many seconds."""
         return Progress(
             planned=dict(self._planned),
             done={label: self._done[label] for label in self._planned},
             failed={label: n for label, n in self._failed.items() if n},
             elapsed=elapsed,
-            remaining=remaining if left else 0.0,
+            remaining=self._remaining(elapsed),
         )
+
+    def _remaining(self, elapsed: float) -> float | None:
+        """Estimate the seconds that are left: as long a job as others of its learner and spec took.
+
+        None while of a learner and spec under three were done now, or a climb goes on.
+        """
+        left = {cell: n for cell, n in self._left.items() if n > 0}
+        if not left:
+            return 0.0
+        known = {cell for cell, (n, _) in self._seconds.items() if n >= _ENOUGH}
+        if self.open_ended or not left.keys() <= known:
+            return None
+        means = {cell: self._seconds[cell][1] / self._seconds[cell][0] for cell in left}
+        spent = sum(seconds for _, seconds in self._seconds.values())
+        work = sum(n * means[cell] for cell, n in left.items())
+        if not spent:
+            return None
+        # At the end some workers wait for the longest job: for half of it, on average.
+        at_once = max(spent / elapsed, 1.0) if elapsed else 1.0
+        return elapsed * work / spent + max(means.values()) / 2 * (1 - 1 / at_once)
