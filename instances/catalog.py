@@ -49,11 +49,11 @@ CATALOG: dict[str, Entry] = {
     ),
     "parity-wide": Entry(
         spec="parity:d=200,m=7",
-        about="2e12 members: out of reach of queries, a blink for elimination",
+        about="2e12 members: out of reach of queries, quick for elimination",
     ),
     "parity-thousand": Entry(
         spec="parity:d=1000,m=21",
-        about="1e43 members: certified exactly in a blink",
+        about="1e43 members: certified exactly",
     ),
     "majority-thousand": Entry(
         spec="profile:g=majority,d=1001,m=20",

@@ -129,7 +129,7 @@ LADDERS: dict[str, Ladder] = {
     for one in (
         Ladder(
             name="parity-v1",
-            about="hidden parities without noise: far beyond statistical queries, a blink for "
+            about="hidden parities without noise: far beyond statistical queries, quick for "
             "elimination",
             references=("queries", "lowdegree", "mlp", "elimination"),
             rungs=_rungs(

@@ -1,6 +1,6 @@
 """Gradient descent whose gradients are noisy, anywhere near, or rounded: how seldom it is right.
 
-A function of examples of norm at most G has means in the worlds of the M members whose squared
+A function of examples of norm at most G has means under the laws of the M members whose squared
 distances to the mean in a world without a secret have a bounded sum (Bessel), such as
 (1 - 2 noise)^2 G^2 lambda / 4. Runs are compared with that world's run, which is right with
 probability K/M: hypotheses are right about K members at most. [AS20, AKMSS21]
