@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 # The first run: says what it installs, with a progress bar where there is a terminal.
 LOUD := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
+# Tests start hundreds of processes: each would compile the package again where no bytecode is kept.
+export PYTHONDONTWRITEBYTECODE :=
 # One process of tests a core, eight at most: each takes 0.6 GB. Who is done takes from the others.
 CORES ?= logical
 TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
