@@ -1,18 +1,16 @@
 """Studies of in-context regression at their default sizes, for docs: `make icl-tables`.
 
-Writes docs/in-context-tables.md to standard output and the figures to docs/images.
+Writes docs/in-context-tables.md to standard output.
 """
 
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
 HARDNESS = Path(sys.executable).with_name("hardness")
 STUDIES = {
     "One layer": "optimum",
@@ -31,19 +29,16 @@ STUDIES = {
     "Adam against SGD without clipping": "optimizers --clip 0 --seeds 3",
     "Softmax attention": "softmax",
 }
-DRAWN = ("optimum", "steps", "train", "curves", "optimizers", "softmax")  # without options
 
 
 def study(line: str) -> tuple[str, float]:
-    """Run one command; keep its figure where it is drawn; return what it prints, and its time."""
+    """Run one command; return what it prints, and its time."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "study"
         start = time.perf_counter()
         command = [HARDNESS, "icl", *line.split(), "--out", out]
         found = subprocess.run(command, capture_output=True, text=True, check=True)
         seconds = time.perf_counter() - start
-        if line in DRAWN:
-            shutil.copyfile(out / "figure.svg", IMAGES / f"icl-{line}.svg")
     return found.stdout.partition("\n\nwritten: ")[0].rstrip(), seconds
 
 

@@ -1,7 +1,7 @@
 """Learners of others on the ladder parity-v1, for docs/ladder-tables.md: `make ladder-tables`.
 
 Runs `hardness stress` on the examples of docs/examples, of scikit-learn and torch, with a fixed
-seed, so that the table is printed the same again; and draws docs/images/ladder.svg.
+seed, so that the table is printed the same again.
 """
 
 import os
@@ -9,16 +9,13 @@ import platform
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
-from hardness.report.figures import draw
-from hardness.report.stress_figure import of_stress
-from hardness.runs.stress import Climb, Stress, Trials, read_stress
+from hardness.runs.stress import Climb, Trials, read_stress
 from instances.ladders import ladder
 
 ROOT = Path(__file__).parent.parent
@@ -34,9 +31,6 @@ LEARNERS = (
 )
 
 
-DRAWN = (":LogisticRegression", ":SVC", ":Mlp")
-
-
 def command(out: Path) -> list[str]:
     named = [f"--learner=docs/examples/{name}" for name in LEARNERS]
     return [
@@ -50,13 +44,6 @@ def command(out: Path) -> list[str]:
         str(out),
         "--force",
     ]
-
-
-def picture(found: Stress) -> None:
-    """Draw some of the learners, for all of them would hide one another."""
-    few = [climb for climb in found.climbs if climb.reference or climb.asked.endswith(DRAWN)]
-    drawn = draw("stress", of_stress(replace(found, climbs=tuple(few))))
-    (ROOT / "docs/images/ladder.svg").write_bytes(drawn)
 
 
 def row(climb: Climb) -> str:
@@ -90,10 +77,9 @@ def libraries(climbs: tuple[Climb, ...]) -> str:
 
 def main() -> None:
     started = time.monotonic()
-    out = ROOT / "out/ladder.json"  # kept, to draw from
+    out = ROOT / "out/ladder.json"
     subprocess.run([HARDNESS, *command(out), "--quiet"], cwd=ROOT, check=True, stdout=2)
     found = read_stress(out)
-    picture(found)
     rungs = len(found.ladder.rungs)
     print("# Learners on the ladder parity-v1\n")
     print(

@@ -31,7 +31,6 @@ from instances import parse
 from instances.cubic import coefficients, power
 
 HARDNESS = Path(sys.executable).with_name("hardness")
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
 DIAL = (
     "compare dial:tau=1,m=2,k=4,d=8 --over tau=0.03,0.1,0.3,1,3,10,30 --learner lifted "
     "--learner student --learner staged --seeds 3 --budget-seconds 240 --jobs 1"
@@ -168,25 +167,16 @@ def table(title: str, header: str, rows: Iterator[str]) -> None:
         print(row, flush=True)
 
 
-def picture(name: str, source: Path | str, file: str) -> None:
-    """Draw a figure for the pages."""
-    command = [HARDNESS, "figure", name, source, "--out", IMAGES / file, "--force"]
-    subprocess.run(command, capture_output=True, check=True)
-
-
 def along_the_dial() -> str:
-    """Three learners from small logits to large ones, with the figure: a table as printed."""
+    """Three learners from small logits to large ones, a table as printed."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "dial"
         command = [HARDNESS, *DIAL.split(), "--out", out]
         found = subprocess.run(command, capture_output=True, text=True, check=True)
-        picture("risks", out, "easy-to-hard.svg")
     return found.stdout.rstrip()
 
 
 def main() -> None:
-    for name in ("collapse", "heads"):
-        picture(name, "linear:m=4,k=3,d=6", f"{name}.svg")
     print(
         "# Tables of the learner `lifted`\n\nPrinted by `make lifted-tables`: one core a run. "
         f"Errors are relative, |difference| / |labels| on {FRESH} fresh examples.\n"

@@ -159,8 +159,8 @@ def noisy_map(
     Rates are measured first, then learners run one after another, so --jobs changes nothing. --out
     writes a folder with results.json and map.svg.
     """
+    from hardness.report.charts.parity_map import of_map
     from hardness.report.figures import draw
-    from hardness.report.parity_map import of_map
     from hardness.report.parity_map_words import map_words
     from hardness.runs.noisy_parity import noisy_map
     from instances.disk import (

@@ -24,6 +24,7 @@ from hardness.commands.options import (
     shared,
 )
 
+_FILES = ("results.json", "figure.svg")  # of the folder of a study
 _REAL = Number(exact=False)
 _METHODS = click.Choice(["lbfgs", "adam"])
 
@@ -71,9 +72,7 @@ def law_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
         law = Prompts.named(d, n, sigma, task, noise, output.seed)
         if output.out:
-            from hardness.report.icl import FILES
-
-            refuse_foreign(output.out, output.force, FILES)
+            refuse_foreign(output.out, output.force, _FILES)
             refuse_unwritable(output.out)
         return command(output=output, law=law, **rest)
 
@@ -82,10 +81,14 @@ def law_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def finish(output: SimpleNamespace, data: dict[str, Any]) -> None:
     """Print a study, and keep it in the folder --out."""
-    from hardness.report.icl import words, write_study
+    from hardness.report.figures import draw
+    from hardness.report.icl import words
+    from instances.disk import new_folder, write_bytes, write_json
 
     if output.out:
-        write_study(output.out, data, output.force)
+        with new_folder(output.out, force=output.force, ours=_FILES) as folder:
+            write_json(folder / "results.json", data)
+            write_bytes(folder / "figure.svg", draw("icl", data))
     written = f"\n\nwritten: {output.out}" if output.out else ""
     emit(output, data, words(data) + written, write=False)
 

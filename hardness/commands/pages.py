@@ -21,9 +21,9 @@ LOOKS = ("paper", "talk")
 
 def complete_figure(context: click.Context, parameter: click.Parameter, text: str) -> list[str]:
     """Complete names of figures."""
-    from hardness.report.gallery import GALLERY
+    from hardness.report.figures import FIGURES
 
-    return [name for name in GALLERY if name.startswith(text)]
+    return [name for name in FIGURES if name.startswith(text)]
 
 
 @click.command(short_help="The main job on small sizes: certify to picture.")
@@ -122,26 +122,24 @@ def figure(
     Without NAME: list the figures, with what each shows and what it is drawn from. --out FILE.svg,
     .pdf or .png holds the picture; --json prints the numbers in it.
     """
-    from hardness.report.gallery import GALLERY
+    from hardness.report.figures import FIGURES, draw, numbers
+    from hardness.runs.names import brief_spec
+    from instances.disk import write_bytes
     from instances.errors import ToolkitError, unknown
 
     if name is None:
-        listed = {key: {"shows": e.shows, "source": e.takes} for key, e in GALLERY.items()}
+        listed = {key: {"shows": e.shows, "source": e.takes} for key, e in FIGURES.items()}
         return emit(output, {"figures": listed}, _listed(), write=False)
-    entry = GALLERY.get(name)
+    entry = FIGURES.get(name)
     if entry is None:
-        raise unknown("figure", name, list(GALLERY))
+        raise unknown("figure", name, list(FIGURES))
     if source is None:
         raise click.UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
     if output.out is None and not output.as_json:
         raise click.UsageError("figure needs --out FILE.svg, .pdf or .png, or --json")
     kind = _kind(output.out, kind)
-    from hardness.report.figures import draw, numbers
-    from hardness.runs.names import brief_spec
-    from instances.disk import write_bytes
-
     refuse_existing_output(output)
-    if entry.source == "FILE" and not Path(source).exists():
+    if entry.made and not Path(source).exists():
         raise ToolkitError(
             f"{source} does not exist: figure {name} needs the file or folder {entry.takes}"
         )
@@ -155,7 +153,7 @@ def figure(
 
 def _source(entry: Any, source: str) -> Any:
     """Resolve what a figure is drawn from; functions of a file and folders of layers too."""
-    if entry.source != "SPEC":
+    if entry.made:
         return Path(source)
     if entry.members:
         from hardness.lower.finite import FiniteFamily, read_source
@@ -167,12 +165,12 @@ def _source(entry: Any, source: str) -> Any:
 
 
 def _listed() -> str:
-    from hardness.report.gallery import GALLERY
+    from hardness.report.figures import FIGURES
 
     lines = ["hardness figure NAME SOURCE --out FILE.svg, .pdf or .png", ""]
-    heads = {"SPEC": "a SPEC", "FILE": "the file or folder that a command wrote"}
-    for source, head in heads.items():
-        chosen = {name: e for name, e in GALLERY.items() if e.source == source}
+    heads = {False: "a SPEC", True: "the file or folder that a command wrote"}
+    for of_file, head in heads.items():
+        chosen = {name: e for name, e in FIGURES.items() if bool(e.made) is of_file}
         lines.append(f"SOURCE is {head}:")
         for made in dict.fromkeys(e.made for e in chosen.values()):
             lines += [f"  `hardness {made}`"] if made else []

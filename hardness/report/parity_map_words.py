@@ -4,7 +4,7 @@ import math
 from statistics import median
 from textwrap import fill
 
-from hardness.report.parity_map import kind, solved
+from hardness.report.charts.parity_map import kind, solved
 from hardness.report.text import big, number, table
 from hardness.runs.names import brief_spec
 from hardness.runs.noisy_parity import Map

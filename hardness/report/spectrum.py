@@ -1,17 +1,12 @@
-"""Spectra in words, for the terminal, and as a figure: weight by degree."""
-
-from typing import Any
+"""Spectra in words, for the terminal."""
 
 import numpy as np
 
-from hardness.report.canvas import named, render
-from hardness.report.styles import COLOURS
 from hardness.report.text import table
 from hardness.runs import Spectra
 from hardness.runs.names import brief_spec, short
 from hardness.upper.spectra import Spectrum
 
-_COLOURS = {"target": COLOURS[0], "hypothesis": COLOURS[1]}
 _ROUNDING = 1e-12
 
 
@@ -50,33 +45,6 @@ def spectra_words(found: Spectra, top: int) -> str:
     if attempt:
         lines += ["", "largest of the hypothesis", _top(attempt.spectrum, top)]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def weight_figure(found: Spectra) -> str:
-    """Draw the weight by degree, bars of target and hypothesis, as svg; stable to the byte."""
-    return render((6, 3.2), "svg", lambda figure: _draw(figure, found)).decode()
-
-
-def _draw(figure: Any, found: Spectra) -> None:
-    axis = figure.subplots()
-    bars = {"target": found.target}
-    if found.attempt:
-        bars["hypothesis"] = found.attempt.spectrum
-    width = 0.8 / len(bars)
-    degrees = np.arange(found.target.n + 1)
-    for i, (name, one) in enumerate(bars.items()):
-        place = degrees + (i - (len(bars) - 1) / 2) * width
-        # Rounded, so that the last digits of a learner's arithmetic do not move a bar.
-        axis.bar(place, one.weights.round(9), width, color=_COLOURS[name], label=name, linewidth=0)
-    axis.set_xticks(degrees[:: -(-len(degrees) // 14)])
-    axis.set_xlabel("degree")
-    axis.set_ylabel("weight")
-    learner = f"\n{named(found.attempt.run.learner)}" if found.attempt else ""
-    axis.set_title(f"{found.spec}, seed {found.seed}{learner}", fontsize=8)
-    axis.grid(True, axis="y", linewidth=0.4, alpha=0.5)
-    axis.set_axisbelow(True)
-    if found.attempt:
-        axis.legend(frameon=False)
 
 
 def _shape(found: Spectrum) -> str:

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget
-from hardness.report import collapse
-from hardness.report.canvas import render
+from hardness.report.charts import linear
 from hardness.report.run import run_words
 from hardness.runs import run
 from hardness.upper import parse_learner
@@ -15,6 +14,7 @@ from hardness.upper.heads import descend, generic_heads, heads, told
 from instances import AttentionLayer, UsageError, parse
 from instances.cubic import coefficients
 from instances.streams import generator
+from tests.charts import said
 
 
 def planted(m, d, seed=0):
@@ -140,10 +140,10 @@ def test_other_tensors_are_refused():
 
 
 def test_the_figure_of_the_elbow_is_drawn_from_json(monkeypatch):
-    monkeypatch.setattr(collapse, "_PLANTED", (1, 2))
-    data = collapse.heads_numbers(parse("linear:m=1,k=2,d=4"))
+    monkeypatch.setattr(linear, "_PLANTED", (1, 2))
+    data = linear.of_heads(parse("linear:m=1,k=2,d=4"))
     assert json.loads(json.dumps(data)) == data
     assert [line["elbow"] for line in data["lines"]] == [1, 2, 1, 2]
-    assert render((10, 3.8), "png", lambda f: collapse.draw_heads(f, data))
+    assert "2 planted" in said("heads", data)
     with pytest.raises(UsageError, match="linear"):
-        collapse.heads_numbers(parse("nice:m=1,k=2,d=4"))
+        linear.of_heads(parse("nice:m=1,k=2,d=4"))

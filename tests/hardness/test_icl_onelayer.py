@@ -7,11 +7,11 @@ import pytest
 
 from hardness.icl import evidence, onelayer
 from hardness.icl.optimum_study import study
-from hardness.report.canvas import render
-from hardness.report.icl_optimum import draw_optimum, optimum_words
+from hardness.report.icl import optimum_words
 from instances.covariance import root
 from instances.errors import UsageError
 from instances.prompts import Prompts
+from tests.charts import said
 
 LAWS = {
     "isotropic": Prompts.named(5, 20, "identity", "inverse", 0.0),
@@ -142,7 +142,7 @@ def test_words_and_figure(name):
     assert f"z = {result.integrated.z(result.least):+.2f}" in text
     assert abs(data["numerical"]["difference"]) <= 1e-10
     assert data["gradient"] <= 1e-9
-    assert len(render((10, 3.8), "svg", lambda f: draw_optimum(f, data))) > 5000
+    assert "one layer, L*: closed form" in said("icl", data)
 
 
 def test_levels_that_are_no_simple_fraction_are_not_called_exact():

@@ -11,10 +11,11 @@ from hardness.icl.optimizers import AUTHORS_RATE, METHODS, _diverged, optimizers
 from hardness.icl.race import Course, mean_loss, race
 from hardness.icl.rules import Adam, Momentum, Sign, State, clipped
 from hardness.icl.sampled import batch, loss_and_gradient, predict, sample
-from hardness.report.canvas import render
-from hardness.report.icl_optimizers import draw_optimizers, optimizers_words
+from hardness.report.charts.icl import draw_icl
+from hardness.report.icl import optimizers_words
 from instances import UsageError
 from instances.prompts import Prompts
+from tests.charts import rows_of, said
 
 LAW = Prompts.named(3, 5, "rotated(1,2,0.5)", "toeplitz(0.3)", 0.3)
 PLAIN = Prompts(n=20, sigma=np.eye(5), task=np.eye(5))
@@ -263,9 +264,7 @@ def test_json_words_and_figure_hold_the_numbers(found):
     assert all(len(line) <= 80 for line in words.splitlines())
     for part in ("rate 0.02", "tuned", "sgd / adam", "!", "start, one prompt", "best: 0.01"):
         assert part in words
-    first = render((10, 3.8), "svg", lambda figure: draw_optimizers(figure, data))
-    assert first == render((10, 3.8), "svg", lambda figure: draw_optimizers(figure, data))
-    assert len(first) > 10_000
+    assert "Gradient noise" in said("icl", data)
 
 
 def test_runs_that_overflow_are_drawn_and_said():
@@ -277,7 +276,9 @@ def test_runs_that_overflow_are_drawn_and_said():
     assert data["methods"][0]["tried"][0]["diverged"] == 1
     assert data["clip"] is None
     assert "overflow" in optimizers_words(found.to_dict())
-    assert len(render((10, 3.8), "png", lambda figure: draw_optimizers(figure, data))) > 10_000
+    assert "sgd, tuning seeds" in said("icl", data)
+    top = max(row["y"] for row in rows_of(draw_icl(data)) if row.get("y"))
+    assert top <= 3 * data["power"]
 
 
 @pytest.mark.parametrize(

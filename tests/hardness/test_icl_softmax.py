@@ -7,11 +7,11 @@ from hardness.icl.softmax import SoftmaxTransformer, gradient, losses
 from hardness.icl.softmax_fit import fit, full
 from hardness.icl.softmax_limits import bayes, best_linear, controls, references, whitened
 from hardness.icl.softmax_study import Effort, _Sheet, points, softmax_study
-from hardness.report.canvas import render
-from hardness.report.icl_softmax import draw_softmax, limit_of, softmax_words
+from hardness.report.icl import limit_of, softmax_words
 from instances import UsageError
 from instances.prompts import Prompts
 from instances.streams import generator
+from tests.charts import said
 
 SIGMA = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0, 0.3, 0.7]])
 TASK = np.array([[1.0, 0.0, 0.6], [0.0, 3.0, 0.2], [0.6, 0.2, 1.5]])  # does not commute with SIGMA
@@ -201,7 +201,7 @@ def test_a_study_is_written_and_drawn(study):
     data = json.loads(json.dumps(study.to_dict()))
     assert data["kind"] == "icl softmax"
     assert len(data["trained"]) == 8
-    assert len(render((10, 3.8), "svg", lambda f: draw_softmax(f, data))) > 10_000
+    assert "output of free scale" in said("icl", data)
     text = softmax_words(study.to_dict())
     assert "two heads, limit" in text
     assert "1.2 " in text

@@ -1,4 +1,5 @@
 import itertools
+import json
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -10,11 +11,11 @@ import pytest
 from hardness.lower import Johnson
 from hardness.oracles import Budget
 from hardness.report import figures
-from hardness.report.figures import draw
-from hardness.report.lower_figures import adversary, correlations, eigenvalues, sda
+from hardness.report.charts.bounds import draw_eigenvalues, draw_sda, of_adversary
 from hardness.runs import play
 from hardness.upper import parse_learner
 from instances import DamagedFile, parse
+from tests.charts import rows_of, said
 
 SPEC = "profile:g=majority,d=9,m=3"
 
@@ -22,23 +23,32 @@ SPEC = "profile:g=majority,d=9,m=3"
 def numbers(name):
     if name == "adversary":
         game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget())
-        return adversary(game.transcript.to_dict())
-    return {"correlations": correlations, "eigenvalues": eigenvalues, "sda": sda}[name](parse(SPEC))
+        return of_adversary(game.transcript.to_dict())
+    return figures.numbers(name, parse(SPEC))
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"),
+    ("name", "title"),
     [
-        *((name, "svg") for name in ("correlations", "eigenvalues", "sda", "adversary")),
-        ("sda", "png"),
-        ("sda", "pdf"),
+        ("correlations", "Correlation of two members"),
+        ("eigenvalues", "Eigenvalues of the Gram matrix"),
+        ("sda", "all subsets, certified at least"),
+        ("adversary", "Members that the adversary has left"),
     ],
 )
-def test_the_same_numbers_give_the_same_bytes(name, kind):
-    data = numbers(name)
-    first = draw(name, data, kind)
-    assert first == draw(name, data, kind)
-    assert len(first) > 2000
+def test_figures_are_drawn_from_their_json(name, title):
+    assert title in said(name, json.loads(json.dumps(numbers(name))))
+
+
+def test_what_is_0_is_on_no_axis_of_logarithms():
+    data = figures.numbers("eigenvalues", parse("profile:g=h,d=9,m=3"))  # of degree 1
+    assert data["log10_eigenvalue"][2:] == [None, None]
+    drawn = [row["y"] for row in rows_of(draw_eigenvalues(data)) if "y" in row]
+    assert drawn.count(None) == 4  # two of a line and of its marks
+    data = numbers("sda")
+    missing = sum(data[key].count("0") for key in ("lower", "upper", "pair_events"))
+    drawn = [row["y"] for row in rows_of(draw_sda(data)) if "y" in row]
+    assert drawn.count(None) == 2 * missing > 0
 
 
 def test_the_numbers_are_those_of_the_family():
@@ -71,7 +81,7 @@ def test_a_bracket_of_sda_grows_with_gamma():
 
 def test_what_is_no_game_or_has_no_scheme_is_refused():
     with pytest.raises(DamagedFile, match="no transcript"):
-        adversary({"format": "hardness-certificate/1"})
+        of_adversary({"format": "hardness-certificate/1"})
 
 
 def test_the_command_writes_the_picture_and_prints_the_numbers(hardness):

@@ -5,11 +5,12 @@ import pytest
 
 from hardness.lower import verify
 from hardness.lower.formula import check_stored
-from hardness.report.figures import draw, numbers
+from hardness.report.figures import numbers
 from hardness.upper.spectra import residue_spectrum
 from instances import UsageError, parse, tokens
 from instances.errors import Refuted
 from instances.independence import representative
+from tests.charts import said
 
 
 def test_verification_sees_members_that_are_not_independent(monkeypatch):
@@ -105,8 +106,7 @@ def test_the_figure_draws_its_numbers():
     assert data["odd"] == 3
     assert data["weight"][:3] == [0.0] * 3
     assert sum(data["weight"]) == pytest.approx(1) == sum(data["random"])
-    for kind in ("svg", "png"):
-        assert draw("walsh", data, kind) == draw("walsh", data, kind)
+    assert "odd entries of the secret" in said("walsh", data)
     with pytest.raises(UsageError, match="given"):
         numbers("walsh", parse("nice:m=2,k=2,d=6"))
 

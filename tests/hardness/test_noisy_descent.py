@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from hardness.claims import vacuous
 from hardness.lower.bounds import BoundParameters
 from hardness.lower.named import NoClaim, Unknown, WorstDescent
 from hardness.oracles import Budget, Meter, Spent
@@ -18,8 +19,8 @@ from hardness.oracles.gradients import (
     Normal,
     known_signs,
 )
-from hardness.report.canvas import render
-from hardness.report.descent import descent_numbers, descent_words, draw_descent
+from hardness.report.charts.descent import of_descent
+from hardness.report.descent import descent_words
 from hardness.runs.descent import (
     Point,
     build,
@@ -30,6 +31,7 @@ from hardness.runs.descent import (
 from hardness.upper.noisygd import descend
 from instances import parse
 from instances.errors import UsageError
+from tests.charts import said
 
 FAMILIES = [
     *("parity:d=3,m=1", "parity:d=5,m=2", "parity:d=6,m=3,noise=0.1", "parity:d=8,m=2,noise=1/5"),
@@ -232,12 +234,9 @@ def test_bad_requests_are_refused_with_a_line():
 
 
 def test_figure_and_words_come_from_the_numbers_alone():
-    data = descent_numbers(parse("parity:d=8,m=2"))
-    stored = json.loads(json.dumps(data))
-    first, second = (
-        render((10, 3.8), "svg", lambda f, d=d: draw_descent(f, d)) for d in (data, stored)
-    )
-    assert first == second
+    data = of_descent(parse("parity:d=8,m=2"))
+    assert json.loads(json.dumps(data)) == data
+    assert "steps that the bound asks for" in said("descent", data)
     assert len(data["sizes"]) == 5
     words = descent_words(descent_study(parse("parity:d=8,m=2"), runs=50))
     assert "times the bound" in words
@@ -247,8 +246,10 @@ def test_figure_and_words_come_from_the_numbers_alone():
 
 @pytest.mark.parametrize("spec", ["parity:d=2,m=1", "parity:d=3,m=2", "profile:g=majority,d=4,m=2"])
 def test_families_of_a_few_members_have_a_figure_too(spec):
-    data = descent_numbers(parse(spec))
-    assert render((10, 3.8), "png", lambda figure: draw_descent(figure, data))
+    data = of_descent(parse(spec))
+    shown = said("descent", data)
+    bound = any(not vacuous("gd-noise-steps", s["needed"]) for s in data["sizes"])
+    assert ("bound: at least so many" in shown) is bound
     assert descent_words(descent_study(parse(spec), runs=20))
 
 

@@ -6,8 +6,7 @@ import pytest
 from hardness.lower.correlation import exact, exact_gram, sampled
 from hardness.measures.leap import information_exponent, leap
 from hardness.oracles import Budget
-from hardness.report.spectrum import spectra_words, weight_figure
-from hardness.report.styles import COLOURS
+from hardness.report.spectrum import spectra_words
 from hardness.runs import learn_once, run, spectra
 from hardness.upper import parse_learner
 from hardness.upper.factor import factor, factor_table
@@ -260,24 +259,6 @@ def test_a_prediction_that_is_none_has_no_spectrum(predict):
 def test_a_family_without_a_factor_is_refused():
     with pytest.raises(UsageError, match="nice given: it lacks `coded`"):
         spectra(parse("nice:m=2,k=2,d=6").instance(0))
-
-
-def drawn(learner=None):
-    instance = parse("profile:g=majority,d=9,m=3").instance(0)
-    return spectra(instance, learner and parse_learner(learner))
-
-
-def test_the_figure_is_byte_stable_and_has_its_bars():
-    found = drawn("lowdegree:degree=1")
-    svg = weight_figure(found)
-    assert svg == weight_figure(drawn("lowdegree:degree=1"))
-    assert "<svg" in svg
-    assert svg.count('id="legend_1"') == 1
-    assert svg.count(COLOURS[0].lower()) > found.target.n
-    assert svg.count(COLOURS[1].lower()) > found.target.n
-    alone = weight_figure(drawn())
-    assert "legend" not in alone
-    assert COLOURS[1].lower() not in alone
 
 
 def test_words_of_a_hypothesis_that_is_zero():

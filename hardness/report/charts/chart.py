@@ -21,9 +21,9 @@ PICK = "pick"  # the series that a reader of the page chose in the legend
 _VERSION = "v6_1"
 _LONGEST = 40  # characters of a name in a figure
 _SIZE = re.compile(r'<svg([^>]*?) width="([\d.]+)" height="([\d.]+)" viewBox="[-\d. ]+"')
-_FULL_HD = 1920  # dots across, of a talk as png
+_FULL_HD = 1920.5  # dots across, of a talk as png: halves are left out
 _DENSE = 2.0  # dots a pixel, of a paper as png
-_RAISED = dict(zip("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", strict=True))
+_SMALL = dict(zip("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", strict=True))
 
 
 def write(chart: Data, kind: str, look: Look = "paper") -> bytes:
@@ -154,10 +154,23 @@ def by_series(styles: Mapping[str, Style], field: str = "series") -> Data:
     }
 
 
+def powers() -> Data:
+    """Return the axis of logarithms to base 10, of numbers that no float holds."""
+    return {"tickMinStep": 1, "labelExpr": _raised("datum.value")}
+
+
 def quantity(field: str, title: str, **rest: Any) -> Data:
     """Return the encoding of a number on a linear axis that need not begin at 0."""
     scale = {"zero": False, **rest.pop("scale", {})}
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, **rest}
+
+
+def _raised(exponent: str) -> str:
+    """Write an expression of Vega that writes a power of ten, of one that is its exponent."""
+    small = f"'' + {exponent}"
+    for digit, other in _SMALL.items():
+        small = f"replace({small}, /{digit}/g, '{other}')"
+    return f"'10' + {small}"
 
 
 def logarithmic(field: str, title: str, values: Iterable[float], **axis: Any) -> Data:
@@ -174,9 +187,7 @@ def logarithmic(field: str, title: str, values: Iterable[float], **axis: Any) ->
     steps = (1, 2, 5) if last - first <= 2 else (1,)
     apart = max((last - first) // 6, 1)
     ticks = [step * 10.0**e for e in range(first, last + 1, apart) for step in steps]
-    raised = "'' + round(log(datum.value) / LN10)"
-    for digit, small in _RAISED.items():
-        raised = f"replace({raised}, /{digit}/g, '{small}')"
+    raised = _raised("round(log(datum.value) / LN10)")
     plain = "datum.value > 0.0009 && datum.value < 11000"
     return {
         "field": field,
@@ -185,7 +196,7 @@ def logarithmic(field: str, title: str, values: Iterable[float], **axis: Any) ->
         "axis": {
             "title": title,
             "values": [tick for tick in ticks if low <= tick <= high],
-            "labelExpr": f"{plain} ? format(datum.value, '~g') : '10' + {raised}",
+            "labelExpr": f"{plain} ? format(datum.value, '~g') : {raised}",
             **axis,
         },
     }

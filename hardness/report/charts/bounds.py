@@ -1,0 +1,288 @@
+"""Figures of lower bounds: correlations, spectra, brackets of SDA, games against the adversary.
+
+Symmetric families are drawn by overlaps and eigenspaces, exactly; listed members, as functions of
+a file, layers and factors of labels, by their Gram matrix.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from hardness.lower import Johnson
+from hardness.lower import sda as symmetric
+from hardness.lower.finite import FiniteFamily, How
+from hardness.lower.finite import sda as finite
+from hardness.lower.finite.certificate import Found, of_points
+from hardness.report.charts.chart import Data, named, powers
+from hardness.report.charts.style import COLOURS
+from hardness.report.charts.trace import WHOLE, Trace, beside, panel
+from instances.capabilities import SCHEME
+from instances.errors import DamagedFile, UsageError
+from instances.family import Family
+from instances.symmetric import to_float
+from instances.threshold import rational
+
+GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
+_BLUE, _RED, _GREEN = COLOURS[:3]
+_SMALL = 0.01  # a share that would not be seen beside others
+_BARS = 61  # of a histogram, where there are more different correlations
+_ROOM = 15  # digits of a number of members that an axis shows
+
+
+def of_correlations(family: Family | FiniteFamily) -> Data:
+    """The normalised correlation of two members, and which share of pairs has it.
+
+    By the overlap of hidden sets, exact; of listed members by its value, where there are many in
+    bins of equal width.
+
+    >>> from instances import parse
+    >>> of_correlations(parse("profile:g=majority,d=8,m=3"))["correlation"]
+    [0.0, 0.25, 0.5, 1.0]
+    """
+    if isinstance(family, FiniteFamily):
+        return _listed_correlations(family)
+    scheme = _scheme(family)
+    share = [
+        math.comb(scheme.m, t) * math.comb(scheme.n - scheme.m, scheme.m - t) / scheme.size
+        for t in range(scheme.m + 1)
+    ]
+    return {
+        "spec": family.spec,
+        "overlap": list(range(scheme.m + 1)),
+        "correlation": [to_float(c / scheme.norm) for c in scheme.correlations],
+        "share_of_pairs": share,
+    }
+
+
+def _listed_correlations(family: FiniteFamily) -> Data:
+    found = of_points(family, How())
+    values = found.known.correlations[np.triu_indices(len(family.names), k=1)]
+    at, counts = np.unique(np.round(values, 9), return_counts=True)
+    if len(at) > _BARS:
+        edges = np.linspace(at[0], at[-1], _BARS + 1)
+        counts, at = np.histogram(values, edges)[0], (edges[1:] + edges[:-1]) / 2
+    return {
+        **_about(family, found),
+        "correlation": [float(f"{v:.9g}") for v in at],
+        "share_of_pairs": (counts / max(1, len(values))).tolist(),
+    }
+
+
+def of_eigenvalues(family: Family | FiniteFamily) -> Data:
+    """The eigenvalues of the Gram matrix of all members of norm 1.
+
+    By eigenspace with multiplicities, None for the logarithm of 0; of listed members falling, in
+    float64.
+    """
+    if isinstance(family, FiniteFamily):
+        found = of_points(family, How())
+        values = np.linalg.eigvalsh(found.known.correlations)[::-1]
+        return {**_about(family, found), "eigenvalue": [float(f"{max(v, 0):.6g}") for v in values]}
+    scheme = _scheme(family)
+    return {
+        "spec": family.spec,
+        "j": list(range(len(scheme.eigenvalues))),
+        "log10_eigenvalue": [_log10(v / scheme.norm) for v in scheme.eigenvalues],
+        "log10_multiplicity": [_log10(rational(m)) for m in scheme.multiplicities],
+    }
+
+
+def of_sda(family: Family | FiniteFamily) -> Data:
+    """Both ends of SDA over all subsets, and SDA over pair events, against gamma, as text.
+
+    Raises UsageError for listed members that are not -1 and +1 on points that are enumerated.
+    """
+    if isinstance(family, FiniteFamily):
+        found = of_points(family, How())
+        products = found.known.products
+        if not found.signs or products is None:
+            raise UsageError(
+                f"{family.path[:200]} given: SDA is drawn of members -1 and +1 on at most 2^22 "
+                "points"
+            )
+        about = _about(family, found)
+        brackets: list[Any] = [finite.all_subsets(products, gamma) for gamma in GAMMAS]
+        pairs = [finite.pair_events(products, gamma) for gamma in GAMMAS]
+    else:
+        scheme = _scheme(family)
+        about = {"spec": family.spec}
+        brackets = [symmetric.all_subsets(scheme, rational(gamma)) for gamma in GAMMAS]
+        pairs = [symmetric.pair_events(scheme, rational(gamma)) for gamma in GAMMAS]
+    return {
+        **about,
+        "gamma": [str(gamma) for gamma in GAMMAS],
+        "lower": [str(one.lower) for one in brackets],
+        "upper": [str(one.upper) for one in brackets],
+        "pair_events": [str(one) for one in pairs],
+    }
+
+
+def _scheme(family: Family) -> Johnson:
+    return Johnson.family(SCHEME.need(family))
+
+
+def _about(family: FiniteFamily, found: Found) -> Data:
+    about = f"{family.path}: {len(family.names)} {family.kind}"
+    return {"spec": about, "members": len(family.names), "radius": found.known.radius}
+
+
+def of_adversary(transcript: Data) -> Data:
+    """Members left after each query of a transcript; raises DamagedFile."""
+    try:
+        size = int(transcript["members"])
+        left = [int(entry["alive"]) for entry in transcript["queries"]]
+        return {
+            "spec": str(transcript["spec"]),
+            "mode": str(transcript["mode"]),
+            "tau": str(transcript["tau"]),
+            "query": list(range(len(left) + 1)),
+            "left": [str(n) for n in (size, *left)],
+        }
+    except (LookupError, TypeError, ValueError) as error:
+        raise DamagedFile(f"this is no transcript of a game: {error}") from error
+
+
+def draw_correlations(data: Data) -> Data:
+    """Draw the correlation of two members by their overlap, and how often each occurs."""
+    share = data["share_of_pairs"]
+    log = "y" if 0 < min((v for v in share if v), default=1.0) < _SMALL else ""
+    ends = {"y": (min(v for v in share if v) / 2, 1.0)} if log else {"y": (0.0, 1.05 * max(share))}
+    bars = Trace(
+        x=data["overlap" if "overlap" in data else "correlation"],
+        y=share,
+        marks=("bar",),
+        colour=_RED,
+    )
+    if "overlap" not in data:
+        apart = np.diff(data["correlation"]).min(initial=0.05)
+        chart = panel(
+            [_wide(bars, 0.9 * min(0.05, float(apart)))],
+            title="Correlations of two different members",
+            x="correlation of two members (unit norm)",
+            y="share of pairs of members",
+            log=log,
+            domains={**ends, "x": (-1.05, 1.05)},
+        )
+        return _titled(data, chart)
+    overlap = "overlap of two hidden sets (elements)"
+    left = panel(
+        [Trace(x=data["overlap"], y=data["correlation"])],
+        title="Correlation of two members",
+        x=overlap,
+        y="correlation (centred, unit norm)",
+        axes={"x": WHOLE},
+    )
+    right = panel(
+        [_wide(bars, 0.6)],
+        title="How many pairs overlap so",
+        x=overlap,
+        y="share of pairs of members",
+        log=log,
+        domains=ends,
+        axes={"x": WHOLE},
+    )
+    return _titled(data, left, right)
+
+
+def draw_eigenvalues(data: Data) -> Data:
+    """Draw eigenvalues and multiplicities by eigenspace, or eigenvalues by rank."""
+    if "j" not in data:
+        chart = panel(
+            [Trace(x=range(1, len(data["eigenvalue"]) + 1), y=data["eigenvalue"])],
+            title="Spectrum of the Gram matrix of all members",
+            x="rank",
+            y="eigenvalue",
+            log="x",
+            domains={"y": (0.0, 1.05 * max(data["eigenvalue"]))},
+        )
+        return _titled(data, chart)
+    charts = [
+        panel(
+            [Trace(x=data["j"], y=data[f"log10_{name}"], colour=colour, shape=shape)],
+            title=title,
+            x="eigenspace j",
+            y=name,
+            domains={"y": _decades(data[f"log10_{name}"])},
+            axes={"x": WHOLE, "y": powers()},
+        )
+        for name, title, colour, shape in (
+            ("eigenvalue", "Eigenvalues of the Gram matrix of all members", _BLUE, "circle"),
+            ("multiplicity", "How often each occurs", _RED, "square"),
+        )
+    ]
+    zero = ["no point: the eigenvalue is 0"] if None in data["log10_eigenvalue"] else []
+    return _titled(data, *charts, notes=zero)
+
+
+def draw_sda(data: Data) -> Data:
+    """Draw the bracket of SDA against gamma."""
+    gamma = [float(Fraction(g)) for g in data["gamma"]]
+    lower, upper, pairs = (
+        [_log10(rational(int(v))) for v in data[key]] for key in ("lower", "upper", "pair_events")
+    )
+    norm = "unit norm" if "members" in data else "centred, unit norm"
+    known = [v if v is not None else u for v, u in zip(lower, upper, strict=True)]
+    chart = panel(
+        [
+            Trace(x=gamma, low=known, high=upper, marks=("band",)),
+            Trace(
+                name="all subsets, at most",
+                x=gamma,
+                y=upper,
+                colour=_RED,
+                shape="triangle-down",
+            ),
+            Trace(name="all subsets, certified at least", x=gamma, y=lower, shape="triangle-up"),
+            Trace(name="pair events, exact", x=gamma, y=pairs, colour=_GREEN, dash=(5, 3)),
+        ],
+        title="Statistical dimension with average correlation (SDA)",
+        x=f"gamma, average correlation ({norm})",
+        y="SDA (no point where it is 0)",
+        log="x",
+        domains={"x": (0.009, 0.55), "y": _decades([*upper, *lower, *pairs])},
+        axes={"y": powers()},
+        size=(400, 240),
+    )
+    return _titled(data, chart)
+
+
+def draw_adversary(data: Data) -> Data:
+    """Draw the members left after each query."""
+    left = [int(v) for v in data["left"]]
+    scale = 10 ** max(0, len(str(max(left))) - _ROOM)  # beyond float64 only the shape matters
+    tall = [v / scale for v in left]
+    chart = panel(
+        [Trace(x=data["query"], y=tall, marks=("line",), stepped="step-after")],
+        title="Members that the adversary has left",
+        x=f"queries to STAT({named(data['tau'])}), {named(data['mode'])} adversary",
+        y="members left" + (f" / {scale:.0e}" if scale > 1 else ""),
+        domains={"y": (0.0, 1.05 * max(tall) or 1.0)},
+        axes={"x": WHOLE, "y": WHOLE},
+        size=(400, 240),
+    )
+    return _titled(data, chart)
+
+
+def _wide(trace: Trace, wide: float) -> Trace:
+    return replace(trace, wide=wide)
+
+
+def _titled(data: Data, *charts: Data, notes: Any = ()) -> Data:
+    return beside(*charts, title=named(data["spec"], 80), notes=notes)
+
+
+def _decades(values: Sequence[float | None]) -> tuple[float, float]:
+    known = [v for v in values if v is not None] or [0.0]
+    low = math.floor(min(known))
+    return low, max(math.ceil(max(known)), low + 1)
+
+
+def _log10(value: Any) -> float | None:
+    """log10 of a rational of any size; None for 0."""
+    if value <= 0:
+        return None
+    return math.log10(int(value.p)) - math.log10(int(value.q))
