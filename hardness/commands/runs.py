@@ -74,6 +74,7 @@ def learn(
     """
     from hardness.report.run import game_words, run_words
     from hardness.runs import run
+    from hardness.runs.planned import warm
     from hardness.upper import parse_learner
     from hardness.upper.learner import Outcome
     from instances.capabilities import SCHEME
@@ -104,6 +105,7 @@ def learn(
         return emit(output, game.to_dict(), game_words(game), table=game)
     source = folder or family.instance(output.seed)
     with waiting("learning", output):
+        warm(family.spec, (learner,))
         found = run(chosen, source, budget, output.seed, oracle=oracle, tau=tau)
     emit(output, found.to_dict(), run_words(found), table=found)
     if found.outcome is Outcome.NOT_LOADED:  # no run at all: what was named is wrong
@@ -223,7 +225,7 @@ def attack(
     """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
     from hardness.report.attack import attack_words
     from hardness.runs import attack, attacks_on, distinct, require_support
-    from hardness.runs.attack import Attacks
+    from hardness.runs.attack import Attacks, out_of_reach
     from hardness.sweep.resumable import goes_on, resumable
     from hardness.upper import parse_learner
     from instances.capabilities import LINEAR_FORMS
@@ -236,9 +238,11 @@ def attack(
     chosen = distinct(names) if names else attacks_on(family)
     if not chosen:
         raise UsageError(f"no attack here runs on it: {LINEAR_FORMS.missing(family)}")
+    stopped = {} if names else out_of_reach(family, chosen)
+    chosen = tuple(name for name in chosen if name not in stopped) or chosen
     for name in names:
         require_support(parse_learner(name), family)  # before any of them starts
-    found, stopped = [], dict[str, str]()
+    found = []
     asked = {
         "command": "attack",
         "target": spec if folder else family.spec,

@@ -1,15 +1,18 @@
 """An attack on instances of a family: how often it finds the secret, and what that takes."""
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from hardness.lower.cost import Estimate, estimate
 from hardness.oracles import Budget
 from hardness.runs.columns import runs_frame
-from hardness.runs.planned import Do, Planned, here
+from hardness.runs.planned import Do, Planned, here, warm
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
+from hardness.upper.primal import LARGEST_BLOCK
 from instances.errors import ToolkitError, UsageError
 from instances.family import Family
 from instances.files import Folder
@@ -20,6 +23,18 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 CONFIDENCE = 0.95
+_REACH = 50.0  # log2 of operations: above it no attack here ends within days
+_BLOCK = 40  # of BKZ: some seconds
+_FORMULAS = {  # what estimates call the attacks
+    "elimination": "linear-algebra",
+    "modlinear": "linear-algebra",
+    "bruteforce": "brute-force",
+    "mitm": "meet-in-the-middle",
+    "restricted": "restricted-elimination",
+    "bkw": "bkw",
+    "arora-ge": "arora-ge",
+    "primal": "primal-usvp",
+}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -123,13 +138,50 @@ def known(found: Run) -> bool:
 
 
 def attacks_on(family: Family) -> tuple[str, ...]:
-    """Name the attacks that run on a family: learners that look for the secret itself.
+    """Name the attacks that run on a family, those first that are estimated to cost the least.
+
+    They are learners that look for the secret itself. `primal` goes on from LLL to BKZ with growing
+    blocks, up to what the estimate says, where the extra `lattice` is there.
 
     >>> from instances import parse
-    >>> "elimination" in attacks_on(parse("parity:d=16,m=3"))
-    True
+    >>> attacks_on(parse("parity:d=16,m=3"))[:2]
+    ('mitm', 'bruteforce')
     """
-    return tuple(name for name in ATTACKS if not parse_learner(name).supports(family))
+    names = [name for name in ATTACKS if not parse_learner(name).supports(family)]
+    known = _estimates(family) if names else {}
+    last = max((one.rank for one in known.values()), default=0.0) + 1
+    names.sort(key=lambda name: known[name].rank if name in known else last)
+    blocks = f"primal:block={_block(known.get('primal'))}" if find_spec("fpylll") else "primal"
+    return tuple(blocks if name == "primal" else name for name in names)
+
+
+def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
+    """Say of attacks by their default settings which are hopeless, and by which estimate.
+
+    >>> from instances import parse
+    >>> out_of_reach(parse("toy-80"), ("mitm", "arora-ge"))
+    {'arora-ge': 'about 2^160 operations are estimated; --learner arora-ge runs it'}
+    """
+    bits = {name: one.bits for name, one in _estimates(family).items()}
+    return {
+        name: f"about 2^{cost:.0f} operations are estimated; --learner {name} runs it"
+        for name in names
+        if (cost := bits.get(name.partition(":")[0])) and cost > _REACH
+    }
+
+
+def _estimates(family: Family) -> dict[str, Estimate]:
+    """What attacks cost by formulas, by the names of their learners; those that apply."""
+    try:
+        found = {one.name: one for one in estimate(family).estimates if one.applies}
+    except ToolkitError:  # of a family that formulas do not speak of
+        return {}
+    return {learner: found[name] for learner, name in _FORMULAS.items() if name in found}
+
+
+def _block(found: Estimate | None) -> int:
+    """Return the largest block to try: as estimated, with some to spare for what is below 50."""
+    return min(max(_BLOCK, (found and found.beta) or 0), LARGEST_BLOCK)
 
 
 def attack(
@@ -152,6 +204,7 @@ def attack(
     """
     learner, budget = parse_learner(name), budget or Budget()
     if isinstance(target, Folder):
+        warm(target.family.spec, (name,))
         found = run(learner, target, budget, first_seed)
         progress(1)
         return AttackResult(spec=target.family.spec, learner=learner_spec(learner), runs=(found,))

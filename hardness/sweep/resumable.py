@@ -53,6 +53,7 @@ class Resumable:
         """Begin; the engine is started when it is needed, and ended by `stack`."""
         self._writer, self._row, self._jobs, self._stack = writer, row, jobs, stack
         self._engine: Engine | None = None
+        self._known = set[str]()  # learners that the workers have loaded and compiled
         self.kept = len(writer.keys()) if writer else 0
         if writer:
             writer.write([], row)
@@ -89,7 +90,7 @@ class Resumable:
             yield index, done
 
     def _elsewhere(self, jobs: Sequence[RunJob]) -> Iterator[tuple[int, Run | ToolkitError]]:
-        engine = self._engine or self._start(jobs)
+        engine = self._warmed(jobs)
         futures = {engine.submit([_payload(job)], _LIMITS): i for i, job in enumerate(jobs)}
         for future in as_completed(futures):
             index = futures[future]
@@ -99,14 +100,19 @@ class Resumable:
             else:
                 yield index, run_of(jobs[index], finished)
 
-    def _start(self, jobs: Sequence[RunJob]) -> Engine:
-        """Start the worker processes, each warmed up: no time that is measured holds imports."""
-        engine = self._stack.enter_context(local(self._jobs))
+    def _warmed(self, jobs: Sequence[RunJob]) -> Engine:
+        """Start the worker processes, and warm up learners: no time measured holds imports."""
+        engine = self._engine or self._stack.enter_context(local(self._jobs))
         first = {job.learner: replace(job, seed=0, budget=_WARM) for job in reversed(jobs)}
-        payloads = [_payload(job) for job in first.values() if job.origin is None]
-        warmed = [engine.submit(payloads, _LIMITS) for _ in range(self._jobs)]
+        payloads = [
+            _payload(job)
+            for name, job in first.items()
+            if job.origin is None and name not in self._known
+        ]
+        warmed = [engine.submit(payloads, _LIMITS) for _ in range(self._jobs if payloads else 0)]
         for future in warmed:
             engine.collect(future, payloads)
+        self._known |= first.keys()
         self._engine = engine
         return engine
 

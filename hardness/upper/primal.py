@@ -18,7 +18,7 @@ from instances.limits import require_memory
 from instances.modular import Modular
 from instances.samples import Samples
 
-_LARGEST_BLOCK = 80
+LARGEST_BLOCK = 80
 _STEP = 4  # between block sizes
 
 
@@ -39,8 +39,8 @@ class Primal(Attack):
 
     def __post_init__(self) -> None:
         require(
-            LLL_BLOCK <= self.block <= _LARGEST_BLOCK,
-            f"block={self.block} given: 2, which is LLL alone, to {_LARGEST_BLOCK}",
+            LLL_BLOCK <= self.block <= LARGEST_BLOCK,
+            f"block={self.block} given: 2, which is LLL alone, to {LARGEST_BLOCK}",
         )
         require(self.start >= 3, f"start={self.start} given: the first block of BKZ, at least 3")
         require(self.samples >= 0, f"samples={self.samples} given: at least 1, or 0 for the best")

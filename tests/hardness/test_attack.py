@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import replace
+from importlib.util import find_spec
 
 import pytest
 
 from hardness.oracles import Budget, Usage
 from hardness.report.attack import attack_words
 from hardness.runs import AttackResult, attack, attacks_on
-from hardness.runs.attack import known
+from hardness.runs.attack import known, out_of_reach
 from hardness.runs.risk import Risk
 from hardness.runs.run import run
 from hardness.upper import Outcome, learner_spec, parse_learner
@@ -125,6 +126,17 @@ def test_the_attacks_on_a_family_are_those_that_support_it():
         assert "trivial" not in names
     assert attacks_on(parse("nice:m=2,k=2,d=6")) == ()
     assert set(attacks_on(parse("lwe:n=4,q=17,error=none"))) >= {"modlinear", "bruteforce"}
+
+
+def test_attacks_begin_with_the_cheapest_and_what_is_hopeless_is_left_out():
+    family = parse("toy-80")
+    names = attacks_on(family)
+    assert names[0] == "mitm"
+    assert names.index("bruteforce") < names.index("arora-ge")
+    block = "primal:block=59" if find_spec("fpylll") else "primal"
+    assert names[1] == block
+    assert list(out_of_reach(family, names)) == ["arora-ge"]
+    assert out_of_reach(parse("parity:d=16,m=3"), attacks_on(parse("parity:d=16,m=3"))) == {}
 
 
 def test_words_say_the_rate_and_how_runs_ended(one):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget, ExampleOracle, Meter
-from hardness.runs import run
+from hardness.runs import attacks_on, run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.arorage import widest
 from hardness.upper.embedding import embed
@@ -305,3 +305,13 @@ def test_errors_that_are_always_0_are_none(error):
     family = parse(f"lwe:n=3,q=64,error={error}")
     assert parse_learner("primal").supports(family) == "its labels have no error: use modlinear"
     assert parse_learner("modlinear").supports(family) is None
+
+
+@pytest.mark.lattice
+def test_attacks_by_default_find_a_sparse_binary_secret_by_small_blocks():
+    pytest.importorskip("fpylll")
+    family = parse("toy-80")
+    (name,) = [one for one in attacks_on(family) if one.startswith("primal")]
+    found = run(parse_learner(name), family.instance(0), Budget(seconds=60.0), 0)
+    assert found.secret_recovered
+    assert found.details["block"] <= 40
