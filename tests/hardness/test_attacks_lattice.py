@@ -1,6 +1,5 @@
 import dataclasses
 import itertools
-import math
 import sys
 
 import numpy as np
@@ -9,9 +8,6 @@ import pytest
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import attacks_on, run
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.arorage import widest
-from hardness.upper.embedding import embed
-from hardness.upper.linearised import Bits, Field
 from hardness.upper.modlinear import independent, inverse, solve
 from instances import ToolkitError, UsageError, parse
 from instances.samples import samples
@@ -142,91 +138,6 @@ def test_arora_ge_agrees_with_brute_force(spec):
         assert len(fits) == 1
         claimed = learn("arora-ge", spec, seed).details["claimed_secret"]
         assert [v % instance.family.q for v in claimed] == list(fits[0])
-
-
-@pytest.mark.parametrize(("w", "q"), [(2, 7), (3, 11), (4, 13)])
-def test_equations_over_a_field_vanish_at_small_errors_only(w, q):
-    rng = np.random.default_rng(w)
-    field = Field(n=3, w=w, q=q)
-    a, c, s = rng.integers(0, q, (200, 3)), rng.integers(0, q, 200), rng.integers(1, q, 3)
-    rows, right = field(a, c)
-    powers = [p for p in itertools.product(range(w + 1), repeat=3) if 0 < sum(p) <= w]
-    assert rows.shape == (200, len(powers)) == (200, field.monomials)
-    # The unknowns: monomials of s times their multinomial coefficients, in the field's order.
-    columns, degrees = np.ones(1, np.int64), np.zeros(1, int)
-    counts = np.ones(1, np.int64)
-    for value in s:
-        new, degree, count = columns, degrees, counts
-        power = 0
-        while (keep := degree < w).any():
-            power += 1
-            new, degree = new[keep] * value % q, degree[keep] + 1
-            count = count[keep] * degree // power
-            columns, degrees = np.append(columns, new), np.append(degrees, degree)
-            counts = np.append(counts, count)
-    values = (columns * counts % q)[1:]
-    assert (values[field.singles] == s).all()
-    zero = (rows @ values - right) % q == 0
-    assert (zero == ((c - a @ s) % q < w)).all()
-
-
-@pytest.mark.parametrize(("w", "q", "depth"), [(2, 16, 2), (3, 8, 2), (4, 8, 3), (5, 16, 3)])
-def test_equations_over_bits_are_binomial_coefficients(w, q, depth):
-    rng = np.random.default_rng(w)
-    bits = Bits(n=3, w=w, depth=depth)
-    a, c, s = rng.integers(0, q, (200, 3)), rng.integers(0, q, 200), rng.integers(0, q, 3)
-    rows, right = bits(a, c)
-    singles = [(int(v) >> b) & 1 for v in s for b in range(depth)]
-    values, weights = np.ones(1, int), np.zeros(1, int)
-    for k, bit in enumerate(singles):
-        light = weights + (1 << k % depth) <= w
-        values = np.append(values, values[light] * bit)
-        weights = np.append(weights, weights[light] + (1 << k % depth))
-    assert values[1:][bits.singles].tolist() == singles
-    unpacked = np.unpackbits(rows.view(np.uint8), axis=1, bitorder="little")[:, : bits.monomials]
-    y = (c - a @ s) % q
-    wanted = [math.comb(int(v), w) % 2 for v in y]
-    assert ((unpacked @ values[1:] + right) % 2).tolist() == wanted
-
-
-def test_the_window_of_errors_keeps_what_is_likely():
-    errors = parse("lwe:n=2,q=101,sigma=2").errors
-    window = widest(errors, 5)
-    assert (window.low, window.w) == (-2, 5)
-    inside = sum(w for v, w in zip(errors.values, errors.weights, strict=True) if abs(v) <= 2)
-    assert window.tail == pytest.approx(float(1 - inside))
-    assert learn("arora-ge:errors=2", "lwe:n=4,q=101,sigma=1").outcome is Outcome.NOISY
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "lwe:n=6,q=101,sigma=2",
-        "lwe:n=6,q=64,sigma=2,secret=binary",
-        "lwr:n=6,q=64,p=8,secret=ternary",
-        "lwr:n=6,q=64,p=16",
-    ],
-)
-def test_the_planted_vector_is_in_the_lattice_and_is_read_back(spec):
-    instance = parse(spec).instance(1)
-    family = instance.family
-    found = samples(instance.examples(0, 100))
-    lattice = embed(found, 10)
-    basis = np.array([[int(v) for v in row] for row in lattice.basis().tolist()])
-    (m, n), q, f = lattice.a.shape, family.q, lattice.shape
-    x = np.array(instance.hidden.secret)
-    if lattice.back is not None:  # the normal form: n errors are the unknowns
-        x = found.residuals(instance.hidden.secret)[independent(found.a, q)]
-    e = (lattice.b - lattice.a @ x + q // 2) % q - q // 2
-    lowest = min(found.error.values)
-    assert set(e.tolist()) <= set(range(lowest, max(found.error.values) + 1))
-    row = np.concatenate([f.wx * x - f.cx, f.we * e - f.ce, [f.tau]])
-    part = np.concatenate([np.zeros(m, int), x, [1]])
-    rest = row - part @ basis
-    assert (rest % (f.we * q) == 0).all()
-    assert (rest[:n] == 0).all()
-    assert lattice.read(row.tolist()) == lattice.read((-row).tolist()) == instance.hidden.secret
-    assert lattice.read([*row[:-1].tolist(), 0]) is None
 
 
 def test_what_attacks_cannot_do_is_said():

@@ -1,4 +1,3 @@
-import itertools
 import math
 import re
 from fractions import Fraction
@@ -7,22 +6,16 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from hardness.kernels.halves import Fit, Sorted
-from hardness.kernels.supports import Parities, SumsModQ, heads
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs.run import attempt
 from hardness.upper import Outcome, bruteforce, mitm, parse_learner, restricted
 from hardness.upper.attack import needed
-from hardness.upper.blocks import Rows, amplify, clear, scores
 from hardness.upper.costs import MISS, UNIT, costs
-from hardness.upper.equations import equations
-from hardness.upper.middle import stride
-from hardness.upper.restricted import expected_trials, success
+from hardness.upper.restricted import expected_trials
 from hardness.upper.search import gather
 from instances import ToolkitError, limits, parse
 from instances.coded import CodedExamples
 from instances.samples import samples
-from instances.tokens import pack
 
 CASES = [
     ("bruteforce", "lwr:n=16,q=64,p=2,secret=binary,h=4"),
@@ -211,86 +204,6 @@ def test_memory_is_asked_for(monkeypatch):
         attack("mitm", instance)
 
 
-def vectors(n, weight, values):
-    for places in itertools.combinations(range(n), weight):
-        for digits in itertools.product(range(values), repeat=weight):
-            yield tuple(zip(places, digits, strict=True))
-
-
-@pytest.mark.parametrize(("n", "weight", "values"), [(7, 3, 1), (5, 2, 3), (4, 4, 2), (6, 1, 2)])
-def test_sums_mod_q_are_searched_through_as_by_hand(n, weight, values):
-    rng = np.random.default_rng(n)
-    q, many = 11, 7
-    columns = rng.integers(0, q, (values, n, many))
-    table = rng.integers(1, 100, (2, q)).astype(np.uint16)
-    rows, shifts = rng.integers(0, 2, many), rng.integers(0, q, many)
-    search = SumsModQ(columns, np.tile(table, 2), rows, shifts, np.full(many, 10**6))
-
-    def cost(entries):
-        t = shifts + sum(columns[v, j] for j, v in entries)
-        return int(table[rows, t % q].sum())
-
-    whole = heads(n, weight, values)
-    tried, best = search.run(weight, 0, whole)
-    assert tried == math.comb(n, weight) * values**weight
-    everything = {v: cost(v) for v in vectors(n, weight, values)}
-    assert best.cost == min(everything.values()) == everything[best.entries]
-    parts = [search.run(weight, i, 1) for i in range(whole)]
-    assert sum(p[0] for p in parts) == tried
-    assert min(p[1].cost for p in parts if p[1]) == best.cost
-
-
-@pytest.mark.parametrize(("n", "weight", "many"), [(9, 3, 70), (6, 1, 64), (7, 7, 5)])
-def test_parities_are_searched_through_as_by_hand(n, weight, many):
-    rng = np.random.default_rng(n)
-    a, codes = rng.integers(0, 2, (many, n)), rng.integers(0, 2, many)
-    words = -(-many // 64)
-    search = Parities(pack(1 - 2 * a.T), pack(1 - 2 * codes), np.full(words, many))
-    tried, best = search.run(weight, 0, heads(n, weight, 1))
-    wrong = {
-        s: int(((a[:, list(s)].sum(axis=1) + codes) % 2).sum())
-        for s in itertools.combinations(range(n), weight)
-    }
-    assert tried == len(wrong)
-    assert best.cost == min(wrong.values()) == wrong[tuple(j for j, _ in best.entries)]
-
-
-@pytest.mark.parametrize(("keyed", "buckets"), [(1, 2), (2, 4), (3, 5), (2, 16)])
-def test_all_pairs_that_fit_are_met(keyed, buckets):
-    rng = np.random.default_rng(buckets)
-    q, p, many = 16, 4, 6
-    left, right = (rng.integers(0, q, (size, many)).astype(np.uint16) for size in (90, 120))
-    rows, shifts = rng.integers(0, p, many), rng.integers(0, q, many)
-    table = np.where(np.arange(q) * p // q == np.arange(p)[:, None], 0, 65535).astype(np.uint16)
-    fit = Fit(
-        tables=np.tile(table, 2),
-        rows=rows,
-        shifts=shifts,
-        limits=np.zeros(many, np.int64),
-        low=np.arange(p) * q // p,
-        width=np.full(p, q // p),
-        keyed=keyed,
-        buckets=buckets,
-    )
-    met = Sorted(right, fit)
-    sums = (shifts + left[:, None].astype(int) + right[None].astype(int)) % q
-    fits = (sums * p // q == rows).all(axis=2)
-    assert fits.any()
-    for i in range(len(left)):
-        pair = met.join(left[i : i + 1])[1]
-        assert (pair is not None) == fits[i].any()
-        assert pair is None or fits[i, pair[1]]
-
-
-def test_some_rotation_of_the_window_has_half_of_any_support():
-    for n in range(1, 10):
-        assert math.gcd(stride(n), n) == 1
-        windows = [{(i + r * stride(n)) % n for i in range(n // 2)} for r in range(n)]
-        for h in range(1, n + 1):
-            for support in itertools.combinations(range(n), h):
-                assert any(len(w & set(support)) == h // 2 for w in windows)
-
-
 @pytest.mark.parametrize("spec", ["lwe:n=4,q=31,sigma=2", "lwe:n=4,q=17,error=cbd,eta=2"])
 def test_the_true_secret_is_seldom_given_up_and_costs_are_the_evidence(spec):
     for seed in range(50):
@@ -305,32 +218,6 @@ def test_the_true_secret_is_seldom_given_up_and_costs_are_the_evidence(spec):
         assert bits == pytest.approx(found.evidence(instance.hidden.secret), abs=0.01 * len(found))
 
 
-@pytest.mark.parametrize("spec", ["parity:d=70,m=3,noise=0.1", "lpn:n=69,noise=0.1"])
-def test_packed_equations_say_what_the_samples_say(spec):
-    instance = parse(spec).instance(0)
-    family, secret = instance.family, instance.hidden.secret
-    found = equations(instance.examples(0, 300))
-    bits = family.to_linear(secret)
-    assert family.from_linear(bits) == secret
-    lpn = gather(ExampleOracle(instance, Meter(Budget())), len(found))
-    assert lpn.evidence(bits) == pytest.approx(found.evidence(bits))
-    assert found.errors(bits) == int(((lpn.a @ np.array(bits) + lpn.codes) % 2).sum())
-    assert not (found.words[:, 0] & np.uint64(1)).any()
-
-
-def test_the_expected_number_of_trials_is_that_of_simulated_ones():
-    d, m, noise, kept = 30, 3, Fraction(1, 10), 12
-    rng = np.random.default_rng(0)
-    places = rng.permuted(np.tile(np.arange(d - 1), (200_000, 1)), axis=1)[:, :kept]
-    inside = (places < m).sum(axis=1) == m
-    clean = (rng.random((200_000, kept)) >= 0.1).all(axis=1)
-    assert (inside & clean).mean() == pytest.approx(success(d, m, noise, kept), rel=0.1)
-    assert expected_trials(d, m, noise, kept).expected == pytest.approx(
-        1 / success(d, m, noise, kept)
-    )
-    assert success(d, m, noise, 2) == 0
-
-
 def test_trials_are_as_many_as_expected():
     d, m, noise = 40, 3, Fraction(1, 10)
     used = []
@@ -341,30 +228,6 @@ def test_trials_are_as_many_as_expected():
         used.append(found.details["trials"])
     expected = expected_trials(d, m, noise).expected  # geometric: deviation as large as the mean
     assert np.mean(used) == pytest.approx(expected, rel=4 / math.sqrt(60))
-
-
-@pytest.mark.parametrize("q", [2, 5, 16])
-def test_rounds_of_bkw_keep_samples_without_error(q):
-    rng = np.random.default_rng(q)
-    a = rng.integers(0, q, (300, 5)).astype(np.uint8)
-    secret = rng.integers(0, q, 5)
-
-    def labels(a, secret):
-        out = np.exp(2j * np.pi * (a.astype(int) @ secret) / q)
-        return out.real if q == 2 else out
-
-    rows = Rows(q=q, a=a, labels=labels(a, secret))
-    cleared = clear(rows, 2, 300)
-    assert cleared.a.shape == (300, 3)
-    assert np.allclose(cleared.labels, labels(cleared.a, secret[2:]))
-    more = amplify(rows, 1000)
-    assert more.a.shape == (1000, 5)
-    assert np.allclose(more.labels, labels(more.a, secret))
-    table = scores(cleared)
-    every = np.array(list(itertools.product(range(q), repeat=3)))
-    by_hand = np.real(cleared.labels @ np.conj([labels(cleared.a, s) for s in every]).T)
-    assert np.allclose(table * math.sqrt(300), by_hand, atol=1e-6)
-    assert (every[table.argmax()] == secret[2:] % q).all()
 
 
 def test_differences_are_bounded_after_every_word():

@@ -150,18 +150,6 @@ def test_sampling_takes_the_same_samples_in_any_chunks(monkeypatch):
     assert (one.values == two.values).all()
 
 
-def test_families_by_enumeration():
-    parities = list(itertools.combinations(range(6), 2))
-    found = by_enumeration(
-        lambda x: np.array([x[:, s].prod(axis=1) for s in parities]), parities, 6
-    )
-    assert (found.values == 64 * np.eye(len(parities))).all()
-    signed = by_enumeration(lambda x: np.array([x[:, 0], -x[:, 0], x[:, 1]]), "abc", 3)
-    assert signed.values.tolist() == [[8, -8, 0], [-8, 8, 0], [0, 0, 8]]
-    booleans = by_enumeration(lambda x: x.T > 0, "ab", 2)
-    assert booleans.values.tolist() == [[2, 1], [1, 2]]
-
-
 def test_integers_too_large_to_be_exact_have_a_radius():
     found = by_enumeration(lambda x: x.T.astype(np.int64) * 10**9, "abcd", 4)
     assert not found.exact

@@ -11,7 +11,7 @@ from hardness.report.run import run_words
 from hardness.runs import run
 from hardness.upper import parse_learner
 from hardness.upper.heads import descend, generic_heads, heads, told
-from instances import AttentionLayer, UsageError, parse
+from instances import UsageError, parse
 from instances.cubic import coefficients
 from instances.streams import generator
 from tests.charts import said
@@ -44,37 +44,6 @@ def test_singular_values_do_not_count_heads():
     symmetric = coefficients(theta, w).reshape(d * d, d * d)
     assert np.linalg.matrix_rank(symmetric) == d * d
     assert heads(coefficients(theta, w), 3).elbow == m
-
-
-def test_mixtures_of_heads_are_the_same_function():
-    theta, w = planted(3, 4)
-    mix = generator(0, "mix").standard_normal((3, 3))
-    mixed = np.einsum("ab,bij->aij", mix, theta)
-    across = np.einsum("ba,bij->aij", np.linalg.inv(mix), w)
-    assert np.allclose(coefficients(mixed, across), coefficients(theta, w))
-    x = generator(0, "x").standard_normal((5, 3, 4))
-    one = AttentionLayer(theta=theta, w=w, kind="linear")
-    two = AttentionLayer(theta=mixed, w=across, kind="linear")
-    assert np.allclose(one(x), two(x))
-    assert np.abs(mixed - theta).max() > 0.1
-
-
-def test_the_part_that_is_antisymmetric_in_column_and_row_is_not_seen():
-    rng = generator(0, "hidden")
-    d = 4
-    theta, w = planted(2, d)
-    # theta_ij v with w = e e^T: the columns of Theta and the rows of W change places.
-    p, c, a, b = rng.standard_normal((4, d))
-    hidden = (
-        np.stack([np.outer(p, a), np.outer(p, b)]),
-        np.stack([np.outer(b, c), -np.outer(a, c)]),
-    )
-    more = (np.concatenate([theta, hidden[0]]), np.concatenate([w, hidden[1]]))
-    assert np.allclose(coefficients(*more), coefficients(theta, w))
-    x = rng.standard_normal((5, 3, d))
-    one = AttentionLayer(theta=theta, w=w, kind="linear")
-    two = AttentionLayer(theta=more[0], w=more[1], kind="linear")
-    assert np.allclose(one(x), two(x))
 
 
 def test_a_fit_is_a_layer_with_the_same_outputs():

@@ -7,8 +7,8 @@ import pytest
 
 from hardness.icl import gram
 from hardness.icl.noise import tails
-from hardness.icl.optimizers import AUTHORS_RATE, METHODS, _diverged, optimizers
-from hardness.icl.race import Course, mean_loss, race
+from hardness.icl.optimizers import AUTHORS_RATE, METHODS, optimizers
+from hardness.icl.race import Course, race
 from hardness.icl.rules import Adam, Momentum, Sign, State, clipped
 from hardness.icl.sampled import batch, loss_and_gradient, predict, sample
 from hardness.report.charts.icl import draw_icl
@@ -98,15 +98,6 @@ def test_sampled_gradients_are_those_of_differences(count):
         way = rng.standard_normal(theta.shape)
         up, down = (loss_and_gradient(theta + e * way, data)[0] for e in (1e-5, -1e-5))
         assert (gradient * way).sum() == pytest.approx((up - down) / 2e-5, rel=1e-6)
-
-
-def test_batches_are_cut_without_a_trace():
-    theta, data = layers(3, 5, 4) / 2, sample(PLAIN, np.random.default_rng(4), 1200)
-    loss, gradient = loss_and_gradient(theta, data)
-    assert loss == pytest.approx(float(((predict(theta, data) - data.target) ** 2).mean()))
-    assert len(list(data.parts())) == 3
-    parts = [(len(p), loss_and_gradient(theta, p)[1]) for p in data.parts()]
-    assert np.allclose(gradient, sum(n * g for n, g in parts) / 1200)
 
 
 def test_the_mean_of_sampled_losses_is_the_exact_one():
@@ -297,32 +288,3 @@ def test_runs_that_overflow_are_drawn_and_said():
 def test_bad_requests_are_refused(given, match):
     with pytest.raises(UsageError, match=match):
         optimizers(SMALL, **given)
-
-
-def test_starts_batches_and_held_out_prompts_are_all_their_own(monkeypatch):
-    drawn = []
-
-    def spy(law, rng, count, shape=None):
-        drawn.append(sample(law, rng, count, shape))
-        return drawn[-1]
-
-    monkeypatch.setattr("hardness.icl.race.sample", spy)
-    course = Course(law=LAW, layers=1, steps=3, batch=5, marks=1, evaluate=5)
-    for axis in ("a", "b"):
-        race(course, [Momentum(rate=0.02), Adam(rate=0.02)], 0, axis)
-    corners = [float(data.grams[0, 0, 0]) for data in drawn]
-    assert len(corners) == 8  # both rules see the same three batches; held out are the same twice
-    assert len(set(corners)) == 7
-    course.held_out(0, "a", 5)
-    assert float(drawn[-1].grams[0, 0, 0]) not in corners
-    assert not np.intersect1d(course.start(0, "a"), course.start(0, "b")).size
-
-
-def test_standard_errors_and_what_counts_as_diverged():
-    theta, grams = layers(2, 3, 5) / 2, Course(law=LAW).held_out(0, "x", 300)
-    each = gram.losses(theta[:, 0], theta[:, 1], grams, LAW)
-    mean, error = mean_loss(theta, grams, LAW)
-    assert (mean, error) == pytest.approx((each.mean(), each.std(ddof=1) / 300**0.5))
-    power = LAW.power
-    losses = [0.9 * power, power, 2 * power, math.inf]
-    assert _diverged(losses, Course(law=LAW)) == 3

@@ -96,33 +96,6 @@ def test_bound_is_attained_by_sums_over_supersets(spec):
         assert average_error(functions, features) == pytest.approx(wanted, abs=1e-10)
 
 
-@pytest.mark.parametrize("spec", ["parity:d=5,m=2", "profile:g=majority,d=5,m=3,noise=0.1"])
-def test_bound_holds_for_features_of_raw_tokens_with_coefficients_for_every_entry(spec):
-    family = parse(spec)
-    unknown, d = Unknown.of(family), family.d
-    x = cube(2 * d).reshape(-1, 2, d)
-    members = [tuple(j + 1 for j in s) for s in itertools.combinations(range(d - 1), family.m)]
-    known = family.known(x)
-    labels = np.array([family.mean(s, x) - known for s in members])  # (M, tokens, 2, d)
-    entries = labels.transpose(0, 2, 3, 1)
-    scale = (entries**2).sum()
-    rng = generator(3, "features")
-    mixed = np.linalg.qr(rng.normal(size=(len(members), len(members))))[0]
-    for features in (1, 2, 3):
-        wanted = to_float(least_error(unknown, features))
-        guesses = [np.tanh(rng.normal(size=(features, 2 * d)) @ x.reshape(-1, 2 * d).T)]
-        guesses.append(mixed[:features] @ entries[:, 0, 0])  # what a cheat would take
-        for guess in guesses:
-            basis = np.linalg.qr(guess.T)[0]
-            left = entries - (entries @ basis) @ basis.T
-            assert (left**2).sum() / scale >= wanted - 1e-12
-    # The best features of one row serve both rows.
-    _, vectors = np.linalg.eigh(entries[:, 0, 0] @ entries[:, 0, 0].T)
-    basis = np.linalg.qr((vectors[:, ::-1].T[:3] @ entries[:, 0, 0]).T)[0]
-    left = entries - (entries @ basis) @ basis.T
-    assert (left**2).sum() / scale == pytest.approx(to_float(least_error(unknown, 3)), abs=1e-12)
-
-
 def test_clipped_combinations_beat_the_bound_so_it_is_not_about_them():
     # Ten functions whose combinations, clipped to -1..1, are all 20 parities of 3 of 6 places: the
     # sign rank of a family is far below its dimension.

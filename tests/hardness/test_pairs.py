@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.kernels.pairsums import pair_sums, strips
+from hardness.kernels.pairsums import pair_sums
 from hardness.lower.named.members import Unknown
 from hardness.lower.named.ratio import Ratio
 from hardness.measures.pairs import PairStatistic
@@ -26,7 +26,6 @@ from instances.integers import bernoulli
 from instances.krawtchouk import column, krawtchouk
 from instances.symmetric import to_float
 from instances.tokens import pack
-from instances.uniform import Uniform
 
 FAMILIES = [  # with levels at which they have a part
     ("parity:d=6,m=2,noise=0.1", 2),
@@ -63,18 +62,6 @@ def test_the_kernel_is_the_sum_over_all_sets(n):
         chi = characters(z, degree)
         assert (np.array(column(n, degree))[distance] == chi @ chi.T).all()
         assert column(n, degree) == [row[degree] for row in krawtchouk(n)]
-
-
-@pytest.mark.parametrize(("n", "count"), [(5, 20), (70, 300), (130, 600), (300, 257)])
-def test_sums_over_pairs_are_those_of_a_double_loop(n, count):
-    z, words, weights = drawn(n, count)
-    rng = np.random.default_rng(1)
-    table, values = rng.normal(size=n + 1), weights[:, None] * rng.normal(size=(count, 3))
-    kernel = np.triu(table[(n - z @ z.T) // 2], 1)
-    expected = np.einsum("ic,ij,jc->c", values, kernel, values)
-    found = pair_sums(words, values, table)
-    assert found == pytest.approx(expected, rel=1e-10, abs=1e-8)
-    assert sum(strips(words, values, table)) == pytest.approx(found)
 
 
 @pytest.mark.parametrize(("spec", "level"), FAMILIES)
@@ -178,13 +165,6 @@ def test_the_game_does_not_depend_on_workers_and_reads_as_json():
     assert "27.3% of the members' mean is shared" in said
     assert f"{one.predicted:.4g}, exactly" in said
     assert "over 20 % off" in pair_words(replace(one, predicted=2 * one.advantage))
-
-
-def test_coins_of_a_parity_are_those_of_the_distinguisher():
-    family = parse("parity:d=20,m=3,noise=0.1")
-    fair = bernoulli(family.shares[1])
-    mine = Coins(family=family, seed=5, coins=fair).examples(0, 500)
-    assert mine.agrees(Uniform(family=family, seed=5).examples(0, 500))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@ import itertools
 import numpy as np
 import pytest
 
-from hardness.lower.correlation import exact, exact_gram, sampled
 from hardness.measures.leap import information_exponent, leap
 from hardness.oracles import Budget
 from hardness.report.spectrum import spectra_words
@@ -12,7 +11,6 @@ from hardness.upper import parse_learner
 from hardness.upper.factor import factor, factor_table
 from hardness.upper.spectra import learned, member_spectrum, spectrum
 from instances import TooLarge, ToolkitError, UsageError, parse, tokens
-from instances.streams import BitStream, key
 from instances.symmetric import to_float
 from tests.conftest import every_token
 
@@ -92,19 +90,6 @@ def test_a_spectrum_is_its_definition():
     assert len(found.top(1000)) == 32
 
 
-def test_top_is_in_one_order_however_parts_are_cut(monkeypatch):
-    family = parse("profile:g=majority,d=9,m=5")
-    found = member_spectrum(family, (1, 3, 4, 6, 8))
-    walsh = spectrum(factor_table(lambda x: family.label((1, 3, 4, 6, 8), x), 9))
-    whole = [s for s, _ in found.top(9)]
-    assert whole[:6] == [(1,), (3,), (4,), (6,), (8,), (1, 3, 4, 6, 8)]
-    assert [s for s, _ in walsh.top(9)] == whole
-    monkeypatch.setattr("hardness.upper.spectra._CHUNK", 8)
-    assert [s for s, _ in walsh.top(9)] == whole
-    assert walsh.weights == pytest.approx(found.weights, abs=1e-15)
-    assert len(found.top(1000)) == 16  # odd subsets alone
-
-
 def test_zero_and_constants_have_no_degrees_to_speak_of():
     zero = spectrum(np.zeros(8))
     assert (zero.degrees, zero.information_exponent, zero.top(3)) == (None, None, [])
@@ -112,26 +97,6 @@ def test_zero_and_constants_have_no_degrees_to_speak_of():
     assert constant.degrees.highest == 0
     assert constant.information_exponent is None
     assert constant.top(3) == [((), 2.0)]
-
-
-@pytest.mark.parametrize("spec", ["parity:d=9,m=3", "profile:g=majority,d=9,m=3"])
-def test_sampled_walsh_and_closed_correlations_are_one(spec):
-    family = parse(spec)
-    members = ((1, 2, 3), (1, 2, 5), (3, 7, 8), (4, 5, 6))
-    made = [spectrum(factor_table(lambda x, s=s: family.label(s, x), family.d)) for s in members]
-    walsh = np.array([[one.dot(other) for other in made] for one in made])
-    closed = [member_spectrum(family, s) for s in members]
-    assert np.abs(walsh - [[a.dot(b) for b in closed] for a in closed]).max() < 1e-12
-    assert np.abs(walsh - exact_gram(family, members)).max() < 1e-12
-    stream = BitStream(key(0, "test"))
-    draw = lambda start, count: tokens.boolean(stream, start, count, 2, family.d)  # noqa: E731
-    found = sampled(family, members, draw, 200_000, 0.999)
-    assert np.abs(found.gram - walsh).max() <= found.radius
-    centre = [one.coefficient(()) for one in made]
-    norm = walsh[0, 0] - centre[0] ** 2
-    for i, j in itertools.combinations(range(len(members)), 2):
-        value = exact(family, members[i], members[j]).value
-        assert (walsh[i, j] - centre[i] * centre[j]) / norm == pytest.approx(float(value))
 
 
 def uneven(x):

@@ -1,17 +1,16 @@
 """Stage 6 and the polish, against planted layers and planted hulls."""
 
 import itertools
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from hardness.upper.attention import columns, linearize, scores
+from hardness.upper.attention import columns, linearize
 from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.net import _STARTS, ball, gram_blocks, improve, net
+from hardness.upper.staged.net import net
 from hardness.upper.staged.polish import enough, polish
-from hardness.upper.staged.projection import eliminate, jacobian, project
+from hardness.upper.staged.projection import project
 from instances import AttentionLayer, UsageError
 
 CASES = [(2, 2, 16, 0.02), (2, 3, 12, 0.024), (3, 2, 16, 0.07), (3, 3, 16, 0.12), (4, 2, 16, 0.18)]
@@ -76,38 +75,6 @@ def test_the_jacobian_is_that_of_the_layer_and_the_adjoint_is_its_adjoint(k, gau
     back_theta, back_w = at.adjoint(cotangent)
     inner = np.sum(back_theta * theta) + np.sum(back_w * w)
     assert np.sum(product * cotangent) == pytest.approx(inner, rel=1e-12)
-
-
-def test_the_search_over_tuples_finds_the_best_of_all():
-    for seed in range(4):
-        layer = planted(3, 6, seed)
-        data, found = labelled(layer, 300, 2, seed), hull(layer, 0.1, seed)
-        points = 3.0 * ball(2, 30)
-        blocks = gram_blocks(found.centre, found.directions, points, data)
-        pairs = itertools.combinations(range(len(points)), 2)
-        best = min(float(blocks.beside(list(pair)).min()) for pair in pairs)
-        rng = np.random.default_rng(seed)
-        starts = [rng.choice(len(points), 3, replace=False).tolist() for _ in range(_STARTS)]
-        assert min(improve(blocks, s)[1] for s in starts) == pytest.approx(best, rel=1e-6)
-
-
-def test_the_projection_derives_as_golub_and_pereyra_but_for_what_it_leaves_out():
-    """At a perfect fit Kaufman's approximation is exact."""
-    layer = planted(3, 5)
-    found, data = hull(layer), labelled(layer, 60, 3)
-    truth = np.tensordot(layer.theta - found.centre, found.directions, axes=((1, 2), (1, 2)))
-    x, y = columns(data.x), columns(data.y)
-    logits = scores(np.concatenate([found.centre[None], found.directions]), x)
-    fit = eliminate(truth, logits, x, y)
-    assert fit.loss < 1e-15 * np.sum(y**2)
-    np.testing.assert_allclose(fit.w, layer.w, atol=1e-6)
-    slopes = jacobian(fit, logits, x)
-    for column, (i, j) in enumerate(itertools.product(range(3), range(2))):
-        step = np.zeros_like(truth)
-        step[i, j] = 1e-5
-        ahead, behind = (eliminate(truth + t * step, logits, x, y).residual for t in (1, -1))
-        wanted = (ahead - behind).ravel() / 2e-5
-        np.testing.assert_allclose(slopes[:, column], wanted, atol=2e-4 * np.abs(wanted).max())
 
 
 @pytest.mark.parametrize(("case", "error"), list(zip(CASES, ERRORS, strict=True)))
@@ -184,20 +151,6 @@ def test_the_polish_bears_heads_that_are_alike_or_nothing(w):
     end = polish(theta, w * np.stack([layer.w[0]] * 2), data, data, steps=5)
     assert np.isfinite(end.theta).all()
     assert end.error <= end.history[0]
-
-
-def test_all_starts_are_tried_and_the_best_is_kept(monkeypatch):
-    stay = lambda *given: (eliminate(*given), 0)  # noqa: E731
-    monkeypatch.setattr(sys.modules[project.__module__], "descend", stay)
-    layer = planted(2, 8)
-    found = hull(layer)
-    data, validation = labelled(layer, 300, 2), labelled(layer, 100, 2, 1)
-    truth = np.tensordot(layer.theta - found.centre, found.directions, axes=((1, 2), (1, 2)))
-    for starts in ([0 * truth, truth], [truth, 0 * truth]):
-        ended = project(found.centre, found.directions, np.stack(starts), data, validation)
-        assert len(ended.errors) == 2
-        assert ended.error == min(ended.errors) < 1e-12 < max(ended.errors)
-        np.testing.assert_allclose(np.sort(ended.theta, axis=0), np.sort(layer.theta, axis=0))
 
 
 def test_a_hull_of_another_shape_is_refused():

@@ -18,7 +18,6 @@ from hardness.upper.staged.body import (
 )
 from hardness.upper.staged.constraints import constraints
 from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.grid import grid
 from hardness.upper.staged.hull import hull
 from hardness.upper.staged.learner import Staged
 from hardness.upper.staged.moment import moment
@@ -182,32 +181,6 @@ def test_bad_bodies_are_refused(change, word):
         extract(body, 5, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_high_margin_rows_give_the_sum_of_w_and_trimming_is_what_does_it(seed):
-    rng = np.random.default_rng(seed)
-    theta, w = heads(rng, 2, 8)
-    data = examples(rng, theta, w, 10000)
-    total = w.sum(0)
-    found = refine_by_proxy(theta.mean(0), data)
-    assert np.linalg.norm(found.w - total) < 0.03 * np.linalg.norm(total)
-    assert found.history[0] > 5 * found.history[-1]
-    assert found.spread < 0.03
-    logits = np.sort((data.x @ theta.mean(0)) @ data.x.swapaxes(1, 2), axis=-1)
-    assert np.mean(logits[..., -1] - logits[..., -2] >= found.margin) == pytest.approx(0.03, 0.1)
-    assert found.margin > 2
-    # In the other order of tokens every row is still there.
-    turned = refine_by_proxy(theta.mean(0), Data(x=data.x[:, ::-1], y=data.y[:, ::-1]))
-    np.testing.assert_allclose(turned.w, found.w, atol=0.05)
-
-
-def test_a_wrong_proxy_is_no_better_than_chance_and_says_so():
-    rng = np.random.default_rng(0)
-    theta, w = heads(rng, 2, 8)
-    found = refine_by_proxy(rng.normal(size=(8, 8)), examples(rng, theta, w, 10000))
-    assert found.history[-1] > 0.1
-    assert found.spread > 0.01
-
-
 def test_a_proxy_needs_enough_rows():
     rng = np.random.default_rng(0)
     theta, w = heads(rng, 2, 8)
@@ -215,30 +188,6 @@ def test_a_proxy_needs_enough_rows():
         refine_by_proxy(theta[0], examples(rng, theta, w, 300))
     with pytest.raises(UsageError, match=r"\(8, 8\) is needed"):
         refine_by_proxy(theta[0][:4], examples(rng, theta, w, 300))
-
-
-def test_the_net_finds_heads_that_are_points_of_it_and_no_others():
-    rng = np.random.default_rng(0)
-    theta, w = heads(rng, 3, 3)
-    centre = theta.mean(0)
-    directions = np.linalg.qr((theta[1:] - theta[0]).reshape(2, -1).T)[0].T.reshape(2, 3, 3)
-    data, validation = examples(rng, theta, w, 500), examples(rng, theta, w, 200)
-    coarse = grid(centre, directions, data, validation)
-    assert coarse.error == pytest.approx(
-        relative_error(AttentionLayer(theta=coarse.theta, w=coarse.w)(validation.x), validation.y)
-    )
-    assert np.all((coarse.theta - centre).reshape(3, -1) @ directions.reshape(2, -1).T < 99)
-    onto = directions.reshape(2, -1)
-    off = (coarse.theta - centre).reshape(3, -1)
-    np.testing.assert_allclose(off @ onto.T @ onto, off, atol=1e-9)
-    places = off @ onto.T / coarse.spacing
-    np.testing.assert_allclose(places, np.round(places), atol=1e-6)
-    # With its own heads for labels nothing is left over.
-    again = grid(centre, directions, examples(rng, coarse.theta, w, 500), validation)
-    exact = examples(rng, coarse.theta, w, 200)
-    assert grid(centre, directions, examples(rng, coarse.theta, w, 500), exact).error < 1e-12
-    assert again.tuples == coarse.tuples == math.comb(coarse.points, 3)
-    assert coarse.tuples > 1000
 
 
 @pytest.mark.parametrize(("m", "given"), [(1, 0), pytest.param(2, 2, marks=pytest.mark.slow)])

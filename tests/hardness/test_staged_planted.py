@@ -1,9 +1,6 @@
 """Each stage by itself, on input whose answer is planted, and what no stage may depend on."""
 
-import dataclasses
-import sys
 from functools import cache
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +8,7 @@ from scipy.linalg import null_space
 
 from hardness.oracles import Budget, ExampleOracle, Meter, Spent
 from hardness.upper.staged.agreement import agreement
-from hardness.upper.staged.constraints import LEAST, Constraints, constraints
+from hardness.upper.staged.constraints import Constraints, constraints
 from hardness.upper.staged.data import Data
 from hardness.upper.staged.hull import hull
 from hardness.upper.staged.moment import moment
@@ -21,7 +18,6 @@ from hardness.upper.staged.span import span
 from hardness.upper.staged.stage import StageFailed
 from hardness.upper.staged.supply import Supply
 from instances import AttentionLayer, UsageError, parse
-from instances.layer import softmax_rows
 
 
 def heads(m, d, seed=0):
@@ -38,10 +34,6 @@ def tokens(n, k, d, law="boolean", seed=0):
 
 def labelled(theta, w, x):
     return Data(x=x, y=AttentionLayer(theta=theta, w=w)(x))
-
-
-def attention(theta, x):
-    return softmax_rows(x @ theta @ x.swapaxes(1, 2))
 
 
 @cache
@@ -95,32 +87,6 @@ def test_the_moment_is_exact_for_two_tokens_of_signs_and_diagonal_theta():
 # Stage 2
 
 
-@pytest.mark.parametrize(("k", "law"), [(2, "boolean"), (4, "gaussian")])
-def test_patterns_of_a_single_head_are_its_attention(k, law):
-    theta, w = heads(1, 9)
-    data = labelled(theta, w, tokens(500, k, 9, law))
-    found = agreement(w[0], data)
-    apart = [(data.x[:, i] != data.x[:, j]).any(axis=1) for i, j in combinations(range(k), 2)]
-    kept = np.all(apart, axis=0)
-    np.testing.assert_allclose(found.patterns[kept], attention(theta[0], data.x)[kept], atol=1e-6)
-    assert found.residuals.max() < 1e-10
-    assert found.outside == 0
-    scaled = agreement(3 * w[0], Data(x=data.x, y=3 * data.y + 0.3))
-    again = agreement(w[0], Data(x=data.x, y=data.y + 0.1))
-    np.testing.assert_allclose(scaled.residuals, again.residuals)
-
-
-def test_agreement_does_not_depend_on_its_batches(monkeypatch):
-    theta, w = heads(2, 5)
-    data = labelled(theta, w, tokens(60, 3, 5, "gaussian"))
-    whole = agreement(w.sum(axis=0), data)
-    monkeypatch.setattr(sys.modules[agreement.__module__], "_BATCH_BYTES", 1 << 13)
-    parts = agreement(w.sum(axis=0), data)
-    assert parts.scale == pytest.approx(whole.scale)
-    np.testing.assert_allclose(parts.residuals, whole.residuals, atol=1e-12)
-    np.testing.assert_allclose(parts.patterns, whole.patterns, atol=1e-12)
-
-
 def test_labels_in_fewer_dimensions_than_tokens_agree_with_everything():
     """Why a rank of k - 1 is flagged: the residual is zero whatever the heads do."""
     theta, w = heads(3, 6)
@@ -130,36 +96,6 @@ def test_labels_in_fewer_dimensions_than_tokens_agree_with_everything():
         found = moment(data)
         assert found.label_rank == 2
         assert (agreement(found.w, data).residuals.max() < 1e-6) == vacuous
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_log_ratios_of_a_single_head_are_those_of_its_logits(k):
-    theta, w = heads(1, 6)
-    data = labelled(theta, w, tokens(1500, k, 6, "gaussian"))
-    found = constraints(agreement(w[0], data), data, rows=300)
-    assert found.rows == 300
-    assert len(found) == 300 * k * (k - 1) // 2
-    np.testing.assert_allclose(found.u @ theta[0].ravel(), found.b, atol=1e-6)
-    assert np.abs(found.b).max() < np.log((1 - LEAST) / LEAST)
-    everything = constraints(agreement(w[0], data), data)
-    assert everything.rows == min(40 * 36 // k, 1500 * k)
-
-
-def test_too_few_rows_say_how_many_examples_would_do():
-    theta, w = heads(1, 6)
-    data = labelled(theta, w, tokens(20, 2, 6, "gaussian"))
-    seen = agreement(w[0], data)
-    usable = int((seen.patterns.min(axis=-1) > LEAST).sum())
-    with pytest.raises(StageFailed) as failed:
-        constraints(seen, data)
-    assert failed.value.needs == -(-20 * 54 // usable)
-    with pytest.raises(StageFailed) as failed:
-        constraints(dataclasses.replace(seen, patterns=-seen.patterns), data)
-    assert failed.value.needs is None
-    same = np.repeat(tokens(200, 1, 6), 2, axis=1)
-    alike = labelled(theta, w, same)
-    with pytest.raises(StageFailed, match="two coincide"):
-        constraints(agreement(w[0], alike), alike)
 
 
 # Stage 3
@@ -223,19 +159,6 @@ def test_the_number_of_heads_may_be_given_and_has_bounds():
 
 
 # A single head
-
-
-@pytest.mark.parametrize(("k", "d"), [(2, 8), (3, 8)])
-def test_a_single_head_in_noise_knows_how_much_noise(k, d):
-    theta, w = heads(1, d)
-    data = labelled(theta, w, tokens(8000, k, d, "gaussian"))
-    square = np.mean(data.y**2)
-    noise = 0.1 * np.sqrt(square) * np.random.default_rng(1).normal(size=data.y.shape)
-    noisy = Data(x=data.x, y=data.y + noise)
-    found = single(moment(noisy).w, noisy.cut(0, 6000), noisy.cut(6000, 8000))
-    assert found.noise == pytest.approx(0.01 / 1.01, rel=0.1)
-    assert 0.9 * found.noise < found.error < 2 * found.noise
-    assert found.recognised
 
 
 def test_the_error_of_a_single_head_is_that_on_the_hold_out():

@@ -254,18 +254,6 @@ def test_labels_of_the_layer_are_those_of_the_formula_and_leak_if_it_is_not_satu
         assert mine.max() < others.min()
 
 
-def test_vectors_mod_a_prime_are_close_to_uniform():
-    family = parse("lwe:n=2,q=5,sigma=1,bits=4")
-    assert family.distance == Fraction(2 * 5, 2**6)
-    numbers = np.arange(16) % 5
-    exact = np.bincount(numbers, minlength=5) / 16
-    distance = np.abs(exact - 0.2).sum() / 2
-    assert distance <= float(family.distance) / 2
-    a = samples(family.instance(0).examples(0, 40_000)).a
-    for column in a.T:
-        assert np.abs(np.bincount(column, minlength=5) / len(a) - exact).max() < 0.02
-
-
 @pytest.mark.parametrize(
     ("spec", "match"),
     [
@@ -308,32 +296,3 @@ def test_what_is_too_large_for_a_table_or_a_layer_says_so():
         parse("lwr:n=32,q=256,p=2,heads=exact").instance(0).layer()
     with pytest.raises(ToolkitError, match="nothing to learn"):
         _ = parse("lwe:n=4,q=3,error=cbd,eta=64").trivial_risk
-
-
-@pytest.mark.parametrize(
-    "spec",
-    ["lwe:n=2,q=8,error=uniform,width=2", "lwe:n=2,q=7,error=uniform,width=4", "lpn:n=3,noise=0.2"],
-)
-def test_the_mean_label_adds_errors_to_the_inner_product(spec):
-    """Errors that are not symmetric: (t + e) mod q, e added up one by one."""
-    family = parse(spec)
-    levels = [float(v) for v in family.levels]
-    pairs = list(zip(family.errors.values, family.errors.weights, strict=True))
-    for t in range(family.q):
-        mean = sum(float(w) * levels[(t + e) % family.q] for e, w in pairs)
-        assert family.response[t] == pytest.approx(mean)
-    assert family.errors.deviation**2 == pytest.approx(
-        sum(float(w) * (e - family.errors.mean) ** 2 for e, w in pairs)
-    )
-
-
-@pytest.mark.parametrize("q", [7, 8, 11, 16])
-def test_the_range_of_t_is_what_the_largest_entries_reach(q):
-    family = parse(f"lwr:n=1,q={q},p={q},bits={0 if q % 2 == 0 else 6}")
-    every = [family.weights((v,)) for v in range(-(q // 2), q - q // 2) if math.gcd(v, q) == 1]
-    low, high = family.secrets.ends(family.length)
-    assert low <= min(int(w[w < 0].sum()) for w in every)
-    assert high >= max(int(w[w > 0].sum()) for w in every)
-    if q % 2:  # every entry but 0 is a unit, so the bound is met
-        assert low == min(int(w[w < 0].sum()) for w in every)
-        assert high == max(int(w[w > 0].sum()) for w in every)
