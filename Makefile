@@ -13,7 +13,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures docs test-docs forge
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -107,6 +107,10 @@ scale-tables: $(VENV)/.cluster
 # About ten minutes. ALL=--all runs the sources that take over a minute each, too: an hour.
 figures: $(VENV)/.test
 	$(BIN)/python benchmarks/figures.py $(ALL)
+
+# The notebooks once more, with their outputs: one minute.
+notebooks: $(VENV)/.docs
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/notebooks.py
 
 report-tables: $(VENV)/.browser
 	$(BIN)/python benchmarks/report.py > report.part && mv report.part docs/report-tables.md

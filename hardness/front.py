@@ -42,8 +42,8 @@ def family(source: "Source") -> "Family":
 def learner(source: object) -> "Learner":
     """Return the learner that a string names, or make one of an object of yours.
 
-    An object may be a function, a scikit-learn estimator, a torch module or have `learn(oracle,
-    rng)`, as in a file for `path.py:Name`; it runs in this process, without containment.
+    An object may be a function, a scikit-learn estimator, a torch module or have a method `learn`,
+    as in a file for `path.py:Name`; it runs in this process, without containment.
 
     >>> learner("lowdegree:degree=3").name
     'lowdegree'
