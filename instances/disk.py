@@ -103,7 +103,9 @@ def refuse_unwritable(path: Path) -> None:
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise ToolkitError(f"{path} cannot be written: {folder} is no folder that may be written")
+        raise ToolkitError(
+            f"{path} cannot be written: {folder} is not a folder that may be written"
+        )
 
 
 @contextlib.contextmanager

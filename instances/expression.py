@@ -105,7 +105,7 @@ def _parse(text: str) -> ast.expr:
             tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UsageError(
-            f"g={text[:60]} given: it is no expression; write with {_ALLOWED}"
+            f"g={text[:60]} given: it is not an expression; write with {_ALLOWED}"
         ) from error
     if sum(1 for _ in ast.walk(tree)) > _MAX_NODES:
         raise UsageError(f"g={text[:60]} given: it has too many parts")
@@ -122,7 +122,7 @@ def _digits(node: ast.Constant, text: str) -> str:
     found = ast.get_source_segment(text.strip(), node) or ""
     if type(node.value) not in (int, float) or not found.replace(".", "", 1).isdigit():
         raise UsageError(
-            f"g={text[:60]} given: {found[:20]} is no plain number; write with {_ALLOWED}"
+            f"g={text[:60]} given: {found[:20]} is not a plain number; write with {_ALLOWED}"
         )
     return found
 

@@ -62,7 +62,7 @@ class FactorTables:
             more = "more" if len(secrets) > size else f"{len(set(secrets))} different ones"
             raise UsageError(
                 f"{self.family.spec[:200]} given: its size is {size}, and `members` lists {more}: "
-                "mend one of them"
+                "fix one of them"
             )
         return secrets
 

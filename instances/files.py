@@ -220,7 +220,7 @@ def read_folder(path: Path) -> Folder:
                 f"{path} is the secret part of an instance: give its folder or instance.json"
             )
         if path.name != "instance.json":
-            raise UsageError(f"{path} is no instance: give the folder of `hardness generate`")
+            raise UsageError(f"{path} is not an instance: give the folder of `hardness generate`")
         path = path.parent
     public_path, secret_path = path / "instance.json", path / "secret.json"
     if not public_path.is_file():

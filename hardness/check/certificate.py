@@ -104,7 +104,7 @@ def check_certificate(data: dict[str, Any]) -> Checked:
         name = spec.partition(":")[0]
         kinds = _NAMED if "about" in data["evidence"] else _KINDS
         if name not in kinds:
-            refuse(f"{shown(spec, 80)} is no canonical spec of a family that is checked here")
+            refuse(f"{shown(spec, 80)} is not a canonical spec of a family that is checked here")
         evidence = kinds[name](spec, data["evidence"])
         if data["scope"] != evidence.scope:
             refuse("its scope is not what these claims are about")

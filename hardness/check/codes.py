@@ -48,7 +48,7 @@ def check_code(scheme: Scheme, code: dict[str, Any], t: int, size: int) -> None:
         if size > q ** (t + 1):
             refuse(f"there are only q^{t + 1} polynomials of degree at most {t}")
     else:
-        refuse(f"{shown(kind)} is no kind of code that is checked here")
+        refuse(f"{shown(kind)} is not a kind of code that is checked here")
 
 
 def most_members(scheme: Scheme, count: int) -> int:

@@ -89,7 +89,7 @@ class FiniteMembers:
         """Verify the evidence against the spec and against itself."""
         found = _SPEC.fullmatch(spec)
         if not found:
-            refuse(f"{shown(spec, 80)} is no canonical name of a finite family")
+            refuse(f"{shown(spec, 80)} is not a canonical name of a finite family")
         self.kind: Any = found["kind"]
         self.d = int(found["d"])
         self.size, self.sha256 = int(found["members"]), found["sha256"]
@@ -196,7 +196,7 @@ class FiniteMembers:
         np.fill_diagonal(correlations, 1.0)
         radius = given["radius"]
         if type(radius) is not float or not 8 * _UNIT <= radius < math.inf:
-            refuse("the radius is no number, or less than rounding leaves")
+            refuse("the radius is not a number, or less than rounding leaves")
         if self.statistical:
             check_radius(correlations, given, self.centred)
             # On the points that were drawn they are inner products, up to the rounding of sums.

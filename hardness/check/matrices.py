@@ -15,7 +15,7 @@ def read_square(rows: Any, size: int, more: int, kind: type) -> NDArray[Any]:
     if [len(listed(row)) for row in listed(rows)] != [i + more for i in range(size)]:
         refuse(f"a matrix is not the lower half of {size} rows")
     if any(type(v) is not kind for row in rows for v in row):
-        refuse(f"a matrix has an entry that is no {kind.__name__}")
+        refuse(f"a matrix has an entry that is not of type {kind.__name__}")
     out = np.zeros((size, size), np.int64 if kind is int else np.float64)
     for i, row in enumerate(rows):
         out[i, : len(row)] = row
@@ -32,12 +32,12 @@ def check_radius(correlations: NDArray[np.float64], given: dict[str, Any], centr
     samples = number(given["samples"], 1, 10**15, "the number of samples")
     number(given["seed"], 0, 1 << 64, "the seed")
     if any(type(v) is not float for v in listed(given["norms"])):
-        refuse("a norm is no number")
+        refuse("a norm is not a number")
     norms, bound = np.array(given["norms"], np.float64), given["bound"]
     if plain(confidence) != given["confidence"] or not 0 < confidence < 1:
         refuse("the confidence is not between 0 and 1")
     if type(bound) is not float or not 0 < bound < 1e100 or norms.shape != (size,):
-        refuse("the bound or the norms are none")
+        refuse("the bound or the norms are not valid")
     pairs = size * (size + 1)
     r = bound**2 * math.sqrt(2 * math.log(pairs / (1 - float(confidence))) / samples)
     r *= 4 if centred else 1

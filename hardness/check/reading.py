@@ -80,7 +80,7 @@ def fraction(text: Any) -> Fraction:
 def listed(value: Any) -> list[Any]:
     """Require a JSON list: neither a text nor an object, which have members, too."""
     if type(value) is not list:
-        refuse(f"{shown(value)} is no list")
+        refuse(f"{shown(value)} is not a list")
     return value
 
 

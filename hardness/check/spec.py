@@ -32,7 +32,7 @@ def read_family(spec: Any, capability: Capability[Kind]) -> Kind:
     except UsageError as error:
         refuse(f"certify refuses its family: {error}")
     if found is None:
-        refuse(f"{spec[:80]} is no family that is checked so")
+        refuse(f"{spec[:80]} is not a family that is checked so")
     if found.spec != spec:
         refuse(f"{spec[:80]} is not in its canonical form, {found.spec[:80]}")
     return found

@@ -53,7 +53,7 @@ def gram_of_tables(tables: NDArray[np.float64]) -> NDArray[np.int64]:
         refuse("the tables have values too large to be multiplied exactly")
     found: NDArray[np.float64] = (values @ values.T) / float(values.shape[1])
     if (found != np.rint(found)).any():
-        refuse("the tables have inner products that are no integers")
+        refuse("the tables have inner products that are not integers")
     return found.astype(np.int64)
 
 

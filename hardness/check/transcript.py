@@ -91,7 +91,7 @@ class _Game:
         elif self.mode in ("reference", "stabbing"):
             left, given = self._by_means()
         else:
-            refuse(f"{shown(self.mode)} is no mode of the adversary")
+            refuse(f"{shown(self.mode)} is not a mode of the adversary")
         size, count = self.family.size, len(self.entries)
         if given:
             queries = "query" if given == 1 else "queries"
@@ -165,7 +165,7 @@ class _Game:
             elif kind == "given":
                 means, given = self._given(query), given + 1
             else:
-                refuse(f"{shown(kind)} is no kind of query that is played again")
+                refuse(f"{shown(kind)} is not a kind of query that is played again")
             before = int(alive.sum())
             fits = alive & (np.abs(means - entry["answer"]) <= float(self.tau) - _MARGIN)
             if not fits.any():

@@ -83,6 +83,6 @@ def _require_functions(tables: FactorTables) -> None:
 
 def _refusal(family: Family, what: str) -> UsageError:
     return UsageError(
-        f"{family.spec[:200]} given: `draw` {what}: bounds are of a uniform draw, mend `draw` or "
+        f"{family.spec[:200]} given: `draw` {what}: bounds are of a uniform draw, fix `draw` or "
         "`members`"
     )

@@ -179,7 +179,7 @@ def _different(
         found[family.draw(rng)] = None
     else:
         raise ToolkitError(
-            f"{family.spec[:200]}: draws give {len(found)} different members, not {wanted}: mend "
+            f"{family.spec[:200]}: draws give {len(found)} different members, not {wanted}: fix "
             "`draw` or `size`, or ask for fewer members"
         )
     return tuple(found)[:wanted]

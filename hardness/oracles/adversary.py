@@ -1,6 +1,6 @@
 """The adversary of the query bound, as an oracle that any statistical-query learner runs against.
 
-It has no secret while it plays. It answers with what the family alone lets expect, and
+It has no secret while it plays. It answers with the mean under the family alone, and
 keeps the members that this answer is within tau of; the rest are ruled out. At the end it draws one
 of those that are left: every answer was right for it. [BFJKMR94, Kea98]
 """

@@ -85,7 +85,7 @@ def _steps(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
     growth, words = regime.growth(members, given), regime.words(given)
     sure, success = _sure(members, given), fraction(given["success"])
     if value.q != 1 or value < 0:
-        refuse("the steps are no number of steps")
+        refuse("the steps are not a number of steps")
     steps, missing = int(value.p), max(success - sure, Fraction(0))
     if growth.after(steps) < missing**2:
         refuse(f"{_short(steps)} is not the least number of steps that the bound allows")
@@ -188,7 +188,7 @@ def _unit(excess: Fraction) -> Fraction:
     while excess / unit <= 10 ** (_DIGITS - 1):
         unit /= 10
     if (excess / unit).denominator != 1:
-        refuse("the success probability is no root, and has more than 12 digits")
+        refuse("the success probability is not a root, and has more than 12 digits")
     return unit
 
 

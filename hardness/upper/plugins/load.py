@@ -192,7 +192,7 @@ def _adapted(value: Any, where: str) -> Adapted:
     except ValueError:
         pass  # compiled
     if not callable(getattr(value, "supports", len)):
-        raise UsageError(f"{where}: supports is no function: supports(self, family) is needed")
+        raise UsageError(f"{where}: supports is not a function: supports(self, family) is needed")
     name = _said(value, "name", str, type(value).__name__, where)
     access = _said(value, "access", str, "examples", where)
     if access not in get_args(Access):

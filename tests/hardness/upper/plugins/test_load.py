@@ -298,7 +298,7 @@ class Halves:
         ("OneArgument", r"learn\(oracle\) given: learn\(self, oracle, rng\) is needed"),
         ("Access", "access='all': one of examples, queries, either"),
         ("Revision", "revision is a str: int is needed"),
-        ("Supports", r"supports is no function"),
+        ("Supports", r"supports is not a function"),
         ("Raises", "Raises, called with no arguments, raised KeyError in line 25: 'a"),
         ("endless", "needed is"),
         ("leaves", "raised SystemExit"),
