@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hardness.runs.names import one_line
 from hardness.runs.rows import Progress
 
 _SHOWN = 4
@@ -50,7 +51,9 @@ def _line(at: Progress, most: int) -> str:
     share = f" ({100 * at.finished // at.total} %)" if at.total else ""
     failed = sum(at.failed.values())
     open_ = [(name, n) for name, n in at.planned.items() if at.done.get(name, 0) < n]
-    parts = [f"{name.partition(':')[0]} {at.done.get(name, 0)}/{n}" for name, n in open_[:most]]
+    parts = [
+        f"{one_line(name.partition(':')[0])} {at.done.get(name, 0)}/{n}" for name, n in open_[:most]
+    ]
     if parts and len(open_) > most:
         parts.append(f"{len(open_) - most} more")
     of = f"; {', '.join(parts)}" if parts else ""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hardness.report.text import count, table
-from hardness.runs.names import short
+from hardness.runs.names import one_line, short
 from hardness.runs.rows import SweepRow
 from hardness.sweep.recover import Recovered
 from instances.limits import readable_bytes
@@ -110,11 +110,12 @@ def shown(value: Any) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """Cut a text to a width.
+    """Cut a text to a width, on one line.
 
     >>> cut("parity:d=8,m=2", 10)
     'parity:...'
     """
+    text = one_line(text)
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from hardness.report.progress import duration, progress_json
 from hardness.report.store import NAME, Counts, cut, outcomes_table
 from hardness.report.text import count, table
-from hardness.runs.names import short
+from hardness.runs.names import one_line, short
 from hardness.runs.rows import Progress, SweepRow
 from hardness.sweep.store import FAILED
 
@@ -48,7 +48,7 @@ def _sweep(one: SweepRow, writing: bool) -> str:
     if how == "killed":  # all that is known is that nobody writes and that it did not say why
         how = "all jobs done, then cut off" if done >= planned else "cut off (killed, or disk full)"
     first = (
-        f"{one.name}: {how}, {done} of {planned} jobs done"
+        f"{one_line(one.name)}: {how}, {done} of {planned} jobs done"
         f"{f', {when}' if when else ''}; engine {one.engine}, written {ago} ago"
     )
     first = textwrap.fill(first, 80)

@@ -11,6 +11,15 @@ from instances.spec import kind_of, parse_stored
 _DIGEST = re.compile(r"(sha256=[0-9a-f]{12})[0-9a-f]{52}")
 
 
+def one_line(text: str) -> str:
+    """Write a name that came from a file on one line: what does not print as its escape.
+
+    >>> print(one_line("mine" + chr(10) + "solved"))
+    mine\\nsolved
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 @lru_cache(1024)
 def short(learner: str) -> str:
     """Write a learner's canonical name without its defaults; as it is, where it is none of ours.
@@ -18,6 +27,7 @@ def short(learner: str) -> str:
     >>> short("lowdegree:degree=3,oversample=8"), short("mine.py:Net"), short("gone:a=1")
     ('lowdegree:degree=3', 'mine.py:Net', 'gone:a=1')
     """
+    learner = one_line(learner)
     if learner.partition(":")[0] not in LEARNERS:
         return learner
     try:
@@ -35,7 +45,8 @@ def brief_spec(spec: str, *without: str) -> str:
     >>> brief_spec("specs:d=6,members=15,sha256=" + 64 * "7")
     'specs:d=6,members=15,sha256=777777777777…'
     """
-    name, text = spec.partition(":")[0], spec
+    text = spec = one_line(spec)
+    name = spec.partition(":")[0]
     if kind_of(name):
         try:
             text = brief(parse_stored(spec), name)

@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from hardness.runs.processes import inherited
 from hardness.sweep.pool import (
+    Batch,
     Engine,
     Finished,
     Limits,
@@ -33,6 +34,7 @@ _ENGINE = re.compile(
 )
 _PATIENCE = 5.0  # seconds for a scheduler to answer
 _ARRIVING = 15.0  # seconds for a first worker to be there
+_AGAIN = 5  # times that a task is handed over again
 _ENDING = 3.0  # seconds for workers to end what they run
 _WHERE = "dask's configuration, distributed.comm.tls: ca-file, client.cert and client.key"
 _QUIET = ("distributed", "tornado", "bokeh", "asyncio")
@@ -133,6 +135,32 @@ class _Dask(Engine):
             raise self._lost(error) from error
         return found
 
+    def submit(self, payloads: Sequence[str], limits: Limits) -> Batch:
+        """Hand over jobs as one task, and note its limits: it may have to be handed over again."""
+        self._limits = limits
+        return super().submit(payloads, limits)
+
+    def collect(self, future: Batch, payloads: Sequence[str]) -> list[Finished]:
+        """Take what became of the jobs; of a worker that was lost they are handed over again."""
+        for _ in range(_AGAIN):
+            try:
+                return future.result()
+            except (CancelledError, OSError):
+                if self.stopped or not self._answers():
+                    break
+                future = super().submit(payloads, self._limits)
+            except Exception:
+                break
+        return super().collect(future, payloads)
+
+    def _answers(self) -> bool:
+        """Return whether the scheduler is there: a task is cancelled where a worker is lost too."""
+        try:
+            self._client.nthreads()
+        except (OSError, RuntimeError, CancelledError):
+            return False
+        return bool(self._client.status == "running")
+
     def _died(self, error: BaseException, payloads: Sequence[str]) -> list[Finished]:
         distributed = require_extra("distributed", "the engine dask")
         if isinstance(error, distributed.KilledWorker):
@@ -141,7 +169,7 @@ class _Dask(Engine):
         raise self._lost(error) from error
 
     def _lost(self, error: BaseException) -> ToolkitError:
-        if self._client.status != "running" or isinstance(error, CancelledError | OSError):
+        if not self._answers():
             return ToolkitError(
                 f"the scheduler of {self.name} is gone: what is finished is kept; start it and "
                 "resume"

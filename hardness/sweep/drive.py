@@ -35,7 +35,7 @@ from hardness.sweep.store import FAILED, Writer, create, read, reopen
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from hardness.upper.isolated.contain import require_out_of_reach
-from instances.errors import AlreadyExists, ToolkitError
+from instances.errors import AlreadyExists, DamagedFile, ToolkitError
 from instances.limits import available_memory
 from instances.result import Result, TableRow
 
@@ -240,12 +240,31 @@ class Driver:
         cells = [(cell, key_by_seed(cell)) for cell in group.cells]
         for cell, key in cells:
             self._counts.plan(cell.learner, list(map(key, group.seeds)), cell.spec)
+        self._require_own(cells, group.seeds)
         yield None
         for seed in group.seeds:
             for cell, key in cells:
                 if self._counts.begin(key(seed)):
                     job = replace(cell, seed=seed)
                     yield Task(job, partial(run_of, job))
+
+    def _require_own(
+        self, cells: Sequence[tuple[RunJob, Callable[[int], str]]], seeds: Sequence[int]
+    ) -> None:
+        """Refuse a store in which a run stands under the key of another; raises DamagedFile."""
+        done = {name for _, key in cells for name in map(key, seeds) if self._counts.begun(name)}
+        if not done:
+            return
+        keys: dict[tuple[str, str], list[Callable[[int], str]]] = {}
+        for cell, key in cells:
+            keys.setdefault((cell.spec, cell.learner), []).append(key)
+        for name, spec, learner, seed in self._writer.owners():
+            own = keys.get((spec, learner), []) if isinstance(seed, int) else []
+            if name in done and all(key(seed) != name for key in own):
+                raise DamagedFile(
+                    f"{self._writer.path} holds a run of {learner} on {spec}, seed {seed}, under "
+                    f"the key of another job, {name}: it was changed"
+                )
 
     def _climb(self, group: Climb, asked: str) -> Source:
         """Give the runs of one learner on its way up: they are counted as rungs are reached."""
@@ -558,6 +577,10 @@ class JobCounts:
             return False
         self._begun.add(key)
         return True
+
+    def begun(self, key: str) -> bool:
+        """Return whether a job was begun, or done before."""
+        return key in self._begun
 
     def plan(self, label: str, keys: Sequence[str], spec: str = "") -> None:
         """Plan jobs on one spec that nobody has counted yet, and note those that are done."""

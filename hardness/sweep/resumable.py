@@ -21,7 +21,7 @@ from hardness.sweep.jobs import RunJob, run_job
 from hardness.sweep.pool import Engine, Limits, local
 from hardness.sweep.store import Writer
 from hardness.upper import parse_learner
-from instances.errors import ToolkitError, UsageError
+from instances.errors import DamagedFile, ToolkitError, UsageError
 
 _WARM = Budget(seconds=1.0)
 _LIMITS = Limits(retries=0)
@@ -61,7 +61,14 @@ class Resumable:
     @property
     def base_seed(self) -> int:
         """The seed of a command that draws its own: that of the interrupted one, if there was."""
-        return self._row.base_seeds[""]
+        found = self._row.base_seeds.get("")
+        if not isinstance(found, int) or not 0 <= found < 1 << BITS:
+            where = self._writer.path if self._writer else "the store"
+            raise DamagedFile(
+                f"{where} holds no base seed of the interrupted command: it was changed; remove it "
+                "to begin anew"
+            )
+        return found
 
     def do(self, planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]:
         """Do runs: the index of each as it is done, with its run or why there is none."""

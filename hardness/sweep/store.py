@@ -466,6 +466,11 @@ class Writer(_Store):
         tables = ("runs", "certificates", "artifacts")
         return {key for table in tables for key in self.column(f"SELECT key FROM {table}")}
 
+    def owners(self) -> Iterator[tuple[str, str, str, int]]:
+        """Return the key of every run with the spec, learner and seed that stand beside it."""
+        with told(self.path):
+            yield from self.connection.execute("SELECT key, spec, learner, seed FROM runs")
+
     def failed(self) -> set[str]:
         """Return the keys of the runs that `FAILED`: the machine's doing, or a learner's fault."""
         marks = ",".join("?" * len(FAILED))

@@ -3,6 +3,7 @@
 import pytest
 
 from hardness.report.progress import progress_line
+from hardness.report.store import outcomes_table
 from hardness.runs.rows import Progress
 from hardness.sweep.drive import JobCounts
 
@@ -70,3 +71,13 @@ def test_what_is_left_takes_as_long_a_job_as_what_was_done():
     for _ in range(3):
         counts.add("gram", 0.01)
     assert "about 18 s left" in progress_line(counts.at(9.0))
+
+
+def test_a_name_with_line_breaks_takes_one_line():
+    """A learner from a file may be called anything: its name is data."""
+    name = "mine.py" + chr(10) + "trivial" + chr(27)
+    shown = outcomes_table({name: {"solved": 1}})
+    assert len(shown.splitlines()) == 2
+    assert "mine.py\\ntrivial" in shown
+    line = progress_line(Progress(planned={name: 2}, done={}, failed={}, elapsed=1, remaining=None))
+    assert len(line.splitlines()) == 1

@@ -6,10 +6,12 @@ import sqlite3
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pandas import DataFrame
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
@@ -18,6 +20,7 @@ from hardness.report.figures import draw, numbers
 from hardness.report.parts.build import report, report_of, report_of_comparison, report_of_store
 from hardness.report.parts.cards import card
 from hardness.report.parts.material import Material
+from hardness.report.parts.solved import below_floor
 from hardness.report.parts.source import comparison_of
 from hardness.report.parts.tables import learner_rows
 from hardness.report.phase import infeasible, of_phase
@@ -452,3 +455,17 @@ def test_the_budget_of_a_comparison_is_in_its_file_and_its_report(tmp_path):
     del data["budget"]
     (tmp_path / "results.json").write_text(json.dumps(data))
     assert {row.budget for row in report_of(tmp_path).learners} == {"as in the command of the runs"}
+
+
+def test_what_solved_below_the_information_floor_is_named():
+    certificate = certify(parse("parity:d=16,m=3"))
+    floor = certificate.integer("information-floor")
+    rows = [("elimination:checks=32", floor - 1, 0), ("elimination:checks=32", floor, 0)]
+    rows += [("queries", 1, 40)]  # it sees more than examples
+    runs = DataFrame(rows, columns=["learner", "examples", "queries"])
+    runs = runs.assign(spec=certificate.spec, solved=True)
+    slices = [SimpleNamespace(comparison=SimpleNamespace(certificates=[certificate]))]
+    (said,) = below_floor(SimpleNamespace(slices=slices, runs=runs))
+    assert f"elimination on parity:d=16,m=3 (1 run, from {floor - 1} examples on" in said
+    assert "queries" not in said
+    assert below_floor(SimpleNamespace(slices=slices, runs=runs[1:])) == []

@@ -7,7 +7,8 @@ from hardness.report.parts.material import Material
 from hardness.report.parts.records import LearnerRow
 from hardness.report.parts.tables import costs, learner_rows
 from hardness.report.phase import SHARE, asks
-from hardness.runs.names import short
+from hardness.report.text import count
+from hardness.runs.names import brief_spec, short
 from hardness.runs.table import Slice, fixed_words, split_choice, table
 from hardness.upper import LEARNERS
 from instances.parameters import plain
@@ -80,9 +81,38 @@ def no_queries(material: Material) -> list[str]:
     one = len(found) == 1
     them, passes = ("it", "where it passes") if one else ("them", "where they pass")
     return [
-        f"{'; '.join(said)}: the bounds on queries are not about {them}, and {passes} nothing is "
+        f"{'; '.join(said)}: the bounds on queries are not about {them}, and {passes} they are not "
         "contradicted."
     ]
+
+
+def below_floor(material: Material) -> list[str]:
+    """Name the runs that solved with fewer examples than the certified information floor.
+
+    The floor holds for every learner that sees examples alone, with a probability of success.
+    """
+    floors = {
+        c.spec: c.integer("information-floor")
+        for one in material.slices
+        for c in one.comparison.certificates
+        if any(claim.quantity == "information-floor" for claim in c.claims)
+    }
+    runs = material.runs
+    few = runs["examples"] < runs["spec"].map(floors)
+    found = runs[runs["solved"] & few & (runs["queries"] == 0)]
+    said = [
+        f"{short(str(learner))} on {brief_spec(str(spec))} ({count(len(some), 'run')}, from "
+        f"{some['examples'].min():.0f} examples on, floor {floors[str(spec)]})"
+        for (learner, spec), some in found.groupby(["learner", "spec"], sort=False)
+    ]
+    return (
+        [
+            f"Solved below the information floor: {listed(said)}. By chance that is rare: look for "
+            "an error in the certificate, the seeds or the learner."
+        ]
+        if said
+        else []
+    )
 
 
 def slice_words(one: Slice) -> str:

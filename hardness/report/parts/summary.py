@@ -8,7 +8,14 @@ from hardness.claims import vacuous
 from hardness.lower import BoundParameters, Certificate
 from hardness.report.parts.cards import certified
 from hardness.report.parts.material import Material
-from hardness.report.parts.solved import furthest, listed, no_queries, nothing, slice_words
+from hardness.report.parts.solved import (
+    below_floor,
+    furthest,
+    listed,
+    no_queries,
+    nothing,
+    slice_words,
+)
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
 from hardness.runs.certified import query_bound
@@ -47,6 +54,7 @@ def summary(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> tuple
     said += [line for one in _largest(material) for line in furthest(one)]
     said += [
         *nothing(material),
+        *below_floor(material),
         *no_queries(material),
         *_growth(material, grown),
         *_ended(material),

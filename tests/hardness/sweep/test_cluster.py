@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -363,3 +364,14 @@ def test_a_learner_cannot_have_the_scheduler_run_its_code(three, tmp_path):
     assert set(told) == {"tls", "tcp"}
     assert "ran" not in told.values()
     assert not mark.exists()
+
+
+def test_what_a_lost_worker_was_doing_is_handed_over_again(three, monkeypatch):
+    """dask cancels a task where a worker is lost; the scheduler is gone only if it says nothing."""
+    cancelled = Future()
+    cancelled.set_exception(CancelledError("lost dependencies"))
+    three.submit([NO_JOB], Limits(retries=0))
+    assert len(three.collect(cancelled, [NO_JOB])) == 1
+    monkeypatch.setattr(three, "_answers", lambda: False)
+    with pytest.raises(ToolkitError, match="the scheduler of dask is gone"):
+        three.collect(cancelled, [NO_JOB])

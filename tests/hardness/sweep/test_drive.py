@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sqlite3
 from concurrent.futures import BrokenExecutor
 from random import Random
 
@@ -16,7 +17,7 @@ from hardness.sweep.gram import LayerPart
 from hardness.sweep.pool import Aborted, Engine
 from hardness.sweep.store import Writer, create, read
 from instances import parse
-from instances.errors import AlreadyExists, ToolkitError
+from instances.errors import AlreadyExists, DamagedFile, ToolkitError
 from tests.hardness.sweep.here import Here, sweep_here
 
 SMALL = """
@@ -319,3 +320,16 @@ def test_stores_put_together_have_the_figure_of_all_runs_and_both_climbs(sweep, 
     cells = {(run.spec, run.learner, str(run.budget)) for run in runs}
     assert len(figures["phase"]["cells"]) == len(cells)
     assert sum(cell["runs"] for cell in figures["phase"]["cells"]) == len(runs)
+
+
+def test_a_run_under_the_key_of_another_job_does_not_count_as_done(sweep, tmp_path):
+    sweep(SMALL)
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute("UPDATE runs SET seed = 2 WHERE seed = 1 AND learner LIKE 'elimination%'")
+    connection.commit()
+    connection.close()
+    with pytest.raises((DamagedFile, Interrupted)) as refused:
+        sweep(SMALL, resume=True)
+    why = refused.value if isinstance(refused.value, DamagedFile) else refused.value.__cause__
+    assert isinstance(why, DamagedFile)
+    assert "under the key of another job" in str(why)
