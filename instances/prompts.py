@@ -20,7 +20,7 @@ MOST_D, MOST_N = 256, 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Drawn:
+class DrawnPrompts:
     """Prompts: x (count, n+1, d), the query last; y (count, n); target (count,), w (count, d)."""
 
     x: Array
@@ -111,7 +111,7 @@ class Prompts:
     def _roots(self) -> tuple[Array, Array]:
         return root(self.sigma, 0.5), root(self.task, 0.5)
 
-    def draw(self, seed: int, axis: str, start: int, count: int) -> Drawn:
+    def draw(self, seed: int, axis: str, start: int, count: int) -> DrawnPrompts:
         """Draw prompts start .. start+count-1 of a named stream, the same however it is cut."""
         if start < 0 or count < 0:
             raise UsageError(f"prompts {start} .. +{count} asked for: both must be at least 0")
@@ -125,7 +125,7 @@ class Prompts:
         y = products[:, :-1].copy()
         if self.noise:
             y += self.noise * tokens.gaussian(streams["noise"], start, count, self.n, 1)[:, :, 0]
-        return Drawn(x=x, y=y, target=products[:, -1].copy(), w=w)
+        return DrawnPrompts(x=x, y=y, target=products[:, -1].copy(), w=w)
 
 
 def _mix(z: ArrayLike, matrix: Array) -> Array:

@@ -22,7 +22,7 @@ _TRAINED: dict[Name, Free] = {"trained, P = 0": "q", "trained P, Q": "both"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class CurvePoint:
     """The loss of one curve at one depth, and how it is known; error is None where it is exact."""
 
     name: Name
@@ -45,7 +45,7 @@ class Curves:
 
     law: Prompts
     seed: int
-    points: list[Point]
+    points: list[CurvePoint]
 
     def to_dict(self) -> dict[str, Any]:
         """Write the numbers as JSON."""
@@ -111,8 +111,8 @@ def curves(
     return Curves(law=law, seed=seed, points=points)
 
 
-def _known(name: Name, layers: int, known: Reference) -> Point:
-    return Point(
+def _known(name: Name, layers: int, known: Reference) -> CurvePoint:
+    return CurvePoint(
         name=name,
         layers=layers,
         loss=known.loss,
@@ -124,9 +124,9 @@ def _known(name: Name, layers: int, known: Reference) -> Point:
     )
 
 
-def _found(name: Name, trained: Trained) -> Point:
+def _found(name: Name, trained: Trained) -> CurvePoint:
     data, loss = trained.to_dict(), trained.loss
-    return Point(
+    return CurvePoint(
         name=name,
         layers=len(trained.layers),
         loss=loss.value,

@@ -17,7 +17,7 @@ _EPS = 1e-12  # of Adam: gradients are exact means, and small near the end
 _MEMORY = 20  # pairs that L-BFGS keeps: more than usual, an evaluation costs far more than a pair
 
 
-class Ended(Enum):
+class Ending(Enum):
     """What a descent ended with; `advice` tells the user what to do about it."""
 
     CONVERGED = "converged"
@@ -29,14 +29,14 @@ class Ended(Enum):
     def advice(self) -> str:
         """One sentence of advice."""
         return {
-            Ended.CONVERGED: "the gradient or the progress is at the limit of float64",
-            Ended.STEPS_SPENT: "more steps would lower the loss further, if little",
-            Ended.STOPPED: "the time is spent: allow more seconds, or read it as an upper bound",
-            Ended.DIVERGED: "the loss left the range of float64: lower the rate",
+            Ending.CONVERGED: "the gradient or the progress is at the limit of float64",
+            Ending.STEPS_SPENT: "more steps would lower the loss further, if little",
+            Ending.STOPPED: "the time is spent: allow more seconds, or read it as an upper bound",
+            Ending.DIVERGED: "the loss left the range of float64: lower the rate",
         }[self]
 
 
-def lbfgs(slope: Slope, start: Array, steps: int, watch: Watch) -> tuple[Array, Ended]:
+def lbfgs(slope: Slope, start: Array, steps: int, watch: Watch) -> tuple[Array, Ending]:
     """Minimise a smooth function by scipy's L-BFGS-B; the last point and why it stopped.
 
     >>> lbfgs(lambda x: (float(x @ x), 2 * x), np.ones(3), 50, lambda *a: False)[1].value
@@ -63,10 +63,10 @@ def lbfgs(slope: Slope, start: Array, steps: int, watch: Watch) -> tuple[Array, 
     with np.errstate(over="ignore", invalid="ignore"):  # a first step too long is taken back
         found = minimize(slope, start, jac=True, method="L-BFGS-B", callback=after, options=options)
     if not np.isfinite(found.fun):
-        return found.x, Ended.DIVERGED
+        return found.x, Ending.DIVERGED
     if stopped:
-        return found.x, Ended.STOPPED
-    return found.x, Ended.STEPS_SPENT if taken >= steps else Ended.CONVERGED
+        return found.x, Ending.STOPPED
+    return found.x, Ending.STEPS_SPENT if taken >= steps else Ending.CONVERGED
 
 
 def adam(
@@ -75,7 +75,7 @@ def adam(
     steps: int,
     rate: float,
     watch: Watch,
-) -> tuple[Array, Ended]:
+) -> tuple[Array, Ending]:
     """Follow gradients of fresh batches; slope gets the step's number, from 1. [KB15]
 
     The rate falls to 0 along a half cosine, so that the end is not noise of the batches.
@@ -85,10 +85,10 @@ def adam(
         with np.errstate(over="ignore", invalid="ignore"):
             loss, gradient = slope(t, x)
         if not np.isfinite(loss):
-            return x, Ended.DIVERGED
+            return x, Ending.DIVERGED
         if watch(t, x, loss):
-            return x, Ended.STOPPED
+            return x, Ending.STOPPED
         now = rate * 0.5 * (1 + math.cos(math.pi * t / (steps + 1)))
         state, step = Adam(rate=now, eps=_EPS)(state, gradient)
         x = x + step
-    return x, Ended.STEPS_SPENT
+    return x, Ending.STEPS_SPENT

@@ -14,7 +14,7 @@ from hardness.icl.onelayer import gradient, loss, square
 from instances.covariance import root
 from instances.errors import UsageError
 from instances.limits import require_draws, require_memory
-from instances.prompts import Drawn, Prompts
+from instances.prompts import DrawnPrompts, Prompts
 from instances.streams import generator
 
 Array = NDArray[np.float64]
@@ -115,7 +115,7 @@ def raw(law: Prompts, a: Array, samples: int, seed: int) -> Sampled:
     """
     a = square(law, a)
 
-    def errors(part: Drawn) -> Array:
+    def errors(part: DrawnPrompts) -> Array:
         step = (part.x[:, :-1] * part.y[:, :, None]).sum(axis=1) / law.n
         return np.asarray((((step @ a) * part.x[:, -1]).sum(axis=1) - part.target) ** 2)
 
@@ -133,7 +133,7 @@ def bayes(law: Prompts, samples: int, seed: int) -> Sampled:
     """
     tall = root(law.task, 0.5)
 
-    def traces(part: Drawn) -> Array:
+    def traces(part: DrawnPrompts) -> Array:
         values, basis = np.linalg.eigh(tall @ part.gram @ tall)
         turned = np.swapaxes(basis, 1, 2) @ (tall @ law.sigma @ tall)
         cost = (turned * np.swapaxes(basis, 1, 2)).sum(axis=2)

@@ -93,7 +93,7 @@ def _form(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Fit:
+class SoftmaxFit:
     """Where L-BFGS ended: z, the loss on its sample, the largest derivative, evaluations."""
 
     z: Array
@@ -102,7 +102,7 @@ class Fit:
     evaluations: int
 
 
-def fit(form: Form, law: Prompts, x: Array, start: Array, unit: Array, steps: int) -> Fit:
+def fit(form: Form, law: Prompts, x: Array, start: Array, unit: Array, steps: int) -> SoftmaxFit:
     """Minimise the mean loss over the prompts x from z = start by L-BFGS in z / unit. [LN89]
 
     unit (k,) is the size of each parameter: those of opposite heads differ by factors of a hundred.
@@ -120,7 +120,7 @@ def fit(form: Form, law: Prompts, x: Array, start: Array, unit: Array, steps: in
     options: Any = {"maxiter": steps, "maxfun": 2 * steps, "maxcor": 20, "ftol": 1e-9, "gtol": 1e-7}
     begin: Any = start / unit
     end: Any = minimize(goal, begin, jac=True, method="L-BFGS-B", options=options)
-    return Fit(
+    return SoftmaxFit(
         z=np.asarray(end.x * unit),
         loss=float(end.fun),
         slope=float(np.abs(end.jac).max()),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.icl.softmax import SoftmaxTransformer
-from hardness.icl.softmax_fit import Fit, Form, fit, full, scalar
+from hardness.icl.softmax_fit import Form, SoftmaxFit, fit, full, scalar
 from hardness.icl.softmax_limits import LinearLoss, Reference, controls, references, whitened
 from hardness.icl.softmax_start import sizes, spread, start, twisted
 from instances.errors import UsageError
@@ -209,7 +209,7 @@ def _trained(sheet: _Sheet, layers: int, heads: int, output: str) -> Trained:
 
 
 def _report(
-    sheet: _Sheet, output: str, narrow: tuple[Form, Fit], wide: tuple[Form, Fit]
+    sheet: _Sheet, output: str, narrow: tuple[Form, SoftmaxFit], wide: tuple[Form, SoftmaxFit]
 ) -> Trained:
     (small_form, small), (form, large) = narrow, wide
     model = small_form.model(small.z)

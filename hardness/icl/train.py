@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.icl.descent import Ended, adam, lbfgs
+from hardness.icl.descent import Ending, adam, lbfgs
 from hardness.icl.evaluate import Estimate, Rare, Reference, evaluate, rare, sample
 from hardness.icl.gram import Layers, loss_and_gradient
 from hardness.icl.scalars import scalar_reference
@@ -41,7 +41,7 @@ class Run:
     steps: int
     evaluations: int
     seconds: float
-    ended: Ended
+    ended: Ending
     curve: list[dict[str, Any]]
 
 

@@ -16,7 +16,7 @@ from hardness.oracles.budget import Meter
 from hardness.oracles.means import follow
 from hardness.oracles.query import Character, FactorQuery, StatisticalQuery
 from hardness.oracles.statistical import check_tau
-from hardness.oracles.transcript import Entry, Transcript
+from hardness.oracles.transcript import Transcript, TranscriptEntry
 from instances.capabilities import CHARACTERS
 from instances.coded import Coded
 from instances.errors import Refuted, UsageError
@@ -64,11 +64,11 @@ class _Book:
     tau: Fraction
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        self._entries: list[TranscriptEntry] = []
 
     def _note(self, query: dict[str, Any], answer: float, before: int, alive: int) -> None:
         self._entries.append(
-            Entry(query=query, answer=answer, ruled_out=before - alive, alive=alive)
+            TranscriptEntry(query=query, answer=answer, ruled_out=before - alive, alive=alive)
         )
 
     def transcript(self, secret: Secret) -> Transcript:

@@ -12,7 +12,7 @@ FORMAT = "hardness-transcript/1"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class TranscriptEntry:
     """One query, its answer, how many members it ruled out, and how many were left."""
 
     query: dict[str, Any]
@@ -29,7 +29,7 @@ class Transcript:
     tau: Fraction
     mode: str
     members: int
-    entries: tuple[Entry, ...]
+    entries: tuple[TranscriptEntry, ...]
     secret: Secret
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from hardness.report.canvas import belongs, named
 from hardness.report.styles import Style, styles_of
 from hardness.report.summary import short_name
 from hardness.runs import Comparison, Scaling, scaling
-from hardness.runs.fits import COSTS, Fit, numbers
+from hardness.runs.fits import COSTS, CostFit, numbers
 from hardness.runs.growth import Law
 from instances.errors import UsageError
 from instances.parameters import plain
@@ -53,7 +53,7 @@ def of_scaling(comparison: Comparison, found: Scaling | None = None) -> Data:
     }
 
 
-def _numbers(comparison: Comparison, fit: Fit) -> Data:
+def _numbers(comparison: Comparison, fit: CostFit) -> Data:
     return {
         "learner": short_name(comparison, fit.learner),
         "cost": fit.cost,

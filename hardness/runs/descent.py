@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
+class DescentPoint:
     """Runs after some number of steps: how many are right, beside what the bound allows.
 
     right: the relative risk is at most what was asked, by the best multiple of the hypothesis.
@@ -74,7 +74,7 @@ class DescentStudy:
     success: Fraction
     needed: int
     enough: int | None
-    points: tuple[Point, ...]
+    points: tuple[DescentPoint, ...]
     curve: tuple[tuple[int, float], ...]
 
     @property
@@ -179,7 +179,7 @@ def descent_study(
         needed=int(bounds[steps[0]][1].value),
         enough=enough_steps(known, clip, std) if strongest else None,
         points=tuple(
-            Point(steps=t, right=int(count), runs=runs, bound=Fraction(bounds[t][0].value))
+            DescentPoint(steps=t, right=int(count), runs=runs, bound=Fraction(bounds[t][0].value))
             for t, count in zip(steps, right, strict=True)
         ),
         curve=tuple((t, float(Fraction(made[0].value))) for t, made in bounds.items()),

@@ -33,7 +33,7 @@ _BESIDE = {"queries": ("stat-queries", "csq-queries"), "examples": ("information
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fit:
+class CostFit:
     """One cost of one learner over the sizes that count; growth is None where there is no fit.
 
     left_out: the other sizes, each with why. beside: the certified quantity in the same unit, and
@@ -90,7 +90,7 @@ class Scaling:
     """Fitted growth of every learner's costs, beside that of the certified numbers."""
 
     parameter: str
-    fits: tuple[Fit, ...]
+    fits: tuple[CostFit, ...]
     certified: tuple[Certified, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,7 +124,9 @@ def scaling(comparison: "Comparison") -> Scaling:
     )
 
 
-def _fit(comparison: "Comparison", learner: str, cost: Cost, every: dict[Value, list[Run]]) -> Fit:
+def _fit(
+    comparison: "Comparison", learner: str, cost: Cost, every: dict[Value, list[Run]]
+) -> CostFit:
     numbers_of_runs = [len(runs) for runs in every.values() if runs]
     seeds = max(numbers_of_runs, key=numbers_of_runs.count)  # of a store's slice they may differ
     reasons = {value: _out(runs, value, cost, seeds) for value, runs in every.items()}
@@ -143,7 +145,7 @@ def _fit(comparison: "Comparison", learner: str, cost: Cost, every: dict[Value, 
     beside = next((q for q in _BESIDE.get(cost, ()) if q in quantities(comparison)), None)
     certified = {} if beside is None else numbers(comparison, beside)
     told = [v for v in values if beside and not vacuous(beside, certified[v])]
-    return Fit(
+    return CostFit(
         learner=learner,
         cost=cost,
         values=values,

@@ -28,7 +28,7 @@ _LINE = re.compile(r"[0-9a-f]{64} ")
 _DECIMALS = 9  # by which risks rank: other machines round differently
 
 
-class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ScoreEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What one submission reached; secret_right is None where no secret was claimed.
 
     rank: 1 is the best; equal risks share a rank, and the next one is counted on.
@@ -54,7 +54,7 @@ class Scores(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     known_by: str
     fresh: int
     registered: dict[str, str] | None
-    entries: tuple[Entry, ...]
+    entries: tuple[ScoreEntry, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Write the scores as JSON; they come out the same whenever they are computed."""
@@ -74,7 +74,7 @@ def score(
     count. Raises DamagedFile for a submission that is forged, altered, oversized or given twice.
     """
     challenge = opened.challenge
-    found, seen = list[Entry](), dict[tuple[str, str], Path]()
+    found, seen = list[ScoreEntry](), dict[tuple[str, str], Path]()
     for path in paths:
         entry = _entry(opened, read_submission(path, challenge))
         _admit(path, entry, seen, registered)
@@ -93,7 +93,7 @@ def score(
     )
 
 
-def _entry(opened: Opened, found: Submission) -> Entry:
+def _entry(opened: Opened, found: Submission) -> ScoreEntry:
     """Score one submission; its rank is not known yet."""
     family, secret = opened.instance.family, opened.instance.hidden.secret
     fresh, given = opened.challenge.fresh, found.predictions
@@ -101,7 +101,7 @@ def _entry(opened: Opened, found: Submission) -> Entry:
         given = family.mean(found.secret, fresh.x)
     assert given is not None  # a Submission has one of both
     sums = losses(opened.instance, fresh, given)
-    return Entry(
+    return ScoreEntry(
         rank=0,
         name=found.name,
         risk=sums.risk,
@@ -113,7 +113,10 @@ def _entry(opened: Opened, found: Submission) -> Entry:
 
 
 def _admit(
-    path: Path, entry: Entry, seen: dict[tuple[str, str], Path], registered: dict[str, str] | None
+    path: Path,
+    entry: ScoreEntry,
+    seen: dict[tuple[str, str], Path],
+    registered: dict[str, str] | None,
 ) -> None:
     """Refuse a submission that was given before or not registered; raises DamagedFile.
 
@@ -136,10 +139,10 @@ def _admit(
     seen |= {name: path, content: path}
 
 
-def ranked(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+def ranked(entries: Iterable[ScoreEntry]) -> tuple[ScoreEntry, ...]:
     """Order entries by risk, then by name; those equal in nine decimals share a rank."""
     ordered = sorted(entries, key=lambda e: (round(e.risk, _DECIMALS), e.name))
-    out: list[Entry] = []
+    out: list[ScoreEntry] = []
     for place, entry in enumerate(ordered, 1):
         same = out and round(out[-1].risk, _DECIMALS) == round(entry.risk, _DECIMALS)
         out.append(structs.replace(entry, rank=out[-1].rank if same else place))

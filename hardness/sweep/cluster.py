@@ -5,6 +5,7 @@ import logging
 import platform
 import re
 import threading
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -34,7 +35,8 @@ _ENGINE = re.compile(
 )
 _PATIENCE = 5.0  # seconds for a scheduler to answer
 _ARRIVING = 15.0  # seconds for a first worker to be there
-_AGAIN = 5  # times that a task is handed over again
+_AGAIN = 5  # times that a task is handed over again, or workers are asked
+_PAUSE = 0.2  # seconds between them
 _ENDING = 3.0  # seconds for workers to end what they run
 _WHERE = "dask's configuration, distributed.comm.tls: ca-file, client.cert and client.key"
 _QUIET = ("distributed", "tornado", "bokeh", "asyncio")
@@ -129,10 +131,14 @@ class _Dask(Engine):
 
     def _asked(self, name: str, *arguments: Any) -> dict[str, Any]:
         """Call a method of the client; raises ToolkitError where nobody answers."""
-        try:
-            found: dict[str, Any] = getattr(self._client, name)(*arguments)
-        except (OSError, RuntimeError, CancelledError) as error:
-            raise self._lost(error) from error
+        for left in reversed(range(_AGAIN)):
+            try:
+                found: dict[str, Any] = getattr(self._client, name)(*arguments)
+                break
+            except (OSError, RuntimeError, CancelledError) as error:
+                if not left or not self._answers():  # else a worker ended while it was asked
+                    raise self._lost(error) from error
+                time.sleep(_PAUSE)
         return found
 
     def submit(self, payloads: Sequence[str], limits: Limits) -> Batch:

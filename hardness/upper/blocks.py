@@ -19,7 +19,7 @@ Labels = NDArray[np.float64] | NDArray[np.complex128]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class BlocksPlan:
     """Rounds, coordinates that a round clears, coordinates in the transform, samples to start with.
 
     kept: samples in a round; amplified: whether sums of pairs of the samples start it.
@@ -75,16 +75,16 @@ def character(family: Modular) -> tuple[Labels, float]:
     return (found.real if q == 2 else found), size
 
 
-def choose(q: int, n: int, gain: float, have: int | None = None) -> Plan | None:
+def choose(q: int, n: int, gain: float, have: int | None = None) -> BlocksPlan | None:
     """Find the rounds and blocks with the least work, for as many samples as there are.
 
     gain: the mean of a sample's label times the conjugate of its true character, which a round
     squares. None where nothing fits.
 
     >>> choose(2, 32, 0.8)
-    Plan(rounds=2, block=10, last=12, samples=3075, kept=3075, amplified=False)
+    BlocksPlan(rounds=2, block=10, last=12, samples=3075, kept=3075, amplified=False)
     """
-    best: tuple[float, Plan] | None = None
+    best: tuple[float, BlocksPlan] | None = None
     for last in range(1, n + 1):
         if q**last > MOST_ENTRIES:
             break
@@ -100,7 +100,9 @@ def choose(q: int, n: int, gain: float, have: int | None = None) -> Plan | None:
     return best and best[1]
 
 
-def _plan(q: int, last: int, rounds: int, block: int, gain: float, amplified: bool) -> Plan | None:
+def _plan(
+    q: int, last: int, rounds: int, block: int, gain: float, amplified: bool
+) -> BlocksPlan | None:
     left = gain ** (2 ** (rounds + amplified))
     if left < 1e-3 or q**block > MOST_SAMPLES:
         return None
@@ -110,7 +112,7 @@ def _plan(q: int, last: int, rounds: int, block: int, gain: float, amplified: bo
     if kept > MOST_SAMPLES:
         return None
     samples = math.ceil(math.sqrt(2 * kept)) + 1 if amplified else kept
-    return Plan(
+    return BlocksPlan(
         rounds=rounds, block=block, last=last, samples=samples, kept=kept, amplified=amplified
     )
 

@@ -40,10 +40,10 @@ class FeatureMap(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pairs:
+class PairFeatures:
     """Coordinates of symmetric (d, d) matrices in which the inner product is that of matrices.
 
-    >>> Pairs(d=2).moments(np.array([[[1.0, 2.0]]])).round(3).tolist()
+    >>> PairFeatures(d=2).moments(np.array([[[1.0, 2.0]]])).round(3).tolist()
     [[1.0, 2.828, 4.0]]
     """
 
@@ -99,12 +99,12 @@ class Cubic:
     def __call__(self, x: NDArray[Any]) -> Array:
         """Compute the features: (n, k, d) -> (n, k, count)."""
         real = _real(x, self.k, self.d)
-        return _products(real, Pairs(d=self.d).moments(real))
+        return _products(real, PairFeatures(d=self.d).moments(real))
 
     def predict(self, solution: Array, x: NDArray[Any]) -> Array:
         """Equal self(x) @ solution, without the features: (count, d), (n, k, d) -> (n, k, d)."""
         real = _real(x, self.k, self.d)
-        return _contracted(solution, real, Pairs(d=self.d).moments(real))
+        return _contracted(solution, real, PairFeatures(d=self.d).moments(real))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +157,7 @@ class FirstOrder:
 
     def _moments(self, real: Array) -> tuple[Array, Array]:
         mean = real.sum(axis=1) / self.k
-        return mean, Pairs(d=self.d).moments(real - mean[:, None]) / self.k
+        return mean, PairFeatures(d=self.d).moments(real - mean[:, None]) / self.k
 
 
 MAPS: dict[str, type[Cubic] | type[FirstOrder]] = {kind.name: kind for kind in (Cubic, FirstOrder)}

@@ -18,7 +18,7 @@ _LEAST_BLOCK = 512
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Fit:
+class LeastSquaresFit:
     """The solution of least norm, (features, labels), of `rows` rows of a rank.
 
     residual: sum of squares that is left, total: of the labels, both (labels,). noise_gain: trace
@@ -86,7 +86,7 @@ class LeastSquares:
                 self._filled = 0
         self.rows += len(features)
 
-    def solve(self) -> Fit:
+    def solve(self) -> LeastSquaresFit:
         """Solve for all rows so far; equals numpy.linalg.lstsq on all of them at once."""
         factor = self._factor
         if self._filled:
@@ -95,7 +95,7 @@ class LeastSquares:
         cutoff = np.finfo(np.float64).eps * max(self.rows, self._features)
         solution, rank, gain = _solved(left, right, cutoff)
         residual = ((left @ solution - right) ** 2).sum(axis=0)
-        return Fit(
+        return LeastSquaresFit(
             solution=solution,
             rank=rank,
             rows=self.rows,

@@ -14,7 +14,7 @@ from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.features import MAPS, FeatureMap
 from hardness.upper.heads import HeadCount, heads
 from hardness.upper.learner import SPENT, Hypothesis, Outcome
-from hardness.upper.leastsquares import Array, Fit, LeastSquares
+from hardness.upper.leastsquares import Array, LeastSquares, LeastSquaresFit
 from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
 
@@ -109,7 +109,7 @@ class Lifted:
         return self.oversample or _OVER[features.name]
 
     def _count(
-        self, fit: Fit, features: FeatureMap, boolean: bool, rng: np.random.Generator
+        self, fit: LeastSquaresFit, features: FeatureMap, boolean: bool, rng: np.random.Generator
     ) -> HeadCount:
         seed = int(rng.integers(1 << 62))
         cubic = tensor(fit.solution)
@@ -124,7 +124,7 @@ class _Rows:
         self.family = oracle.family
         self.sums = LeastSquares(features=features.count, labels=self.family.d)
         self.examples, self.squares = 0, 0.0
-        self._fit: Fit | None = None
+        self._fit: LeastSquaresFit | None = None
 
     def gather(self, examples: int) -> None:
         """Go on to so many examples; raises Spent."""
@@ -147,7 +147,7 @@ class _Rows:
         while self.solve().rank < goal and self.examples < _LONGEST * least:
             self.gather(math.ceil(_GROWTH * self.examples))
 
-    def solve(self) -> Fit:
+    def solve(self) -> LeastSquaresFit:
         """Solve for the rows so far."""
         if self._fit is None:
             self._fit = self.sums.solve()
@@ -197,7 +197,7 @@ def tensor(solution: Array) -> Array:
     return out
 
 
-def noise_floor(fit: Fit) -> float:
+def noise_floor(fit: LeastSquaresFit) -> float:
     """Estimate the share of the coefficients' squared norm that noise in the labels makes."""
     spare, size = fit.rows - fit.rank, float((fit.solution**2).sum())
     if spare <= 0 or not size:

@@ -31,7 +31,7 @@ class Explained:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class MiddlePlan:
     """Sizes of the halves, samples in a key, parts of Z_q, blocks of samples, samples in a list.
 
     work: pairs and parts that are looked at in one rotation, about; bytes: of the sorted list.
@@ -79,7 +79,7 @@ def explained(family: Modular) -> Explained:
 
 
 @cache
-def plan(family: Modular, given: int | None = None) -> Plan:
+def plan(family: Modular, given: int | None = None) -> MiddlePlan:
     """Choose the keys that make the least work, on `given` samples where there are no more.
 
     >>> from instances import parse
@@ -104,7 +104,7 @@ def plan(family: Modular, given: int | None = None) -> Plan:
                 best = left * each, keyed, many, blocks
     assert best is not None
     work, keyed, many, blocks = best
-    return Plan(
+    return MiddlePlan(
         left=left,
         right=right,
         keyed=keyed,

@@ -19,7 +19,7 @@ from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import needed
 from hardness.upper.costs import costs, patience
 from hardness.upper.learner import Hypothesis
-from hardness.upper.middle import Plan, explained, halves, plan, stride
+from hardness.upper.middle import MiddlePlan, explained, halves, plan, stride
 from hardness.upper.search import (
     SecretSearch,
     better,
@@ -95,7 +95,7 @@ class Meeting:
     """One rotation of the window, on one block of samples."""
 
     def __init__(
-        self, found: Samples, how: Plan, rotation: int, block: int, check: Callable[[], None]
+        self, found: Samples, how: MiddlePlan, rotation: int, block: int, check: Callable[[], None]
     ) -> None:
         """Write down and sort the sums of the right half; what `check` raises passes through."""
         family = found.family
@@ -135,7 +135,7 @@ class Meeting:
         return tried, tuple(out)
 
 
-def _fit(found: Samples, first: NDArray[np.intp], how: Plan) -> Fit:
+def _fit(found: Samples, first: NDArray[np.intp], how: MiddlePlan) -> Fit:
     """Say when sums explain some of the samples."""
     chosen = Samples(family=found.family, a=found.a[first], codes=found.codes[first])
     of, where = costs(chosen), explained(found.family)

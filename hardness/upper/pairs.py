@@ -43,7 +43,7 @@ _PER_PAIR, _PER_WORD, _PER_PRODUCT = 1.2e-9, 8e-10, 4.2e-11
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class PairsPlan:
     """What the learner takes at a level to fail with probability `miss`: a heuristic prediction.
 
     opened: examples with z_0 = -1; examples: with z_0 of both signs.
@@ -130,7 +130,7 @@ class Pairs:
 
 
 @lru_cache(maxsize=64)
-def pairs_cost(family: Family, level: int = 0, miss: float = 1 / 3) -> Plan:
+def pairs_cost(family: Family, level: int = 0, miss: float = 1 / 3) -> PairsPlan:
     """Predict what the learner takes to succeed with probability 1 - miss: a heuristic.
 
     The least number of open examples by `success`, and at least those that confirm a secret. Raises
@@ -150,7 +150,7 @@ def pairs_cost(family: Family, level: int = 0, miss: float = 1 / 3) -> Plan:
         if not best or success(one, opened - 1) >= 1 - miss:  # else it takes no fewer
             opened, best = _opened(one, miss), one.level
     opened = max(opened, telling(symmetric))
-    return Plan(level=best, miss=miss, opened=opened, d=family.d)
+    return PairsPlan(level=best, miss=miss, opened=opened, d=family.d)
 
 
 def tables(statistic: PairStatistic) -> tuple[Array, Array]:
@@ -229,7 +229,7 @@ def _values(found: Signs, statistic: PairStatistic) -> Array:
     return found.z * (found.signs - to_float(statistic.mu))[:, None]
 
 
-def _conclude(found: Signs, best: Secret, plan: Plan) -> Hypothesis:
+def _conclude(found: Signs, best: Secret, plan: PairsPlan) -> Hypothesis:
     """Give the claim as a hypothesis where the examples confirm it, else none."""
     family = found.family
     evidence, bits = found.evidence(best), wanted(family)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from hardness.icl.curves import curves
-from hardness.icl.descent import Ended, adam, lbfgs
+from hardness.icl.descent import Ending, adam, lbfgs
 from hardness.icl.evaluate import evaluate, rare, sample, stretched
 from hardness.icl.gram import Layers, losses
 from hardness.icl.scalars import scalar_reference
@@ -104,11 +104,13 @@ def test_how_descents_end():
     def bowl(x):
         return float(x @ x), 2 * x
 
-    assert lbfgs(bowl, np.ones(2), 0, lambda *a: False)[1] is Ended.STEPS_SPENT
-    assert lbfgs(bowl, np.ones(2), 50, lambda *a: True)[1] is Ended.STOPPED
-    assert adam(lambda t, x: bowl(x), np.ones(2), 9, 0.1, lambda *a: True)[1] is Ended.STOPPED
-    assert adam(lambda t, x: (np.inf, x), np.ones(2), 9, 0.1, lambda *a: False)[1] is Ended.DIVERGED
-    assert all(ended.advice for ended in Ended)
+    assert lbfgs(bowl, np.ones(2), 0, lambda *a: False)[1] is Ending.STEPS_SPENT
+    assert lbfgs(bowl, np.ones(2), 50, lambda *a: True)[1] is Ending.STOPPED
+    assert adam(lambda t, x: bowl(x), np.ones(2), 9, 0.1, lambda *a: True)[1] is Ending.STOPPED
+    assert (
+        adam(lambda t, x: (np.inf, x), np.ones(2), 9, 0.1, lambda *a: False)[1] is Ending.DIVERGED
+    )
+    assert all(ended.advice for ended in Ending)
     curve = [{"step": i} for i in range(5000)]
     assert thinned(curve)[0] == curve[0]
     assert thinned(curve)[-1] == curve[-1]

@@ -22,7 +22,7 @@ from hardness.oracles.gradients import (
 from hardness.report.charts.descent import of_descent
 from hardness.report.descent import descent_words
 from hardness.runs.descent import (
-    Point,
+    DescentPoint,
     build,
     descent_sizes,
     descent_study,
@@ -85,7 +85,9 @@ def test_a_bound_that_is_wrong_by_a_constant_is_beaten(spec):
     sure = Fraction(1, unknown.size)
     factor = 2 if unknown.size == 2 else 4
     wrong = [
-        Point(steps=p.steps, right=p.right, runs=p.runs, bound=sure + (p.bound - sure) / factor)
+        DescentPoint(
+            steps=p.steps, right=p.right, runs=p.runs, bound=sure + (p.bound - sure) / factor
+        )
         for p in study.points
         if p.bound < 1
     ]
@@ -207,7 +209,7 @@ def test_budgets_seeds_and_intervals():
 
     for right in (0, 1, 17, 50):
         found = binomtest(right, 50).proportion_ci(0.95, "exact")
-        point = Point(steps=1, right=right, runs=50, bound=Fraction(1))
+        point = DescentPoint(steps=1, right=right, runs=50, bound=Fraction(1))
         assert point.interval == pytest.approx((found.low, found.high), abs=1e-9)
 
 

@@ -22,7 +22,7 @@ from functools import partial
 
 from flint import fmpq, fmpz
 
-from hardness.check.named.members import Drawn
+from hardness.check.named.members import DrawnMembers
 from hardness.check.reading import fraction, integer, refuse
 from hardness.claims.words import counted
 from instances.threshold import python_fraction
@@ -52,11 +52,11 @@ Given = dict[str, str]
 class Regime:
     """What answers are like: how fast runs drift apart, and in words."""
 
-    growth: Callable[[Drawn, Given], Growth]
+    growth: Callable[[DrawnMembers, Given], Growth]
     words: Callable[[Given], str]
 
 
-def _success(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
+def _success(regime: Regime, members: DrawnMembers, value: fmpq, given: Given) -> str:
     sure, growth, words = _sure(members, given), regime.growth(members, given), regime.words(given)
     claimed = python_fraction(value)
     if given["steps"] == "any":
@@ -81,7 +81,7 @@ def _success(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
     )
 
 
-def _steps(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
+def _steps(regime: Regime, members: DrawnMembers, value: fmpq, given: Given) -> str:
     growth, words = regime.growth(members, given), regime.words(given)
     sure, success = _sure(members, given), fraction(given["success"])
     if value.q != 1 or value < 0:
@@ -97,40 +97,40 @@ def _steps(regime: Regime, members: Drawn, value: fmpq, given: Given) -> str:
     return f"{words}: at least {_short(steps)} steps are needed {goal}"
 
 
-def _sure(members: Drawn, given: Given) -> Fraction:
+def _sure(members: DrawnMembers, given: Given) -> Fraction:
     return min(Fraction(members.right(given), members.size), _ONE)
 
 
-def _means(members: Drawn, given: Given) -> Fraction:
+def _means(members: DrawnMembers, given: Given) -> Fraction:
     """The mean over members of the squared distance of their mean gradients to the reference's."""
     return fraction(given["clip"]) ** 2 * members.drift
 
 
-def _noise(members: Drawn, given: Given) -> Growth:
+def _noise(members: DrawnMembers, given: Given) -> Growth:
     # Pinsker's 1/2 of the relative entropy d^2/(2 std^2), which adds up over the steps.
     entropy = _means(members, given) / (2 * fraction(given["noise-std"]) ** 2)
     return Growth(entropy / 2, bend=1)
 
 
-def _within(members: Drawn, given: Given) -> Growth:
+def _within(members: DrawnMembers, given: Given) -> Growth:
     moves = _means(members, given) * members.size / fraction(given["within"]) ** 2
     return Growth(Fraction(moves.numerator // moves.denominator, members.size) ** 2, bend=None)
 
 
-def _grid(members: Drawn, given: Given) -> Growth:
+def _grid(members: DrawnMembers, given: Given) -> Growth:
     # sum |d_i|/grid over P coordinates, squared: at most P sum d_i^2/grid^2.
     parameters = integer(given["parameters"])
     spread = _means(members, given) * parameters
     return Growth(spread / fraction(given["grid"]) ** 2, bend=None)
 
 
-def _batch(members: Drawn, given: Given) -> Growth:
+def _batch(members: DrawnMembers, given: Given) -> Growth:
     batch, bits = integer(given["batch"]), integer(given["state-bits"])
     # Of total variation: a quarter. By Hellinger: 2 (7/2) T (Q/2) = T 14 (Q/4).
     return Growth(_squared_batch(members, batch, bits) / 4, bend=14)
 
 
-def _squared_batch(members: Drawn, batch: int, bits: int) -> Fraction:
+def _squared_batch(members: DrawnMembers, batch: int, bits: int) -> Fraction:
     """The mean chi-squared distance of a state of so many bits after one batch, 4 if it is more."""
     below = min(_power_below(1 + members.example, batch, members.size), fmpq(8 * members.size)) - 1
     below = max(below, members.example)
@@ -216,7 +216,7 @@ _REGIMES = {
     "grid": Regime(growth=_grid, words=_grid_words),
     "batch": Regime(growth=_batch, words=_batch_words),
 }
-CLAIMS: dict[str, Callable[[Drawn, fmpq, Given], str]] = {
+CLAIMS: dict[str, Callable[[DrawnMembers, fmpq, Given], str]] = {
     f"gd-{name}-{kind}": partial(verify, regime)
     for name, regime in _REGIMES.items()
     for kind, verify in (("success", _success), ("steps", _steps))

@@ -10,7 +10,7 @@ from hardness.check.goal import check_floor
 from hardness.check.layers import check_heads, check_members
 from hardness.check.modular import ModularEvidence
 from hardness.check.named import descent, kernel, ratio
-from hardness.check.named.members import Drawn, Listed, Members, Orthogonal
+from hardness.check.named.members import DrawnMembers, Listed, Members, Orthogonal
 from hardness.check.reading import integer, listed, rational, refuse
 from hardness.check.scheme import Scheme, read_profile
 from hardness.check.spectra import check_centred_ends
@@ -26,7 +26,7 @@ _EVIDENCE = {
 }
 _ABOUT: dict[str, dict[str, Quantity]] = {"gd": DESCENT, "kernel": KERNEL, "low-degree": RATIO}
 _SILENT = {"gd": finite.NO_BATCH, "low-degree": finite.NO_DEGREE}
-_OF_ANY: dict[str, Callable[[Drawn, fmpq, dict[str, str]], str]] = {
+_OF_ANY: dict[str, Callable[[DrawnMembers, fmpq, dict[str, str]], str]] = {
     **kernel.CLAIMS,
     **descent.CLAIMS,
 }

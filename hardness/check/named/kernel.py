@@ -8,13 +8,13 @@ from decimal import MIN_EMIN, ROUND_FLOOR, Context, Decimal, localcontext
 
 from flint import fmpq
 
-from hardness.check.named.members import Drawn
+from hardness.check.named.members import DrawnMembers
 from hardness.check.reading import fraction, integer, refuse
 from hardness.claims.words import counted
 from instances.parameters import shortened
 
 
-def error(members: Drawn, value: fmpq, given: dict[str, str]) -> str:
+def error(members: DrawnMembers, value: fmpq, given: dict[str, str]) -> str:
     """The error of so many features, averaged over all members."""
     features = integer(given["features"])
     if features > members.size:
@@ -31,7 +31,7 @@ def error(members: Drawn, value: fmpq, given: dict[str, str]) -> str:
     )
 
 
-def needed(members: Drawn, value: fmpq, given: dict[str, str]) -> str:
+def needed(members: DrawnMembers, value: fmpq, given: dict[str, str]) -> str:
     """The least number of features for a risk on a share of the members."""
     risk, success = fraction(given["risk"]), fraction(given["success"])
     unit = fmpq(risk.numerator, risk.denominator) * members.scale
@@ -57,7 +57,7 @@ def needed(members: Drawn, value: fmpq, given: dict[str, str]) -> str:
     )
 
 
-def _largest(members: Drawn, count: int) -> fmpq:
+def _largest(members: DrawnMembers, count: int) -> fmpq:
     """The sum of the `count` largest eigenvalues, each as often as it occurs."""
     left = count
     theta = fmpq(0)

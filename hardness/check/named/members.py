@@ -27,7 +27,7 @@ from instances.threshold import python_fraction
 _MOST_BITS = 1 << 19  # of an exact power
 
 
-class Drawn(Protocol):
+class DrawnMembers(Protocol):
     """Members of which one is drawn uniformly, less their public part."""
 
     @property

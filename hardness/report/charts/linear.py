@@ -18,7 +18,7 @@ from hardness.report.charts.trace import RING, WHOLE, Trace, beside, level, pane
 from hardness.runs.processes import execute
 from hardness.upper.features import Cubic
 from hardness.upper.heads import generic_heads, heads
-from hardness.upper.leastsquares import Fit, LeastSquares
+from hardness.upper.leastsquares import LeastSquares, LeastSquaresFit
 from hardness.upper.lifted import noise_floor, tensor
 from instances.capabilities import CUBIC
 from instances.cubic import coefficients, power
@@ -93,7 +93,9 @@ def _errors(task: tuple[Dense, int]) -> list[tuple[int, float, float]]:
     return out
 
 
-def _fits(family: Dense, seed: int, ratios: tuple[float, ...]) -> Iterator[tuple[int, Fit]]:
+def _fits(
+    family: Dense, seed: int, ratios: tuple[float, ...]
+) -> Iterator[tuple[int, LeastSquaresFit]]:
     """Solve for ever more examples of one instance: ratios of the fewest that tell all."""
     features, _ = _features(family)
     instance = family.instance(seed)

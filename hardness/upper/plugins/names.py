@@ -32,7 +32,7 @@ class PluginName:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry:
+class InstalledLearner:
     """A learner of an installed package, as the package names it; problem: why it cannot be used.
 
     value: "module:attribute". distribution, version: of the package.
@@ -69,7 +69,7 @@ def plugin(text: str) -> PluginName | None:
     )
 
 
-def installed(builtin: Collection[str] = ()) -> tuple[Entry, ...]:
+def installed(builtin: Collection[str] = ()) -> tuple[InstalledLearner, ...]:
     """List the learners that installed packages name, sorted; none of them is imported.
 
     What is wrong with one is its `problem`, and never hides the others. builtin: names that are
@@ -85,7 +85,9 @@ def installed(builtin: Collection[str] = ()) -> tuple[Entry, ...]:
     )
 
 
-def _problem(entry: Entry, builtin: Collection[str], givers: dict[str, list[str]]) -> str | None:
+def _problem(
+    entry: InstalledLearner, builtin: Collection[str], givers: dict[str, list[str]]
+) -> str | None:
     if not _ENTRY.fullmatch(entry.name) or ":" in entry.name or entry.name.endswith(".py"):
         return f"its name '{entry.name[:40]}' is no plain word"
     if not _VALUE.fullmatch(entry.value):
@@ -99,7 +101,7 @@ def _problem(entry: Entry, builtin: Collection[str], givers: dict[str, list[str]
     return None
 
 
-def _entries() -> Iterator[Entry]:
+def _entries() -> Iterator[InstalledLearner]:
     seen: set[str] = set()
     for distribution in distributions():
         try:
@@ -119,7 +121,7 @@ def _entries() -> Iterator[Entry]:
             said = " ".join(str(error).split())[:100]
             problem = f"its entry_points.txt cannot be read: {type(error).__name__}: {said}"
         for point in points:
-            yield Entry(
+            yield InstalledLearner(
                 name=point.name,
                 value=point.value,
                 distribution=name,

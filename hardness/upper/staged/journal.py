@@ -33,7 +33,7 @@ class Found:
 
 
 @dataclass(kw_only=True)
-class Entry:
+class StageEntry:
     """What a running stage fills in: the rows it accepted and its measures."""
 
     rows: int = 0
@@ -63,10 +63,10 @@ class Journal:
         self.noisy = False  # whether the polish left what looks like label noise
 
     @contextmanager
-    def stage(self, name: str, examples: int) -> Iterator[Entry]:
+    def stage(self, name: str, examples: int) -> Iterator[StageEntry]:
         """Time a stage and report it, also where it fails; raises Spent where the time is over."""
         self.meter.require_time()
-        entry, start = Entry(), time.monotonic()
+        entry, start = StageEntry(), time.monotonic()
         try:
             yield entry
         except np.linalg.LinAlgError as error:

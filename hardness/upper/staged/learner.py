@@ -10,7 +10,7 @@ from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
 from hardness.upper.matching import matched
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.paper import paper, refusal
-from hardness.upper.staged.practical import Plan, practical
+from hardness.upper.staged.practical import StagedPlan, practical
 from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
 
@@ -65,7 +65,7 @@ class Staged:
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Run the stages until the hold-out error, the examples or the time are at their end."""
         journal = Journal(oracle.meter)
-        plan = Plan(
+        plan = StagedPlan(
             heads=self.heads,
             examples=self.examples,
             polish=self.polish,

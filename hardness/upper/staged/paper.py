@@ -18,7 +18,7 @@ from hardness.upper.staged.diagnosis import moment_measures
 from hardness.upper.staged.grid import grid
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.moment import disagreement, moment
-from hardness.upper.staged.practical import Plan
+from hardness.upper.staged.practical import StagedPlan
 from hardness.upper.staged.proxy import refine_by_proxy
 from hardness.upper.staged.stage import StageFailed
 from hardness.upper.staged.supply import Supply
@@ -71,7 +71,9 @@ def ask(found: Constraints) -> Asked:
         raise StageFailed("body", str(error)) from error
 
 
-def paper(plan: Plan, oracle: ExampleOracle, journal: Journal, rng: np.random.Generator) -> bool:
+def paper(
+    plan: StagedPlan, oracle: ExampleOracle, journal: Journal, rng: np.random.Generator
+) -> bool:
     """Run the stages once, heads=0 by the gap in the widths; returns whether examples ran out.
 
     What cannot go on is left in `journal.failed`. Raises Spent where there are no examples at all,

@@ -36,7 +36,7 @@ _NOISY = 1 << 15  # examples of the polish where the labels are not exact
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class StagedPlan:
     """What the user fixed: heads and examples (0: find out), steps of the polish (0: none).
 
     noisy: whether the family's labels carry noise, which the family states. What is left over by a
@@ -58,9 +58,9 @@ class Plan:
 
         At least 640 and 1280 of them.
 
-        >>> list(Plan(heads=0, examples=0, polish=1).sizes(2, 16))
+        >>> list(StagedPlan(heads=0, examples=0, polish=1).sizes(2, 16))
         [1024, 5120, 20480, 81920, 327680, 640000]
-        >>> list(Plan(heads=0, examples=20000, polish=1).sizes(2, 16))
+        >>> list(StagedPlan(heads=0, examples=20000, polish=1).sizes(2, 16))
         [1024, 20000]
         """
         most = self.examples or min(_MOST, _MOST_ENTRIES // (k * d))
@@ -75,7 +75,7 @@ class Plan:
 
 
 def practical(
-    plan: Plan, oracle: ExampleOracle, journal: Journal, rng: np.random.Generator
+    plan: StagedPlan, oracle: ExampleOracle, journal: Journal, rng: np.random.Generator
 ) -> bool:
     """Run the stages on rising numbers of examples; returns whether the examples ran out.
 
@@ -110,7 +110,7 @@ def practical(
 class Attempt:
     """One pass through the stages on some examples; every stage writes to the journal."""
 
-    plan: Plan
+    plan: StagedPlan
     data: Data
     validation: Data
     journal: Journal

@@ -76,7 +76,7 @@ def project(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Fit:
+class ProjectionFit:
     """The best W for given coefficients (m, m-1) on tokens and labels (k, d, n).
 
     p: (m, k, k, n); attended: (k, m, d, n); factor: (md, md), of its Gram matrix; w: (m, d, d);
@@ -96,14 +96,14 @@ class Fit:
         return change - heads_sum(self.attended, solve(self.factor, self.attended, change))
 
 
-def eliminate(coefficients: Array, logits: Array, x: Array, y: Array) -> Fit:
+def eliminate(coefficients: Array, logits: Array, x: Array, y: Array) -> ProjectionFit:
     """Fit W by least squares; logits (m, k, k, n) are those of the centre and the directions."""
     p = softmax(on_hull(logits[0], logits[1:], coefficients))
     attended = attend(p, x)
     factor = gram_factor(attended)
     w = solve(factor, attended, y)
     residual = heads_sum(attended, w) - y
-    return Fit(
+    return ProjectionFit(
         coefficients=coefficients,
         p=p,
         attended=attended,
@@ -121,7 +121,7 @@ def solve(factor: Array, attended: Array, y: Array) -> Array:
     return np.asarray(cho_solve((factor, True), right).reshape(m, d, d))
 
 
-def jacobian(fit: Fit, logits: Array, x: Array) -> Array:
+def jacobian(fit: ProjectionFit, logits: Array, x: Array) -> Array:
     """Derive the residual in all coefficients, by Kaufman's approximation: (kdn, m(m-1))."""
     out = []
     for p, w in zip(fit.p, fit.w, strict=True):
@@ -131,7 +131,7 @@ def jacobian(fit: Fit, logits: Array, x: Array) -> Array:
     return np.stack(out, axis=1) if out else np.zeros((x.size, 0))
 
 
-def descend(start: Array, logits: Array, x: Array, y: Array) -> tuple[Fit, int]:
+def descend(start: Array, logits: Array, x: Array, y: Array) -> tuple[ProjectionFit, int]:
     """Take damped Gauss-Newton steps until the loss is flat; returns the fit and the steps."""
     fit, damping = eliminate(start, logits, x, y), 1e-2
     for step in range(_STEPS):

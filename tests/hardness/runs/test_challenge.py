@@ -13,7 +13,7 @@ from hardness.oracles import Budget, Usage
 from hardness.runs import submission
 from hardness.runs.challenge import Challenge, create, read_challenge, reveal
 from hardness.runs.risk import losses
-from hardness.runs.scores import Entry, ranked, score
+from hardness.runs.scores import ScoreEntry, ranked, score
 from hardness.runs.submission import (
     Submission,
     by_learner,
@@ -110,7 +110,7 @@ def test_a_parity_is_a_set(tmp_path):
 def test_ranks_are_shared_in_nine_decimals():
     def entry(name, risk):
         rest = {"rank": 0, "unclipped": None, "secret_right": None, "digest": "", "content": ""}
-        return Entry(name=name, risk=risk, **rest)
+        return ScoreEntry(name=name, risk=risk, **rest)
 
     found = ranked([entry("c", 0.5), entry("b", 1e-13), entry("a", 0.0), entry("d", 0.7)])
     assert [(e.rank, e.name) for e in found] == [(1, "a"), (1, "b"), (3, "c"), (4, "d")]
