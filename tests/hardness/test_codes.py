@@ -16,7 +16,7 @@ from hardness.lower.codes import is_prime, johnson_bound, polynomial_set, sq_dim
 from hardness.lower.johnson import Johnson
 from instances import parse
 from instances.errors import Refuted
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 # A(n, m, t): the largest number of m-subsets of n places of pairwise overlap at most t, known.
 SIZES = {

@@ -27,7 +27,7 @@ from hardness.lower.finite.spectrum import UNIT
 from instances import AttentionLayer, parse, save_layer
 from instances.errors import Refuted, Undecided
 from instances.streams import generator
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 from tests.hardness.test_graph import rays
 
 MINE = """

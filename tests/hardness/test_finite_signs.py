@@ -34,7 +34,7 @@ from hardness.lower.named import (
 )
 from instances import parse
 from instances.errors import Refuted, UsageError
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 TAUS = [Fraction(1, 10), Fraction(1, 4), Fraction(2, 5), Fraction(3, 5), Fraction(1)]
 

@@ -12,7 +12,7 @@ from hardness.lower import BoundParameters, certify, verify
 from hardness.lower.modular import Independent
 from instances import UsageError, parse
 from instances.errors import Refuted
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 SPECS = [
     "lwr:n=64,q=256,p=2,secret=binary,h=6",

@@ -31,7 +31,7 @@ from hardness.lower.named.descent import (
 from instances import parse
 from instances.errors import Refuted, UsageError
 from instances.symmetric import Symmetric
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 SMALL = [
     "parity:d=5,m=2",

@@ -18,7 +18,7 @@ from hardness.lower.named import (
 )
 from instances import parse
 from instances.errors import Refuted
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 NOISY = NoisyDescent(steps=5, clip=Fraction(1), std=Fraction(3))
 VACUOUS = NoisyDescent(steps=10**6, clip=Fraction(1), std=Fraction(3))

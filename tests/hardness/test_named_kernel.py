@@ -24,7 +24,7 @@ from instances import parse
 from instances.errors import Refuted, UsageError
 from instances.streams import generator
 from instances.symmetric import to_float
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 SPECS = [
     "parity:d=8,m=3",

@@ -28,7 +28,7 @@ from hardness.lower.named.descent import batch_eigenvalue, bessel
 from instances import parse
 from instances.errors import Refuted, UsageError
 from instances.streams import generator
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 from tests.hardness.test_modular_members import (
     by_class,
     every_vector,

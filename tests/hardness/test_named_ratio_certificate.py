@@ -8,7 +8,7 @@ from hardness.check import check
 from hardness.lower.named import LowDegree, NoClaim, certify_named
 from instances import parse
 from instances.errors import Refuted, UsageError
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 ASKED = [
     ("parity:d=100,m=4,noise=1/10", LowDegree(degree=10, examples=200)),

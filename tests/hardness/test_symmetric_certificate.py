@@ -25,8 +25,7 @@ from instances import Profile, parse, tokens
 from instances.errors import Refuted
 from instances.parameters import Expression
 from instances.symmetric import to_float
-from tests.conftest import every_token
-from tests.hardness.test_certificate import sealed
+from tests.conftest import every_token, sealed
 
 TWO = ["majority", "mod(3)", "exactly(1)", "parity", "[3,-1,3]", "[1,0,0]"]
 MANY = ["h**2", "parity+0.1*majority", "[0,1,-2]", "(2*h-m)**2+h"]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from instances import UsageError, parse
-from instances.dense import _BLOCK
 from instances.families.nice import Nice
 
 SIGNS, NORMAL = "nice:m=2,k=3,d=70,noise=0.5", "nice:m=2,k=3,d=5,tokens=gaussian,noise=0.5"
@@ -28,24 +27,6 @@ def test_axes_share_neither_tokens_nor_noise(spec):
     a, b = (noise_of(instance, part).ravel() for part in (seen, fresh))
     assert np.std(a) > 0.2
     assert abs(np.corrcoef(a, b)[0, 1]) < 0.1
-
-
-@pytest.mark.parametrize("spec", [SIGNS, NORMAL])
-def test_a_part_of_examples_is_that_part(spec):
-    examples = parse(spec).instance(0).examples(0, 30)
-    part = examples.cut(7, 12)
-    assert (part.x == examples.x[7:12]).all()
-    assert (part.y == examples.y[7:12]).all()
-    assert part.agrees(parse(spec).instance(0).examples(7, 5))
-    assert not part.agrees(examples)
-    assert not part.agrees(examples.cut(8, 13))
-
-
-def test_labels_are_the_same_bits_where_products_of_matrices_are_not():
-    instance = parse("nice:m=2,k=2,d=64,tokens=gaussian").instance(0)
-    whole = instance.examples(0, _BLOCK).y
-    for start in range(0, 12):
-        assert (instance.examples(start, 1).y == whole[start]).all()
 
 
 @pytest.mark.parametrize("spec", [SIGNS, NORMAL])

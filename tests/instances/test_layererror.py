@@ -12,7 +12,7 @@ from instances.errors import Refuted, UsageError
 from instances.layer import AttentionLayer
 from instances.layererror import counting_error
 from instances.symmetric import Symmetric
-from tests.hardness.test_certificate import sealed
+from tests.conftest import sealed
 
 CLAIMED = [
     "parity:d=7,m=3",
