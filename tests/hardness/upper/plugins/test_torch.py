@@ -76,7 +76,6 @@ def test_tokens_and_flat_rows(torch):
 def test_time_ends_training(torch):
     found = learned(Module(layers(torch), steps=10**9), "parity:d=30,m=12", 2000, seconds=0.5)
     assert found.outcome is Outcome.SECONDS_SPENT
-    assert found.usage.seconds < 60
     assert found.details["steps"] > 1
 
 
