@@ -160,8 +160,8 @@ def shared(
                 "--format",
                 "form",
                 type=click.Choice(["json", "csv", "latex", "markdown", "parquet"]),
-                help="Format: the table alone on stdout; --out writes it as .csv, .tex, .md, .parquet.  "
-                "[default: text]",
+                help="Format: the table alone on stdout; --out writes it as .csv, .tex, .md, "
+                ".parquet.  [default: text]",
             )(made)
         return click.option("--json", "as_json", is_flag=True, help="JSON alone on stdout.")(made)
 
