@@ -475,6 +475,31 @@ def test_a_forged_certificate_is_refused(change):
     assert "\n" not in str(found.value)
 
 
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (
+            lambda d: (
+                d["evidence"]["sda"]["above"].update(block=2, met=1, size="25"),
+                d["claims"][6].update(kind="exact"),
+                d["claims"][6]["parameters"].update(upper="1"),
+            ),
+            "not above gamma",
+        ),
+        (
+            lambda d: d["evidence"].update(code={"kind": "disjoint", "size": "4", "overlap": 0}),
+            "no 4 disjoint sets",
+        ),
+        (lambda d: d["claims"][7].update(value="0"), "1 will do"),
+    ],
+)
+def test_a_bound_that_its_evidence_does_not_give_is_refused(change, words):
+    data = made()
+    change(data)
+    with pytest.raises(Refuted, match=words):
+        check(sealed(data))
+
+
 def test_claims_about_general_queries_are_refused_for_many_values():
     two, many = made(), made(SPECS[1])
     for one in two["claims"]:
