@@ -476,7 +476,7 @@ def test_a_forged_certificate_is_refused(change):
 
 
 @pytest.mark.parametrize(
-    "change, words",
+    ("change", "words"),
     [
         (
             lambda d: (
