@@ -156,7 +156,7 @@ def by_series(styles: Mapping[str, Style], field: str = "series") -> Data:
 
 def powers() -> Data:
     """Return the axis of logarithms to base 10, of numbers that no float holds."""
-    return {"tickMinStep": 1, "labelExpr": _raised("datum.value")}
+    return {"labelExpr": _raised("datum.value")}
 
 
 def quantity(field: str, title: str, **rest: Any) -> Data:

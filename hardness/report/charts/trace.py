@@ -1,5 +1,6 @@
 """A panel of series: lines, marks, bars, bands and levels, with one legend."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from hardness.report.charts.chart import (
     drawn_of,
     logarithmic,
     panels,
+    powers,
     quantity,
 )
 from hardness.report.charts.style import COLOURS, GREY, INK, Style
@@ -22,6 +24,7 @@ WHOLE: Data = {"format": "d"}  # an axis of whole numbers
 RING = "M1.4,0A1.4,1.4,0,1,1,-1.4,0A1.4,1.4,0,1,1,1.4,0ZM1,0A1,1,0,1,0,-1,0A1,1,0,1,0,1,0Z"
 _LINE = "M-1.8,0L1.8,0"  # in a legend
 _LEGEND = {"title": None, "columns": 1, "symbolOffset": 4, "labelOffset": 8}
+_ROOM = 8  # pixels between what is drawn and the ends of an axis
 _TICKS = 10  # of an axis of whole numbers, at most
 _TYPES = {"band": "area", "interval": "rule", "level": "rule", "wall": "rule"}
 _KEY = {"type": "point", "opacity": 1}
@@ -210,15 +213,23 @@ def _axis(field: str, title: str, values: list[Number], log: str, domains: Any, 
     if field in log:
         found = logarithmic(field, title, domain or known, **extra)
     else:
-        if extra == WHOLE and known:
-            first, last = math.ceil(min(known)), math.floor(max(known))
-            step = -(-(last - first + 1) // _TICKS)
-            extra = {**extra, "values": list(range(-(-first // step) * step, last + 1, step))}
-            domain = domain or (min(known), max(known))
-        found = quantity(field, title, axis=extra)
+        if extra in (WHOLE, powers()) and known:
+            extra = {**extra, "values": _whole(*(domain or (min(known), max(known))))}
+        found = quantity(field, title, axis=extra, scale={"padding": _ROOM, "nice": False})
     if domain:
-        found["scale"] = {**found["scale"], "domain": list(domain), "nice": False}
+        found["scale"] = {**found["scale"], "domain": list(domain), "nice": False, "padding": 0}
     return found
+
+
+def _whole(low: float, high: float) -> list[int]:
+    """Return whole numbers between two, a few.
+
+    >>> _whole(-0.5, 3.2), _whole(0, 28)
+    ([0, 1, 2, 3], [0, 5, 10, 15, 20, 25])
+    """
+    sizes = (step * 10**power for power in itertools.count() for step in (1, 2, 5))
+    step = next(size for size in sizes if high - low <= size * _TICKS)
+    return list(range(math.ceil(low / step) * step, math.floor(high) + 1, step))
 
 
 def _layer(trace: Trace, mark: str, places: Data) -> Data:
