@@ -60,10 +60,6 @@ class Browser:
             mobile=width < 500,
         )
 
-    def theme(self, name, media=""):
-        features = [{"name": "prefers-color-scheme", "value": name}]
-        self.cdp("Emulation.setEmulatedMedia", media=media, features=features)
-
     def errors(self):
         return [line["message"] for line in self.driver.get_log("browser")]
 
@@ -93,8 +89,23 @@ class Browser:
             number,
         )
 
-    def download(self, key, label, name):
-        self.press(f"#figure-{key} .downloads" if key else "[data-grid=runs]", label)
+    def drawn(self):
+        """Have the charts that are shown drawn by the page's script, and wait for them."""
+        for _ in range(100):
+            left = self.js(
+                "const left = [...document.querySelectorAll('figure.chart:not([hidden])')]"
+                ".filter((f) => !f.dataset.drawn); left[0]?.scrollIntoView(); return left.length"
+            )
+            if not left:
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{left} charts are not drawn: {self.errors()}")
+
+    def settled(self):
+        """Wait for what follows an event: Vega draws when it is done."""
+        time.sleep(0.3)
+
+    def saved_file(self, name):
         path = self.saved / name
         for _ in range(200):
             if path.exists() and path.stat().st_size:

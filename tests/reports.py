@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from hardness.report.figures import draw
-from hardness.report.parts.records import (
+from hardness.report.page.records import (
     Card,
     Chart,
     Claimed,
@@ -38,36 +37,31 @@ HOSTILE = (
 
 def risks(learners: tuple[str, ...], values: tuple[int, ...] = (8, 10, 12)) -> dict[str, Any]:
     """The data of the figure `risks`, of learners with these names."""
-    cells = [
-        {"risks": [0.5 / v, 0.4 / v], "solved": 2, "examples": 100.0 * v, "seconds": 0.1 * v}
-        for v in values
-    ]
+    cells = {
+        name: [
+            {"risks": [0.5**i / v], "solved": 2, "examples": 10.0**i * v, "seconds": 0.1 * v}
+            for v in values
+        ]
+        for i, name in enumerate(learners)
+    }
     return {
         "spec": "parity:m=3",
         "parameter": "d",
         "values": [str(v) for v in values],
         "places": [float(v) for v in values],
         "seeds": 2,
-        "learners": dict.fromkeys(learners, cells),
+        "learners": cells,
     }
 
 
 def chart(key: str, choice: str, learners: tuple[str, ...], say: Callable[[str], str]) -> Chart:
-    data = risks(learners)
-    rows = tuple(
-        (name, value, *cell["risks"])
-        for name, cells in data["learners"].items()
-        for value, cell in zip(data["places"], cells, strict=True)
-    )
     return Chart(
         key=key,
         name="risks",
         section="both-sides",
         title=say("What was learned"),
         caption=say("The median risk with the range over seeds."),
-        alt=say("Risks fall as d grows."),
-        data=data,
-        table=Table(header=("learner", "d", "least risk", "largest risk"), rows=rows),
+        data=risks(learners) | {"spec": say("parity:m=3"), "parameter": say("d")},
         command=say("hardness figure risks results.json --out risks.svg"),
         choice=say(choice),
     )
@@ -98,7 +92,7 @@ def report(
         title=say("Both sides of parity:m=2"),
         source=say("runs.db"),
         about=say("Two-token attention layers: hidden parities, over d = 8..12."),
-        summary=tuple(map(say, ("At d = 12 the family has SQ dimension 66.", "All runs passed."))),
+        summary=tuple(map(say, ("250 runs.", "SQ dimension 66.", "A bound is not all.", "Fits."))),
         scope=(say("Single runs may lie below the bound."),),
         charts=(
             chart("both-sides-1", "noise = 0", names, say),
@@ -125,7 +119,7 @@ def report(
             for d in (8, 9, 10, 11, 12)
         ),
         runs=Table(
-            header=("spec", "learner", "seed", "outcome", "risk", "examples", "seconds (s)"),
+            header=("spec", "learner", "seed", "outcome", "risk", "examples", "time (s)"),
             rows=rows,
         ),
         cards=(
@@ -197,8 +191,3 @@ def hostile() -> Report:
     """A report in which no text is harmless: each is one of HOSTILE, in turn."""
     turn = iter(range(10**9))
     return report(lambda text: HOSTILE[next(turn) % len(HOSTILE)], HOSTILE)
-
-
-def paper(one: Chart) -> str:
-    """The figure of a paper, which the page offers."""
-    return draw(one.name, one.data, "svg").decode()

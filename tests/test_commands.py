@@ -10,7 +10,7 @@ from click.shell_completion import BashComplete
 import cli
 from hardness.commands.root import GROUPS
 
-HEAVY = {"numpy", "scipy", "matplotlib", "flint", "numba", "networkx", "jinja2", "safetensors"}
+HEAVY = {"numpy", "scipy", "vl_convert", "flint", "numba", "networkx", "jinja2", "safetensors"}
 
 
 def run(code: str, **environment: str) -> str:

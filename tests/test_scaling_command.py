@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hardness.lower import certify
-from hardness.report.scaling_figure import of_scaling
+from hardness.report.charts.costs import of_scaling
 from hardness.runs import compare
 from instances import UsageError, parse
 

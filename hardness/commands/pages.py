@@ -52,11 +52,11 @@ def demo(output: SimpleNamespace) -> None:
 def report(output: SimpleNamespace, source: Path) -> None:
     """Write one HTML file of all runs: both sides, phase diagram, learners, certificates, growth.
 
-    SOURCE is the folder of `compare`, its results.json, or a store of `sweep run`. The file works
-    offline, and opens in any browser.
+    SOURCE is the folder of `compare`, its results.json, a store of `sweep run`, or the file of
+    `stress`. The file works offline, and opens in any browser.
     """
-    from hardness.report.html.write import write
-    from hardness.report.parts.build import report_of
+    from hardness.report.page.build import report_of
+    from hardness.report.page.write import write
     from instances.disk import write_text
     from instances.errors import DamagedFile
 
@@ -69,7 +69,8 @@ def report(output: SimpleNamespace, source: Path) -> None:
         made = report_of(source)
     except DamagedFile as error:
         raise DamagedFile(
-            f"{error}; a report is of a folder of `hardness compare`, its results.json, or a store"
+            f"{error}; a report is of a folder of `hardness compare`, its results.json, a store, "
+            "or the file of `hardness stress`"
         ) from error
     html = write(made, output.jobs)
     write_text(output.out, html, force=output.force)

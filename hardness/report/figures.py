@@ -14,13 +14,13 @@ from instances.errors import UsageError
 
 if TYPE_CHECKING:
     from hardness.lower.finite import FiniteFamily
-    from hardness.report.panels import Panel
     from instances.family import Family
 
 Data = dict[str, Any]
 Collect = Callable[[Any], Data]
 _COMPARE, _STRESS = "compare ... --out DIR", "stress ... --out FILE"
 _MAP, _ICL = "map SPEC --out DIR", "icl ... --out DIR"
+_SWEEP = "sweep run FILE --store STORE"
 _STAGED = "learn staged SPEC --out FILE"
 _GAME = "learn NAME SPEC --oracle adversary --transcript FILE"
 
@@ -50,19 +50,19 @@ class Figure:
     @property
     def of_store(self) -> bool:
         """Return whether it is drawn of a store of `hardness sweep`, too."""
-        return self.made in (_COMPARE, _STRESS)
+        return self.made in (_COMPARE, _SWEEP, _STRESS)
 
 
 FIGURES: dict[str, Figure] = {
     "both-sides": Figure("costs of learners beside certified bounds", "runs", _COMPARE),
-    "phase": Figure("where learners solve, over two parameters, beside bounds", "", _COMPARE),
-    "risks": Figure("relative risk and examples, over a parameter", "", _COMPARE),
-    "scaling": Figure("costs with fitted power laws", "", _COMPARE),
-    "attacks": Figure("time of attacks beside estimates", "", _COMPARE),
-    "training": Figure("advantage of trained networks by steps", "", _COMPARE),
-    "dial": Figure("error after each stage of staged, over a parameter", "", _COMPARE),
-    "stages": Figure("what the stages of one run of staged saw", "", _STAGED),
-    "stress": Figure("how far learners climb a ladder, and at what cost", "", _STRESS),
+    "phase": Figure("where learners solve, over two parameters, beside bounds", "phase", _SWEEP),
+    "risks": Figure("relative risk and examples, over a parameter", "costs", _COMPARE),
+    "scaling": Figure("costs with fitted power laws", "costs", _COMPARE),
+    "attacks": Figure("time of attacks beside estimates", "costs", _COMPARE),
+    "training": Figure("advantage of trained networks by steps", "costs", _COMPARE),
+    "dial": Figure("error after each stage of staged, over a parameter", "stages", _COMPARE),
+    "stages": Figure("what the stages of one run of staged saw", "stages", _STAGED),
+    "stress": Figure("how far learners climb a ladder, and at what cost", "ladder", _STRESS),
     "map": Figure("noisy parity: examples against time, bounds and runs", "parity_map", _MAP),
     "adversary": Figure("members left after each query of a game", "bounds", _GAME),
     "icl": Figure("a study of in-context regression", "icl", _ICL),
@@ -97,15 +97,15 @@ def numbers(name: str, source: "Family | FiniteFamily | Path", choice: str | Non
 
 
 def _of_path(name: str, figure: Figure, path: Path, choice: str | None) -> Data:
-    from hardness.report.parts.source import climbs_of, comparison_of, is_store, phase_of
+    from hardness.report.source import climbs_of, comparison_of, is_store, phase_of
 
     if name == "phase":
         return phase_of(path, choice)
     if figure.made == _COMPARE:
         return numbers_of(name, comparison_of(path, choice))
+    if name == "stress":
+        return climbs_of(path, choice)
     if is_store(path):
-        if name == "stress":
-            return climbs_of(path, choice)
         drawn = ", ".join(key for key, one in FIGURES.items() if one.of_store)
         raise UsageError(
             f"{path} given: it is a store, from which {drawn} are drawn; figure {name} is "
@@ -121,10 +121,6 @@ def _read(name: str, path: Path) -> Any:
         from hardness.runs.noisy_parity import read_map
 
         return read_map(path)
-    if name == "stress":
-        from hardness.runs.stress import read_stress
-
-        return read_stress(path)
     if name == "icl":
         return path
     from instances.strict import read_json
@@ -142,52 +138,20 @@ def draw(name: str, data: Data, kind: str = "svg", look: Any = "paper") -> bytes
 
     look: "paper", or "talk" for a slide. Raises DamagedFile for a study with numbers missing.
     """
-    if name in _OLD and not FIGURES[name].module:
-        from hardness.report.canvas import render
-
-        size, build = _drawing(name)
-        return render(size, kind, lambda figure: build(figure, data), look)
     from hardness.report.charts.chart import write
 
-    return write(_function(name, "draw")(data), kind, look)
+    return write(described(name, data), kind, look)
+
+
+def described(name: str, data: Data) -> Data:
+    """Describe one figure from its numbers in Vega-Lite; raises DamagedFile as `draw`."""
+    return _function(name, "draw")(data)
 
 
 def _collect(name: str) -> Collect:
-    if not FIGURES[name].module:
-        module, collect = _OLD[name][1:3]
-        return getattr(import_module(f"hardness.report.{module}"), collect)
     return _function(name, "of")
 
 
 def _function(name: str, what: str) -> Callable[[Any], Data]:
     module = import_module(f"hardness.report.charts.{FIGURES[name].module}")
     return getattr(module, f"{what}_{name.replace('-', '_')}")
-
-
-# Drawn by matplotlib until they move to charts: size, module, functions.
-_WIDE = (10.0, 3.8)
-_OLD: dict[str, tuple[tuple[float, float], str, str, str]] = {
-    "both-sides": ((10.0, 3.6), "figure", "", "draw_both_sides"),
-    "phase": ((10.0, 3.6), "phase_figure", "", "draw_phase"),
-    "stages": (_WIDE, "stages", "of_run", "draw_run"),
-    "dial": (_WIDE, "stages", "of_dial", "draw_dial"),
-    "risks": (_WIDE, "risks", "of_risks", "draw_risks"),
-    "scaling": (_WIDE, "scaling_figure", "of_scaling", "draw_scaling"),
-    "attacks": (_WIDE, "attack_figures", "of_attacks", "draw_attacks"),
-    "training": ((6.0, 3.8), "attack_figures", "of_training", "draw_training"),
-    "stress": ((10.0, 6.4), "stress_figure", "of_stress", "draw_stress"),
-}
-
-
-def _drawing(name: str) -> tuple[tuple[float, float], Callable[[Any, Data], None]]:
-    size, module, _, draws = _OLD[name]
-    found = import_module(f"hardness.report.{module}")
-    return getattr(found, "SIZE", size), getattr(found, draws)
-
-
-def screen(name: str, data: Data, key: str) -> "tuple[Panel, ...]":
-    """Draw one figure for a page: each of its axes apart, themed, with what can be hovered."""
-    from hardness.report.panels import panels
-
-    size, build = _drawing(name)
-    return panels(size, lambda figure: build(figure, data), key)

@@ -7,7 +7,7 @@ import pytest
 
 from hardness.lower import estimate
 from hardness.oracles import Usage
-from hardness.report.attack_figures import draw_attacks, draw_training, of_attacks, of_training
+from hardness.report.charts.costs import draw_attacks, draw_training, of_attacks, of_training
 from hardness.report.figures import draw, numbers
 from hardness.runs import compare, read_comparison, write_comparison
 from hardness.runs.risk import Risk
@@ -38,28 +38,6 @@ def timed(small):
     return dataclasses.replace(small, runs=tuple(runs))
 
 
-class Axis:
-    """Takes down what is drawn."""
-
-    def __init__(self):
-        self.lines = []
-
-    def semilogy(self, x, y, **style):
-        self.lines.append((list(x), list(y), style))
-        return []
-
-    plot = semilogx = semilogy
-
-    def __getattr__(self, name):
-        return lambda *args, **options: None
-
-
-class Page(Axis):
-    def subplots(self, *shape):
-        self.axes = [Axis() for _ in range(math.prod(shape))]
-        return self.axes if shape else self.axes[0]
-
-
 def test_seconds_are_those_that_two_of_three_runs_stayed_within(timed):
     data = of_attacks(timed)
     assert data["values"] == ["3", "4"]
@@ -87,39 +65,27 @@ def test_estimates_are_those_of_each_size(small):
 
 def test_marks_are_hollow_where_most_runs_did_not_solve(timed):
     data = of_attacks(timed)
-    page = Page()
-    draw_attacks(page, data)
-    left, right = page.axes
-    full, hollow, other_full, other_hollow = _marks(left)
-    assert full == ([0, 1], [2.0, 4.0])
-    assert other_hollow == ([0, 1], [4.0, 8.0])
-    assert hollow == other_full == ([], [])
-    curves = [line for line in left.lines if "marker" not in line[2]]
-    assert [y for _, y, _ in curves] == [[2.0, 4.0], [4.0, 8.0]]
-    labels = [style["label"] for _, _, style in left.lines if "label" in style]
-    assert labels == ["bruteforce", MLP]
-    shown = {style["label"]: (x, y) for x, y, style in right.lines}
-    assert shown["brute-force"] == ([0, 1], [math.log2(7), math.log2(15)])
-    # Half of the runs are not most of them.
-    data["measured"]["bruteforce"][0] |= {"solved": 1, "runs": 2}
-    page = Page()
-    draw_attacks(page, data)
-    assert _marks(page.axes[0])[:2] == [([1], [4.0]), ([0], [2.0])]
-
-
-def _marks(axis):
-    """The places of marks, filled and hollow in turns."""
-    found = [line for line in axis.lines if "markerfacecolor" in line[2]]
-    assert [s["markerfacecolor"] == "white" for _, _, s in found] == [False, True] * 2
-    return [(x, y) for x, y, _ in found]
+    data["measured"]["bruteforce"][0] |= {"solved": 1, "runs": 2}  # half of them are not most
+    left, right = draw_attacks(data)["concat"]
+    rows = left["data"]["values"]
+    assert [(row["series"], row["value"], row["seconds"]) for row in rows] == [
+        *(("bruteforce", "3", 2.0), ("bruteforce", "4", 4.0)),
+        *((MLP, "3", 4.0), (MLP, "4", 8.0)),
+    ]
+    assert [row["most"] for row in rows] == [False, True, False, False]
+    assert left["layer"][-1]["encoding"]["fillOpacity"] == {
+        "condition": {"test": "datum.most", "value": 1},
+        "value": 0,
+    }
+    bits = [row["bits"] for row in right["data"]["values"] if row["series"].startswith("brute")]
+    assert bits == [math.log2(7), math.log2(15)]
 
 
 def test_an_estimate_that_is_missing_at_a_size_leaves_a_gap(timed):
-    data = of_attacks(timed)
-    data["estimated"] = {"bkw": [None, 7.0]}
-    page = Page()
-    draw_attacks(page, data)
-    assert [(x, y) for x, y, _ in page.axes[1].lines] == [([1], [7.0])]
+    data = of_attacks(timed) | {"estimated": {"bkw": [None, 7.0]}}
+    assert draw_attacks(data)["concat"][1]["data"]["values"] == [
+        {"series": "bkw (estimated)", "value": "4", "bits": 7.0}
+    ]
 
 
 def test_training_keeps_the_curves_of_the_runs(small):
@@ -135,11 +101,10 @@ def test_training_draws_the_advantage_that_a_loss_implies(small):
     data = of_training(small)
     points = [[1, 16, 1.0], [10, 160, 0.25], [20, 320, 0.0], [21, 340, 4.0]]
     data["curves"] = [dict(data["curves"][0], runs=[points, points])]
-    page = Page()
-    draw_training(page, data)
-    (axis,) = page.axes
-    assert [(x, y) for x, y, _ in axis.lines] == [([1, 10, 20, 21], [0.0, 0.25, 0.5, -0.5])] * 2
-    assert [style["label"] for _, _, style in axis.lines] == [f"{MLP}, n=3", None]
+    (chart,) = draw_training(data)["concat"]
+    rows = chart["layer"][-1]["data"]["values"]
+    assert [row["advantage"] for row in rows] == [0.0, 0.25, 0.5, -0.5] * 2
+    assert {(row["series"], row["run"]) for row in rows} == {(f"{MLP}, n=3", i) for i in (0, 1)}
 
 
 def test_a_risk_that_was_not_measured_counts_as_nothing_learned(small):
@@ -168,6 +133,6 @@ def test_the_figures_are_drawn_from_a_file(small, tmp_path, name):
     write_comparison(path, small)
     data = numbers(name, path)
     assert data == {"attacks": of_attacks, "training": of_training}[name](read_comparison(path))
-    svg = draw(name, data, "svg")
-    assert svg == draw(name, data, "svg")
-    assert svg.count(b'<g id="axes_') == {"attacks": 2, "training": 1}[name]
+    svg = draw(name, data, "svg").decode()
+    titles = {"attacks": ("Measured", "Estimated"), "training": ("better than a coin",)}
+    assert all(title in svg for title in titles[name])

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hardness.report.charts.runs import of_both_sides
+from hardness.report.charts.runs import draw_both_sides, of_both_sides
 from hardness.report.charts.style import COLOURS, SHAPES, style_of, styles_of
 from hardness.report.figures import FIGURES, draw
 from hardness.runs import compare
@@ -102,6 +102,19 @@ def test_runs_may_be_missing(small):
         assert json.loads(json.dumps(data)) == data
         assert sum(len(one["runs"]) for one in data["learners"]) == len(runs)
         assert "number of queries" in said("both-sides", data)
+
+
+def test_points_say_the_values(small):
+    chart = draw_both_sides(of_both_sides(small))
+    found = {(r["learner"], r["place"], r["examples"]) for r in chart["datasets"]["runs"]}
+    assert found == {
+        (one, float(value), run.usage.examples)
+        for one, name in zip(small.learners, small.learner_names, strict=True)
+        for value in small.values
+        for run in small.of(name, value)
+    }
+    shown = chart["concat"][1]["layer"][-1]["encoding"]["tooltip"]
+    assert {"field": "examples", "title": "number of examples"} in shown
 
 
 HOSTILE = ("$x$_{", "_a.py:N", "אבג\u202e<script>", "a" * 5000, "q\"'&<>", "\n\x00\x1b")

@@ -15,25 +15,28 @@ from pandas import DataFrame
 
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
+from hardness.report.charts.phase import budgets, diagrams, draw_phase, infeasible, of_phase
 from hardness.report.charts.runs import of_both_sides
 from hardness.report.figures import draw, numbers
-from hardness.report.parts.build import report, report_of, report_of_comparison, report_of_store
-from hardness.report.parts.cards import card
-from hardness.report.parts.material import Material
-from hardness.report.parts.solved import below_floor
-from hardness.report.parts.source import comparison_of
-from hardness.report.parts.tables import learner_rows
-from hardness.report.phase import infeasible, of_phase
+from hardness.report.page.build import report, report_of, report_of_comparison
+from hardness.report.page.cards import card
+from hardness.report.page.figures import phase_caption
+from hardness.report.page.material import Material
+from hardness.report.page.sentences import below_floor
+from hardness.report.page.tables import learner_rows
+from hardness.report.source import comparison_of, phase_of
 from hardness.runs import compare, write_comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.rows import ArtifactRow, CertificateRow
 from hardness.runs.run import Run, run
+from hardness.runs.stress import stress, write_stress
 from hardness.runs.table import chosen, planes, slices, table
 from hardness.runs.tally import interval
 from hardness.sweep.store import create
 from hardness.upper import Outcome, parse_learner
 from instances import parse
 from instances.errors import DamagedFile, UsageError
+from instances.ladders import ladder_of
 from tests.hardness.sweep.here import sweep_here
 
 SWEEP = """
@@ -184,17 +187,53 @@ def test_what_is_hatched_is_what_the_certificate_says():
     largest = max(int(each["queries"]) for line in shown["certified"] for each in line)
     assert shown["query_budget"] < largest <= 10 * shown["query_budget"]
     assert not shown["budget_given"]
-    assert draw("phase", data) == draw("phase", data)
+
+
+def test_the_slider_of_a_phase_diagram_compares_exactly():
+    """A cell is hatched at a budget if its certified number is above it, digit for digit."""
+    specs = [parse(f"parity:d={d},m={m}").spec for d in (200, 1000) for m in (7, 21)]
+    rows = [row(spec, learner, budget=Budget(queries=10**6 + 1)) for spec in specs
+            for learner in ("queries", "elimination")]  # fmt: skip
+    (plane,) = diagrams(planes(table(rows)))
+    data = of_phase(plane, Certifier(()))
+    exact = 10**16 + 1
+    data["certified"][0][0]["queries"] = str(exact)
+    choices = budgets(data)
+    assert 10**16 in choices
+    assert 10**17 in choices
+    assert 10**6 + 1 in choices
+    hatched, edges = draw_phase(data)["concat"]
+    marks = [m for layer in hatched["layer"][1:-1:2] for m in layer["data"]["values"]]
+    assert len(marks) == 4
+    for mark in marks:
+        i, j = data["ys"].index(mark["y"]), data["xs"].index(mark["x"])
+        drawn = [mark["from"] <= step < mark["to"] for step in range(len(choices))]
+        assert drawn == [infeasible(data, i, j, one) for one in choices]
+    assert next(m for m in marks if m["to"] == choices.index(10**17))["x"] == data["xs"][0]
+    shapes = {m["shape"] for layer in edges["layer"][1:-1] for m in layer["data"]["values"]}
+    assert shapes == {"right", "upper"}
+    data["certified"][0][0]["queries"] = "2"  # vacuous: at no budget
+    (hatched, _) = draw_phase(data)["concat"]
+    assert len(hatched["layer"][1]["data"]["values"]) == 3
+
+
+def test_runs_over_one_parameter_have_no_phase_diagram(tmp_path):
+    """A curve is no diagram: none is drawn, and the command says so."""
+    (plane,) = planes(table([row(parse(f"parity:d={d},m=2").spec) for d in (6, 7)]))
+    assert diagrams([plane]) == ()
+    write_comparison(tmp_path / "results.json", compare("parity:m=2", "d=6..7", ("trivial",)))
+    with pytest.raises(UsageError, match="over one parameter"):
+        phase_of(tmp_path)
 
 
 def test_the_numbers_of_a_report_are_those_of_its_store(store):
     """Every count and median again, by SQL."""
-    made = report_of_store(store)
+    made = report_of(store)
     connection = sqlite3.connect(store)
     (number, good) = connection.execute("SELECT count(*), sum(passed) FROM runs").fetchone()
     assert len(made.runs.rows) == number
     assert made.summary[0].startswith(f"{number} runs of 4 ")
-    assert f": {good} passed." in made.summary[0]
+    assert f": {good} passed (" in made.summary[0]
     sql = (
         "SELECT count(*), sum(passed) FROM runs WHERE spec = ? AND learner = ? "
         "AND budget_examples IS ?"
@@ -235,7 +274,7 @@ def test_the_numbers_of_a_report_are_those_of_its_store(store):
 
 def test_every_chart_is_drawn_again_by_its_command(store):
     """Its name, source and slice give the same data."""
-    made = report_of_store(store)
+    made = report_of(store)
     assert {chart.name for chart in made.charts} >= {"both-sides", "phase", "stress", "risks"}
     assert len({chart.key for chart in made.charts}) == len(made.charts)
     for chart in made.charts:
@@ -245,7 +284,7 @@ def test_every_chart_is_drawn_again_by_its_command(store):
         assert numbers(chart.name, store, choice) == chart.data
     for name in ("phase", "stress"):
         data = next(chart.data for chart in made.charts if chart.name == name)
-        assert draw(name, data).startswith(b"<?xml")
+        assert draw(name, data).startswith(b"<svg")
 
 
 def test_intervals_are_those_of_scipy():
@@ -265,7 +304,7 @@ def test_a_comparison_has_a_report_of_its_own():
     good = sum(one.passed for one in found.runs)
     assert "16 runs of 2 learners (queries, elimination)" in made.summary[0]
     assert "elimination learns from examples" in " ".join(made.summary)
-    assert f": {good} passed." in made.summary[0]
+    assert f": {good} passed (queries 8 of 8, elimination 8 of 8)." in made.summary[0]
     assert "partial" not in " ".join(made.summary)
     assert made.charts[0].command.startswith("hardness figure both-sides 'some folder' --out")
     assert made.cards[0].spec == found.specs[-1]
@@ -335,8 +374,7 @@ def test_hostile_names_come_through_as_they_are(tmp_path):
     assert wild in {one.learner for one in made.learners}
     assert [line[0] for line in made.runs.rows].count("<img src=x>:a=1") == 1
     assert str(2**63) in {line[2] for line in made.runs.rows}
-    for name in ("both-sides", "phase"):
-        assert draw(name, next(chart.data for chart in made.charts if chart.name == name))
+    assert draw("both-sides", made.charts[0].data)
 
 
 def test_learners_whose_files_or_families_differ_have_rows_apart():
@@ -368,7 +406,9 @@ def test_what_could_not_run_is_not_laid_to_the_machine_nor_a_budget_to_its_runs(
     made = report_of_comparison(found, "x")
     said = next(one for one in made.summary if one.startswith("2 runs ended"))
     assert "1 by machine, 1 by seconds" in said
-    caption = next(chart.caption for chart in made.charts if chart.name == "phase")
+    specs = [parse(f"parity:d={d},m={m}").spec for d in (5, 6) for m in (1, 2)]
+    (plane,) = planes(table([row(spec) for spec in specs]))
+    caption = phase_caption(of_phase(plane, Certifier(())))
     assert "none is known of the runs" in caption
     assert "Nothing is hatched: no certified number is above a budget of 1,000,000" in caption
 
@@ -469,3 +509,23 @@ def test_what_solved_below_the_information_floor_is_named():
     assert f"elimination on parity:d=16,m=3 (1 run, from {floor - 1} examples on" in said
     assert "queries" not in said
     assert below_floor(SimpleNamespace(slices=slices, runs=runs[1:])) == []
+
+
+def test_a_stress_test_has_a_report_of_its_climbs(tmp_path):
+    """Its headlines and what is certified come first, and its figure is drawn by its command."""
+    own = ladder_of(["parity:d=8,m=1", "parity:d=24,m=3"])
+    found = stress(["elimination", "trivial"], own, 5, base_seed=1)
+    path = tmp_path / "x.json"
+    write_stress(path, found)
+    made = report_of(path)
+    assert made.summary[0].startswith("elimination climbs own to rung 2 of 2")
+    assert "trivial holds no rung of own." in made.summary[0]
+    assert "rung 2: any statistical-query learner must be allowed" in made.summary[1]
+    assert f"{len(found.runs)} runs of 2 learners" in made.summary[3]
+    assert len(made.runs.rows) == len(found.runs)
+    (chart,) = made.charts
+    assert shlex.split(chart.command)[:4] == ["hardness", "figure", "stress", str(path)]
+    assert numbers("stress", path) == chart.data
+    path.write_text(path.read_text().replace('"held": 2', '"held": 1'))
+    with pytest.raises(DamagedFile):
+        report_of(path)

@@ -187,15 +187,11 @@ def test_several_learners_are_each_said_to_hold_alone(small):
 
 
 def test_bounds_on_two_kinds_of_queries_are_two_lines():
-    from matplotlib.figure import Figure
-
-    from hardness.report.stress_figure import draw_stress, of_stress
+    from hardness.report.charts.ladder import draw_stress, of_stress
 
     own = ladder_of(["parity:d=16,m=3", "profile:g=h,d=64,m=3", "parity:d=20,m=3"])
     data = of_stress(stress(["trivial"], own, 1))
     assert data["asked"] == ["stat-queries", "csq-queries", "stat-queries"]
-    figure = Figure()
-    draw_stress(figure, data)
-    told = [text.get_text() for text in figure.legends[0].get_texts()]
+    told = draw_stress(data)["title"]["subtitle"]
     assert sum("to STAT(1/10)" in one for one in told) == 1
     assert sum("on correlations" in one for one in told) == 1

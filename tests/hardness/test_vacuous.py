@@ -1,7 +1,6 @@
 """A bound that says nothing is called vacuous wherever bounds are shown, and drawn nowhere."""
 
 import pytest
-from matplotlib.figure import Figure
 
 from hardness.claims import vacuous
 from hardness.claims.descent import QUANTITIES as DESCENT
@@ -14,14 +13,14 @@ from hardness.claims.symmetric import QUANTITIES as SYMMETRIC
 from hardness.lower import certify, estimate
 from hardness.oracles import Budget
 from hardness.report.certificate import certificate_words
-from hardness.report.charts.runs import of_both_sides
+from hardness.report.charts.ladder import draw_stress, of_stress
+from hardness.report.charts.phase import certified_queries, infeasible
+from hardness.report.charts.runs import draw_both_sides, of_both_sides
+from hardness.report.charts.style import BOUND
 from hardness.report.cost import estimate_words
-from hardness.report.figure import draw_both_sides
-from hardness.report.parts.build import report_of_comparison
-from hardness.report.phase import certified_queries, infeasible
+from hardness.report.page.build import report_of_comparison
 from hardness.report.run import game_words
 from hardness.report.stress import certified_words, stress_words
-from hardness.report.stress_figure import draw_stress, of_stress
 from hardness.report.summary import comparison_table
 from hardness.runs import compare, scaling
 from hardness.runs.game import play
@@ -92,15 +91,18 @@ def test_tables_of_comparisons_say_it_and_keep_columns_of_numbers(small, mixed):
 
 
 def test_vacuous_bounds_are_not_drawn(small, mixed):
-    def drawn(comparison):
-        figure = Figure()
-        draw_both_sides(figure, of_both_sides(comparison))
-        return [line for line in figure.axes[0].get_lines() if line.get_color() == "black"]
+    assert _lines(draw_both_sides(of_both_sides(small))["concat"][0]) == []
+    (line,) = _lines(draw_both_sides(of_both_sides(mixed))["concat"][0])
+    drawn = [point["queries"] for point in line]
+    assert min(drawn) > 2
+    assert len(drawn) < len(mixed.values)
 
-    assert drawn(small) == []
-    (line,) = drawn(mixed)
-    assert min(line.get_ydata()) > 2
-    assert len(line.get_ydata()) < len(mixed.values)
+
+def _lines(panel):
+    """The points of the black lines of a panel, which are what is certified."""
+    lines = [one for one in panel["layer"] if isinstance(one["mark"], dict)]
+    black = [one for one in lines if one["mark"].get("color") == BOUND]
+    return [one["data"]["values"] for one in black if one["mark"]["type"] == "line"]
 
 
 def test_vacuous_bounds_are_not_fitted(mixed):
@@ -131,11 +133,11 @@ def test_climbs_part_rungs_with_and_without_a_bound():
         "vacuous",
         "7",
     ]
-    figure = Figure()
-    draw_stress(figure, of_stress(found))
-    black = [line for line in figure.axes[0].get_lines() if line.get_color() == "black"]
-    assert [list(line.get_xdata()) for line in black] == [[3], [2, 3]]
-    assert all(min(line.get_ydata()) > 2 for line in black)
+    examples, _, queries = draw_stress(of_stress(found))["concat"]
+    (floor,), (bound,) = _lines(examples), _lines(queries)
+    assert [point["rung"] for point in floor] == ["2: d=8", "3: d=24"]
+    assert [point["rung"] for point in bound] == ["3: d=24"]
+    assert all(point["cost"] > 2 for point in floor + bound)
 
 
 def test_games_estimates_and_reports_say_it(small, mixed):

@@ -21,6 +21,12 @@ PICK = "pick"  # the series that a reader of the page chose in the legend
 _VERSION = "v6_1"
 _LONGEST = 40  # characters of a name in a figure
 _SIZE = re.compile(r'<svg([^>]*?) width="([\d.]+)" height="([\d.]+)" viewBox="[-\d. ]+"')
+_CLIP = re.compile(r'(id="|url\(#)(clip\d+)')
+_TAKEN = {  # properties of every JavaScript object, by which Vega does not group
+    *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
+    *("toLocaleString", "toString", "valueOf", "__defineGetter__", "__defineSetter__"),
+    *("__lookupGetter__", "__lookupSetter__"),
+}
 _FULL_HD = 1920.5  # dots across, of a talk as png: halves are left out
 _DENSE = 2.0  # dots a pixel, of a paper as png
 _SMALL = dict(zip("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", strict=True))
@@ -29,7 +35,7 @@ _SMALL = dict(zip("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", strict=True))
 def write(chart: Data, kind: str, look: Look = "paper") -> bytes:
     """Draw a chart as svg, png or pdf.
 
-    look: "paper" keeps the size; "talk" is 16:9 with larger letters and lines.
+    look: "paper" and "page" keep the size; "talk" is 16:9 with larger letters and lines.
     """
     import vl_convert
 
@@ -49,7 +55,9 @@ def write(chart: Data, kind: str, look: Look = "paper") -> bytes:
 def _svg(chart: Data) -> str:
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(chart, vl_version=_VERSION))
+    svg = str(vl_convert.vegalite_to_svg(chart, vl_version=_VERSION))
+    names: dict[str, str] = {}  # Vega counts clips over a process: here over a picture
+    return _CLIP.sub(lambda found: found[1] + names.setdefault(found[2], f"clip{len(names)}"), svg)
 
 
 def _size(svg: str) -> tuple[float, float]:
@@ -100,9 +108,11 @@ def named(text: str, longest: int = _LONGEST) -> str:
 
     >>> named("mlp"), named("a" * 30 + "b" * 30)
     ('mlp', 'aaaaaaaaaaaaaaaaaaaa…bbbbbbbbbbbbbbbbbbb')
-    >>> named("a" + chr(10) + chr(0x202E) + "b")
-    'a??b'
+    >>> named("a" + chr(10) + chr(0x202E) + "b"), named("constructor")
+    ('a??b', "'constructor'")
     """
+    if text in _TAKEN:
+        return f"'{text}'"
     if len(text) > longest:
         text = f"{text[: longest // 2]}…{text[-((longest - 1) // 2) :]}"
     return "".join(c if c.isprintable() else "?" for c in text)
@@ -122,6 +132,13 @@ def panels(*charts: Data, title: str, notes: Iterable[str] = (), columns: int = 
 def picked(field: str = "learner") -> list[Data]:
     """Return the parameter by which a page shows only the series that are clicked in the legend."""
     return [{"name": PICK, "select": {"type": "point", "fields": [field]}, "bind": "legend"}]
+
+
+def pick_in(panel: Data, field: str = "learner") -> None:
+    """Let the legend of a layered panel pick series: its first layer of the legend must say so."""
+    layers = (one for one in panel["layer"] if "encoding" in one)
+    first = next(one for one in layers if one["encoding"].get("color", {}).get("field") == field)
+    first["params"] = picked(field)
 
 
 FADED: Data = {"condition": {"param": PICK, "value": 1, "empty": True}, "value": 0.06}

@@ -14,19 +14,20 @@ from hardness.report.charts.chart import (
     logarithmic,
     named,
     panels,
-    picked,
+    pick_in,
     quantity,
     tooltip,
     write,
 )
 from hardness.report.charts.style import BOUND
-from hardness.report.summary import ASKER, COSTS, Cell, bounds, cells, short_name
+from hardness.report.summary import ASKER, short_name
+from hardness.runs.cells import COSTS, Cell, bounds, cells
 from hardness.runs.certified import query_bound
 from hardness.runs.comparison import Comparison
 from hardness.runs.run import Run
 from instances.parameters import plain
 
-_TITLES = {
+TITLES = {
     "queries": ("Statistical queries", "number of queries"),
     "examples": ("Examples", "number of examples"),
     "seconds": ("Time", "time (s)"),
@@ -37,7 +38,7 @@ _LINES = {"queries": ("dashed", [6, 3]), "examples": ("dotted", [1, 3])}
 
 
 def both_sides(comparison: Comparison, kind: str = "svg") -> bytes:
-    """Draw the figure as svg, png or pdf; the same bytes for the same comparison.
+    """Draw the figure as svg, png or pdf.
 
     Filled marks are runs whose risk passed, whatever they ended with, hollow ones are runs whose
     risk did not: their cost is what they spent, no measure of what is needed.
@@ -134,55 +135,59 @@ def draw_both_sides(data: Data) -> Data:
     what they spent, no measure of what is needed.
     """
     names = [named(one["learner"]) for one in data["learners"]]
+    learners = list(zip(names, data["learners"], strict=True))
     charts = [_cost(data, cost, names) for cost in data["costs"]]
-    charts[0]["layer"][-1]["params"] = picked()
-    cells = [cell for one in data["learners"] for cell in one["cells"]]
-    notes = ["hollow: runs that did not solve, at what they spent"]
-    notes = notes if any(cell["solved"] < cell["runs"] for cell in cells) else []
+    pick_in(charts[0])
+    every = [
+        {**run, "learner": name, "seed": str(run["seed"]), "solved": _WORDS[run["solved"]]}
+        for name, one in learners
+        for run in one["runs"]
+    ]
+    joined = [
+        {**{cost: cell[cost] for cost in data["costs"]}, "learner": name, "place": cell["place"]}
+        for name, one in learners
+        for cell in one["cells"]
+        if cell["solved"] == cell["runs"]
+    ]
+    hollow = any(run["solved"] == _WORDS[False] for run in every)
+    notes = ["hollow: runs that did not solve, at what they spent"] if hollow else []
     for cost, (look, _) in _LINES.items():
         notes += [f"{look}: {data['certified'][cost]['label']}"] if _bound(data, cost) else []
-    return panels(*charts, title=named(data["spec"], 80), notes=notes)
+    chart = panels(*charts, title=named(data["spec"], 80), notes=notes)
+    return {**chart, "datasets": {"runs": every, "joined": joined}}  # once, for all panels
+
+
+_WORDS = {True: "yes", False: "no"}
 
 
 def _cost(data: Data, cost: str, names: Sequence[str]) -> Data:
-    learners = list(zip(names, data["learners"], strict=True))
-    runs = [
-        {**run, "learner": name, "cost": run[cost], "solved": "yes" if run["solved"] else "no"}
-        for name, one in learners
-        for run in one["runs"]
-        if run[cost]
-    ]
-    joined = [
-        {"learner": name, "place": cell["place"], "cost": cell[cost]}
-        for name, one in learners
-        for cell in one["cells"]
-        if cell["solved"] == cell["runs"] and cell[cost]
-    ]
-    title, unit = _TITLES[cost]
+    title, unit = TITLES[cost]
     bound, style = _bound(data, cost), by_learner(names)
+    spent = [run[cost] or 0 for one in data["learners"] for run in one["runs"]]
     places = {"values": data["places"], "labelOverlap": True}
     line = {"color": style["color"], "strokeDash": style["strokeDash"], "opacity": FADED}
-    shown = tooltip(learner="learner", seed="seed", risk="risk", solved="solved")
+    shown = {"learner": "learner", "seed": "seed", "risk": "risk", "solved": "solved"}
     marks = {
         "color": style["color"],
         "shape": style["shape"],
-        "fill": {**style["color"], "legend": None},
+        "fill": style["color"],
         "fillOpacity": {"condition": {"test": "datum.solved === 'yes'", "value": 1}, "value": 0},
         "opacity": FADED,
-        "tooltip": [*shown, {"field": "cost", "title": unit}],
+        "tooltip": tooltip(**{**shown, named(data["parameter"]): "place", unit: cost}),
     }
+    known = [{"filter": f"datum.{cost} > 0"}]
     return {
         "title": title,
         "width": WIDE,
         "height": HIGH,
         "encoding": {
             "x": quantity("place", named(data["parameter"]), axis=places, scale={"padding": 12}),
-            "y": logarithmic("cost", unit, (row["cost"] for row in (*runs, *bound))),
+            "y": logarithmic(cost, unit, [*spent, *(row[cost] for row in bound)]),
         },
         "layer": [
             *_lines(bound, cost),
-            {"data": drawn_of(joined), "mark": "line", "encoding": line},
-            {"data": drawn_of(runs), "mark": "point", "encoding": marks},
+            {"data": {"name": "joined"}, "transform": known, "mark": "line", "encoding": line},
+            {"data": {"name": "runs"}, "transform": known, "mark": "point", "encoding": marks},
         ],
     }
 
@@ -194,7 +199,7 @@ def _bound(data: Data, cost: str) -> list[Data]:
         return []
     found = zip(data["places"], map(int, certified["values"]), strict=True)
     return [
-        {"place": place, "cost": float(value)}
+        {"place": place, cost: float(value)}
         for place, value in found
         if value < MOST and not vacuous(certified["quantity"], value)
     ]

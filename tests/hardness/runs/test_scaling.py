@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from hardness.report.charts.costs import of_scaling
 from hardness.report.scaling import scaling_words
-from hardness.report.scaling_figure import of_scaling
 from hardness.runs import compare, read_comparison, scaling
 from hardness.runs.fits import slope
 from instances.errors import DamagedFile

@@ -1,14 +1,21 @@
 """What a report is made of: runs with their slices and diagrams, certificates, states of sweeps."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardness.report.phase import diagrams
+from hardness.report.charts.chart import Data
+from hardness.report.charts.ladder import of_climbs, of_stress
+from hardness.report.charts.phase import diagrams
+from hardness.report.source import is_store, is_stress
+from hardness.report.stress import certified_words, headline
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
-from hardness.runs.rows import FigureRow, SweepRow
+from hardness.runs.rows import SweepRow
+from hardness.runs.stress import read_stress
 from hardness.runs.table import Plane, Slice, planes, slices, table
 from hardness.sweep.recover import check
 from hardness.sweep.store import read
@@ -23,10 +30,9 @@ if TYPE_CHECKING:
 class Material:
     """All that a report says follows from this. runs: one tidy table, a row a run.
 
-    budgets: whether those of the runs are known.
-
+    budgets: whether those of the runs are known. climbs: names, and what collects their numbers.
     artifacts: keys, kinds and specs of what cut jobs came to, as Gram matrices. parts: of those
-    that are not put together.
+    that are not put together. said: of a stress test, who climbed how far and what is certified.
     """
 
     source: str
@@ -38,10 +44,21 @@ class Material:
     store: bool
     budgets: bool
     sweeps: tuple[SweepRow, ...] = ()
-    climbs: tuple[FigureRow, ...] = ()
+    climbs: tuple[tuple[str, Callable[[], Data]], ...] = ()
     artifacts: tuple[tuple[str, str, str], ...] = ()  # key, kind, spec
     parts: int = 0
     command: str = ""  # that made a comparison
+    said: tuple[str, ...] = ()
+
+
+def material_of(path: Path) -> Material:
+    """Read what a report is of: a comparison's folder or file, a store, or a stress test's file.
+
+    Raises DamagedFile.
+    """
+    if is_store(path):
+        return of_store(path)
+    return of_stress_file(path) if is_stress(path) else of_results(path)
 
 
 def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Material:
@@ -65,9 +82,30 @@ def of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Mate
 def of_results(path: Path) -> Material:
     """Read a comparison's folder or results.json; raises DamagedFile."""
     found = read_comparison(path)
-    file = path / "results.json" if path.is_dir() else path
     return of_comparison(
-        found, str(path), hashlib.sha256(read_bytes(file, RESULTS.size)).hexdigest()
+        found, str(path), _digest(path / "results.json" if path.is_dir() else path)
+    )
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(read_bytes(path, RESULTS.size)).hexdigest()
+
+
+def of_stress_file(path: Path) -> Material:
+    """Read a stress test; raises DamagedFile. What is certified of its rungs is said in words."""
+    found = read_stress(path)
+    own = [headline(found, climb) for climb in found.climbs if not climb.reference]
+    return Material(
+        source=str(path),
+        sha256=_digest(path),
+        runs=table(found.runs),
+        slices=(),
+        diagrams=(),
+        certifier=Certifier(()),
+        store=False,
+        budgets=True,
+        climbs=((found.ladder.name, partial(of_stress, found)),),
+        said=(" ".join(own), f"Certified: {' '.join(certified_words(found))}"),
     )
 
 
@@ -87,17 +125,22 @@ def of_store(path: Path) -> Material:
         parts = store.summary()["parts"]
     with opened(path) as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    certifier = Certifier(certificates)
     return Material(
         source=str(path),
         sha256=sha256,
         runs=runs,
         slices=slices(runs, certificates),
         diagrams=diagrams(planes(runs)),
-        certifier=Certifier(certificates),
+        certifier=certifier,
         store=True,
         budgets=True,
         sweeps=sweeps,
-        climbs=tuple(one for one in figures if "climbs" in one.data),
+        climbs=tuple(
+            (one.name, partial(of_climbs, one, list(runs["run"]), certifier))
+            for one in figures
+            if "climbs" in one.data
+        ),
         artifacts=tuple((str(k), str(kind), str(spec)) for k, kind, spec in artifacts),
         parts=parts,
     )

@@ -19,9 +19,8 @@ class Chart:
     """A figure: `hardness.report.figures.draw(name, data, ...)` draws it from its data alone.
 
     key: unique in a report, of a-z, 0-9 and -. section: "both-sides", "phase", "climbs", "stages"
-    or "scaling".
-    choice: what tells it from the other charts of its section, as "m = 3, noise = 0"; one is shown
-    at a time. table: the data as rows. command: draws it again from the source of the report.
+    or "scaling". choice: what tells it from the other charts of its section, as "m = 3, noise = 0";
+    one is shown at a time. command: draws it again from the source of the report.
     """
 
     key: str
@@ -29,9 +28,7 @@ class Chart:
     section: str
     title: str
     caption: str
-    alt: str
     data: dict[str, Any] = field(repr=False)
-    table: Table = field(repr=False)
     command: str
     choice: str = ""
 
@@ -135,14 +132,15 @@ class Reproduction:
 class Report:
     """All that a report says. summary: sentences with their numbers, the most important first.
 
-    runs: one row a run, all of them. machines, versions: of the runs, with how many each.
+    Of these the first three say what was run, what is certified, and what is partial or not said.
+    runs: one row a run, all of them.
     """
 
     title: str
     source: str
     about: str
     summary: tuple[str, ...]
-    scope: tuple[str, ...]  # what the numbers do not say
+    scope: tuple[str, ...]  # what the numbers do not say, at length
     charts: tuple[Chart, ...]
     learners: tuple[LearnerRow, ...]
     runs: Table = field(repr=False)

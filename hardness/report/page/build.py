@@ -1,17 +1,14 @@
-"""A report from a comparison or a store: all that is said, and nothing laid out."""
+"""A report from a comparison, a store or a stress test: all that is said, and nothing laid out."""
 
 from pathlib import Path
 
-from hardness.report.parts.cards import cards
-from hardness.report.parts.charts import charts
-from hardness.report.parts.growth import growth, pairs
-from hardness.report.parts.material import Material, of_comparison, of_results, of_store
-from hardness.report.parts.provenance import provenance, reproduction
-from hardness.report.parts.records import Report
-from hardness.report.parts.source import is_store
-from hardness.report.parts.staged import diagnoses
-from hardness.report.parts.summary import SCOPE, summary
-from hardness.report.parts.tables import learner_rows, runs_table
+from hardness.report.page.cards import cards
+from hardness.report.page.figures import charts
+from hardness.report.page.material import Material, material_of, of_comparison
+from hardness.report.page.provenance import provenance, reproduction
+from hardness.report.page.records import Report
+from hardness.report.page.sentences import SCOPE, summary
+from hardness.report.page.tables import diagnoses, growth, learner_rows, pairs, runs_table
 from hardness.report.text import count
 from hardness.runs import Comparison, scaling
 from hardness.runs.table import Slice
@@ -20,8 +17,8 @@ _PAIRED = 12  # slices of which learners are compared in pairs
 
 
 def report_of(path: Path) -> Report:
-    """Make the report of a comparison's folder or file, or of a store; raises DamagedFile."""
-    return report_of_store(path) if is_store(path) else report(of_results(path))
+    """Make the report of what `compare`, `sweep run` or `stress` wrote; raises DamagedFile."""
+    return report(material_of(path))
 
 
 def report_of_comparison(comparison: Comparison, source: str, sha256: str = "") -> Report:
@@ -31,14 +28,9 @@ def report_of_comparison(comparison: Comparison, source: str, sha256: str = "") 
     >>> found = compare("parity:m=2", "d=6..8", ("elimination", "trivial"), seeds=2)
     >>> made = report_of_comparison(found, "out")
     >>> made.title, len(made.runs.rows), [chart.name for chart in made.charts]
-    ('Both sides of parity:m=2', 12, ['both-sides', 'phase'])
+    ('Both sides of parity:m=2', 12, ['both-sides'])
     """
     return report(of_comparison(comparison, source, sha256))
-
-
-def report_of_store(path: Path) -> Report:
-    """Make the report of a store, also of one that is written meanwhile; raises DamagedFile."""
-    return report(of_store(path))
 
 
 def report(material: Material) -> Report:
@@ -69,6 +61,8 @@ def report(material: Material) -> Report:
 
 
 def _title(material: Material) -> str:
+    if material.said:
+        return f"Climbs of {material.climbs[0][0]}"
     if not material.store:
         return f"Both sides of {material.slices[0].comparison.spec}"
     names = list(dict.fromkeys(sweep.name for sweep in material.sweeps))
@@ -77,6 +71,8 @@ def _title(material: Material) -> str:
 
 def _about(material: Material) -> str:
     """Say in a line what this is the report of."""
+    if material.said:
+        return "A stress test: how far each learner climbs a ladder of problems."
     if not material.store:
         one = material.slices[0].comparison
         return f"A comparison over {one.parameter}: what learners did, beside what is certified."

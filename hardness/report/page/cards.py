@@ -5,8 +5,8 @@ import shlex
 from hardness.lower import BoundParameters, Certificate, Claim
 from hardness.report.certificate import shown_value
 from hardness.report.cost import beside_words
-from hardness.report.parts.material import Material
-from hardness.report.parts.records import Card, Cell, Claimed, Table
+from hardness.report.page.material import Material
+from hardness.report.page.records import Card, Cell, Claimed, Table
 from hardness.report.text import big, bound
 from hardness.runs.table import lines
 from instances.parameters import whole

@@ -1,4 +1,4 @@
-"""What a report says in sentences: each with its numbers, the most important first."""
+"""What a report says in sentences: what was run, what is certified, who passed what."""
 
 import shlex
 from collections import Counter
@@ -6,16 +6,11 @@ from collections.abc import Sequence
 
 from hardness.claims import vacuous
 from hardness.lower import BoundParameters, Certificate
-from hardness.report.parts.cards import certified
-from hardness.report.parts.material import Material
-from hardness.report.parts.solved import (
-    below_floor,
-    furthest,
-    listed,
-    no_queries,
-    nothing,
-    slice_words,
-)
+from hardness.report.charts.phase import SHARE, asks
+from hardness.report.page.cards import certified
+from hardness.report.page.material import Material
+from hardness.report.page.records import LearnerRow
+from hardness.report.page.tables import costs, learner_rows
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
 from hardness.runs.certified import query_bound
@@ -24,10 +19,12 @@ from hardness.runs.fits import Scaling
 from hardness.runs.names import brief_spec, short
 from hardness.runs.ranges import Value
 from hardness.runs.run import SOLVED_BELOW
-from hardness.runs.table import Slice
+from hardness.runs.table import Slice, fixed_words, split_choice, table
+from hardness.upper import LEARNERS
 from instances.errors import UsageError
 from instances.parameters import plain
 
+_NAMED = 6  # learners in a sentence
 _FAMILIES = 3  # of which it is said who got furthest
 _FITS = 2
 
@@ -47,14 +44,25 @@ SCOPE = (
 )
 
 
+NOT_SAID = (
+    "What the numbers do not say: that a learner failed says nothing of other learners, budgets or "
+    "sizes, and a bound on queries nothing of learners that see examples, nor of honest answers."
+)
+
+
 def summary(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> tuple[str, ...]:
-    """Write what was run, what is certified, who got how far at which cost, and what is partial."""
-    said = [_what(material), *_states(material)]
-    said += [*_bound(material), *_unbounded(material)]
+    """Write what was run, what is certified, what is partial or not said; then all else.
+
+    The first three stand alone.
+    """
+    partial = " ".join([*_states(material), *below_floor(material)])
+    told = partial or ("" if material.runs.empty else NOT_SAID)
+    said = [*material.said, told] if material.said else []
+    said += [_what(material), *_bound(material), *([] if material.said else [told])]
+    said += _unbounded(material)
     said += [line for one in _largest(material) for line in furthest(one)]
     said += [
         *nothing(material),
-        *below_floor(material),
         *no_queries(material),
         *_growth(material, grown),
         *_ended(material),
@@ -71,10 +79,13 @@ def _what(material: Material) -> str:
     families = list(runs["family"].unique())
     kinds = "family" if len(families) == 1 else "families"
     problems = count(runs["spec"].nunique(), "problem")
+    counts = runs.groupby(runs["learner"].map(short), sort=False)["solved"]
+    each = [f"{name} {sum(found)} of {len(found)}" for name, found in counts]
+    told = f" ({listed(each)})" if len(each) > 1 else ""
     return (
         f"{count(len(runs), 'run')} of {count(len(learners), 'learner')} ({listed(learners)}) on "
         f"{problems} of {len(families)} {kinds} ({listed(families)}): {sum(runs['solved'])} "
-        "passed. A run passes where the whole 95 % interval of its relative risk lies below "
+        f"passed{told}. A run passes where the whole 95 % interval of its relative risk lies below "
         f"{SOLVED_BELOW}, in time; risk 1 is having learned nothing, 0 all."
     )
 
@@ -94,7 +105,8 @@ def _no_runs(material: Material) -> str:
 
 def _states(material: Material) -> list[str]:
     """Say which sweeps are not finished, and so what is partial."""
-    said = [_cut(material.slices[0].comparison)] if material.command else []
+    cut = _cut(material.slices[0].comparison) if material.command else ""
+    said = [cut] if cut else []
     for sweep in material.sweeps:
         done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
         if sweep.state != "finished":
@@ -127,7 +139,7 @@ def _asked(word: str, parameter: str) -> tuple[Value, ...]:
 
 def _climbed(material: Material) -> list[str]:
     """Say what the runs of climbs do to the counts."""
-    if not material.climbs or material.runs.empty:
+    if not material.climbs or not material.store or material.runs.empty:
         return []
     return [
         "Runs of climbs count here too: a learner is run on a rung only where it passed at least "
@@ -145,6 +157,8 @@ def _largest(material: Material) -> list[Slice]:
 
 def _bound(material: Material) -> list[str]:
     """Say what is certified at the largest size: the certificate that asks for most queries."""
+    if material.said:  # it says so itself, by rungs
+        return []
     found = [
         (one.integer(quantity), spec, terms, one, quantity)
         for spec, terms, one in certified(material)
@@ -226,3 +240,116 @@ def _ended(material: Material) -> list[str]:
         f"{count(sum(found.values()), 'run')} ended by what is not the same on every machine "
         f"({shown}): these are not reproducible."
     ]
+
+
+def furthest(one: Slice) -> list[str]:
+    """Say who passed at the largest size that anybody did, at which cost."""
+    comparison = one.comparison
+    if not comparison.learners:
+        return []
+    rows = learner_rows(table(one.rows), budgets=True)
+    for spec, value in zip(reversed(comparison.specs), reversed(comparison.values), strict=True):
+        best = [r for r in rows if r.spec == spec and r.passed >= SHARE * r.runs]
+        if best:
+            best.sort(key=lambda r: (r.examples or 0.0, r.seconds or 0.0))
+            where = f"{comparison.spec} at {comparison.parameter} = {plain(value)}"
+            which = "the largest run" if spec == comparison.specs[-1] else "the largest so solved"
+            shown = "; ".join(_did(r) for r in best[:_NAMED])
+            more = f"; and {len(best) - _NAMED} more" if len(best) > _NAMED else ""
+            return [
+                f"On {where}{slice_words(one)}, {which}, at least {SHARE} of the runs passed of "
+                f"{shown}{more}.{_fewer(rows, spec)}"
+            ]
+    sizes = f"{comparison.parameter} = {plain(comparison.values[0])}"
+    if len(comparison.values) > 1:
+        sizes += f" to {plain(comparison.values[-1])}"
+    return [
+        f"On {comparison.spec}, {sizes}{slice_words(one)}, no learner passed {SHARE} of its runs "
+        "at any of them."
+    ]
+
+
+def _fewer(rows: Sequence[LearnerRow], spec: str) -> str:
+    """Name the learners of which fewer runs passed there."""
+    found = [r for r in rows if r.spec == spec and r.passed < SHARE * r.runs]
+    named = [f"{short(r.learner)} ({r.passed} of {r.runs})" for r in found]
+    return f" Fewer passed of {listed(named)}." if named else ""
+
+
+def _did(row: LearnerRow) -> str:
+    return f"{short(row.learner)} ({row.passed} of {row.runs}; median of these {costs(row)})"
+
+
+def nothing(material: Material) -> list[str]:
+    """Name the learners of which no run passed, with how most of their runs ended."""
+    none = []
+    for name, runs in material.runs.groupby("learner", sort=False):
+        (outcome, _), *more = Counter(runs["outcome"]).most_common()
+        if not runs["solved"].any():
+            how = f"most often: {outcome}" if more else f"all: {outcome}"
+            none.append(f"{short(str(name))} (0 of {len(runs)}, {how})")
+    return [f"No run passed of {listed(none)}."] if none else []
+
+
+def no_queries(material: Material) -> list[str]:
+    """Say which learners that passed are not what the bounds are about."""
+    bounded = {c.spec for one in material.slices for c in one.comparison.certificates}
+    runs = material.runs
+    passed = runs[runs["spec"].isin(bounded) & runs["solved"]]
+    found = [name for name in passed["learner"].unique() if not asks(name)]
+    if not found:
+        return []
+    ours = [short(name) for name in found if name.partition(":")[0] in LEARNERS]
+    others = [short(name) for name in found if name.partition(":")[0] not in LEARNERS]
+    learn = "learns" if len(ours) == 1 else "learn"
+    said = [f"{listed(ours)} {learn} from examples, not from statistical queries"] if ours else []
+    said += [f"of {listed(others)} it is not known here what they ask"] if others else []
+    one = len(found) == 1
+    them, passes = ("it", "where it passes") if one else ("them", "where they pass")
+    return [
+        f"{'; '.join(said)}: the bounds on queries are not about {them}, and {passes} they are not "
+        "contradicted."
+    ]
+
+
+def below_floor(material: Material) -> list[str]:
+    """Name the runs that solved with fewer examples than the certified information floor.
+
+    The floor holds for every learner that sees examples alone, with a probability of success.
+    """
+    floors = {
+        c.spec: c.integer("information-floor")
+        for one in material.slices
+        for c in one.comparison.certificates
+        if any(claim.quantity == "information-floor" for claim in c.claims)
+    }
+    runs = material.runs
+    few = runs["examples"] < runs["spec"].map(floors)
+    found = runs[runs["solved"] & few & (runs["queries"] == 0)]
+    said = [
+        f"{short(str(learner))} on {brief_spec(str(spec))} ({count(len(some), 'run')}, from "
+        f"{some['examples'].min():.0f} examples on, floor {floors[str(spec)]})"
+        for (learner, spec), some in found.groupby(["learner", "spec"], sort=False)
+    ]
+    return (
+        [
+            f"Solved below the information floor: {listed(said)}. By chance that is rare: look for "
+            "an error in the certificate, the seeds or the learner."
+        ]
+        if said
+        else []
+    )
+
+
+def slice_words(one: Slice) -> str:
+    """What tells a slice from the others and is not in its spec, in brackets."""
+    chosen, shown = split_choice(one.choice), split_choice(one.comparison.spec.partition(":")[2])
+    pairs = [pair for pair in one.fixed if "=".join(pair) in chosen and pair[0] != "family"]
+    told = [fixed_words(*pair) for pair in pairs if "=".join(pair) not in shown]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name some of them, and count the others."""
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return ", ".join([*names[:_NAMED], *more])

@@ -3,8 +3,6 @@
 Markup is made here and in the templates alone, and all that comes in is escaped.
 """
 
-import csv
-import io
 import json
 import unicodedata
 from collections.abc import Sequence
@@ -13,8 +11,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from hardness.report.parts.records import Cell, Table
-from hardness.sweep.export import cell
+from hardness.report.page.records import Cell, Table
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, bidi and zero-width, surrogates, separators
 _NAME, _PROSE = 56, 1200  # characters that stand in a line, and in a paragraph
@@ -118,19 +115,6 @@ def numeric(table: Table) -> list[bool]:
     ]
 
 
-def csv_of(table: Table) -> str:
-    """Write a table as CSV; a text that a spreadsheet takes for a formula begins with '.
-
-    >>> csv_of(Table(header=("learner", "seconds (s)"), rows=(("=1+1", 0.5),)))
-    "learner,seconds (s)\\n'=1+1,0.5\\n"
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([cell(name) for name in table.header])
-    writer.writerows([[cell(one) for one in row] for row in table.rows])
-    return out.getvalue()
-
-
 def embedded(data: Any) -> Markup:
     """Write JSON that stands in a script element: nothing in it ends the element or opens one.
 
@@ -162,7 +146,9 @@ def _column(head: str, found: Sequence[Cell]) -> dict[str, Any]:
 
 def _safe(one: Cell) -> Cell:
     """Write as text the numbers that JSON, or a browser, does not hold."""
-    if isinstance(one, bool) or one is None or isinstance(one, str):
+    if isinstance(one, str):
+        return harmless(one)
+    if isinstance(one, bool) or one is None:
         return str(one).lower() if isinstance(one, bool) else one
     if isinstance(one, int):
         return one if abs(one) < _EXACT else figures(one)

@@ -1,12 +1,12 @@
-"""The page of a comparison: its report as one self-contained HTML file, everything escaped."""
+"""The page of a report: one self-contained HTML file that works offline, everything escaped."""
 
-from hardness.report.html.write import write
-from hardness.report.parts.build import report_of_comparison
+from hardness.report.page.build import report_of_comparison
+from hardness.report.page.write import write
 from hardness.runs.comparison import Comparison
 
 
 def page(comparison: Comparison, source: str = "results.json", sha256: str = "") -> str:
-    """Render the page of a comparison, which works offline.
+    """Render the page of a comparison.
 
     source: where it lies, for the commands. sha256: of its file, in hexadecimal.
     """

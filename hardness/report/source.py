@@ -1,15 +1,16 @@
-"""Where a report or a figure of a comparison comes from: a folder, results.json, or a store."""
+"""Where a report or a figure of runs comes from: a folder, results.json, a store, a stress test."""
 
 from pathlib import Path
 
-from hardness.report.parts.climbs import of_climbs
-from hardness.report.phase import Data, diagrams, of_phase, plane_of
+from hardness.report.charts.ladder import of_climbs, of_stress
+from hardness.report.charts.phase import Data, diagrams, of_phase
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
+from hardness.runs.stress import FORMAT, read_stress
 from hardness.runs.table import chosen, planes, slices, table
 from hardness.sweep.store import read
 from instances.errors import DamagedFile, UsageError
-from instances.strict import opened
+from instances.strict import opened, read_json
 
 
 def is_store(path: Path) -> bool:
@@ -23,6 +24,19 @@ def is_store(path: Path) -> bool:
             return file.read(16) == b"SQLite format 3\0"
     except DamagedFile:  # a folder, or nothing: the reader of comparisons says so
         return False
+
+
+def is_stress(path: Path) -> bool:
+    """Return whether a path is a JSON file that `hardness stress` wrote.
+
+    >>> is_stress(Path("no-such-file"))
+    False
+    """
+    try:
+        data = read_json(path)
+    except DamagedFile:
+        return False
+    return isinstance(data, dict) and data.get("format") == FORMAT
 
 
 def comparison_of(path: Path, choice: str | None = None) -> Comparison:
@@ -44,25 +58,37 @@ def comparison_of(path: Path, choice: str | None = None) -> Comparison:
 
 
 def phase_of(path: Path, choice: str | None = None) -> Data:
-    """Collect a phase diagram of a comparison, or of the plane of a store that is chosen.
+    """Collect a phase diagram of the plane of a store that is chosen.
 
     A choice may name parameters that are axes of the plane; "part=2" chooses the second few
-    learners where there are many. Raises DamagedFile, and UsageError as `comparison_of`.
+    learners where there are many. Raises DamagedFile, and UsageError as `comparison_of` and for
+    runs over one parameter alone.
     """
+    curve = UsageError(
+        f"{path} given: its runs are over one parameter, and a phase diagram is over two: draw "
+        "both-sides or risks, or sweep over two parameters into a store"
+    )
     if not is_store(path):
-        comparison = comparison_of(path, choice)
-        return of_phase(plane_of(comparison), Certifier(()))
+        comparison_of(path, choice)
+        raise curve
     with read(path) as store:
         certifier = Certifier(store.certificates())
         found = diagrams(planes(table(store.runs())))
+    if not found:
+        raise curve
     return of_phase(chosen(found, choice, str(path)), certifier)
 
 
 def climbs_of(path: Path, choice: str | None = None) -> Data:
-    """Collect the figure of climbs of a store; choice: their name, as "climbs 1 of 4dadd984".
+    """Collect the figure of a stress test's file, or of climbs of a store.
 
-    Raises DamagedFile, and UsageError where there are none or several and none is chosen.
+    choice: the name of climbs, as "climbs 1 of 4dadd984". Raises DamagedFile, and UsageError where
+    there are none or several and none is chosen.
     """
+    if not is_store(path):
+        if choice is not None:
+            raise UsageError("--slice given: it chooses a part of a store, which stress is not of")
+        return of_stress(read_stress(path))
     with read(path) as store:
         every = [one for one in store.figures() if "climbs" in one.data]
         kept = [one for one in every if choice is None or one.name.startswith(choice)]

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from hardness.report.parts.material import Material
-from hardness.report.parts.records import Card, Chart, Reproduction
+from hardness.report.page.material import Material
+from hardness.report.page.records import Card, Chart, Reproduction
 from hardness.report.text import count
 
 

@@ -1,0 +1,330 @@
+"""Figures of stress tests and climbs: rung against cost, beside budgets and certified numbers."""
+
+import re
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from hardness.claims import vacuous
+from hardness.lower import Certificate
+from hardness.oracles import Budget
+from hardness.report.charts.chart import (
+    FADED,
+    HIGH,
+    WIDE,
+    Data,
+    by_series,
+    drawn_of,
+    logarithmic,
+    named,
+    panels,
+    pick_in,
+    tooltip,
+)
+from hardness.report.charts.runs import TITLES
+from hardness.report.charts.style import BOUND, styles_of
+from hardness.report.stress import short_specs
+from hardness.runs.cells import COSTS
+from hardness.runs.certified import Certifier, query_bound
+from hardness.runs.rows import FigureRow
+from hardness.runs.run import Run
+from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, instance_seeds
+from instances.errors import DamagedFile, ToolkitError
+from instances.ladders import ladder_of
+
+_ASKED = {
+    "stat-queries": ("dashed", [6, 3], "to STAT(1/10)"),
+    "csq-queries": ("dashes and dots", [6, 2, 1, 2], "on correlations, within 1/10"),
+}
+_STOP = "M-1,-1L1,1M1,-1L-1,1"
+_LABEL = 150  # pixels of a rung's label
+
+
+def of_stress(found: Stress) -> Data:
+    """Take the numbers of the figure: each learner's cost by rung, budgets, what is certified."""
+    common, labels = short_specs(found.ladder)
+    limits = [_limits(found, i) for i in range(len(labels))]
+    climbs = sorted(found.climbs, key=lambda climb: climb.reference)
+    names = _labels([climb.asked for climb in climbs])
+    return {
+        "spec": found.ladder.name,
+        "family": common,
+        "rungs": labels,
+        "seeds": found.seeds,
+        "learners": [
+            {
+                "learner": climb.asked,
+                "label": name,
+                "reference": climb.reference,
+                "held": climb.held,
+                "touched": climb.touched,
+                "points": [_point(trials) for trials in climb.rungs],
+                "stopped": bool(climb.rungs) and not climb.climbing and not climb.unsupported,
+            }
+            for climb, name in zip(climbs, names, strict=True)
+        ],
+        "budget_examples": [b[0] for b in limits],
+        "budget_seconds": [b[1] for b in limits],
+        "certified_queries": [_number(one.queries) for one in found.certified],
+        "asked": [one.asked for one in found.certified],
+        "information_floor": [_number(one.floor) for one in found.certified],
+    }
+
+
+def _limits(found: Stress, rung: int) -> tuple[int | None, float | None]:
+    """The examples and seconds that a run on a rung, from 0, might use."""
+    one, over = found.ladder.rungs[rung], found.budget
+    return over.examples or one.examples, over.seconds or one.seconds
+
+
+def _point(trials: Trials) -> Data:
+    failed = [run.usage for run in trials.runs if run not in trials.solved]
+    return {
+        "passes": trials.passes,
+        "trials": len(trials.trials),
+        "examples": trials.cost("examples"),
+        "queries": trials.cost("queries"),
+        "seconds": trials.cost("seconds"),
+        "spent_examples": float(median(u.examples for u in failed)) if failed else None,
+        "spent_seconds": float(median(u.seconds for u in failed)) if failed else None,
+    }
+
+
+def _number(value: int | None) -> float | None:
+    """A count as a float, None where it is beyond what a figure shows."""
+    return None if value is None or value > 10**300 else float(value)
+
+
+def _labels(names: list[str]) -> list[str]:
+    """Leave out the folders of learners from files, where the rest tells them apart.
+
+    >>> _labels(["a/mine.py:One", "queries"]), _labels(["a/x.py:One", "b/x.py:One"])
+    (['mine.py:One', 'queries'], ['a/x.py:One', 'b/x.py:One'])
+    """
+    short = [re.sub(r"^.*/(?=[^/]*\.py:)", "", name) for name in names]
+    return short if len(set(short)) == len(set(names)) else names
+
+
+def of_climbs(figure: FigureRow, rows: Iterable[Run], certifier: Certifier) -> Data:
+    """Collect the numbers of the climbs of a store; raises DamagedFile where runs are missing.
+
+    The runs of a rung are those with its seeds; what was written of them must follow from them.
+    """
+    try:
+        return of_stress(_stress(figure.data, rows, certifier))
+    except (LookupError, TypeError, ValueError, AttributeError, ToolkitError) as error:
+        raise DamagedFile(
+            f"{figure.name[:100]} is damaged: {type(error).__name__} {' '.join(str(error).split())}"
+        ) from error
+
+
+def _stress(data: Data, rows: Iterable[Run], certifier: Certifier) -> Stress:
+    ladder = ladder_of([str(spec) for spec in data["rungs"]])
+    asked = {one["learner"] for one in data["climbs"]}
+    found: dict[tuple[str, str, int], list[Run]] = {}
+    for row in rows:
+        if row.learner in asked:
+            found.setdefault((row.learner, row.spec, row.seed), []).append(row)
+    climbs = [_climb(one, found, data["base_seed"], data["seeds"]) for one in data["climbs"]]
+    every = {trials.budget for climb in climbs for trials in climb.rungs}
+    return Stress(
+        ladder=ladder,
+        climbs=tuple(climbs),
+        certified=tuple(_certified(str(spec), certifier) for spec in data["rungs"]),
+        seeds=data["seeds"],
+        base_seed=data["base_seed"],
+        drawn=False,
+        budget=every.pop() if len(every) == 1 else Budget(),  # no limit where rungs differ
+        finished=True,
+    )
+
+
+def _climb(one: Data, found: dict[tuple[str, str, int], list[Run]], base: int, seeds: int) -> Climb:
+    rungs = []
+    for said in one["rungs"]:
+        spec, passes = said["spec"], said["passes"]
+        keys = [(one["learner"], spec, seed) for seed in instance_seeds(base, spec, seeds)]
+        budgets = [[row.budget for row in found[key]] for key in keys]
+        common = [b for b in budgets[0] if all(b in other for other in budgets)]
+        every = [_trials(spec, budget, keys, found) for budget in common]
+        fitting = [trials for trials in every if trials.passes == passes]
+        if not fitting:
+            raise ValueError(f"its {passes} passes on {spec} are not of its runs")
+        rungs.append(fitting[0])
+    return Climb(
+        learner=one["learner"],
+        asked=one["asked"],
+        reference=one["reference"] is True,
+        rungs=tuple(rungs),
+        unsupported=one["unsupported"],
+    )
+
+
+def _trials(
+    spec: str,
+    budget: Budget,
+    keys: Sequence[tuple[str, str, int]],
+    found: dict[tuple[str, str, int], list[Run]],
+) -> Trials:
+    runs = [next(row for row in found[key] if row.budget == budget) for key in keys]
+    return Trials(spec=spec, budget=budget, trials=tuple(runs))
+
+
+def _certified(spec: str, certifier: Certifier) -> Certified:
+    made = certifier.one(spec, TERMS)
+    if not isinstance(made, Certificate):
+        return Certified(spec=spec, evidence="none", why=made)
+    names = {claim.quantity for claim in made.claims}
+    asked = query_bound([made]) or None
+    return Certified(
+        spec=spec,
+        evidence="exact",
+        why="",
+        asked=asked,
+        queries=made.integer(asked) if asked else None,
+        floor=made.integer("information-floor") if "information-floor" in names else None,
+    )
+
+
+def draw_stress(data: Data) -> Data:
+    """Draw rungs against examples, time and queries: the references by broken lines.
+
+    Filled marks: all seeds passed; hollow: some. A cross is where a climb stopped, at what the runs
+    that failed spent.
+    """
+    rungs = [f"{i}: {named(label)}" for i, label in enumerate(data["rungs"], 1)]
+    styles = styles_of(one["learner"] for one in data["learners"])
+    legend = {_legend(one): styles[one["learner"]] for one in data["learners"]}
+    bounds: dict[str, list[Data]] = {cost: _bounds(data, cost, rungs) for cost in COSTS}
+    asked = any(point["queries"] for one in data["learners"] for point in one["points"])
+    costs = ["examples", "seconds"] + ["queries"] * bool(asked or bounds["queries"])
+    charts = [_panel(data, cost, rungs, by_series(legend), bounds[cost]) for cost in costs]
+    pick_in(charts[0], "series")
+    notes = ["hollow: some seeds passed; cross: where a climb stopped, at what its runs spent"]
+    if any(one["reference"] for one in data["learners"]):
+        notes += ["broken lines: references"]
+    if any(data["budget_examples"] + data["budget_seconds"]):
+        notes += ["grey: the budget of a rung"]
+    for kind in dict.fromkeys(row["kind"] for rows in bounds.values() for row in rows):
+        look, _, who = _ASKED.get(kind, ("dotted", [], ""))
+        notes += [
+            f"black, {look}: queries that SQ learners need {who} (certified, worst answers)"
+            if who
+            else f"black, {look}: examples that any learner needs (certified)"
+        ]
+    title = f"{named(data['spec'], 80)}: medians of the runs that passed, of {data['seeds']} seeds"
+    return panels(*charts, title=title, notes=notes)
+
+
+def _legend(learner: Data) -> str:
+    told = f"holds {learner['held']}" if learner["held"] else "holds none"
+    if learner["touched"] > learner["held"]:
+        told += f", touches {learner['touched']}"
+    return f"{named(learner['label'])}: {told}" + (" (reference)" if learner["reference"] else "")
+
+
+def _bounds(data: Data, cost: str, rungs: Sequence[str]) -> list[Data]:
+    """The certified numbers on a cost that say something, by rung and kind."""
+    values, kinds = data["certified_queries"], data["asked"]
+    if cost != "queries":
+        values = data["information_floor"] if cost == "examples" else []
+        kinds = ["information-floor"] * len(values)
+    return [
+        {"rung": rung, "cost": value, "kind": kind}
+        for rung, value, kind in zip(rungs, values, kinds, strict=False)
+        if kind and value is not None and not vacuous(kind, int(value))
+    ]
+
+
+def _panel(data: Data, cost: str, rungs: Sequence[str], style: Data, bounds: list[Data]) -> Data:
+    passed, stops, ways = [], [], []
+    for one in data["learners"]:
+        series, points = _legend(one), one["points"]
+        own = [
+            {
+                "series": series,
+                "rung": rungs[i],
+                "cost": point[cost],
+                "passed": f"{point['passes']} of {point['trials']}",
+                "all": point["passes"] == point["trials"],
+                "reference": one["reference"],
+            }
+            for i, point in enumerate(points)
+            if point[cost]
+        ]
+        passed += own
+        last = points[-1].get(f"spent_{cost}") if points and one["stopped"] else None
+        if last:
+            stop = {"series": series, "rung": rungs[len(points) - 1], "cost": last}
+            stops.append(stop | {"passed": f"0 of {points[-1]['trials']}"})
+            ways += [own[-1], stop] if own else []
+    limits = [
+        {"rung": rung, "cost": value}
+        for rung, value in zip(rungs, data.get(f"budget_{cost}", ()), strict=False)
+        if value
+    ]
+    title, unit = TITLES[cost]
+    axis = {"labelAngle": -90, "labelLimit": _LABEL}
+    told = [*tooltip(series="series", rung="rung", passed="passed"), *tooltip(**{unit: "cost"})]
+    hollow = {"fill": style["color"], "opacity": FADED, "tooltip": told}
+    colour = {"color": style["color"], "opacity": FADED}
+    broken = {"condition": {"test": "datum.reference", "value": [5, 2]}, "value": [1, 0]}
+    wide = max(WIDE, 15 * len(rungs))
+    return {
+        "title": title,
+        "width": wide,
+        "height": HIGH,
+        "encoding": {
+            "x": {
+                "field": "rung",
+                "type": "ordinal",
+                "title": f"rung: {named(data['family'])}",
+                "scale": {"domain": list(rungs)},
+                "axis": axis,
+            },
+            "y": logarithmic(
+                "cost", unit, [row["cost"] for row in (*passed, *stops, *limits, *bounds)]
+            ),
+        },
+        "layer": [
+            {
+                "data": drawn_of(limits),
+                "mark": {"type": "tick", "thickness": 4, "color": "#D0D0D0", "bandSize": 14},
+            },
+            *_lines(bounds),
+            {
+                "data": drawn_of(ways),
+                "mark": {"type": "line", "strokeDash": [1, 3], "strokeWidth": 1},
+                "encoding": colour,
+            },
+            {
+                "data": drawn_of(passed),
+                "mark": "line",
+                "encoding": {**colour, "strokeDash": broken},
+            },
+            {
+                "data": drawn_of(stops),
+                "mark": {"type": "point", "shape": _STOP, "size": 60},
+                "encoding": {**colour, "tooltip": told},
+            },
+            {
+                "data": drawn_of(passed),
+                "mark": "point",
+                "encoding": {
+                    **{"color": style["color"], "shape": style["shape"], **hollow},
+                    "fillOpacity": {"condition": {"test": "datum.all", "value": 1}, "value": 0},
+                },
+            },
+        ],
+    }
+
+
+def _lines(bounds: list[Data]) -> list[Data]:
+    """Black lines through certified numbers, one a kind."""
+    found = []
+    for kind in dict.fromkeys(row["kind"] for row in bounds):
+        rows = [row for row in bounds if row["kind"] == kind]
+        dash = _ASKED[kind][1] if kind in _ASKED else [1, 3]
+        mark: Data = {"type": "line", "color": BOUND, "strokeWidth": 2, "strokeDash": dash}
+        mark |= {"point": {"shape": "stroke", "color": BOUND}} if len(rows) == 1 else {}
+        found.append({"data": drawn_of(rows), "mark": mark})
+    return found

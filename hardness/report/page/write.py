@@ -1,0 +1,168 @@
+"""The page of a report: one HTML file with its style and script inside, and nothing outside."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
+
+from hardness.report.charts.chart import Data, complete
+from hardness.report.charts.chart import write as picture
+from hardness.report.figures import described
+from hardness.report.page import text
+from hardness.report.page.records import Chart, Report, Table
+from hardness.report.page.tables import learners_table
+from hardness.runs.processes import execute
+
+_HEADS = {
+    "both-sides": ("Both sides", "Slice"),
+    "phase": ("Phase diagram", "Diagram"),
+    "climbs": ("Climbs", "Ladder"),
+    "stages": ("Stages", "Run"),
+    "scaling": ("Growth", "Slice"),
+}
+SECTIONS = tuple(_HEADS)
+FIRST = 100  # rows of a long table that stand in the page without its script
+_FEW = 6  # charts that are drawn before other processes have begun
+_MARK = re.compile(
+    r"<path(?: aria-[a-z]+=\"[^\"]*\"| role=\"[^\"]*\")*"
+    r' transform="translate\(([-\d.]+),([-\d.]+)\)"([^>]*?)(?:/>|></path>)'
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A chart as the page shows it: its picture, and its description for the script."""
+
+    chart: Chart
+    picture: Markup = field(repr=False)
+    description: Data = field(repr=False)
+
+
+def drawn(chart: Chart) -> Drawn:
+    """Draw a chart for the page."""
+    description = described(chart.name, chart.data)
+    svg = picture(description, "svg", "page").decode()
+    told = rounded(complete(description))
+    return Drawn(chart=chart, picture=slim(svg, chart.key), description=told)
+
+
+def rounded(data: Any) -> Any:
+    """Write the numbers of a description to six digits: no eye sees more in a picture.
+
+    >>> rounded({"cost": [0.123456789, 123456789, "0.123456789"]})
+    {'cost': [0.123457, 123456789, '0.123456789']}
+    """
+    if isinstance(data, dict):
+        return {key: rounded(one) for key, one in data.items()}
+    if isinstance(data, list):
+        return [rounded(one) for one in data]
+    return float(f"{data:.6g}") if isinstance(data, float) else data
+
+
+def slim(svg: str, key: str) -> Markup:
+    """Write a picture smaller: each kind of mark stands once, and none twice in one place.
+
+    >>> one = '<path role="x" transform="translate(1.25,2)" d="M0,0" fill="red"/>'
+    >>> slim(one + one + one.replace("2)", "3)"), "k").count("<use")
+    2
+    """
+    kinds: dict[str, str] = {}
+
+    def use(found: re.Match[str]) -> str:
+        x, y, look = found.groups()
+        name = kinds.setdefault(look, f"{key}-{len(kinds)}")
+        return f'<use href="#{name}" x="{float(x):.1f}" y="{float(y):.1f}"/>'
+
+    uses = _MARK.sub(use, svg)
+    uses = re.sub(r"(<use [^>]*/>)(?:\1)+", r"\1", uses)
+    uses = re.sub(r'(id="|url\(#)(clip\d+)', rf"\g<1>{key}-\2", uses)  # unique in the page
+    shapes = "".join(f'<path id="{name}"{look}/>' for look, name in kinds.items())
+    head, tag, rest = uses.partition(">") if uses.startswith("<svg") else ("", "", uses)
+    return Markup(f"{head}{tag}<defs>{shapes}</defs>{rest}")
+
+
+def write(report: Report, jobs: int = 1) -> str:
+    """Lay a report out as one HTML file that works offline, and without its script.
+
+    All that the report says is escaped; no text in it can end an element or run. The same report
+    gives the same bytes. jobs: processes that draw, where there is much to draw.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(
+        {one.__name__: one for one in (text.name, text.head, text.prose, text.short, text.value)},
+        numeric=text.numeric,
+        filled=text.filled,
+    )
+    done = execute(drawn, report.charts, jobs if len(report.charts) > _FEW else 1)
+    charts = [one for _, one in sorted(done, key=lambda found: found[0])]
+    grids = {"learners": learners_table(report.learners), "runs": report.runs}
+    whole = {key: once(table) for key, table in grids.items()}
+    told = {
+        "tables": {key: text.columns(table) for key, (table, _) in whole.items()},
+        "charts": {one.chart.key: one.description for one in charts},
+    }
+    scripts = [_runtime(), _asset("page.js")] if charts else [_asset("page.js")]
+    return environment.from_string(_asset("page.html")).render(
+        report=report,
+        sections=_sections(charts),
+        heads=_HEADS,
+        grids={
+            key: (replace(table, rows=table.rows[:FIRST]), len(table.rows), same)
+            for key, (table, same) in whole.items()
+        },
+        style=Markup(_asset("page.css")),
+        scripts=[Markup(script) for script in scripts],
+        hashes=" ".join(f"'sha256-{_digest(script)}'" for script in scripts),
+        data=text.embedded(told),
+    )
+
+
+def once(table: Table) -> tuple[Table, tuple[tuple[str, str], ...]]:
+    """Leave out the columns in which every row has the same text, and give what they say.
+
+    >>> once(Table(header=("learner", "budget"), rows=(("a", "1 s"), ("b", "1 s"))))[1]
+    (('budget', '1 s'),)
+    """
+    turned = list(zip(*table.rows, strict=True))
+    same = {
+        i: column[0]
+        for i, column in enumerate(turned)
+        if len(table.rows) > 1 and isinstance(column[0], str) and len(set(column)) == 1
+    }
+    kept = [i for i in range(len(table.header)) if i not in same]
+    rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
+    told = tuple((table.header[i], said) for i, said in same.items() if isinstance(said, str))
+    return Table(header=tuple(table.header[i] for i in kept), rows=rows), told
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _runtime() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, which stands in the page."""
+    import vl_convert
+
+    script = str(vl_convert.javascript_bundle())  # type: ignore[call-arg]
+    assert "</script" not in script.lower()
+    return script
+
+
+def _asset(name: str) -> str:
+    return (files("hardness.report.page") / name).read_text(encoding="utf-8")
+
+
+def _sections(charts: Iterable[Drawn]) -> dict[str, list[Drawn]]:
+    found: dict[str, list[Drawn]] = {section: [] for section in SECTIONS}
+    for one in charts:
+        found[one.chart.section].append(one)
+    return found
