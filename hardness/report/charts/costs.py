@@ -142,17 +142,13 @@ def draw_scaling(data: Data) -> Data:
 def _growth(data: Data, cost: str, names: Sequence[str]) -> Data:
     parameter, style = named(data["parameter"]), by_learner(names)
     fits = [fit for fit in data["fits"] if fit["cost"] == cost]
-    points = [
-        {
-            "learner": named(fit["learner"]),
-            "place": point["place"],
-            "cost": point["cost"],
-            "fitted": "yes" if point["counts"] else "no",
-        }
+    kept = dict.fromkeys(  # once, what several seeds spent alike
+        (named(fit["learner"]), point["place"], point["cost"], "yes" if point["counts"] else "no")
         for fit in fits
         for point in fit["points"]
         if point["cost"] > 0
-    ]
+    )
+    points = [dict(zip(("learner", "place", "cost", "fitted"), one, strict=True)) for one in kept]
     laws = [row for fit in fits if fit["power"] for row in _lines(fit)]
     bounds, said = _certified(data, fits, parameter)
     title, unit = TITLES[cost]
@@ -160,6 +156,17 @@ def _growth(data: Data, cost: str, names: Sequence[str]) -> Data:
     seen = [row["cost"] for row in (*points, *bounds)]
     line: Data = {"color": style["color"], "opacity": FADED}
     band = {"fill": _own(style), "y": {"field": "low"}, "detail": {"field": "learner"}}
+    fitted: list[Data] = [
+        {
+            "mark": {"type": "area", "opacity": 0.12, "clip": True},
+            "encoding": {**band, "y2": {"field": "high"}},
+        },
+        {"mark": {"type": "line", "clip": True}, "encoding": line},
+        {
+            "mark": {"type": "line", "strokeDash": [1, 3], "clip": True},
+            "encoding": {**line, "y": {"field": "bent"}},
+        },
+    ]
     return {
         "title": {"text": title, "subtitle": [_told(fit, parameter) for fit in fits] + said},
         "width": WIDE,
@@ -168,18 +175,9 @@ def _growth(data: Data, cost: str, names: Sequence[str]) -> Data:
             "x": _sizes(parameter, data["places"]),
             "y": logarithmic("cost", unit, seen),
         },
+        "data": drawn_of(laws),
         "layer": [
-            {
-                "data": drawn_of(laws),
-                "mark": {"type": "area", "opacity": 0.12, "clip": True},
-                "encoding": {**band, "y2": {"field": "high"}},
-            },
-            {"data": drawn_of(laws), "mark": {"type": "line", "clip": True}, "encoding": line},
-            {
-                "data": drawn_of(laws),
-                "mark": {"type": "line", "strokeDash": [1, 3], "clip": True},
-                "encoding": {**line, "y": {"field": "bent"}},
-            },
+            *(fitted if laws else []),
             *([{"data": drawn_of(bounds), "mark": _bounds(len(bounds))}] if bounds else []),
             {
                 "data": drawn_of(points),

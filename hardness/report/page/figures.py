@@ -19,7 +19,7 @@ from hardness.runs.table import Plane, Slice
 from instances.errors import DamagedFile
 from instances.parameters import plain
 
-MOST = 8  # charts of a kind: more are neither read nor drawn in a few seconds
+MOST = 6  # charts of a kind: a page of more is neither read nor loaded in a moment
 _SAY = {
     "both-sides": "Each mark is a run: filled where its risk passed, in time or not, hollow where "
     "it did not, at what it spent. A line joins the costs that {success} of a learner's runs "

@@ -28,10 +28,10 @@ _HEADS = {
 SECTIONS = tuple(_HEADS)
 FIRST = 100  # rows of a long table that stand in the page without its script
 _FEW = 6  # charts that are drawn before other processes have begun
-_MARK = re.compile(
-    r"<path(?: aria-[a-z]+=\"[^\"]*\"| role=\"[^\"]*\")*"
-    r' transform="translate\(([-\d.]+),([-\d.]+)\)"([^>]*?)(?:/>|></path>)'
-)
+_MARK = re.compile(r'<path transform="translate\(([-\d.]+),([-\d.]+)\)"([^>]*?)(?:/>|></path>)')
+# What the page says of the whole picture, or its style of all letters.
+_SPARE = re.compile(r' (?:aria-[a-z]+|role|class|pointer-events|font-family)="[^"]*"')
+_EMPTY = re.compile(r'<path[^>]* d=""[^>]*/>')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ def slim(svg: str, key: str) -> Markup:
         name = kinds.setdefault(look, f"{key}-{len(kinds)}")
         return f'<use href="#{name}" x="{float(x):.1f}" y="{float(y):.1f}"/>'
 
-    uses = _MARK.sub(use, svg)
+    uses = _MARK.sub(use, _EMPTY.sub("", _SPARE.sub("", svg)))
     uses = re.sub(r"(<use [^>]*/>)(?:\1)+", r"\1", uses)
     uses = re.sub(r'(id="|url\(#)(clip\d+)', rf"\g<1>{key}-\2", uses)  # unique in the page
     shapes = "".join(f'<path id="{name}"{look}/>' for look, name in kinds.items())
