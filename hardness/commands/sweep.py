@@ -195,7 +195,8 @@ def _watching(output: SimpleNamespace) -> Iterator[Callable[[Any], None]]:
     """Report progress: one line that changes, or one line now and then; JSON once a second."""
     from hardness.report.progress import progress_json, progress_line
 
-    terminal = sys.stderr.isatty() and not output.quiet
+    quiet = output.quiet
+    terminal = sys.stderr.isatty() and not quiet
     last = said = time.monotonic()
     width = 0
 
@@ -211,7 +212,7 @@ def _watching(output: SimpleNamespace) -> Iterator[Callable[[Any], None]]:
             line = printable(progress_line(at, get_terminal_size().columns - 1))
             click.echo("\r" + line.ljust(width), nl=False, err=True)
             width = len(line)
-        elif not output.quiet and now - said >= _LOGGED:
+        elif not quiet and now - said >= _LOGGED:
             said = now
             click.echo(printable(progress_line(at)), err=True)
 
