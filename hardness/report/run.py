@@ -104,7 +104,7 @@ def game_words(game: "Game") -> str:
         bound = "the certified bound is vacuous"
     elif game.bound is not None:
         bound = (
-            f"certified: {big(game.bound)} queries must be allowed to find the member in every "
+            f"certified: {big(game.bound)} queries are needed to find the member in every "
             f"game within {script.tau}"
         )
     seed = "the seed came from the operating system: nothing told the member before the end"

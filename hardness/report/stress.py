@@ -11,8 +11,8 @@ from instances.ladders import Ladder
 from instances.parameters import split_list
 
 _ASKERS = {
-    "stat-queries": "statistical-query learner must be allowed {} queries to STAT({})",
-    "csq-queries": "learner by correlational queries must be allowed {} of them within {}",
+    "stat-queries": "statistical-query learner needs {} queries to STAT({})",
+    "csq-queries": "learner by correlational queries needs {} of them within {}",
 }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.lower.cost import Estimate, estimate
 from hardness.oracles import Budget
 from hardness.runs.columns import runs_frame
+from hardness.runs.names import brief_spec
 from hardness.runs.planned import Do, Planned, here, warm
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
@@ -125,7 +126,7 @@ class Attacks(Result):
         return {"spec": self.spec, "attacks": attacks, "not_run": self.not_run}
 
     def _summary(self) -> tuple[str, list[TableRow]]:
-        return self.spec, [row for one in self.attacks for row in one._summary()[1]]
+        return brief_spec(self.spec), [row for one in self.attacks for row in one._summary()[1]]
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame of all runs: one row a run."""

@@ -16,6 +16,7 @@ from hardness.runs.certified import query_bound
 from hardness.runs.columns import runs_frame
 from hardness.runs.difference import difference
 from hardness.runs.fits import scaling
+from hardness.runs.names import brief_spec
 from hardness.runs.paired import contradiction, paired
 from hardness.runs.planned import Do, Planned, here
 from hardness.runs.ranges import Value, numbers, whole
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 FORMAT = "hardness-results/2"
 _MAX_RUNS = 100_000
-_ASKER = {"stat-queries": "SQ learners", "csq-queries": "CSQ learners"}
 _ROUNDING = 1e-6  # what another machine's floating point may differ by
 
 
@@ -74,8 +74,10 @@ class Comparison(Result):
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         ends = [plain(value) for value in (*self.values[:1], *self.values[1:][-1:])]
-        runs = f"{len(self.learners)} learners, {len(self.runs)} runs"
-        title = f"{self.spec} over {self.parameter}={'..'.join(ends)}: {runs}"
+        many = "s" * (len(self.learners) != 1)
+        runs = f"{len(self.learners)} learner{many}, {len(self.runs)} runs"
+        over = f"{self.parameter}={'..'.join(ends)}"
+        title = f"{brief_spec(self.spec, self.parameter)} over {over}: {runs}"
         asked = query_bound(self.certificates)
         least, floor = bounds(self, asked), bounds(self, "information-floor")
         names = dict(zip(self.learner_names, self.learners, strict=True))
@@ -100,7 +102,7 @@ class Comparison(Result):
                 none = queries is not None and vacuous(asked, queries)
                 rows.append(
                     {
-                        "learner": f"{_ASKER.get(asked, 'all')} at least",
+                        "learner": "certified at least",
                         "size": size,
                         "queries": queries,
                         "examples": floor[i],

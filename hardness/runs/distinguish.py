@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import Budget, ExampleOracle, Meter, Usage
+from hardness.runs.names import brief_spec, short
 from hardness.runs.processes import execute
 from hardness.runs.run import attempt, require_support
 from hardness.upper import Failed, Learner, learner_spec
@@ -167,7 +168,8 @@ class Distinction(Result):
             for w in WORLDS
         ]
         advantage = {"measure": "advantage", "value": self.advantage, "known": known}
-        return f"{self.learner} on {self.spec}, seed {self.seed}", [advantage, *accepted]
+        title = f"{short(self.learner)} on {brief_spec(self.spec)}, seed {self.seed}"
+        return title, [advantage, *accepted]
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame, one row a trial."""

@@ -17,6 +17,7 @@ from hardness.oracles import Budget
 from hardness.runs.columns import runs_frame
 from hardness.runs.comparison import distinct
 from hardness.runs.difference import difference
+from hardness.runs.names import brief_spec
 from hardness.runs.parity_curves import Curve, Rates, curves, effort, measure, require_noisy
 from hardness.runs.planned import Planned, here
 from hardness.runs.run import Run, require_support
@@ -67,7 +68,7 @@ class Map(Result):
         return {curve.name: curve for curve in self.curves}[name]
 
     def _summary(self) -> tuple[str, list[TableRow]]:
-        return f"{self.spec}: {len(self.curves)} curves, {len(self.runs)} runs", [
+        return f"{brief_spec(self.spec)}: {len(self.curves)} curves, {len(self.runs)} runs", [
             {
                 "learner": run.learner,
                 "seed": run.seed,

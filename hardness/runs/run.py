@@ -23,6 +23,7 @@ from hardness.oracles import (
 from hardness.oracles.budget import restart_peak
 from hardness.runs.columns import runs_frame
 from hardness.runs.machine import machine, versions
+from hardness.runs.names import brief_spec, short
 from hardness.runs.risk import Risk, measure
 from hardness.upper import (
     Failed,
@@ -150,7 +151,8 @@ class Run(Result):
             known = f"in [{risk.low:.3g}, {risk.high:.3g}] at {risk.confidence:.0%}"
             known += f", from {risk.examples} fresh examples"
         found = "compared" if self.secret_recovered is not None else "none was claimed"
-        return f"{self.learner} on {self.spec}, seed {self.seed}: {self.outcome.value}", [
+        title = f"{short(self.learner)} on {brief_spec(self.spec)}, seed {self.seed}"
+        return f"{title}: {self.outcome.value}", [
             {"measure": "risk", "value": risk and risk.value, "known": known},
             {"measure": "secret recovered", "value": self.secret_recovered, "known": found},
             {"measure": "examples", "value": usage.examples, "known": "counted"},

@@ -143,7 +143,7 @@ def test_words_fit_and_say_what_is_held(small):
     assert str(small.base_seed) in text
     assert certified_words(small)[0].startswith("rungs 1 to 2: the query bound is vacuous.")
     assert certified_words(small)[1].startswith(
-        "rung 3: any statistical-query learner must be allowed at least "
+        "rung 3: any statistical-query learner needs at least "
     )
     assert "elimination" in certified_words(small)[1]
 

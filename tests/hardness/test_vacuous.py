@@ -126,7 +126,7 @@ def test_climbs_part_rungs_with_and_without_a_bound():
     found = stress(["trivial"], ladder_of([f"parity:d={d},m=2" for d in (5, 8, 24)]), 1)
     lines = certified_words(found)
     assert lines[0].startswith("rungs 1 to 2: the query bound is vacuous.")
-    assert "rung 3: any statistical-query learner must be allowed at least 7 queries" in lines[1]
+    assert "rung 3: any statistical-query learner needs at least 7 queries" in lines[1]
     rows = [line.split() for line in stress_words(found).splitlines()]
     assert [row[2] for row in rows if row[1:2] and row[1].startswith("d=")] == [
         "vacuous",

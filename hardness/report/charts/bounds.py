@@ -20,6 +20,7 @@ from hardness.lower.finite.certificate import Found, of_points
 from hardness.report.charts.chart import Data, named, powers
 from hardness.report.charts.style import COLOURS
 from hardness.report.charts.trace import WHOLE, Trace, beside, panel
+from hardness.runs.names import brief_spec
 from instances.capabilities import SCHEME
 from instances.errors import DamagedFile, UsageError
 from instances.family import Family
@@ -272,7 +273,7 @@ def _wide(trace: Trace, wide: float) -> Trace:
 
 
 def _titled(data: Data, *charts: Data, notes: Any = ()) -> Data:
-    return beside(*charts, title=named(data["spec"], 80), notes=notes)
+    return beside(*charts, title=named(brief_spec(data["spec"]), 80), notes=notes)
 
 
 def _decades(values: Sequence[float | None]) -> tuple[float, float]:

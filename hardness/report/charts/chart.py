@@ -28,8 +28,12 @@ _TAKEN = {  # properties of every JavaScript object, by which Vega does not grou
     *("__lookupGetter__", "__lookupSetter__"),
 }
 _FULL_HD = 1920.5  # dots across, of a talk as png: halves are left out
+# Plain numbers from 0.001 to 10000, as 2e6 else: fonts of PDF files lack small raised figures.
+_LABELS = (
+    "datum.value > 0.0009 && datum.value < 11000 ? format(datum.value, '~g') : "
+    "replace(format(datum.value, '.0e'), '+', '')"
+)
 _DENSE = 2.0  # dots a pixel, of a paper as png
-_SMALL = dict(zip("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻", strict=True))
 
 
 def write(chart: Data, kind: str, look: Look = "paper") -> bytes:
@@ -173,7 +177,8 @@ def by_series(styles: Mapping[str, Style], field: str = "series") -> Data:
 
 def powers() -> Data:
     """Return the axis of logarithms to base 10, of numbers that no float holds."""
-    return {"labelExpr": _raised("datum.value")}
+    plain = "datum.value > -3.1 && datum.value < 4.1 ? format(pow(10, datum.value), '~g')"
+    return {"labelExpr": f"{plain} : '1e' + datum.value"}
 
 
 def quantity(field: str, title: str, **rest: Any) -> Data:
@@ -182,18 +187,10 @@ def quantity(field: str, title: str, **rest: Any) -> Data:
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, **rest}
 
 
-def _raised(exponent: str) -> str:
-    """Write an expression of Vega that writes a power of ten, of one that is its exponent."""
-    small = f"'' + {exponent}"
-    for digit, other in _SMALL.items():
-        small = f"replace({small}, /{digit}/g, '{other}')"
-    return f"'10' + {small}"
-
-
 def logarithmic(field: str, title: str, values: Iterable[float], **axis: Any) -> Data:
     """Return the encoding of a number on a logarithmic axis around `values`, a decade at least.
 
-    Ticks are plain numbers from 0.001 to 10000, and powers of ten else.
+    Ticks are 1, 2 and 5 times powers of ten over two decades, and powers of ten else.
     """
     seen = [value for value in values if 0 < value < MOST]
     low, high = (min(seen) / 2, max(seen) * 2) if seen else (0.1, 10.0)
@@ -204,8 +201,6 @@ def logarithmic(field: str, title: str, values: Iterable[float], **axis: Any) ->
     steps = (1, 2, 5) if last - first <= 2 else (1,)
     apart = max((last - first) // 6, 1)
     ticks = [step * 10.0**e for e in range(first, last + 1, apart) for step in steps]
-    raised = _raised("round(log(datum.value) / LN10)")
-    plain = "datum.value > 0.0009 && datum.value < 11000"
     return {
         "field": field,
         "type": "quantitative",
@@ -213,7 +208,7 @@ def logarithmic(field: str, title: str, values: Iterable[float], **axis: Any) ->
         "axis": {
             "title": title,
             "values": [tick for tick in ticks if low <= tick <= high],
-            "labelExpr": f"{plain} ? format(datum.value, '~g') : {raised}",
+            "labelExpr": _LABELS,
             **axis,
         },
     }

@@ -108,13 +108,13 @@ def _certified(comparison: Comparison) -> Data:
     found = {
         "queries": {
             "quantity": bound,
-            "label": f"queries {ASKER[bound]} must be allowed, worst answers within "
+            "label": f"queries that {ASKER[bound]} needs, worst answers within "
             f"{float(terms.tau):g} (certified: risk {terms.risk}, success {terms.success})",
             "values": [str(v) for v in bounds(comparison, bound)],
         },
         "examples": {
             "quantity": "information-floor",
-            "label": "examples that any learner must be allowed (certified: same terms)",
+            "label": "examples that any learner needs (certified: same terms)",
             "values": [str(v) for v in bounds(comparison, "information-floor")],
         },
     }

@@ -24,7 +24,7 @@ _SAY = {
     "both-sides": "Each mark is a run: filled where its risk passed, in time or not, hollow where "
     "it did not, at what it spent. A line joins the costs that {success} of a learner's runs "
     "stayed within, where all of them passed.",
-    "bound": " The dashed line is certified: {asker} must be allowed that many queries to reach "
+    "bound": " The dashed line is certified: {asker} needs that many queries to reach "
     "relative risk {risk} with probability {success} over the members, whatever the answers within "
     "{tau}. It is about such learners alone, and about worst answers: runs had honest ones, and "
     "may lie below it. The dotted line is the least number of examples for any learner. Vacuous "
@@ -43,9 +43,8 @@ _SAY = {
     "stress": "How far each learner climbed, and the median cost of the runs that passed on each "
     "rung. A learner tries a rung only where it passed at least once on the one below. A rung "
     "is held where it, and every rung below, is passed on more than half of its instances, "
-    "with confidence. Certified are the queries that a learner by statistical queries must be "
-    "allowed when answers are the worst, and the examples that any learner must be allowed; "
-    "vacuous bounds are left out.",
+    "with confidence. Certified are the queries that learners by statistical queries need when "
+    "answers are the worst, and the examples that any learner needs; vacuous bounds are left out.",
 }
 _TITLES = {
     "scaling": "Growth of costs on",
@@ -203,7 +202,7 @@ def phase_caption(data: Data) -> str:
     some = f"For some cells there is no bound: {why}. " if why else ""
     return (
         f"{said} Certified infeasible at a budget of {budget} queries ({whose}): {kind}-query "
-        f"learners must be allowed more, to reach relative risk {data['risk']} with probability "
+        f"learners need more, to reach relative risk {data['risk']} with probability "
         f"{data['success']} over the members against worst answers within {data['tau']}. "
         f"{some}Such cells are hatched for learners known to ask statistical queries alone, where "
         "the bound is on all such queries. The bound says nothing of other learners: their panels "

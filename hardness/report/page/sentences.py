@@ -195,7 +195,7 @@ def _certified(
     if floor:
         more = f" Any learner at all needs at least {big(int(floor[0]))} examples for that."
     return (
-        f"Certified, for {brief_spec(spec)}: {ASKER[quantity]} must be allowed at least "
+        f"Certified, for {brief_spec(spec)}: {ASKER[quantity]} needs at least "
         f"{big(queries)} queries to reach relative risk {terms.risk} with probability "
         f"{terms.success} over the members, when answers may be any within {terms.tau}.{more}"
     )
