@@ -171,7 +171,7 @@ def draw_correlations(data: Data) -> Data:
         return _titled(data, chart)
     overlap = "overlap of two hidden sets (elements)"
     left = panel(
-        [Trace(x=data["overlap"], y=data["correlation"])],
+        [Trace(x=data["overlap"], y=data["correlation"], marks=("point",))],
         title="Correlation of two members",
         x=overlap,
         y="correlation (centred, unit norm)",
@@ -193,7 +193,11 @@ def draw_eigenvalues(data: Data) -> Data:
     """Draw eigenvalues and multiplicities by eigenspace, or eigenvalues by rank."""
     if "j" not in data:
         chart = panel(
-            [Trace(x=range(1, len(data["eigenvalue"]) + 1), y=data["eigenvalue"])],
+            [
+                Trace(
+                    x=range(1, len(data["eigenvalue"]) + 1), y=data["eigenvalue"], marks=("point",)
+                )
+            ],
             title="Spectrum of the Gram matrix of all members",
             x="rank",
             y="eigenvalue",
@@ -227,6 +231,8 @@ def draw_sda(data: Data) -> Data:
     )
     norm = "unit norm" if "members" in data else "centred, unit norm"
     known = [v if v is not None else u for v, u in zip(lower, upper, strict=True)]
+    drawn = [g for g, u, p in zip(gamma, upper, pairs, strict=True) if (u, p) != (None, None)]
+    ends = (drawn or gamma)[0], gamma[-1]
     chart = panel(
         [
             Trace(x=gamma, low=known, high=upper, marks=("band",)),
@@ -244,8 +250,8 @@ def draw_sda(data: Data) -> Data:
         x=f"gamma, average correlation ({norm})",
         y="SDA (no point where it is 0)",
         log="x",
-        domains={"x": (0.009, 0.55), "y": _decades([*upper, *lower, *pairs])},
-        axes={"y": powers()},
+        domains={"x": (0.9 * ends[0], 1.1 * ends[1]), "y": _decades([*upper, *lower, *pairs])},
+        axes={"x": {"values": gamma, "labelExpr": "format(datum.value, '.2~g')"}, "y": powers()},
         size=(400, 240),
     )
     return _titled(data, chart)
@@ -278,8 +284,8 @@ def _titled(data: Data, *charts: Data, notes: Any = ()) -> Data:
 
 def _decades(values: Sequence[float | None]) -> tuple[float, float]:
     known = [v for v in values if v is not None] or [0.0]
-    low = math.floor(min(known))
-    return low, max(math.ceil(max(known)), low + 1)
+    low, high = math.floor(min(known)), math.ceil(max(known))
+    return (low, high) if low < high else (low - 1, high + 1)
 
 
 def _log10(value: Any) -> float | None:

@@ -187,7 +187,7 @@ def quantity(field: str, title: str, **rest: Any) -> Data:
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, **rest}
 
 
-def logarithmic(field: str, title: str, values: Iterable[float], **axis: Any) -> Data:
+def logarithmic(field: str, title: str, values: Iterable[float], /, **axis: Any) -> Data:
     """Return the encoding of a number on a logarithmic axis around `values`, a decade at least.
 
     Ticks are 1, 2 and 5 times powers of ten over two decades, and powers of ten else.
