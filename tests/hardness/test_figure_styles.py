@@ -83,7 +83,10 @@ def test_a_learner_keeps_its_style_whoever_stands_beside_it():
     second = styles_of(["x.py:A", "student", "queries", "elimination"])
     assert first["student"] == second["student"] == style_of("student:steps=3")
     assert first["queries"] == second["queries"]
-    assert second["x.py:A"] == style_of("folder/x.py:A:width=3")
+    assert styles_of(["x.py:A"])["x.py:A"] == style_of("folder/x.py:A:width=3")
+    six = ["queries", "elimination", *(f"x.py:{name}" for name in "ABCD")]
+    assert len({one.colour for one in styles_of(six).values()}) == 6
+    assert len({one.shape for one in styles_of(six).values()}) == 6
     both = styles_of(["lowdegree:degree=2", "lowdegree:degree=1"])
     assert both["lowdegree:degree=1"] == style_of("lowdegree")
     assert both["lowdegree:degree=2"].colour == style_of("lowdegree").colour

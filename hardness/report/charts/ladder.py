@@ -325,6 +325,10 @@ def _lines(bounds: list[Data]) -> list[Data]:
         rows = [row for row in bounds if row["kind"] == kind]
         dash = _ASKED[kind][1] if kind in _ASKED else [1, 3]
         mark: Data = {"type": "line", "color": BOUND, "strokeWidth": 2, "strokeDash": dash}
-        mark |= {"point": {"shape": "stroke", "color": BOUND}} if len(rows) == 1 else {}
+        mark |= (
+            {"point": {"shape": "stroke", "color": BOUND, "filled": False, "size": 150}}
+            if len(rows) == 1
+            else {}
+        )
         found.append({"data": drawn_of(rows), "mark": mark})
     return found

@@ -165,6 +165,8 @@ def _cost(data: Data, cost: str, names: Sequence[str]) -> Data:
     bound, style = _bound(data, cost), by_learner(names)
     spent = [run[cost] or 0 for one in data["learners"] for run in one["runs"]]
     places = {"values": data["places"], "labelOverlap": True}
+    ends = [min(data["places"]), max(data["places"])]
+    across = {"padding": 12, "nice": False, **({"domain": ends} if ends[0] < ends[1] else {})}
     line = {"color": style["color"], "strokeDash": style["strokeDash"], "opacity": FADED}
     shown = {"learner": "learner", "seed": "seed", "risk": "risk", "solved": "solved"}
     marks = {
@@ -181,7 +183,7 @@ def _cost(data: Data, cost: str, names: Sequence[str]) -> Data:
         "width": WIDE,
         "height": HIGH,
         "encoding": {
-            "x": quantity("place", named(data["parameter"]), axis=places, scale={"padding": 12}),
+            "x": quantity("place", named(data["parameter"]), axis=places, scale=across),
             "y": logarithmic(cost, unit, [*spent, *(row[cost] for row in bound)]),
         },
         "layer": [
@@ -209,6 +211,10 @@ def _lines(bound: list[Data], cost: str) -> list[Data]:
     if not bound:
         return []
     line = {"type": "line", "color": BOUND, "strokeWidth": 2, "strokeDash": _LINES[cost][1]}
-    line |= {"point": {"shape": "stroke", "color": BOUND}} if len(bound) == 1 else {}
+    line |= (
+        {"point": {"shape": "stroke", "color": BOUND, "filled": False, "size": 150}}
+        if len(bound) == 1
+        else {}
+    )
     area = {"type": "area", "color": BOUND, "opacity": 0.07}
     return [{"data": drawn_of(bound), "mark": mark} for mark in (area, line)]

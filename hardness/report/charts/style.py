@@ -71,7 +71,7 @@ class Style:
 
 
 def style_of(learner: str) -> Style:
-    """Return the style of a learner by its name, parameters aside; the same for ever.
+    """Return the style of a learner that stands alone, by its name, parameters aside.
 
     >>> style_of("queries") == style_of("queries:batch=3"), style_of("a.py:B").shape in SHAPES
     (True, True)
@@ -85,7 +85,8 @@ def styles_of(learners: Iterable[str]) -> dict[str, Style]:
 
     A learner has its own style. Where it stands there with several parameters, the first of these
     in order of their text has it, the others have its colour with marks and lines of their own.
-    Where a learner from a file meets the colour and mark of another, it moves on to free ones.
+    A learner from a file moves on from its own to the colour, then the mark, that fewest others of
+    the figure have.
 
     >>> found = styles_of(["lowdegree:degree=2", "lowdegree:degree=1", "queries"])
     >>> found["queries"] == style_of("queries"), found["lowdegree:degree=2"].dash
@@ -95,16 +96,11 @@ def styles_of(learners: Iterable[str]) -> dict[str, Style]:
     names = list(dict.fromkeys(learners))
     for learner in names:
         groups.setdefault(_base(learner), []).append(learner)
-    taken: set[Style] = set()
+    taken: list[Style] = []
     found: dict[str, Style] = {}
     for base in sorted(groups, key=lambda name: (name not in _BUILT_IN, name)):
-        place = _place(base)
-        for _ in range(len(COLOURS) * len(SHAPES)):
-            if _own(base, place) not in taken:
-                break
-            place += 1
-        own = _own(base, place)
-        taken.add(own)
+        own = _own(base, _place(base)) if base in _BUILT_IN else _free(_place(base), taken)
+        taken.append(own)
         for i, learner in enumerate(sorted(groups[base], key=lambda text: (len(text), text))):
             found[learner] = _variant(own, i)
     return {learner: found[learner] for learner in names}
@@ -113,6 +109,17 @@ def styles_of(learners: Iterable[str]) -> dict[str, Style]:
 def series_style(number: int) -> Style:
     """Return the style of the number-th line of a figure whose lines are no learners."""
     return Style(colour=COLOURS[number % len(COLOURS)], shape=SHAPES[number % len(SHAPES)])
+
+
+def _free(place: int, taken: list[Style]) -> Style:
+    """The style from a place on that those of a figure have least in common with."""
+    colours, shapes = ([getattr(one, part) for one in taken] for part in ("colour", "shape"))
+    every = (series_style(place + i) for i in range(len(COLOURS) * len(SHAPES)))
+
+    def shared(one: Style) -> tuple[bool, int, int]:
+        return one in taken, colours.count(one.colour), shapes.count(one.shape)
+
+    return min(every, key=shared)
 
 
 def _own(base: str, place: int) -> Style:
