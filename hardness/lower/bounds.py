@@ -112,7 +112,12 @@ def stat_cap(noise: Fraction, terms: BoundParameters) -> int:
     >>> stat_cap(Fraction(0), BoundParameters()), stat_cap(Fraction(0), wide)
     (25, 0)
     """
-    return ruled_out((1 - 2 * noise) ** 2 / (4 * terms.tau**2))
+    return ruled_out(stat_square(noise) / terms.tau**2)
+
+
+def stat_square(noise: Fraction) -> Fraction:
+    """Bound the squared moves of one query over all members of a parity family."""
+    return (1 - 2 * noise) ** 2 / 4
 
 
 def vstat_cap(noise: Fraction, terms: BoundParameters) -> int:

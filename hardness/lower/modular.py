@@ -144,10 +144,14 @@ class Independent:
             )
         return self.alike * math.floor(most / (least - risk))
 
+    @property
+    def stat_square(self) -> Fraction:
+        """Bound the squared moves of one query to STAT over all members."""
+        return self.density[1] * self.chi_square * self.variance / 4
+
     def stat_cap(self, terms: BoundParameters) -> int:
         """Bound how many members one query to STAT(tau) rules out."""
-        kappa = self.density[1] * self.chi_square * self.variance / 4
-        return ruled_out(kappa / terms.tau**2)
+        return ruled_out(self.stat_square / terms.tau**2)
 
     def vstat_cap(self, terms: BoundParameters) -> int:
         """Bound how many members one query to VSTAT(t) rules out."""

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from flint import fmpq
 
 from hardness.claims import FORMAT, Quantity, vacuous
+from hardness.claims.vacuous import WORD
 from instances.errors import ToolkitError
+from instances.export import Cited
 from instances.parameters import shortened, whole
 from instances.result import Result, TableRow
 from instances.threshold import Rational
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["exact", "interval", "statistical"]
 _LONG = 20  # characters of a value that is shown in full
+# Parameters that are no terms of a claim: one end of its value, and what its quantity fixes.
+_BESIDE = ("upper", "definition", "normalisation", "subsets", "range")
 
 
 class NoClaim(ToolkitError):
@@ -53,13 +57,15 @@ class Certificate(Result):
     >>> from instances import parse
     >>> certify(parse("parity:d=8,m=3"))
     Certificate of parity:d=8,m=3,noise=0,rho=3
-    quantity              value  known           source
-    pairwise-correlation  0      exact           CL24
-    sq-dimension          35     exact           BFJKMR94
-    stat-queries          1      exact, vacuous  BFJKMR94
-    vstat-queries         1      exact, vacuous  FGRVX17
-    information-floor     5      exact           information
+    quantity              value    known  source
+    pairwise-correlation  0        exact  CL24
+    sq-dimension          35       exact  BFJKMR94
+    stat-queries          vacuous  exact  BFJKMR94
+    vstat-queries         vacuous  exact  FGRVX17
+    information-floor     5        exact  by counting
     """
+
+    _printed = 20  # every claim
 
     spec: str
     claims: tuple[Claim, ...]
@@ -109,12 +115,17 @@ class Certificate(Result):
         return found
 
     def _summary(self) -> tuple[str, list[TableRow]]:
-        return f"Certificate of {self.spec}", [
+        rows = [{k: v for k, v in row.items() if k != "terms"} for row in self._rows()]
+        return f"Certificate of {self.spec}", list(rows)
+
+    def _rows(self) -> list[TableRow]:
+        return [
             {
                 "quantity": c.quantity,
-                "value": _bracket(c),
-                "known": f"{c.kind}, vacuous" if c.vacuous else c.kind,
-                "source": c.source,
+                "value": WORD if c.vacuous else _bracket(c),
+                "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k not in _BESIDE),
+                "known": c.kind,
+                "source": Cited(c.source) if c.source != "information" else "by counting",
             }
             for c in self.claims
         ]

@@ -48,10 +48,7 @@ def certify_symmetric(family: Symmetric, terms: BoundParameters) -> Certificate:
     reach = {"risk": str(terms.risk), "success": str(terms.success)}
     goal = {**reach, "noise": str(family.noise)}
     right = right_about(scheme, terms.risk)
-    # What bounds a query's moves; the values are taken as -1 .. 1.
-    half = rational((max(family.values) - min(family.values)) / 2)
-    faded = (rational(1 - 2 * family.noise) / half) ** 2 * scheme.spread / 4
-    cap = ruled_out(python_fraction(faded) / terms.tau**2)
+    cap = ruled_out(query_square(family, scheme) / terms.tau**2)
     tau = {"tau": str(terms.tau), **goal}
     claims.append(query_claim(QUANTITIES, "csq", cap, right, scheme.size, tau))
     if family.two_valued:
@@ -74,6 +71,12 @@ def certify_symmetric(family: Symmetric, terms: BoundParameters) -> Certificate:
         scope=SCOPE_TWO if family.two_valued else SCOPE_MANY,
         evidence=evidence,
     )
+
+
+def query_square(family: Symmetric, scheme: Johnson) -> Fraction:
+    """Bound the squared moves of one query over all members, the values taken as -1 .. 1."""
+    half = rational((max(family.values) - min(family.values)) / 2)
+    return python_fraction((rational(1 - 2 * family.noise) / half) ** 2 * scheme.spread / 4)
 
 
 def right_about(scheme: Johnson, risk: Fraction) -> int:

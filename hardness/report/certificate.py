@@ -1,15 +1,14 @@
 """Certificates, what they were found to prove, and what sampling says, in words."""
 
-import hashlib
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from hardness import YEAR, __version__
 from hardness.claims.vacuous import WORD
 from hardness.report.cost import beside_words
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
-from instances.parameters import shortened
+from instances.parameters import plain, shortened
 from instances.spec import kind_of, parse_stored
 
 if TYPE_CHECKING:
@@ -26,8 +25,44 @@ def certificate_words(certificate: "Certificate") -> str:
         given = ", ".join(f"{k} {shortened(v)}" for k, v in claim.parameters.items())
         lines += [claim_line(claim)]
         lines += [wrap(claim.meaning, "  "), wrap(given, "  ")]
-    said = (certificate.scope, rounding_words(certificate.spec), beside_words(certificate.spec))
-    return "\n".join([*lines, *(line for text in said if text for line in ("", wrap(text)))])
+        if said := tolerance_words(certificate, claim):
+            lines += [wrap(said, "  ")]
+    below = (certificate.scope, rounding_words(certificate.spec), beside_words(certificate.spec))
+    return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
+
+
+def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
+    """Say what a bound on queries is computed from, and from which tolerance on it says something.
+
+    Of listed members always, of others where the bound is vacuous; empty else.
+
+    >>> from hardness.lower import certify
+    >>> from instances import parse
+    >>> made = certify(parse("parity:d=8,m=3"))
+    >>> print(tolerance_words(made, made.claims[2]))
+    r = 25, K = 1, N = 35; vacuous: success N - K = 23 to be ruled out, which one query may do; \
+not vacuous from tau = 0.15 on
+    """
+    from hardness.lower.tolerances import of_certificate
+
+    if not (claim.vacuous or "spread" in certificate.evidence):
+        return ""
+    found = of_certificate(certificate, claim.quantity)
+    if found is None:
+        return ""
+    tau = Fraction(claim.parameters["tau"])
+    known = {"r": found.ruled_out(tau), "K": found.right, "N": found.size}
+    said = ", ".join(f"{name} = {shortened(value)}" for name, value in known.items())
+    if not claim.vacuous:
+        return said
+    why = "one hypothesis may fit success N members"
+    if found.missing > 0:
+        few = "one query" if found.queries(tau) == 1 else "two queries"
+        left = shortened(found.missing)
+        why = f"success N - K = {left} to be ruled out, which {few} may do"
+    least = found.first()
+    from_there = "so at every tau" if least is None else f"not vacuous from tau = {plain(least)} on"
+    return f"{said}; vacuous: {why}; {from_there}"
 
 
 def rounding_words(spec: str) -> str:
@@ -79,30 +114,6 @@ def checked_words(checked: "Checked") -> str:
     given = f", given {checked.assumed}" if checked.assumed else ""
     head = f"accepted{given}: {brief_spec(checked.spec)}"
     return "\n".join([head, *(f"  {s}" for s in checked.statements)])
-
-
-def citation(data: dict[str, Any], checked: "Checked", content: bytes) -> tuple[str, str]:
-    """Write a sentence about what a file was found to prove, and a BibTeX entry of the software.
-
-    data: of the file, content: its bytes. The spec stands in full: a paper outlives defaults.
-    """
-    named = f"SHA-256 {hashlib.sha256(content).hexdigest()}"
-    keys = dict.fromkeys(claim["source"] for claim in data.get("claims", ()))
-    sources = ", ".join(key for key in keys if key[-2:].isdecimal())
-    given = f", given {checked.assumed}" if checked.assumed else ""
-    sentence = (
-        f"For {checked.spec}{given}: {'; '.join(checked.statements)}. Derived from the evidence of "
-        f"the certificate with {named} by hardness-toolkit {__version__}"
-        + (f", after {sources}." if sources else ".")
-    )
-    bibtex = f"""@software{{hardness_toolkit,
-  title   = {{hardness: lower bounds, hard instances and learners for attention layers}},
-  author  = {{{{The hardness authors}}}},
-  version = {{{__version__}}},
-  year    = {{{YEAR}}},
-  note    = {{Certificate with {named}}},
-}}"""
-    return sentence, bibtex
 
 
 def verification_words(found: "Verification") -> str:

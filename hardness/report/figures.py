@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from instances.errors import UsageError
+from instances.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from hardness.lower.finite import FiniteFamily
@@ -69,12 +69,20 @@ FIGURES: dict[str, Figure] = {
     "correlations": Figure("correlation of two members, how often", "bounds", members=True),
     "eigenvalues": Figure("spectrum of the Gram matrix of all members", "bounds", members=True),
     "sda": Figure("statistical dimension, average correlation", "bounds", members=True),
+    "queries": Figure("certified queries over the tolerance", "bounds", members=True),
     "walsh": Figure("Walsh weight of an LWE-style member by degree", "spectra"),
     "portrait": Figure("what a member computes, by formula and layer", "portrait"),
     "collapse": Figure("least squares: error by number of examples", "linear"),
     "heads": Figure("what fits of 0 to 8 heads leave", "linear"),
     "descent": Figure("noisy gradient descent beside its bound", "descent"),
 }
+
+
+def known(name: str) -> Figure:
+    """Return the figure of a name; raises UsageError with the nearest name."""
+    if name not in FIGURES:
+        raise unknown("figure", name, list(FIGURES))
+    return FIGURES[name]
 
 
 def numbers(name: str, source: "Family | FiniteFamily | Path", choice: str | None = None) -> Data:

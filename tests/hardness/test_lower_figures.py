@@ -11,7 +11,7 @@ import pytest
 from hardness.lower import Johnson
 from hardness.oracles import Budget
 from hardness.report import figures
-from hardness.report.charts.bounds import draw_eigenvalues, draw_sda, of_adversary
+from hardness.report.charts.bounds import draw_eigenvalues, draw_queries, draw_sda, of_adversary
 from hardness.runs import play
 from hardness.upper import parse_learner
 from instances import DamagedFile, parse
@@ -169,6 +169,31 @@ def test_figures_of_other_members(hardness):
     wrong = hardness("figure", "walsh", "mine.py:real", "--json")
     assert wrong.code == 2
     wrong.one_line("is not -1 or +1")
+
+
+@pytest.mark.parametrize("source", ["mine.py:threes", "mine.py:real", "parity:d=12,m=2", SPEC])
+def test_the_figure_of_queries_has_the_numbers_of_certify(hardness, source):
+    Path("mine.py").write_text(FUNCTIONS)
+    found = hardness("figure", "queries", source, "--out", "a.svg", "--json").json
+    assert source == "mine.py:real" or found["first"] in found["tau"]
+    quantity = "csq-queries" if source == "mine.py:real" else "stat-queries"
+    for tau, queries in list(zip(found["tau"], found["queries"], strict=True))[-20::4]:
+        made = hardness("certify", source, "--tau", tau, "--json").json["claims"]
+        claimed = {c["quantity"]: c["value"] for c in made}
+        if queries == "none":
+            assert quantity not in claimed
+        else:
+            assert claimed[quantity] == queries or (not queries and int(claimed[quantity]) <= 2)
+            assert not queries or int(queries) > 2
+
+
+def test_only_what_is_not_vacuous_is_drawn():
+    data = figures.numbers("queries", parse("parity:d=12,m=2"))
+    drawn = draw_queries(data)
+    known = [q for q in data["queries"] if q.isdigit()]
+    assert 0 < len(known) < len(data["queries"])
+    assert len(rows_of(drawn)) == len(known)
+    assert "not vacuous from tau = " in str(drawn)
 
 
 def test_figures_of_the_factors_of_labels():

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from hardness.lower import Johnson
+from hardness.lower import BoundParameters, Johnson
 from hardness.lower import sda as symmetric
 from hardness.lower.finite import FiniteFamily, How
 from hardness.lower.finite import sda as finite
 from hardness.lower.finite.certificate import Found, of_points
+from hardness.lower.tolerances import of_family, of_spread
 from hardness.report.charts.chart import Data, named, powers
 from hardness.report.charts.style import COLOURS
 from hardness.report.charts.trace import WHOLE, Trace, beside, panel
@@ -24,9 +25,13 @@ from hardness.runs.names import brief_spec
 from instances.capabilities import SCHEME
 from instances.errors import DamagedFile, UsageError
 from instances.family import Family
+from instances.parameters import decimal, whole
 from instances.symmetric import to_float
 from instances.threshold import rational
 
+# Of each decade twelve tolerances, at equal distances as well as two digits can say.
+_STEPS = (10, 12, 15, 18, 22, 27, 33, 39, 47, 56, 68, 82)
+TAUS = [*(Fraction(n, 10**k) for k in (4, 3, 2) for n in _STEPS), Fraction(1)]
 GAMMAS = [Fraction(1, g) for g in (100, 70, 50, 40, 30, 20, 14, 10, 7, 5, 4, 3, 2)]
 _BLUE, _RED, _GREEN = COLOURS[:3]
 _SMALL = 0.01  # a share that would not be seen beside others
@@ -120,6 +125,45 @@ def of_sda(family: Family | FiniteFamily) -> Data:
         "upper": [str(one.upper) for one in brackets],
         "pair_events": [str(one) for one in pairs],
     }
+
+
+def of_queries(family: Family | FiniteFamily) -> Data:
+    """Certified queries within tau, as text, for relative risk 1/4 with success probability 2/3.
+
+    "" where the bound is vacuous, "none" where no number of queries is enough. Raises UsageError
+    for members of which no bound on queries is known.
+
+    >>> from instances import parse
+    >>> found = of_queries(parse("parity:d=16,m=3"))
+    >>> dict(zip(found["tau"], found["queries"], strict=True))["1/10"], found["queries"][0]
+    ('13', '')
+    """
+    terms = BoundParameters()
+    if isinstance(family, FiniteFamily):
+        listed = of_points(family, How())
+        spread, about = listed.spread, _about(family, listed)
+        found = spread and of_spread(spread, len(family.names), terms)
+        every = listed.signs
+    else:
+        found, about = of_family(family, terms), {"spec": family.spec}
+        every = family.scheme is None or family.scheme.two_valued
+    if not found:
+        raise UsageError(f"{about['spec'][:200]} given: it has no certified bound on queries")
+    first = found.first()
+    taus = sorted({*TAUS, *([first] if first and first > TAUS[0] else [])})
+    return {
+        **about,
+        "oracle": "STAT" if every else "a correlational oracle",
+        "risk": str(terms.risk),
+        "success": str(terms.success),
+        "first": first and str(first),
+        "tau": [str(tau) for tau in taus],
+        "queries": ["" if found.vacuous(tau) else _count(found.queries(tau)) for tau in taus],
+    }
+
+
+def _count(queries: int | None) -> str:
+    return "none" if queries is None else decimal(queries)
 
 
 def _scheme(family: Family) -> Johnson:
@@ -255,6 +299,32 @@ def draw_sda(data: Data) -> Data:
         size=(400, 240),
     )
     return _titled(data, chart)
+
+
+def draw_queries(data: Data) -> Data:
+    """Draw certified queries against the tolerance, where the bound says something."""
+    known = {t: q for t, q in zip(data["tau"], data["queries"], strict=True) if q.isdigit()}
+    tau = [float(Fraction(t)) for t in known]
+    height = [_log10(rational(whole(q))) for q in known.values()]
+    first = data["first"]
+    below = (
+        f"not vacuous from tau = {float(Fraction(first)):.2g} on" if first else "vacuous everywhere"
+    )
+    notes = [below]
+    if "none" in data["queries"]:
+        least = data["tau"][data["queries"].index("none")]
+        notes.append(f"no number of queries is enough from tau = {float(Fraction(least)):.2g} on")
+    chart = panel(
+        [Trace(x=tau, y=height, marks=("point",))],
+        title=f"Certified queries to {data['oracle']}",
+        x="tolerance tau",
+        y=f"queries for risk {data['risk']}, success {data['success']}",
+        log="x",
+        domains={"x": (0.9 * min(tau, default=0.1), 1.1), "y": _decades(height)},
+        axes={"y": powers()},
+        size=(400, 240),
+    )
+    return _titled(data, chart, notes=notes)
 
 
 def draw_adversary(data: Data) -> Data:

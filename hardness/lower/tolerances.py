@@ -1,0 +1,120 @@
+"""How a bound on queries depends on their tolerance: a wider one rules out fewer members.
+
+Every bound on queries within tau is the same formula: a query rules out r members, the whole part
+of square / tau^2, a hypothesis fits K of the N members, and success N - K have to be ruled out.
+"""
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+from fractions import Fraction
+
+from hardness.claims.vacuous import vacuous
+from hardness.lower.bounds import BoundParameters, least_queries, ruled_out, stat_square
+from hardness.lower.finite.known import Spread
+from hardness.lower.finite.spectrum import UNIT
+from hardness.lower.johnson import Johnson
+from hardness.lower.modular import Independent
+from hardness.lower.record import Certificate
+from hardness.lower.symmetric import query_square, right_about
+from instances.family import Family
+from instances.parameters import fraction
+from instances.spec import built_in, kind_of, parse_stored
+
+_FINEST = 60  # digits of a tolerance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerances:
+    """What a bound on queries is computed from, at any tolerance.
+
+    square: of which over tau^2 the whole part r is how many members one query rules out at most;
+    right: K, how many one hypothesis can fit; size: N, the members; success: probability.
+
+    >>> found = Tolerances(square=Fraction(1), right=2, size=36, success=Fraction(2, 3))
+    >>> found.queries(Fraction(1, 2)), found.queries(Fraction(1, 10)), found.first()
+    (6, 1, Fraction(31, 100))
+    """
+
+    square: Fraction
+    right: int
+    size: int
+    success: Fraction
+
+    @property
+    def missing(self) -> int:
+        """How many members have to be ruled out; 0 or less where one hypothesis is enough."""
+        return math.ceil(self.success * self.size - self.right)
+
+    def ruled_out(self, tau: Fraction) -> int:
+        """Bound how many members one query rules out."""
+        return ruled_out(self.square / tau**2)
+
+    def queries(self, tau: Fraction) -> int | None:
+        """Bound the queries from below; None where no number of them is enough."""
+        return least_queries(self.ruled_out(tau), self.success * self.size - self.right)
+
+    def vacuous(self, tau: Fraction) -> bool:
+        """Return whether the bound says nothing within tau."""
+        if self.ruled_out(tau):
+            return vacuous("stat-queries", self.queries(tau) or 0)
+        return self.right >= self.size
+
+    def first(self) -> Fraction | None:
+        """Find the least tolerance of two digits at which the bound says something, if any.
+
+        It then does so at every wider one.
+        """
+        if self.vacuous(Fraction(1)):
+            return None
+        digits = 2
+        while digits < _FINEST and not self.vacuous(Fraction(10, 10**digits)):
+            digits += 1
+        found = bisect_left(
+            range(10, 100), True, key=lambda n: not self.vacuous(Fraction(n, 10**digits))
+        )
+        return Fraction(10 + found, 10**digits)
+
+
+def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None:
+    """Recompute what a certificate's bound on queries within tau is from; None for others."""
+    claim = next(one for one in certificate.claims if one.quantity == quantity)
+    given = claim.parameters
+    if quantity not in ("stat-queries", "csq-queries"):
+        return None
+    terms = BoundParameters(
+        risk=fraction(given["risk"], "risk"), success=fraction(given["success"], "success")
+    )
+    if spread := certificate.evidence.get("spread"):
+        counted = next(one for one in certificate.claims if one.quantity == "sq-dimension")
+        return of_spread(Spread(**spread), int(counted.parameters["members"]), terms)
+    if kind_of(certificate.spec.partition(":")[0]) is None:
+        return None
+    return of_family(parse_stored(certificate.spec), terms)
+
+
+def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerances:
+    """Say how the bound of listed members depends on the tolerance."""
+    return Tolerances(
+        square=Fraction(spread.eigenvalue, UNIT),
+        right=spread.right_about(terms.risk, members),
+        size=members,
+        success=terms.success,
+    )
+
+
+def of_family(family: Family, terms: BoundParameters) -> Tolerances | None:
+    """Say how the bound of a family with formulas depends on the tolerance; None for others."""
+    if (characters := family.characters) and built_in(characters):
+        square, right = stat_square(characters.noise), terms.right_about
+        size = characters.size
+    elif scheme := family.scheme:
+        johnson = Johnson.family(scheme)
+        square, right = query_square(scheme, johnson), right_about(johnson, terms.risk)
+        size = johnson.size
+    elif (forms := family.linear_forms) and built_in(forms):
+        found = Independent(family=forms)
+        square, right, size = found.stat_square, found.right_about(terms.risk), found.size
+    else:
+        return None
+    return Tolerances(square=square, right=right, size=size, success=terms.success)
