@@ -28,9 +28,11 @@ if TYPE_CHECKING:
         attack,
         certify,
         check,
+        cite,
         compare,
         estimate,
         family,
+        figure,
         learn,
         learner,
         play,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from hardness.lower.cost.record import Estimate, Estimates
     from hardness.lower.record import Certificate, Claim
     from hardness.lower.verify import Verification
+    from hardness.report.citation import Citation
     from hardness.runs.attack import AttackResult
     from hardness.runs.comparison import Comparison
     from hardness.runs.game import Game
@@ -54,6 +57,7 @@ __all__ = [
     "AttackResult",
     "Certificate",
     "Checked",
+    "Citation",
     "Claim",
     "Comparison",
     "Ended",
@@ -69,9 +73,11 @@ __all__ = [
     "attack",
     "certify",
     "check",
+    "cite",
     "compare",
     "estimate",
     "family",
+    "figure",
     "learn",
     "learner",
     "play",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hardness.lower import BoundParameters, Certificate, Estimates, Verification
     from hardness.lower.finite import FiniteFamily, How, Union
     from hardness.oracles import Budget
+    from hardness.report.citation import Citation
     from hardness.runs import AttackResult, Comparison, Game, Run, Stress
     from hardness.sweep import Ended
     from hardness.upper import Learner
@@ -125,6 +126,41 @@ def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "C
         return derive(data)
     except (Refuted, DamagedFile) as error:
         raise type(error)(f"{source}: {error}") from error
+
+
+def cite(path: str | PathLike[str]) -> "Citation":
+    """Check the file of a certificate, and cite it: a `sentence` for a paper, and `bibtex`.
+
+    Raises Refuted where a claim does not follow, DamagedFile for a file that is no certificate.
+    """
+    from hardness.report.citation import cite as cited
+
+    return cited(Path(path))
+
+
+def figure(
+    name: str,
+    source: "Source",
+    out: str | PathLike[str],
+    *,
+    style: Literal["paper", "talk"] = "paper",
+    slice: str | None = None,
+    force: bool = False,
+) -> None:
+    """Draw a figure of `hardness figure` to a file that ends in .svg, .pdf or .png.
+
+    source: a SPEC, or the file or folder that a command wrote. slice: which part of a store.
+    """
+    from hardness.report.figures import draw
+    from instances.disk import refuse_existing, write_bytes
+    from instances.errors import UsageError
+
+    path = Path(out)
+    if path.suffix not in (".svg", ".pdf", ".png"):
+        raise UsageError(f"{path} given: end its name in .svg, .pdf or .png")
+    refuse_existing(path, force)
+    kind = path.suffix.removeprefix(".")
+    write_bytes(path, draw(name, figured(name, source, slice), kind, style), force=force)
 
 
 def verify(
@@ -375,6 +411,31 @@ def target(source: "Source") -> "tuple[Any, Folder | None]":
         return parse(text), None
     folder = read_folder(Path(text))
     return folder.family, folder
+
+
+def figured(name: str, source: "Source", choice: str | None) -> dict[str, Any]:
+    """Collect the numbers of a figure; raises UsageError for a source that it is not drawn from."""
+    from hardness.lower.finite import FiniteFamily, read_source
+    from hardness.report.figures import known, numbers
+    from instances.errors import ToolkitError, UsageError
+
+    entry, path = known(name), str(source)
+    if entry.made:
+        if not Path(path).exists():
+            raise ToolkitError(
+                f"{path} does not exist: figure {name} needs the file or folder {entry.takes}"
+            )
+        return numbers(name, Path(path), choice)
+    if isinstance(source, str | PathLike):
+        if Path(path).suffix == ".json" and Path(path).is_file():
+            raise UsageError(
+                f"{path} given: figure {name} is of a SPEC or path.py:Name, not of a file such as "
+                "a certificate: give what `certify` was given"
+            )
+        finite = read_source(path) if entry.members else None
+        if isinstance(finite, FiniteFamily):
+            return numbers(name, finite, choice)
+    return numbers(name, target(source)[0], choice)
 
 
 def budget(

@@ -30,13 +30,22 @@ ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
 }
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_LATEX = str.maketrans(
+    {c: f"\\{c}" for c in "{}$&%#_"}
+    | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
+)
+_SHORTENED = re.compile(r"(\d\.\d\d)\d*\.\.\.e(\d+) \(\d+ digits\)")
 _MARKUP = re.compile(r"([\\`*\[\]<>|~$])")
+
+
+class Cited(str):
+    """A key of a reference, which LaTeX cites."""
 
 
 class Tabular(Protocol):
     """What has a table for readers, and one for programs: a result."""
 
-    def _summary(self) -> tuple[str, list[TableRow]]: ...
+    def _rows(self) -> list[TableRow]: ...
 
     def to_frame(self) -> "DataFrame":
         """Make the table for programs."""
@@ -89,7 +98,7 @@ def text(form: Format, table: Table) -> str:
     """
     if form == "csv":
         return _csv(_frame_of(table))
-    rows = list(table if isinstance(table, Sequence) else table._summary()[1])
+    rows = list(table if isinstance(table, Sequence) else table._rows())
     if form == "latex":
         return _latex(rows)
     lines = [header(rows), ["---"] * len(header(rows)), *_cells(rows)]
@@ -187,12 +196,28 @@ def _csv(found: "DataFrame") -> str:
 
 
 def _latex(rows: Sequence[TableRow]) -> str:
-    """Write a tabular with the rules of booktabs: needs \\usepackage{booktabs}."""
+    """Write a tabular with the rules of booktabs."""
     import pandas as pd
 
-    lines = [[printable(one) for one in line] for line in _cells(rows)]
-    table = pd.DataFrame(lines, columns=[printable(name) for name in header(rows)], dtype="str")
-    return table.to_latex(index=False, escape=True)
+    lines = [
+        [
+            f"\\cite{{{value}}}" if isinstance(value, Cited) else _typeset(one)
+            for one, value in zip(line, row.values(), strict=True)
+        ]
+        for line, row in zip(_cells(rows), rows, strict=True)
+    ]
+    table = pd.DataFrame(lines, columns=[_typeset(name) for name in header(rows)], dtype="str")
+    return f"% \\usepackage{{booktabs}}\n{table.to_latex(index=False, escape=False)}"
+
+
+def _typeset(text: str) -> str:
+    """Escape what LaTeX reads as a command; write first digits as a power of ten.
+
+    >>> _typeset("a_1"), _typeset("1.55098...e43 (44 digits)")
+    ('a\\\\_1', '$1.55\\\\times10^{43}$')
+    """
+    escaped = printable(text).translate(_LATEX)
+    return _SHORTENED.sub(r"$\1\\times10^{\2}$", escaped)
 
 
 def _cells(rows: Sequence[TableRow]) -> list[list[str]]:

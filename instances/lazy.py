@@ -52,7 +52,8 @@ class _Lazy(ModuleType):
         return value
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self.__all__})
+        special = (name for name in super().__dir__() if name.startswith("__"))
+        return sorted({*special, *self.__all__})
 
     def __setattr__(self, name: str, value: Any) -> None:
         # The import system binds a module to its package: it must not hide a function of its name.

@@ -24,6 +24,8 @@ class Result:
     with `@dataclass(repr=False)`.
     """
 
+    _printed = 8  # rows
+
     def to_dict(self) -> dict[str, Any]:
         """Give all of it as a dictionary that JSON can hold."""
         raise NotImplementedError
@@ -31,6 +33,10 @@ class Result:
     def _summary(self) -> tuple[str, list[TableRow]]:
         """Say what it is in one line, and what matters of it as the rows of a table."""
         raise NotImplementedError
+
+    def _rows(self) -> list[TableRow]:
+        """Give the rows of a table in a paper: those that print, unless it has a wider one."""
+        return self._summary()[1]
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of it: one row a run, a claim, or what else it is made of."""
@@ -50,7 +56,7 @@ class Result:
 
     def __repr__(self) -> str:
         title, rows = self._summary()
-        return "\n".join([cut(title, _WIDTH), *text_lines(rows)])
+        return "\n".join([cut(title, _WIDTH), *text_lines(rows, self._printed)])
 
     def _repr_html_(self) -> str:
         """Show it in a notebook: a table in which nothing is markup but its own."""

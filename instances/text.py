@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 TableRow = Mapping[str, Any]  # by its columns: every row of a table has the same
-_LINES, _WIDTH, _CELL = 8, 80, 40  # of what prints: rows, characters of a line and of a cell
+_WIDTH, _CELL = 80, 40  # characters of what prints: of a line and of a cell
 
 
 def header(rows: Sequence[TableRow]) -> list[str]:
@@ -12,15 +12,15 @@ def header(rows: Sequence[TableRow]) -> list[str]:
     return list(rows[0]) if rows else []
 
 
-def text_lines(rows: list[TableRow]) -> list[str]:
-    """Align the first rows of a table, each a line that is cut at 80 characters.
+def text_lines(rows: list[TableRow], most: int = 8) -> list[str]:
+    """Align the first rows of a table, at most so many lines, each cut at 80 characters.
 
     >>> text_lines([{"learner": "a", "queries": 10}, {"learner": "bb", "queries": 5}])
     ['learner  queries', 'a        10', 'bb       5']
     """
     if not rows:
         return []
-    few = rows if len(rows) <= _LINES else rows[: _LINES - 1]
+    few = rows if len(rows) <= most else rows[: most - 1]
     cells = [header(rows), *([cut(shown(v), _CELL) for v in row.values()] for row in few)]
     for line, row in zip(cells[1:], few, strict=True):  # nothing stands to the right of the last
         line[-1] = shown(list(row.values())[-1])

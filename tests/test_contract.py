@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -110,12 +111,64 @@ def test_a_citation_names_what_was_checked_and_the_file(hardness):
     hardness("certify", "parity:d=16,m=3", "--out", "c.json")
     content = Path("c.json").read_bytes()
     found = hardness("cite", "c.json", "--json").json
-    assert found["sentence"].startswith("For parity:d=16,m=3,noise=0,rho=3: any two different")
-    assert all(hashlib.sha256(content).hexdigest() in part for part in found.values())
+    digest = hashlib.sha256(content).hexdigest()
+    assert found["sentence"] == (
+        "For parity:d=16,m=3,noise=0,rho=3: SQ-DIM is exactly 455; at least 13 queries to "
+        "STAT(1/10) and at least 5 queries to VSTAT(100) are needed in the worst case for relative "
+        "risk 1/4 with success probability 2/3; any learner needs at least 9 examples for risk 1/4 "
+        f"with success 2/3 [hardness_{digest[:10]}, after BFJKMR94 and FGRVX17]."
+    )
+    assert digest in found["bibtex"]
+    entries = re.findall(r"^@(\w+)\{(\w+),$", found["bibtex"], re.M)
+    assert entries == [
+        ("misc", f"hardness_{digest[:10]}"),
+        ("inproceedings", "BFJKMR94"),
+        ("article", "FGRVX17"),
+    ]
+    assert hardness("cite", "c.json", "--out", "c.bib").code == 0
+    assert Path("c.bib").read_text() == found["bibtex"] + "\n"
+    hardness("cite", "c.json", "--out", "c.tex").one_line("in .bib or .json")
+    hardness("cite", "parity:d=16,m=3").one_line("hardness certify ... --out FILE.json")
     Path("c.json").write_bytes(content.replace(b'"13"', b'"14"'))
     assert hardness("cite", "c.json").code == 3
     Path("c.json").write_bytes(b"[1]")
     hardness("cite", "c.json").one_line("no object")
+
+
+def test_a_citation_says_once_what_holds_for_all_and_leaves_out_what_is_vacuous(hardness):
+    hardness("certify", str(ROOT / "docs/examples/majorities.py:threes"), "--out", "c.json")
+    found = hardness("cite", "c.json", "--json").json["sentence"]
+    assert re.fullmatch(
+        r"For functions:d=8,members=56,sha256=\w{10}, for the truth tables in the file: SQ-DIM of "
+        r"56 members is exactly 4; any learner needs at least 3 examples for risk 1/4 with success "
+        r"2/3 \[hardness_\w{10}, after BFJKMR94\]\.",
+        found,
+    )
+
+
+def test_every_source_of_a_claim_has_bibtex_with_the_facts_of_the_references():
+    from hardness.claims import finite, independent, kernel, modular, parity, symmetric
+    from hardness.report.sources import SOURCES
+
+    words = [parity.QUANTITIES, symmetric.QUANTITIES, modular.QUANTITIES]
+    words += [finite.quantities("functions", "tables", False, signs=True)]
+    words += [finite.named_quantities("functions", "tables", False)]
+    words += [independent.QUANTITIES, kernel.QUANTITIES]
+    keys = {one.source for table in words for one in table.values()} - {"information"}
+    assert keys <= set(SOURCES)
+    listed = " ".join((ROOT / "docs/references.md").read_text().split())
+    for key, entry in SOURCES.items():
+        [about] = re.findall(rf"\*\*{key}\*\* (.*?) Used for:", listed)
+        plain = " ".join(entry.replace("{", "").replace("}", "").split())
+        [title] = re.findall(r", title = (.*?),(?= \w+ = )", plain)
+        assert title in about, key
+        [authors] = re.findall(r", author = (.*?),(?= \w+ = )", plain)
+        names = [" ".join(reversed(one.split(", "))) for one in authors.split(" and ")]
+        assert about.startswith(", ".join(names)), key
+        for number in re.findall(
+            r"(?:year|volume|pages|note) = (?:arXiv:|Article )?([\d.-]+)", plain
+        ):
+            assert number.strip(".").replace("--", "–") in about, (key, number)
 
 
 def test_the_software_is_cited_as_it_is():

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from textwrap import fill
 from typing import Any, NoReturn
 
 from flint import fmpq, fmpz
@@ -10,6 +11,7 @@ from flint import fmpq, fmpz
 from instances.errors import Refuted
 from instances.result import Result, TableRow
 from instances.strict import shown
+from instances.text import printable
 from instances.threshold import python_fraction
 
 _RATIONAL = re.compile(r"(0|-?[1-9]\d*)(/[1-9]\d*)?", re.ASCII)
@@ -36,6 +38,10 @@ class Checked(Result):
     def _summary(self) -> tuple[str, list[TableRow]]:
         given = f", given {self.assumed}" if self.assumed else ""
         return f"accepted{given}: {self.spec}", [{"proven": one} for one in self.statements]
+
+    def __repr__(self) -> str:
+        lines = [self._summary()[0], *(f"  {one}" for one in self.statements)]
+        return "\n".join(fill(printable(one), 80, subsequent_indent="    ") for one in lines)
 
 
 def refuse(reason: str, what: str = "certificate") -> NoReturn:

@@ -180,30 +180,23 @@ def check(output: SimpleNamespace, file: Path) -> None:
 
 @click.command(short_help="Cite a certificate: sentence and BibTeX.")
 @click.argument("file", type=click.Path(path_type=Path))
-@shared("force", out=FILE)
+@shared("force", out="Where to write: FILE.bib, the BibTeX, or FILE.json.")
 def cite(output: SimpleNamespace, file: Path) -> None:
-    """Check a certificate, and print a sentence and a BibTeX entry for a paper; exit 3 if refused.
+    """Check a certificate, and print a sentence and BibTeX for a paper; exit 3 if refused.
 
-    Both name the file by its SHA-256: a reader who has it can check it again.
+    The key and the entry name the file by its SHA-256: a reader who has it can check it again.
     """
-    from hardness.check import check
-    from hardness.report.certificate import citation
-    from instances.errors import DamagedFile, Refuted
-    from instances.strict import CERTIFICATE, loads, one_line, read_bytes
+    from hardness.report.citation import cite
+    from instances.disk import write_text
 
+    bib = bool(output.out) and output.out.suffix.lower() == ".bib"
+    if output.out and not bib and output.out.suffix.lower() != ".json":
+        raise click.UsageError(f"--out {output.out} given: end its name in .bib or .json")
     refuse_existing_output(output)
-    content = read_bytes(file, CERTIFICATE.size)
-    try:
-        data = loads(content, CERTIFICATE)
-        if not isinstance(data, dict):
-            raise ValueError("it is JSON, but no object")
-        found = check(data)
-    except Refuted as error:
-        raise Refuted(f"{file}: {error}") from error
-    except (ValueError, DamagedFile) as error:
-        raise DamagedFile(f"{file}: {one_line(error)}") from error
-    sentence, bibtex = citation(data, found, content)
-    emit(output, {"sentence": sentence, "bibtex": bibtex}, f"{sentence}\n\n{bibtex}")
+    found = cite(file)
+    if bib:
+        write_text(output.out, f"{found.bibtex}\n", force=output.force)
+    emit(output, found.to_dict(), f"{found.sentence}\n\n{found.bibtex}", write=not bib)
 
 
 @click.command(short_help="Sampled against certified correlations.")

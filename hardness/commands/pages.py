@@ -12,7 +12,6 @@ from hardness.commands.options import (
     progress,
     refuse_existing_output,
     shared,
-    target,
 )
 
 KINDS = ("svg", "pdf", "png")
@@ -123,46 +122,27 @@ def figure(
     Without NAME: list the figures, with what each shows and what it is drawn from. --out FILE.svg,
     .pdf or .png holds the picture; --json prints the numbers in it.
     """
-    from hardness.report.figures import FIGURES, draw, numbers
+    from hardness.front import figured
+    from hardness.report.figures import FIGURES, draw, known
     from hardness.runs.names import brief_spec
     from instances.disk import write_bytes
-    from instances.errors import ToolkitError, unknown
 
     if name is None:
         listed = {key: {"shows": e.shows, "source": e.takes} for key, e in FIGURES.items()}
         return emit(output, {"figures": listed}, _listed(), write=False)
-    entry = FIGURES.get(name)
-    if entry is None:
-        raise unknown("figure", name, list(FIGURES))
+    entry = known(name)
     if source is None:
         raise click.UsageError(f"figure {name} needs a SOURCE: {entry.takes}")
     if output.out is None and not output.as_json:
         raise click.UsageError("figure needs --out FILE.svg, .pdf or .png, or --json")
     kind = _kind(output.out, kind)
     refuse_existing_output(output)
-    if entry.made and not Path(source).exists():
-        raise ToolkitError(
-            f"{source} does not exist: figure {name} needs the file or folder {entry.takes}"
-        )
-    data = numbers(name, _source(entry, source), choice)
+    data = figured(name, source, choice)
     if output.out:
         write_bytes(output.out, draw(name, data, kind, look), force=output.force)
     emit(
         output, data, f"{output.out}: {name} of {brief_spec(data.get('spec', source))}", write=False
     )
-
-
-def _source(entry: Any, source: str) -> Any:
-    """Resolve what a figure is drawn from; functions of a file and folders of layers too."""
-    if entry.made:
-        return Path(source)
-    if entry.members:
-        from hardness.lower.finite import FiniteFamily, read_source
-
-        finite = read_source(source)
-        if isinstance(finite, FiniteFamily):
-            return finite
-    return target(source)[0]
 
 
 def _listed() -> str:

@@ -1,0 +1,116 @@
+"""A certificate in a paper: what it was found to prove in one sentence, and BibTeX."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hardness import YEAR, __version__
+from hardness.check import Checked, check
+from hardness.claims import vacuous
+from hardness.report.sources import SOURCES
+from instances.errors import DamagedFile, Refuted, ToolkitError
+from instances.strict import CERTIFICATE, loads, one_line, read_bytes
+from instances.text import printable
+
+_NOT_BOUNDS = re.compile(r"sda-|.*-(correlation|norm|eigenvalue|predictability|members)$")
+_GOAL = " are needed "  # between what is needed and the goal, in a statement of the checker
+
+
+@dataclass(frozen=True, kw_only=True)
+class Citation:
+    """A sentence for a paper, and the BibTeX entries of the certificate and its sources."""
+
+    sentence: str
+    bibtex: str
+
+    def to_dict(self) -> dict[str, str]:
+        """Give both as `hardness cite --json` does."""
+        return {"sentence": self.sentence, "bibtex": self.bibtex}
+
+    def __repr__(self) -> str:
+        return printable(f"{self.sentence}\n\n{self.bibtex}")
+
+
+def cite(path: Path) -> Citation:
+    """Check a certificate, and cite what follows from it about learners.
+
+    Raises Refuted where a claim does not follow, DamagedFile for a file that is no certificate.
+    """
+    if not path.exists():
+        raise ToolkitError(
+            f"{path} does not exist: cite needs the file of a certificate, which `hardness certify "
+            "... --out FILE.json` writes"
+        )
+    content = read_bytes(path, CERTIFICATE.size)
+    try:
+        data = loads(content, CERTIFICATE)
+        if not isinstance(data, dict):
+            raise ValueError("it is JSON, but no object")
+        found = check(data)
+    except Refuted as error:
+        raise Refuted(f"{path}: {error}") from error
+    except (ValueError, DamagedFile) as error:
+        raise DamagedFile(f"{path}: {one_line(error)}") from error
+    return citation(data, found, hashlib.sha256(content).hexdigest())
+
+
+def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
+    """Write what a file was found to prove; data: of the file; digest: the SHA-256 of its bytes.
+
+    The spec stands in full: a paper outlives defaults. Vacuous claims are left out, and so are
+    correlations and SDA, from which the others follow, where others are left.
+    """
+    claims = data.get("claims") or [{}] * len(checked.statements)
+    told = list(zip(claims, checked.statements, strict=True))
+    told = [(c, s) for c, s in told if not (c and vacuous(c["quantity"], c["value"]))]
+    names = {c.get("quantity", "") for c, _ in told}
+    if "stat-queries" in names:  # of every kind, so correlational ones as well
+        told = [(c, s) for c, s in told if c.get("quantity") != "csq-queries"]
+    told = [(c, s) for c, s in told if not _NOT_BOUNDS.match(c.get("quantity", ""))] or told
+    key = f"hardness_{digest[:10]}"
+    sources = [k for k in dict.fromkeys(c.get("source") for c, _ in told) if k in SOURCES]
+    given = f", given {checked.assumed}" if checked.assumed else ""
+    after = f", after {' and '.join(sources)}" if sources else ""
+    spec = re.sub(r"(sha256=\w{10})\w*", r"\1", checked.spec)  # the entry has the whole
+    head, statements = _joined(told)
+    sentence = f"For {spec}{given}{head}: {statements} [{key}{after}]."
+    note = f"Certificate of\n            {_escaped(checked.spec)},\n            SHA-256 {digest}"
+    own = f"""@misc{{{key},
+  title  = {{hardness {__version__}: lower bounds for learning attention layers}},
+  author = {{{{The hardness authors}}}},
+  year   = {{{YEAR}}},
+  note   = {{{note}}},
+}}"""
+    return Citation(sentence=sentence, bibtex="\n\n".join([own, *(SOURCES[k] for k in sources)]))
+
+
+def _joined(told: Sequence[tuple[dict[str, Any], str]]) -> tuple[str, str]:
+    """Join statements: what all begin with apart, and a goal that several share once."""
+    found = [s for _, s in told]
+    head = found[0].partition(": ")[0]
+    same = all(s.startswith((f"for {head[4:]}: ", f"given {head[6:]}: ")) for s in found)
+    if same:
+        found = [s.removeprefix(f"{head}: ") for s in found]
+    goals: dict[str, list[str]] = {}
+    for (c, _), statement in zip(told, found, strict=True):
+        if c.get("quantity") == "sq-dimension":  # its reason stands in the file
+            statement = re.split(r"[;:] ", statement)[0]
+        what, needed, goal = statement.partition(_GOAL)
+        goals.setdefault(needed + goal or what, []).append(what)
+    joined = "; ".join(
+        " and ".join(whats) + (goal if goal.startswith(_GOAL) else "")
+        for goal, whats in goals.items()
+    )
+    return (f", {head}" if same else ""), joined
+
+
+def _escaped(text: str) -> str:
+    r"""Escape what BibTeX hands to LaTeX.
+
+    >>> _escaped("profile:g=a_b")
+    'profile:g=a\\_b'
+    """
+    return re.sub(r"([_%&#$])", r"\\\1", text)
