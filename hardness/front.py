@@ -399,11 +399,18 @@ def sweep(
 
 def target(source: "Source") -> "tuple[Any, Folder | None]":
     """Resolve SPEC|DIR to (family, folder or None): what exists on disk comes first."""
+    from instances.errors import UsageError
+    from instances.family import Family
     from instances.files import read_folder
     from instances.spec import parse
 
-    if not isinstance(source, str | PathLike):
+    if isinstance(source, Family):
         return source, None
+    if not isinstance(source, str | PathLike):
+        raise UsageError(
+            f"{type(source).__name__} given: a SPEC, a Family or a folder of `hardness generate` "
+            "is needed; functions of yours are named as 'path.py:Name'"
+        )
     text, exists = str(source), False
     with suppress(OSError, ValueError):  # too long, or a character that no path may have
         exists = bool(text.strip()) and Path(text).exists()
@@ -509,12 +516,15 @@ def certified(
     from hardness.lower import certify as formula
     from hardness.lower.finite import certify_finite
     from hardness.lower.record import NoClaim
+    from hardness.report.members import why_nothing
 
     if finite is None:
         assert one is not None
         return formula(one, terms)
     made = certify_finite(finite, terms, how, progress)
     if made.vacuous:
+        if why := why_nothing(made):
+            raise NoClaim(f"no claim: {source[:80]} given: {why}")
         raise NoClaim(
             f"no claim: {source[:80]} given: no two members are known to have a correlation of "
             "at most 1/2, and no bound on queries or examples says anything for these options"

@@ -137,8 +137,11 @@ def _loaded(found: Name, sha256: str | None) -> type[Family] | Family | Function
 
 
 @contextlib.contextmanager
-def guarded(what: str) -> Iterator[None]:
-    """Run code of a user: what it prints goes to stderr, what it raises becomes a UsageError."""
+def guarded(what: str, hint: str = "") -> Iterator[None]:
+    """Run code of a user: what it prints goes to stderr, what it raises becomes a UsageError.
+
+    hint: what is added where its types or values do not fit.
+    """
     try:
         with contextlib.redirect_stdout(sys.stderr), np.errstate(all="ignore"):
             yield
@@ -152,6 +155,7 @@ def guarded(what: str) -> Iterator[None]:
         said = " ".join(said.split())[:200]
         extra = advice(error.name or "") if isinstance(error, ModuleNotFoundError) else None
         said += f": {extra}" if extra else ""
+        said += f"; {hint}" if hint and isinstance(error, TypeError | ValueError) else ""
         raise UsageError(f"{what} raised {type(error).__name__}{line}: {said}") from error
 
 
@@ -296,7 +300,10 @@ def _functions(path: Path, name: str, digest: str, places: list[Any]) -> Functio
     d = next(iter(own)) if d is None and own else d
     if not isinstance(d, Integral) or isinstance(d, bool) or d < 1:
         shown = "no d" if d is None else f"d={str(d)[:40]}"
-        raise UsageError(f"{where} gives {shown}: say d = 8, at least 1, in the file or the object")
+        raise UsageError(
+            f"{where} gives {shown}: say the number of coordinates, for example d = 8, in the file "
+            "or the object"
+        )
     bound = _first(places, "bound")
     bound = 1 if bound is None else bound
     if not isinstance(bound, Real) or not 0 < float(bound) < 1e100:

@@ -116,7 +116,17 @@ def certify(
     chosen = chosen_finite(source, finite, how, _given("vstat", "gamma", *how), output.seed)
     with progress(chosen.points(finite) if finite else 0, "evaluating members", output) as bar:
         certificate = certified(source, family, finite, terms, chosen, bar)
-    emit(output, certificate.to_dict(), certificate_words(certificate), table=certificate)
+    words = certificate_words(certificate) + _written(output)
+    emit(output, certificate.to_dict(), words, table=certificate)
+
+
+def _written(output: SimpleNamespace) -> str:
+    """Say what --out holds, and where it is no certificate how to get one."""
+    if output.out is None:
+        return ""
+    if output.written == "json":
+        return f"\n\nwritten: {output.out}, which `hardness check` reads"
+    return f"\n\nwritten: {output.out}, a table; a certificate is written by --out FILE.json"
 
 
 def certify_about(
@@ -146,7 +156,7 @@ def certify_about(
         made = certify_unknown(ListedMembers.of_source(finite), asked, terms)
         if made.vacuous:
             raise NoClaim(f"no claim: {source[:80]} given: every bound is vacuous at these options")
-    emit(output, made.to_dict(), named_words(made), table=made)
+    emit(output, made.to_dict(), named_words(made) + _written(output), table=made)
 
 
 def _given(*names: str) -> set[str]:

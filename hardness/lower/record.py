@@ -12,7 +12,7 @@ from flint import fmpq
 
 from hardness.claims import FORMAT, Quantity, vacuous
 from hardness.claims.vacuous import WORD
-from instances.errors import ToolkitError
+from instances.errors import ToolkitError, unknown
 from instances.export import Cited
 from instances.parameters import shortened, whole
 from instances.result import Result, TableRow
@@ -73,11 +73,14 @@ class Certificate(Result):
     evidence: dict[str, Any]
 
     def value(self, quantity: str) -> str:
-        """Return the claimed value of a quantity; raises KeyError."""
-        return {claim.quantity: claim.value for claim in self.claims}[quantity]
+        """Return the claimed value of a quantity; raises UsageError for one that is not claimed."""
+        found = {claim.quantity: claim.value for claim in self.claims}
+        if quantity not in found:
+            raise unknown("claim", quantity, found)
+        return found[quantity]
 
     def integer(self, quantity: str) -> int:
-        """Return the claimed value of a quantity that is an integer; raises KeyError."""
+        """Return the claimed value of a quantity that is an integer; raises UsageError."""
         return whole(self.value(quantity))
 
     @property

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hardness.claims.vacuous import WORD
 from hardness.report.cost import beside_words
+from hardness.report.members import member_notes
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
 from instances.parameters import plain, shortened
@@ -21,12 +22,14 @@ _LONG = 40
 def certificate_words(certificate: "Certificate") -> str:
     """Write a certificate claim by claim."""
     lines = [brief_spec(certificate.spec), ""]
+    if notes := member_notes(certificate):
+        lines += [*map(wrap, notes), ""]
     for claim in certificate.claims:
         given = ", ".join(f"{k} {shortened(v)}" for k, v in claim.parameters.items())
         lines += [claim_line(claim)]
         lines += [wrap(claim.meaning, "  "), wrap(given, "  ")]
-        if said := tolerance_words(certificate, claim):
-            lines += [wrap(said, "  ")]
+        said = tolerance_words(certificate, claim) or gamma_words(certificate, claim)
+        lines += [wrap(said, "  ")] if said else []
     below = (certificate.scope, rounding_words(certificate.spec), beside_words(certificate.spec))
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
 
@@ -63,6 +66,19 @@ not vacuous from tau = 0.15 on
     least = found.first()
     from_there = "so at every tau" if least is None else f"not vacuous from tau = {plain(least)} on"
     return f"{said}; vacuous: {why}; {from_there}"
+
+
+def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
+    """Say that gamma is below the average of all members, where SDA is 0 for that; else empty."""
+    if not claim.quantity.startswith("sda-") or claim.value != "0":
+        return ""
+    gamma, average = claim.parameters["gamma"], certificate.value("average-correlation")
+    if Fraction(average) <= Fraction(gamma):
+        return ""
+    return (
+        f"0 since gamma = {gamma} is below the average correlation of all members, "
+        f"{_shown(average)}: choose a larger --gamma"
+    )
 
 
 def rounding_words(spec: str) -> str:

@@ -88,6 +88,13 @@ def truth_words(truth: dict[str, Any]) -> str:
     )
 
 
+_OF_FUNCTIONS = (
+    "The game is about layers of two tokens, with these functions as labels on half of the tokens "
+    "(d is one more, tau counts twice), and about finding the member: another target than that of "
+    "`certify`, which is about the functions alone, for its --risk and --success."
+)
+
+
 def game_words(game: "Game") -> str:
     """Write a game against the adversary: the run, and query by query what was ruled out."""
     script = game.transcript
@@ -121,5 +128,6 @@ def game_words(game: "Game") -> str:
             table(["query", "ruled out by each", "left"], shown),
             f"{len(script.entries)} queries were asked; {bound}",
             seed,
+            *([_OF_FUNCTIONS] if game.run.spec.startswith("functions:") else []),
         ]
     )

@@ -68,7 +68,8 @@ _ADVICE = {
     "not learned within it",
     Outcome.NOISY: "the labels fit no member: elimination needs labels without noise, try "
     "`queries` where the family is small",
-    Outcome.TOLERANCE: "answers within the tolerance may hide every member: lower --tau",
+    Outcome.TOLERANCE: "answers within the tolerance may hide every member, as bounds say: a "
+    "learner needs a lower --tau",
     Outcome.INCONSISTENT: "every member is further than tau from some answer: sampled answers fail "
     "once in a million or so, try another seed; else the oracle is broken. Of a "
     "search: every secret was tried, the labels are no member's",

@@ -71,12 +71,15 @@ def functions(given: Functions, members: int | None = None) -> FiniteFamily:
     chosen = least_names(given.names, members)
 
     def one(i: int, x: NDArray[np.int8]) -> NDArray[np.float64]:
-        with guarded(given.where(i)):
+        with guarded(
+            given.where(i), "a function takes all points at once: coordinate i is x[:, i]"
+        ):
             values = np.asarray(given.functions[i](x))
         if values.shape != (len(x),) or values.dtype.kind not in "biuf":
             raise UsageError(
                 f"{given.where(i)} gives {values.dtype} of shape {values.shape} on points of "
-                f"shape {x.shape}: real numbers ({len(x)},) are needed"
+                f"shape {x.shape}: real numbers ({len(x)},) are needed; coordinate i of all points "
+                "is x[:, i]"
             )
         values = values.astype(np.float64)
         if not np.isfinite(values).all():

@@ -1,0 +1,54 @@
+"""What the truth tables of a finite family show that its author may not have meant."""
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from hardness.lower import Certificate
+
+_ONE_BIT = "bits"  # tables of -1 and +1 alone
+
+
+def member_notes(certificate: "Certificate") -> list[str]:
+    """Say which members are equal, and which value keeps general queries out; tables only."""
+    tables = certificate.evidence.get("tables")
+    if not tables:
+        return []
+    names, rows = certificate.evidence["given"]["names"], tables["rows"]
+    notes = []
+    if again := len(rows) - len(set(rows)):
+        verb = "equals" if again == 1 else "equal"
+        notes.append(f"{again} of the {len(rows)} members {verb} an earlier one, and counts again")
+    if tables["encoding"] == _ONE_BIT:
+        return notes
+    values = [np.frombuffer(bytes.fromhex(r), np.dtype(tables["encoding"])) for r in rows]
+    if all(((v == 0) | (v == 1)).all() for v in values):
+        return [*notes, _ZERO_ONE]
+    member = next(i for i, v in enumerate(values) if (np.abs(v) != 1).any())
+    point = int((np.abs(values[member]) != 1).argmax())
+    bits = (point >> np.arange(certificate.evidence["given"]["n"])) & 1
+    place = "".join("-" if bit else "+" for bit in bits)
+    return [
+        *notes,
+        f"{names[member]} has the value {values[member][point]} at the point {place}: claims about "
+        "general queries and examples need the values -1 and +1 alone",
+    ]
+
+
+_ZERO_ONE = (
+    "the values are 0 and 1: give 1 - 2 v in place of v, of which there are claims about general "
+    "queries and examples too, or subtract the mean with --centred"
+)
+
+
+def why_nothing(certificate: "Certificate") -> str:
+    """Say why a certificate has nothing to say, where its members show it; empty else."""
+    several = len(certificate.evidence.get("given", {}).get("names", ())) > 1
+    if several and Fraction(certificate.value("average-correlation")) == 1:
+        return (
+            "all members are the same function, up to its sign and size: does a lambda in a loop "
+            "use the loop's variable?"
+        )
+    return _ZERO_ONE if _ZERO_ONE in member_notes(certificate) else ""
