@@ -63,7 +63,8 @@ def _bound(claims: list[dict[str, str]]) -> str:
     values = {claim["quantity"]: claim["value"] for claim in claims}
     if "stat-queries" not in values:
         return "no number"
-    return bound("stat-queries", int(values["stat-queries"]))
+    found = bound("stat-queries", int(values["stat-queries"]))
+    return f"{int(found):,}" if found.isdecimal() else found
 
 
 def _cell(name: str, runs: list[Run]) -> tuple[str, ...]:
