@@ -14,6 +14,7 @@ from typing import Any
 from instances.errors import UsageError, unknown
 from instances.spec import parse_stored, spec_of
 
+OWN = "own"  # what files call a ladder of specs as given
 _LONGEST = 1e9  # seconds, as of a Budget
 
 
@@ -67,6 +68,11 @@ class Ladder:
         return tuple(parse_stored(rung.spec).spec for rung in self.rungs)
 
     @property
+    def title(self) -> str:
+        """What the ladder is called in words: its name, or "your ladder" for specs as given."""
+        return "your ladder" if self.name == OWN else self.name
+
+    @property
     def digest(self) -> str:
         """SHA-256 of what the ladder asks: its name, canonical specs and budgets, not its words.
 
@@ -113,7 +119,7 @@ def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float 
     """
     found = [parse_stored(spec_of(text)).spec for text in specs]
     rungs = tuple(Rung(spec=spec, examples=examples, seconds=seconds) for spec in found)
-    return Ladder(name="own", about="as given", rungs=rungs)
+    return Ladder(name=OWN, about="as given", rungs=rungs)
 
 
 def _rungs(seconds: float, rows: Iterable[tuple[str, int, str]]) -> tuple[Rung, ...]:

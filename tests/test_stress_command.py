@@ -1,6 +1,8 @@
 import pytest
 
+from hardness import stress
 from hardness.runs.planned import Planned
+from instances.errors import ToolkitError
 
 FIELDS = {
     "format",
@@ -164,6 +166,44 @@ def test_seeds_are_not_kept_where_a_learner_could_read_them(hardness, tmp_path):
     run = hardness("sweep", "run", "s.toml", "--store", "s.db", "--jobs", 1)
     run.one_line("s.db given, in the folder of mine.py")
     assert not list(tmp_path.glob("s.db*"))
+
+
+def test_what_cannot_be_loaded_stops_before_any_run(hardness, tmp_path):
+    """A misspelt name is no learner that fails."""
+    (tmp_path / "mine.py").write_text("def Lucky(x, y):\n    return lambda x: 0.0 * x\n")
+    for call in (
+        ["learn", "mine.py:Luckey", "parity:d=8,m=1"],
+        ["stress", "--learner", "elimination", "--learner", "mine.py:Luckey", *RUNGS],
+        ["compare", "parity:m=1", "--over", "d=4", "--learner", "mine.py:Luckey"],
+    ):
+        found = hardness(*call)
+        assert found.code == 1
+        said = " ".join((found.out + found.err).split())
+        assert "unknown name 'Luckey': did you mean 'Lucky'?" in said
+        assert "in [" not in said  # no risk
+        if call[0] != "learn":
+            assert found.out == ""
+            found.one_line("nothing was run")
+    with pytest.raises(ToolkitError, match="did you mean 'Lucky'"):
+        stress("mine.py:Luckey", on="parity:d=8,m=1")
+
+
+def test_the_table_is_printed_again(hardness):
+    call = ["stress", "--learner", "lowdegree", *RUNGS, "--seed", 1, "--jobs", 1]
+    printed = hardness(*call, "--out", "x.json")
+    assert hardness("report", "x.json").out == printed.out
+    for form in ("latex", "markdown", "csv"):
+        assert hardness("report", "x.json", "--format", form).out
+        once = hardness(*call, "--format", form)
+        assert form == "csv" or hardness("report", "x.json", "--format", form).out == once.out
+    hardness("report", "x.json", "--format", "csv", "--out", "x.html").one_line("writes a page")
+
+
+def test_a_comparison_is_printed_again(hardness):
+    call = ["compare", "parity:m=2", "--over", "d=6..8", "--learner", "elimination", "--seeds", 2]
+    printed = hardness(*call, "--jobs", 1, "--out", "both")
+    assert hardness("report", "both").out == printed.out
+    assert "elimination & d=6" in hardness("report", "both", "--format", "latex").out
 
 
 @pytest.mark.parametrize("name", ["two\nlines.py:L", "byte\udcff.py:L", "x" * 1000 + ".py:L"])

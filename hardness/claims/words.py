@@ -5,7 +5,8 @@ Words only. How a value is found stands in lower/, how it is verified in check/.
 
 from dataclasses import dataclass, field, replace
 
-from instances.parameters import shortened
+from hardness.claims.vacuous import WORD, vacuous
+from instances.parameters import decimal, shortened
 
 FORMAT = "hardness-certificate/1"
 
@@ -17,6 +18,27 @@ def counted(number: int | str, noun: str) -> str:
     ('1 step', '20 steps')
     """
     return f"{shortened(number)} {noun.removesuffix('s') if str(number) == '1' else noun}"
+
+
+def big(value: int) -> str:
+    """Write an integer of any size.
+
+    >>> big(455), big(10**50)
+    ('455', '1.00e50')
+    """
+    if value < 10**7:
+        return str(value)
+    text = decimal(value)
+    return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
+
+
+def bound(quantity: str, value: int) -> str:
+    """Write what is certified of a quantity, or that it is vacuous.
+
+    >>> bound("stat-queries", 455), bound("stat-queries", 2)
+    ('455', 'vacuous')
+    """
+    return WORD if vacuous(quantity, value) else big(value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,11 +82,8 @@ def compare(
     """
     from hardness.lower import BoundParameters
     from hardness.report.demo import write_results
-    from hardness.report.paired import paired_words
-    from hardness.report.scaling import scaling_words
-    from hardness.report.summary import comparison_table
+    from hardness.report.scaling import comparison_words
     from hardness.runs import Cut, compare, distinct, usual, values_of
-    from hardness.runs.paired import paired
     from hardness.sweep.resumable import goes_on, resumable
     from instances.disk import new_folder
     from instances.errors import ToolkitError
@@ -130,13 +127,7 @@ def compare(
                 raise type(why)(f"{why}{done}") from cut
             raise click.Abort(f"interrupted{done}" if done else "") from cut
         keep(found)
-    pairs = paired(found.runs)
-    parts = [comparison_table(found), scaling_words(found)]
-    if pairs:
-        short = dict(zip(found.learner_names, found.learners, strict=True))
-        parts.append(paired_words(pairs, lambda name: short[name]))
-    text = "\n\n".join(parts)
-    emit(output, found.to_dict(), text, write=False, table=found)
+    emit(output, found.to_dict(), comparison_words(found), write=False, table=found)
 
 
 @click.command("map", short_help="The map of noisy parity: examples against time.")

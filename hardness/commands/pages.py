@@ -45,32 +45,49 @@ def demo(output: SimpleNamespace) -> None:
     emit(output, data, f"{demo_words(made)}\nwritten: {', '.join(files)}", write=False)
 
 
-@click.command(short_help="Write the page of a comparison or a store.")
+@click.command(short_help="The page or the table of runs that were made.")
 @click.argument("source", type=click.Path(path_type=Path))
-@shared("jobs", "force", out="Where to write: FILE.html.  [required]")
-def report(output: SimpleNamespace, source: Path) -> None:
-    """Write one HTML file of all runs: both sides, phase diagram, learners, certificates, growth.
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "csv", "latex", "markdown"]),
+    help="Format: of the table that is printed without --out.  [default: text]",
+)
+@shared("jobs", "force", out="Where to write: the page, FILE.html.  [default: print the table]")
+def report(output: SimpleNamespace, source: Path, form: str | None) -> None:
+    """Print the table of runs again, or write one HTML file of all of them with --out.
 
-    SOURCE is the folder of `compare`, its results.json, a store of `sweep run`, or the file of
-    `stress`. The file works offline, and opens in any browser.
+    SOURCE is the folder of `compare`, its results.json, or the file of `stress`; of a page, a store
+    of `sweep run` too. The page works offline, and opens in any browser.
     """
-    from hardness.report.page.build import report_of
-    from hardness.report.page.write import write
-    from instances.disk import write_text
     from instances.errors import DamagedFile
 
-    if output.out is None:
-        raise click.UsageError("report needs --out FILE.html")
-    if output.out.suffix.lower() in (".pdf", ".svg", ".png", ".json", ".csv", ".db"):
+    if output.out and form:
+        raise click.UsageError(f"--out and --format {form} given: --out writes a page, as HTML")
+    if output.out and output.out.suffix.lower() in _NO_PAGES:
         raise click.UsageError(f"--out {output.out} given: a report is HTML: give FILE.html")
     refuse_existing_output(output)
     try:
-        made = report_of(source)
+        if output.out:
+            _page(output, source)
+        else:
+            _printed(output, source, form or "text")
     except DamagedFile as error:
         raise DamagedFile(
             f"{error}; a report is of a folder of `hardness compare`, its results.json, a store, "
             "or the file of `hardness stress`"
         ) from error
+
+
+_NO_PAGES = (".pdf", ".svg", ".png", ".json", ".csv", ".db", ".tex", ".md", ".parquet")
+
+
+def _page(output: SimpleNamespace, source: Path) -> None:
+    from hardness.report.page.build import report_of
+    from hardness.report.page.write import write
+    from instances.disk import write_text
+
+    made = report_of(source)
     html = write(made, output.jobs)
     write_text(output.out, html, force=output.force)
     data = {
@@ -83,6 +100,24 @@ def report(output: SimpleNamespace, source: Path) -> None:
         "bytes": len(html.encode()),
     }
     emit(output, data, f"{output.out}: {len(made.runs.rows)} runs", write=False)
+
+
+def _printed(output: SimpleNamespace, source: Path, form: str) -> None:
+    """Print what `stress` or `compare` printed of these runs."""
+    from hardness.report.scaling import comparison_words
+    from hardness.report.source import is_store, is_stress
+    from hardness.report.stress import stress_words
+    from hardness.runs import Comparison, Stress
+
+    if is_store(source):
+        raise click.UsageError(
+            f"report {source} needs --out FILE.html: `hardness store export` writes the table of "
+            "a store"
+        )
+    found: Any = (Stress if is_stress(source) else Comparison).load(source)
+    text = stress_words(found) if isinstance(found, Stress) else comparison_words(found)
+    output.form = "json" if output.as_json else form
+    emit(output, found.to_dict(), text, write=False, table=found)
 
 
 @click.command(short_help="Draw a figure, as svg, pdf or png.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.claims.vacuous import vacuous
 from hardness.report.text import big, table
 from hardness.runs.names import brief_spec, short
+from hardness.upper import Outcome
 
 if TYPE_CHECKING:
     from hardness.runs import Game, Run
@@ -16,7 +17,9 @@ _ROWS = 12
 def run_words(found: "Run") -> str:
     """Write one run."""
     usage, risk = found.usage, found.risk
-    measured = "not measured"
+    ran = found.outcome is not Outcome.NOT_LOADED
+    measured = "not measured" if ran else "- (nothing ran)"
+    used = f"{usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s"
     if risk:
         measured = (
             f"{_small(risk.value)} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
@@ -51,7 +54,7 @@ def run_words(found: "Run") -> str:
             f"{short(found.learner)} on {brief_spec(found.spec)}, seed {found.seed}",
             f"outcome  {found.outcome.value}: {found.outcome.advice}",
             f"risk     {measured}",
-            f"usage    {usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s",
+            f"usage    {used if ran else '- (nothing ran)'}",
             f"secret   {recovered}",
             *heads,
             *own,

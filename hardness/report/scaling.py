@@ -3,11 +3,13 @@
 import math
 import textwrap
 
-from hardness.report.summary import short_name
+from hardness.report.paired import paired_words
+from hardness.report.summary import comparison_table, short_name
 from hardness.report.text import table
 from hardness.runs import Comparison, Scaling, scaling
 from hardness.runs.fits import Certified
 from hardness.runs.growth import CONFIDENCE, Law
+from hardness.runs.paired import paired
 from instances.parameters import plain
 
 NOTE = (
@@ -17,6 +19,15 @@ NOTE = (
     "still lies above its bound."
 )
 HEADER = ("learner", "cost", "sizes", "power law", "exponential, a unit", "which", "certified")
+
+
+def comparison_words(found: Comparison) -> str:
+    """Write a comparison: its table, how costs grow, and learners two by two."""
+    parts = [comparison_table(found), scaling_words(found)]
+    if pairs := paired(found.runs):
+        names = dict(zip(found.learner_names, found.learners, strict=True))
+        parts.append(paired_words(pairs, lambda name: names[name]))
+    return "\n\n".join(parts)
 
 
 def scaling_words(comparison: Comparison) -> str:

@@ -1,15 +1,16 @@
 """A stress test in words: how far each learner climbed, at what cost, and what is certified."""
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from hardness.report.paired import paired_words
-from hardness.report.text import big, bound, number, table, wrap
-from hardness.runs.names import brief_spec
+from hardness.report.text import big, number, table, wrap
+from hardness.runs.names import brief_spec, short_specs
 from hardness.runs.run import OVERTIME
 from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, needed
 from instances.ladders import Ladder
-from instances.parameters import split_list
 
+_LISTED = 8  # certified numbers in a sentence
 _ASKERS = {
     "stat-queries": "statistical-query learner needs {} queries to STAT({})",
     "csq-queries": "learner by correlational queries needs {} of them within {}",
@@ -36,18 +37,18 @@ def headline(found: Stress, climb: Climb) -> str:
     >>> from instances.ladders import ladder_of
     >>> one = stress(["lowdegree"], ladder_of(["parity:d=8,m=2", "parity:d=8,m=3"]), base_seed=1)
     >>> headline(one, one.climbs[0])[:55]
-    'lowdegree climbs own to rung 1 of 2, parity:d=8,m=2: wi'
+    'lowdegree climbs your ladder to rung 1 of 2, parity:d=8'
     """
     ladder, held, touched = found.ladder, climb.held, climb.touched
     if held:
         rungs = "rung 1" if held == 1 else f"each of rungs 1 to {held}"
         first = (
-            f"{climb.asked} climbs {ladder.name} to rung {held} of {len(ladder.rungs)}, "
-            f"{spec_of(ladder, held)}: with confidence {_percent(found)} it passes on more than "
-            f"half of the instances of {rungs}."
+            f"{climb.asked} climbs {ladder.title} to rung {held} of {len(ladder.rungs)}, "
+            f"{brief_spec(ladder.specs[held - 1])}: with confidence {_percent(found)} it passes on "
+            f"more than half of the instances of {rungs}."
         )
     else:
-        first = f"{climb.asked} holds no rung of {ladder.name}."
+        first = f"{climb.asked} holds no rung of {ladder.title}."
         if found.confidence is None:
             first += " Fewer than 5 seeds hold nothing at 95 %: give at least 5."
     if touched > held:
@@ -93,35 +94,12 @@ def _ends(trials: Trials) -> str:
 
 def _overview(found: Stress) -> str:
     """Rungs by learners: how many seeds passed."""
-    common, labels = short_specs(found.ladder)
-    header = ["rung", common, "certified", *(_name(climb) for climb in found.climbs)]
-    rows = [
-        [
-            str(i),
-            label,
-            _queries(certified),
-            *(_cell(climb, i) for climb in found.climbs),
-        ]
-        for i, (label, certified) in enumerate(zip(labels, found.certified, strict=True), 1)
-    ]
-    note = "; * a reference" if any(climb.reference for climb in found.climbs) else ""
-    told = f"seeds passed on each rung of {found.ladder.name}, of {found.seeds}{note}"
-    return f"{told}\n{table(header, rows)}"
-
-
-def _queries(one: Certified) -> str:
-    return "-" if one.asked is None or one.queries is None else bound(one.asked, one.queries)
-
-
-def _name(climb: Climb) -> str:
-    return climb.asked + "*" * climb.reference
-
-
-def _cell(climb: Climb, rung: int) -> str:
-    if rung <= len(climb.rungs):
-        trials = climb.rungs[rung - 1]
-        return f"{trials.passes}/{len(trials.trials)}"
-    return "n/a" if climb.unsupported and rung == len(climb.rungs) + 1 else "-"
+    rows = found.rung_rows()
+    marks = ["", "", "", *("*" * climb.reference for climb in found.climbs)]
+    header = [name + mark for name, mark in zip(rows[0], marks, strict=True)]
+    note = "; * a reference" if any(marks) else ""
+    told = f"seeds passed on each rung of {found.ladder.title}, of {found.seeds}{note}"
+    return f"{told}\n{table(header, [list(map(str, row.values())) for row in rows])}"
 
 
 def _costs(found: Stress, climb: Climb) -> str:
@@ -147,20 +125,14 @@ def _costs(found: Stress, climb: Climb) -> str:
 
 
 def certified_words(found: Stress) -> list[str]:
-    """Say what is certified of rungs that learners do not hold, a line a kind of evidence."""
-    own = [climb.held for climb in found.climbs if not climb.reference]
-    above = found.certified[min(own) :] or found.certified[-1:]
-    first = len(found.certified) - len(above) + 1
-    lines, start = [], 0
-    while start < len(above):
-        kind = _kind(above[start])
-        stop = start
-        while stop < len(above) and _kind(above[stop]) == kind:
-            stop += 1
-        low, high = first + start, first + stop - 1
+    """Say what is certified of the rungs, a line a kind of evidence."""
+    lines, low = [], 1
+    for _, group in groupby(found.certified, _kind):
+        rungs = list(group)
+        high = low + len(rungs) - 1
         where = f"rung {low}" if low == high else f"rungs {low} to {high}"
-        lines.append(f"{where}: {_claim(above[start:stop])}")
-        start = stop
+        lines.append(f"{where}: {_claim(rungs)}")
+        low = high + 1
     return lines
 
 
@@ -177,8 +149,10 @@ def _claim(rungs: Sequence[Certified]) -> str:
     queries = [one.queries for one in rungs if one.queries is not None]
     if rungs[0].vacuous or rungs[0].asked is None:
         return f"the query bound is vacuous. {_sentence(rungs[0].why)}"
-    least, most = min(queries), max(queries)
-    count = big(least) if least == most else f"{big(least)} to {big(most)}"
+    each = list(map(big, queries))
+    if len(each) > _LISTED:
+        each = [*each[: _LISTED - 2], "...", each[-1]]
+    count = f"{', '.join(each)} (rung by rung)" if len(each) > 1 else each[0]
     asker = _ASKERS[rungs[0].asked].format(f"at least {count}", TERMS.tau)
     return (
         f"any {asker}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success} over "
@@ -216,29 +190,6 @@ def _terms(found: Stress) -> list[str]:
             "confidence is that of learners made without regard to it."
         )
     return [passing, seed]
-
-
-def spec_of(ladder: Ladder, rung: int) -> str:
-    """Write the spec of a rung, from 1, without its defaults."""
-    return brief_spec(ladder.specs[rung - 1])
-
-
-def short_specs(ladder: Ladder) -> tuple[str, list[str]]:
-    """Split the specs of a ladder into what all have in common and what differs.
-
-    >>> from instances.ladders import ladder_of
-    >>> short_specs(ladder_of(["parity:d=8,m=2,noise=0.1", "parity:d=9,m=2,noise=0.1"]))
-    ('parity:m=2,noise=0.1', ['d=8', 'd=9'])
-    """
-    specs = [spec_of(ladder, i) for i in range(1, len(ladder.rungs) + 1)]
-    names = {spec.partition(":")[0] for spec in specs}
-    if len(names) > 1 or len(specs) == 1:
-        return "family", specs
-    parts = [split_list(spec.partition(":")[2]) for spec in specs]
-    shared = [part for part in parts[0] if all(part in other for other in parts)]
-    short = [",".join(part for part in one if part not in shared) for one in parts]
-    name = names.pop()
-    return (f"{name}:{','.join(shared)}" if shared else name), short
 
 
 def ladders_table(ladders: Sequence[Ladder]) -> str:

@@ -3,9 +3,10 @@
 import textwrap
 from collections.abc import Sequence
 
-from hardness.claims.vacuous import WORD, vacuous
+from hardness.claims.vacuous import WORD
+from hardness.claims.words import big as big
+from hardness.claims.words import bound as bound
 from hardness.report.columns import breakable, fill, pad, parts, screen, taken
-from instances.parameters import decimal
 
 _FIRST = 12  # columns kept for first cells, where one of over a third of the width stands alone
 
@@ -102,27 +103,6 @@ def number(value: float) -> str:
     if value == int(value) and abs(value) < 1e7:
         return str(int(value))
     return f"{value:.2g}" if abs(value) < 1e3 or abs(value) >= 1e7 else f"{value:.0f}"
-
-
-def big(value: int) -> str:
-    """Write an integer of any size.
-
-    >>> big(455), big(10**50)
-    ('455', '1.00e50')
-    """
-    if value < 10**7:
-        return str(value)
-    text = decimal(value)
-    return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
-
-
-def bound(quantity: str, value: int) -> str:
-    """Write what is certified of a quantity, or that it is vacuous.
-
-    >>> bound("stat-queries", 455), bound("stat-queries", 2)
-    ('455', 'vacuous')
-    """
-    return WORD if vacuous(quantity, value) else big(value)
 
 
 def credit(source: str) -> str:

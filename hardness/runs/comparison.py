@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +19,7 @@ from hardness.runs.difference import difference
 from hardness.runs.fits import scaling
 from hardness.runs.names import brief_spec
 from hardness.runs.paired import contradiction, paired
-from hardness.runs.planned import Do, Planned, here
+from hardness.runs.planned import Do, Planned, here, require_loaded
 from hardness.runs.ranges import Value, numbers, whole
 from hardness.runs.run import Run, require_support
 from hardness.runs.validate import inconsistency
@@ -55,6 +56,11 @@ class Comparison(Result):
     command: str = ""
     budget: Budget | None = None  # of every run; None where it is not known
     canonical: tuple[str, ...] = ()  # names of the learners, where a store says them
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Comparison":
+        """Read the file that `save` wrote, or a folder of `compare --out`; raises DamagedFile."""
+        return read_comparison(Path(path))
 
     def of(self, learner: str, value: Value) -> list[Run]:
         """Return the runs of a learner at a value of the parameter."""
@@ -251,6 +257,7 @@ def compare(
     for learner in map(parse_learner, learners):
         for one in specs:
             require_support(learner, parse(one))
+    require_loaded(learners, specs[0])
     planned = Comparison(
         spec=spec,
         parameter=parameter,

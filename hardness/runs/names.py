@@ -1,10 +1,12 @@
 """Names of learners and specs as people read them: without defaults; names in files are data."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from hardness.upper import LEARNERS, parse_learner
 from instances.errors import UsageError
+from instances.ladders import Ladder
 from instances.parameters import brief, split_list
 from instances.spec import kind_of, parse_stored
 
@@ -62,3 +64,31 @@ def brief_spec(spec: str, *without: str) -> str:
         if pair and pair.partition("=")[0] not in without
     ]
     return f"{name}:{','.join(kept)}" if kept else name
+
+
+def labels(learners: Sequence[str]) -> list[str]:
+    """Leave out the folders of learners from files, where the rest tells them apart.
+
+    >>> labels(["a/mine.py:One", "queries"]), labels(["a/x.py:One", "b/x.py:One"])
+    (['mine.py:One', 'queries'], ['a/x.py:One', 'b/x.py:One'])
+    """
+    found = [re.sub(r"^.*/(?=[^/]*\.py:)", "", name) for name in learners]
+    return found if len(set(found)) == len(set(learners)) else list(learners)
+
+
+def short_specs(ladder: Ladder) -> tuple[str, list[str]]:
+    """Split the specs of a ladder into what all have in common and what differs.
+
+    >>> from instances.ladders import ladder_of
+    >>> short_specs(ladder_of(["parity:d=8,m=2,noise=0.1", "parity:d=9,m=2,noise=0.1"]))
+    ('parity:m=2,noise=0.1', ['d=8', 'd=9'])
+    """
+    specs = [brief_spec(spec) for spec in ladder.specs]
+    names = {spec.partition(":")[0] for spec in specs}
+    if len(names) > 1 or len(specs) == 1:
+        return "family", specs
+    parts = [split_list(spec.partition(":")[2]) for spec in specs]
+    shared = [part for part in parts[0] if all(part in other for other in parts)]
+    short = [",".join(part for part in one if part not in shared) for one in parts]
+    name = names.pop()
+    return (f"{name}:{','.join(shared)}" if shared else name), short

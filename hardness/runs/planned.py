@@ -1,13 +1,13 @@
 """Runs that are planned, and who does them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
 from hardness.oracles import Budget
 from hardness.runs.run import Run, learn_once, run
-from hardness.upper import parse_learner
+from hardness.upper import Failed, parse_learner
 from hardness.upper.isolated import SubprocessLearner
 from instances.errors import ToolkitError
 from instances.spec import parse_stored
@@ -50,6 +50,30 @@ def here(planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]
             yield index, error
         except MemoryError as error:
             yield index, ToolkitError(" ".join(str(error).split()) or "out of memory")
+
+
+def require_loaded(names: Iterable[str], spec: str) -> None:
+    """Load each learner from a file or a package once; raises ToolkitError for one that cannot be.
+
+    What cannot be loaded would otherwise count as runs that did not pass.
+
+    >>> require_loaded(["elimination", "docs/examples/nearest.py:neerest"], "parity:d=8,m=1")
+    Traceback (most recent call last):
+    ...
+    instances.errors.ToolkitError: docs/examples/nearest.py:neerest: not loaded: ...
+    """
+    for name in dict.fromkeys(names):
+        learner = parse_learner(name)
+        if not isinstance(learner, SubprocessLearner):
+            continue
+        learner.supports(parse_stored(spec))  # its file is there
+        try:
+            learner.describe()
+        except Failed as failed:
+            why = failed.details.get("reason") or failed.details.get("message") or "it says nothing"
+            raise ToolkitError(
+                f"{name}: {failed.outcome.value}: {why}; nothing was run"
+            ) from failed
 
 
 _warm = set[str]()  # learners that this process has warmed up

@@ -365,7 +365,8 @@ def judged(
     outcome, details = hypothesis.outcome, dict(hypothesis.details)
     risk: Risk | None = None
     try:
-        risk = measure(instance, hypothesis.predict) if instance else None
+        ran = outcome is not Outcome.NOT_LOADED
+        risk = measure(instance, hypothesis.predict) if instance and ran else None
     except Failed as failed:
         outcome, details = failed.outcome, details | failed.details
     finally:

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
+from os import PathLike
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -24,11 +25,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from hardness.claims import vacuous
+from hardness.claims.words import bound
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
 from hardness.runs.columns import runs_frame
+from hardness.runs.names import labels, short_specs
 from hardness.runs.paired import Paired, contradiction, paired
-from hardness.runs.planned import Do, Planned, here
+from hardness.runs.planned import Do, Planned, here, require_loaded
 from hardness.runs.run import Run
 from hardness.runs.validate import inconsistency
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
@@ -171,6 +174,12 @@ class Climb:
         """Whether the learner goes on: it passed at least once on the last rung it tried."""
         return not self.unsupported and (not self.rungs or self.rungs[-1].passes > 0)
 
+    def shown(self, rung: int) -> str:
+        """Write how many seeds of a rung passed: n/a where its family is not taken."""
+        if rung <= len(self.rungs):
+            return f"{self.rungs[rung - 1].passes}/{len(self.rungs[rung - 1].trials)}"
+        return "n/a" if self.unsupported and rung == len(self.rungs) + 1 else "-"
+
     def tried(self, planned: Sequence[Planned], trials: Iterable[Trial]) -> "Climb":
         """Add the trials of a rung: of the runs that were planned, in their order."""
         first = planned[0]
@@ -254,6 +263,13 @@ class Certified:
     floor: int | None = None
 
     @property
+    def shown(self) -> str:
+        """Write the bound on queries: "vacuous", or - where none is claimed."""
+        return (
+            "-" if self.asked is None or self.queries is None else bound(self.asked, self.queries)
+        )
+
+    @property
     def vacuous(self) -> bool:
         """Whether the bound on queries says nothing."""
         if self.asked is None or self.queries is None:
@@ -277,6 +293,11 @@ class Stress(Result):
     drawn: bool
     budget: Budget
     finished: bool
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Stress":
+        """Read the file that `save` or `hardness stress --out` wrote; raises DamagedFile."""
+        return read_stress(Path(path))
 
     @property
     def confidence(self) -> Fraction | None:
@@ -302,18 +323,27 @@ class Stress(Result):
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         sure = self.confidence
-        known = "too few seeds" if sure is None else f"{float(sure):.2%}"
-        count = len(self.ladder.rungs)
-        title = f"ladder {self.ladder.name}: {count} rungs, {self.seeds} instances each"
+        known = "too few seeds" if sure is None else f"confidence {float(sure):.2%}"
+        title = f"{self.ladder.title}: seeds passed on each rung, of {self.seeds}"
+        rows = self.rung_rows()
+        last = ["held", known, "", *(climb.held for climb in self.climbs)]
         return title + ("" if self.finished else ", not finished"), [
+            *rows,
+            dict(zip(rows[0], last, strict=True)),
+        ]
+
+    def rung_rows(self) -> list[TableRow]:
+        """Lay out the rungs: what is certified, and how many seeds each learner passed."""
+        common, specs = short_specs(self.ladder)
+        names = labels([climb.asked for climb in self.climbs])
+        return [
             {
-                "learner": climb.learner,
-                "holds rung": climb.held,
-                "confidence": known,
-                "passes on": climb.touched,
-                "tried": len(climb.rungs),
+                "rung": rung,
+                common: spec,
+                "certified": one.shown,
+                **{name: climb.shown(rung) for name, climb in zip(names, self.climbs, strict=True)},
             }
-            for climb in self.climbs
+            for rung, (spec, one) in enumerate(zip(specs, self.certified, strict=True), 1)
         ]
 
     def to_frame(self) -> "DataFrame":
@@ -385,7 +415,7 @@ def stress(
     for text, reference in [*((n, False) for n in learners), *((n, True) for n in references)]:
         climb = climb_of(text, reference)
         named.setdefault(climb.learner, climb)
-        parse_learner(text).supports(parse_stored(ladder.specs[0]))  # its file may be gone
+    require_loaded((*learners, *references), ladder.specs[0])
     found = Stress(
         ladder=ladder,
         climbs=tuple(named.values()),

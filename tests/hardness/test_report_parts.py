@@ -518,8 +518,8 @@ def test_a_stress_test_has_a_report_of_its_climbs(tmp_path):
     path = tmp_path / "x.json"
     write_stress(path, found)
     made = report_of(path)
-    assert made.summary[0].startswith("elimination climbs own to rung 2 of 2")
-    assert "trivial holds no rung of own." in made.summary[0]
+    assert made.summary[0].startswith("elimination climbs your ladder to rung 2 of 2")
+    assert "trivial holds no rung of your ladder." in made.summary[0]
     assert "rung 2: any statistical-query learner needs" in made.summary[1]
     assert f"{len(found.runs)} runs of 2 learners" in made.summary[3]
     assert len(made.runs.rows) == len(found.runs)

@@ -4,8 +4,9 @@ from dataclasses import replace
 import pytest
 
 from hardness.report.figures import draw, numbers
-from hardness.report.stress import certified_words, headline, short_specs, stress_words
-from hardness.runs.stress import read_stress, stress, write_stress
+from hardness.report.stress import certified_words, headline, stress_words
+from hardness.runs.names import short_specs
+from hardness.runs.stress import Stress, read_stress, stress, write_stress
 from instances import DamagedFile
 from instances.ladders import ladder_of
 
@@ -135,7 +136,7 @@ def test_words_fit_and_say_what_is_held(small):
     text = stress_words(small)
     assert all(len(line) <= 100 for line in text.splitlines())
     assert headline(small, small.climbs[0]).startswith(
-        "lowdegree climbs own to rung 1 of 3, parity:d=8,m=2: with confidence 96.88 % (31/32)"
+        "lowdegree climbs your ladder to rung 1 of 3, parity:d=8,m=2: with confidence 96.88 %"
     )
     assert "trivial holds no rung" in text
     assert "Not run: " in headline(small, small.climbs[2])
@@ -146,6 +147,30 @@ def test_words_fit_and_say_what_is_held(small):
         "rung 3: any statistical-query learner needs at least "
     )
     assert "elimination" in certified_words(small)[1]
+
+
+def test_a_table_of_rungs_is_read_again_and_written(small, tmp_path):
+    """Each rung with its spec, what is certified of it, and the seeds that each learner passed."""
+    small.save(tmp_path / "x.json")
+    found = Stress.load(tmp_path / "x.json")
+    assert found == small
+    found.save(tmp_path / "x.tex")
+    lines = (tmp_path / "x.tex").read_text().splitlines()
+    assert lines[2].startswith("rung & parity & certified & lowdegree & trivial & ")
+    assert lines[4].startswith("1 & d=8,m=2 & vacuous & 5/5 & 0/5 & ")
+    least = small.certified[2].queries
+    assert lines[6].startswith("3 & d=400,m=3 & ")
+    assert lines[6].split(" & ")[2] == str(least)
+    assert lines[7].startswith("held & confidence 96.88\\% &  & 1 & 0 & ")
+
+
+def test_what_is_certified_is_said_of_every_rung():
+    """Also of those that a learner holds, with the number of each."""
+    found = stress(["elimination"], ladder_of([f"parity:d={d},m=3" for d in (8, 16, 32)]), 5)
+    assert found.climbs[0].held == 3
+    numbers = ", ".join(str(one.queries) for one in found.certified[1:])
+    said = " ".join(certified_words(found))
+    assert f"rungs 2 to 3: any statistical-query learner needs at least {numbers} (rung by" in said
 
 
 def test_assumptions_and_no_claims_are_said():

@@ -1,6 +1,5 @@
 """Figures of stress tests and climbs: rung against cost, beside budgets and certified numbers."""
 
-import re
 from collections.abc import Iterable, Sequence
 from statistics import median
 
@@ -22,9 +21,10 @@ from hardness.report.charts.chart import (
 )
 from hardness.report.charts.runs import TITLES
 from hardness.report.charts.style import BOUND, styles_of
-from hardness.report.stress import short_specs
 from hardness.runs.cells import COSTS
 from hardness.runs.certified import Certifier, query_bound
+from hardness.runs.names import labels as name_labels
+from hardness.runs.names import short_specs
 from hardness.runs.rows import FigureRow
 from hardness.runs.run import Run
 from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, instance_seeds
@@ -44,9 +44,9 @@ def of_stress(found: Stress) -> Data:
     common, labels = short_specs(found.ladder)
     limits = [_limits(found, i) for i in range(len(labels))]
     climbs = sorted(found.climbs, key=lambda climb: climb.reference)
-    names = _labels([climb.asked for climb in climbs])
+    names = name_labels([climb.asked for climb in climbs])
     return {
-        "spec": found.ladder.name,
+        "spec": found.ladder.title,
         "family": common,
         "rungs": labels,
         "seeds": found.seeds,
@@ -92,16 +92,6 @@ def _point(trials: Trials) -> Data:
 def _number(value: int | None) -> float | None:
     """A count as a float, None where it is beyond what a figure shows."""
     return None if value is None or value > 10**300 else float(value)
-
-
-def _labels(names: list[str]) -> list[str]:
-    """Leave out the folders of learners from files, where the rest tells them apart.
-
-    >>> _labels(["a/mine.py:One", "queries"]), _labels(["a/x.py:One", "b/x.py:One"])
-    (['mine.py:One', 'queries'], ['a/x.py:One', 'b/x.py:One'])
-    """
-    short = [re.sub(r"^.*/(?=[^/]*\.py:)", "", name) for name in names]
-    return short if len(set(short)) == len(set(names)) else names
 
 
 def of_climbs(figure: FigureRow, rows: Iterable[Run], certifier: Certifier) -> Data:
