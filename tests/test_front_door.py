@@ -208,7 +208,39 @@ def test_the_import_is_light_and_knows_its_names():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\nTrue\n"
-    assert set(h.__all__) <= set(dir(h))
+    assert [name for name in dir(h) if not name.startswith("__")] == sorted(h.__all__)
+
+
+def test_a_citation_and_a_figure_are_those_of_the_commands(hardness):
+    h.certify("parity:d=16,m=3").save("c.json")
+    assert h.cite("c.json").to_dict() == hardness("cite", "c.json", "--json").json
+    assert repr(h.cite("c.json")).startswith("For parity:d=16,m=3,noise=0,rho=3: SQ-DIM is")
+    h.figure("queries", parse("parity:d=16,m=3"), "a.svg")
+    assert hardness("figure", "queries", "parity:d=16,m=3", "--out", "b.svg").code == 0
+    assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
+    with pytest.raises(AlreadyExists):
+        h.figure("queries", "parity:d=16,m=3", "a.svg")
+    with pytest.raises(h.ToolkitError, match=r"end its name in \.svg"):
+        h.figure("queries", "parity:d=16,m=3", "a.txt")
+    hardness("figure", "correlations", "c.json", "--out", "d.svg").one_line(
+        "not of a file such as a certificate: give what `certify` was given"
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: h.certify([abs]), "list given: a SPEC, a Family or a folder"),
+        (lambda: h.certify(json), "module given: .*'path.py:Name'"),
+        (lambda: h.verify(3), "int given"),
+        (lambda: h.certify("parity:d=8,m=3").value("statqueries"), "did you mean 'stat-queries'"),
+        (lambda: h.certify("parity:d=8,m=3").integer("floor"), "known: information-floor, "),
+    ],
+)
+def test_what_does_not_fit_is_one_line(wrong, said):
+    with pytest.raises(h.ToolkitError, match=said) as error:
+        wrong()
+    assert "\n" not in str(error.value)
 
 
 def test_a_script_without_a_main_guard_may_use_processes(tmp_path):

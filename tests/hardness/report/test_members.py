@@ -65,3 +65,12 @@ def test_what_out_holds_is_told(hardness):
         "written: c.json, which `hardness check` reads",
         "written: c.tex, a table; a certificate is written by --out FILE.json",
     ]
+
+
+def test_a_game_with_functions_says_that_its_target_is_another(hardness):
+    Path("mine.py").write_text(f"{HEAD}fs = [lambda x, i=i, j=j: {SIGNS} for i, j in pairs]\n")
+    game = ("--oracle", "adversary", "--tau", "0.1")
+    told = "another target than that of `certify`"
+    assert told in " ".join(hardness("learn", "pooled", "mine.py:fs", *game).out.split())
+    parity = hardness("learn", "pooled", "parity:d=8,m=2", *game).out
+    assert told not in " ".join(parity.split())
