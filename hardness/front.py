@@ -400,11 +400,10 @@ def sweep(
 def target(source: "Source") -> "tuple[Any, Folder | None]":
     """Resolve SPEC|DIR to (family, folder or None): what exists on disk comes first."""
     from instances.errors import UsageError
-    from instances.family import Family
     from instances.files import read_folder
     from instances.spec import parse
 
-    if isinstance(source, Family):
+    if hasattr(source, "spec") and hasattr(source, "instance"):
         return source, None
     if not isinstance(source, str | PathLike):
         raise UsageError(

@@ -3,12 +3,15 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from hardness.upper import LEARNERS, parse_learner
 from instances.errors import UsageError
-from instances.ladders import Ladder
 from instances.parameters import brief, split_list
 from instances.spec import kind_of, parse_stored
+
+if TYPE_CHECKING:
+    from instances.ladders import Ladder
 
 _DIGEST = re.compile(r"(sha256=[0-9a-f]{12})[0-9a-f]{52}")
 
@@ -76,7 +79,7 @@ def labels(learners: Sequence[str]) -> list[str]:
     return found if len(set(found)) == len(set(learners)) else list(learners)
 
 
-def short_specs(ladder: Ladder) -> tuple[str, list[str]]:
+def short_specs(ladder: "Ladder") -> tuple[str, list[str]]:
     """Split the specs of a ladder into what all have in common and what differs.
 
     >>> from instances.ladders import ladder_of

@@ -156,12 +156,12 @@ def test_a_table_of_rungs_is_read_again_and_written(small, tmp_path):
     assert found == small
     found.save(tmp_path / "x.tex")
     lines = (tmp_path / "x.tex").read_text().splitlines()
-    assert lines[2].startswith("rung & parity & certified & lowdegree & trivial & ")
-    assert lines[4].startswith("1 & d=8,m=2 & vacuous & 5/5 & 0/5 & ")
+    assert lines[3].startswith("rung & parity & certified & lowdegree & trivial & ")
+    assert lines[5].startswith("1 & d=8,m=2 & vacuous & 5/5 & 0/5 & ")
     least = small.certified[2].queries
-    assert lines[6].startswith("3 & d=400,m=3 & ")
-    assert lines[6].split(" & ")[2] == str(least)
-    assert lines[7].startswith("held & confidence 96.88\\% &  & 1 & 0 & ")
+    assert lines[7].startswith("3 & d=400,m=3 & ")
+    assert lines[7].split(" & ")[2] == str(least)
+    assert lines[8].startswith("held & confidence 96.88\\% &  & 1 & 0 & ")
 
 
 def test_what_is_certified_is_said_of_every_rung():
