@@ -10,9 +10,9 @@ from hardness.report.page.records import (
     Diagnosis,
     Growth,
     LearnerRow,
-    Pairs,
     Report,
     Reproduction,
+    SideBySide,
     Table,
 )
 
@@ -166,7 +166,7 @@ def report(
             ),
         ),
         paired=(
-            Pairs(
+            SideBySide(
                 title=say("parity:m=2, d = 8 to 12"),
                 table=Table(
                     header=("1st", "2nd", "1st alone", "p"),

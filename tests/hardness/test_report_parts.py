@@ -24,6 +24,7 @@ from hardness.report.page.figures import phase_caption
 from hardness.report.page.material import Material
 from hardness.report.page.sentences import below_floor
 from hardness.report.page.tables import learner_rows
+from hardness.report.page.write import write as page_of
 from hardness.report.source import comparison_of, phase_of
 from hardness.runs import compare, write_comparison
 from hardness.runs.certified import Certifier
@@ -519,13 +520,53 @@ def test_a_stress_test_has_a_report_of_its_climbs(tmp_path):
     write_stress(path, found)
     made = report_of(path)
     assert made.summary[0].startswith("elimination climbs your ladder to rung 2 of 2")
-    assert "trivial holds no rung of your ladder." in made.summary[0]
-    assert "rung 2: any statistical-query learner needs" in made.summary[1]
-    assert f"{len(found.runs)} runs of 2 learners" in made.summary[3]
+    assert made.summary[1].startswith("trivial holds no rung of your ladder.")
+    assert "rung 2: any statistical-query learner needs" in made.summary[3]
+    assert made.leading == 5
+    assert f"{len(found.runs)} runs of 2 learners" in made.summary[made.leading]
+    table = made.rungs.table
+    assert table.header[1:] == (
+        "parity",
+        *("certified queries", "certified examples", "elimination", "trivial"),
+    )
+    least, floor = found.certified[1].queries, found.certified[1].floor
+    assert table.rows[1] == ("2", "d=24,m=3", str(least), str(floor), "5/5", "-")
+    assert table.rows[2] == ("held", "confidence 96.88%", "", "", 2, 0)
+    (pairs,) = made.paired
+    assert [row[0] for row in pairs.table.rows] == ["elimination"]
+    command = made.reproduce[0].command
+    assert shlex.split(command)[-4:] == ["--seeds", "5", "--seed", "1"]
+    assert dict(made.provenance)["base seed"].startswith("1, given")
     assert len(made.runs.rows) == len(found.runs)
     (chart,) = made.charts
     assert shlex.split(chart.command)[:4] == ["hardness", "figure", "stress", str(path)]
     assert numbers("stress", path) == chart.data
+    shown = page_of(made)
+    assert shown.count('class="said"') == 5
+    assert "certified queries" in shown
     path.write_text(path.read_text().replace('"held": 2', '"held": 1'))
     with pytest.raises(DamagedFile):
         report_of(path)
+
+
+def test_the_command_of_a_stress_test_climbs_again_on_the_same_instances(hardness, tmp_path):
+    call = ["stress", "--learner", "lowdegree:degree=3", "--on", "parity:d=8,m=2", "--seeds", 2]
+    call += ["--reference", "elimination", "--budget-examples", 4000, "--jobs", 1, "--out"]
+    assert hardness(*call, "x.json").code == 0
+    command = report_of(tmp_path / "x.json").reproduce[0].command
+    again = hardness(*shlex.split(command)[1:], "--out", "y.json", "--jobs", 1)
+    assert again.code == 0
+    one, two = (json.loads((tmp_path / name).read_text()) for name in ("x.json", "y.json"))
+    for part in ("ladder", "seeds", "base_seed", "budget"):
+        assert one[part] == two[part]
+    assert [(r["learner"], r["seed"]) for r in one["runs"]] == [
+        (r["learner"], r["seed"]) for r in two["runs"]
+    ]
+
+
+def test_queries_are_told_of_learners_that_ask_alone():
+    found = compare("parity:m=2", "d=6..7", ("queries", "elimination"), seeds=1)
+    rows = {row.learner.partition(":")[0]: row for row in learner_rows(table(found.runs), True)}
+    assert (rows["elimination"].queries, rows["elimination"].asked) == (None, "")
+    assert rows["queries"].queries > 0
+    assert rows["queries"].asked == "samples, tau 1/10"

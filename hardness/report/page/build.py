@@ -1,14 +1,23 @@
 """A report from a comparison, a store or a stress test: all that is said, and nothing laid out."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from hardness.report.page.cards import cards
 from hardness.report.page.figures import charts
 from hardness.report.page.material import Material, material_of, of_comparison
 from hardness.report.page.provenance import provenance, reproduction
-from hardness.report.page.records import Report
+from hardness.report.page.records import Report, SideBySide
 from hardness.report.page.sentences import SCOPE, summary
-from hardness.report.page.tables import diagnoses, growth, learner_rows, pairs, runs_table
+from hardness.report.page.tables import (
+    diagnoses,
+    growth,
+    learner_rows,
+    pairs,
+    pairs_table,
+    rungs,
+    runs_table,
+)
 from hardness.report.text import count
 from hardness.runs import Comparison, scaling
 from hardness.runs.table import Slice
@@ -53,11 +62,19 @@ def report(material: Material) -> Report:
         cards=tuple(shown),
         diagnoses=diagnoses(material.runs["run"]),
         growth=tuple(one for one in fitted if one),
-        paired=tuple(filter(None, map(pairs, ordered[:_PAIRED]))),
+        paired=tuple(filter(None, _paired(material, ordered))),
+        leading=len(material.said) + 1 if material.said else 3,
+        rungs=rungs(material.stress) if material.stress else None,
         reproduce=reproduction(material, drawn, shown),
         provenance=provenance(material),
         left_out=(*not_drawn, *not_shown, *(parts if material.parts else [])),
     )
+
+
+def _paired(material: Material, ordered: Sequence[Slice]) -> list[SideBySide | None]:
+    if material.stress:
+        return [pairs_table(material.stress.ladder.title, material.stress.paired)]
+    return [pairs(one) for one in ordered[:_PAIRED]]
 
 
 def _title(material: Material) -> str:

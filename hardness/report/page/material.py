@@ -15,7 +15,7 @@ from hardness.report.stress import certified_words, headline
 from hardness.runs import Comparison, read_comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.rows import SweepRow
-from hardness.runs.stress import read_stress
+from hardness.runs.stress import Stress, read_stress
 from hardness.runs.table import Plane, Slice, planes, slices, table
 from hardness.sweep.recover import check
 from hardness.sweep.store import read
@@ -49,6 +49,7 @@ class Material:
     parts: int = 0
     command: str = ""  # that made a comparison
     said: tuple[str, ...] = ()
+    stress: Stress | None = None
 
 
 def material_of(path: Path) -> Material:
@@ -94,7 +95,7 @@ def _digest(path: Path) -> str:
 def of_stress_file(path: Path) -> Material:
     """Read a stress test; raises DamagedFile. What is certified of its rungs is said in words."""
     found = read_stress(path)
-    own = [headline(found, climb) for climb in found.climbs if not climb.reference]
+    climbs = [headline(found, climb) for climb in found.climbs]
     return Material(
         source=str(path),
         sha256=_digest(path),
@@ -104,8 +105,9 @@ def of_stress_file(path: Path) -> Material:
         certifier=Certifier(()),
         store=False,
         budgets=True,
-        climbs=((found.ladder.name, partial(of_stress, found)),),
-        said=(" ".join(own), f"Certified: {' '.join(certified_words(found))}"),
+        climbs=((found.ladder.title, partial(of_stress, found)),),
+        said=(*climbs, *(f"Certified, {line}" for line in certified_words(found))),
+        stress=found,
     )
 
 

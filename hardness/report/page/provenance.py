@@ -8,6 +8,11 @@ from importlib.metadata import version
 from hardness.report.page.material import Material
 from hardness.report.page.records import Card, Chart, Reproduction
 from hardness.report.text import count
+from hardness.runs.names import brief_spec
+from hardness.runs.run import Run
+from hardness.runs.stress import Stress
+from instances.ladders import LADDERS, ladder_of
+from instances.parameters import plain
 
 
 def provenance(material: Material) -> tuple[tuple[str, str], ...]:
@@ -25,7 +30,17 @@ def provenance(material: Material) -> tuple[tuple[str, str], ...]:
         for name in names
         for said in _counted(row.versions.get(name, "not known") for row in runs)
     ]
-    found += [("seeds", _seeds({row.seed for row in runs}))] if runs else []
+    libraries = [_libraries(row) for row in runs]
+    found += [
+        (f"version of {name}, as learners said", said)
+        for name in sorted({name for one in libraries for name in one})
+        for said in _counted(one[name] for one in libraries if name in one)
+    ]
+    if stress := material.stress:
+        where = "drawn from the operating system" if stress.drawn else "given"
+        found.append(("base seed", f"{stress.base_seed}, {where}: all seeds follow from it"))
+    elif runs:
+        found.append(("seeds", _seeds({row.seed for row in runs})))
     learners = sorted({(r.learner, str(r.details.get("sha256"))) for r in runs})
     found += [(f"SHA-256 of {name}", said) for name, said in learners if said != "None"]
     ended = Counter(row.bound for row in runs)
@@ -50,6 +65,8 @@ def reproduction(
         found.append(
             Reproduction(makes=f"the runs of {sweep.name}", command=run, file=file, text=sweep.text)
         )
+    if material.stress and (again := _climbed(material.stress)):
+        found.append(Reproduction(makes="the runs, from their base seed", command=again))
     if _ours(material.command):
         found.append(Reproduction(makes="the runs", command=material.command))
     if material.store:
@@ -67,6 +84,35 @@ def reproduction(
         for key, kind, spec in material.artifacts
     ]
     return tuple(found)
+
+
+def _libraries(run: Run) -> dict[str, str]:
+    """What a learner from a file says that it loaded, with versions."""
+    said = run.details.get("reported")
+    found = said.get("libraries") if isinstance(said, dict) else None
+    return {str(k): str(v) for k, v in found.items()} if isinstance(found, dict) else {}
+
+
+def _climbed(found: Stress) -> str:
+    """Write the command that climbs again on the same instances; empty where none does."""
+    ladder = found.ladder
+    words = ["hardness", "stress"]
+    for climb in found.climbs:
+        words += ["--reference" if climb.reference else "--learner", climb.asked]
+    if not any(climb.reference for climb in found.climbs):
+        words += ["--reference", "none"]
+    if ladder.name in LADDERS:
+        words += ["--ladder", ladder.name]
+    elif ladder == ladder_of(ladder.specs):
+        words += [word for spec in ladder.specs for word in ("--on", brief_spec(spec))]
+    else:  # with budgets of its own
+        return ""
+    words += ["--seeds", str(found.seeds), "--seed", str(found.base_seed)]
+    names = {"cpu_seconds": "cpu", "memory_bytes": "memory"}
+    for name, value in vars(found.budget).items():
+        if value is not None:
+            words += [f"--budget-{names.get(name, name)}", plain(value)]
+    return shlex.join(words)
 
 
 def _ours(command: str) -> bool:

@@ -97,8 +97,11 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pairs:
-    """Learners of a slice of the runs, two by two on the same instances; note: how it is known."""
+class SideBySide:
+    """Learners side by side: two by two on the same instances, or rung by rung.
+
+    note: how it is known.
+    """
 
     title: str
     table: Table
@@ -132,8 +135,8 @@ class Reproduction:
 class Report:
     """All that a report says. summary: sentences with their numbers, the most important first.
 
-    Of these the first three say what was run, what is certified, and what is partial or not said.
-    runs: one row a run, all of them.
+    Of these the first few, `leading`, say what was run, what is certified, and what is partial or
+    not said. rungs: of a stress test. runs: one row a run, all of them.
     """
 
     title: str
@@ -147,7 +150,9 @@ class Report:
     cards: tuple[Card, ...]
     diagnoses: tuple[Diagnosis, ...]
     growth: tuple[Growth, ...]
-    paired: tuple[Pairs, ...]
+    paired: tuple[SideBySide, ...]
     reproduce: tuple[Reproduction, ...]
     provenance: tuple[tuple[str, str], ...]  # name, value: package, machines, seeds, sha256 of ...
+    leading: int = 3
+    rungs: SideBySide | None = None
     left_out: tuple[str, ...] = ()  # what is not shown, why, and the command that shows it

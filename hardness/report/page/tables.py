@@ -1,23 +1,24 @@
 """The tables of a report: learners, runs, pairs of learners, growth and stages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from hardness.oracles import Budget
-from hardness.report.page.records import Cell, Diagnosis, Growth, LearnerRow, Pairs, Table
+from hardness.report.page.records import Cell, Diagnosis, Growth, LearnerRow, SideBySide, Table
 from hardness.report.page.text import figures
 from hardness.report.paired import HEADER as PAIR_HEADER
 from hardness.report.paired import TITLE, note
 from hardness.report.paired import row as pair_row
 from hardness.report.scaling import HEADER, NOTE, fit_rows, left_out
-from hardness.report.text import number
+from hardness.report.text import bound, number
 from hardness.runs.fits import Scaling
 from hardness.runs.growth import CONFIDENCE
-from hardness.runs.names import brief_spec, short
-from hardness.runs.paired import paired
+from hardness.runs.names import brief_spec, labels, short
+from hardness.runs.paired import Paired, paired
 from hardness.runs.run import Run
+from hardness.runs.stress import TERMS, Stress
 from hardness.runs.table import Slice, answers, version_of, version_words
 from hardness.runs.tally import tally
 from instances.parameters import plain
@@ -38,7 +39,14 @@ _RUNS = (
 )
 _LEARNERS = (
     *("learner", "problem", "passed", "runs", "95 % interval", "examples", "queries"),
-    *("time (s)", "risk", "most often", "budget", "answers"),
+    *("time (s)", "risk, all runs", "most often", "budget", "answers"),
+)
+_RUNGS = (
+    "How many seeds each learner passed. Certified: with fewer queries no statistical-query "
+    f"learner reaches relative risk {TERMS.risk} with probability {TERMS.success} over a uniform "
+    f"member when answers may be any within {TERMS.tau} (where marked, no learner by correlational "
+    "queries), and with fewer examples no learner does. A learner holds the rungs up to the number "
+    "in the last row: with that confidence it passes on more than half of the instances of each."
 )
 _brief = lru_cache(4096)(brief_spec)
 
@@ -58,7 +66,11 @@ def budget_words(budget: Budget) -> str:
 
 
 def answers_words(row: Run) -> str:
-    """Write how queries of a run were answered; empty where its learner asks none."""
+    """Write how queries of a run were answered; empty where it asked none."""
+    return _answered(row) if row.usage.queries else ""
+
+
+def _answered(row: Run) -> str:
     said = dict(answers(row))
     shown = [said["oracle"]] if "oracle" in said else []
     return ", ".join(shown + ([f"tau {said['tau']}"] if "tau" in said else []))
@@ -71,9 +83,10 @@ def learner_rows(runs: "DataFrame", budgets: bool) -> tuple[LearnerRow, ...]:
     apart; budgets: whether they are known. Counts and the interval are those of a `Tally`.
     """
     key = ["learner", "spec", "within", "asked"]
+    said = _asked(runs["run"])
     every = runs.assign(
         within=[_budget(row, budgets) for row in runs["run"]],
-        asked=[answers_words(row) for row in runs["run"]],
+        asked=said,
         version=[str(version_of(row)) for row in runs["run"]],
         made=[str(row.revisions.get("family", "?")) for row in runs["run"]],
     )
@@ -87,6 +100,13 @@ def learner_rows(runs: "DataFrame", budgets: bool) -> tuple[LearnerRow, ...]:
         parts += [f"family revision {first['made']}"] if first["mades"] > 1 else []
         found.append(_learner_row(first, ", ".join(parts), list(group["run"])))
     return tuple(found)
+
+
+def _asked(runs: Iterable[Run]) -> list[str]:
+    """Say of each run how queries are answered; nothing of learners of which no run asked any."""
+    every = list(runs)
+    asking = {run.learner for run in every if run.usage.queries}
+    return [_answered(run) if run.learner in asking else "" for run in every]
 
 
 def _budget(row: Run, known: bool) -> str:
@@ -107,7 +127,7 @@ def _learner_row(first: Any, asked: str, rows: list[Run]) -> LearnerRow:
         low=found.low,
         high=found.high,
         examples=None if found.examples is None else float(found.examples),
-        queries=None if found.queries is None else float(found.queries),
+        queries=float(found.queries) if found.queries else None,
         seconds=found.seconds,
         risk=float(median(risks)) if risks else None,
         outcome=max(outcomes, key=outcomes.count),
@@ -115,12 +135,14 @@ def _learner_row(first: Any, asked: str, rows: list[Run]) -> LearnerRow:
 
 
 def learners_table(rows: Iterable[LearnerRow]) -> Table:
-    """Lay out learners and problems without their defaults."""
+    """Lay out learners and problems without their defaults, and files without their folders."""
+    rows = list(rows)
+    names = _names(row.learner for row in rows)
     return Table(
         header=_LEARNERS,
         rows=tuple(
             (
-                *(short(row.learner), _brief(row.spec), row.passed, row.runs),
+                *(names[row.learner], _brief(row.spec), row.passed, row.runs),
                 f"{row.low:.2f}–{row.high:.2f}",
                 *(row.examples, row.queries, row.seconds, row.risk, row.outcome),
                 *(row.budget, row.asked),
@@ -132,17 +154,37 @@ def learners_table(rows: Iterable[LearnerRow]) -> Table:
 
 def runs_table(rows: Iterable[Run], budgets: bool) -> Table:
     """Lay out every run; seeds beyond 2^53 as texts, which a page keeps exactly."""
-    return Table(header=_RUNS, rows=tuple(_run(row, budgets) for row in rows))
+    rows = list(rows)
+    names = _names(row.learner for row in rows)
+    return Table(header=_RUNS, rows=tuple(_run(row, names, budgets) for row in rows))
 
 
-def _run(run: Run, budgets: bool) -> tuple[Cell, ...]:
+def rungs(found: Stress) -> SideBySide:
+    """Lay out the rungs of a stress test: what is certified, and how many seeds passed."""
+    rows = [list(row.values()) for row in found._summary()[1]]
+    first, common, _, *learners = found.rung_rows()[0]
+    for row, one in zip(rows, found.certified, strict=False):
+        row[2] += " (correlational)" if one.asked == "csq-queries" and not one.vacuous else ""
+        row.insert(3, "-" if one.floor is None else bound("information-floor", one.floor))
+    rows[-1].insert(3, "")
+    header = (first, common, "certified queries", "certified examples", *learners)
+    cells = tuple((str(row[0]), *row[1:]) for row in rows)
+    return SideBySide(title="Rungs", table=Table(header=header, rows=cells), note=_RUNGS)
+
+
+def _names(learners: Iterable[str]) -> dict[str, str]:
+    found = list(dict.fromkeys(learners))
+    return dict(zip(found, labels(list(map(short, found))), strict=True))
+
+
+def _run(run: Run, names: dict[str, str], budgets: bool) -> tuple[Cell, ...]:
     used = run.usage
     seed: Cell = run.seed if run.seed < 2**53 else str(run.seed)
     ended = run.bound if budgets or run.bound == "machine" else "not known"
     return (
-        *(_brief(run.spec), short(run.learner), seed, run.outcome.value),
+        *(_brief(run.spec), names[run.learner], seed, run.outcome.value),
         *("yes" if run.solved else "no", run.risk.value if run.risk else None),
-        *(used.examples, used.queries, used.seconds, round(used.peak_bytes / 1e6, 1)),
+        *(used.examples, used.queries or None, used.seconds, round(used.peak_bytes / 1e6, 1)),
         *(_budget(run, budgets), answers_words(run), ended),
     )
 
@@ -154,7 +196,7 @@ def costs(row: LearnerRow) -> str:
     ...     examples=12.0, queries=0.0, seconds=0.5, risk=0.0, outcome="solved"))
     '12 examples, 0.5 s'
     """
-    if row.examples is None or row.queries is None or row.seconds is None:
+    if row.examples is None or row.seconds is None:
         return "no cost"
     asked = f"{figures(row.queries)} queries, " if row.queries else ""
     return f"{asked}{figures(row.examples)} examples, {number(row.seconds)} s"
@@ -186,13 +228,20 @@ def growth(one: Slice, found: Scaling) -> Growth | None:
     )
 
 
-def pairs(one: Slice) -> Pairs | None:
+def pairs(one: Slice) -> SideBySide | None:
     """Lay out the pairs of learners of a slice; None where no two ran on one instance."""
-    found = paired(one.rows)
+    return pairs_table(slice_title(one), paired(one.rows))
+
+
+def pairs_table(title: str, found: Sequence[Paired]) -> SideBySide | None:
+    """Lay out learners two by two; None where no two ran on one instance."""
     if not found:
         return None
-    table = Table(header=PAIR_HEADER, rows=tuple(pair_row(pair, short) for pair in found))
-    return Pairs(title=slice_title(one), table=table, note=f"Alone: {TITLE}. {note(found)}")
+    names = _names(name for pair in found for name in (pair.first, pair.second))
+    table = Table(
+        header=PAIR_HEADER, rows=tuple(pair_row(pair, names.__getitem__) for pair in found)
+    )
+    return SideBySide(title=title, table=table, note=f"Alone: {TITLE}. {note(found)}")
 
 
 _SIGNALS = ("signal", "runs that measured it", "flagged", "median", "limit", "advice")

@@ -129,6 +129,8 @@ def write(report: Report, jobs: int = 1) -> str:
 def once(table: Table) -> tuple[Table, tuple[tuple[str, str], ...]]:
     """Leave out the columns in which every row has the same text, and give what they say.
 
+    Where they say nothing they are gone.
+
     >>> once(Table(header=("learner", "budget"), rows=(("a", "1 s"), ("b", "1 s"))))[1]
     (('budget', '1 s'),)
     """
@@ -139,6 +141,7 @@ def once(table: Table) -> tuple[Table, tuple[tuple[str, str], ...]]:
         if len(table.rows) > 1 and isinstance(column[0], str) and len(set(column)) == 1
     }
     kept = [i for i in range(len(table.header)) if i not in same]
+    same = {i: said for i, said in same.items() if said}
     rows = tuple(tuple(row[i] for i in kept) for row in table.rows)
     told = tuple((table.header[i], said) for i, said in same.items() if isinstance(said, str))
     return Table(header=tuple(table.header[i] for i in kept), rows=rows), told
