@@ -67,7 +67,7 @@ def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):
     assert one["runs"][0]["details"]["claimed_secret"] == secret
     assert one["runs"][0]["secret_recovered"] is None
     assert "claims" in hardness("attack", "second", "--with", "modlinear").out
-    assert "not known" in hardness("attack", "second", "--with", "modlinear").out
+    assert "claimed" in hardness("attack", "second", "--with", "modlinear").out
     # Where the secret part is there the same run is judged.
     mine = hardness("attack", "first", "--with", "modlinear", "--json").json["attacks"][0]
     assert (mine["recovered"], mine["judged"]) == (1, 1)

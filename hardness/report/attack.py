@@ -2,10 +2,12 @@
 
 from hardness.report.text import number, table
 from hardness.runs import AttackResult
+from hardness.runs.claim import claim_words
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
 from instances.limits import readable_bytes
 
+_NAMED = (Outcome.UNJUDGED, Outcome.NOT_FOUND)
 _BY_RISK = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)
 
 
@@ -37,9 +39,9 @@ def attack_words(found: list[AttackResult], stopped: dict[str, str] | None = Non
 
 
 def _found(one: AttackResult) -> str:
-    """How many secrets were found, of those that can be checked."""
+    """How many secrets were found; of a folder without its secret, whether one is claimed."""
     if not one.judged:
-        return "not known"
+        return "claimed" if one.claims else "none"
     return "no secret claimed" if _silent(one) else f"{one.recovered}/{one.judged}"
 
 
@@ -51,12 +53,16 @@ def _silent(one: AttackResult) -> bool:
 
 
 def _ends(one: AttackResult) -> str:
-    """What the runs ended with, and a secret where it cannot be checked."""
+    """What the runs ended with; where no secret is there to compare with, what the samples say."""
     outcomes = [r.outcome.value for r in one.runs]
-    counts = [f"{outcomes.count(v)} {v}" for v in dict.fromkeys(outcomes)]
-    claims = [
-        f"; claims {r.details['claimed_secret']}"
-        for r in one.runs
-        if "claimed_secret" in r.details and r.secret_recovered is None
-    ]
-    return ", ".join(counts) + "".join(claims)
+    counts = ", ".join(f"{outcomes.count(v)} {v}" for v in dict.fromkeys(outcomes))
+    if one.judged:
+        return counts
+    details, ended = one.runs[0].details, one.runs[0].outcome
+    said = claim_words(details)
+    if one.claims or ended in _NAMED:
+        return said
+    wanted = details.get("samples_wanted")
+    return f"{said}: {ended.value}" + (
+        f", {details['samples']} samples of {wanted} that it wants" if wanted else ""
+    )

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.lower.cost import Estimate, estimate
 from hardness.oracles import Budget
+from hardness.runs.claim import brief_claim
 from hardness.runs.columns import runs_frame
-from hardness.runs.names import brief_spec
+from hardness.runs.names import brief_spec, short
 from hardness.runs.planned import Do, Planned, here, warm
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
@@ -57,6 +58,12 @@ class AttackResult(Result):
         return sum(r.secret_recovered is True for r in self.runs)
 
     @property
+    def claims(self) -> tuple[tuple[int, ...], ...]:
+        """The secrets that runs claim, found or not, in the order of the runs."""
+        said = (r.details.get("claimed_secret") for r in self.runs)
+        return tuple(tuple(one) for one in said if one is not None)
+
+    @property
     def interval(self) -> tuple[float, float]:
         """Bounds on the rate of success (Clopper and Pearson)."""
         from scipy.stats import binomtest
@@ -83,14 +90,15 @@ class AttackResult(Result):
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         low, high = self.interval
+        rate = f"rate in [{low:.2f}, {high:.2f}], {CONFIDENCE:.0%}"
         row = {
-            "attack": self.learner,
-            "found": f"{self.recovered}/{self.judged}",
+            "attack": short(self.learner),
+            "found": f"{self.recovered}/{self.judged}" if self.judged else len(self.claims),
             "examples": self.examples,
             "seconds": self.seconds,
-            "known": f"rate in [{low:.2f}, {high:.2f}], {CONFIDENCE:.0%}",
+            "known": rate if self.judged else brief_claim(self.runs[0].details),
         }
-        return self.spec, [row]
+        return brief_spec(self.spec), [row]
 
     def to_frame(self) -> "DataFrame":
         """Make the tidy pandas DataFrame of its runs: one row a run."""
@@ -103,7 +111,7 @@ class AttackResult(Result):
             "learner": self.learner,
             "recovered": self.recovered,
             "judged": self.judged,
-            "success_interval": list(self.interval),
+            "success_interval": list(self.interval) if self.judged else None,
             "confidence": CONFIDENCE,
             "median_seconds": self.seconds,
             "median_examples": self.examples,

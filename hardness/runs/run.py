@@ -21,6 +21,7 @@ from hardness.oracles import (
     Usage,
 )
 from hardness.oracles.budget import restart_peak
+from hardness.runs.claim import brief_claim, fit
 from hardness.runs.columns import runs_frame
 from hardness.runs.machine import machine, versions
 from hardness.runs.names import brief_spec, short
@@ -151,6 +152,8 @@ class Run(Result):
             known = f"in [{risk.low:.3g}, {risk.high:.3g}] at {risk.confidence:.0%}"
             known += f", from {risk.examples} fresh examples"
         found = "compared" if self.secret_recovered is not None else "none was claimed"
+        if self.secret_recovered is None and "claimed_secret" in self.details:
+            found = brief_claim(self.details)
         title = f"{short(self.learner)} on {brief_spec(self.spec)}, seed {self.seed}"
         return f"{title}: {self.outcome.value}", [
             {"measure": "risk", "value": risk and risk.value, "known": known},
@@ -296,7 +299,9 @@ def run(
     """
     hypothesis, usage = learn_once(learner, source, budget, seed, oracle, tau)
     instance = source.instance if isinstance(source, Folder) else source
-    how = answered(learner, oracle, tau)
+    how: dict[str, Any] = dict(answered(learner, oracle, tau))
+    if isinstance(source, Folder) and not instance and hypothesis.secret is not None:
+        how["fit"] = fit(source, hypothesis.secret)
     return judged(learner, source.family, seed, budget, hypothesis, usage, instance, how)
 
 

@@ -76,7 +76,7 @@ class Bkw(SecretSearch):
                 if found.evidence(secret) >= wanted(forms):
                     return conclude(family, found, secret, order=index, **details)
                 best = best or secret
-        return conclude(family, found, best, Outcome.NOT_FOUND, orders=_TRIALS, **details)
+        return conclude(family, found, best, orders=_TRIALS, **details)
 
 
 def candidates(

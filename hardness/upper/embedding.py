@@ -91,6 +91,8 @@ def embed(found: Samples, count: int) -> Embedding:
     through = inverse(a[rows], q)
     back = through * nmod_mat(len(rows), 1, b[rows].tolist(), q)
     others = np.setdiff1d(np.arange(len(found)), rows)[:count]
+    if not len(others):
+        raise UsageError(f"{len(found)} samples given: more than n = {family.n} are needed")
     rest = nmod_mat(len(others), family.n, a[others].ravel().tolist(), q)
     left = np.array([int(v) for v in (rest * through).entries()], np.int64)
     right = np.array([int(v) for v in (rest * back).entries()], np.int64)

@@ -60,8 +60,8 @@ _ADVICE = {
     Outcome.LEARNED_NOTHING: "nothing better than knowing the family alone was shown: for "
     "statistical-query learners see the certificate, for others give more examples or a richer "
     "model",
-    Outcome.EXAMPLES_SPENT: "no examples are left: raise --budget-examples, generate a folder with "
-    "more, or report it as not learned within it",
+    Outcome.EXAMPLES_SPENT: "no examples are left: raise --budget-examples, give a folder with "
+    "more samples, or report it as not learned within it",
     Outcome.QUERIES_SPENT: "the query budget is spent: raise --budget-queries, or report it as "
     "not learned within it",
     Outcome.SECONDS_SPENT: "the time budget is spent: raise --budget-seconds, or report it as "
@@ -71,10 +71,9 @@ _ADVICE = {
     Outcome.TOLERANCE: "answers within the tolerance may hide every member, as bounds say: a "
     "learner needs a lower --tau",
     Outcome.INCONSISTENT: "every member is further than tau from some answer: sampled answers fail "
-    "once in a million or so, try another seed; else the oracle is broken. Of a "
-    "search: every secret was tried, the labels are no member's",
-    Outcome.NOT_FOUND: "random trials met no secret that the samples confirm: the labels may be no "
-    "member's; else give more samples or try another seed",
+    "once in a million or so, try another seed; else the oracle is broken",
+    Outcome.NOT_FOUND: "no secret was met that the samples confirm: the labels may be no member's; "
+    "else give more samples, another seed or a stronger attack",
     Outcome.DEGENERATE: "a stage found nothing to hold on to: the details say which, why, and how "
     "many examples it needs if more would do",
     Outcome.DIVERGED: "training left the range of float64, so its risk is that of knowing the "
@@ -84,8 +83,8 @@ _ADVICE = {
     Outcome.RANDOMISED: "the same tokens got other labels when they were asked for again, in other "
     "batches: toss all coins while learning, or predict the mean over them, whose risk is never "
     "larger",
-    Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known: run it where "
-    "secret.json is",
+    Outcome.UNJUDGED: "the folder has no secret part, so the risk is not known; what its samples "
+    "say of a claimed secret stands beside the claim",
     Outcome.UNSUPPORTED: "the learner does not take this family, or asked for what this oracle "
     "does not give: the details say why",
     Outcome.NOT_LOADED: "the learner's file or class could not be loaded: the details say why, "

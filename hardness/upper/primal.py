@@ -10,8 +10,9 @@ from flint import fmpz_mat
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import Attack, believed, collect, needed, no_lattice
 from hardness.upper.embedding import Embedding, best_count, embed
-from hardness.upper.learner import SPENT, Hypothesis, member, nothing
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
 from hardness.upper.reduction import LLL_BLOCK, bkz, lll, require_fpylll, root_hermite
+from hardness.upper.search import gather
 from instances.errors import UsageError
 from instances.family import Secret, require
 from instances.limits import require_memory
@@ -27,9 +28,11 @@ class Primal(Attack):
     """Reduces the embedding lattice with blocks start, start + 4, ..., block; 2 is LLL alone.
 
     Blocks above 2 need the extra `lattice`. A run that was cut short goes on where it was with
-    `start`. samples: of the lattice; 0 for the number that is best for the block.
+    `start`. samples: of the lattice; 0 for the number that is best for the block. It
+    makes do with fewer where there are no more.
     """
 
+    revision: ClassVar[int] = 2
     name: ClassVar[str] = "primal"
     about: ClassVar[str] = "primal lattice attack: Kannan's embedding, LLL, BKZ with block=20 or so"
 
@@ -55,7 +58,7 @@ class Primal(Attack):
             require_fpylll()
         family = oracle.family
         try:
-            lattice = self._embed(forms, oracle)
+            lattice, wanted = self._embed(forms, oracle)
         except Spent as spent:
             return nothing(family, SPENT[spent.resource])
         used = len(lattice.samples)
@@ -72,18 +75,27 @@ class Primal(Attack):
                     return member(family, family.from_linear(secret), **details)
         except Spent as spent:
             return nothing(family, SPENT[spent.resource], **details)
-        return nothing(family, **details)
+        if used < wanted:
+            details["samples_wanted"] = wanted
+            return nothing(family, Outcome.EXAMPLES_SPENT, **details)
+        return nothing(family, Outcome.NOT_FOUND, **details)
 
-    def _embed(self, forms: Modular, oracle: ExampleOracle) -> Embedding:
-        found = collect(oracle, max(needed(forms), forms.n))
+    def _embed(self, forms: Modular, oracle: ExampleOracle) -> tuple[Embedding, int]:
+        """Embed the best number of samples, or all that there are, and say how many that takes."""
+        found = gather(oracle, max(needed(forms), forms.n))
         count = self.samples or best_count(found, root_hermite(self.block))
         d = forms.n + count + 1
         require_memory(100 * d * d, f"a lattice of dimension {d}")
-        while True:
-            if len(found) < count + forms.n:
-                found = Samples.join((found, collect(oracle, count + forms.n - len(found))))
+        if len(found) < count + forms.n:
             try:
-                return embed(found, count)
+                found = Samples.join((found, gather(oracle, count + forms.n - len(found))))
+            except Spent as spent:  # what is there has to do
+                if spent.resource != "examples":
+                    raise
+        while True:
+            try:
+                made = embed(found, count)
+                return made, max(needed(forms), count + (forms.n if made.back is not None else 0))
             except UsageError:  # a low rank, likely for small n and q only
                 found = Samples.join((found, collect(oracle, 8)))
 

@@ -16,7 +16,7 @@ import numpy as np
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import needed
 from hardness.upper.equations import pool
-from hardness.upper.learner import Hypothesis, Outcome
+from hardness.upper.learner import Hypothesis
 from hardness.upper.search import SecretSearch, conclude, out_of_time, wanted
 from instances import tokens
 from instances.capabilities import NOISY_PARITIES, Capability
@@ -172,7 +172,7 @@ class Restricted(SecretSearch):
                 best = _bits(out, forms)
                 if found.evidence(best) >= wanted(forms):
                     break
-        return conclude(family, found, best, Outcome.NOT_FOUND, trials=index, **details)
+        return conclude(family, found, best, trials=index, **details)
 
 
 def _bits(words: np.ndarray, family: Modular) -> Secret:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from hardness.oracles import ExampleOracle
 from hardness.upper.attack import SPARE, Attack, needed
@@ -35,6 +35,8 @@ class SecretSearch(Attack):
 
     start: the index of the first step, by which a search that ran out of time is taken up again.
     """
+
+    revision: ClassVar[int] = 2
 
     samples: int = 0
     start: int = 0
@@ -99,7 +101,7 @@ def conclude(
     family: Family,
     found: Evidence,
     best: Secret | None,
-    missed: Outcome = Outcome.INCONSISTENT,
+    missed: Outcome = Outcome.NOT_FOUND,
     **details: Any,
 ) -> Hypothesis:
     """Judge the best candidate of a search, if there is one: n entries, centred.

@@ -156,12 +156,13 @@ def test_words_show_a_claim_only_where_it_cannot_be_judged(one):
     said = replace(one, details={"claimed_secret": [1, 2]})
     unknown = replace(said, secret_recovered=None, risk=None)
     text = attack_words([AttackResult(spec=one.spec, learner=one.learner, runs=(unknown,))])
-    assert "not known" in text
+    assert "claimed" in text
     assert "claims [1, 2]" in text
     text = attack_words([AttackResult(spec=one.spec, learner=one.learner, runs=(said,))])
     assert "1/1" in text
     assert "claims" not in text
     nothing = replace(unknown, details={})
     text = attack_words([AttackResult(spec=one.spec, learner=one.learner, runs=(nothing,))])
-    assert "not known" in text
+    assert "none" in text
+    assert "no secret found" in text
     assert "claims" not in text

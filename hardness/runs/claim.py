@@ -1,0 +1,107 @@
+"""What the samples of a folder say of a secret that a run claims, where nobody knows the secret."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hardness.upper.attack import SPARE
+from instances.capabilities import LINEAR_FORMS
+from instances.errors import UsageError
+from instances.family import Secret
+from instances.files import Folder
+from instances.samples import samples
+
+_MOST = 1 << 16  # examples that are looked at
+_LEAST = -1022  # log2 of the least chance that is written, above what float64 rounds to 0
+
+
+def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
+    """Hold a claimed secret against stored samples; None for families that have none.
+
+    evidence: the bits by which they favour it over random labels. coins: a bound on the chance that
+    random labels favour any secret as much, all secrets counted. residual_std, residual_max: of
+    b - <a, s> mod q, centred; declared_std: of the errors that the spec names.
+
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> from instances import parse, write_folder
+    >>> instance = parse("lwe:n=8,q=97,sigma=1").instance(0)
+    >>> folder = write_folder(Path(mkdtemp()) / "it", instance, 200)
+    >>> found = fit(folder, instance.hidden.secret)
+    >>> found["coins"] < 1e-99, found["residual_max"] < 6
+    (True, True)
+    """
+    if LINEAR_FORMS.of(folder.family) is None:
+        return None
+    found = samples(folder.examples(0, min(folder.count, _MOST)))
+    family = found.family
+    try:
+        entries = folder.family.to_linear(secret)
+        family.require_member(entries)
+    except UsageError:
+        return {"samples": len(found), "evidence": -math.inf, "coins": 1.0}
+    evidence = found.evidence(entries)
+    said: dict[str, Any] = {
+        "samples": len(found),
+        "evidence": round(evidence, 2),
+        "coins": 2.0 ** min(0.0, max(_LEAST, math.log2(family.size) - evidence)),
+    }
+    if family.step is not None and len(found):
+        residuals = found.residuals(entries)
+        said |= {
+            "residual_std": round(float(residuals.std()), 4),
+            "declared_std": round(found.error.deviation if found.error else 0.0, 4),
+            "residual_max": int(np.abs(residuals).max()),
+        }
+    return said
+
+
+def claim_words(details: dict[str, Any]) -> str:
+    """Say in the words of a page which secret a run claims and what shows it, given its details.
+
+    >>> claim_words({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})[:60]
+    'claims [1, 0]: a guess by the 8 samples, random labels would'
+    >>> claim_words({})
+    'no secret found'
+    """
+    if "claimed_secret" not in details:
+        return "no secret found"
+    claims, found = f"claims {details['claimed_secret']}", details.get("fit")
+    if not found:
+        return f"{claims}: no samples here say how sure it is"
+    count = found["samples"]
+    if found["coins"] >= 1:
+        return f"{claims}: the {count} samples do not show it{_residuals(found)}"
+    sure = "fits" if found["coins"] <= 2.0**-SPARE else "a guess by"
+    return (
+        f"{claims}: {sure} the {count} samples, random labels would fit some secret as well with "
+        f"probability {_chance(found['coins'])} at most{_residuals(found)}"
+    )
+
+
+def brief_claim(details: dict[str, Any]) -> str:
+    """Say how sure a claim is in a few words, for the cell of a table.
+
+    >>> brief_claim({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})
+    'claimed; random labels fit with chance 0.00024'
+    """
+    if "claimed_secret" not in details:
+        return "no secret found"
+    found = details.get("fit")
+    if not found or found["coins"] >= 1:
+        return "claimed; the samples do not show it" if found else "claimed; nothing shows it here"
+    return f"claimed; random labels fit with chance {_chance(found['coins'])}"
+
+
+def _chance(coins: float) -> str:
+    return f"2^-{math.floor(-math.log2(coins))}" if coins <= 2.0**-SPARE else f"{coins:.2g}"
+
+
+def _residuals(found: dict[str, Any]) -> str:
+    if "residual_std" not in found:
+        return ""
+    return (
+        f"; residuals have standard deviation {found['residual_std']:.3g}, "
+        f"{found['declared_std']:.3g} is declared, and reach {found['residual_max']}"
+    )
