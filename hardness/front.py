@@ -185,16 +185,22 @@ def verify(
 def estimate(source: "Source", *, samples: int | None = None) -> "Estimates":
     """Estimate what the known attacks cost, by formulas of the literature.
 
-    samples: that an attacker may have; by default what a name of the catalog gives away, or any.
+    samples: that an attacker may have; by default those of a folder or file without its secret,
+    what a name of the catalog gives away, or any.
 
     >>> estimate("ml-kem-512").least.name
     'primal-usvp'
     """
     from hardness.lower import estimate as costs
+    from instances.capabilities import LINEAR_FORMS
     from instances.catalog import published_samples
+    from instances.samples import samples as read
 
-    published = published_samples(source) if isinstance(source, str) else None
-    return costs(family(source), samples or published)
+    found, folder = target(source)
+    given = published_samples(source) if isinstance(source, str) else None
+    if folder and not folder.hidden and not samples and LINEAR_FORMS.of(found):
+        given = len(read(folder.examples(0, folder.count)))
+    return costs(found, samples or given)
 
 
 def learn(
@@ -253,9 +259,10 @@ def play(
 
 
 def attack(
-    learner: "str | Learner",
     source: "Source",
+    learner: "str | Learner",
     *,
+    spec: str | None = None,
     seeds: int = 3,
     budget_examples: int | None = None,
     budget_queries: int | None = None,
@@ -267,13 +274,15 @@ def attack(
 ) -> "AttackResult":
     """Look for the secret of fresh instances of a SPEC, or of a folder, with one attack.
 
-    >>> attack("elimination", "parity:d=16,m=3", seeds=2, jobs=1).recovered
+    source: also a file of samples, with `spec` where it does not state one.
+
+    >>> attack("parity:d=16,m=3", "elimination", seeds=2, jobs=1).recovered
     2
     """
     from hardness.runs import attack as look
     from hardness.sweep.resumable import resumable
 
-    found, folder = target(source)
+    found, folder = target(source, spec)
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
     with resumable(None, {"command": "attack"}, _jobs(jobs)) as runs:
         return look(_name(learner, "attack"), folder or found, seeds, seed, limits, runs.do)
@@ -397,8 +406,11 @@ def sweep(
 # What commands share with this file
 
 
-def target(source: "Source") -> "tuple[Any, Folder | None]":
-    """Resolve SPEC|DIR to (family, folder or None): what exists on disk comes first."""
+def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None]":
+    """Resolve SPEC|DIR|FILE to (family, folder or None): what exists on disk comes first.
+
+    FILE: samples, which become examples in memory. of: the spec of those that do not state it.
+    """
     from instances.errors import UsageError
     from instances.files import read_folder
     from instances.spec import parse
@@ -413,9 +425,25 @@ def target(source: "Source") -> "tuple[Any, Folder | None]":
     text, exists = str(source), False
     with suppress(OSError, ValueError):  # too long, or a character that no path may have
         exists = bool(text.strip()) and Path(text).exists()
+    path = Path(text)
+    if exists and path.suffix != ".json" and path.is_file():
+        return _held(path, of)
+    if of:
+        raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
     if not exists:
-        return parse(text), None
-    folder = read_folder(Path(text))
+        try:
+            return parse(text), None
+        except UsageError as error:
+            from hardness.upper import LEARNERS
+
+            if text.partition(":")[0] in LEARNERS:
+                raise UsageError(
+                    f"{text[:80]} given: it is a learner, a SPEC or a folder belongs there"
+                ) from error
+            if os.sep in text and ":" not in text:
+                raise UsageError(f"{text[:80]} given: there is no such file or folder") from error
+            raise
+    folder = read_folder(path)
     return folder.family, folder
 
 
@@ -442,6 +470,18 @@ def figured(name: str, source: "Source", choice: str | None) -> dict[str, Any]:
         if isinstance(finite, FiniteFamily):
             return numbers(name, finite, choice)
     return numbers(name, target(source)[0], choice)
+
+
+def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
+    """Make examples in memory of a file of samples, of the spec that it states or of one given."""
+    from instances.capabilities import LINEAR_FORMS
+    from instances.files import Held
+    from instances.reduce import to_attention
+    from instances.samplefile import read_samples
+    from instances.spec import parse
+
+    found = read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
+    return found.family, Held.of(path, to_attention(found, 0))
 
 
 def budget(

@@ -37,7 +37,10 @@ def read_challenge(path: Path) -> Samples:
     except UnicodeDecodeError as error:
         raise DamagedFile(f"{path} is no LWE challenge: it is no ASCII text") from error
     except (ValueError, UsageError) as error:
-        raise DamagedFile(f"{path} is no LWE challenge: {one_line(error, 300)}") from error
+        raise DamagedFile(
+            f"{path} is no LWE challenge: {one_line(error, 300)}; a table of integers, n columns "
+            "of A and one of b, is read with its --spec"
+        ) from error
 
 
 def write_challenge(path: Path, samples: Samples, force: bool = False) -> None:

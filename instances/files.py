@@ -106,6 +106,29 @@ class Folder:
         return found
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Held(Folder):
+    """Examples of a secret that nobody knows, in memory: what stands where a folder would."""
+
+    held: Examples
+
+    @property
+    def count(self) -> int:
+        """The number of examples."""
+        return len(self.held)
+
+    def examples(self, start: int, count: int) -> Examples:
+        """Return examples start .. start+count-1, or as many of them as there are."""
+        return self.held.cut(start, min(start + count, len(self.held)))
+
+    @staticmethod
+    def of(path: Path, examples: Examples) -> "Held":
+        """Hold examples that were made of a file."""
+        reference = examples.cut(0, min(len(examples), REFERENCE_EXAMPLES))
+        public = Public(family=examples.family, commitments={}, reference=reference)
+        return Held(path=path, public=public, hidden=None, shards=(), held=examples)
+
+
 def content_hash(examples: Examples) -> str:
     """Hash examples by content: SHA-256 of the stored arrays in turn, little-endian."""
     digest = hashlib.sha256()

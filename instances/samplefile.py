@@ -1,6 +1,7 @@
 """Samples of LWE-style instances on disk: arrays a and b, or challenge files; the secret apart."""
 
 import hashlib
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,13 @@ from instances.family import Secret
 from instances.modular import Modular
 from instances.samples import Samples
 from instances.spec import parse_stored, require_stored
+from instances.strict import one_line, read_text
 
 SAMPLES, SOLUTION = "hardness-samples/1", "hardness-samples-secret/1"
-SUFFIXES = (".txt", ".npz", ".safetensors")
+WRITTEN = (".txt", ".npz", ".safetensors")
+SUFFIXES = (*WRITTEN, ".csv", ".npy")
+_MOST_BYTES = 1 << 26  # of a table in text
+_EXACT = 2**53  # below it float64 holds every integer
 
 
 def write_samples(path: Path, samples: Samples, force: bool = False) -> None:
@@ -32,7 +37,7 @@ def write_samples(path: Path, samples: Samples, force: bool = False) -> None:
 
     Raises UsageError, AlreadyExists.
     """
-    _require_suffix(path)
+    _require_suffix(path, WRITTEN)
     if path.suffix == ".txt":
         write_challenge(path, samples, force)
         return
@@ -45,16 +50,26 @@ def write_samples(path: Path, samples: Samples, force: bool = False) -> None:
 def read_samples(path: Path, family: Modular | None = None) -> Samples:
     """Read samples and check them; raises UsageError, DamagedFile.
 
-    family: of arrays a or A and b without our metadata, where it must be given; of a file that
-    states its own, n and q must be the same, and the given one, which may say more, is taken.
+    family: of what does not state its own: arrays a or A and b without our metadata, and tables of
+    integers as text or .npy, n columns of A and then b. Of a file that states its own, n and q must
+    be the same, and the given one, which may say more, is taken.
     """
-    _require_suffix(path)
-    if path.suffix == ".txt":
-        return _taken(path, read_challenge(path), family)
-    arrays, meta = read_arrays(path)
+    _require_suffix(path, SUFFIXES)
+    if path.suffix in (".txt", ".csv"):
+        text = read_text(path, _MOST_BYTES)
+        if path.suffix == ".txt" and (family is None or "[" in text):
+            return _taken(path, read_challenge(path), family)
+        arrays, meta = _columns(path, _table(path, text)), None
+    else:
+        arrays, meta = read_arrays(path)
     if meta is None:
         if family is None:
-            raise UsageError(f"{path} does not say of what family it is: give a spec")
+            raise UsageError(
+                f"{path} does not say of what family it is: `hardness attack` and `hardness reduce "
+                "lwr-to-attention` take it with --spec"
+            )
+        if path.suffix == ".npy":
+            arrays = _columns(path, arrays[""])
         return _checked(path, arrays, family)
     require_format(meta, SAMPLES, path)
     with damage(path):
@@ -99,11 +114,29 @@ def write_secret(
     write_json(path, data, force=force, mode=0o600)
 
 
-def _require_suffix(path: Path) -> None:
-    if path.suffix not in SUFFIXES:
-        raise UsageError(
-            f"{path} given: the name of a file of samples ends in {' '.join(SUFFIXES)}"
+def _require_suffix(path: Path, allowed: tuple[str, ...]) -> None:
+    if path.suffix not in allowed:
+        raise UsageError(f"{path} given: the name of a file of samples ends in {' '.join(allowed)}")
+
+
+def _table(path: Path, text: str) -> NDArray[Any]:
+    """Read numbers with spaces or commas between them, a line a row; whole ones as integers."""
+    if not text.strip():
+        raise DamagedFile(f"{path} is empty: lines of integers are wanted, a row of A and then b")
+    try:
+        found = np.loadtxt(StringIO(text.replace(",", " ")), ndmin=2)
+    except ValueError as error:
+        raise DamagedFile(f"{path} is no table of numbers: {one_line(error, 200)}") from error
+    whole = (abs(found) < _EXACT).all() and (found == np.rint(found)).all()
+    return found.astype(np.int64) if whole else found
+
+
+def _columns(path: Path, found: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    if found.ndim != 2 or found.shape[1] < 2:
+        raise DamagedFile(
+            f"{path} holds an array {found.shape}: n columns of A and one of b are wanted"
         )
+    return {"a": found[:, :-1], "b": found[:, -1]}
 
 
 def _taken(path: Path, found: Samples, family: Modular | None) -> Samples:
@@ -118,9 +151,12 @@ def _taken(path: Path, found: Samples, family: Modular | None) -> Samples:
 def _checked(path: Path, arrays: dict[str, NDArray[Any]], family: Modular) -> Samples:
     a, b = arrays.get("a", arrays.get("A")), arrays.get("b")
     if a is None or b is None:
-        raise DamagedFile(f"{path} holds {', '.join(arrays)[:80] or 'nothing'}: a and b are wanted")
+        raise DamagedFile(f"{path} holds {', '.join(arrays)[:80] or 'nothing'}: A and b are wanted")
     if a.dtype.kind not in "iu" or b.dtype.kind not in "iu":
-        raise DamagedFile(f"{path} holds a of {a.dtype} and b of {b.dtype}: integers are wanted")
+        raise DamagedFile(
+            f"{path} holds a of {a.dtype} and b of {b.dtype}: integers are wanted, "
+            "as of A.astype(int)"
+        )
     if a.ndim != 2 or a.shape[1] != family.n or b.shape != a.shape[:1] or not len(a):
         raise DamagedFile(
             f"{path} holds a {a.shape} and b {b.shape}: (N, {family.n}) and (N,) are wanted, N > 0"
@@ -128,7 +164,9 @@ def _checked(path: Path, arrays: dict[str, NDArray[Any]], family: Modular) -> Sa
     for name, value, bound in (("a", a, family.q), ("b", b, family.outcomes)):
         if value.min() < 0 or value.max() >= bound:
             wrong = value.min() if value.min() < 0 else value.max()
+            advice = f", take {name} % {bound}" if bound == family.q else ""
             raise DamagedFile(
                 f"{path}: {name} has {wrong}: 0 .. {bound - 1} is what {family.name} has there"
+                f"{advice}"
             )
     return Samples(family=family, a=a.astype(np.int64), codes=b.astype(np.int64))

@@ -182,7 +182,7 @@ def test_the_notebook_of_the_front_door_is_its_page():
     wanted = maker.cells(maker.PAGE.read_text(encoding="utf-8"))
     stored = json.loads(maker.FRONT.read_text(encoding="utf-8"))["cells"]
     assert [(c["cell_type"], "".join(c["source"])) for c in stored] == wanted, "make notebooks"
-    assert sum(kind == "code" for kind, _ in wanted) == 21
+    assert sum(kind == "code" for kind, _ in wanted) == 22
 
 
 @pytest.mark.parametrize("book", sorted((ROOT / "docs").rglob("*.ipynb")), ids=called)

@@ -55,6 +55,23 @@ def test_examples_of_a_family_without_samples_are_refused(hardness):
     refused.one_line("nice given: it lacks `linear_forms`", "take lwr")
 
 
+def test_a_file_of_samples_is_attacked_as_it_is(hardness):
+    spec = "lwe:n=8,q=97,sigma=1"
+    hardness("generate", spec, "--examples", 160, "--out", "it")
+    hardness("reduce", "attention-to-lwr", "it", "--out", "s.npz")
+    secret = json.loads(Path("it/secret.json").read_text())["secret"]
+    found = read_samples(Path("s.npz"))
+    np.savetxt("s.txt", np.column_stack([found.a, found.b]), fmt="%d")
+    for given in (["s.npz"], ["s.txt", "--spec", spec], ["s.npz", "--spec", spec]):
+        (one,) = hardness("attack", *given, "--learner", "primal", "--json").json["attacks"]
+        assert one["runs"][0]["details"]["claimed_secret"] == secret
+        assert one["runs"][0]["details"]["fit"]["samples"] == len(found)
+    assert hardness("estimate", "s.npz", "--json").json["samples"] == len(found)
+    hardness("attack", spec, "--spec", spec).one_line("for a file of samples")
+    hardness("attack", "no/such").one_line("there is no such file or folder")
+    hardness("attack", "primal").one_line("it is a learner")
+
+
 def test_a_folder_of_nobodys_secret_is_attacked_and_not_judged(hardness):
     hardness("generate", "lwe:n=6,q=97,error=none", "--examples", 120, "--out", "first")
     hardness("reduce", "attention-to-lwr", "first", "--out", "samples.npz")

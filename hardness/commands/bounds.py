@@ -243,12 +243,15 @@ def verify(
 @click.option(
     "--samples",
     type=POSITIVE,
-    help=f"{SAMPLES}: (a, b), that an attacker has.  [default: what a name of the catalog gives "
-    "away, or any]",
+    help=f"{SAMPLES}: (a, b), that an attacker has.  [default: those of a folder, what a name "
+    "of the catalog gives away, or any]",
 )
 @shared("force", out=FILE)
 def estimate(output: SimpleNamespace, spec: str, samples: int | None) -> None:
-    """Estimate what the known attacks cost on a SPEC or a folder, and which is the least."""
+    """Estimate what some known attacks cost on a SPEC, a folder or a file of samples.
+
+    Not all: dual, hybrid and Meet-LWE attacks are not among them.
+    """
     from hardness.front import estimate
     from hardness.report.cost import estimate_words
 

@@ -92,9 +92,10 @@ def inspect(output: SimpleNamespace, spec: str) -> None:
 def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str | None) -> None:
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 
-    lwr-to-attention: SOURCE is a file of samples (.npz, .safetensors or the text of a Darmstadt
-    challenge), --out a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of
-    samples (.npz, .safetensors or .txt).
+    lwr-to-attention, of LWE and LPN as well: SOURCE is a file of samples (arrays in .npz or
+    .safetensors, a table of integers in .txt, .csv or .npy, a Darmstadt challenge), --out a folder.
+    attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz, .safetensors or
+    .txt).
     """
     from instances.capabilities import LINEAR_FORMS
     from instances.files import read_folder, write_public_folder

@@ -17,6 +17,7 @@ from hardness.commands.options import (
     Whole,
     budget_options,
     complete_learner,
+    complete_spec,
     emit,
     given_seed,
     go_on,
@@ -210,6 +211,12 @@ def pairtest(
 )
 @click.option("--with", "more", multiple=True, hidden=True, shell_complete=complete_learner)
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True, help=f"{SEEDS}: of a SPEC.")
+@click.option(
+    "--spec",
+    "of",
+    shell_complete=complete_spec,
+    help="The family of a file of samples.  [default: the one that the file names]",
+)
 @budget_options
 @resume_option
 @shared("seed", "jobs", "force", "quiet", out=FILE)
@@ -219,10 +226,15 @@ def attack(
     names: tuple[str, ...],
     more: tuple[str, ...],
     seeds: int,
+    of: str | None,
     budget: Any,
     resume: bool,
 ) -> None:
-    """Look for the secret of fresh instances of a SPEC, or of a folder; beside what it may cost."""
+    """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
+
+    A file is a table of integers (.txt, .csv, .npy; n columns of A, then b), arrays A and b (.npz,
+    .safetensors), or a Darmstadt challenge (.txt).
+    """
     from hardness.report.attack import attack_words
     from hardness.runs import attack, attacks_on, distinct, require_support
     from hardness.runs.attack import Attacks, out_of_reach
@@ -234,7 +246,7 @@ def attack(
     names += more
     output.force |= goes_on(output.out, resume)
     refuse_existing_output(output)
-    family, folder = target(spec)
+    family, folder = target(spec, of)
     chosen = distinct(names) if names else attacks_on(family)
     if not chosen:
         raise UsageError(f"no attack here runs on it: {LINEAR_FORMS.missing(family)}")
@@ -245,7 +257,7 @@ def attack(
     found = []
     asked = {
         "command": "attack",
-        "target": spec if folder else family.spec,
+        "target": f"{spec} {of or ''}".strip() if folder else family.spec,
         "attacks": chosen,
         "seeds": [output.seed, seeds],
         "budget": vars(budget),

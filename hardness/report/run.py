@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.claims.vacuous import vacuous
 from hardness.report.text import big, table
-from hardness.runs.claim import claim_words
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
 
@@ -28,6 +27,8 @@ def run_words(found: "Run") -> str:
         )
     recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
     if found.secret_recovered is None and "claimed_secret" in found.details:
+        from hardness.runs.claim import claim_words
+
         recovered = claim_words(found.details)
     truth = found.details.get("truth")
     heads = [f"heads    {truth_words(truth)}"] if truth else []

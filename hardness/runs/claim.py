@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from hardness.upper.attack import SPARE
 from instances.capabilities import LINEAR_FORMS
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder
-from instances.samples import samples
 
+_SURE = 2.0**-30  # what attacks ask for before they claim a secret
 _MOST = 1 << 16  # examples that are looked at
 _LEAST = -1022  # log2 of the least chance that is written, above what float64 rounds to 0
 
@@ -32,6 +31,8 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     >>> found["coins"] < 1e-99, found["residual_max"] < 6
     (True, True)
     """
+    from instances.samples import samples
+
     if LINEAR_FORMS.of(folder.family) is None:
         return None
     found = samples(folder.examples(0, min(folder.count, _MOST)))
@@ -73,7 +74,7 @@ def claim_words(details: dict[str, Any]) -> str:
     count = found["samples"]
     if found["coins"] >= 1:
         return f"{claims}: the {count} samples do not show it{_residuals(found)}"
-    sure = "fits" if found["coins"] <= 2.0**-SPARE else "a guess by"
+    sure = "fits" if found["coins"] <= _SURE else "a guess by"
     return (
         f"{claims}: {sure} the {count} samples, random labels would fit some secret as well with "
         f"probability {_chance(found['coins'])} at most{_residuals(found)}"
@@ -95,7 +96,7 @@ def brief_claim(details: dict[str, Any]) -> str:
 
 
 def _chance(coins: float) -> str:
-    return f"2^-{math.floor(-math.log2(coins))}" if coins <= 2.0**-SPARE else f"{coins:.2g}"
+    return f"2^-{math.floor(-math.log2(coins))}" if coins <= _SURE else f"{coins:.2g}"
 
 
 def _residuals(found: dict[str, Any]) -> str:

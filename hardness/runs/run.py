@@ -21,7 +21,6 @@ from hardness.oracles import (
     Usage,
 )
 from hardness.oracles.budget import restart_peak
-from hardness.runs.claim import brief_claim, fit
 from hardness.runs.columns import runs_frame
 from hardness.runs.machine import machine, versions
 from hardness.runs.names import brief_spec, short
@@ -153,6 +152,8 @@ class Run(Result):
             known += f", from {risk.examples} fresh examples"
         found = "compared" if self.secret_recovered is not None else "none was claimed"
         if self.secret_recovered is None and "claimed_secret" in self.details:
+            from hardness.runs.claim import brief_claim
+
             found = brief_claim(self.details)
         title = f"{short(self.learner)} on {brief_spec(self.spec)}, seed {self.seed}"
         return f"{title}: {self.outcome.value}", [
@@ -301,6 +302,8 @@ def run(
     instance = source.instance if isinstance(source, Folder) else source
     how: dict[str, Any] = dict(answered(learner, oracle, tau))
     if isinstance(source, Folder) and not instance and hypothesis.secret is not None:
+        from hardness.runs.claim import fit
+
         how["fit"] = fit(source, hypothesis.secret)
     return judged(learner, source.family, seed, budget, hypothesis, usage, instance, how)
 

@@ -53,6 +53,45 @@ def test_what_is_written_reads_back(spec, suffix, tmp_path):
     assert len(read_samples(path)) == 3
 
 
+@pytest.mark.parametrize("name", ["x.txt", "x.csv", "x.npy", "y.npy"])
+def test_a_table_of_integers_is_read_with_its_spec(name, tmp_path):
+    found = make("lwe:n=6,q=17,sigma=1")
+    table, path = np.column_stack([found.a, found.b]), tmp_path / name
+    if name == "x.npy":
+        np.save(path, table)
+    elif name == "y.npy":
+        np.save(path, table.astype(np.int16))
+    else:
+        np.savetxt(path, table, fmt="%d", delimiter="," if name == "x.csv" else " ")
+    assert same(read_samples(path, found.family), found)
+    with pytest.raises((UsageError, DamagedFile), match="--spec"):
+        read_samples(path)
+    if not name.endswith("npy"):  # the default of savetxt: 1.600000000000000000e+01
+        np.savetxt(path, table)
+        assert same(read_samples(path, found.family), found)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("", "is empty"),
+        ("a,b\n1,2", "no table of numbers"),
+        ("1 2 3\n1 2", "no table of numbers"),
+        ("1 2 3", r"a \(1, 2\)"),
+        ("5", "n columns of A"),
+        ("1 2 3 4 5 6 0.5", r"A.astype\(int\)"),
+        ("1 2 3 4 5 6 nan", "integers are wanted"),
+        ("1 2 3 4 5 6 1e300", "integers are wanted"),
+        ("1 2 3 4 5 6 -8", "take b % 17"),
+        ("1 2 3 4 5 17 8", "take a % 17"),
+    ],
+)
+def test_a_table_that_is_none_is_refused(text, word, tmp_path):
+    (tmp_path / "x.csv").write_text(text)
+    with pytest.raises(DamagedFile, match=word):
+        read_samples(tmp_path / "x.csv", parse("lwe:n=6,q=17,sigma=1"))
+
+
 def test_arrays_in_any_memory_order_are_kept(tmp_path):
     found = make("lwe:n=6,q=17,sigma=1")
     turned = Samples(family=found.family, a=np.asfortranarray(found.a), codes=found.codes)
@@ -250,7 +289,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
             read_samples(path)
         assert "\n" not in str(caught.value)
     plain(path, a=np.array([[1]]), c=np.array([1]))
-    with pytest.raises(DamagedFile, match="a and b"):
+    with pytest.raises(DamagedFile, match="A and b"):
         read_samples(path, parse("lwe:n=1,q=17,sigma=1"))
     np.savez(path, a=np.array([{}], dtype=object), b=np.array([1]))  # pickled within
     with pytest.raises(DamagedFile, match="pickle"):
@@ -259,7 +298,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
     with pytest.raises(DamagedFile):
         read_samples(path)
     with pytest.raises(UsageError, match=r"\.safetensors"):
-        read_samples(tmp_path / "x.csv")
+        read_samples(tmp_path / "x.dat")
     with pytest.raises(DamagedFile, match="does not exist"):
         read_samples(tmp_path / "none.npz")
 
