@@ -1,7 +1,7 @@
 """A comparison in a few numbers a learner and size, and what is certified of every size."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
@@ -21,8 +21,9 @@ BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "infor
 class Cell:
     """The runs of one learner at one size.
 
-    A cost is the least that a fraction of the runs stayed within, solved or not: the success
-    probability that the certified bound is about. Risk is the median.
+    Queries, examples, seconds and the risk are medians of all runs, solved or not. enough: of each
+    cost the least that a fraction of the runs stayed within, solved or not: the success probability
+    that the certified bound is about.
     """
 
     value: Value
@@ -33,11 +34,8 @@ class Cell:
     examples: float
     seconds: float
     risk: float | None
+    enough: dict[Cost, float]
     outcome: str  # the most frequent one
-
-    def cost(self, name: str) -> float:
-        """Return the cost in one resource, or the risk; 0 where that was not measured."""
-        return float(getattr(self, name) or 0.0)
 
 
 def cells(comparison: "Comparison") -> list[Cell]:
@@ -56,14 +54,24 @@ def cells(comparison: "Comparison") -> list[Cell]:
                     learner=learner,
                     solved=sum(run.solved for run in runs),
                     runs=len(runs),
-                    queries=enough((r.usage.queries for r in runs), success),
-                    examples=enough((r.usage.examples for r in runs), success),
-                    seconds=enough((r.usage.seconds for r in runs), success),
+                    queries=_median([r.usage.queries for r in runs]),
+                    examples=_median([r.usage.examples for r in runs]),
+                    seconds=median(r.usage.seconds for r in runs),
+                    enough={
+                        cost: enough((getattr(r.usage, cost) for r in runs), success)
+                        for cost in COSTS
+                    },
                     risk=median(risks) if risks else None,
                     outcome=max(names, key=names.count),
                 )
             )
     return out
+
+
+def _median(counts: Sequence[int]) -> float:
+    """Return the median of counts: an integer where it is one."""
+    found = median(counts)
+    return int(found) if found == int(found) else found
 
 
 def enough(costs: Iterable[float], fraction: Fraction) -> float:

@@ -395,7 +395,7 @@ def of_attacks(comparison: Comparison) -> Data:
     """Collect the seconds of every learner and the estimated bits of every attack, by size."""
     measured: dict[str, list[Data]] = {}
     for cell in cells(comparison):
-        entry = {"seconds": cell.seconds, "solved": cell.solved, "runs": cell.runs}
+        entry = {"seconds": cell.enough["seconds"], "solved": cell.solved, "runs": cell.runs}
         measured.setdefault(short_name(comparison, cell.learner), []).append(entry)
     estimated: dict[str, list[float | None]] = {}
     for i, spec in enumerate(comparison.specs):

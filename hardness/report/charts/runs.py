@@ -94,7 +94,7 @@ def _summary(cell: Cell) -> Data:
         "place": float(cell.value),
         "solved": cell.solved,
         "runs": cell.runs,
-        **{cost: cell.cost(cost) for cost in COSTS},
+        **{cost: float(cell.enough[cost]) for cost in COSTS},
         "risk": cell.risk,
     }
 
