@@ -183,7 +183,7 @@ def verify(
 
 
 def estimate(source: "Source", *, samples: int | None = None) -> "Estimates":
-    """Estimate what the known attacks cost, by formulas of the literature.
+    """Estimate what some known attacks cost, by formulas of the literature.
 
     samples: that an attacker may have; by default those of a folder or file without its secret,
     what a name of the catalog gives away, or any.

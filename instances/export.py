@@ -32,9 +32,17 @@ ENDINGS: dict[str, Format] = {
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "{}$&%#_"}
-    | {"\\": r"\textbackslash ", "~": r"\textasciitilde ", "^": r"\textasciicircum "}
+    | {
+        "\\": r"\textbackslash ",
+        "~": r"\textasciitilde ",
+        "^": r"\textasciicircum ",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+    }
 )
 _SHORTENED = re.compile(r"(\d\.\d\d)\d*\.\.\.e(\d+) \(\d+ digits\)")
+_POWER = re.compile(r"(\d+)\\textasciicircum (\d+(?:\.\d+)?)")
+_NUMERIC = re.compile(r"(?:\\textless\{\})?\$?-?[\d.]+(?:\\times10)?(?:\^\{[\d.]+\}\$)?|-")
 _MARKUP = re.compile(r"([\\`*\[\]<>|~$])")
 
 
@@ -207,17 +215,22 @@ def _latex(rows: Sequence[TableRow]) -> str:
         for line, row in zip(_cells(rows), rows, strict=True)
     ]
     table = pd.DataFrame(lines, columns=[_typeset(name) for name in header(rows)], dtype="str")
-    return f"% \\usepackage{{booktabs}}\n{table.to_latex(index=False, escape=False)}"
+    aligned = "".join(
+        "r" if all(map(_NUMERIC.fullmatch, column)) else "l" for column in zip(*lines, strict=True)
+    )
+    return "% \\usepackage{booktabs}\n" + table.to_latex(
+        index=False, escape=False, column_format=aligned or None
+    )
 
 
 def _typeset(text: str) -> str:
     """Escape what LaTeX reads as a command; write first digits as a power of ten.
 
-    >>> _typeset("a_1"), _typeset("1.55098...e43 (44 digits)")
-    ('a\\\\_1', '$1.55\\\\times10^{43}$')
+    >>> _typeset("a_1"), _typeset("1.55098...e43 (44 digits)"), _typeset("2^20.9")
+    ('a\\\\_1', '$1.55\\\\times10^{43}$', '$2^{20.9}$')
     """
     escaped = printable(text).translate(_LATEX)
-    return _SHORTENED.sub(r"$\1\\times10^{\2}$", escaped)
+    return _POWER.sub(r"$\1^{\2}$", _SHORTENED.sub(r"$\1\\times10^{\2}$", escaped))
 
 
 def _cells(rows: Sequence[TableRow]) -> list[list[str]]:

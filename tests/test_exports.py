@@ -117,7 +117,7 @@ def checked_latex(text):
     """A tabular between its rules, every row of as many cells, nothing unescaped."""
     first, *lines = text.splitlines()
     assert first == "% \\usepackage{booktabs}"
-    columns = len(re.fullmatch(r"\\begin\{tabular\}\{(l+)\}", lines[0])[1])
+    columns = len(re.fullmatch(r"\\begin\{tabular\}\{([lr]+)\}", lines[0])[1])
     assert (lines[1], lines[3], lines[-2:]) == (
         "\\toprule",
         "\\midrule",
@@ -128,7 +128,7 @@ def checked_latex(text):
         assert row.endswith(" \\\\")
         assert len(cells) == columns
         for cell in cells:
-            bare = re.sub(r"\\cite\{\w+\}|\$\d\.\d\d\\times10\^\{\d+\}\$", "", cell)
+            bare = re.sub(r"\\cite\{\w+\}|\$(\d\.\d\d\\times)?\d+\^\{[\d.]+\}\$", "", cell)
             bare = re.sub(r"\\(text\w+(\{\})?|[&%$#_{}^~])", "", bare)
             assert not re.search(r"[&%$#_^~\\]", bare), cell
             assert bare.count("{") == bare.count("}")

@@ -111,7 +111,9 @@ def create(
     type=click.Path(path_type=Path),
     help="A .npy, .npz or .safetensors of (M, k, d) numbers for the fresh tokens.",
 )
-@click.option("--claim", help='A claimed secret, "[2,5,7]".')
+@click.option(
+    "--claim", help='A claimed secret, "[2,5,7]": the entries, or the hidden set of a parity.'
+)
 @click.option("--secret", hidden=True)
 @click.option(
     "--learner", shell_complete=complete_learner, help=f"{LEARNER}: to run on the examples."

@@ -62,7 +62,8 @@ def scores_words(scores: Scores, opened: Opened, against: Path | None = None) ->
         table(["rank", "name", "risk", "secret", "digest"], rows) if rows else "no submissions",
         "",
         wrap(
-            f"The risk is exact on the {scores.fresh} fresh tokens (1 = nothing learned, 0 = all), "
+            f"The risk is exact on the {scores.fresh} fresh tokens (1 = nothing learned, 0 = all; "
+            "above 1 is worse than knowing the family alone), "
             "and no claim about others: they were public when the predictions were made."
         ),
     ]

@@ -12,9 +12,10 @@ _WIDTH = 80
 MEANING = (
     "bits: log2 of the operations, each attack in its own unit (a candidate, a table entry, a step "
     "of linear algebra, a call's worth of a sieve): differences of a few bits mean nothing. An "
-    "estimate is no lower bound: it says what known attacks cost under its model, and attacks that "
-    "nobody has found are not in it. samples: labels with z_0 = -1, which about half of all "
-    "examples have. memory: log2 of what is stored at once, in the same units."
+    "estimate is no lower bound: it says what these attacks cost under its model. Other known "
+    "ones, as dual, hybrid and Meet-LWE attacks, are not in it. samples: labels with z_0 = -1, "
+    "which about half of all examples have. memory: log2 of what is stored at once, in the same "
+    "units."
 )
 
 

@@ -126,7 +126,9 @@ def by_secret(challenge: Challenge, name: str, text: str) -> Submission:
     try:
         secret = read_secret(loads(text, Limits(size=SECRET_BYTES)))
     except ValueError as error:
-        raise UsageError(f"--secret {shown(text)} given: write [2,5,7]: {error}") from error
+        raise UsageError(
+            f"--claim {shown(text)} given: write its integers as [2,5,7]: {error}"
+        ) from error
     require_member(challenge, secret)
     return Submission(challenge=challenge.id, name=name, secret=secret)
 

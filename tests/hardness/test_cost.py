@@ -613,3 +613,17 @@ def test_the_samples_at_hand_are_enough_for_who_needs_as_many():
     assert estimate(family, samples=1).least is None
     with pytest.raises(UsageError, match="samples=0 given: at least 1"):
         estimate(family, samples=0)
+
+
+def test_the_table_for_a_paper_names_the_set_and_has_no_sentences():
+    from instances.export import text
+
+    lines = text("latex", estimate(parse("ml-kem-512"), 512)).splitlines()
+    assert r"\begin{tabular}{llrrrrrrl}" in lines
+    rows = [line.split(" & ") for line in lines if line.startswith("ml-kem-512")]
+    assert next(row[1:3] for row in rows) == ["primal-usvp", "118.6"]
+    assert [float(row[2]) for row in rows] == sorted(float(row[2]) for row in rows)
+    assert "no estimate" not in "".join(lines)
+    small = text("latex", estimate(parse("lwe:n=30,q=521,sigma=1.5,secret=binary")))
+    assert "$2^{20.9}$" in small
+    assert r"\textless{}50" in small

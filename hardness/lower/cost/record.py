@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.lower.record import Claim
+from instances.catalog import CATALOG
 from instances.export import frame
+from instances.parameters import brief
 from instances.result import Result, TableRow
+from instances.spec import parse_stored
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -113,24 +116,51 @@ class Estimates(Result):
         found = [e for e in self.estimates if e.applies]
         return min(found, key=lambda e: (e.rank, e.name), default=None)
 
+    @property
+    def ranked(self) -> list[Estimate]:
+        """The attacks, the least first, then those that do not apply."""
+        return sorted(self.estimates, key=lambda e: (not e.applies, e.rank, e.name))
+
+    @property
+    def _brief(self) -> str:
+        return brief(parse_stored(self.spec), self.spec.partition(":")[0])
+
     def _summary(self) -> tuple[str, list[TableRow]]:
         least = self.least
         bits = f", 2^{least.bits:.1f}" if least and least.bits is not None else ""
         title = f"least: {least.name}{bits} ({least.kind})" if least else "no attack here applies"
-        return f"{title}; {self.spec}", [
+        return f"{title}; {self._brief}", [
             {
                 "attack": e.name,
-                "bits": e.bits,
-                "quantum": e.quantum_bits,
+                "bits": None if e.bits is None else f"{e.bits:.1f}",
+                "beta": e.beta,
                 "samples": e.sample_words,
-                "known": e.kind if e.applies else f"no estimate: {e.reason}",
+                "known": e.kind if e.applies else "no estimate",
             }
-            for e in sorted(self.estimates, key=lambda e: (not e.applies, e.rank, e.name))
+            for e in self.ranked
+        ]
+
+    def _rows(self) -> list[TableRow]:
+        named = {parse_stored(entry.spec).spec: name for name, entry in CATALOG.items()}
+        return [
+            {
+                "set": named.get(self.spec, self._brief),
+                "attack": e.name,
+                "bits": None if e.bits is None else f"{e.bits:.1f}",
+                "quantum": None if e.quantum_bits is None else f"{e.quantum_bits:.1f}",
+                "beta": "<50" if e.bits is None else e.beta,
+                "d": e.d,
+                "samples": e.sample_words,
+                "memory": None if e.memory_bits is None else f"{e.memory_bits:.1f}",
+                "known": e.kind,
+            }
+            for e in self.ranked
+            if e.applies
         ]
 
     def to_frame(self) -> "DataFrame":
-        """Make a pandas DataFrame, one row an attack."""
-        return frame([{"attack": e.name, **e.to_dict()} for e in self.estimates])
+        """Make a pandas DataFrame, one row an attack, the least first."""
+        return frame([{"attack": e.name, **e.to_dict()} for e in self.ranked])
 
     def to_dict(self) -> dict[str, Any]:
         """Write the estimates as plain data: {"spec", "estimates": {name: ...}, "least", ...}."""
