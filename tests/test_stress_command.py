@@ -199,6 +199,26 @@ def test_the_table_is_printed_again(hardness):
     hardness("report", "x.json", "--format", "csv", "--out", "x.html").one_line("writes a page")
 
 
+def test_a_budget_that_stops_a_query_learner_early_is_told(hardness):
+    call = ["stress", "--learner", "trivial", "--on", "parity:d=24,m=3", "--seeds", 1, "--jobs", 1]
+    call += ["--reference", "queries", "--reference", "elimination"]
+    told = hardness(*call, "--budget-examples", 50_000)
+    told.one_line(
+        "queries: 50000 examples are at most 17 queries, and the certified number on rung"
+    )
+    assert told.code == 0
+    assert hardness(*call, "--budget-examples", 50_000, "--quiet").err == ""
+    assert hardness(*call, "--budget-examples", 10**6).err == ""
+    assert hardness(*call).err == ""
+
+
+def test_progress_is_told_in_lines_where_there_is_no_terminal(hardness, monkeypatch):
+    monkeypatch.setattr("hardness.commands.options._EVERY", 0.0)
+    call = ["stress", "--learner", "trivial", *RUNGS, "--seeds", 2, "--jobs", 1]
+    assert hardness(*call).err.startswith("climbing: 1 of 4, ")
+    assert hardness(*call, "--quiet").err == ""
+
+
 def test_a_comparison_is_printed_again(hardness):
     call = ["compare", "parity:m=2", "--over", "d=6..8", "--learner", "elimination", "--seeds", 2]
     printed = hardness(*call, "--jobs", 1, "--out", "both")

@@ -277,9 +277,12 @@ def refuse_existing_results(output: SimpleNamespace, ours: tuple[str, ...]) -> N
 
 @contextmanager
 def progress(total: int, label: str, output: SimpleNamespace) -> Iterator[Callable[[int], None]]:
-    """Show a bar on stderr for what takes over a second."""
-    if output.quiet or not sys.stderr.isatty():
+    """Show a bar on stderr for what takes over a second; a line now and then where it is a file."""
+    if output.quiet:
         yield lambda done: None
+        return
+    if not sys.stderr.isatty():
+        yield _lines(total, label)
         return
     start, waiting, bar = time.monotonic(), 0, None
     made = click.progressbar(length=total, label=label, file=sys.stderr)
@@ -298,6 +301,27 @@ def progress(total: int, label: str, output: SimpleNamespace) -> Iterator[Callab
     finally:
         if bar is not None:
             made.__exit__(None, None, None)
+
+
+_EVERY = 15.0  # seconds between lines of progress
+
+
+def _lines(total: int, label: str) -> Callable[[int], None]:
+    """Count what is done, and say it on stderr in a line every few seconds."""
+    from hardness.report.progress import duration
+
+    start = said = time.monotonic()
+    count = 0
+
+    def update(done: int) -> None:
+        nonlocal said, count
+        count += done
+        now = time.monotonic()
+        if done and now - said >= _EVERY and count < total:
+            said = now
+            click.echo(f"{label}: {count} of {total}, {duration(now - start)} so far", err=True)
+
+    return update
 
 
 @contextmanager
@@ -431,7 +455,7 @@ def _budget_options(seconds: float | None) -> Callable[[Callable[..., Any]], Cal
         @click.option(
             "--budget-memory",
             callback=size,
-            help="500MB, 4GiB, ...: of learners from files.  [default: no limit]",
+            help="500MB, 4GiB, ...: of learners from files.  [default: 4GiB]",
         )
         @wraps(command)
         def wrapped(

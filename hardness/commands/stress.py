@@ -85,7 +85,7 @@ def stress(
     """
     from hardness.front import one_ladder
     from hardness.report.stress import stress_words
-    from hardness.runs.stress import Interrupted, stress
+    from hardness.runs.stress import Interrupted, stress, too_few_queries
     from hardness.sweep.resumable import goes_on, resumable
     from hardness.upper import parse_learner
     from hardness.upper.isolated import SubprocessLearner
@@ -118,6 +118,9 @@ def stress(
         for learner in map(parse_learner, (*names, *beside)):
             if isinstance(learner, SubprocessLearner):
                 require_out_of_reach(learner.file, output.out)
+    if not output.quiet:
+        for line in too_few_queries((*names, *beside), chosen, budget):
+            click.echo(f"hardness: {line}", err=True)
     with resumable(output.out, asked, output.jobs, resume) as runs:
         try:
             with progress(total, "climbing", output) as bar:

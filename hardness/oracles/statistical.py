@@ -26,6 +26,15 @@ class QueryOracle(Protocol):
         """Answer one query within tau of its expectation; counted; raises budget.Spent."""
 
 
+def samples_a_query(tau: Fraction, failure: float = 1e-6) -> int:
+    """Return how many examples `SampledOracle` draws for a query.
+
+    >>> samples_a_query(Fraction(1, 10))
+    2902
+    """
+    return math.ceil(2 * math.log(2 / failure) / float(tau) ** 2)
+
+
 class SampledOracle:
     """Answers by the mean over fresh samples, enough of them for tau (Hoeffding).
 
@@ -38,7 +47,7 @@ class SampledOracle:
     ) -> None:
         """Set the number of samples a query: 2 ln(2/failure) / tau^2."""
         self.family, self.tau, self.meter = instance.family, check_tau(tau), meter
-        self.samples = math.ceil(2 * math.log(2 / failure) / float(tau) ** 2)
+        self.samples = samples_a_query(tau, failure)
         self._instance = instance
         self._next = 0
 

@@ -111,7 +111,9 @@ def table(runs: Iterable["Run"]) -> "DataFrame":
 
 def runs_frame(runs: Iterable["Run"]) -> "DataFrame":
     """Make the tidy table without its column of runs: plain values alone, as files hold them."""
-    return table(runs).drop(columns="run")
+    found = table(runs).drop(columns="run")
+    first = [name for name in ("learner", "spec", "seed", "passed") if name in found]
+    return found[[*first, *(name for name in found if name not in first)]]
 
 
 @lru_cache(4096)

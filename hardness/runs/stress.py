@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from hardness.claims import vacuous
-from hardness.claims.words import bound
+from hardness.claims.words import big, bound
 from hardness.lower import BoundParameters, certify
 from hardness.oracles import Budget
+from hardness.oracles.statistical import samples_a_query
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import labels, short_specs
 from hardness.runs.paired import Paired, contradiction, paired
@@ -496,6 +497,30 @@ def instance_seeds(base: int, spec: str, seeds: int) -> tuple[int, ...]:
     return tuple(
         int(generator(base, "stress", spec, trial).integers(1 << BITS)) for trial in range(seeds)
     )
+
+
+def too_few_queries(learners: Iterable[str], ladder: Ladder, budget: Budget) -> list[str]:
+    """Say which query learners a given budget of examples stops below a certified number.
+
+    >>> from instances.ladders import ladder_of
+    >>> asked = ladder_of(["parity:d=8,m=1", "parity:d=24,m=3"])
+    >>> too_few_queries(["queries", "elimination"], asked, Budget(examples=50_000))[0][:50]
+    'queries: 50000 examples are at most 17 queries, an'
+    """
+    if budget.examples is None:
+        return []
+    each = samples_a_query(TERMS.tau)
+    most = budget.examples // each
+    names = [name for name in learners if parse_learner(name).access == "queries"]
+    every = enumerate(map(certified_of, ladder.specs), 1) if names else ()
+    above = [(rung, one.queries) for rung, one in every if (one.queries or 0) > most]
+    return [
+        f"{name}: {budget.examples} examples are at most {most} queries, and the certified number "
+        f"on rung {rung} is {big(queries)}: raise --budget-examples, or leave this learner out"
+        for name in names
+        for rung, queries in above[:1]
+        if queries is not None
+    ]
 
 
 def rung_budget(rung: Rung, over: Budget) -> Budget:

@@ -92,7 +92,8 @@ def _foreign(text: str) -> Learner:
                     f"'{name}' is a family and no learner: give the learner before the spec; "
                     "`hardness learners` lists them"
                 )
-            raise unknown("learner", name, [*LEARNERS, *named])
+            error = unknown("learner", name, [*LEARNERS, *named])
+            raise UsageError(f"{error}; a learner in a file is path.py:Name")
         entry = named[found.place]
         learner = SubprocessLearner(
             spec=text, text=text, package=f"{entry.distribution} {entry.version}"

@@ -87,6 +87,11 @@ class Module(Viewed):
         elif len(needs(self.given)) == 2:
             outputs = 1 if data.view == "reduced" else data.y.shape[-1]
             net = self.given(data.x.shape[-1], outputs)
+        elif needs(self.given):
+            raise UsageError(
+                f"Module: {described(self.given)} given: it is called as network(inputs, outputs), "
+                "or without arguments"
+            )
         else:
             net = self.given()
         if not isinstance(net, torch.nn.Module):
@@ -157,7 +162,11 @@ def _outputs(given: Any, shape: tuple[int, ...]) -> Any:
     if tuple(given.shape) == (*shape, 1):
         given = given[..., 0]
     if tuple(given.shape) != tuple(shape):
-        raise UsageError(f"the module gives {tuple(given.shape)}: {tuple(shape)} is needed")
+        column = f" or {(*shape, 1)}" if len(shape) == 1 else ""
+        raise UsageError(
+            f"of {shape[0]} examples the module gives {tuple(given.shape)}: {tuple(shape)}{column} "
+            "is needed"
+        )
     return given
 
 

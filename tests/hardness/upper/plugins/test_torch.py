@@ -94,8 +94,9 @@ def test_training_that_diverges_says_so(torch):
 
 def test_modules_that_do_not_fit(torch):
     for make, words in [
-        (lambda: torch.nn.Linear(7, 2), r"the module gives \(2, 2\): \(2,\) is needed"),
-        (lambda: torch.nn.Flatten(), r"the module gives \(2, 7\): \(2,\) is needed"),
+        (lambda: torch.nn.Linear(7, 2), r"the module gives \(2, 2\): \(2,\) or \(2, 1\) is needed"),
+        (lambda: torch.nn.Flatten(), r"the module gives \(2, 7\): \(2,\) or \(2, 1\) is needed"),
+        (lambda inputs: torch.nn.Linear(inputs, 1), "it is called as network"),
         (lambda: 3, "Module: a int was made: a torch module is needed"),
         (lambda: torch.nn.Sequential(torch.nn.Flatten(0)), "is needed"),
     ]:
