@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from instances.capabilities import LINEAR_FORMS
+from instances.capabilities import LINEAR_FORMS, SCHEME
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder
@@ -33,21 +33,23 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     """
     from instances.samples import samples
 
+    examples = folder.examples(0, min(folder.count, _MOST))
     if LINEAR_FORMS.of(folder.family) is None:
-        return None
-    found = samples(folder.examples(0, min(folder.count, _MOST)))
+        scheme = SCHEME.of(folder.family)
+        if scheme is None or len(set(scheme.values)) != 2:
+            return None
+        from hardness.upper.signs import signs
+
+        seen = signs(examples)
+        return _shown(len(seen), scheme.size, seen.evidence(secret))
+    found = samples(examples)
     family = found.family
     try:
         entries = folder.family.to_linear(secret)
         family.require_member(entries)
     except UsageError:
         return {"samples": len(found), "evidence": -math.inf, "coins": 1.0}
-    evidence = found.evidence(entries)
-    said: dict[str, Any] = {
-        "samples": len(found),
-        "evidence": round(evidence, 2),
-        "coins": 2.0 ** min(0.0, max(_LEAST, math.log2(family.size) - evidence)),
-    }
+    said = _shown(len(found), family.size, found.evidence(entries))
     if family.step is not None and len(found):
         residuals = found.residuals(entries)
         said |= {
@@ -56,6 +58,11 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
             "residual_max": int(np.abs(residuals).max()),
         }
     return said
+
+
+def _shown(count: int, secrets: int, evidence: float) -> dict[str, Any]:
+    coins = 2.0 ** min(0.0, max(_LEAST, math.log2(secrets) - evidence))
+    return {"samples": count, "evidence": round(evidence, 2), "coins": coins}
 
 
 def claim_words(details: dict[str, Any]) -> str:
@@ -70,7 +77,7 @@ def claim_words(details: dict[str, Any]) -> str:
         return "no secret found"
     claims, found = f"claims {details['claimed_secret']}", details.get("fit")
     if not found:
-        return f"{claims}: no samples here say how sure it is"
+        return f"{claims}: nothing here says how sure it is"
     count = found["samples"]
     if found["coins"] >= 1:
         return f"{claims}: the {count} samples do not show it{_residuals(found)}"

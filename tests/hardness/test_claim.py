@@ -111,6 +111,22 @@ def test_a_guess_is_called_one(tmp_path):
     assert "0.00098" in attack_words([found])
 
 
+def test_signs_show_a_hidden_set_of_a_profile(tmp_path):
+    spec = "profile:g=majority,d=12,m=3"
+    folder = write_folder(tmp_path / "it", parse(spec).instance(0), 400)
+    secret = folder.hidden.secret
+    (tmp_path / "it/secret.json").unlink()
+    folder = read_folder(tmp_path / "it")
+    (done,) = attack("pairs", folder).runs
+    assert tuple(done.details["claimed_secret"]) == secret
+    assert done.details["fit"]["coins"] == pytest.approx(
+        165 * 2.0 ** -done.details["fit"]["samples"]
+    )
+    others = tuple(sorted({j % 11 + 1 for j in secret}))
+    assert fit(folder, others)["coins"] == 1.0
+    assert "nothing here says" in claim_words({"claimed_secret": [1], "fit": None})
+
+
 def test_a_run_whose_secret_is_there_is_compared_with_it(tmp_path):
     write_folder(tmp_path / "it", parse(LWE).instance(0), 300)
     (done,) = attack("primal", read_folder(tmp_path / "it"), budget=Budget()).runs
