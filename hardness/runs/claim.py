@@ -41,6 +41,10 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         from hardness.upper.signs import signs
 
         seen = signs(examples)
+        try:
+            scheme.require_member(secret)
+        except UsageError:
+            return _shown(len(seen), scheme.size, -math.inf)
         return _shown(len(seen), scheme.size, seen.evidence(secret))
     found = samples(examples)
     family = found.family
@@ -48,7 +52,7 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         entries = folder.family.to_linear(secret)
         family.require_member(entries)
     except UsageError:
-        return {"samples": len(found), "evidence": -math.inf, "coins": 1.0}
+        return _shown(len(found), family.size, -math.inf)
     said = _shown(len(found), family.size, found.evidence(entries))
     if family.step is not None and len(found):
         residuals = found.residuals(entries)

@@ -124,6 +124,7 @@ def test_signs_show_a_hidden_set_of_a_profile(tmp_path):
     )
     others = tuple(sorted({j % 11 + 1 for j in secret}))
     assert fit(folder, others)["coins"] == 1.0
+    assert fit(folder, secret[1:])["coins"] == 1.0
     assert "nothing here says" in claim_words({"claimed_secret": [1], "fit": None})
 
 
