@@ -11,12 +11,14 @@ import pytest
 
 from hardness.report.charts.chart import named
 from hardness.report.charts.phase import budgets, diagrams, infeasible
-from hardness.report.page.build import report
+from hardness.report.page.build import report, report_of
 from hardness.report.page.material import Material
 from hardness.report.page.write import write
 from hardness.runs import compare
 from hardness.runs.certified import Certifier
+from hardness.runs.stress import stress, write_stress
 from hardness.runs.table import planes, slices, table
+from instances.ladders import ladder_of
 from tests.browser import CHROMIUM, DRIVER, Browser
 from tests.reports import HOSTILE, hostile
 from tests.reports import report as made_up
@@ -78,6 +80,15 @@ def compared():
 @pytest.fixture(scope="module")
 def real(compared):
     return write(compared)
+
+
+@pytest.fixture(scope="module")
+def climbed(tmp_path_factory):
+    """Three learners on a ladder as given, one of them stopped by it."""
+    path = tmp_path_factory.mktemp("climb") / "x.json"
+    asked = ladder_of(["parity:d=8,m=1", "parity:d=16,m=2", "parity:d=24,m=3"])
+    write_stress(path, stress(["elimination", "queries", "trivial"], asked, base_seed=1))
+    return write(report_of(path))
 
 
 @pytest.fixture
@@ -243,7 +254,7 @@ def test_a_chart_is_saved_as_svg_and_png(real_run):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("which", ["real", "bad"])
+@pytest.mark.parametrize("which", ["real", "bad", "climbed"])
 def test_the_page_does_not_scroll_sideways(browser, request, which, width):
     browser.size(width)
     browser.open(which, request.getfixturevalue(which)).drawn()
@@ -264,6 +275,27 @@ def test_the_page_does_not_scroll_sideways(browser, request, which, width):
     )
     assert small == []
     browser.shot(f"{which}-{width}")
+    assert browser.errors() == []
+
+
+def test_rungs_fit_a_screen_and_first_columns_stay_on_a_small_one(browser, climbed):
+    browser.size(1280)
+    browser.open("climbed", climbed).drawn()
+    fits = (
+        "return [...document.querySelectorAll('#rungs .scroll, #learners .grid .scroll')]"
+        ".map((s) => [s.scrollWidth <= s.clientWidth, s.scrollHeight <= s.clientHeight])"
+    )
+    assert browser.js(fits) == [[True, True], [True, True]]
+    assert browser.js("return document.querySelectorAll('li.said').length") > 3
+    browser.size(420)
+    browser.open("climbed", climbed).drawn()
+    moved = browser.js(
+        "const s = document.querySelector('#learners .grid .scroll'); s.scrollLeft = 200;"
+        "const left = (e) => e.getBoundingClientRect().left - s.getBoundingClientRect().left;"
+        "return [s.scrollLeft, ...[...s.querySelectorAll('td:first-child')].map(left)]"
+    )
+    assert moved[0] > 100
+    assert set(map(round, moved[1:])) == {0}
     assert browser.errors() == []
 
 
