@@ -127,7 +127,7 @@ def by_secret(challenge: Challenge, name: str, text: str) -> Submission:
         secret = read_secret(loads(text, Limits(size=SECRET_BYTES)))
     except ValueError as error:
         raise UsageError(
-            f"--claim {shown(text)} given: write its integers as [2,5,7]: {error}"
+            f"--claim {shown(text)} given: write [2,5,7], its integers: {error}"
         ) from error
     require_member(challenge, secret)
     return Submission(challenge=challenge.id, name=name, secret=secret)
