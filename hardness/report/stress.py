@@ -171,8 +171,8 @@ def _terms(found: Stress) -> list[str]:
     least = needed(found.seeds)
     passing = (
         "Passed: the whole 95 % interval of the relative risk on fresh examples lies below 0.05, "
-        f"learned within the examples of the rung and at most {OVERTIME} times its seconds, what a "
-        "learner of one's own takes to predict included."
+        f"learned within the examples of the rung and at most {OVERTIME} times its seconds, with "
+        "the time that your own learners take to predict."
     )
     if least is not None:
         passing += f" Held: {least} of {found.seeds} seeds passed on it and on every rung below."
@@ -180,14 +180,13 @@ def _terms(found: Stress) -> list[str]:
             passing += " The confidence is that of each learner alone, not of all at once."
     if found.drawn:
         seed = (
-            f"Base seed {found.base_seed}, drawn from the operating system: whoever knows it knows "
-            "the secrets of these instances, so use it to look at this result again and for no "
-            "other."
+            f"Base seed {found.base_seed}, drawn from the operating system: the secrets of these "
+            "instances follow from it, so use it to look at this result again and for no other."
         )
     else:
         seed = (
-            f"Base seed {found.base_seed} was given: whoever knows it knows the secrets, so the "
-            "confidence is that of learners made without regard to it."
+            f"Base seed {found.base_seed} was given: the secrets follow from it, so the confidence "
+            "is that of learners made without regard to it."
         )
     return [passing, seed]
 
