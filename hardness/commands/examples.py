@@ -86,7 +86,8 @@ def inspect(output: SimpleNamespace, spec: str) -> None:
 @click.option(
     "--spec",
     shell_complete=complete_spec,
-    help="The family of a file of samples: of plain arrays (a, b).  [default: the one that the file names]",
+    help="The family of a file of samples: of arrays (a, b).  "
+    "[default: the one that the file names]",
 )
 @shared("seed", "force", out="Where to write: a folder or a file.  [required]")
 def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str | None) -> None:
