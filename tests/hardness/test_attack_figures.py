@@ -10,9 +10,9 @@ from hardness.oracles import Usage
 from hardness.report.charts.costs import draw_attacks, draw_training, of_attacks, of_training
 from hardness.report.figures import draw, numbers
 from hardness.runs import compare, read_comparison, write_comparison
-from hardness.runs.risk import Risk
 from hardness.upper import Outcome
 from instances import UsageError, parse
+from instances.errors import DamagedFile
 
 SPEC = "lwr:q=8,p=2,secret=binary"
 MLP = "mlp:width=8,steps=20,batch=16"
@@ -94,7 +94,6 @@ def test_training_keeps_the_curves_of_the_runs(small):
     for curve, value in zip(data["curves"], small.values, strict=True):
         runs = small.of(small.learner_names[1], value)
         assert curve["runs"] == [r.details["curve"] for r in runs]
-        assert curve["risk"] == sorted(r.risk.value for r in runs)[1]
 
 
 def test_training_draws_the_advantage_that_a_loss_implies(small):
@@ -107,14 +106,11 @@ def test_training_draws_the_advantage_that_a_loss_implies(small):
     assert {(row["series"], row["run"]) for row in rows} == {(f"{MLP}, n=3", i) for i in (0, 1)}
 
 
-def test_a_risk_that_was_not_measured_counts_as_nothing_learned(small):
-    runs = tuple(dataclasses.replace(r, risk=None) for r in small.runs)
-    data = of_training(dataclasses.replace(small, runs=runs))
-    assert {curve["risk"] for curve in data["curves"]} == {1.0}
-    risk = Risk(value=0.5, low=0, high=1, confidence=0.95, examples=9, unclipped=None)
-    runs = tuple(dataclasses.replace(r, risk=risk) for r in small.runs)
-    data = of_training(dataclasses.replace(small, runs=runs))
-    assert {curve["risk"] for curve in data["curves"]} == {0.5}
+def test_a_damaged_curve_is_refused(small):
+    for point in ([1, 2], [1, 16, "low"], [1, 16, math.nan], "curve", [1, 16, -1.0]):
+        runs = [dataclasses.replace(r, details={**r.details, "curve": [point]}) for r in small.runs]
+        with pytest.raises(DamagedFile, match="training curve"):
+            of_training(dataclasses.replace(small, runs=tuple(runs)))
 
 
 def test_training_needs_a_curve_and_labels_that_are_a_fair_bit(small):

@@ -5,6 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from hardness.report.charts.chart import named
+from hardness.report.charts.costs import of_risks
 from hardness.report.charts.runs import draw_both_sides, of_both_sides
 from hardness.report.charts.style import COLOURS, SHAPES, style_of, styles_of
 from hardness.report.figures import FIGURES, draw
@@ -104,7 +106,7 @@ def test_runs_may_be_missing(small):
         data = of_both_sides(replace(small, runs=runs))
         assert json.loads(json.dumps(data)) == data
         assert sum(len(one["runs"]) for one in data["learners"]) == len(runs)
-        assert "number of queries" in said("both-sides", data)
+        assert "d" in said("both-sides", data)
 
 
 def test_points_say_the_values(small):
@@ -131,7 +133,7 @@ def test_hostile_names_are_drawn(small):
         drawn = draw("both-sides", data)
         assert b"<script" not in drawn
         assert len(drawn) < 60_000
-        assert "number of queries" in said("both-sides", data)
+        assert "d" in said("both-sides", data)
 
 
 def test_a_talk_fills_a_screen(small):
@@ -155,3 +157,22 @@ def test_figures_are_listed_and_formats_are_read(hardness):
     missing = hardness("figure", "sda")
     assert missing.code == 2
     missing.one_line("SPEC")
+
+
+def test_names_that_are_cut_stay_different():
+    long = "a_long_project_{}_learner_of_the_paper_final.py:nearest"
+    names = {named(long.format(name)) for name in ("first", "other", "first" + chr(10))}
+    assert len(names) == 3
+    assert all(len(name) <= 40 and name.isprintable() for name in names)
+
+
+def test_risks_of_sizes_that_a_learner_lacks(small):
+    data = of_risks(replace(small, runs=small.runs[:-2]))
+    said("risks", data)
+    assert list(data["learners"].values())[-1][-1]["risks"] == []
+
+
+def test_risks_count_late_runs_as_not_solved(small):
+    late = [replace(run, budget=replace(run.budget, seconds=1e-9)) for run in small.runs]
+    cells = of_risks(replace(small, runs=tuple(late)))["learners"]["queries"]
+    assert {cell["solved"] for cell in cells} == {0}

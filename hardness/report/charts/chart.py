@@ -4,6 +4,7 @@ A figure is a function of its numbers that returns a chart, which is a descripti
 as a dictionary. What a user named comes through `named`.
 """
 
+import hashlib
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -110,16 +111,23 @@ def _wide_screen(svg: str) -> str:
 def named(text: str, longest: int = _LONGEST) -> str:
     """Give a name that a user chose so that a figure can show it: in one line, not too long.
 
+    What is changed has a digest of the name in it: figures tell series apart by what is shown.
+
     >>> named("mlp"), named("a" * 30 + "b" * 30)
-    ('mlp', 'aaaaaaaaaaaaaaaaaaaa…bbbbbbbbbbbbbbbbbbb')
+    ('mlp', 'aaaaaaaaaaaaaaa…d1d54f81…bbbbbbbbbbbbbb')
     >>> named("a" + chr(10) + chr(0x202E) + "b"), named("constructor")
-    ('a??b', "'constructor'")
+    ('a??b…8760d85d…', "'constructor'")
     """
     if text in _TAKEN:
         return f"'{text}'"
-    if len(text) > longest:
-        text = f"{text[: longest // 2]}…{text[-((longest - 1) // 2) :]}"
-    return "".join(c if c.isprintable() else "?" for c in text)
+    shown = "".join(c if c.isprintable() else "?" for c in text)
+    if shown == text and len(text) <= longest:
+        return text
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
+    half = longest // 2 - 5
+    if len(text) <= 2 * half:
+        return f"{shown}…{digest}…"
+    return f"{shown[:half]}…{digest}…{shown[1 - half :]}"
 
 
 def drawn_of(rows: Iterable[Mapping[str, Any]]) -> Data:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from statistics import median
+from typing import Any
 
 from hardness.lower import estimate
 from hardness.report.charts.chart import (
@@ -32,8 +33,7 @@ from hardness.runs.distinguish import implied_accuracy
 from hardness.runs.fits import COSTS, CostFit, numbers
 from hardness.runs.growth import Law
 from hardness.runs.run import SOLVED_BELOW
-from hardness.upper import Outcome
-from instances.errors import UsageError
+from instances.errors import DamagedFile, UsageError
 from instances.parameters import plain
 from instances.spec import parse_stored
 
@@ -287,9 +287,9 @@ def of_risks(comparison: Comparison) -> Data:
             short_name(comparison, name): [
                 {
                     "risks": [r.risk.value for r in runs if r.risk],
-                    "solved": sum(r.outcome is Outcome.SOLVED for r in runs),
-                    "examples": median(r.usage.examples for r in runs),
-                    "seconds": median(r.usage.seconds for r in runs),
+                    "solved": sum(r.solved for r in runs),
+                    "examples": median(r.usage.examples for r in runs) if runs else None,
+                    "seconds": median(r.usage.seconds for r in runs) if runs else None,
                 }
                 for value in comparison.values
                 for runs in [comparison.of(name, value)]
@@ -395,7 +395,12 @@ def of_attacks(comparison: Comparison) -> Data:
     """Collect the seconds of every learner and the estimated bits of every attack, by size."""
     measured: dict[str, list[Data]] = {}
     for cell in cells(comparison):
-        entry = {"seconds": cell.enough["seconds"], "solved": cell.solved, "runs": cell.runs}
+        entry = {
+            "value": plain(cell.value),
+            "seconds": cell.enough["seconds"],
+            "solved": cell.solved,
+            "runs": cell.runs,
+        }
         measured.setdefault(short_name(comparison, cell.learner), []).append(entry)
     estimated: dict[str, list[float | None]] = {}
     for i, spec in enumerate(comparison.specs):
@@ -417,13 +422,14 @@ def draw_attacks(data: Data) -> Data:
     seconds = [
         {
             "series": named(name),
-            "value": value,
-            "seconds": max(cell["seconds"], 1e-3),
+            "value": cell["value"],
+            "seconds": cell["seconds"],
             "solved": f"{cell['solved']} of {cell['runs']}",
             "most": 2 * cell["solved"] > cell["runs"],
         }
         for name, found in data["measured"].items()
-        for value, cell in zip(values, found, strict=True)
+        for cell in found
+        if cell["seconds"] > 0
     ]
     bits = [
         {"series": f"{name} (estimated)", "value": value, "bits": found}
@@ -483,8 +489,7 @@ def of_training(comparison: Comparison) -> Data:
                     "spec": spec,
                     "learner": short_name(comparison, name),
                     "value": plain(comparison.values[i]),
-                    "runs": [r.details["curve"] for r in found[:_CURVES]],
-                    "risk": median([r.risk.value for r in found if r.risk] or [1.0]),
+                    "runs": [_curve(r.details["curve"]) for r in found[:_CURVES]],
                 }
             )
     if not curves:
@@ -495,6 +500,18 @@ def of_training(comparison: Comparison) -> Data:
         "seeds": comparison.seeds,
         "curves": curves,
     }
+
+
+def _curve(points: Any) -> Any:
+    """The points of a curve, (step, examples, loss) each; raises DamagedFile for anything else."""
+    if not isinstance(points, list) or any(
+        not isinstance(point, list)
+        or len(point) != 3
+        or not all(isinstance(v, int | float) and 0 <= v < math.inf for v in point)
+        for point in points
+    ):
+        raise DamagedFile("a training curve in these results is not (step, examples, loss) a point")
+    return points
 
 
 def draw_training(data: Data) -> Data:

@@ -194,12 +194,13 @@ def draw_stress(data: Data) -> Data:
         notes += ["broken lines: references"]
     if any(data["budget_examples"] + data["budget_seconds"]):
         notes += ["grey: the budget of a rung"]
+    terms = f": risk {TERMS.risk}, success {TERMS.success}"
     for kind in dict.fromkeys(row["kind"] for rows in bounds.values() for row in rows):
         look, _, who = _ASKED.get(kind, ("dotted", [], ""))
         notes += [
-            f"black, {look}: queries that SQ learners need {who} (certified, worst answers)"
+            f"black, {look}: queries that SQ learners need {who} (certified{terms}, worst answers)"
             if who
-            else f"black, {look}: examples that any learner needs (certified)"
+            else f"black, {look}: examples that any learner needs (certified{terms})"
         ]
     title = f"{named(data['spec'], 80)}: medians of the runs that passed, of {data['seeds']} seeds"
     return panels(*charts, title=title, notes=notes)

@@ -105,16 +105,17 @@ def _certified(comparison: Comparison) -> Data:
         return {}
     bound = query_bound(comparison.certificates) or "csq-queries"
     terms = comparison.terms
+    named_terms = f"risk {terms.risk}, success {terms.success}"
     found = {
         "queries": {
             "quantity": bound,
-            "label": f"queries that {ASKER[bound]} needs, worst answers within "
-            f"{float(terms.tau):g} (certified: risk {terms.risk}, success {terms.success})",
+            "label": f"queries that {ASKER[bound]} needs, worst answers within {terms.tau} "
+            f"(certified: {named_terms})",
             "values": [str(v) for v in bounds(comparison, bound)],
         },
         "examples": {
             "quantity": "information-floor",
-            "label": "examples that any learner needs (certified: same terms)",
+            "label": f"examples that any learner needs (certified: {named_terms})",
             "values": [str(v) for v in bounds(comparison, "information-floor")],
         },
     }
@@ -136,7 +137,8 @@ def draw_both_sides(data: Data) -> Data:
     """
     names = [named(one["learner"]) for one in data["learners"]]
     learners = list(zip(names, data["learners"], strict=True))
-    charts = [_cost(data, cost, names) for cost in data["costs"]]
+    seen = [cost for cost in data["costs"] if _seen(data, cost)] or data["costs"]
+    charts = [_cost(data, cost, names) for cost in seen]
     pick_in(charts[0])
     every = [
         {**run, "learner": name, "seed": str(run["seed"]), "solved": _WORDS[run["solved"]]}
@@ -192,6 +194,12 @@ def _cost(data: Data, cost: str, names: Sequence[str]) -> Data:
             {"data": {"name": "runs"}, "transform": known, "mark": "point", "encoding": marks},
         ],
     }
+
+
+def _seen(data: Data, cost: str) -> bool:
+    return any(run[cost] for one in data["learners"] for run in one["runs"]) or bool(
+        _bound(data, cost)
+    )
 
 
 def _bound(data: Data, cost: str) -> list[Data]:
