@@ -11,7 +11,7 @@ from hardness.oracles import Budget
 from hardness.runs.claim import brief_claim
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import brief_spec, short
-from hardness.runs.planned import Do, Planned, here, warm
+from hardness.runs.planned import Do, Planned, here, require_loaded, warm
 from hardness.runs.run import Run, require_support, run
 from hardness.upper import ATTACKS, learner_spec, parse_learner
 from hardness.upper.primal import LARGEST_BLOCK
@@ -212,6 +212,7 @@ def attack(
     2
     """
     learner, budget = parse_learner(name), budget or Budget()
+    require_loaded((name,), (target.family if isinstance(target, Folder) else target).spec)
     if isinstance(target, Folder):
         warm(target.family.spec, (name,))
         found = run(learner, target, budget, first_seed)

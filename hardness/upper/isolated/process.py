@@ -246,6 +246,8 @@ class Process:
         with contextlib.suppress(OSError):
             # The first is there alone once the process has left the file systems of this machine.
             for folder in (contain.SCRATCH, "/dev/shm", "/tmp"):
+                if Path(folder) == self.place.folder:  # then it is of this machine
+                    continue
                 found = os.statvfs(f"/proc/{tree[0].pid}/root{folder}")
                 total += (found.f_blocks - found.f_bfree) * found.f_frsize
                 total += (found.f_files - found.f_ffree) * _INODE

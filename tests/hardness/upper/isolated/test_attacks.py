@@ -160,6 +160,14 @@ def test_files_in_memory_count(level):
     assert not list(Path("/dev/shm").glob("taken-*"))
 
 
+def test_what_lies_in_a_folder_of_this_machine_is_no_memory(level):
+    with tempfile.NamedTemporaryFile("w", dir="/tmp", suffix=".py") as file:
+        file.write("def zero(x, y):\n    return lambda x: 0.0 * x\n")
+        file.flush()
+        found = run(parse_learner(f"{file.name}:zero"), parse(SPEC).instance(5), BUDGET, 0)
+    assert found.outcome is Outcome.LEARNED_NOTHING, (found.outcome, found.details)
+
+
 @pytest.mark.parametrize("best", LEVELS[:1])
 def test_files_without_content_count(best):
     with contained(best):
