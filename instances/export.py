@@ -29,7 +29,9 @@ ENDINGS: dict[str, Format] = {
     ".md": "markdown",
     ".parquet": "parquet",
 }
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# A byte-order mark and the wide forms of signs begin a formula in some spreadsheets.
+_FORMULA = (*"=+-@\t\r\n", "\ufeff", *"\uff1d\uff0b\uff0d\uff20")
+_RATIONAL = re.compile(r"[+-]?\d+(?:/\d+)?")
 _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "{}$&%#_"}
     | {
@@ -40,14 +42,16 @@ _LATEX = str.maketrans(
         ">": r"\textgreater{}",
     }
 )
-_SHORTENED = re.compile(r"(\d\.\d\d)\d*\.\.\.e(\d+) \(\d+ digits\)")
-_POWER = re.compile(r"(\d+)\\textasciicircum (\d+(?:\.\d+)?)")
-_NUMERIC = re.compile(r"(?:\\textless\{\})?\$?-?[\d.]+(?:\\times10)?(?:\^\{[\d.]+\}\$)?|-")
-_MARKUP = re.compile(r"([\\`*\[\]<>|~$])")
+_LONG = r"(\d\.\d+)\.\.\.e(\d+) \(\d+ digits\)"  # first digits, cut: the dots say so
+_INTEGERS = re.compile(rf"(?:\d+|{_LONG})(?:\.\.(?:\d+|{_LONG}))?")  # one, or an interval
+_POWER = re.compile(r"(\d+)\^(\d+(?:\.\d+)?)")
+_NUMERIC = re.compile(r"(?:\\textless\{\})?\$?-?[\d.]+(?:\\ldots\\times10)?(?:\^\{[\d.]+\}\$)?|-")
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~$&#@]|:(?=//)|(?<=www)\.)")
+_KEYS = re.compile(r"[A-Za-z0-9]+(?:, [A-Za-z0-9]+)*")
 
 
 class Cited(str):
-    """A key of a reference, which LaTeX cites."""
+    """Keys of references, which LaTeX cites where they are letters and digits alone."""
 
 
 class Tabular(Protocol):
@@ -156,14 +160,16 @@ def flat(data: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def cell(value: Any) -> Any:
     """Write a value for CSV: a text that a spreadsheet takes for a formula begins with '.
 
-    >>> cell("=1+1.py:Mine"), cell(-1.5), cell(None), cell(True)
-    ("'=1+1.py:Mine", -1.5, '', 'true')
+    >>> cell("=1+1.py:Mine"), cell("-1/7"), cell(-1.5), cell(None), cell(True)
+    ("'=1+1.py:Mine", '-1/7', -1.5, '', 'true')
     """
     if value is None:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if isinstance(value, str) and value.startswith(_FORMULA) and not _RATIONAL.fullmatch(value):
+        return f"'{value}"
+    return value
 
 
 def _frame_of(table: Table) -> "DataFrame":
@@ -209,7 +215,9 @@ def _latex(rows: Sequence[TableRow]) -> str:
 
     lines = [
         [
-            f"\\cite{{{value}}}" if isinstance(value, Cited) else _typeset(one)
+            f"\\cite{{{one}}}"
+            if isinstance(value, Cited) and _KEYS.fullmatch(one)
+            else _typeset(one)
             for one, value in zip(line, row.values(), strict=True)
         ]
         for line, row in zip(_cells(rows), rows, strict=True)
@@ -224,13 +232,19 @@ def _latex(rows: Sequence[TableRow]) -> str:
 
 
 def _typeset(text: str) -> str:
-    """Escape what LaTeX reads as a command; write first digits as a power of ten.
+    """Write a number's first digits and a power in formulas; escape what LaTeX reads as a command.
 
-    >>> _typeset("a_1"), _typeset("1.55098...e43 (44 digits)"), _typeset("2^20.9")
-    ('a\\\\_1', '$1.55\\\\times10^{43}$', '$2^{20.9}$')
+    >>> _typeset("1.55098...e43 (44 digits)"), _typeset("2^20.9")
+    ('$1.55098\\\\ldots\\\\times10^{43}$', '$2^{20.9}$')
+    >>> _typeset("a_1"), _typeset("[3cm]x.py:f")
+    ('a\\\\_1', '{}[3cm]x.py:f')
     """
+    if _INTEGERS.fullmatch(text):
+        return re.sub(_LONG, r"$\1\\ldots\\times10^{\2}$", text)
+    if power := _POWER.fullmatch(text):
+        return f"${power[1]}^{{{power[2]}}}$"
     escaped = printable(text).translate(_LATEX)
-    return _POWER.sub(r"$\1^{\2}$", _SHORTENED.sub(r"$\1\\times10^{\2}$", escaped))
+    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped  # `\\` takes arguments
 
 
 def _cells(rows: Sequence[TableRow]) -> list[list[str]]:

@@ -5,11 +5,12 @@ import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
-from instances.export import FORMATS
+from instances.export import FORMATS, cell, text
 
 STORE = """format = "hardness-sweep/1"
 name = "small"
@@ -127,10 +128,12 @@ def checked_latex(text):
         cells = re.split(r"(?<!\\) & ", row.removesuffix(" \\\\"))
         assert row.endswith(" \\\\")
         assert len(cells) == columns
-        for cell in cells:
-            bare = re.sub(r"\\cite\{\w+\}|\$(\d\.\d\d\\times)?\d+\^\{[\d.]+\}\$", "", cell)
+        for one in cells:
+            bare = re.sub(
+                r"\\cite\{[\w, ]+\}|\$(\d\.\d+\\ldots\\times)?\d+\^\{[\d.]+\}\$|^\{\}", "", one
+            )
             bare = re.sub(r"\\(text\w+(\{\})?|[&%$#_{}^~])", "", bare)
-            assert not re.search(r"[&%$#_^~\\]", bare), cell
+            assert not re.search(r"[&%$#_^~\\]", bare), one
             assert bare.count("{") == bare.count("}")
 
 
@@ -191,3 +194,69 @@ def test_a_formula_is_no_formula_in_csv(hardness, tmp_path):
     found = hardness("learn", "=1+1.py:learner", "parity:d=6,m=1", "--format", "csv")
     (row,) = csv.DictReader(io.StringIO(found.out))
     assert row["learner"] == "'=1+1.py:learner"
+
+
+def test_a_number_of_which_digits_are_left_out_says_so_in_latex(hardness):
+    """Rounded, the upper end of an interval would be below the value."""
+    found = hardness("certify", "lwe:n=30,q=521,sigma=1.5", "--format", "latex").out
+    checked_latex(found)
+    rows = {line.split(" & ")[0]: line.split(" & ") for line in found.splitlines()}
+    kind = {name: row[3] for name, row in rows.items() if len(row) > 3}
+    assert kind["sq-dimension"] == "interval"
+    long = r"$3.19986\ldots\times10^{81}$"  # 3.199867...e81
+    assert rows["sq-dimension"][1] == f"2251079467..{long}"
+    assert rows["orthogonal-members"][1] == long
+
+
+def test_only_numbers_are_formulas_in_latex():
+    names = ["2^20.py:f", "1.23456...e30 (31 digits).py:f", "[3cm]x.py:f", "*x.py:f", "$x$.py:f"]
+    values = ["2^20.9", "1.23456...e30 (31 digits)", 12, "<50", None]
+    rows = [{"learner": n, "value": v} for n, v in zip(names, values, strict=True)]
+    found = text("latex", rows)
+    checked_latex(found)
+    body = [line.removesuffix(r" \\").split(" & ") for line in found.splitlines()[5:-2]]
+    assert [row[0] for row in body] == [
+        *(r"2\textasciicircum 20.py:f", "1.23456...e30 (31 digits).py:f"),
+        *("{}[3cm]x.py:f", "{}*x.py:f", r"\$x\$.py:f"),
+    ]
+    assert [row[1] for row in body[:2]] == ["$2^{20.9}$", r"$1.23456\ldots\times10^{30}$"]
+    assert found.splitlines()[1] == r"\begin{tabular}{lr}"
+
+
+def test_a_loaded_certificate_is_not_checked_and_cites_no_command(tmp_path):
+    import hardness as h
+
+    made = h.certify("parity:d=24,m=3")
+    first, second, *rest = made.claims
+    forged = replace(second, value="4800000", source="BFJKMR94}\\input{/etc/passwd}\\cite{x")
+    replace(made, claims=(first, forged, *rest)).save(tmp_path / "c.json")
+    loaded = h.Certificate.load(tmp_path / "c.json")
+    for ending in ("tex", "md", "csv"):
+        loaded.save(tmp_path / f"c.{ending}")
+        table = (tmp_path / f"c.{ending}").read_text()
+        assert table.count("exact, not checked") == len(made.claims)
+    checked_latex((tmp_path / "c.tex").read_text())
+    assert "\\input" not in (tmp_path / "c.tex").read_text()
+    assert "not checked" in repr(loaded)
+    assert "not checked" not in repr(made)
+    loaded.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
+
+
+def test_names_are_no_markup_in_markdown():
+    names = ["__proto__.py", "&lt;b&gt;.py", "#1 @you", "http://a.example", "www.a.example"]
+    found = text("markdown", [{"learner": name} for name in names]).splitlines()[2:]
+    assert found == [
+        *(r"| \_\_proto\_\_.py |", r"| \&lt;b\&gt;.py |", r"| \#1 \@you |"),
+        *(r"| http\://a.example |", r"| www\.a.example |"),
+    ]
+
+
+@pytest.mark.parametrize("start", "=+-@\t\r\n\ufeff\uff1d\uff0b\uff0d\uff20")
+def test_what_begins_a_formula_anywhere_is_text_in_csv(start):
+    assert cell(f"{start}1+1.py:f") == f"'{start}1+1.py:f"
+
+
+@pytest.mark.parametrize("number", ["-1/7", "-12", "+3"])
+def test_a_number_as_text_is_left_as_it_is_in_csv(number):
+    assert cell(number) == number

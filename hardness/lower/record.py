@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from os import PathLike
 from pathlib import Path
@@ -71,6 +71,7 @@ class Certificate(Result):
     claims: tuple[Claim, ...]
     scope: str
     evidence: dict[str, Any]
+    loaded: bool = field(default=False, compare=False)  # from a file, which nothing here checked
 
     def value(self, quantity: str) -> str:
         """Return the claimed value of a quantity; raises UsageError for one that is not claimed."""
@@ -98,7 +99,8 @@ class Certificate(Result):
     def load(cls, path: str | PathLike[str]) -> "Certificate":
         """Read a certificate from a file that `save` wrote; raises DamagedFile.
 
-        It is read strictly, and its digest must fit: whether its claims follow, `check` says.
+        It is read strictly, and its digest must fit: whether its claims follow, `check` says, and
+        its tables say that they were not checked.
         """
         from instances.disk import damage, require_format
         from instances.strict import CERTIFICATE, read_json
@@ -112,6 +114,7 @@ class Certificate(Result):
                 claims=tuple(claims),
                 scope=data["scope"],
                 evidence=data["evidence"],
+                loaded=True,
             )
             if found.to_dict() != data:
                 raise ValueError("its content does not match its digest")
@@ -127,17 +130,23 @@ class Certificate(Result):
                 "quantity": c.quantity,
                 "value": WORD if c.vacuous else _bracket(c),
                 "terms": ", ".join(f"{k} {v}" for k, v in c.parameters.items() if k not in _BESIDE),
-                "known": c.kind,
+                "known": self._known(c),
                 "source": Cited(c.source) if c.source != "information" else "by counting",
             }
             for c in self.claims
         ]
 
+    def _known(self, one: Claim) -> str:
+        return f"{one.kind}, not checked" if self.loaded else one.kind
+
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame, one row a claim; values are exact, so texts."""
         from instances.export import frame
 
-        rows = ({"spec": self.spec, **vars(c), "vacuous": c.vacuous} for c in self.claims)
+        rows = (
+            {"spec": self.spec, **vars(c), "kind": self._known(c), "vacuous": c.vacuous}
+            for c in self.claims
+        )
         return frame([{k: v for k, v in row.items() if k != "assumptions"} for row in rows])
 
     def to_dict(self) -> dict[str, Any]:

@@ -47,10 +47,11 @@ function compare(a, b, way) {
   return way * order.compare(a, b);
 }
 
-// A formula of a spreadsheet begins with one of these, and is no text of ours.
+// A formula of a spreadsheet begins with one of these; a number as text is none.
 function csvCell(value) {
   if (typeof value !== "string") return value === null ? "" : String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const formula = /^[=+\-@\t\r\n\ufeff\uff1d\uff0b\uff0d\uff20]/.test(value) && !/^[+-]?\d+(\/\d+)?$/.test(value);
+  const text = formula ? `'${value}` : value;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
