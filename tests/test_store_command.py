@@ -3,13 +3,16 @@
 import csv
 import io
 import sqlite3
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from hardness.runs.rows import ArtifactRow
+from hardness.runs.rows import NO_RUNS, ArtifactRow
+from hardness.sweep.gram import BlockPart
+from hardness.sweep.jobs import CertificateJob
 from hardness.sweep.store import create
-from tests.hardness.sweep.store.making import SPEC, key, rows, sweep
+from tests.hardness.sweep.store.making import SPEC, key, made_run, rows, sweep
 
 
 @pytest.fixture
@@ -104,3 +107,35 @@ def test_artifact(hardness, db):
     hardness("store", "artifact", db, "", "--out", "h.npz").one_line("begin so")
     hardness("store", "artifact", db, key("g"), "--out", "g.txt").one_line(".npz")
     hardness("store", "whole", db, key("g"), "--out", "g.npz").one_line("hardness store artifact")
+
+
+def test_runs_that_a_sweep_did_and_a_store_lacks_are_counted(hardness, tmp_path):
+    """Deleted, or lost with a page: what is left may be what passed."""
+    runs = [made_run(i) for i in range(24)]
+    done = dict(Counter(one.learner for one in runs)) | dict.fromkeys(NO_RUNS, 2)
+    with create(tmp_path / "p.db") as writer:
+        writer.write(runs, sweep(state="finished", planned=done, done=done))
+    whole = hardness("store", "show", "p.db").out
+    assert "missing" not in whole
+    assert hardness("sweep", "status", "p.db", "--json").json["sweeps"][0]["missing"] == 0
+    page = hardness("report", "p.db", "--out", "a.html")
+    assert page.code == 0, page.err
+    assert "is partial" not in (tmp_path / "a.html").read_text()
+    connection = sqlite3.connect(tmp_path / "p.db")
+    left = connection.execute("DELETE FROM runs WHERE NOT passed").rowcount
+    connection.commit()
+    connection.close()
+    assert 0 < left < 24
+    for command in (("store", "show"), ("sweep", "status")):
+        shown = " ".join(hardness(*command, "p.db").out.split())
+        assert f"at least {left} runs of it missing here" in shown
+    assert hardness("sweep", "status", "p.db", "--json").json["sweeps"][0]["missing"] == left
+    assert hardness("report", "p.db", "--out", "b.html").code == 0
+    said = f"with 28 of 28 jobs done, and at least {left} runs of it missing here"
+    assert f"This is partial: the sweep small is finished, {said}" in (
+        (tmp_path / "b.html").read_text()
+    )
+
+
+def test_labels_of_jobs_that_are_no_runs():
+    assert (CertificateJob.label, BlockPart.label) == NO_RUNS

@@ -67,6 +67,7 @@ def test_status_says_how_it_stands(done, hardness):
     assert found["writing"] is False
     assert (one["name"], one["state"]) == ("small", "finished")
     assert one["planned"] == one["done"]
+    assert one["missing"] == 0
     assert one["planned"]["elimination:checks=32"] == 4 + 10
     shown = hardness("sweep", "status", done[0] / "runs.db").out
     assert shown.startswith("small: finished, 20 of 20 jobs done")

@@ -49,7 +49,8 @@ def show(output: SimpleNamespace, db: Path) -> None:
 
     refuse_existing_output(output)
     with read(db) as found:
-        summary, sweeps, counts = found.summary(), found.sweeps(), found.counts()
+        sweeps, summary = found.sweeps(), found.summary()  # a sweep that goes on has more by then
+    counts = summary["outcomes"]
     data = {**summary, "sweeps": [asdict(sweep) for sweep in sweeps]}
     text = store_words(str(db), summary, sweeps)
     emit(output, data, text, table=outcome_rows(counts))

@@ -33,7 +33,8 @@ def store_words(name: str, found: dict[str, Any], sweeps: Sequence[SweepRow]) ->
     if found["outcomes"]:
         lines += ["", outcomes_table(found["outcomes"])]
     for sweep in sweeps:
-        lines += ["", sweep_line(sweep)]
+        runs = {name: sum(ends.values()) for name, ends in found["outcomes"].items()}
+        lines += ["", sweep_line(sweep) + missing_words(sweep, runs)]
     return "\n".join(lines)
 
 
@@ -71,6 +72,12 @@ def sweep_line(sweep: SweepRow) -> str:
     failed = sum(sweep.failed.values())
     some = f", {failed} failed" if failed else ""
     return f"sweep {cut(sweep.name, 40)}: {sweep.state}, {done} of {planned}{some}, {when} UTC"
+
+
+def missing_words(sweep: SweepRow, runs: Mapping[str, int]) -> str:
+    """Say how many runs of a sweep a store lacks; runs: that it has, by learner."""
+    lost = sweep.missing(runs)
+    return f"; at least {count(lost, 'run')} of it missing here" if lost else ""
 
 
 def answer_table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

@@ -3,12 +3,12 @@
 import shlex
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hardness.report.progress import duration, progress_json
-from hardness.report.store import NAME, Counts, cut, outcomes_table
+from hardness.report.store import NAME, Counts, cut, missing_words, outcomes_table
 from hardness.report.text import count, table
 from hardness.runs.names import one_line, short
 from hardness.runs.rows import Progress, SweepRow
@@ -17,7 +17,10 @@ from hardness.sweep.store import FAILED
 
 def status_json(sweeps: Sequence[SweepRow], counts: Counts, writing: bool) -> dict[str, Any]:
     """Write how the sweeps of a store stand: all of their rows but the text of the file."""
-    found = [{**vars(one), "state": state(one, writing)} for one in sweeps]
+    runs = _runs(counts)
+    found = [
+        {**vars(one), "state": state(one, writing), "missing": one.missing(runs)} for one in sweeps
+    ]
     return {
         "writing": writing,
         "sweeps": [{k: v for k, v in one.items() if k != "text"} for one in found],
@@ -34,12 +37,16 @@ def status_words(store: Path, sweeps: Sequence[SweepRow], counts: Counts, writin
     """Say how the sweeps of a store stand."""
     if not sweeps:
         return f"{store} holds no sweep"
-    parts = [_sweep(one, writing) for one in sweeps]
+    parts = [_sweep(one, writing, _runs(counts)) for one in sweeps]
     parts.append(outcomes_table(counts))
     return "\n\n".join(parts)
 
 
-def _sweep(one: SweepRow, writing: bool) -> str:
+def _runs(counts: Counts) -> dict[str, int]:
+    return {learner: sum(ends.values()) for learner, ends in counts.items()}
+
+
+def _sweep(one: SweepRow, writing: bool, runs: Mapping[str, int]) -> str:
     ago = duration(max(0.0, time.time() - one.updated))
     how = state(one, writing)
     left = one.remaining_seconds
@@ -50,6 +57,7 @@ def _sweep(one: SweepRow, writing: bool) -> str:
     first = (
         f"{one_line(one.name)}: {how}, {done} of {planned} jobs done"
         f"{f', {when}' if when else ''}; engine {one.engine}, written {ago} ago"
+        f"{missing_words(one, runs)}"
     )
     first = textwrap.fill(first, 80)
     rows = [

@@ -1,9 +1,12 @@
 """What a store holds, as records."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hardness.runs.run import Run
+
+NO_RUNS = ("certificates", "gram")  # labels of the jobs that are not runs of a learner
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +58,9 @@ class FigureRow:
 class SweepRow:
     """A sweep as it stands: written again with every commit, in the same transaction.
 
-    sha256: of its file's text. planned, done: jobs by label. state: running, finished, interrupted
-    or failed. base_seeds: of climbs, drawn from the operating system where the file gives none.
+    sha256: of its file's text. planned, done: jobs by label. state: running, finished, interrupted,
+    failed, or recovered from a store that was damaged. base_seeds: of climbs, drawn from the
+    operating system where the file gives none.
     """
 
     name: str
@@ -64,7 +68,7 @@ class SweepRow:
     text: str
     engine: str
     slots: int
-    state: Literal["running", "finished", "interrupted", "failed"]
+    state: Literal["running", "finished", "interrupted", "failed", "recovered"]
     planned: dict[str, int]
     done: dict[str, int]
     failed: dict[str, int]
@@ -72,6 +76,17 @@ class SweepRow:
     updated: float
     remaining_seconds: float | None = None
     base_seeds: dict[str, int] = field(default_factory=dict)
+
+    def missing(self, runs: Mapping[str, int]) -> int:
+        """Count the runs that it did and a store lacks, at least; runs: of the store, by learner.
+
+        At least, for other sweeps may have done runs of the same learner.
+        """
+        return sum(
+            max(0, done - runs.get(label, 0))
+            for label, done in self.done.items()
+            if label not in NO_RUNS
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,14 +5,16 @@ there is `.recover` of its shell, where that was built with it.
 """
 
 import contextlib
+import hashlib
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hardness.runs.columns import Record, exact, record_of
+from hardness.runs.rows import SweepRow
 from hardness.sweep.store import (
     TABLES,
     VERSION,
@@ -82,7 +84,8 @@ class Recovered:
 def recover(path: Path, out: Path) -> Recovered:
     """Copy what can be read of a store to a new one; raises DamagedFile where that is nothing.
 
-    Raises ToolkitError for a store of an earlier version.
+    Where anything was damaged its sweeps are marked as recovered, for runs may be missing. Raises
+    ToolkitError for a store of an earlier version.
     """
     kept, rejected = Counter(dict.fromkeys(_KEYED, 0)), Counter[str]()
     with read(path) as store:
@@ -91,17 +94,22 @@ def recover(path: Path, out: Path) -> Recovered:
                 f"{path} is a store of version {store.version}, of which nothing is recovered: "
                 f"`hardness store merge {path} --out NEW.db` copies all of it where it is sound"
             )
+        damaged, sweeps = bool(store.complaints()), list[SweepRow]()
         with new_store(out) as writer:
             for table in _KEYED:
                 for record in _readable(store, table):
                     row = _row(store, table, record)
                     try:
                         writer.write([] if row is None else [row])
+                        sweeps += [row] if isinstance(row, SweepRow) else []
                     except Conflict:  # two rows of one key, where the index is lost
                         row = None
                     (rejected if row is None else kept)[table] += 1
             if not kept.total():
                 raise DamagedFile(f"{path} holds no row that can be read")
+            if damaged or rejected:
+                for sweep in sweeps:
+                    writer.write([], replace(sweep, state="recovered"))
     return Recovered(kept=dict(kept), rejected=dict(rejected))
 
 
@@ -112,6 +120,11 @@ def _row(store: Reader, table: str, record: Record) -> Any:
     """Make a row of a record; None for what is not one, or is a run whose columns do not agree."""
     try:
         row = store.typed(table, record)
+        if (
+            isinstance(row, SweepRow)
+            and row.sha256 != hashlib.sha256(row.text.encode()).hexdigest()
+        ):
+            return None
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError, DamagedFile):
         return None
     follows = table == "runs" and store.version == VERSION  # earlier ones had other rules

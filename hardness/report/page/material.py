@@ -120,9 +120,9 @@ def of_store(path: Path) -> Material:
             "can be read"
         )
     with read(path) as store:
+        sweeps = tuple(store.sweeps())  # before its runs, which a sweep that goes on adds to
         runs = table(store.runs())
-        certificates = tuple(store.certificates())
-        sweeps, figures = tuple(store.sweeps()), store.figures()
+        certificates, figures = tuple(store.certificates()), store.figures()
         _, artifacts = store.query("SELECT key, kind, spec FROM artifacts ORDER BY spec, key")
         parts = store.summary()["parts"]
     with opened(path) as file:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 from hardness.report.page.material import Material
 from hardness.report.page.records import Card, Chart, Reproduction
+from hardness.report.store import missing_words
 from hardness.report.text import count
 from hardness.runs.names import brief_spec
 from hardness.runs.run import Run
@@ -46,10 +47,12 @@ def provenance(material: Material) -> tuple[tuple[str, str], ...]:
     ended = Counter(row.bound for row in runs)
     if material.store:
         found += [("runs ended by", f"{bound}: {n}") for bound, n in sorted(ended.items())]
+    by_learner = Counter(row.learner for row in runs)
     for sweep in material.sweeps:
         done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
         failed = sum(sweep.failed.values())
         state = f"{sweep.name}: {sweep.state}, {done} of {planned} jobs done, {failed} failed"
+        state += missing_words(sweep, by_learner)
         found.append(("sweep", f"{state}; SHA-256 of its file {sweep.sha256}"))
     return tuple(found)
 

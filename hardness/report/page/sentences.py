@@ -104,17 +104,23 @@ def _no_runs(material: Material) -> str:
 
 
 def _states(material: Material) -> list[str]:
-    """Say which sweeps are not finished, and so what is partial."""
+    """Say which sweeps are not finished, or lack runs that they did, and so what is partial."""
     cut = _cut(material.slices[0].comparison) if material.command else ""
     said = [cut] if cut else []
+    runs = Counter(material.runs["learner"])
     for sweep in material.sweeps:
         done, planned = sum(sweep.done.values()), sum(sweep.planned.values())
-        if sweep.state != "finished":
-            said.append(
-                f"This is partial: the sweep {sweep.name} is {sweep.state}, with {done} of "
-                f"{planned} jobs done. What is missing may be the slow ones, so shares of passes "
-                "may change."
-            )
+        lost = sweep.missing(runs)
+        if sweep.state == "finished" and not lost:
+            continue
+        state = f"{sweep.state} from a damaged store" if sweep.state == "recovered" else sweep.state
+        here = f", and at least {count(lost, 'run')} of it missing here" if lost else ""
+        verb = "is" if lost or done < planned else "may be"
+        said.append(
+            f"This {verb} partial: the sweep {sweep.name} is {state}, with {done} of "
+            f"{planned} jobs done{here}. What is missing may be the slow ones, so shares of passes "
+            "may change."
+        )
     return said
 
 

@@ -39,7 +39,7 @@ def test_kill_at_random_moments(tmp_path):
     assert all(kept[key(i)] == made[i] for i in written)
     with reopen(path) as writer:
         assert len(writer.keys()) == len(kept)
-        assert writer.sweep("a" * 64).updated >= max(written)
+        assert writer.sweep(sweep().sha256).updated >= max(written)
     assert check(path) is None
     litter = [name for name in os.listdir(tmp_path) if name != "runs.db"]
     assert not [name for name in litter if not name.startswith(".runs.db.")], litter

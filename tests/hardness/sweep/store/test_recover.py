@@ -58,6 +58,23 @@ def test_a_sound_store_is_copied_and_rows_that_cannot_be_rows_are_rejected(damag
     assert found.rejected == {"runs": 3, "parts": 1}
 
 
+def test_a_sweep_of_a_recovered_store_is_marked(damaged, tmp_path):
+    """Its file goes where the text is not that of its SHA-256."""
+    for sql, states in (
+        ("SELECT 1", ["running"]),
+        ("UPDATE runs SET risk = -1 WHERE rowid = 1", ["recovered"]),
+        ("UPDATE sweeps SET text = 'hello'", []),
+    ):
+        connection = sqlite3.connect(damaged)
+        connection.execute(sql)
+        connection.commit()
+        connection.close()
+        recover(damaged, tmp_path / f"{len(states)}{sql[:3]}.db")
+        with read(tmp_path / f"{len(states)}{sql[:3]}.db") as store:
+            assert [one.state for one in store.sweeps()] == states
+    assert check(damaged).rows["sweeps"] == (sweep().sha256[:40],)
+
+
 def test_a_page_of_rows_costs_the_rows_on_it(sound, tmp_path):
     """The first, a middle and the last leaf of the table of runs."""
     connection = sqlite3.connect(sound)

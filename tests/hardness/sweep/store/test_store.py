@@ -57,7 +57,7 @@ def test_what_is_written_is_read(db):
         assert writer.failed() == {key(9), key(19), key(29)}
         assert (writer.run(key(3)), writer.run(key("none"))) == (made_run(3), None)
         assert [p.number for p in writer.parts(key("w"))] == [2, 7]
-        assert (writer.sweep("a" * 64), writer.sweep("b" * 64)) == (sweep(), None)
+        assert (writer.sweep(sweep().sha256), writer.sweep("b" * 64)) == (sweep(), None)
 
 
 def test_seeds_budgets_and_names_of_any_kind_in_one_order(tmp_path):

@@ -29,7 +29,7 @@ CREATE TABLE spec (id INTEGER PRIMARY KEY, text NOT NULL, digest NOT NULL, famil
 INSERT INTO "spec" VALUES(1,'parity:d=10,m=2,noise=0,rho=3',X'34D558C48DADF67C','parity','{"d":10,"m":2,"noise":0,"rho":3}');
 INSERT INTO "spec" VALUES(2,'parity:d=10,m=2,noise=0,rho=2',X'DCB4F30B594182C2','parity','{"d":10,"m":2,"noise":0,"rho":2}');
 CREATE TABLE sweep (id INTEGER PRIMARY KEY, sha256 NOT NULL, digest NOT NULL, name NOT NULL, text NOT NULL, engine NOT NULL, slots NOT NULL, state NOT NULL, planned NOT NULL, done NOT NULL, failed NOT NULL, started NOT NULL, updated NOT NULL, remaining_seconds, base_seeds NOT NULL);
-INSERT INTO "sweep" VALUES(1,'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa',X'354550B3C5E642B1','x','[sweep]','local',2,'running','{"a":1}','{}','{}',0.5,1.5,NULL,'{}');
+INSERT INTO "sweep" VALUES(1,'6edf7486a4938f558b7489f2086b15211de381c7cfc398c8588eeace8b8ef0b4',X'354550B3C5E642B1','x','[sweep]','local',2,'running','{"a":1}','{}','{}',0.5,1.5,NULL,'{}');
 CREATE TABLE whole (id INTEGER PRIMARY KEY, key NOT NULL, digest NOT NULL, kind NOT NULL, spec NOT NULL, content NOT NULL, arrays NOT NULL);
 INSERT INTO "whole" VALUES(1,X'EFEFEFEFEFEFEFEFEFEFEFEFEFEFEFEF',X'1338E0276BB4412E','gram',2,'{"a":1}','["gram"]');
 CREATE UNIQUE INDEX spec_unique ON spec (text, digest);
