@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Known = Literal["exact", "float64", "not defined"]
+_LONG = 20  # characters of a value that is shown in full
 _MOST_SUM = 1 << 31  # its square is an int64, and by Parseval so is the sum of all squares
 _PLAIN = Decimal("0.0001"), Decimal(1000000)  # sizes that are written without an exponent
 
@@ -102,7 +103,7 @@ class Measures(Result):
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         return f"Measures of {self.spec}", [
-            {"measure": m.name, "value": m.decimal, "known": m.kind, "source": m.source}
+            {"measure": m.name, "value": _shown(m), "known": m.kind, "source": m.source}
             for m in self.rows
         ]
 
@@ -125,6 +126,13 @@ class Measures(Result):
             "weights_source": WEIGHTS.source,
             "scope": self.scope,
         }
+
+
+def _shown(found: Measure) -> str | None:
+    """Write an exact value in full where it is short, and else say that six digits are about it."""
+    if found.value is None or found.kind != "exact" or found.value == found.decimal:
+        return found.decimal
+    return found.value if len(found.value) <= _LONG else f"about {found.decimal}"
 
 
 def measures(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from hardness.claims import vacuous
+from hardness.claims.vacuous import WORD, vacuous
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.runs.cells import bounds, cells
@@ -104,24 +104,28 @@ class Comparison(Result):
                     }
                 )
             if floor:
-                queries = least[i] if least else None
-                none = queries is not None and vacuous(asked, queries)
+                queries = _worded(asked, least[i]) if least else None
+                examples = _worded("information-floor", floor[i])
                 rows.append(
                     {
                         "learner": "certified at least",
                         "size": size,
                         "queries": queries,
-                        "examples": floor[i],
+                        "examples": examples,
                         "seconds": None,
                         "risk": None,
                         "solved": None,
-                        "known": "vacuous" if none else "exact",
+                        "known": "exact" if {queries, examples} - {WORD, None} else WORD,
                     }
                 )
         return title, rows
 
     def to_frame(self) -> "DataFrame":
-        """Make the tidy pandas DataFrame of its runs: one row a run."""
+        """Make the tidy pandas DataFrame: one row a run; where there is none, one row a claim."""
+        if self.certificates and not self.runs:
+            import pandas as pd
+
+            return pd.concat([one.to_frame() for one in self.certificates], ignore_index=True)
         return runs_frame(self.runs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -142,6 +146,11 @@ class Comparison(Result):
             "scaling": scaling(self).to_dict(),
             "paired": [one.to_dict() for one in paired(self.runs)],
         }
+
+
+def _worded(quantity: str, value: int) -> int | str:
+    """Give what is certified, or the word for what says nothing."""
+    return WORD if vacuous(quantity, value) else value
 
 
 class Cut(Exception):

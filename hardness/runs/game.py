@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from hardness.claims.finite import MOST_MEMBERS
+from hardness.claims.vacuous import WORD, vacuous
 from hardness.kernels import onebit
 from hardness.lower import BoundParameters, Johnson, certify
 from hardness.lower.bounds import least_queries
@@ -60,7 +61,9 @@ class Game(Result):
     def _summary(self) -> tuple[str, list[TableRow]]:
         title, rows = self.run._summary()
         known = "certified, for families of two values" if self.bound is not None else "none here"
-        bound = {"measure": "queries needed", "value": self.bound, "known": known}
+        says = self.bound is None or not vacuous("stat-queries", self.bound)
+        value = self.bound if says else WORD
+        bound = {"measure": "queries needed", "value": value, "known": known}
         return f"against the {self.transcript.mode}: {title}", [*rows, bound]
 
     def to_frame(self) -> "DataFrame":

@@ -213,6 +213,13 @@ class Draws:
 """
 
 
+def test_a_bound_that_says_nothing_is_no_number_beside_a_game():
+    for spec, value in (("parity:d=6,m=1", "vacuous"), ("parity:d=20,m=5", 466)):
+        game = play(parse_learner("pooled"), parse(spec), Budget(queries=3))
+        (row,) = [row for row in game._rows() if row["measure"] == "queries needed"]
+        assert row["value"] == value
+
+
 def test_a_learner_of_ones_own_draws_nothing_from_the_adversary(tmp_path):
     (tmp_path / "draws.py").write_text(DRAWS)
     learner = parse_learner(f"{tmp_path / 'draws.py'}:Draws")

@@ -124,3 +124,23 @@ def test_one_size_that_cannot_be_done_costs_only_itself():
     assert isinstance(cut.value.__cause__, ToolkitError)
     assert cut.value.comparison.values == (8, 12)
     assert len(cut.value.comparison.runs) == 2
+
+
+def test_a_bound_that_says_nothing_is_no_number_and_one_that_says_something_is():
+    _, rows = compare("parity:m=3", "d=8..9", ("elimination",), seeds=1)._summary()
+    bounds = [row for row in rows if row["learner"] == "certified at least"]
+    assert [(row["queries"], row["examples"], row["known"]) for row in bounds] == [
+        ("vacuous", 5, "exact"),
+        ("vacuous", 6, "exact"),
+    ]
+    _, rows = compare("parity:m=1", "d=3..4", ("elimination",), seeds=1)._summary()
+    assert [row["known"] for row in rows if row["examples"] == "vacuous"][:1] == ["vacuous"]
+
+
+def test_a_comparison_of_bounds_alone_has_a_table(tmp_path):
+    found = compare("parity:m=3", "d=8..9", ())
+    frame = found.to_frame()
+    assert list(frame["spec"].unique()) == list(found.specs)
+    assert len(frame) == sum(len(one.claims) for one in found.certificates)
+    found.save(tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_text().count("sq-dimension,") == 2

@@ -336,3 +336,16 @@ def test_large_families(spec):
 def test_a_constant_has_no_leap():
     assert sq_leap([2, 2, 2]) == leap([]) == 0
     assert measured([2, 2, 2]) == (0, 0)
+
+
+def test_a_value_that_is_called_exact_is_written_in_full_or_as_about():
+    shown = {row["measure"]: row for row in measures(parse("profile:g=majority,d=8,m=3"))._rows()}
+    exact = {m.name: m for m in measures(parse("profile:g=majority,d=8,m=3")).rows}
+    assert shown["average correlation"]["known"] == "exact"
+    for name, row in shown.items():
+        if exact[name].kind == "exact":
+            assert row["value"] == exact[name].value
+    large = measures(parse("parity:d=1000,m=21"))
+    about = [row["value"] for row in large._rows() if "e+" in str(row["value"])]
+    assert about
+    assert all(value.startswith("about ") for value in about)
