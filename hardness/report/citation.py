@@ -64,7 +64,9 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
     correlations and SDA, from which the others follow, where others are left.
     """
     claims = data.get("claims") or [{}] * len(checked.statements)
-    told = list(zip(claims, checked.statements, strict=True))
+    given = f"given {checked.assumed}" if checked.assumed else ""  # said once, of all statements
+    found = [one.removeprefix(f"{given}: ") for one in checked.statements]
+    told = list(zip(claims, found, strict=True))
     told = [(c, s) for c, s in told if not (c and vacuous(c["quantity"], c["value"]))]
     names = {c.get("quantity", "") for c, _ in told}
     if "stat-queries" in names:  # of every kind, so correlational ones as well
@@ -72,11 +74,11 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
     told = [(c, s) for c, s in told if not _NOT_BOUNDS.match(c.get("quantity", ""))] or told
     key = f"hardness_{digest[:10]}"
     sources = [k for k in dict.fromkeys(c.get("source") for c, _ in told) if k in SOURCES]
-    given = f", given {checked.assumed}" if checked.assumed else ""
     after = f", after {' and '.join(sources)}" if sources else ""
     spec = re.sub(r"(sha256=\w{10})\w*", r"\1", checked.spec)  # the entry has the whole
     head, statements = _joined(told)
-    sentence = f"For {spec}{given}{head}: {statements} [{key}{after}]."
+    about = f"{spec}, {given}" if given else spec
+    sentence = f"For {about}{head}: {statements} [{key}{after}]."
     note = f"Certificate of\n            {_escaped(checked.spec)},\n            SHA-256 {digest}"
     own = f"""@misc{{{key},
   title  = {{hardness {__version__}: lower bounds for learning attention layers}},
@@ -91,7 +93,7 @@ def _joined(told: Sequence[tuple[dict[str, Any], str]]) -> tuple[str, str]:
     """Join statements: what all begin with apart, and a goal that several share once."""
     found = [s for _, s in told]
     head = found[0].partition(": ")[0]
-    same = all(s.startswith((f"for {head[4:]}: ", f"given {head[6:]}: ")) for s in found)
+    same = all(s.startswith(f"for {head[4:]}: ") for s in found)
     if same:
         found = [s.removeprefix(f"{head}: ") for s in found]
     goals: dict[str, list[str]] = {}

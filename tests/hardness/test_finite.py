@@ -542,6 +542,18 @@ def test_the_first_line_says_what_is_taken_as_given(here):
         assert checked_words(check(made(source, **how))).startswith(said)
 
 
+def test_what_is_taken_as_given_is_cited_once(here, tmp_path):
+    from hardness import cite
+
+    for source, how, given in (
+        ("mine.py:smooth", {}, "given the correlations in the file"),
+        ("mine.py:called", {"samples": 30_000}, "given the sampled correlations in the file ("),
+    ):
+        (tmp_path / "c.json").write_text(json.dumps(made(source, **how)))
+        said = cite(tmp_path / "c.json").sentence
+        assert said.count("given") == said.count(given) == 1
+
+
 def test_a_sample_proves_nothing_about_queries(here):
     """A file that claims a bound on queries from sampled correlations is refused, and says why."""
     data, exact = made("mine.py:called", samples=30_000), made("mine.py:smooth")

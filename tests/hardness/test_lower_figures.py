@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from hardness.check import transcript
 from hardness.lower import Johnson
 from hardness.oracles import Budget
 from hardness.report import figures
@@ -15,6 +16,7 @@ from hardness.report.charts.bounds import draw_eigenvalues, draw_queries, draw_s
 from hardness.runs import play
 from hardness.upper import parse_learner
 from instances import DamagedFile, parse
+from instances.errors import Refuted
 from tests.charts import rows_of, said
 
 SPEC = "profile:g=majority,d=9,m=3"
@@ -82,6 +84,16 @@ def test_a_bracket_of_sda_grows_with_gamma():
 def test_what_is_no_game_or_has_no_scheme_is_refused():
     with pytest.raises(DamagedFile, match="no transcript"):
         of_adversary({"format": "hardness-certificate/1"})
+
+
+def test_a_transcript_that_was_edited_is_not_drawn(monkeypatch):
+    game = play(parse_learner("pooled"), parse("parity:d=9,m=2"), Budget()).transcript.to_dict()
+    for change in ({"spec": "parity:d=1000,m=21,noise=0,rho=21"}, {"members": "29"}):
+        with pytest.raises(Refuted, match="digest"):
+            of_adversary(game | change)
+    assert "not checked" not in said("adversary", of_adversary(game))
+    monkeypatch.setattr(transcript, "_MOST_MEMBERS", 10)
+    assert "not checked" in said("adversary", of_adversary(game))
 
 
 def test_the_command_writes_the_picture_and_prints_the_numbers(hardness):

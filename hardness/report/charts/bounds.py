@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hardness.check.transcript import check_transcript
 from hardness.lower import BoundParameters, Johnson
 from hardness.lower import sda as symmetric
 from hardness.lower.finite import FiniteFamily, How
@@ -23,7 +24,7 @@ from hardness.report.charts.style import COLOURS
 from hardness.report.charts.trace import WHOLE, Trace, beside, panel
 from hardness.runs.names import brief_spec
 from instances.capabilities import SCHEME
-from instances.errors import DamagedFile, UsageError
+from instances.errors import DamagedFile, TooLarge, UsageError
 from instances.family import Family
 from instances.parameters import decimal, whole
 from instances.symmetric import to_float
@@ -176,7 +177,15 @@ def _about(family: FiniteFamily, found: Found) -> Data:
 
 
 def of_adversary(transcript: Data) -> Data:
-    """Members left after each query of a transcript; raises DamagedFile."""
+    """Members left after each query of a transcript, played again where that is not too much.
+
+    Raises Refuted for one that contradicts itself, and DamagedFile.
+    """
+    try:
+        check_transcript(transcript)
+        checked = True
+    except TooLarge:
+        checked = False
     try:
         size = int(transcript["members"])
         left = [int(entry["alive"]) for entry in transcript["queries"]]
@@ -186,6 +195,7 @@ def of_adversary(transcript: Data) -> Data:
             "tau": str(transcript["tau"]),
             "query": list(range(len(left) + 1)),
             "left": [str(n) for n in (size, *left)],
+            "checked": checked,
         }
     except (LookupError, TypeError, ValueError) as error:
         raise DamagedFile(f"this is no transcript of a game: {error}") from error
@@ -341,7 +351,8 @@ def draw_adversary(data: Data) -> Data:
         axes={"x": WHOLE, "y": WHOLE},
         size=(400, 240),
     )
-    return _titled(data, chart)
+    notes = [] if data["checked"] else ["not checked: it is too much to play again"]
+    return _titled(data, chart, notes=notes)
 
 
 def _wide(trace: Trace, wide: float) -> Trace:
