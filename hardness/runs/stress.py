@@ -324,10 +324,10 @@ class Stress(Result):
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         sure = self.confidence
-        known = "too few seeds" if sure is None else f"confidence {float(sure):.2%}"
+        label = "held (too few seeds)" if sure is None else f"held at {float(sure):.2%}"
         title = f"{self.ladder.title}: seeds passed on each rung, of {self.seeds}"
         rows = self.rung_rows()
-        last = ["held", known, "", *(climb.held for climb in self.climbs)]
+        last = [label, "", "", *(climb.held for climb in self.climbs)]
         return title + ("" if self.finished else ", not finished"), [
             *rows,
             dict(zip(rows[0], last, strict=True)),

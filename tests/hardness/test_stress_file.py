@@ -161,7 +161,7 @@ def test_a_table_of_rungs_is_read_again_and_written(small, tmp_path):
     least = small.certified[2].queries
     assert lines[7].startswith("3 & d=400,m=3 & ")
     assert lines[7].split(" & ")[2] == str(least)
-    assert lines[8].startswith("held & confidence 96.88\\% &  & 1 & 0 & ")
+    assert lines[8].startswith("held at 96.88\\% &  &  & 1 & 0 & ")
 
 
 def test_what_is_certified_is_said_of_every_rung():
