@@ -8,9 +8,13 @@ command line prints.
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import wraps
+from inspect import signature
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+
+from instances.arguments import argument, exact, located
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -28,6 +32,24 @@ if TYPE_CHECKING:
     Source = str | PathLike[str] | Family
     Learners = str | Learner | Iterable[str | Learner]
     Number = int | float | str | Fraction  # read exactly: 0.1, "0.1" and "1/10" are the same
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def _gated(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Decorate a function: its arguments are read by `argument` before anything is done."""
+    declared = signature(function)
+
+    @wraps(function)
+    def gated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        given = declared.bind(*args, **kwargs)
+        for name, value in given.arguments.items():
+            kind = declared.parameters[name].annotation
+            given.arguments[name] = argument(name, value, kind)
+        return function(*given.args, **given.kwargs)
+
+    return gated
 
 
 def family(source: "Source") -> "Family":
@@ -49,16 +71,26 @@ def learner(source: object) -> "Learner":
     >>> learner("lowdegree:degree=3").name
     'lowdegree'
     """
-    from hardness.upper import parse_learner
+    from dataclasses import replace
+
+    from hardness.upper import LEARNERS, parse_learner
+    from hardness.upper.isolated import SubprocessLearner
     from hardness.upper.plugins import adapt
 
     if isinstance(source, str):
         return parse_learner(source)
-    known = all(hasattr(source, name) for name in ("learn", "supports", "access", "revision"))
-    made: Learner = source if known else adapt(source, "the object given")  # type: ignore[assignment]
-    return made
+    name = str(getattr(source, "name", ""))
+    if isinstance(source, SubprocessLearner) or type(source) is LEARNERS.get(name):
+        return source  # type: ignore[return-value]
+    made: Any = adapt(source, "the object given")
+    if made.name.partition(":")[0] in LEARNERS:
+        own = f"object {made.name}"
+        made = replace(made, name=own, spec=own)
+    found: Learner = made
+    return found
 
 
+@_gated
 def certify(
     source: "Source",
     *,
@@ -91,11 +123,11 @@ def certify(
         "centred": centred,
         "method": method,
         "samples": samples,
-        "confidence": _fraction("confidence", confidence),
+        "confidence": exact("--confidence", confidence),
         "steps": steps,
     }
     numbers = {"gamma": Fraction("0.05"), "confidence": Fraction("0.99")}
-    usual: dict[str, Any] = {**(certify.__kwdefaults__ or {}), **numbers}
+    usual = {one.name: one.default for one in signature(certify).parameters.values()} | numbers
     said = {**asked, "vstat": vstat, "gamma": terms.gamma}
     given = {name for name, value in said.items() if value != usual[name]}
     one, finite = certifiable(source, members)
@@ -103,6 +135,7 @@ def certify(
     return certified(str(source), one, finite, terms, how)
 
 
+@_gated
 def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "Checked":
     """Derive a certificate again from its evidence, or play a transcript again.
 
@@ -121,13 +154,14 @@ def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "C
         return derive(source.to_dict())
     if isinstance(source, Mapping):
         return derive(dict(source))
-    data = read_json(Path(source), CERTIFICATE)
+    data = read_json(Path(located("source", source)), CERTIFICATE)
     try:
         return derive(data)
     except (Refuted, DamagedFile) as error:
         raise type(error)(f"{source}: {error}") from error
 
 
+@_gated
 def cite(path: str | PathLike[str]) -> "Citation":
     """Check the file of a certificate, and cite it: a `sentence` for a paper, and `bibtex`.
 
@@ -138,6 +172,7 @@ def cite(path: str | PathLike[str]) -> "Citation":
     return cited(Path(path))
 
 
+@_gated
 def figure(
     name: str,
     source: "Source",
@@ -156,19 +191,20 @@ def figure(
     from instances.errors import UsageError
 
     path = Path(out)
-    if path.suffix not in (".svg", ".pdf", ".png"):
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in ("svg", "pdf", "png"):
         raise UsageError(f"{path} given: end its name in .svg, .pdf or .png")
     refuse_existing(path, force)
-    kind = path.suffix.removeprefix(".")
     write_bytes(path, draw(name, figured(name, source, slice), kind, style), force=force)
 
 
+@_gated
 def verify(
     source: "Source",
     *,
     members: int = 500,
     samples: int = 200_000,
-    confidence: float = 0.99,
+    confidence: "Number" = 0.99,
     seed: int = 0,
 ) -> "Verification":
     """Sample correlations against the certified ones, and the real layer against the formula.
@@ -179,9 +215,11 @@ def verify(
     from hardness.lower import verify as sampled
 
     found, folder = target(source)
-    return sampled(found, members, samples, confidence, seed, folder)
+    chance = float(exact("--confidence", confidence))
+    return sampled(found, members, samples, chance, seed, folder)
 
 
+@_gated
 def estimate(source: "Source", *, samples: int | None = None) -> "Estimates":
     """Estimate what some known attacks cost, by formulas of the literature.
 
@@ -198,11 +236,12 @@ def estimate(source: "Source", *, samples: int | None = None) -> "Estimates":
 
     found, folder = target(source)
     given = published_samples(source) if isinstance(source, str) else None
-    if folder and not folder.hidden and not samples and LINEAR_FORMS.of(found):
+    if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(found):
         given = len(read(folder.examples(0, folder.count)))
-    return costs(found, samples or given)
+    return costs(found, given if samples is None else samples)
 
 
+@_gated
 def learn(
     learner: object,
     source: "Source",
@@ -226,10 +265,11 @@ def learn(
     chosen = _learner(learner)
     found, folder = target(source)
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
-    instance = folder or found.instance(_whole("seed", seed))
-    return run(chosen, instance, limits, seed, oracle=oracle, tau=_fraction("tau", tau))
+    instance = folder or found.instance(seed)
+    return run(chosen, instance, limits, seed, oracle=oracle, tau=exact("--tau", tau))
 
 
+@_gated
 def play(
     learner: object,
     source: "Source",
@@ -254,10 +294,11 @@ def play(
     from hardness.runs import play as against
 
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
-    chosen, exact = _learner(learner), _fraction("tau", tau)
-    return against(chosen, family(source), limits, seed, strategy=oracle, tau=exact)
+    chosen, within = _learner(learner), exact("--tau", tau)
+    return against(chosen, family(source), limits, seed, strategy=oracle, tau=within)
 
 
+@_gated
 def attack(
     source: "Source",
     learner: "str | Learner",
@@ -288,6 +329,7 @@ def attack(
         return look(_name(learner, "attack"), folder or found, seeds, seed, limits, runs.do)
 
 
+@_gated
 def compare(
     source: "str | Family",
     over: str,
@@ -317,7 +359,7 @@ def compare(
     from hardness.runs import compare as both
     from hardness.sweep.resumable import resumable
 
-    spec = source if isinstance(source, str) else _spec(source, "compare")
+    spec = _spec(source, "compare")
     names = usual(spec, over) if learner is None else _names(learner, "compare")
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
     terms = _terms(tau=tau)
@@ -328,6 +370,7 @@ def compare(
             raise cut.__cause__ or cut from None
 
 
+@_gated
 def stress(
     learner: "Learners",
     *,
@@ -361,7 +404,7 @@ def stress(
 
     rungs = [on] if isinstance(on, str) or not isinstance(on, Sequence) else list(on)
     one_ladder(ladder, rungs)
-    specs = [one if isinstance(one, str) else _spec(one, "stress") for one in rungs]
+    specs = [_spec(one, "stress") for one in rungs]
     chosen = named(ladder) if ladder else ladder_of(specs)
     names = _names(learner, "stress")
     beside = chosen.references if reference is None else _names(reference, "stress")
@@ -373,6 +416,7 @@ def stress(
             raise cut.__cause__ or cut from None
 
 
+@_gated
 def sweep(
     file: str | PathLike[str],
     store: str | PathLike[str],
@@ -396,7 +440,7 @@ def sweep(
     wanted = read_sweep(Path(file))
     require_count(wanted, yes)
     if said := exposed(engine):
-        warnings.warn(said, stacklevel=2)
+        warnings.warn(said, stacklevel=3)  # where `sweep` is called
     try:
         return run_sweep(wanted, Path(store), engine, _jobs(jobs), resume or retry, retry)
     except Interrupted as cut:
@@ -455,7 +499,7 @@ def figured(name: str, source: "Source", choice: str | None) -> dict[str, Any]:
 
     entry, path = known(name), str(source)
     if entry.made:
-        if not Path(path).exists():
+        if not Path(located("source", source)).exists():
             raise ToolkitError(
                 f"{path} does not exist: figure {name} needs the file or folder {entry.takes}"
             )
@@ -582,31 +626,14 @@ def one_ladder(name: str | None, specs: Sequence[Any]) -> None:
 # Arguments
 
 
-def _fraction(name: str, value: "Number") -> "Fraction":
-    from decimal import Decimal
-
-    from instances.parameters import fraction
-
-    text = f"{Decimal(repr(value)):f}" if isinstance(value, float) else str(value)
-    return fraction(text, f"--{name}")
-
-
 def _terms(vstat: int = 100, **numbers: "Number") -> "BoundParameters":
     from hardness.lower import BoundParameters
 
-    return BoundParameters(vstat=vstat, **{n: _fraction(n, v) for n, v in numbers.items()})
-
-
-def _whole(name: str, value: int) -> int:
-    from instances.errors import UsageError
-
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise UsageError(f"{name}={value!r} given: an integer of at least 0 is needed")
-    return value
+    return BoundParameters(vstat=vstat, **{n: exact(f"--{n}", v) for n, v in numbers.items()})
 
 
 def _jobs(jobs: int | None) -> int:
-    return (os.cpu_count() or 1) if jobs is None else max(1, _whole("jobs", jobs))
+    return (os.cpu_count() or 1) if jobs is None else max(1, jobs)
 
 
 _learner = learner  # which functions have as the name of an argument
@@ -635,8 +662,12 @@ def _name(given: Any, command: str) -> str:
     )
 
 
-def _spec(given: "Family", command: str) -> str:
+def _spec(given: "Source", command: str) -> str:
+    """Return a SPEC as it is, or that of a Family, by which other processes know it."""
     from instances.spec import require_stored
 
-    require_stored(given, f"{command} gives it to other processes")
-    return given.spec
+    if isinstance(given, str | PathLike):
+        return str(given)
+    found = family(given)
+    require_stored(found, f"{command} gives it to other processes")
+    return found.spec

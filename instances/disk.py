@@ -87,13 +87,15 @@ def write_bytes(path: Path, content: bytes, force: bool = False) -> None:
 
 def refuse_existing(path: Path, force: bool = False) -> None:
     """Keep what stands at an output's name unless forced; raises AlreadyExists."""
-    if path.is_symlink():
+    with written(path):  # a name may be too long to be looked for
+        linked, exists = path.is_symlink(), path.exists()
+    if linked:
         raise AlreadyExists(f"{path} is a link and was kept: give the name of a file")
     if path.is_dir():
         raise AlreadyExists(f"{path} is a folder: give the name of a file")
-    if path.exists() and not path.is_file():
+    if exists and not path.is_file():
         raise AlreadyExists(f"{path} is no regular file and was kept: give another --out")
-    if path.exists() and not force:
+    if exists and not force:
         raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
 
 
@@ -152,9 +154,11 @@ def new_folder(path: Path, force: bool, ours: tuple[str, ...]) -> Iterator[Path]
 
 def refuse_foreign(path: Path, force: bool, ours: tuple[str, ...]) -> None:
     """Keep a folder unless forced, and one with anything foreign in it always."""
-    if path.is_symlink():
+    with written(path):
+        linked, exists = path.is_symlink(), path.exists()
+    if linked:
         raise AlreadyExists(f"{path} is a link and was kept: give the name of a folder")
-    if not path.exists():
+    if not exists:
         return
     if not force:
         raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")

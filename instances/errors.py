@@ -3,11 +3,19 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from instances.text import cut
+
+_LONGEST, _QUOTED = 1000, 100  # characters of a message, and of what it quotes
+
 
 class ToolkitError(Exception):
     """Something could not be done; the message says what was given, what is allowed, what to do."""
 
     exit_code = 1
+
+    def __init__(self, message: object = "") -> None:
+        """Put the message on one line, and cut one that quotes at length what was given."""
+        super().__init__(cut(str(message), _LONGEST))
 
 
 class UsageError(ToolkitError, ValueError):
@@ -42,13 +50,13 @@ def unknown(what: str, given: str, known: Iterable[str], listed: str = "") -> Us
     >>> str(unknown("family", "partiy", ["parity"], listed="`hardness families`"))
     "unknown family 'partiy': did you mean 'parity'? `hardness families` lists all"
     """
-    names = sorted(known)
+    names, said = sorted(known), cut(given, _QUOTED)
     if not names:
-        return UsageError(f"unknown {what} '{given}': there are none")
-    near = get_close_matches(given, names, n=1, cutoff=0.5)
+        return UsageError(f"unknown {what} '{said}': there are none")
+    near = get_close_matches(given[:_QUOTED], names, n=1, cutoff=0.5)
     hint = f"did you mean '{near[0]}'? " if near else ""
     rest = f"{listed} lists all" if listed else f"known: {', '.join(names)}"
-    return UsageError(f"unknown {what} '{given}': {hint}{rest}")
+    return UsageError(f"unknown {what} '{said}': {hint}{rest}")
 
 
 class Undecided(ToolkitError):

@@ -10,6 +10,7 @@ from typing import Any
 from flint import fmpz
 
 from instances.errors import UsageError, unknown
+from instances.text import cut
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _WHOLE = re.compile(r"([+-]?[0-9]{1,18})(?:e([0-9]{1,2}))?", re.ASCII)
@@ -36,7 +37,7 @@ def split_list(text: str) -> list[str]:
         else:
             parts[-1] += character
     if depth:
-        raise UsageError(f"'{text}' given: its brackets do not match")
+        raise UsageError(f"'{cut(text, 100)}' given: its brackets do not match")
     return [part.strip() for part in parts]
 
 
@@ -46,7 +47,7 @@ def key_values(text: str, what: str, known: list[str]) -> dict[str, str]:
     for part in split_list(text) if text.strip() else []:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name or not value:
-            raise UsageError(f"'{part}' given in {what}: write key=value")
+            raise UsageError(f"'{cut(part, 100)}' given in {what}: write key=value")
         if name not in known:
             raise unknown(f"parameter of {what}", name, known)
         if name in out:
@@ -89,7 +90,7 @@ def number(text: str, what: str) -> float:
 def word(text: str, what: str) -> str:
     """Read a plain word; raises UsageError."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,40}", text):
-        raise UsageError(f"{what}={text} given: a plain word is needed")
+        raise UsageError(f"{what}={cut(text, 60)} given: a plain word is needed")
     return text
 
 

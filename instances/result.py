@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from instances.arguments import located
 from instances.export import ending, frame, write
 from instances.text import TableRow as TableRow
 from instances.text import cut, header, printable, shown, text_lines
@@ -52,7 +53,8 @@ class Result:
         Raises AlreadyExists for a file that is there, unless forced, and UsageError for a name
         that ends otherwise.
         """
-        write(Path(path), ending(Path(path)), self.to_dict, self, force)
+        where = Path(located("path", path))
+        write(where, ending(where), self.to_dict, self, force)
 
     def __repr__(self) -> str:
         title, rows = self._summary()

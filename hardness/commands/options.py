@@ -178,6 +178,10 @@ def _written(out: Path | None, form: str | None, place: str) -> str | None:
     from instances.export import ENDINGS
 
     found = ENDINGS.get(out.suffix.lower())
+    if "parquet" in (found, form):
+        from instances.extras import require_extra
+
+        require_extra("pyarrow", "a table in Parquet")
     if found or place == "folder":
         return found
     if out.suffix and not form:

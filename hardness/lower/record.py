@@ -12,6 +12,7 @@ from flint import fmpq
 
 from hardness.claims import FORMAT, Quantity, vacuous
 from hardness.claims.vacuous import WORD
+from instances.arguments import located
 from instances.errors import ToolkitError, unknown
 from instances.export import Cited
 from instances.parameters import shortened, whole
@@ -105,9 +106,10 @@ class Certificate(Result):
         from instances.disk import damage, require_format
         from instances.strict import CERTIFICATE, read_json
 
-        data = read_json(Path(path), CERTIFICATE)
-        require_format(data, FORMAT, Path(path))
-        with damage(Path(path)):
+        where = Path(located("path", path))
+        data = read_json(where, CERTIFICATE)
+        require_format(data, FORMAT, where)
+        with damage(where):
             claims = (Claim(**c | {"assumptions": tuple(c["assumptions"])}) for c in data["claims"])
             found = cls(
                 spec=data["spec"],

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from instances.arguments import real, whole
 from instances.errors import UsageError
 
 Resource = Literal["examples", "queries", "seconds"]
@@ -18,7 +19,7 @@ _LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system
 class Budget:
     """What a learner may use; None is no limit. Raises UsageError for what cannot be a limit.
 
-    Every one is above 0; seconds and cpu_seconds are at most 1e9.
+    Every one is above 0; seconds and cpu_seconds are at most 1e9, the others integers.
 
     cpu_seconds and memory_bytes (resident) are of all its processes together: they are held where
     a learner runs in a process of its own, as those from files do.
@@ -34,16 +35,18 @@ class Budget:
     memory_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("examples", "queries", "seconds", "cpu_seconds", "memory_bytes"):
-            given = getattr(self, name)
-            if given is not None and not given > 0:
-                raise UsageError(f"a budget of {given} {name} given: it must be above 0")
+        for name in ("examples", "queries", "memory_bytes"):
+            if (given := getattr(self, name)) is not None:
+                object.__setattr__(self, name, whole(f"a budget of {name}", given, 1))
         for name in ("seconds", "cpu_seconds"):
-            given = getattr(self, name)
-            if given is not None and given > _LONGEST:
+            if (given := getattr(self, name)) is None:
+                continue
+            found = real(f"a budget of {name}", given)
+            object.__setattr__(self, name, found)
+            if not 0 < found <= _LONGEST:
                 raise UsageError(
-                    f"a budget of {given:g} {name} given: it is at most {_LONGEST:g}; leave it out "
-                    "for no limit"
+                    f"a budget of {found:g} {name} given: it must be above 0 and at most "
+                    f"{_LONGEST:g}; leave it out for no limit"
                 )
 
 

@@ -24,6 +24,7 @@ from hardness.runs.ranges import Value, numbers, whole
 from hardness.runs.run import Run, require_support
 from hardness.runs.validate import inconsistency
 from hardness.upper import learner_spec, parse_learner
+from instances.arguments import located
 from instances.disk import damage, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.parameters import fraction, key_values, plain
@@ -60,7 +61,7 @@ class Comparison(Result):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Comparison":
         """Read the file that `save` wrote, or a folder of `compare --out`; raises DamagedFile."""
-        return read_comparison(Path(path))
+        return read_comparison(Path(located("path", path)))
 
     def of(self, learner: str, value: Value) -> list[Run]:
         """Return the runs of a learner at a value of the parameter."""

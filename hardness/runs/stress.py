@@ -37,6 +37,7 @@ from hardness.runs.run import Run
 from hardness.runs.validate import inconsistency
 from hardness.upper import LEARNERS, Outcome, learner_spec, parse_learner
 from hardness.upper.registry import LONGEST_NAME
+from instances.arguments import located
 from instances.disk import require_format, write_json
 from instances.errors import DamagedFile, ToolkitError, UnknownFamily, UsageError
 from instances.ladders import LADDERS, Ladder, Rung
@@ -298,7 +299,7 @@ class Stress(Result):
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Stress":
         """Read the file that `save` or `hardness stress --out` wrote; raises DamagedFile."""
-        return read_stress(Path(path))
+        return read_stress(Path(located("path", path)))
 
     @property
     def confidence(self) -> Fraction | None:

@@ -1,0 +1,124 @@
+"""What Python callers give as arguments: each is read as its annotation says, or refused."""
+
+import os
+from collections.abc import Callable
+from fractions import Fraction
+from numbers import Rational, Real
+from operator import index
+from os import PathLike
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+from instances.errors import UsageError
+from instances.text import cut
+
+_LEAST = {"seed": 0, "jobs": 0, "steps": 0}  # of whole numbers; of all others 1
+_NAME, _PATH = 255, 4095  # bytes that Linux takes of a name, and of a path
+
+
+def argument(name: str, value: Any, annotation: Any) -> Any:
+    """Read an argument of a function as it is annotated; raises UsageError.
+
+    An annotation in quotes is of what the function reads itself, and its value is left as it is.
+
+    >>> argument("method", "enumeration", Literal["enumeration", "sampling"] | None)
+    'enumeration'
+    """
+    united = get_origin(annotation) in (Union, UnionType)
+    kinds = get_args(annotation) if united else (annotation,)
+    if value is None and NoneType in kinds:
+        return None
+    for kind in kinds:
+        if get_origin(kind) is Literal:
+            if isinstance(value, str) and value in get_args(kind):
+                return value
+            raise refused(name, value, f"one of {', '.join(get_args(kind))}")
+    if PathLike[str] in kinds:
+        return located(name, value)
+    if str in kinds and (isinstance(value, str) or int not in kinds):
+        return _instance(name, value, str, "a text")
+    if bool in kinds:
+        return _instance(name, value, bool, "True or False")
+    if int in kinds:
+        return whole(name, value, _LEAST.get(name, 1))
+    return real(name, value) if float in kinds else value
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """Read an integer of any library, of which True is none; raises UsageError.
+
+    >>> import numpy as np
+    >>> whole("seeds", np.int64(3), 1)
+    3
+    """
+    try:
+        found = least - 1 if isinstance(value, bool) else index(value)
+    except TypeError:
+        found = least - 1
+    if found < least:
+        raise refused(name, value, f"an integer of at least {least}")
+    return found
+
+
+def exact(name: str, value: Any) -> Fraction:
+    """Read a number exactly, a float as it prints, a text as on the command line.
+
+    Raises UsageError.
+
+    >>> exact("tau", 0.1), exact("tau", "1/10")
+    (Fraction(1, 10), Fraction(1, 10))
+    """
+    from decimal import Decimal
+
+    from instances.parameters import fraction  # `--help` needs neither
+
+    text = _written(value, str)
+    if isinstance(value, Real) and not isinstance(value, Rational):
+        text = f"{Decimal(text):f}"
+    return fraction(text, name)
+
+
+def real(name: str, value: Any) -> int | float:
+    """Read a number as one that JSON holds; an int or a float stays itself; raises UsageError.
+
+    >>> real("seconds", Fraction(5, 2)), real("seconds", 60)
+    (2.5, 60)
+    """
+    if type(value) is float:
+        return value
+    found = exact(name, value)
+    return found.numerator if type(value) is int else float(found)
+
+
+def located(name: str, value: Any) -> str | PathLike[str]:
+    """Return the path of a file, if the system can look for it; raises UsageError.
+
+    >>> located("out", "a.json")
+    'a.json'
+    """
+    try:
+        encoded = b"" if isinstance(os.fspath(value), bytes) else os.fsencode(value)
+    except (TypeError, UnicodeEncodeError):
+        encoded = b""
+    longest = max(map(len, encoded.split(os.fsencode(os.sep))))
+    if not encoded or b"\0" in encoded or longest > _NAME or len(encoded) > _PATH:
+        raise refused(name, value, "the path of a file")
+    return value
+
+
+def refused(name: str, value: Any, needed: str) -> UsageError:
+    """Build the error for a value that an argument cannot have."""
+    return UsageError(f"{name}={cut(_written(value, repr), 60)} given: {needed} is needed")
+
+
+def _instance(name: str, value: Any, kind: type, needed: str) -> Any:
+    if not isinstance(value, kind):
+        raise refused(name, value, needed)
+    return value
+
+
+def _written(value: Any, write: Callable[[Any], str]) -> str:
+    try:
+        return write(value)
+    except ValueError:  # Python writes no integers of over 4300 digits
+        return f"{type(value).__name__} of over 4300 digits"

@@ -1,0 +1,214 @@
+"""Values that no command line can give: every function refuses them in a line before any work."""
+
+import json
+import pickle
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hardness as h
+from hardness.oracles import Budget
+from instances import disk
+from instances.errors import AlreadyExists, UsageError, unknown
+
+SPEC, NAN, INF = "parity:d=8,m=2", float("nan"), float("inf")
+WIDE = str(Path(__file__).parent.parent / "docs/examples/majorities.py:Wide")
+CALLS = {
+    "certify": lambda **given: h.certify(SPEC, **given),
+    "verify": lambda **given: h.verify(SPEC, **{"members": 3, "samples": 100, **given}),
+    "estimate": lambda **given: h.estimate("lwe:n=30,q=521,sigma=1.5", **given),
+    "learn": lambda **given: h.learn("elimination", SPEC, **given),
+    "play": lambda **given: h.play("queries", SPEC, **given),
+    "attack": lambda **given: h.attack(SPEC, "elimination", **{"jobs": 1, "seeds": 1, **given}),
+    "compare": lambda **given: h.compare(
+        "parity:m=2", **{"over": "d=6", "learner": "trivial", "jobs": 1, "seeds": 1, **given}
+    ),
+    "stress": lambda **given: h.stress(
+        "trivial", **{"on": SPEC, "reference": [], "jobs": 1, "seeds": 1, "seed": 1, **given}
+    ),
+    "figure": lambda **given: h.figure(
+        **{"name": "queries", "source": SPEC, "out": "a.svg", **given}
+    ),
+    "sweep": lambda **given: h.sweep(**{"file": "a.toml", "store": "a.db", **given}),
+    "cite": lambda **given: h.cite(**given),
+    "check": lambda **given: h.check(**given),
+    "load": lambda **given: h.Certificate.load(**given),
+    "save": lambda **given: h.estimate("lwe:n=30,q=521,sigma=1.5").save(**given),
+}
+NOT_WHOLE = (1.5, "3", NAN, INF, True, np.float64(2), np.True_, b"3", [1], 1j, -1)
+NOT_NUMBERS = (None, NAN, INF, "x", True, 1j, [0.1], np.float64("nan"), 10**5000, np.ones(2))
+NOT_PATHS = (None, 5, b"x.csv", "a\0.csv", "x" * 300 + ".csv", "\ud800.csv", "a/" * 3000, "", True)
+BUDGETS = ("budget_examples", "budget_queries")
+RUN = ("learn", "play", "attack", "compare", "stress")
+WHOLE = {
+    "certify": ("vstat", "members", "samples", "steps", "seed"),
+    "verify": ("members", "samples", "seed"),
+    "estimate": ("samples",),
+    "learn": ("seed",),
+    "play": ("seed",),
+    **dict.fromkeys(("attack", "compare", "stress"), ("seeds", "seed", "jobs")),
+    "sweep": ("jobs",),
+}
+REQUIRED = {
+    "certify": ("vstat", "samples", "seed"),
+    "verify": ("members", "samples", "seed"),
+    "learn": ("seed",),
+    "attack": ("seeds", "seed"),
+    "compare": ("seeds", "seed", "over"),
+    "stress": ("seeds", "on"),
+    "figure": ("name", "source"),
+    "sweep": ("engine",),
+}
+PATHS = {
+    **{"figure": ("out",), "sweep": ("file", "store"), "cite": ("path",)},
+    **{"load": ("path",), "save": ("path",)},
+}
+REFUSED = [
+    *((f, n, v) for f, names in WHOLE.items() for n in names for v in NOT_WHOLE),
+    *((f, n, v) for f in RUN for n in BUDGETS for v in (*NOT_WHOLE, 0)),
+    *((f, "budget_memory", v) for f in RUN for v in (1.5, True, "x", 0, -1)),
+    *((f, n, v) for f in RUN for n in ("budget_seconds", "budget_cpu") for v in NOT_NUMBERS[1:]),
+    *(("certify", n, v) for n in ("tau", "risk", "success", "gamma") for v in NOT_NUMBERS),
+    *((f, n, v) for f, n in (("verify", "confidence"), ("learn", "tau")) for v in NOT_NUMBERS),
+    *((f, n, None) for f, names in REQUIRED.items() for n in names),
+    *((f, n, v) for f, names in PATHS.items() for n in names for v in NOT_PATHS),
+    *((f, "samples", 0) for f in ("certify", "verify", "estimate")),
+    *((f, n, "no") for f, n in (("certify", "centred"), ("figure", "force"), ("sweep", "resume"))),
+    *(("certify", "method", v) for v in ("bogus", 5, ["sampling"])),
+    *(("figure", n, v) for n, v in (("style", "x"), ("style", 5), ("slice", 5), ("out", "a.txt"))),
+    *((f, "oracle", v) for f in ("learn", "play") for v in ("x", None, 5)),
+    *(("stress", n, v) for n, v in (("ladder", 5), ("on", 5), ("on", [None]), ("on", {"a": 1}))),
+    *(("compare", "over", v) for v in (5, ["d=6"], "", "d=" + 9999 * "x")),
+    *(("attack", "spec", v) for v in (5, "x\n" * 9999)),
+    *(("check", "source", v) for v in (None, 5, b"x", "a\0b", "x" * 300)),
+]
+
+
+def named(value):
+    return repr(value)[:20] if not isinstance(value, int) or abs(value) < 10**20 else "large"
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "value"), REFUSED, ids=[f"{f}-{n}-{named(v)}" for f, n, v in REFUSED]
+)
+def test_what_cannot_be_meant_is_refused_in_a_line(name, argument, value):
+    with pytest.raises(UsageError) as error:
+        CALLS[name](**{argument: value})
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) <= 1000
+
+
+TAKEN = [
+    ("certify", {"tau": np.float64(0.1), "vstat": np.int64(100), "risk": np.float32(0.25)}),
+    ("verify", {"members": np.int64(5), "samples": np.int32(1000), "confidence": "99/100"}),
+    ("estimate", {"samples": np.int64(100)}),
+    ("learn", {"budget_examples": np.int64(1000), "budget_seconds": Fraction(5), "tau": 0.1}),
+    ("learn", {"seed": np.uint8(3), "budget_seconds": "1e1", "budget_cpu": np.float32(2.5)}),
+    ("play", {"seed": np.int64(2), "tau": np.float64(0.1)}),
+    ("attack", {"seeds": np.int64(2), "budget_examples": np.int16(2000)}),
+    ("compare", {"seeds": np.int64(2), "seed": np.int64(2), "budget_memory": np.int64(10**9)}),
+    ("stress", {"seeds": np.int64(2), "budget_queries": np.int64(100)}),
+]
+
+
+@pytest.mark.parametrize(("name", "given"), TAKEN, ids=[f"{f}-{'-'.join(g)}" for f, g in TAKEN])
+def test_numbers_of_other_libraries_are_those_of_python(name, given, tmp_path):
+    plain = {k: v.item() if hasattr(v, "item") else v for k, v in given.items()}
+    for form in ("json", "csv", "md", "tex"):
+        CALLS[name](**given).save(tmp_path / f"it.{form}")
+    ours, theirs = (CALLS[name](**one).to_dict() for one in (plain, given))
+    assert keys(json.loads((tmp_path / "it.json").read_text())) == keys(ours)
+    assert kinds(ours) == kinds(theirs)
+
+
+def keys(data):
+    return sorted(data)
+
+
+def kinds(data):
+    """Types of a dictionary's values, which json tells apart."""
+    return {name: type(value) for name, value in data.items()}
+
+
+def test_a_seed_that_a_certificate_cannot_hold_makes_none():
+    for wrong in ({"seed": 1.5}, {"seed": "3"}, {"method": "bogus"}, {"members": 1.5}):
+        with pytest.raises(UsageError):
+            h.certify(WIDE, **wrong)
+    made = h.certify(WIDE, samples=2000, seed=np.int64(3))
+    assert h.check(json.loads(made.to_json())) == h.check(made)
+
+
+def test_a_budget_refuses_what_it_could_not_keep():
+    assert Budget(examples=np.int64(5)) == Budget(examples=5)
+    assert type(Budget(seconds=Fraction(5, 2)).seconds) is float
+    for wrong in ({"examples": 1.5}, {"queries": True}, {"seconds": INF}, {"memory_bytes": 1e9}):
+        with pytest.raises(UsageError, match="given: "):
+            Budget(**wrong)
+
+
+def test_an_object_is_not_taken_for_what_is_built_in():
+    def elimination(x, y):
+        return lambda x: 0.0 * x
+
+    class Own:
+        name, access, revision, about = "lowdegree:degree=3", "examples", 1, "mine"
+
+        def supports(self, family):
+            return None
+
+        def learn(self, oracle, rng):
+            return lambda x: 0.0 * x
+
+    assert h.learner(elimination).name == "object elimination"
+    assert "object elimination on" in repr(h.learn(elimination, SPEC))
+    assert h.learn(Own(), SPEC).learner == "object lowdegree:degree=3"
+    for built_in in ("lowdegree:degree=3", "mine.py:Own"):
+        assert h.learner(h.learner(built_in)) == h.learner(built_in)
+
+
+def test_endings_in_capitals_are_endings(tmp_path):
+    h.figure("queries", SPEC, tmp_path / "a.SVG")
+    assert b"<svg" in (tmp_path / "a.SVG").read_bytes()
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "a\nb", "parity:" + "d" * 9999 + "=8", "(" * 999])
+@pytest.mark.parametrize("call", [h.family, h.learner, h.certify], ids=lambda f: f.__name__)
+def test_what_is_not_known_is_quoted_in_part(call, text):
+    with pytest.raises(UsageError) as error:
+        call(text)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 700
+    again = pickle.loads(pickle.dumps(error.value))
+    assert (type(again), str(again)) == (type(error.value), str(error.value))
+
+
+def test_an_unknown_name_keeps_its_advice():
+    assert str(unknown("family", "x" * 999, ["parity"])).endswith("…': known: parity")
+
+
+def test_a_name_too_long_is_one_line(hardness):
+    hardness("certify", SPEC, "--out", "x" * 300 + ".json").one_line("cannot be written")
+    for refuse in (disk.refuse_existing, lambda p: disk.refuse_foreign(p, False, ("a",))):
+        with pytest.raises(h.ToolkitError, match="too long") as error:
+            refuse(Path("x" * 300))
+        assert not isinstance(error.value, AlreadyExists)
+
+
+WORK = [
+    f"learn slow.py:f {SPEC} --out r.parquet",
+    f"stress --learner slow.py:f --on {SPEC} --out s.parquet",
+    "compare parity:m=2 --over d=6 --learner slow.py:f --out c.parquet",
+    f"certify {SPEC} --out c.any --format parquet",
+]
+
+
+@pytest.mark.parametrize("line", WORK, ids=[line.split()[0] for line in WORK])
+def test_parquet_without_pyarrow_is_refused_before_any_run(line, hardness, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slow.py").write_text("open('started', 'w')\n")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    hardness(*line.split()).one_line("needs pyarrow, which is not installed")
+    assert [path.name for path in tmp_path.iterdir()] == ["slow.py"]
