@@ -40,15 +40,15 @@ def argument(name: str, value: Any, annotation: Any) -> Any:
     if bool in kinds:
         return _instance(name, value, bool, "True or False")
     if int in kinds:
-        return whole(name, value, _LEAST.get(name, 1))
+        return integral(name, value, _LEAST.get(name, 1))
     return real(name, value) if float in kinds else value
 
 
-def whole(name: str, value: Any, least: int) -> int:
+def integral(name: str, value: Any, least: int) -> int:
     """Read an integer of any library, of which True is none; raises UsageError.
 
     >>> import numpy as np
-    >>> whole("seeds", np.int64(3), 1)
+    >>> integral("seeds", np.int64(3), 1)
     3
     """
     try:

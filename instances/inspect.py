@@ -10,7 +10,7 @@ from instances.fineprint import coherence, fine_print
 from instances.layer import AttentionLayer
 from instances.limits import readable_bytes
 from instances.modular import Modular
-from instances.parameters import decimal
+from instances.text import decimal
 
 _LAYER_BYTES = 1 << 28  # above, a layer is not shown head by head
 

@@ -211,18 +211,6 @@ def plain(value: Any) -> str:
     return str(value)
 
 
-def decimal(value: int) -> str:
-    """Write an integer of any size in full.
-
-    Python's own conversion stops at 4300 digits, and takes time in their square; this does not, so
-    that no limit of the interpreter has to be raised for other people's input as well.
-
-    >>> len(decimal(10**5000))
-    5001
-    """
-    return str(fmpz(value).str())
-
-
 def whole(text: str) -> int:
     """Read an integer of any size from its digits; raises ValueError.
 
@@ -230,15 +218,3 @@ def whole(text: str) -> int:
     True
     """
     return int(fmpz(text))
-
-
-def shortened(value: int | str, most: int = 60) -> str:
-    """Write an integer for people: in full, or its first digits where it has over 60.
-
-    >>> shortened(455), shortened(12 * 10**99), shortened("x")
-    ('455', '1.20000...e100 (101 digits)', 'x')
-    """
-    text = value if isinstance(value, str) else decimal(value)
-    if len(text) <= most or not text.isdigit():
-        return text
-    return f"{text[0]}.{text[1:6]}...e{len(text) - 1} ({len(text)} digits)"

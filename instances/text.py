@@ -45,10 +45,34 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        from instances.parameters import shortened  # `--help` needs no flint
-
         return shortened(value, 20)
     return f"{value:.4g}" if isinstance(value, float) else printable(str(value))
+
+
+def decimal(value: int) -> str:
+    """Write an integer of any size in full.
+
+    Python's own conversion stops at 4300 digits, and takes time in their square; this does not, so
+    that no limit of the interpreter has to be raised for other people's input as well.
+
+    >>> len(decimal(10**5000))
+    5001
+    """
+    from flint import fmpz  # `--help` needs none
+
+    return str(fmpz(value).str())
+
+
+def shortened(value: int | str, most: int = 60) -> str:
+    """Write an integer for people: in full, or its first digits where it has over 60.
+
+    >>> shortened(455), shortened(12 * 10**99), shortened("x")
+    ('455', '1.20000...e100 (101 digits)', 'x')
+    """
+    text = value if isinstance(value, str) else decimal(value)
+    if len(text) <= most or not text.isdigit():
+        return text
+    return f"{text[0]}.{text[1:6]}...e{len(text) - 1} ({len(text)} digits)"
 
 
 def printable(text: str) -> str:

@@ -12,7 +12,8 @@ from hardness.check import check
 from hardness.lower import certify
 from instances import parse
 from instances.errors import Refuted
-from instances.parameters import decimal, shortened, whole
+from instances.parameters import whole
+from instances.text import decimal, shortened
 from tests.conftest import sealed
 
 LONG = ["lwr:n=2000,q=16384,p=2", "lwe:n=1500,q=1099511627791,sigma=3"]

@@ -8,7 +8,7 @@ from flint import fmpq
 from hardness.check.reading import fraction, refuse
 from hardness.claims.vacuous import WORD, vacuous
 from hardness.claims.words import counted
-from instances.parameters import shortened
+from instances.text import shortened
 
 _ONE = Fraction(1)  # the squared norm of members scaled to norm 1
 

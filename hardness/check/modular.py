@@ -16,7 +16,7 @@ from hardness.check.goal import Goal, check_floor
 from hardness.check.reading import fraction, integer, rational, refuse
 from hardness.check.residues import Residues, read_residues, square
 from hardness.claims.modular import QUANTITIES, SCOPE
-from instances.parameters import shortened
+from instances.text import shortened
 from instances.threshold import python_fraction
 
 _EVIDENCE = {"modulus", "meaning", "members", "labels", "errors", "chi_square", "density"}

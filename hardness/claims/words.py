@@ -6,7 +6,7 @@ Words only. How a value is found stands in lower/, how it is verified in check/.
 from dataclasses import dataclass, field, replace
 
 from hardness.claims.vacuous import WORD, vacuous
-from instances.parameters import decimal, shortened
+from instances.text import decimal, shortened
 
 FORMAT = "hardness-certificate/1"
 

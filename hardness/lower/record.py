@@ -15,8 +15,9 @@ from hardness.claims.vacuous import WORD
 from instances.arguments import located
 from instances.errors import ToolkitError, unknown
 from instances.export import Cited
-from instances.parameters import shortened, whole
+from instances.parameters import whole
 from instances.result import Result, TableRow
+from instances.text import shortened
 from instances.threshold import Rational
 
 if TYPE_CHECKING:

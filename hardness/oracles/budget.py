@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from instances.arguments import real, whole
+from instances.arguments import integral, real
 from instances.errors import UsageError
 
 Resource = Literal["examples", "queries", "seconds"]
@@ -37,7 +37,7 @@ class Budget:
     def __post_init__(self) -> None:
         for name in ("examples", "queries", "memory_bytes"):
             if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, whole(f"a budget of {name}", given, 1))
+                object.__setattr__(self, name, integral(f"a budget of {name}", given, 1))
         for name in ("seconds", "cpu_seconds"):
             if (given := getattr(self, name)) is None:
                 continue

@@ -9,8 +9,9 @@ from hardness.report.cost import beside_words
 from hardness.report.members import member_notes
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
-from instances.parameters import plain, shortened
+from instances.parameters import plain
 from instances.spec import kind_of, parse_stored
+from instances.text import shortened
 
 if TYPE_CHECKING:
     from hardness.check import Checked

@@ -5,7 +5,7 @@ from typing import Any
 
 from hardness.report.text import table, wrap
 from hardness.runs.names import brief_spec
-from instances.parameters import shortened
+from instances.text import shortened
 
 
 def inspection_words(facts: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from flint import fmpq
 from hardness.check.named.members import DrawnMembers
 from hardness.check.reading import fraction, integer, refuse
 from hardness.claims.words import counted
-from instances.parameters import shortened
+from instances.text import shortened
 
 
 def error(members: DrawnMembers, value: fmpq, given: dict[str, str]) -> str:

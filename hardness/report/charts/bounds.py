@@ -26,8 +26,9 @@ from hardness.runs.names import brief_spec
 from instances.capabilities import SCHEME
 from instances.errors import DamagedFile, TooLarge, UsageError
 from instances.family import Family
-from instances.parameters import decimal, whole
+from instances.parameters import whole
 from instances.symmetric import to_float
+from instances.text import decimal
 from instances.threshold import rational
 
 # Of each decade twelve tolerances, at equal distances as well as two digits can say.
