@@ -14,8 +14,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from instances.arguments import argument, exact, located
-
 if TYPE_CHECKING:
     from fractions import Fraction
 
@@ -43,6 +41,8 @@ def _gated(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
     @wraps(function)
     def gated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        from instances.arguments import argument  # `--help` needs none
+
         given = declared.bind(*args, **kwargs)
         for name, value in given.arguments.items():
             kind = declared.parameters[name].annotation
@@ -123,7 +123,7 @@ def certify(
         "centred": centred,
         "method": method,
         "samples": samples,
-        "confidence": exact("--confidence", confidence),
+        "confidence": _exact("confidence", confidence),
         "steps": steps,
     }
     numbers = {"gamma": Fraction("0.05"), "confidence": Fraction("0.99")}
@@ -147,6 +147,7 @@ def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "C
     """
     from hardness.check import check as derive
     from hardness.lower import Certificate
+    from instances.arguments import located
     from instances.errors import DamagedFile, Refuted
     from instances.strict import CERTIFICATE, read_json
 
@@ -215,7 +216,7 @@ def verify(
     from hardness.lower import verify as sampled
 
     found, folder = target(source)
-    chance = float(exact("--confidence", confidence))
+    chance = float(_exact("confidence", confidence))
     return sampled(found, members, samples, chance, seed, folder)
 
 
@@ -266,7 +267,7 @@ def learn(
     found, folder = target(source)
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
     instance = folder or found.instance(seed)
-    return run(chosen, instance, limits, seed, oracle=oracle, tau=exact("--tau", tau))
+    return run(chosen, instance, limits, seed, oracle=oracle, tau=_exact("tau", tau))
 
 
 @_gated
@@ -294,7 +295,7 @@ def play(
     from hardness.runs import play as against
 
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
-    chosen, within = _learner(learner), exact("--tau", tau)
+    chosen, within = _learner(learner), _exact("tau", tau)
     return against(chosen, family(source), limits, seed, strategy=oracle, tau=within)
 
 
@@ -495,6 +496,7 @@ def figured(name: str, source: "Source", choice: str | None) -> dict[str, Any]:
     """Collect the numbers of a figure; raises UsageError for a source that it is not drawn from."""
     from hardness.lower.finite import FiniteFamily, read_source
     from hardness.report.figures import known, numbers
+    from instances.arguments import located
     from instances.errors import ToolkitError, UsageError
 
     entry, path = known(name), str(source)
@@ -626,10 +628,16 @@ def one_ladder(name: str | None, specs: Sequence[Any]) -> None:
 # Arguments
 
 
+def _exact(name: str, value: "Number") -> "Fraction":
+    from instances.arguments import exact
+
+    return exact(f"--{name}", value)
+
+
 def _terms(vstat: int = 100, **numbers: "Number") -> "BoundParameters":
     from hardness.lower import BoundParameters
 
-    return BoundParameters(vstat=vstat, **{n: exact(f"--{n}", v) for n, v in numbers.items()})
+    return BoundParameters(vstat=vstat, **{n: _exact(n, v) for n, v in numbers.items()})
 
 
 def _jobs(jobs: int | None) -> int:

@@ -166,7 +166,7 @@ def test_budgets_and_tolerances_out_of_range_are_refused():
             Budget(**limits)
     for most in (float("inf"), 1e300, 1.1e9):  # no clock or timeout of a system holds these
         for name in ("seconds", "cpu_seconds"):
-            with pytest.raises(UsageError, match=f"{name} given: .* at most 1e\\+09"):
+            with pytest.raises(UsageError, match=rf"{name} given: .* at most 1e\+09"):
                 Budget(**{name: most})
     assert Budget(seconds=1e9).seconds == 1e9
     with pytest.raises(UsageError, match="tau"):
