@@ -162,7 +162,7 @@ def test_learning_and_judging_examples_differ():
 
 def test_budgets_and_tolerances_out_of_range_are_refused():
     for limits in ({"examples": 0}, {"queries": -1}, {"seconds": 0.0}):
-        with pytest.raises(UsageError, match="at least 1 is needed|above 0"):
+        with pytest.raises(UsageError, match=r"at least 1 is needed|above 0"):
             Budget(**limits)
     for most in (float("inf"), 1e300, 1.1e9):  # no clock or timeout of a system holds these
         for name in ("seconds", "cpu_seconds"):
