@@ -1,5 +1,6 @@
 """What can go wrong, each with the exit code of the command line; a message is one line."""
 
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -14,8 +15,10 @@ class ToolkitError(Exception):
     exit_code = 1
 
     def __init__(self, message: object = "") -> None:
-        """Put the message on one line, and cut one that quotes at length what was given."""
-        super().__init__(cut(str(message), _LONGEST))
+        """Put the message on one line, and leave out the middle of what it quotes at length."""
+        line = cut(str(message), sys.maxsize)
+        half = _LONGEST // 2
+        super().__init__(line if len(line) <= _LONGEST else f"{line[: half - 1]}…{line[-half:]}")
 
 
 class UsageError(ToolkitError, ValueError):

@@ -185,8 +185,12 @@ def test_what_is_not_known_is_quoted_in_part(call, text):
     assert (type(again), str(again)) == (type(error.value), str(error.value))
 
 
-def test_an_unknown_name_keeps_its_advice():
+def test_what_is_long_keeps_its_advice():
     assert str(unknown("family", "x" * 999, ["parity"])).endswith("…': known: parity")
+    said = str(h.ToolkitError("x\n" * 999 + "cannot be read: give a file"))
+    assert said.startswith("x x x ")
+    assert said.endswith("x cannot be read: give a file")
+    assert len(said) == 1000
 
 
 def test_a_name_too_long_is_one_line(hardness):
