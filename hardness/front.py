@@ -12,6 +12,7 @@ from functools import wraps
 from inspect import signature
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hardness.sweep import Ended
     from hardness.upper import Learner
     from instances import Family, Folder
+    from instances.result import Result
 
     Source = str | PathLike[str] | Family
     Learners = str | Learner | Iterable[str | Learner]
@@ -176,7 +178,7 @@ def cite(path: str | PathLike[str]) -> "Citation":
 @_gated
 def figure(
     name: str,
-    source: "Source",
+    source: "Source | Result",
     out: str | PathLike[str],
     *,
     style: Literal["paper", "talk"] = "paper",
@@ -185,7 +187,8 @@ def figure(
 ) -> None:
     """Draw a figure of `hardness figure` to a file that ends in .svg, .pdf or .png.
 
-    source: a SPEC, or the file or folder that a command wrote. slice: which part of a store.
+    source: a SPEC, what `compare` or `stress` returned, or the file or folder that a command wrote.
+    slice: which part of a store.
     """
     from hardness.report.figures import draw
     from instances.disk import refuse_existing, write_bytes
@@ -492,13 +495,18 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
     return folder.family, folder
 
 
-def figured(name: str, source: "Source", choice: str | None) -> dict[str, Any]:
+def figured(name: str, source: "Source | Result", choice: str | None) -> dict[str, Any]:
     """Collect the numbers of a figure; raises UsageError for a source that it is not drawn from."""
     from hardness.lower.finite import FiniteFamily, read_source
     from hardness.report.figures import known, numbers
     from instances.arguments import located
     from instances.errors import ToolkitError, UsageError
+    from instances.result import Result
 
+    if isinstance(source, Result):
+        with TemporaryDirectory() as folder:
+            source.save(Path(folder) / "result.json")
+            return figured(name, Path(folder) / "result.json", choice)
     entry, path = known(name), str(source)
     if entry.made:
         if not Path(located("source", source)).exists():

@@ -16,9 +16,11 @@ def note(found: Sequence[Paired]) -> str:
     said = (
         "Of the instances that both ran, within one budget, over all sizes. p: exact, two-sided, "
         f"of McNemar, {many}; with fewer than {LEAST_DISCORDANT} instances that differ it is never "
-        "below 0.05. Risk: mean relative risk of the 1st less that of the 2nd, with an approximate "
-        "95 % interval of the paired bootstrap."
+        "below 0.05. Risk: mean relative risk of the 1st less that of the 2nd"
     )
+    if any(one.risk_interval for one in found):
+        said += ", with an approximate 95 % interval of the paired bootstrap"
+    said += "."
     lost = sum(one.left_out for one in found)
     if not lost:
         return said

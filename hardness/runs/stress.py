@@ -180,7 +180,7 @@ class Climb:
         """Write how many seeds of a rung passed: n/a where its family is not taken."""
         if rung <= len(self.rungs):
             return f"{self.rungs[rung - 1].passes}/{len(self.rungs[rung - 1].trials)}"
-        return "n/a" if self.unsupported and rung == len(self.rungs) + 1 else "-"
+        return "n/a" if self.unsupported and rung == len(self.rungs) + 1 else "not run"
 
     def tried(self, planned: Sequence[Planned], trials: Iterable[Trial]) -> "Climb":
         """Add the trials of a rung: of the runs that were planned, in their order."""
@@ -342,7 +342,7 @@ class Stress(Result):
             {
                 "rung": rung,
                 common: spec,
-                "certified": one.shown,
+                "certified queries": one.shown,
                 **{name: climb.shown(rung) for name, climb in zip(names, self.climbs, strict=True)},
             }
             for rung, (spec, one) in enumerate(zip(specs, self.certified, strict=True), 1)

@@ -156,7 +156,7 @@ def test_a_table_of_rungs_is_read_again_and_written(small, tmp_path):
     assert found == small
     found.save(tmp_path / "x.tex")
     lines = (tmp_path / "x.tex").read_text().splitlines()
-    assert lines[3].startswith("rung & parity & certified & lowdegree & trivial & ")
+    assert lines[3].startswith("rung & parity & certified queries & lowdegree & trivial & ")
     assert lines[5].startswith("1 & d=8,m=2 & vacuous & 5/5 & 0/5 & ")
     least = small.certified[2].queries
     assert lines[7].startswith("3 & d=400,m=3 & ")

@@ -191,7 +191,7 @@ def draw_stress(data: Data) -> Data:
     pick_in(charts[0], "series")
     notes = ["hollow: some seeds passed; cross: where a climb stopped, at what its runs spent"]
     if any(one["reference"] for one in data["learners"]):
-        notes += ["broken lines: references"]
+        notes += ["dashed in colour: references; dotted in colour: to where a climb stopped"]
     if any(data["budget_examples"] + data["budget_seconds"]):
         notes += ["grey: the budget of a rung"]
     terms = f": risk {TERMS.risk}, success {TERMS.success}"
