@@ -10,7 +10,7 @@ The functions take what the commands of the same names take, and give back recor
 from importlib.util import find_spec as _find
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 YEAR = 2026  # of this version
 
 _found = _find("instances")
