@@ -491,7 +491,7 @@ def test_the_budget_of_a_comparison_is_in_its_file_and_its_report(tmp_path):
     assert {row.budget for row in made.learners} == {"900 examples"}
     data = json.loads((tmp_path / "results.json").read_text())
     (tmp_path / "results.json").write_text(json.dumps(data | {"budget": {"examples": 0}}))
-    with pytest.raises(DamagedFile, match="budget of 0"):
+    with pytest.raises(DamagedFile, match="budget of examples=0"):
         report_of(tmp_path)
     del data["budget"]
     (tmp_path / "results.json").write_text(json.dumps(data))
