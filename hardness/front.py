@@ -45,7 +45,10 @@ def _gated(function: Callable[_P, _R]) -> Callable[_P, _R]:
     def gated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         from instances.arguments import argument  # `--help` needs none
 
-        given = declared.bind(*args, **kwargs)
+        try:
+            given = declared.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}: {error}") from None
         for name, value in given.arguments.items():
             kind = declared.parameters[name].annotation
             given.arguments[name] = argument(name, value, kind)

@@ -215,6 +215,7 @@ def test_a_citation_and_a_figure_are_those_of_the_commands(hardness):
     h.certify("parity:d=16,m=3").save("c.json")
     assert h.cite("c.json").to_dict() == hardness("cite", "c.json", "--json").json
     assert repr(h.cite("c.json")).startswith("For parity:d=16,m=3,noise=0,rho=3: SQ-DIM is")
+    assert h.cite("c.json").bibtex.count("@inproceedings{CL24,") == 1  # as its table cites
     h.figure("queries", parse("parity:d=16,m=3"), "a.svg")
     assert hardness("figure", "queries", "parity:d=16,m=3", "--out", "b.svg").code == 0
     assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
@@ -225,6 +226,12 @@ def test_a_citation_and_a_figure_are_those_of_the_commands(hardness):
     hardness("figure", "correlations", "c.json", "--out", "d.svg").one_line(
         "not of a file such as a certificate: give what `certify` was given"
     )
+
+
+def test_a_certificate_of_vacuous_bounds_alone_is_not_cited(hardness):
+    line = ("certify", "parity:d=4,m=1", "--about", "gd", "--noise-std", "0.0001")
+    assert hardness(*line, "--steps", "100000", "--out", "v.json").code == 0
+    hardness("cite", "v.json").one_line("every bound in it is vacuous: there is nothing to cite")
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ class Tolerances:
         return ruled_out(self.square / tau**2)
 
     def queries(self, tau: Fraction) -> int | None:
-        """Bound the queries from below; None where no number of them is enough."""
+        """Bound the queries from below; None where no number is enough, 0 where none is needed."""
         return least_queries(self.ruled_out(tau), self.success * self.size - self.right)
 
     def vacuous(self, tau: Fraction) -> bool:
@@ -63,7 +63,7 @@ class Tolerances:
     def first(self) -> Fraction | None:
         """Find the least tolerance of two digits at which the bound says something, if any.
 
-        It then does so at every wider one.
+        It then does so at every wider one. Below 1e-59 none is looked at.
         """
         if self.vacuous(Fraction(1)):
             return None

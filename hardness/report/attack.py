@@ -41,7 +41,7 @@ def attack_words(found: list[AttackResult], stopped: dict[str, str] | None = Non
 def _found(one: AttackResult) -> str:
     """How many secrets were found; of a folder without its secret, whether one is claimed."""
     if not one.judged:
-        return "claimed" if one.claims else "none"
+        return "claimed" if one.claims else "none" if len(one.runs) == 1 else "not known"
     return "no secret claimed" if _silent(one) else f"{one.recovered}/{one.judged}"
 
 
@@ -56,7 +56,7 @@ def _ends(one: AttackResult) -> str:
     """What the runs ended with; where no secret is there to compare with, what the samples say."""
     outcomes = [r.outcome.value for r in one.runs]
     counts = ", ".join(f"{outcomes.count(v)} {v}" for v in dict.fromkeys(outcomes))
-    if one.judged:
+    if one.judged or len(one.runs) > 1:
         return counts
     details, ended = one.runs[0].details, one.runs[0].outcome
     said = claim_words(details)

@@ -44,8 +44,8 @@ def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
     >>> from instances import parse
     >>> made = certify(parse("parity:d=8,m=3"))
     >>> print(tolerance_words(made, made.claims[2]))
-    r = 25, K = 1, N = 35; vacuous: success N - K = 23 to be ruled out, which one query may do; \
-not vacuous from tau = 0.15 on
+    r = 25, K = 1, N = 35; vacuous: success N - K, rounded up 23, to be ruled out, which one \
+query may do; not vacuous from tau = 0.15 on
     """
     from hardness.lower.tolerances import of_certificate
 
@@ -63,7 +63,7 @@ not vacuous from tau = 0.15 on
     if found.missing > 0:
         few = "one query" if found.queries(tau) == 1 else "two queries"
         left = shortened(found.missing)
-        why = f"success N - K = {left} to be ruled out, which {few} may do"
+        why = f"success N - K, rounded up {left}, to be ruled out, which {few} may do"
     least = found.first()
     from_there = "so at every tau" if least is None else f"not vacuous from tau = {plain(least)} on"
     return f"{said}; vacuous: {why}; {from_there}"

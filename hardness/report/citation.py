@@ -54,7 +54,10 @@ def cite(path: Path) -> Citation:
         raise Refuted(f"{path}: {error}") from error
     except (ValueError, DamagedFile) as error:
         raise DamagedFile(f"{path}: {one_line(error)}") from error
-    return citation(data, found, hashlib.sha256(content).hexdigest())
+    try:
+        return citation(data, found, hashlib.sha256(content).hexdigest())
+    except ToolkitError as error:
+        raise ToolkitError(f"{path}: {error}") from error
 
 
 def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
@@ -68,12 +71,14 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
     found = [one.removeprefix(f"{given}: ") for one in checked.statements]
     told = list(zip(claims, found, strict=True))
     told = [(c, s) for c, s in told if not (c and vacuous(c["quantity"], c["value"]))]
+    if not told:
+        raise ToolkitError("every bound in it is vacuous: there is nothing to cite")
     names = {c.get("quantity", "") for c, _ in told}
     if "stat-queries" in names:  # of every kind, so correlational ones as well
         told = [(c, s) for c, s in told if c.get("quantity") != "csq-queries"]
     told = [(c, s) for c, s in told if not _NOT_BOUNDS.match(c.get("quantity", ""))] or told
     key = f"hardness_{digest[:10]}"
-    sources = [k for k in dict.fromkeys(c.get("source") for c, _ in told) if k in SOURCES]
+    sources, every = (_sources(some) for some in ([c for c, _ in told], claims))
     after = f", after {' and '.join(sources)}" if sources else ""
     spec = re.sub(r"(sha256=\w{10})\w*", r"\1", checked.spec)  # the entry has the whole
     head, statements = _joined(told)
@@ -86,7 +91,13 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
   year   = {{{YEAR}}},
   note   = {{{note}}},
 }}"""
-    return Citation(sentence=sentence, bibtex="\n\n".join([own, *(SOURCES[k] for k in sources)]))
+    return Citation(sentence=sentence, bibtex="\n\n".join([own, *(SOURCES[k] for k in every)]))
+
+
+def _sources(claims: Sequence[dict[str, Any]]) -> list[str]:
+    """List what claims are after; a table of them in LaTeX cites all."""
+    named = (key for c in claims for key in str(c.get("source", "")).split(", "))
+    return [key for key in dict.fromkeys(named) if key in SOURCES]
 
 
 def _joined(told: Sequence[tuple[dict[str, Any], str]]) -> tuple[str, str]:

@@ -91,12 +91,13 @@ class AttackResult(Result):
     def _summary(self) -> tuple[str, list[TableRow]]:
         low, high = self.interval
         rate = f"rate in [{low:.2f}, {high:.2f}], {CONFIDENCE:.0%}"
+        sure = brief_claim(self.runs[0].details) if len(self.runs) == 1 else "not judged"
         row = {
             "attack": short(self.learner),
             "found": f"{self.recovered}/{self.judged}" if self.judged else len(self.claims),
             "examples": self.examples,
             "seconds": self.seconds,
-            "known": rate if self.judged else brief_claim(self.runs[0].details),
+            "known": rate if self.judged else sure,
         }
         return brief_spec(self.spec), [row]
 

@@ -1,6 +1,7 @@
 """What the samples of a folder say of a secret that a run claims, where nobody knows the secret."""
 
 import math
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
         seen = signs(examples)
         try:
             scheme.require_member(secret)
-        except UsageError:
+        except (UsageError, TypeError, ValueError):
             return _shown(len(seen), scheme.size, -math.inf)
         return _shown(len(seen), scheme.size, seen.evidence(secret))
     found = samples(examples)
@@ -51,7 +52,7 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
     try:
         entries = folder.family.to_linear(secret)
         family.require_member(entries)
-    except UsageError:
+    except (UsageError, TypeError, ValueError):
         return _shown(len(found), family.size, -math.inf)
     said = _shown(len(found), family.size, found.evidence(entries))
     if family.step is not None and len(found):
@@ -82,12 +83,14 @@ def claim_words(details: dict[str, Any]) -> str:
     claims, found = f"claims {details['claimed_secret']}", details.get("fit")
     if not found:
         return f"{claims}: nothing here says how sure it is"
-    count = found["samples"]
+    count = "one sample" if found["samples"] == 1 else f"{found['samples']} samples"
     if found["coins"] >= 1:
-        return f"{claims}: the {count} samples do not show it{_residuals(found)}"
+        against = found.get("evidence") in (None, -math.inf)
+        said = "contradicted by" if against else "not shown by"
+        return f"{claims}: {said} the {count}{_residuals(found)}"
     sure = "fits" if found["coins"] <= _SURE else "a guess by"
     return (
-        f"{claims}: {sure} the {count} samples, random labels would fit some secret as well with "
+        f"{claims}: {sure} the {count}, random labels would fit some secret as well with "
         f"probability {_chance(found['coins'])} at most{_residuals(found)}"
     )
 
@@ -96,7 +99,7 @@ def brief_claim(details: dict[str, Any]) -> str:
     """Say how sure a claim is in a few words, for the cell of a table.
 
     >>> brief_claim({"claimed_secret": [1, 0], "fit": {"samples": 8, "coins": 2.0**-12}})
-    'claimed; random labels fit with chance 0.00024'
+    'claimed; random labels fit with chance 0.00025'
     """
     if "claimed_secret" not in details:
         return "no secret found"
@@ -107,7 +110,16 @@ def brief_claim(details: dict[str, Any]) -> str:
 
 
 def _chance(coins: float) -> str:
-    return f"2^-{math.floor(-math.log2(coins))}" if coins <= _SURE else f"{coins:.2g}"
+    """A bound from above, rounded up.
+
+    >>> _chance(2.0**-12), _chance(2.0**-40)
+    ('0.00025', '2^-40')
+    """
+    if coins <= _SURE:
+        return f"2^-{math.floor(-math.log2(coins))}"
+    exact = Decimal(coins)
+    up = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 1), ROUND_CEILING)
+    return f"{float(up):.2g}"
 
 
 def _residuals(found: dict[str, Any]) -> str:

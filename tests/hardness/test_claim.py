@@ -47,7 +47,7 @@ def test_a_wrong_secret_is_not_shown_and_the_spread_of_residuals_tells(tmp_path)
     assert wrong["coins"] == 1.0
     assert right["residual_std"] == pytest.approx(1, abs=0.2)
     assert wrong["residual_std"] > 20
-    assert "do not show it" in claim_words({"claimed_secret": [1], "fit": wrong})
+    assert "contradicted by the 150 samples" in claim_words({"claimed_secret": [1], "fit": wrong})
     assert "do not show" in brief_claim({"claimed_secret": [1], "fit": wrong})
     assert "2^-" in brief_claim({"claimed_secret": [1], "fit": right})
     # What is no member is shown by nothing.
@@ -133,3 +133,20 @@ def test_a_run_whose_secret_is_there_is_compared_with_it(tmp_path):
     (done,) = attack("primal", read_folder(tmp_path / "it"), budget=Budget()).runs
     assert done.secret_recovered
     assert "fit" not in done.details
+
+
+def test_an_entry_that_is_no_integer_is_no_member(tmp_path):
+    instance = parse("lwe:n=4,q=97,sigma=1").instance(0)
+    folder = write_folder(tmp_path / "it", instance, 50)
+    for secret in ((1.5, 0.0, 0.0, 0.0), ("a",) * 4):
+        assert fit(folder, secret)["coins"] == 1.0
+
+
+def test_runs_that_could_not_be_judged_are_all_counted(tmp_path):
+    (tmp_path / "wrong.py").write_text(
+        "def wrong(x, y):\n    def predict(new):\n        raise ValueError\n    return predict\n"
+    )
+    found = attack(f"{tmp_path / 'wrong.py'}:wrong", parse("parity:d=8,m=2"), seeds=3)
+    said = attack_words([found])
+    assert "3 raised" in said
+    assert "no secret found" not in said

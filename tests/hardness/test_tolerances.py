@@ -7,6 +7,8 @@ import pytest
 import hardness
 from hardness.claims.vacuous import vacuous
 from hardness.lower.tolerances import Tolerances, of_certificate
+from hardness.report.charts.bounds import of_queries
+from instances import parse
 
 SPECS = (
     "parity:d=8,m=3",
@@ -46,6 +48,14 @@ def test_there_is_none_where_one_hypothesis_fits_every_member():
 
 def test_certify_says_why_a_bound_is_vacuous_and_from_where_it_is_not(hardness):
     said = " ".join(hardness("certify", "parity:d=8,m=3").out.split())
-    assert "r = 25, K = 1, N = 35; vacuous: success N - K = 23 to be ruled out" in said
+    assert "r = 25, K = 1, N = 35; vacuous: success N - K, rounded up 23, to be ruled out" in said
     assert "not vacuous from tau = 0.15 on" in said
     assert "r = " not in hardness("certify", "parity:d=32,m=5").out.split("vstat")[0]
+
+
+def test_where_no_member_has_to_be_ruled_out_no_number_is_drawn(monkeypatch):
+    one = Tolerances(square=Fraction(1, 100), right=3, size=4, success=Fraction(2, 3))
+    monkeypatch.setattr("hardness.report.charts.bounds.of_family", lambda family, terms: one)
+    found = of_queries(parse("parity:d=16,m=3"))
+    assert set(found["queries"]) == {""}
+    assert found["first"] is None

@@ -151,7 +151,7 @@ def of_queries(family: Family | FiniteFamily) -> Data:
         every = family.scheme is None or family.scheme.two_valued
     if not found:
         raise UsageError(f"{about['spec'][:200]} given: it has no certified bound on queries")
-    first = found.first()
+    first = found.first() if found.missing > 0 else None
     taus = sorted({*TAUS, *([first] if first and first > TAUS[0] else [])})
     return {
         **about,
@@ -160,7 +160,10 @@ def of_queries(family: Family | FiniteFamily) -> Data:
         "success": str(terms.success),
         "first": first and str(first),
         "tau": [str(tau) for tau in taus],
-        "queries": ["" if found.vacuous(tau) else _count(found.queries(tau)) for tau in taus],
+        "queries": [
+            "" if found.vacuous(tau) or found.missing <= 0 else _count(found.queries(tau))
+            for tau in taus
+        ],
     }
 
 
@@ -318,10 +321,8 @@ def draw_queries(data: Data) -> Data:
     tau = [float(Fraction(t)) for t in known]
     height = [_log10(rational(whole(q))) for q in known.values()]
     first = data["first"]
-    below = (
-        f"not vacuous from tau = {float(Fraction(first)):.2g} on" if first else "vacuous everywhere"
-    )
-    notes = [below]
+    from_there = f"not vacuous from tau = {float(Fraction(first)):.2g} on" if first else ""
+    notes = [from_there or "vacuous at every tau"]
     if "none" in data["queries"]:
         least = data["tau"][data["queries"].index("none")]
         notes.append(f"no number of queries is enough from tau = {float(Fraction(least)):.2g} on")

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from hardness import __version__
 from hardness.oracles import Budget
 from hardness.sweep import cluster
 from hardness.sweep.cluster import _Dask, engine_of
@@ -136,7 +138,8 @@ def _pretend(version):
 
 def test_a_worker_with_another_version_is_named(three):
     three._client.run(_pretend, "0.0.9")
-    with pytest.raises(ToolkitError, match=r"has hardness-toolkit 0\.0\.9, 0\.1\.0 is here"):
+    here = re.escape(__version__)
+    with pytest.raises(ToolkitError, match=rf"has hardness-toolkit 0\.0\.9, {here} is here"):
         _Dask(three._client, "dask")
     three._client.run(_pretend, None)
     three._client.wait_for_workers(3, timeout=120)  # the one that a test above killed is made anew
