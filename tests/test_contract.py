@@ -122,6 +122,7 @@ def test_a_citation_names_what_was_checked_and_the_file(hardness):
     entries = re.findall(r"^@(\w+)\{(\w+),$", found["bibtex"], re.M)
     assert entries == [
         ("misc", f"hardness_{digest[:10]}"),
+        ("inproceedings", "CL24"),
         ("inproceedings", "BFJKMR94"),
         ("article", "FGRVX17"),
     ]
