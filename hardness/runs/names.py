@@ -85,6 +85,11 @@ def short_specs(ladder: "Ladder") -> tuple[str, list[str]]:
     >>> from instances.ladders import ladder_of
     >>> short_specs(ladder_of(["parity:d=8,m=2,noise=0.1", "parity:d=9,m=2,noise=0.1"]))
     ('parity:m=2,noise=0.1', ['d=8', 'd=9'])
+
+    A rung that differs by defaults alone says them.
+
+    >>> short_specs(ladder_of(["parity:d=8,m=2", "parity:d=8,m=2,noise=0.1"]))
+    ('parity:d=8,m=2', ['noise=0', 'noise=0.1'])
     """
     specs = [brief_spec(spec) for spec in ladder.specs]
     names = {spec.partition(":")[0] for spec in specs}
@@ -93,5 +98,15 @@ def short_specs(ladder: "Ladder") -> tuple[str, list[str]]:
     parts = [split_list(spec.partition(":")[2]) for spec in specs]
     shared = [part for part in parts[0] if all(part in other for other in parts)]
     short = [",".join(part for part in one if part not in shared) for one in parts]
+    varied = {part.partition("=")[0] for label in short for part in split_list(label)}
+    short = [
+        label or _parameters(spec, varied) for label, spec in zip(short, ladder.specs, strict=True)
+    ]
     name = names.pop()
     return (f"{name}:{','.join(shared)}" if shared else name), short
+
+
+def _parameters(spec: str, names: set[str]) -> str:
+    """Write some of a spec's parameters, defaults too."""
+    pairs = split_list(parse_stored(spec).spec.partition(":")[2])
+    return ",".join(pair for pair in pairs if pair.partition("=")[0] in names)
