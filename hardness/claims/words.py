@@ -6,9 +6,11 @@ Words only. How a value is found stands in lower/, how it is verified in check/.
 from dataclasses import dataclass, field, replace
 
 from hardness.claims.vacuous import WORD, vacuous
+from instances.parameters import whole
 from instances.text import decimal, shortened
 
 FORMAT = "hardness-certificate/1"
+NONE_ENOUGH = "none enough"
 
 
 def counted(number: int | str, noun: str) -> str:
@@ -32,13 +34,25 @@ def big(value: int) -> str:
     return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
 
 
-def bound(quantity: str, value: int) -> str:
-    """Write what is certified of a quantity, or that it is vacuous.
+def bound(quantity: str, value: int | None) -> str:
+    """Write what is certified of a quantity, or that it is vacuous; None: no number is enough.
 
-    >>> bound("stat-queries", 455), bound("stat-queries", 2)
-    ('455', 'vacuous')
+    >>> bound("stat-queries", 455), bound("stat-queries", 2), bound("stat-queries", None)
+    ('455', 'vacuous', 'none enough')
     """
+    if value is None:
+        return NONE_ENOUGH
     return WORD if vacuous(quantity, value) else big(value)
+
+
+def chance(value: str) -> str:
+    """Write a claimed probability p/q; a long q rounded down, so the probability up.
+
+    >>> chance("1/969"), chance("1/15509838039038279729")
+    ('1/969', '1/1.55e19')
+    """
+    top, slash, bottom = value.partition("/")
+    return f"{top}/{big(whole(bottom))}" if slash else value
 
 
 @dataclass(frozen=True, kw_only=True)

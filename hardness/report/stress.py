@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+from hardness.claims.words import chance
 from hardness.report.paired import paired_words
 from hardness.report.text import big, number, table, wrap
 from hardness.runs.names import brief_spec, short_specs
@@ -14,6 +15,11 @@ _LISTED = 8  # certified numbers in a sentence
 _ASKERS = {
     "stat-queries": "statistical-query learner needs {} queries to STAT({})",
     "csq-queries": "learner by correlational queries needs {} of them within {}",
+}
+NONE_ENOUGH = {
+    "stat-queries": "no number of queries to STAT({}) is enough for more than success {}",
+    "csq-queries": "no number of correlational queries within {} is enough for more than success "
+    "{}",
 }
 
 
@@ -136,8 +142,9 @@ def certified_words(found: Stress) -> list[str]:
     return lines
 
 
-def _kind(one: Certified) -> tuple[str, str | None, str]:
-    return (one.evidence, None if one.vacuous else one.asked, one.why)
+def _kind(one: Certified) -> tuple[str, str | None, bool, bool, str]:
+    asked = None if one.vacuous else one.asked
+    return (one.evidence, asked, one.vacuous, one.success is not None, one.why)
 
 
 def _claim(rungs: Sequence[Certified]) -> str:
@@ -146,20 +153,30 @@ def _claim(rungs: Sequence[Certified]) -> str:
         return f"no claim. {_sentence(rungs[0].why)}"
     if rungs[0].evidence == "assumption":
         return f"no certificate. {_sentence(rungs[0].why)}"
-    queries = [one.queries for one in rungs if one.queries is not None]
-    if rungs[0].vacuous or rungs[0].asked is None:
+    if rungs[0].asked is None:
+        return f"no bound on queries is certified. {_sentence(rungs[0].why)}"
+    if rungs[0].vacuous:
         return f"the query bound is vacuous. {_sentence(rungs[0].why)}"
-    each = list(map(big, queries))
-    if len(each) > _LISTED:
-        each = [*each[: _LISTED - 2], "...", each[-1]]
-    count = f"{', '.join(each)} (rung by rung)" if len(each) > 1 else each[0]
-    asker = _ASKERS[rungs[0].asked].format(f"at least {count}", TERMS.tau)
+    if rungs[0].success is None:
+        count = _each([big(one.queries) for one in rungs if one.queries is not None])
+        asker = _ASKERS[rungs[0].asked].format(f"at least {count}", TERMS.tau)
+        said = f"any {asker}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success}"
+    else:
+        most = _each([chance(one.success) for one in rungs if one.success is not None])
+        said = NONE_ENOUGH[rungs[0].asked].format(TERMS.tau, most)
+        said += f" at a relative risk of {TERMS.risk}"
     return (
-        f"any {asker}, to reach a relative risk of {TERMS.risk} with chance {TERMS.success} over "
-        "a uniform member where answers are as bad as they may be (certified). It says nothing of "
-        "learners that look at single examples, as elimination, exhaustive search and lattice "
-        f"attacks. {_sentence(rungs[0].why)}"
+        f"{said} over a uniform member where answers are as bad as they may be (certified). It "
+        "says nothing of learners that look at single examples, as elimination, exhaustive search "
+        f"and lattice attacks. {_sentence(rungs[0].why)}"
     )
+
+
+def _each(found: list[str]) -> str:
+    """List what is certified, rung by rung."""
+    if len(found) > _LISTED:
+        found = [*found[: _LISTED - 2], "...", found[-1]]
+    return f"{', '.join(found)} (rung by rung)" if len(found) > 1 else found[0]
 
 
 def _sentence(text: str) -> str:

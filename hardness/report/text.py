@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Sequence
 
 from hardness.claims.vacuous import WORD
+from hardness.claims.words import NONE_ENOUGH
 from hardness.claims.words import big as big
 from hardness.claims.words import bound as bound
 from hardness.report.columns import breakable, fill, pad, parts, screen, taken
@@ -40,7 +41,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], width: int | Non
 
 def _is_words(cell: str) -> bool:
     """Whether a cell makes its column one of words: what stands for a number does not."""
-    return cell != WORD and (cell[:1].isalpha() or " " in cell)
+    return cell not in (WORD, NONE_ENOUGH) and (cell[:1].isalpha() or " " in cell)
 
 
 def _fitted(every: list[list[str]], left: list[bool], room: int) -> list[int]:

@@ -7,6 +7,8 @@ from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
+from hardness.runs.certified import claims
+from hardness.runs.certified import number as certified
 from hardness.runs.ranges import Value
 
 if TYPE_CHECKING:
@@ -84,9 +86,12 @@ def enough(costs: Iterable[float], fraction: Fraction) -> float:
     return ordered[math.ceil(fraction * len(ordered)) - 1]
 
 
-def bounds(comparison: "Comparison", quantity: str) -> list[int]:
-    """Return a certified value at every size; empty where it is not claimed of all sizes."""
-    every = [{claim.quantity for claim in c.claims} for c in comparison.certificates]
-    if not all(quantity in names for names in every):
+def bounds(comparison: "Comparison", quantity: str) -> list[int | None]:
+    """Return a certified value at every size; empty where it is not claimed of all sizes.
+
+    None where no number of queries is enough.
+    """
+    if not all(claims(one, quantity) for one in comparison.certificates):
         return []
-    return [c.integer(quantity) for c in comparison.certificates]
+    wanted = comparison.terms.success
+    return [certified(one, quantity, wanted) for one in comparison.certificates]

@@ -8,6 +8,7 @@ from typing import Any
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.runs.rows import CertificateRow
 from instances.errors import DamagedFile, ToolkitError
+from instances.parameters import whole
 from instances.spec import parse_stored
 from instances.strict import shown
 
@@ -89,13 +90,47 @@ class Certifier:
 def query_bound(certificates: Sequence[Certificate]) -> str:
     """Name the bound on queries that all of some certificates claim; empty where there is none.
 
-    On queries with any statistics where they claim both.
+    A claim that no number of queries is enough counts as one. On queries with any statistics where
+    they claim both.
     """
-    claimed = [{claim.quantity for claim in one.claims} for one in certificates]
     for name in ("stat-queries", "csq-queries"):
-        if claimed and all(name in names for names in claimed):
+        if certificates and all(claims(one, name) for one in certificates):
             return name
     return ""
+
+
+def claims(one: Certificate, quantity: str) -> bool:
+    """Whether a quantity is claimed, or in place of queries that no number of them is enough."""
+    return any(claim.quantity in (quantity, _success(quantity)) for claim in one.claims)
+
+
+def success(one: Certificate, quantity: str) -> str | None:
+    """The success above which no number of queries is enough; None where that is not claimed."""
+    found = {claim.quantity: claim.value for claim in one.claims}
+    return None if quantity in found else found.get(_success(quantity))
+
+
+def number(one: Certificate, quantity: str, wanted: Fraction) -> int | None:
+    """The certified number; None where no number of queries gives the success that is wanted.
+
+    0 where a guess gives it, which is vacuous. Raises UsageError for what is not claimed.
+
+    >>> from instances import parse
+    >>> hard = certify(parse("parity:d=20,m=3,noise=0.45"))
+    >>> number(hard, "stat-queries", Fraction(2, 3)), number(hard, "stat-queries", Fraction(1, 969))
+    (None, 0)
+    """
+    most = success(one, quantity)
+    if most is None:
+        return one.integer(quantity)
+    top, _, bottom = most.partition("/")
+    guessed = whole(top) * wanted.denominator >= wanted.numerator * whole(bottom or "1")
+    return 0 if guessed else None
+
+
+def _success(quantity: str) -> str:
+    oracle, dash, rest = quantity.rpartition("-")
+    return f"{oracle}-success" if dash and rest == "queries" else quantity
 
 
 def terms_of(tau: str | None) -> BoundParameters:

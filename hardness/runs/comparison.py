@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from hardness.claims.vacuous import WORD, vacuous
+from hardness.claims.words import NONE_ENOUGH
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.runs.cells import bounds, cells
@@ -149,8 +150,10 @@ class Comparison(Result):
         }
 
 
-def _worded(quantity: str, value: int) -> int | str:
-    """Give what is certified, or the word for what says nothing."""
+def _worded(quantity: str, value: int | None) -> int | str:
+    """Give what is certified, or the words for what says nothing and for no number at all."""
+    if value is None:
+        return NONE_ENOUGH
     return WORD if vacuous(quantity, value) else value
 
 

@@ -26,9 +26,10 @@ import msgspec
 
 from hardness.claims import vacuous
 from hardness.claims.words import big, bound
-from hardness.lower import BoundParameters, certify
+from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query
+from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import labels, short_specs
 from hardness.runs.paired import Paired, contradiction, paired
@@ -254,7 +255,8 @@ class Certified:
 
     queries: that a learner by `asked` must be allowed, worst answers within TERMS.tau; floor: the
     examples that any learner must be; both to reach TERMS.risk with chance TERMS.success over a
-    uniform member.
+    uniform member. success: where no number of queries is enough for that chance, the one above
+    which none is.
     """
 
     spec: str
@@ -263,13 +265,12 @@ class Certified:
     asked: str | None = None
     queries: int | None = None
     floor: int | None = None
+    success: str | None = None
 
     @property
     def shown(self) -> str:
-        """Write the bound on queries: "vacuous", or - where none is claimed."""
-        return (
-            "-" if self.asked is None or self.queries is None else bound(self.asked, self.queries)
-        )
+        """Write the bound on queries: "vacuous", "none enough", or - where none is claimed."""
+        return "-" if self.asked is None else bound(self.asked, self.queries)
 
     @property
     def vacuous(self) -> bool:
@@ -541,16 +542,21 @@ def certified_of(spec: str) -> Certified:
     known = family.hardness
     if known.evidence != "exact":
         return Certified(spec=family.spec, evidence=known.evidence, why=known.why)
-    certificate = certify(family, TERMS)
-    there = {claim.quantity for claim in certificate.claims}
-    asked = next((q for q in ("stat-queries", "csq-queries") if q in there), None)
+    return of_certificate(family.spec, certify(family, TERMS), known.why)
+
+
+def of_certificate(spec: str, made: Certificate, why: str) -> Certified:
+    """Take what is certified of a rung from its certificate for TERMS."""
+    asked = query_bound([made]) or None
+    queries = number(made, asked, TERMS.success) if asked else None
     return Certified(
-        spec=family.spec,
-        evidence=known.evidence,
-        why=known.why,
+        spec=spec,
+        evidence="exact",
+        why=why,
         asked=asked,
-        queries=certificate.integer(asked) if asked else None,
-        floor=certificate.integer("information-floor"),
+        queries=queries,
+        floor=made.integer("information-floor") if claims(made, "information-floor") else None,
+        success=success(made, asked) if asked and queries is None else None,
     )
 
 
@@ -585,6 +591,10 @@ def read_stress(path: Path) -> Stress:
                 *zip(again["ladder"]["rungs"], data["ladder"]["rungs"], strict=True),
             ]:
                 ours |= {name: theirs[name] for name in ("about", "references") if name in ours}
+        for one, old in zip(again["certificates"], data["certificates"], strict=True):
+            # Earlier files have no word of a success, and no name of what is asked for there.
+            if "success" not in old and one.pop("success") is not None:
+                one["asked"] = None
         derived = again.keys() - {"runs", "paired"}  # runs are read, not derived
         differs = [name for name in again if name in derived and again[name] != data[name]]
         if "paired" in data and contradiction(data["paired"], found.paired):

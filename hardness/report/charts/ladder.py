@@ -22,12 +22,20 @@ from hardness.report.charts.chart import (
 from hardness.report.charts.runs import TITLES
 from hardness.report.charts.style import BOUND, styles_of
 from hardness.runs.cells import COSTS
-from hardness.runs.certified import Certifier, query_bound
+from hardness.runs.certified import Certifier
 from hardness.runs.names import labels as name_labels
 from hardness.runs.names import short_specs
 from hardness.runs.rows import FigureRow
 from hardness.runs.run import Run
-from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, instance_seeds
+from hardness.runs.stress import (
+    TERMS,
+    Certified,
+    Climb,
+    Stress,
+    Trials,
+    instance_seeds,
+    of_certificate,
+)
 from instances.errors import DamagedFile, ToolkitError
 from instances.ladders import ladder_of
 
@@ -163,16 +171,7 @@ def _certified(spec: str, certifier: Certifier) -> Certified:
     made = certifier.one(spec, TERMS)
     if not isinstance(made, Certificate):
         return Certified(spec=spec, evidence="none", why=made)
-    names = {claim.quantity for claim in made.claims}
-    asked = query_bound([made]) or None
-    return Certified(
-        spec=spec,
-        evidence="exact",
-        why="",
-        asked=asked,
-        queries=made.integer(asked) if asked else None,
-        floor=made.integer("information-floor") if "information-floor" in names else None,
-    )
+    return of_certificate(spec, made, "")
 
 
 def draw_stress(data: Data) -> Data:

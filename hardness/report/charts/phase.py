@@ -8,15 +8,17 @@ from itertools import product
 
 from hardness.claims import vacuous
 from hardness.claims.vacuous import WORD
-from hardness.lower import Certificate
+from hardness.claims.words import NONE_ENOUGH
+from hardness.lower import BoundParameters, Certificate
 from hardness.report.charts.chart import Data, drawn_of, named, panels, tooltip
 from hardness.report.text import big
-from hardness.runs.certified import Certifier, query_bound, terms_of
+from hardness.runs.certified import Certifier, number, query_bound, terms_of
 from hardness.runs.names import brief_spec, short
 from hardness.runs.run import MACHINE, Run
 from hardness.runs.table import Plane, table, told_apart
 from hardness.upper import LEARNERS, Outcome
 from instances.parameters import plain, whole
+from instances.text import decimal
 
 SHARE = Fraction(2, 3)  # of the runs that must pass: the success probability of the bounds
 QUERIES = 10**6  # the budget of queries where none is known, neither of the runs nor certified
@@ -39,8 +41,9 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
 
     A cell is solved where at least `SHARE` of its runs passed in time, partly where some did;
     those that the machine ended, or that could not run, count as not passed. certified: the queries
-    that a statistical-query learner must be allowed at a spec, exact, with `log10` of them; None
-    where no bound is claimed. query_budget: that of the runs, or `assumed` where none is known.
+    that a statistical-query learner must be allowed at a spec, exact, with `log10` of them, null
+    where no number is enough; None where no bound is claimed. query_budget: that of the runs, or
+    `assumed` where none is known.
     """
     terms = terms_of(dict(plane.fixed).get("tau"))
     specs = tuple(plane.specs.values())
@@ -65,13 +68,13 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
         "share": str(SHARE),
         "part": plane.number,
         "parts": -(-len(names) // PANELS),
-        "query_budget": queries or assumed(_numbers(known.values(), quantity)),
+        "query_budget": queries or assumed(_numbers(known.values(), quantity, terms)),
         "budget_given": queries is not None,
         "tau": str(terms.tau),
         "risk": str(terms.risk),
         "success": str(terms.success),
         "quantity": quantity,
-        "certified": [[_certified(known, spec, quantity) for spec in line] for line in grid],
+        "certified": [[_certified(known, spec, quantity, terms) for spec in line] for line in grid],
         "uncertified": _uncertified(found.values(), quantity),
         "learners": [
             {
@@ -128,10 +131,10 @@ def assumed(certified: Sequence[int]) -> int:
     return 10 ** (len(str(largest - 1)) - 1) if largest > 1 else QUERIES
 
 
-def _numbers(known: Iterable[Certificate], quantity: str) -> list[int]:
+def _numbers(known: Iterable[Certificate], quantity: str, terms: BoundParameters) -> list[int]:
     """The numbers that say something."""
-    found = [one.integer(quantity) for one in known] if quantity else []
-    return [number for number in found if not vacuous(quantity, number)]
+    found = [number(one, quantity, terms.success) for one in known] if quantity else []
+    return [value for value in found if value is not None and not vacuous(quantity, value)]
 
 
 def _uncertified(found: Iterable[Certificate | str], quantity: str) -> str:
@@ -141,12 +144,15 @@ def _uncertified(found: Iterable[Certificate | str], quantity: str) -> str:
     return next(iter([*whys, *mixed]), "")
 
 
-def _certified(known: dict[str, Certificate], spec: str | None, quantity: str) -> Data | None:
+def _certified(
+    known: dict[str, Certificate], spec: str | None, quantity: str, terms: BoundParameters
+) -> Data | None:
     if spec not in known or not quantity:
         return None
-    value = known[spec].value(quantity)
-    number = whole(value)
-    return {"queries": value, "log10": math.log10(number) if number > 0 else None}
+    value = number(known[spec], quantity, terms.success)
+    if value is None:  # no number is enough
+        return {"queries": None, "log10": None}
+    return {"queries": decimal(value), "log10": math.log10(value) if value > 0 else None}
 
 
 def _cell(rows: list[Run], spec: str | None) -> Data | None:
@@ -174,13 +180,20 @@ def _cell(rows: list[Run], spec: str | None) -> Data | None:
 def certified_queries(data: Data, i: int, j: int) -> str | None:
     """Return the certified number at row i and column j; None where there is none, or vacuous."""
     found = data["certified"][i][j]
-    if found is None or vacuous(data["quantity"], found["queries"]):
+    if found is None or found["queries"] is None or vacuous(data["quantity"], found["queries"]):
         return None
     return str(found["queries"])
 
 
+def _none_enough(data: Data, i: int, j: int) -> bool:
+    found = data["certified"][i][j]
+    return found is not None and found["queries"] is None
+
+
 def infeasible(data: Data, i: int, j: int, budget: int | None = None) -> bool:
-    """Return whether the certified number at row i and column j is above a budget of queries."""
+    """Return whether a budget of queries is certified too small at row i and column j."""
+    if _none_enough(data, i, j):
+        return True
     found = certified_queries(data, i, j)
     return found is not None and whole(found) > (budget or data["query_budget"])
 
@@ -221,7 +234,8 @@ def draw_phase(data: Data) -> Data:
     charts = [_panel(data, one, choices) for one in data["learners"]]
     chart = panels(*charts, title=f"{named(data['spec'] or 'all', 80)}: where learners solve")
     notes = [f"in a cell: runs that passed, of all; solved: at least {data['share']} of them"]
-    if not _every(data):
+    rows, columns = range(len(data["ys"])), range(len(data["xs"]))
+    if not (_every(data) or any(_none_enough(data, i, j) for i in rows for j in columns)):
         return {**chart, "title": {**chart["title"], "subtitle": notes}}
     kind = "statistical" if data["quantity"] == "stat-queries" else "correlational"
     hatched = data["quantity"] == "stat-queries" and any(one["asks"] for one in data["learners"])
@@ -322,6 +336,8 @@ def _said(data: Data, i: int, j: int) -> str:
     found = certified_queries(data, i, j)
     if found:
         return big(whole(found))
+    if _none_enough(data, i, j):
+        return NONE_ENOUGH
     return WORD if data["certified"][i][j] else "no bound"
 
 

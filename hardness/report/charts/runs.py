@@ -106,12 +106,12 @@ def _certified(comparison: Comparison) -> Data:
     bound = query_bound(comparison.certificates) or "csq-queries"
     terms = comparison.terms
     named_terms = f"risk {terms.risk}, success {terms.success}"
-    found = {
+    found: dict[str, Data] = {
         "queries": {
             "quantity": bound,
             "label": f"queries that {ASKER[bound]} needs, worst answers within {terms.tau} "
             f"(certified: {named_terms})",
-            "values": [str(v) for v in bounds(comparison, bound)],
+            "values": [None if v is None else str(v) for v in bounds(comparison, bound)],
         },
         "examples": {
             "quantity": "information-floor",
@@ -207,11 +207,12 @@ def _bound(data: Data, cost: str) -> list[Data]:
     certified = data["certified"].get(cost)
     if not certified:
         return []
-    found = zip(data["places"], map(int, certified["values"]), strict=True)
     return [
         {"place": place, cost: float(value)}
-        for place, value in found
-        if value < MOST and not vacuous(certified["quantity"], value)
+        for place, text in zip(data["places"], certified["values"], strict=True)
+        if text is not None  # no number of queries is enough
+        and (value := int(text)) < MOST
+        and not vacuous(certified["quantity"], value)
     ]
 
 

@@ -8,6 +8,7 @@ from hardness.report.cost import beside_words
 from hardness.report.page.material import Material
 from hardness.report.page.records import Card, Cell, Claimed, Table
 from hardness.report.text import big, bound
+from hardness.runs.certified import claims, number
 from hardness.runs.table import lines
 from instances.parameters import whole
 from instances.spec import parse_stored
@@ -95,7 +96,7 @@ def card(line: list[Certificate], terms: BoundParameters) -> Card:
         not_means=tuple(_not_means(one)),
         assumptions=tuple(assumptions),
         command=f"{command} && hardness check certificate.json",
-        others=_others(line[:-1]),
+        others=_others(line[:-1], terms),
     )
 
 
@@ -170,13 +171,13 @@ def _not_means(one: Certificate) -> list[str]:
     ]
 
 
-def _others(line: list[Certificate]) -> Table:
-    header = [name for name in _SHOWN if all(name in _names(one) for one in line)] if line else []
+def _others(line: list[Certificate], terms: BoundParameters) -> Table:
+    header = [name for name in _SHOWN if all(claims(one, name) for one in line)] if line else []
     rows: list[tuple[Cell, ...]] = [
-        (certified_spec(one), *(bound(name, one.integer(name)) for name in header)) for one in line
+        (
+            certified_spec(one),
+            *(bound(name, number(one, name, terms.success)) for name in header),
+        )
+        for one in line
     ]
     return Table(header=("spec", *header), rows=tuple(rows))
-
-
-def _names(one: Certificate) -> set[str]:
-    return {claim.quantity for claim in one.claims}

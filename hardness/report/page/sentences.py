@@ -5,15 +5,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from hardness.claims import vacuous
+from hardness.claims.words import chance
 from hardness.lower import BoundParameters, Certificate
 from hardness.report.charts.phase import SHARE, asks
 from hardness.report.page.cards import certified
 from hardness.report.page.material import Material
 from hardness.report.page.records import LearnerRow
 from hardness.report.page.tables import costs, learner_rows
+from hardness.report.stress import NONE_ENOUGH
 from hardness.report.summary import ASKER
 from hardness.report.text import big, count
-from hardness.runs.certified import query_bound
+from hardness.runs.certified import number, query_bound, success
 from hardness.runs.comparison import Comparison, values_of
 from hardness.runs.fits import Scaling
 from hardness.runs.names import brief_spec, short
@@ -165,20 +167,42 @@ def _bound(material: Material) -> list[str]:
     """Say what is certified at the largest size: the certificate that asks for most queries."""
     if material.said:  # it says so itself, by rungs
         return []
-    found = [
-        (one.integer(quantity), spec, terms, one, quantity)
-        for spec, terms, one in certified(material)
-        if (quantity := query_bound([one]))
-    ]
-    if not found:
+    found, endless = [], []
+    for spec, terms, one in certified(material):
+        quantity = query_bound([one])
+        queries = number(one, quantity, terms.success) if quantity else 0
+        if queries is None:
+            endless.append((spec, terms, one, quantity))
+        elif quantity:
+            found.append((queries, spec, terms, one, quantity))
+    if not (found or endless):
         if material.runs.empty:
             return []
         return ["No bound on queries is certified for these problems."]
-    queries, spec, terms, one, quantity = max(found, key=lambda each: each[0])
-    if vacuous(quantity, queries):
-        shown = brief_spec(spec)
-        return [f"The certified bounds on queries are vacuous here: they say nothing ({shown})."]
-    return [_certified(queries, spec, terms, one, quantity)]
+    said = [_none_enough(*endless[-1])] if endless else []
+    told = [each for each in found if not (endless and vacuous(each[-1], each[0]))]
+    if told:
+        said.insert(0, _certified(*max(told, key=lambda each: each[0])))
+    else:
+        _, terms, one, _ = endless[-1]
+        said.append(_floor(one, f"for probability {terms.success}"))
+    return [" ".join(filter(None, said))]
+
+
+def _none_enough(spec: str, terms: BoundParameters, one: Certificate, quantity: str) -> str:
+    """Say of a certificate that no number of queries is enough."""
+    said = NONE_ENOUGH[quantity].format(terms.tau, chance(success(one, quantity) or ""))
+    return (
+        f"Certified, for {brief_spec(spec)}: {said} at relative risk {terms.risk} over the "
+        f"members, when answers may be any within {terms.tau}."
+    )
+
+
+def _floor(one: Certificate, what: str) -> str:
+    floor = [c.value for c in one.claims if c.quantity == "information-floor" and not c.vacuous]
+    if not floor:
+        return ""
+    return f"Any learner at all needs at least {big(int(floor[0]))} examples {what}."
 
 
 def _unbounded(material: Material) -> list[str]:
@@ -196,15 +220,15 @@ def _unbounded(material: Material) -> list[str]:
 def _certified(
     queries: int, spec: str, terms: BoundParameters, one: Certificate, quantity: str
 ) -> str:
-    floor = [c.value for c in one.claims if c.quantity == "information-floor" and not c.vacuous]
-    more = ""
-    if floor:
-        more = f" Any learner at all needs at least {big(int(floor[0]))} examples for that."
-    return (
+    if vacuous(quantity, queries):
+        shown = brief_spec(spec)
+        return f"The certified bounds on queries are vacuous here: they say nothing ({shown})."
+    said = (
         f"Certified, for {brief_spec(spec)}: {ASKER[quantity]} needs at least "
         f"{big(queries)} queries to reach relative risk {terms.risk} with probability "
-        f"{terms.success} over the members, when answers may be any within {terms.tau}.{more}"
+        f"{terms.success} over the members, when answers may be any within {terms.tau}."
     )
+    return " ".join(filter(None, [said, _floor(one, "for that")]))
 
 
 def _growth(material: Material, grown: Sequence[tuple[Slice, Scaling]]) -> list[str]:
