@@ -23,7 +23,7 @@ from instances.strict import Limits, loads, one_line, opened, shown
 SUFFIXES = (".npz", ".safetensors", ".npy")
 HEADER = 1 << 20  # bytes that a file may have beside its numbers
 _META = Limits(size=1 << 22, printable=True)  # a claimed secret may stand in it
-_MOST_ARRAYS = 64
+_MOST_ARRAYS = 64  # but for those of a model's checkpoint
 _UNPACKED, _RATIO = 1 << 26, 100  # bytes that an archive may unpack to, at any size and by its own
 _TYPES = {
     "F64": "<f8",
@@ -39,17 +39,19 @@ _TYPES = {
     "U8": "u1",
     "BOOL": "?",
 }
+_BF16 = "BF16"  # NumPy has no such type: the upper half of a float32
 
 Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """An array that was not read yet."""
+    """An array that was not read yet; stored: the type it is stored as, where that is another."""
 
     shape: Shape
     dtype: np.dtype[Any]
     read: Callable[[], NDArray[Any]]
+    stored: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,21 +82,24 @@ def read_arrays(
 
 
 @contextmanager
-def array_file(path: Path, limit: int | None = None) -> Iterator[ArrayFile]:
+def array_file(
+    path: Path, limit: int | None = None, most: int = _MOST_ARRAYS
+) -> Iterator[ArrayFile]:
     """Open a file of arrays by the ending of its name; raises DamagedFile, also while it is open.
 
     limit: bytes, as it lies and unpacked; None: as long as it is, and 100 times that unpacked.
+    most: arrays. What is stored as bfloat16 is read as float32.
     """
     with opened(path, limit) as file, _foreign(path):
         size = os.fstat(file.fileno()).st_size
         if path.suffix == ".npy":
             yield ArrayFile(arrays={"": _npy(lambda: file, size)}, meta=None)
         elif path.suffix == ".npz":
-            most = max(_UNPACKED, _RATIO * size) if limit is None else limit
+            room = max(_UNPACKED, _RATIO * size) if limit is None else limit
             with zipfile.ZipFile(file) as archive:
-                yield _npz(archive, most)
+                yield _npz(archive, room, most)
         else:
-            yield _safetensors(file, size)
+            yield _safetensors(file, size, most)
 
 
 @contextmanager
@@ -108,13 +113,13 @@ def _foreign(path: Path) -> Iterator[None]:
         raise DamagedFile(f"{path} is damaged or not ours: {one_line(error)}") from error
 
 
-def _npz(archive: zipfile.ZipFile, most: int) -> ArrayFile:
+def _npz(archive: zipfile.ZipFile, room: int, most: int) -> ArrayFile:
     members = {m.filename.removesuffix(".npy"): m for m in archive.infolist()}
-    if len(members) < len(archive.infolist()) or len(members) > _MOST_ARRAYS:
-        raise ValueError(f"two arrays have one name, or there are over {_MOST_ARRAYS}")
+    if len(members) < len(archive.infolist()) or len(members) > most:
+        raise ValueError(f"two arrays have one name, or there are over {most}")
     total = sum(m.file_size for m in members.values())
-    if total > most:
-        raise ValueError(f"it unpacks to {total} bytes: at most {most} belong here")
+    if total > room:
+        raise ValueError(f"it unpacks to {total} bytes: at most {room} belong here")
 
     def described(member: zipfile.ZipInfo) -> Described:
         return _npy(lambda: archive.open(member), member.file_size)
@@ -154,26 +159,27 @@ def _npy(start: Callable[[], IO[bytes]], size: int) -> Described:
     return Described(shape=tuple(shape), dtype=dtype, read=read)
 
 
-def _safetensors(file: IO[bytes], size: int) -> ArrayFile:
+def _safetensors(file: IO[bytes], size: int, most: int) -> ArrayFile:
     (length,) = struct.unpack("<Q", file.read(8))
     if length > min(HEADER + _META.size, size - 8):
         raise ValueError(f"its header claims {length} bytes")
     header = loads(file.read(length), _META)
-    if not isinstance(header, dict) or len(header) > _MOST_ARRAYS + 1:
-        raise ValueError(f"its header is no object, or of over {_MOST_ARRAYS} arrays")
+    if not isinstance(header, dict) or len(header) > most + 1:
+        raise ValueError(f"its header is no object, or of over {most} arrays")
     own = header.pop("__metadata__", {})
     if not isinstance(own, dict):
         raise ValueError("its metadata is no object")
     at, arrays = 0, {}
     for name, one in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
-        if set(one) != {"dtype", "shape", "data_offsets"} or one["dtype"] not in _TYPES:
+        if set(one) != {"dtype", "shape", "data_offsets"} or one["dtype"] not in (*_TYPES, _BF16):
             raise ValueError(f"{shown(name)} is not described as an array of numbers")
-        dtype, shape = np.dtype(_TYPES[one["dtype"]]), tuple(one["shape"])
+        dtype, shape = np.dtype(_TYPES.get(one["dtype"], "<u2")), tuple(one["shape"])
         if any(type(n) is not int or n < 0 for n in shape):
             raise ValueError(f"{shown(name)} has no shape")
         if one["data_offsets"] != [at, at + math.prod(shape) * dtype.itemsize]:
             raise ValueError(f"{shown(name)} does not lie where its shape says")
-        arrays[name] = _stored(file, 8 + length + at, shape, dtype)
+        stored = _stored(file, 8 + length + at, shape, dtype)
+        arrays[name] = _widened(stored) if one["dtype"] == _BF16 else stored
         at += math.prod(shape) * dtype.itemsize
     if 8 + length + at != size:
         raise ValueError(f"it has {size} bytes: its header describes {8 + length + at}")
@@ -186,6 +192,15 @@ def _stored(file: IO[bytes], at: int, shape: Shape, dtype: np.dtype[Any]) -> Des
         return np.fromfile(file, dtype, math.prod(shape)).reshape(shape)
 
     return Described(shape=shape, dtype=dtype, read=read)
+
+
+def _widened(stored: Described) -> Described:
+    """Read bfloat16 as the float32 that each number is."""
+
+    def read() -> NDArray[Any]:
+        return (stored.read().astype("<u4") << 16).view("<f4")
+
+    return Described(shape=stored.shape, dtype=np.dtype("<f4"), read=read, stored="bfloat16")
 
 
 def _metadata(text: str) -> dict[str, Any]:

@@ -1,0 +1,470 @@
+"""The heads of a layer from a file: of this project, of a user's arrays, of a model's checkpoint.
+
+F(X) = sum_i softmax(X Theta_i X^T) X W_i has neither positions nor masks nor norms: what a model
+has beside it is named in `Heads.left_out`, with what that means. Pickles are never loaded.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.arrayfile import SUFFIXES, Described, array_file
+from instances.errors import DamagedFile, UsageError
+from instances.files import load_layer
+from instances.heads import Heads, Matrices
+from instances.limits import require_memory
+from instances.strict import Limits, read_json
+
+Array = NDArray[Any]
+_MOST_ARRAYS = 20_000  # of a checkpoint
+_CONFIG = Limits(size=1 << 22)
+_INDEX = Limits(size=1 << 24)
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+
+_MASK = "a causal mask: each token sees only those before it, F(X) lets each see all"
+_RESIDUAL = "the residual connection and the feed-forward part, which follow"
+_NORM_BEFORE = (
+    "the {norm} before it: the tokens of F(X) are its outputs, not those of the layer before"
+)
+_ROTARY = (
+    "rotary positions: they turn queries and keys by their places, so that Theta_i holds for two "
+    "tokens at the same place only"
+)
+_LEARNED = "learned positions, which are added to the tokens of the first layer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Layout:
+    """How a kind of model names its attention, with the layer's number as {n}.
+
+    first: matches the name of a tensor that each layer has; its groups are what stands before the
+    number, and the number. read: the projections of one layer.
+    """
+
+    name: str
+    first: re.Pattern[str]
+    read: Callable[["_Tensors", str, dict[str, Any]], "_Projections"]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Projections:
+    """Of rows of tokens: q (d, h r), k and v (d, g r) for g groups, o (h r, d), and biases."""
+
+    q: Array
+    k: Array
+    v: Array
+    o: Array
+    heads: int
+    groups: int
+    biases: tuple[Array | None, ...]  # of q, k, v and o
+    scale: float | None = None  # of the logits; None: 1/sqrt(r)
+    left_out: tuple[str, ...] = ()
+
+
+class _Tensors:
+    """Tensors by name, in one file or several; each is read when it is asked for."""
+
+    def __init__(self, described: Mapping[str, tuple[Path, Described]]) -> None:
+        self._described = described
+        self.converted: set[str] = set()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._described)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._described
+
+    def __call__(self, name: str, dimensions: int) -> Array:
+        """Read a tensor; raises DamagedFile for one that is missing or has another shape."""
+        if name not in self._described:
+            raise DamagedFile(
+                f"tensor {name} is missing: a model in several files is given by its folder or by "
+                "its .safetensors.index.json"
+            )
+        path, one = self._described[name]
+        if len(one.shape) != dimensions:
+            raise DamagedFile(f"{path}: {name} has shape {one.shape}: {dimensions} axes are needed")
+        if one.dtype.kind != "f":
+            raise DamagedFile(
+                f"{path}: {name} holds {one.dtype}: floating-point numbers are needed"
+            )
+        found = one.read()
+        if one.stored or found.dtype == np.float16:
+            self.converted.add(one.stored or "float16")
+            found = found.astype(np.float32, copy=False)
+        if not np.isfinite(found).all():
+            raise DamagedFile(f"{path}: {name} has entries that are not finite")
+        return found
+
+    def maybe(self, name: str) -> Array | None:
+        """Read a vector that a layer may be without."""
+        return self(name, 1) if name in self else None
+
+
+def read_heads(path: Path, layer: int | None = None, heads: int | None = None) -> Heads:
+    """Read the heads of one layer of attention from a file or a model's folder.
+
+    path: .npz or .safetensors with theta and w, (m, d, d), or with q, k, v (m, d, r) and
+    o (m, r, d), and biases; or a checkpoint in the layout of GPT-2, Llama or BERT, also in several
+    files. layer: which layer of a checkpoint, from 0. heads: how many, where no config.json beside
+    it says. Raises UsageError and DamagedFile.
+    """
+    if path.suffix in _PICKLES:
+        raise UsageError(
+            f"{path} given: pickles are not loaded, for they can run code; save the model as "
+            "safetensors"
+        )
+    with _opened(path) as tensors:
+        own = {"theta", "w"}, {"q", "k", "v", "o"}
+        names = set(tensors)
+        if any(wanted <= names for wanted in own):
+            if layer is not None:
+                raise UsageError(f"layer {layer} given: {path} holds one layer, without a number")
+            return _own_layer(path, tensors)
+        return _of_checkpoint(path, tensors, layer, heads)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_Tensors]:
+    """Open all files of a model; their arrays are read while they are open."""
+    with ExitStack() as stack:
+        found: dict[str, tuple[Path, Described]] = {}
+        for file in _files(path):
+            opened = stack.enter_context(array_file(file, most=_MOST_ARRAYS))
+            for name, one in opened.arrays.items():
+                if name in found:
+                    raise DamagedFile(f"{file}: tensor {name} stands in {found[name][0]} too")
+                found[name] = (file, one)
+        yield _Tensors(found)
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        for name in ("model.safetensors.index.json", "model.safetensors"):
+            if (path / name).exists():
+                return _files(path / name)
+        raise UsageError(f"{path} given: it has no model.safetensors and no index of its parts")
+    if path.name.endswith(".index.json"):
+        index = read_json(path, _INDEX)
+        parts = index.get("weight_map") if isinstance(index, dict) else None
+        if not isinstance(parts, dict) or not parts:
+            raise DamagedFile(f"{path} has no weight_map: it is no index of a model's files")
+        names = sorted({str(part) for part in parts.values()})
+        odd = [name for name in names if Path(name).name != name]
+        if odd:
+            raise DamagedFile(f"{path}: its parts must lie beside it, and {odd[0]!r} does not")
+        return [path.parent / name for name in names]
+    if path.suffix not in SUFFIXES or path.suffix == ".npy":
+        raise UsageError(
+            f"{path} given: a layer is read from .safetensors or .npz, or from a model's folder"
+        )
+    return [path]
+
+
+def _own_layer(path: Path, tensors: _Tensors) -> Heads:
+    if "theta" in tensors:
+        kind: Any = "softmax"
+        with suppress(DamagedFile):  # arrays without our metadata
+            kind = load_layer(path).kind
+        theta, w = tensors("theta", 3), tensors("w", 3)
+        return _checked(
+            path,
+            lambda: Heads(
+                theta=Matrices(left=theta), w=Matrices(left=w), kind=kind, source=str(path)
+            ),
+        )
+    q, k, v, o = (tensors(name, 3) for name in ("q", "k", "v", "o"))
+    biases = tuple(_maybe(tensors, name, 2) for name in ("bq", "bk", "bv"))
+    scale = float(tensors("scale", 0)) if "scale" in tensors else None
+    return _checked(
+        path,
+        lambda: of_projections(
+            q, k, v, o, biases=(*biases, _maybe(tensors, "bo", 1)), scale=scale, source=str(path)
+        ),
+    )
+
+
+def _maybe(tensors: _Tensors, name: str, dimensions: int) -> Array | None:
+    return tensors(name, dimensions) if name in tensors else None
+
+
+def _checked(path: Path, make: Callable[[], Heads]) -> Heads:
+    try:
+        return make()
+    except UsageError as error:
+        raise DamagedFile(f"{path}: {error}") from error
+
+
+def of_projections(
+    q: Array,
+    k: Array,
+    v: Array,
+    o: Array,
+    biases: tuple[Array | None, ...] = (None,) * 4,
+    scale: float | None = None,
+    source: str = "",
+    left_out: Iterable[str] = (),
+    notes: Iterable[str] = (),
+) -> Heads:
+    """Make heads of projections: Theta_i = scale Q_i K_i^T and W_i = V_i O_i.
+
+    q, k, v: (m, d, r); o: (m, r, d). biases: of q, k and v (m, r), of the output (d,). scale: of
+    the logits, 1/sqrt(r) if None. Biases go through a coordinate d+1 of the tokens that is always
+    1: then d grows by one, and the last output is 0. Raises UsageError for shapes that disagree.
+
+    >>> rng = np.random.default_rng(0)
+    >>> q, k, v = rng.standard_normal((3, 2, 4, 3))
+    >>> o, none = rng.standard_normal((2, 3, 4)), None
+    >>> made = of_projections(q, k, v, o, (none, none, none, np.ones(4)))
+    >>> made.d, made.notes[-1][:30]
+    (5, 'biases stand in coordinate 5 o')
+    """
+    m, d, r = q.shape
+    shapes = {
+        "k": k.shape == q.shape,
+        "v": v.shape[:2] == (m, d),
+        "o": o.shape == (m, v.shape[2], d),
+    }
+    wrong = [name for name, fits in shapes.items() if not fits]
+    if wrong:
+        raise UsageError(
+            f"q {q.shape}, k {k.shape}, v {v.shape}, o {o.shape} do not fit: (m, d, r) for q, k "
+            "and v, (m, r, d) for o"
+        )
+    said = [f"Theta_i = Q_i K_i^T {'/ sqrt(r)' if scale is None else f'* {scale:g}'}, r = {r}"]
+    bq, bk, bv, bo = biases
+    for name, bias, shape in (("q", bq, (m, r)), ("k", bk, (m, r)), ("v", bv, (m, v.shape[2]))):
+        if bias is not None and bias.shape != shape:
+            raise UsageError(f"bias of {name} of shape {bias.shape} given: {shape} is needed")
+    if bo is not None and bo.shape != (d,):
+        raise UsageError(f"bias of the output of shape {bo.shape} given: {(d,)} is needed")
+    right = o.transpose(0, 2, 1)
+    if any(bias is not None for bias in biases):
+        q, k, v = (_with_row(part, b) for part, b in ((q, bq), (k, bk), (v, bv)))
+        right = np.concatenate([right, np.zeros_like(right[:, :1])], axis=1)
+        if bo is not None:  # weights add up to 1, so that one head may add it
+            v, right = _with_output(v, right, bo)
+        said.append(
+            f"biases stand in coordinate {d + 1} of the tokens, which is always 1: d = {d + 1}"
+        )
+    factor = q.dtype.type(r**-0.5 if scale is None else scale)
+    return Heads(
+        theta=Matrices(left=q * factor, right=k),
+        w=Matrices(left=v, right=right),
+        source=source,
+        notes=(*said, *notes),
+        left_out=tuple(left_out),
+    )
+
+
+def _with_row(part: Array, bias: Array | None) -> Array:
+    row = np.zeros_like(part[:, :1]) if bias is None else bias[:, None, :]
+    return np.concatenate([part, row], axis=1)
+
+
+def _with_output(v: Array, right: Array, bias: Array) -> tuple[Array, Array]:
+    """Add the bias of the output to the first head, by one more direction of its values."""
+    m, d, _ = v.shape
+    more = np.zeros((2, m, d, 1), v.dtype)
+    more[0, 0, -1, 0] = 1.0
+    more[1, 0, : d - 1, 0] = bias
+    return np.concatenate([v, more[0]], axis=2), np.concatenate([right, more[1]], axis=2)
+
+
+def _of_checkpoint(path: Path, tensors: _Tensors, layer: int | None, heads: int | None) -> Heads:
+    found = [
+        (layout, match)
+        for layout in _LAYOUTS
+        for name in tensors
+        if (match := layout.first.match(name))
+    ]
+    if not found:
+        known = ", ".join(layout.name for layout in _LAYOUTS)
+        raise UsageError(
+            f"{path} given: it holds neither theta and w, nor q, k, v and o, nor attention in the "
+            f"layout of {known}"
+        )
+    layout = found[0][0]
+    starts = {int(match[2]): match[1] for one, match in found if one is layout}
+    if layer is None:
+        numbers = sorted(starts)
+        raise UsageError(
+            f"{path} is a checkpoint in the layout of {layout.name}: choose one of its "
+            f"{len(numbers)} layers by --layer {numbers[0]} .. {numbers[-1]}"
+        )
+    if layer not in starts:
+        raise UsageError(f"layer {layer} given: {path} has {min(starts)} .. {max(starts)}")
+    config = _config(path)
+    if heads is not None:
+        config = {**config, "heads": heads}
+    one = layout.read(tensors, f"{starts[layer]}{layer}.", config)
+    d, r = one.q.shape[0], one.q.shape[1] // one.heads
+    require_memory(12 * one.heads * d * r * one.q.dtype.itemsize, f"layer {layer} of {path}")
+    per = one.heads // one.groups
+    q, k, v = (
+        _by_head(one.q, one.heads, r),
+        np.repeat(_by_head(one.k, one.groups, r), per, axis=0),
+        np.repeat(_by_head(one.v, one.groups, r), per, axis=0),
+    )
+    o = one.o.reshape(one.heads, r, d)
+    bq, bk, bv, bo = one.biases
+    counts = (one.heads, one.groups, one.groups)
+    by_head = [
+        None if b is None else np.repeat(b.reshape(n, r), one.heads // n, axis=0)
+        for b, n in zip((bq, bk, bv), counts, strict=True)
+    ]
+    notes = [f"{one.groups} groups of keys and values serve {one.heads} heads"] if per > 1 else []
+    notes += [f"read as float32: it is stored as {kind}" for kind in sorted(tensors.converted)]
+    return of_projections(
+        q,
+        k,
+        v,
+        o,
+        biases=(*by_head, bo),
+        scale=one.scale,
+        source=f"layer {layer} of {path}, in the layout of {layout.name}",
+        left_out=(*layout.left_out, *one.left_out),
+        notes=notes,
+    )
+
+
+def _by_head(part: Array, heads: int, r: int) -> Array:
+    return part.reshape(part.shape[0], heads, r).transpose(1, 0, 2)
+
+
+def _config(path: Path) -> dict[str, Any]:
+    beside = (path if path.is_dir() else path.parent) / "config.json"
+    found = read_json(beside, _CONFIG) if beside.exists() else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _number(config: dict[str, Any], *names: str) -> int | None:
+    """The first of several names of a whole number that the configuration has."""
+    for name in names:
+        value = config.get(name)
+        if value is not None:
+            if type(value) is not int or value < 1:
+                raise DamagedFile(f"config.json: {name} is {value!r}, no number above 0")
+            return value
+    return None
+
+
+def _heads(config: dict[str, Any], width: int, *names: str) -> int:
+    heads = _number(config, "heads", *names)
+    if heads is None:
+        raise UsageError(
+            "the number of heads is not known: put the model's config.json beside it, or give "
+            "--heads"
+        )
+    if width % heads:
+        raise UsageError(f"{heads} heads given: they do not divide {width} columns of queries")
+    return heads
+
+
+def _gpt2(tensors: _Tensors, start: str, config: dict[str, Any]) -> _Projections:
+    joined = tensors(f"{start}attn.c_attn.weight", 2)
+    d = joined.shape[0]
+    if joined.shape != (d, 3 * d):
+        raise DamagedFile(f"{start}attn.c_attn.weight of shape {joined.shape}: (d, 3 d) is needed")
+    q, k, v = np.split(joined, 3, axis=1)
+    bias = tensors.maybe(f"{start}attn.c_attn.bias")
+    parts = [None] * 3 if bias is None else np.split(bias, 3)
+    heads = _heads(config, d, "n_head")
+    scale = 1.0 if config.get("scale_attn_weights", True) is False else (d // heads) ** -0.5
+    if config.get("scale_attn_by_inverse_layer_idx") is True:
+        scale /= int(start.rstrip(".").rpartition(".")[2]) + 1
+    return _Projections(
+        q=q,
+        k=k,
+        v=v,
+        o=tensors(f"{start}attn.c_proj.weight", 2),
+        heads=heads,
+        groups=heads,
+        biases=(*parts, tensors.maybe(f"{start}attn.c_proj.bias")),
+        scale=None if scale == (d // heads) ** -0.5 else scale,
+    )
+
+
+def _llama(tensors: _Tensors, start: str, config: dict[str, Any]) -> _Projections:
+    names = {part: f"{start}self_attn.{part}_proj" for part in "qkvo"}
+    q, k, v, o = (tensors(f"{names[part]}.weight", 2).T for part in "qkvo")
+    heads = _heads(config, q.shape[1], "num_attention_heads")
+    r = q.shape[1] // heads
+    groups = k.shape[1] // r
+    if k.shape[1] % r or v.shape != k.shape or heads % max(groups, 1):
+        raise DamagedFile(
+            f"{start}self_attn: keys of {k.shape[1]} columns and values of {v.shape[1]} do not fit "
+            f"{heads} heads of {r}"
+        )
+    more = (
+        ("the norms of queries and keys (q_norm, k_norm): logits are of normed ones",)
+        if f"{start}self_attn.q_norm.weight" in tensors
+        else ()
+    )
+    return _Projections(
+        q=q,
+        k=k,
+        v=v,
+        o=o,
+        heads=heads,
+        groups=groups,
+        biases=tuple(tensors.maybe(f"{names[part]}.bias") for part in "qkvo"),
+        scale=_scalar(config),
+        left_out=more,
+    )
+
+
+def _scalar(config: dict[str, Any]) -> float | None:
+    """The scale of the logits, where a configuration says another than 1/sqrt(r)."""
+    for name in ("query_pre_attn_scalar", "attention_multiplier"):
+        value = config.get(name)
+        if isinstance(value, int | float) and value > 0:
+            return float(value) ** -0.5 if name == "query_pre_attn_scalar" else float(value)
+    return None
+
+
+def _bert(tensors: _Tensors, start: str, config: dict[str, Any]) -> _Projections:
+    names = [f"{start}attention.self.{part}" for part in ("query", "key", "value")]
+    names.append(f"{start}attention.output.dense")
+    q, k, v, o = (tensors(f"{name}.weight", 2).T for name in names)
+    heads = _heads(config, q.shape[1], "num_attention_heads")
+    return _Projections(
+        q=q,
+        k=k,
+        v=v,
+        o=o,
+        heads=heads,
+        groups=heads,
+        biases=tuple(tensors.maybe(f"{name}.bias") for name in names),
+    )
+
+
+_LAYOUTS = (
+    _Layout(
+        name="GPT-2",
+        first=re.compile(r"^((?:transformer\.)?h\.)(\d{1,4})\.attn\.c_attn\.weight$"),
+        read=_gpt2,
+        left_out=(_MASK, _NORM_BEFORE.format(norm="layer norm"), _LEARNED, _RESIDUAL),
+    ),
+    _Layout(
+        name="Llama",
+        first=re.compile(r"^((?:[a-z_]+\.)*layers\.)(\d{1,4})\.self_attn\.q_proj\.weight$"),
+        read=_llama,
+        left_out=(_MASK, _NORM_BEFORE.format(norm="RMS norm"), _ROTARY, _RESIDUAL),
+    ),
+    _Layout(
+        name="BERT",
+        first=re.compile(
+            r"^((?:[a-z_]+\.)?encoder\.layer\.)(\d{1,4})\.attention\.self\.query\.weight$"
+        ),
+        read=_bert,
+        left_out=(_LEARNED, _RESIDUAL + ", with their layer norms"),
+    ),
+)

@@ -1,0 +1,197 @@
+"""The heads of a layer by their factors, so that a layer of a model is measured without d x d.
+
+Theta_i = left_i right_i^T, of rank r: nothing here forms a matrix of d x d unless it was given one.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from instances.errors import UsageError
+from instances.layer import AttentionLayer, Kind, mix_tokens, pair_products, softmax_rows
+from instances.limits import require_memory
+
+Array = NDArray[Any]
+_SHOWN = 1 << 18  # entries of a head that are looked at one by one
+_BATCH_BYTES = 1 << 26
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Matrices:
+    """m matrices of (d, d): left_i right_i^T, both factors (m, d, r), or left_i alone, (m, d, d).
+
+    Raises UsageError for shapes that disagree and for entries that are not finite.
+
+    >>> rng = np.random.default_rng(0)
+    >>> left, right = rng.standard_normal((2, 3, 8, 2))
+    >>> found = Matrices(left=left, right=right)
+    >>> whole = Matrices(left=left @ right.transpose(0, 2, 1))
+    >>> bool(np.allclose(found.products, whole.products))
+    True
+    """
+
+    left: Array
+    right: Array | None = None
+
+    def __post_init__(self) -> None:
+        parts = [self.left] if self.right is None else [self.left, self.right]
+        for part in parts:
+            if part.ndim != 3 or not part.size or part.dtype.kind != "f":
+                raise UsageError(f"heads of shape {part.shape} given: (m, d, r) is needed")
+            if not np.isfinite(part).all():
+                raise UsageError("heads have entries that are not finite")
+        _, d, r = self.left.shape
+        if self.right is None and r != d:
+            raise UsageError(f"heads of shape {self.left.shape} given: (m, d, d) is needed")
+        if self.right is not None and self.right.shape != self.left.shape:
+            raise UsageError(f"factors {self.left.shape} and {self.right.shape} differ in shape")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of matrices and their dimension."""
+        return self.left.shape[0], self.left.shape[1]
+
+    @cached_property
+    def products(self) -> NDArray[np.float64]:
+        """The Frobenius inner products of all pairs, (m, m)."""
+        m = len(self.left)
+        if self.right is None:
+            flat = self.left.reshape(m, -1)
+            return np.asarray(flat @ flat.T, np.float64)
+        found = np.empty((m, m))
+        for i in range(m):
+            for j in range(i + 1):
+                found[i, j] = found[j, i] = np.vdot(
+                    self.left[i].T @ self.left[j], self.right[i].T @ self.right[j]
+                )
+        return found
+
+    @property
+    def norms(self) -> NDArray[np.float64]:
+        """The Frobenius norms, (m,)."""
+        return np.sqrt(np.maximum(np.diag(self.products), 0.0))
+
+    @cached_property
+    def cosines(self) -> NDArray[np.float64]:
+        """The cosines of all pairs, (m, m); 0 for a matrix of zeros."""
+        sizes = np.where(self.norms > 0, self.norms, 1.0)
+        return np.asarray(self.products / np.outer(sizes, sizes))
+
+    @cached_property
+    def singular_values(self) -> NDArray[np.float64]:
+        """The singular values of each that may differ from 0, the largest first: (m, min(r, d))."""
+        if self.right is None:
+            return np.asarray(np.linalg.svd(self.left, compute_uv=False), np.float64)
+        # With L = Q R and M = P S, the singular values of L M^T are those of R S^T.
+        left, right = (np.asarray(np.linalg.qr(p, mode="r")) for p in (self.left, self.right))
+        small = left @ right.transpose(0, 2, 1)
+        return np.asarray(np.linalg.svd(small, compute_uv=False), np.float64)
+
+    @cached_property
+    def traces(self) -> NDArray[np.float64]:
+        """The traces, (m,)."""
+        if self.right is None:
+            return np.asarray(np.trace(self.left, axis1=1, axis2=2), np.float64)
+        return np.einsum("mdr,mdr->m", self.left, self.right, dtype=np.float64)
+
+    @cached_property
+    def columns(self) -> NDArray[np.float64]:
+        """The squared norms of the columns, (m, d)."""
+        if self.right is None:
+            return np.asarray((self.left**2).sum(axis=1), np.float64)
+        inner = self.left.transpose(0, 2, 1) @ self.left
+        return np.einsum("mdr,mdr->md", self.right @ inner, self.right, dtype=np.float64)
+
+    def entries(self, head: int) -> NDArray[np.float64]:
+        """Return the entries of a matrix, or of evenly spaced rows of a large one: (rows, d)."""
+        d = self.shape[1]
+        rows = np.linspace(0, d - 1, min(d, max(1, _SHOWN // d))).astype(int)
+        if self.right is None:
+            return np.asarray(self.left[head][rows], np.float64)
+        return np.asarray(self.left[head][rows] @ self.right[head].T, np.float64)
+
+    def times(self, x: Array, head: int) -> Array:
+        """Multiply (n, d) by a matrix from the right: (n, d)."""
+        if self.right is None:
+            return np.asarray(x @ self.left[head])
+        return np.asarray((x @ self.left[head]) @ self.right[head].T)
+
+    def dense(self) -> NDArray[np.float64]:
+        """Form the matrices, (m, d, d); raises TooLarge."""
+        m, d = self.shape
+        if self.right is None:
+            return np.asarray(self.left, np.float64)
+        require_memory(24 * m * d * d, f"{m} heads of {d} x {d}")
+        return np.asarray(self.left @ self.right.transpose(0, 2, 1), np.float64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Heads:
+    """The heads of a layer F(X) = sum_i softmax(X Theta_i X^T) X W_i, and what F leaves out.
+
+    source: where they come from, in words. notes: how they follow from what was given. left_out:
+    what the model has beside F(X), each with what that means. Raises UsageError for shapes that
+    disagree.
+
+    >>> layer = AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None])
+    >>> x = np.ones((1, 2, 2))
+    >>> bool((Heads.of(layer)(x) == layer(x)).all())
+    True
+    """
+
+    theta: Matrices
+    w: Matrices
+    kind: Kind = "softmax"
+    source: str = ""
+    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.theta.shape != self.w.shape:
+            raise UsageError(
+                f"Theta has {self.theta.shape[0]} heads of dimension {self.theta.shape[1]}, "
+                f"W {self.w.shape[0]} of {self.w.shape[1]}: they must be the same"
+            )
+
+    @classmethod
+    def of(cls, layer: AttentionLayer) -> "Heads":
+        """Take a layer as it is."""
+        return cls(theta=Matrices(left=layer.theta), w=Matrices(left=layer.w), kind=layer.kind)
+
+    @property
+    def m(self) -> int:
+        """The number of heads."""
+        return self.theta.shape[0]
+
+    @property
+    def d(self) -> int:
+        """The dimension of a token."""
+        return self.theta.shape[1]
+
+    def layer(self) -> AttentionLayer:
+        """Form the layer with its matrices of (m, d, d); raises TooLarge."""
+        return AttentionLayer(theta=self.theta.dense(), w=self.w.dense(), kind=self.kind)
+
+    def weights(self, x: Array, head: int) -> Array:
+        """Return the attention weights of a head, (n, k, d) -> (n, k, k)."""
+        flat = x.reshape(-1, x.shape[2])
+        logits = pair_products(self.theta.times(flat, head).reshape(x.shape), x)
+        return softmax_rows(logits) if self.kind == "softmax" else logits
+
+    def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
+        """Evaluate (n, k, d) tokens to (n, k, d) outputs, in batches of bounded memory."""
+        given = np.asarray(x, np.float64)
+        if given.ndim != 3 or given.shape[2] != self.d:
+            raise UsageError(f"tokens of shape {given.shape} given: (n, k, {self.d}) is needed")
+        out = np.zeros_like(given)
+        n, k, d = given.shape
+        batch = max(1, _BATCH_BYTES // (8 * k * (3 * d + 2 * k)))
+        for start in range(0, n, batch):
+            part = given[start : start + batch]
+            for head in range(self.m):
+                mixed = mix_tokens(self.weights(part, head), part).reshape(-1, d)
+                out[start : start + batch] += self.w.times(mixed, head).reshape(part.shape)
+        return out
