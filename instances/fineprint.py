@@ -6,99 +6,172 @@ never does, and between. A red light says that the theorem does not speak of the
 say that the layer is hard to learn.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.layer import AttentionLayer
+from instances.heads import Heads, Matrices
 
-Array = NDArray[np.float64]
 Light = Literal["green", "yellow", "red"]
+Of = Literal["size", "theta", "w"]
 _FRACTIONS = 8  # lattices tried: multiples of the largest entry over 1 .. this
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """One condition on the Theta_i or the W_i: its worst value over heads, and its light."""
+    """One condition on the sizes, the Theta_i or the W_i: its worst value, and its light.
+
+    by_head: of each head, None where the head is zero; empty for what is said of all heads at once.
+    """
 
     name: str
-    of: Literal["theta", "w"]
+    of: Of
     value: float
     asks: str  # what the theorem asks for, asymptotically
     light: Light
+    by_head: tuple[float | None, ...] = ()
 
 
-def fine_print(layer: AttentionLayer) -> tuple[Condition, ...]:
-    """Measure every condition on a layer.
+def fine_print(heads: Heads, k: int | None = None) -> tuple[Condition, ...]:
+    """Measure every condition on a layer, on k tokens where it is known how many.
 
-    >>> layer = AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])
-    >>> {c.name: c.light for c in fine_print(layer) if c.of == "theta"}["trace"]
+    >>> heads = Heads(theta=Matrices(left=np.eye(4)[None]), w=Matrices(left=np.eye(4)[None]))
+    >>> {c.name: c.light for c in fine_print(heads) if c.of == "theta"}["trace"]
     'yellow'
     """
-    return (*_conditions("theta", layer.theta), *_conditions("w", layer.w), _sum(layer.w))
+    return (
+        *_sizes(heads, k),
+        *_conditions("theta", heads.theta),
+        *_conditions("w", heads.w),
+        _sum(heads.w),
+    )
 
 
-def _conditions(of: Literal["theta", "w"], heads: Array) -> tuple[Condition, ...]:
-    d = heads.shape[1]
+def first_failure(conditions: tuple[Condition, ...]) -> Condition | None:
+    """Return the first red condition in the order in which the stages of the learner need them.
+
+    The first stage reads sum W_i, the hull and the span of the Theta_i follow from rows on which
+    heads agree, the net needs Theta_i that differ, the projection W_i that do.
+
+    >>> first_failure(()) is None
+    True
+    """
+    order = [("size", None), ("w", "sum"), ("theta", None), ("w", None)]
+    red = [c for c in conditions if c.light == "red"]
+    for of, name in order:
+        for condition in red:
+            if condition.of == of and name in (None, condition.name):
+                return condition
+    return None
+
+
+def _sizes(heads: Heads, k: int | None) -> list[Condition]:
+    m, d = heads.m, heads.d
+    most = max(math.log2(d), 1.0)
+    found = [
+        Condition(
+            name="heads",
+            of="size",
+            value=m,
+            asks=f"m at most of the order of log d: log2 {d} = {most:.3g}",
+            light=_below(m, most, 4 * most),
+        )
+    ]
+    if k is not None:
+        asks = "k much smaller than d"
+        found.append(
+            Condition(name="tokens", of="size", value=k, asks=asks, light=_below(k / d, 0.5, 1.0))
+        )
+    return found
+
+
+def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:
+    d = stack.shape[1]
     name = "Theta" if of == "theta" else "W"
-    norms = np.linalg.norm(heads, axis=(1, 2))
-    every = heads[norms > 0]  # a head of zeros adds nothing, and has no shape
-    sizes = norms[norms > 0]
+    norms = stack.norms
+    there = norms > 0  # a head of zeros adds nothing, and has no shape
+    cosines = np.abs(stack.cosines)
+    np.fill_diagonal(cosines, 0.0)
     found = [
         Condition(
             name="coherence",
             of=of,
-            value=coherence(heads),
-            asks=f"cosines of two {name}_i small, the smaller the more heads",
-            light=_below(coherence(heads), 0.3, 0.9),
+            value=float(cosines.max()),
+            asks=f"cosines of two {name}_i below 1/poly(m, k, log d)"
+            if of == "theta"
+            else f"cosines of two {name}_i small, the smaller the more heads",
+            light=_below(float(cosines.max()), 0.3, 0.9),
+            by_head=_by_head(cosines.max(axis=1), there),
         )
     ]
-    if not len(every):
-        return tuple(found)
-    rank = float(np.min((sizes / np.linalg.norm(every, 2, axis=(1, 2))) ** 2))
-    trace = float(np.max(np.abs(np.trace(every, axis1=1, axis2=2)) / sizes))
-    column = float(np.max((every**2).sum(axis=1) / sizes[:, None] ** 2))
-    lattice = min(off_lattice(head) for head in every)
-    ratio = float(sizes.max() / sizes.min())
-    rows: list[tuple[str, float, str, Light]] = [
+    if not there.any():
+        return found
+    sizes = np.where(there, norms, 1.0)
+    tops = np.where(there, stack.singular_values[:, 0], 1.0)
+    ranks = (sizes / tops) ** 2
+    traces = np.abs(stack.traces) / sizes
+    columns = stack.columns.max(axis=1) / sizes**2
+    lattices = np.array(
+        [off_lattice(stack.entries(i)) if there[i] else 0.0 for i in range(len(norms))]
+    )
+    ratios = sizes / sizes[there].min()
+    rows: list[tuple[str, NDArray[np.float64], bool, str, tuple[float, float]]] = [
         (
             "stable rank",
-            rank,
-            f"|{name}|_F^2 / |{name}|_op^2 grows with d, k and m",
-            _below(-rank, -2.0, -1.1),
+            ranks,
+            False,
+            f"|{name}|_F^2 / |{name}|_op^2 at least poly(m, k, log d)",
+            (2.0, 1.1),
         ),
         (
             "trace",
-            trace,
+            traces,
+            True,
             f"|Tr {name}| of the order of |{name}|_F, not sqrt(d) times it",
-            _below(trace, 1.5, 3.0),
+            (1.5, 3.0),
         ),
         (
             "column",
-            column,
+            columns,
+            True,
             "no column holds a constant share of the squared norm",
-            _below(column, 0.4 + 1 / d, 0.75),
+            (0.4 + 1 / d, 0.75),
         ),
         (
             "off lattice",
-            lattice,
-            "entries spread out, not on multiples of one number (0.29 is spread evenly)",
-            _below(-lattice, -0.1, -0.02),
+            lattices,
+            False,
+            "entries far from any lattice: not on multiples of one number (0.29 is spread evenly)",
+            (0.1, 0.02),
         ),
-        ("norm ratio", ratio, "norms of one order", _below(ratio, 3.0, 30.0)),
+        ("norm ratio", ratios, True, "norms of one order, at most polylog d", (3.0, 30.0)),
     ]
-    found += [
-        Condition(name=what, of=of, value=value, asks=asks, light=light)
-        for what, value, asks, light in rows
-    ]
-    return tuple(found)
+    for what, values, small, asks, (green, yellow) in rows:
+        worst = float(values[there].max() if small else values[there].min())
+        light = _below(worst, green, yellow) if small else _below(-worst, -green, -yellow)
+        found.append(
+            Condition(
+                name=what,
+                of=of,
+                value=worst,
+                asks=asks,
+                light=light,
+                by_head=_by_head(values, there),
+            )
+        )
+    return found
 
 
-def _sum(w: Array) -> Condition:
-    whole = float(np.sqrt((w**2).sum()))
-    value = float(np.linalg.norm(w.sum(axis=0))) / whole if whole else 0.0
+def _by_head(values: NDArray[np.float64], there: NDArray[np.bool_]) -> tuple[float | None, ...]:
+    return tuple(float(v) if seen else None for v, seen in zip(values, there, strict=True))
+
+
+def _sum(w: Matrices) -> Condition:
+    whole = float(np.sqrt(np.trace(w.products)))
+    value = math.sqrt(max(float(w.products.sum()), 0.0)) / whole if whole else 0.0
     return Condition(
         name="sum",
         of="w",
@@ -108,21 +181,7 @@ def _sum(w: Array) -> Condition:
     )
 
 
-def coherence(matrices: Array) -> float:
-    """The largest |cosine| of two of the matrices (m, d, d), 0 for m = 1; zeros are left out.
-
-    >>> coherence(np.stack([np.eye(2), -np.eye(2)])) > 0.999
-    True
-    """
-    flat = matrices.reshape(len(matrices), -1)
-    norms = np.linalg.norm(flat, axis=1)
-    norms[norms == 0] = 1.0
-    cosines = np.abs(flat @ flat.T) / np.outer(norms, norms)
-    np.fill_diagonal(cosines, 0.0)
-    return float(cosines.max())
-
-
-def off_lattice(matrix: Array) -> float:
+def off_lattice(matrix: NDArray[np.float64]) -> float:
     """How far entries that are not 0 lie from a lattice: rms of the distance over the step.
 
     The least over lattices of the multiples of the largest entry over 1 .. 8; entries that are
@@ -146,3 +205,99 @@ def _below(value: float, green: float, yellow: float) -> Light:
     if value <= green:
         return "green"
     return "yellow" if value <= yellow else "red"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Structure:
+    """How near a layer is to those that hide a parity, and to linear attention.
+
+    The hard layers have W_i on one line and Theta_i that differ by multiples of one matrix of rank
+    1: each head compares one hidden linear form with a threshold of its own, one head aside that
+    adds a constant. one_w: share of the W_i on their best common line, 1 where they are parallel.
+    one_step: share of the differences of the Theta_i on their best line. step_rank: stable rank of
+    that line. aside: the head without which one_step is largest, of four or more. All None for one
+    head, and where nothing differs. logits: standard deviation of the logits of each head, on
+    independent tokens with mean 0 and covariance 1: far below 1 attention is nearly linear, far
+    above it is nearly hard.
+    """
+
+    one_w: float | None
+    one_step: float | None
+    step_rank: float | None
+    aside: int | None
+    logits: tuple[float, ...]
+
+    @property
+    def parity_like(self) -> bool:
+        """Whether all three stand within a tenth of what a hidden parity has."""
+        if self.one_w is None or self.one_step is None or self.step_rank is None:
+            return False
+        return self.one_w > 0.9 and self.one_step > 0.9 and self.step_rank < 1.1
+
+
+def structure(heads: Heads) -> Structure:
+    """Measure how a layer is built.
+
+    >>> from instances import parse
+    >>> found = structure(Heads.of(parse("parity:d=12,m=4").instance(0).layer()))
+    >>> found.parity_like, round(found.step_rank, 6), found.aside
+    (True, 1.0, 4)
+    """
+    logits = tuple(float(v) for v in heads.theta.norms)
+    used = np.flatnonzero(heads.w.norms > 1e-12 * heads.w.norms.max(initial=0.0))
+    nothing = Structure(one_w=None, one_step=None, step_rank=None, aside=None, logits=logits)
+    if len(used) < 2:
+        return nothing
+    own = heads.w.products[np.ix_(used, used)]
+    nothing = replace(nothing, one_w=float(np.linalg.eigvalsh(own)[-1] / np.trace(own)))
+    found: list[tuple[Any, int | None]] = [(_step(heads.theta, used), None)]
+    if len(used) >= 4:
+        found += [(_step(heads.theta, used[used != i]), int(i)) for i in used]
+    best, aside = max(found, key=lambda one: (round(one[0][0], 9), one[1] is None))
+    share, energy, coefficients = best
+    if not energy:
+        return nothing
+    top = _top(heads.theta, coefficients)
+    return replace(nothing, one_step=share, step_rank=energy / top**2, aside=aside)
+
+
+def _step(theta: Matrices, used: NDArray[np.intp]) -> tuple[float, float, NDArray[np.float64]]:
+    """Find the line that matrices less their mean lie on best.
+
+    Gives their share on it, the squared norm of the step and the step as their combination; a
+    squared norm of 0 where they are all equal.
+    """
+    centre = np.eye(len(used)) - 1 / len(used)
+    own = theta.products[np.ix_(used, used)]
+    steps = centre @ own @ centre
+    coefficients = np.zeros(theta.shape[0])
+    whole = float(np.trace(steps))
+    if whole <= 1e-12 * float(np.trace(own)):
+        return 0.0, 0.0, coefficients
+    values, vectors = np.linalg.eigh(steps)
+    coefficients[used] = centre @ vectors[:, -1]
+    return float(values[-1]) / whole, float(values[-1]), coefficients
+
+
+def _top(stack: Matrices, coefficients: NDArray[np.float64]) -> float:
+    """The largest singular value of a combination of the matrices, without forming it."""
+    from scipy.sparse.linalg import LinearOperator, svds
+
+    d = stack.shape[1]
+    if d < 64 or stack.right is None:
+        return float(np.linalg.norm(np.tensordot(coefficients, stack.dense(), axes=1), 2))
+    parts = [part.transpose(1, 0, 2).reshape(d, -1) for part in (stack.left, stack.right)]
+    weights = np.repeat(coefficients, stack.left.shape[2]).astype(stack.left.dtype)
+
+    def times(x: NDArray[Any], forward: bool) -> NDArray[Any]:
+        out, into = parts if forward else parts[::-1]
+        return np.asarray(out @ (weights * (into.T @ np.ravel(x).astype(into.dtype))))
+
+    operator = LinearOperator(
+        (d, d),
+        matvec=lambda x: times(x, True),
+        rmatvec=lambda x: times(x, False),
+        dtype=weights.dtype,
+    )
+    start = np.random.default_rng(0).standard_normal(d).astype(weights.dtype)
+    return float(svds(operator, k=1, v0=start, return_singular_vectors=False)[0])

@@ -15,6 +15,7 @@ from instances.layer import AttentionLayer, Kind, mix_tokens, pair_products, sof
 from instances.limits import require_memory
 
 Array = NDArray[Any]
+_GRAM = 1 << 27  # numbers of a part of a Gram matrix
 _SHOWN = 1 << 18  # entries of a head that are looked at one by one
 _BATCH_BYTES = 1 << 26
 
@@ -61,13 +62,16 @@ class Matrices:
         if self.right is None:
             flat = self.left.reshape(m, -1)
             return np.asarray(flat @ flat.T, np.float64)
+        _, d, r = self.left.shape
+        parts = [part.transpose(1, 0, 2).reshape(d, m * r) for part in (self.left, self.right)]
         found = np.empty((m, m))
-        for i in range(m):
-            for j in range(i + 1):
-                found[i, j] = found[j, i] = np.vdot(
-                    self.left[i].T @ self.left[j], self.right[i].T @ self.right[j]
-                )
-        return found
+        step = max(1, _GRAM // (m * r * r))  # heads at a time
+        for start in range(0, m, step):
+            rows = slice(start * r, (start + step) * r)
+            left, right = (part[:, rows].T @ part for part in parts)
+            blocks = (left * right).reshape(-1, r, m, r)
+            found[start : start + step] = blocks.sum(axis=(1, 3), dtype=np.float64)
+        return (found + found.T) / 2
 
     @property
     def norms(self) -> NDArray[np.float64]:
@@ -82,13 +86,18 @@ class Matrices:
 
     @cached_property
     def singular_values(self) -> NDArray[np.float64]:
-        """The singular values of each that may differ from 0, the largest first: (m, min(r, d))."""
+        """The singular values of each that may differ from 0, the largest first, (m, r).
+
+        To about 1e-8 of the largest.
+        """
         if self.right is None:
             return np.asarray(np.linalg.svd(self.left, compute_uv=False), np.float64)
-        # With L = Q R and M = P S, the singular values of L M^T are those of R S^T.
-        left, right = (np.asarray(np.linalg.qr(p, mode="r")) for p in (self.left, self.right))
-        small = left @ right.transpose(0, 2, 1)
-        return np.asarray(np.linalg.svd(small, compute_uv=False), np.float64)
+        # Their squares are the eigenvalues of S (R^T R) S, where S S = L^T L.
+        left, right = (np.asarray(part, np.float64) for part in (self.left, self.right))
+        values, vectors = np.linalg.eigh(left.transpose(0, 2, 1) @ left)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        inner = root.transpose(0, 2, 1) @ (right.transpose(0, 2, 1) @ right) @ root
+        return np.sqrt(np.maximum(np.linalg.eigvalsh(inner)[:, ::-1], 0.0))
 
     @cached_property
     def traces(self) -> NDArray[np.float64]:

@@ -1,13 +1,14 @@
 """What a layer is like: the sizes that the theorems about learning it are stated in."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from instances.family import Family, Instance
-from instances.fineprint import coherence, fine_print
-from instances.layer import AttentionLayer
+from instances.fineprint import fine_print, structure
+from instances.heads import Heads, Matrices
 from instances.limits import readable_bytes
 from instances.modular import Modular
 from instances.text import decimal
@@ -15,46 +16,52 @@ from instances.text import decimal
 _LAYER_BYTES = 1 << 28  # above, a layer is not shown head by head
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeadFacts:
-    """Sizes of one head: Frobenius norms, stable rank, trace over norm."""
+def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
+    """Measure a layer: its heads, how alike they are, the fine print, and what it is near to.
 
-    theta_norm: float
-    w_norm: float
-    stable_rank: float  # ||Theta||_F^2 / ||Theta||_op^2
-    trace_ratio: float  # |Tr Theta| / ||Theta||_F
+    k: the number of tokens, where it is known. The fine print is of softmax attention alone. [CL24]
 
-
-@dataclass(frozen=True, kw_only=True)
-class LayerFacts:
-    """Sizes of a layer, head by head, and how alike its heads are. [CL24]"""
-
-    heads: tuple[HeadFacts, ...]
-    coherence: float  # largest |cosine| of two Theta_i, 0 for m = 1
-    w_coherence: float
-
-
-def layer_facts(layer: AttentionLayer) -> LayerFacts:
-    """Measure a layer.
-
-    >>> layer_facts(AttentionLayer(theta=np.eye(4)[None], w=np.eye(4)[None])).heads[0].stable_rank
+    >>> made = Heads(theta=Matrices(left=np.eye(4)[None]), w=Matrices(left=np.eye(4)[None]))
+    >>> layer_facts(made)["layer"]["heads"][0]["stable_rank"]
     4.0
     """
-    heads = []
-    for theta, w in zip(layer.theta, layer.w, strict=True):
-        norm = float(np.linalg.norm(theta))
-        top = float(np.linalg.norm(theta, 2))
-        heads.append(
-            HeadFacts(
-                theta_norm=norm,
-                w_norm=float(np.linalg.norm(w)),
-                stable_rank=(norm / top) ** 2 if top else 0.0,
-                trace_ratio=abs(float(np.trace(theta))) / norm if norm else 0.0,
-            )
-        )
-    return LayerFacts(
-        heads=tuple(heads), coherence=coherence(layer.theta), w_coherence=coherence(layer.w)
-    )
+    theta, w = heads.theta, heads.w
+    conditions = fine_print(heads, k) if heads.kind == "softmax" else None
+    near = structure(heads)
+    return {
+        "layer": {
+            "heads": [
+                {
+                    "theta_norm": float(theta.norms[i]),
+                    "w_norm": float(w.norms[i]),
+                    "stable_rank": _stable_rank(theta, i),
+                    "w_stable_rank": _stable_rank(w, i),
+                    "trace_ratio": _ratio(abs(theta.traces[i]), theta.norms[i]),
+                }
+                for i in range(heads.m)
+            ],
+            "coherence": _largest(theta.cosines),
+            "w_coherence": _largest(w.cosines),
+            "cosines": theta.cosines.tolist(),
+            "w_cosines": w.cosines.tolist(),
+        },
+        "structure": {**asdict(near), "parity_like": near.parity_like},
+        "fine_print": None if conditions is None else [asdict(c) for c in conditions],
+    }
+
+
+def _stable_rank(stack: Matrices, head: int) -> float:
+    return _ratio(stack.norms[head], stack.singular_values[head, 0]) ** 2
+
+
+def _ratio(value: float, by: float) -> float:
+    return float(value / by) if by else 0.0
+
+
+def _largest(cosines: NDArray[np.float64]) -> float:
+    """The largest |cosine| of two heads, 0 for one head."""
+    apart = np.abs(cosines) * (1 - np.eye(len(cosines)))
+    return float(apart.max())
 
 
 def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
@@ -95,10 +102,9 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
             "rounded_layer": str(found),
         }
     layer = instance.layer() if instance and "not_shown" not in facts else None
-    facts["layer"] = asdict(layer_facts(layer)) if layer else None
-    told = layer is not None and layer.kind == "softmax"  # the theorem is of softmax attention
-    facts["fine_print"] = [asdict(c) for c in fine_print(layer)] if layer and told else None
-    return facts
+    if layer is None:
+        return facts | {"layer": None, "structure": None, "fine_print": None}
+    return facts | layer_facts(Heads.of(layer), family.k)
 
 
 def modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:

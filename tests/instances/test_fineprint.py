@@ -3,14 +3,17 @@ import pytest
 
 from instances import AttentionLayer, parse
 from instances.fineprint import fine_print, off_lattice
+from instances.heads import Heads
 
 
 def lights(spec, seed=0):
-    return {(c.of, c.name): c.light for c in fine_print(parse(spec).instance(seed).layer())}
+    return {
+        (c.of, c.name): c.light for c in fine_print(Heads.of(parse(spec).instance(seed).layer()))
+    }
 
 
 def values(layer):
-    return {(c.of, c.name): c.value for c in fine_print(layer)}
+    return {(c.of, c.name): c.value for c in fine_print(Heads.of(layer))}
 
 
 def test_values_by_their_definitions():
@@ -75,6 +78,10 @@ def test_the_worst_head_counts_and_zeros_do_not():
 
 def test_heads_of_zeros_and_single_heads_do_not_break_it():
     zero = np.zeros((1, 3, 3))
-    assert {c.name for c in fine_print(AttentionLayer(theta=zero, w=zero))} == {"coherence", "sum"}
+    assert {c.name for c in fine_print(Heads.of(AttentionLayer(theta=zero, w=zero)))} == {
+        "heads",
+        "coherence",
+        "sum",
+    }
     one = np.eye(3)[None]
     assert values(AttentionLayer(theta=one, w=one))["theta", "coherence"] == 0.0
