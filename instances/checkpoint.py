@@ -25,6 +25,7 @@ Array = NDArray[Any]
 _MOST_ARRAYS = 20_000  # of a checkpoint
 _CONFIG = Limits(size=1 << 22)
 _INDEX = Limits(size=1 << 24)
+_MODELS = ("model.safetensors.index.json", "model.safetensors")
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 
 _MASK = "a causal mask: each token sees only those before it, F(X) lets each see all"
@@ -108,6 +109,17 @@ class _Tensors:
         return self(name, 1) if name in self else None
 
 
+def holds_layer(path: Path) -> bool:
+    """Return whether a path is to be read by `read_heads`, and not as a folder of examples.
+
+    >>> holds_layer(Path("layer.safetensors")), holds_layer(Path("parity:d=8,m=3"))
+    (True, False)
+    """
+    if path.suffix in (*SUFFIXES, *_PICKLES) or path.name.endswith(".index.json"):
+        return True
+    return any((path / name).exists() for name in _MODELS)
+
+
 def read_heads(path: Path, layer: int | None = None, heads: int | None = None) -> Heads:
     """Read the heads of one layer of attention from a file or a model's folder.
 
@@ -147,7 +159,7 @@ def _opened(path: Path) -> Iterator[_Tensors]:
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
-        for name in ("model.safetensors.index.json", "model.safetensors"):
+        for name in _MODELS:
             if (path / name).exists():
                 return _files(path / name)
         raise UsageError(f"{path} given: it has no model.safetensors and no index of its parts")

@@ -209,23 +209,20 @@ def _below(value: float, green: float, yellow: float) -> Light:
 
 @dataclass(frozen=True, kw_only=True)
 class Structure:
-    """How near a layer is to those that hide a parity, and to linear attention.
+    """How near a layer is to those that hide a parity.
 
     The hard layers have W_i on one line and Theta_i that differ by multiples of one matrix of rank
     1: each head compares one hidden linear form with a threshold of its own, one head aside that
     adds a constant. one_w: share of the W_i on their best common line, 1 where they are parallel.
     one_step: share of the differences of the Theta_i on their best line. step_rank: stable rank of
     that line. aside: the head without which one_step is largest, of four or more. All None for one
-    head, and where nothing differs. logits: standard deviation of the logits of each head, on
-    independent tokens with mean 0 and covariance 1: far below 1 attention is nearly linear, far
-    above it is nearly hard.
+    head, and where nothing differs.
     """
 
     one_w: float | None
     one_step: float | None
     step_rank: float | None
     aside: int | None
-    logits: tuple[float, ...]
 
     @property
     def parity_like(self) -> bool:
@@ -243,9 +240,8 @@ def structure(heads: Heads) -> Structure:
     >>> found.parity_like, round(found.step_rank, 6), found.aside
     (True, 1.0, 4)
     """
-    logits = tuple(float(v) for v in heads.theta.norms)
     used = np.flatnonzero(heads.w.norms > 1e-12 * heads.w.norms.max(initial=0.0))
-    nothing = Structure(one_w=None, one_step=None, step_rank=None, aside=None, logits=logits)
+    nothing = Structure(one_w=None, one_step=None, step_rank=None, aside=None)
     if len(used) < 2:
         return nothing
     own = heads.w.products[np.ix_(used, used)]

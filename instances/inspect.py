@@ -7,13 +7,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from instances.family import Family, Instance
-from instances.fineprint import fine_print, structure
+from instances.fineprint import fine_print, first_failure, structure
 from instances.heads import Heads, Matrices
 from instances.limits import readable_bytes
 from instances.modular import Modular
 from instances.text import decimal
 
 _LAYER_BYTES = 1 << 28  # above, a layer is not shown head by head
+
+
+def inspect_heads(heads: Heads, k: int | None = None) -> dict[str, Any]:
+    """Describe a layer that was given, on k tokens where that is known: see `layer_facts`."""
+    return {
+        "source": heads.source,
+        "d": heads.d,
+        "heads": heads.m,
+        "kind": heads.kind,
+        "rank": int(heads.theta.singular_values.shape[1]),
+        "read_as": list(heads.notes),
+        "left_out": list(heads.left_out),
+        **layer_facts(heads, k),
+    }
 
 
 def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
@@ -27,6 +41,7 @@ def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
     """
     theta, w = heads.theta, heads.w
     conditions = fine_print(heads, k) if heads.kind == "softmax" else None
+    failed = first_failure(conditions) if conditions else None
     near = structure(heads)
     return {
         "layer": {
@@ -47,6 +62,7 @@ def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
         },
         "structure": {**asdict(near), "parity_like": near.parity_like},
         "fine_print": None if conditions is None else [asdict(c) for c in conditions],
+        "first_failure": asdict(failed) if failed else None,
     }
 
 
@@ -103,7 +119,7 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
         }
     layer = instance.layer() if instance and "not_shown" not in facts else None
     if layer is None:
-        return facts | {"layer": None, "structure": None, "fine_print": None}
+        return facts | {"layer": None}
     return facts | layer_facts(Heads.of(layer), family.k)
 
 

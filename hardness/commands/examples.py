@@ -68,13 +68,35 @@ def generate(
 
 @click.command(short_help="Heads, norms and coherence of a layer.")
 @spec_argument
+@click.option("--layer", "number", type=WHOLE, help="Which layer of a checkpoint, from 0.")
+@click.option("--heads", type=WHOLE, help="Number of heads, where no config.json says.")
+@click.option("--tokens", type=WHOLE, help="Number k of tokens that a layer of a file is for.")
 @shared("seed", "force", out=FILE)
-def inspect(output: SimpleNamespace, spec: str) -> None:
-    """Show what a layer is like: heads, norms, how alike its heads are."""
+def inspect(
+    output: SimpleNamespace,
+    spec: str,
+    number: int | None,
+    heads: int | None,
+    tokens: int | None,
+) -> None:
+    """Show what a layer is like: heads, norms, how alike its heads are.
+
+    SPEC is also a file of a layer, .safetensors or .npz, with theta and w or with q, k, v and o;
+    or a model's checkpoint in the layout of GPT-2, Llama or BERT, with --layer.
+    """
     from hardness.report.inspection import inspection_words
-    from instances.inspect import inspect
+    from instances.checkpoint import holds_layer, read_heads
+    from instances.inspect import inspect, inspect_heads
 
     refuse_existing_output(output)
+    path = Path(spec)
+    if holds_layer(path):
+        data = inspect_heads(read_heads(path, number, heads), tokens)
+        return emit(output, data, inspection_words(data))
+    given = {"--layer": number, "--heads": heads, "--tokens": tokens}
+    for option, value in given.items():
+        if value is not None:
+            raise click.UsageError(f"{option} {value} given: it is of a layer in a file")
     family, folder = target(spec)
     data = inspect(family, folder.instance if folder else family.instance(output.seed))
     emit(output, data, inspection_words(data))

@@ -7,17 +7,26 @@ from hardness.report.text import table, wrap
 from hardness.runs.names import brief_spec
 from instances.text import shortened
 
+_LIGHTS = {
+    "green": "all green: as a random layer. The theorem's own constants ask for more at any size",
+    "yellow": "{} yellow: at this size a light says little; the theorem's constants less",
+    "red": "{} red: the theorem does not speak of this layer. That does not make it hard: most "
+    "violations turned out harmless at small size, so try `hardness learn staged`",
+}
+
 
 def inspection_words(facts: dict[str, Any]) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
     lines = [
         _hang(f"{key:15} ", brief_spec(value) if key == "spec" else shortened(str(value)))
         for key, value in facts.items()
-        if key not in ("layer", "fine_print", "layer_error", "half_gap")
+        if isinstance(value, str | int | float) and key not in ("layer_error", "half_gap")
     ]
-    layer = facts["layer"]
+    for key in ("read_as", "left_out"):
+        lines += [_hang(f"{key.replace('_', ' '):15} ", one) for one in facts.get(key, ())]
     if "not_shown" in facts:
         return "\n".join(lines)
+    layer = facts["layer"]
     if layer is None:
         return "\n".join([*lines, "", "no secret part here: the layer itself is not known"])
     rows = [
@@ -27,29 +36,56 @@ def inspection_words(facts: dict[str, Any]) -> str:
     coherence = (
         f"coherence of the Theta_i {layer['coherence']:.3f}, of the W_i {layer['w_coherence']:.3f}"
     )
-    header = ["head", "|Theta|", "|W|", "stable rank", "|trace|/|Theta|"]
-    told = ["", fine_print_words(facts)] if facts["fine_print"] else []
-    return "\n".join([*lines, "", table(header, rows), coherence, *told])
+    header = ["head", "|Theta|", "|W|", "Theta rank", "W rank", "|trace|/|Theta|"]
+    note = wrap(
+        "Ranks are stable ranks. |Theta| is the standard deviation of a head's logits on "
+        "independent tokens of covariance 1: far below 1 attention is nearly linear, far above it "
+        "nearly picks one token."
+    )
+    lines += ["", table(header, rows), note, coherence, "", structure_words(facts["structure"])]
+    return "\n".join([*lines, *(["", fine_print_words(facts)] if facts["fine_print"] else [])])
+
+
+def structure_words(found: dict[str, Any]) -> str:
+    """Write how near a layer is to those that hide a parity."""
+    if found["one_w"] is None:
+        return "one head with an output: no other to compare it with"
+    said = f"the W_i share one direction by {found['one_w']:.3f} (1: they are parallel)"
+    if found["one_step"] is None:
+        return wrap(f"{said}; the Theta_i are equal")
+    aside = "" if found["aside"] is None else f", head {found['aside']} aside"
+    said += (
+        f"; the Theta_i differ along one matrix by {found['one_step']:.3f}, of stable rank "
+        f"{found['step_rank']:.3g}{aside}"
+    )
+    if found["parity_like"]:
+        said += (
+            ". That is how the hard families are built: heads that compare one hidden linear form "
+            "with thresholds. It proves nothing of this layer"
+        )
+    return wrap(said)
 
 
 def fine_print_words(facts: dict[str, Any]) -> str:
     """Write the conditions of the theorem that layers can be learned, with their lights."""
     lines = ["fine print of the theorem that such layers can be learned (after CL24)"]
     for c in facts["fine_print"]:
-        what = f"{'Theta' if c['of'] == 'theta' else 'W'} {c['name']}"
-        lines += [_hang(f"  {c['light']:7} {what:18} {c['value']:<8.3g} ", c["asks"])]
+        lines += [_hang(f"  {c['light']:7} {_named(c):18} {c['value']:<8.3g} ", c["asks"])]
     lights = [c["light"] for c in facts["fine_print"]]
-    red, yellow = lights.count("red"), lights.count("yellow")
-    if red:
-        said = (
-            f"{red} red: the theorem does not speak of this layer. That is no hardness: most "
-            "violations turned out harmless at small size, so try `hardness learn staged`"
-        )
-    elif yellow:
-        said = f"{yellow} yellow: at this size a light says little; the theorem's constants less"
-    else:
-        said = "all green: as a random layer. The theorem's own constants ask for more at any size"
+    worst = next(light for light in ("red", "yellow", "green") if light in lights)
+    said = _LIGHTS[worst].format(lights.count(worst))
+    first = facts["first_failure"]
+    if first:
+        said += f". The first that the learner's stages meet: {_named(first)} {first['value']:.3g}"
+        heads = [v for v in first["by_head"] if v is not None]
+        if len(heads) > 1 and first["value"] in heads:
+            said += f", of head {first['by_head'].index(first['value'])}"
     return "\n".join([*lines, wrap(said)])
+
+
+def _named(condition: dict[str, Any]) -> str:
+    of = {"theta": "Theta ", "w": "W ", "size": ""}[condition["of"]]
+    return f"{of}{condition['name']}"
 
 
 def _hang(start: str, text: str) -> str:
