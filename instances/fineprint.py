@@ -277,11 +277,11 @@ def _step(theta: Matrices, used: NDArray[np.intp]) -> tuple[float, float, NDArra
 
 def _top(stack: Matrices, coefficients: NDArray[np.float64]) -> float:
     """The largest singular value of a combination of the matrices, without forming it."""
-    from scipy.sparse.linalg import LinearOperator, svds
-
     d = stack.shape[1]
     if d < 64 or stack.right is None:
         return float(np.linalg.norm(np.tensordot(coefficients, stack.dense(), axes=1), 2))
+    from scipy.sparse.linalg import LinearOperator, svds
+
     parts = [part.transpose(1, 0, 2).reshape(d, -1) for part in (stack.left, stack.right)]
     weights = np.repeat(coefficients, stack.left.shape[2]).astype(stack.left.dtype)
 
