@@ -31,10 +31,10 @@ from hardness.commands.options import (
     show_default=True,
     help="Format: of arrays.",
 )
-@click.option("--layer", "with_layer", is_flag=True, help="Also write the weights (secret).")
+@click.option("--weights", is_flag=True, help="Also write the weights (secret).")
 @shared("seed", "force", "quiet", out="Where to write: a folder.  [required]")
 def generate(
-    output: SimpleNamespace, spec: str, examples: int, tensors: Any, with_layer: bool
+    output: SimpleNamespace, spec: str, examples: int, tensors: Any, weights: bool
 ) -> None:
     """Write an instance, its secret part and its first examples to a folder."""
     from instances.files import write_folder
@@ -49,7 +49,7 @@ def generate(
             examples,
             tensors,
             output.force,
-            with_layer,
+            weights,
             bar,
         )
     data = {
@@ -68,9 +68,16 @@ def generate(
 
 @click.command(short_help="Heads, norms and coherence of a layer.")
 @spec_argument
-@click.option("--layer", "number", type=WHOLE, help="Which layer of a checkpoint, from 0.")
-@click.option("--heads", type=WHOLE, help="Number of heads, where no config.json says.")
-@click.option("--tokens", type=WHOLE, help="Number k of tokens that a layer of a file is for.")
+@click.option(
+    "--layer",
+    "number",
+    type=WHOLE,
+    help="Which layer of a checkpoint, from 0.  [default: its only]",
+)
+@click.option(
+    "--heads", type=WHOLE, help="Number of heads: of a checkpoint.  [default: of its config.json]"
+)
+@click.option("--tokens", type=WHOLE, help="Tokens k of a layer's file.  [default: not known]")
 @shared("seed", "force", out=FILE)
 def inspect(
     output: SimpleNamespace,

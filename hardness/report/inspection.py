@@ -18,7 +18,7 @@ _LIGHTS = {
 def inspection_words(facts: dict[str, Any]) -> str:
     """Write what `inspect` says of a family and, where it is known, of its layer."""
     lines = [
-        _hang(f"{key:15} ", brief_spec(value) if key == "spec" else shortened(str(value)))
+        _hang(f"{key:15} ", brief_spec(str(value)) if key == "spec" else shortened(str(value)))
         for key, value in facts.items()
         if isinstance(value, str | int | float) and key not in ("layer_error", "half_gap")
     ]

@@ -63,7 +63,7 @@ F8 = {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]}
         ({"a": {**F8, "shape": [2**62, 8], "data_offsets": [0, 0]}}, 0, "does not lie where"),
         ({"a": {**F8, "shape": [-1, -2]}}, 16, "no shape"),
         ({"a": {**F8, "shape": [True, 2]}}, 16, "no shape"),
-        ({"a": {**F8, "dtype": "BF16"}}, 16, "not described"),
+        ({"a": {**F8, "dtype": "C64"}}, 16, "not described"),
         ({"a": {**F8, "more": 1}}, 16, "not described"),
         ({"a": F8}, 15, "bytes: its header describes"),
         ({"a": F8}, 17, "bytes: its header describes"),

@@ -211,7 +211,7 @@ def test_what_does_not_fit_is_refused_in_a_line(arrays, said, tmp_path):
 
 
 def test_what_is_not_said_is_asked_for(rng, tmp_path):
-    tensors, config, model, _ = bert(rng)
+    tensors, *_ = bert(rng)
     folder = write(tmp_path / "model", tensors)
     with pytest.raises(UsageError, match=r"1 layers by --layer 1 .. 1"):
         read_heads(folder)
