@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, field, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -177,9 +177,21 @@ def _looks(text: str, what: str) -> int | float | bool | str:
     return word(text, what)
 
 
+def later(default: Any) -> Any:
+    """Declare a field that a released dataclass did not have: `canonical` omits it at its default.
+
+    So what was stored keeps its name, and its seeds, which depend on the name.
+    """
+    return field(default=default, metadata={"later": True})
+
+
 def canonical(record: Any, name: str) -> str:
     """Write a frozen dataclass as its canonical spec: defaults filled in, keys sorted."""
-    values = {f.name: plain(getattr(record, f.name)) for f in listed(record)}
+    values = {
+        f.name: plain(value)
+        for f in listed(record)
+        if (value := getattr(record, f.name)) != f.default or "later" not in f.metadata
+    }
     pairs = ",".join(f"{k}={values[k]}" for k in sorted(values))
     return f"{name}:{pairs}" if pairs else name
 

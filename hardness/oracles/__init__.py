@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     )
     from hardness.oracles.budget import Budget, Meter, Spent, Usage
     from hardness.oracles.choice import ChoiceOracle
+    from hardness.oracles.epochs import Epochs
     from hardness.oracles.examples import ExampleOracle
     from hardness.oracles.means import Listed, Means
     from hardness.oracles.query import Character, Correlational, Factor, Pool, Query, Table
@@ -26,6 +27,7 @@ __all__ = [
     "Character",
     "ChoiceOracle",
     "Correlational",
+    "Epochs",
     "ExactOracle",
     "ExampleOracle",
     "Factor",

@@ -1,8 +1,9 @@
-"""A two-layer ReLU network on the signs of z, trained by gradient descent on fresh minibatches.
+"""A two-layer ReLU network on the signs of z, trained by gradient descent on minibatches.
 
 f(z) = b + sum_i a_i max(0, <w_i, z> + c_i) is fitted to the label's unknown factor, less what
-everyone knows of it, where z_0 = -1. Every example is used once, so that the training loss is an
-estimate of the population's. Optimizers: plain SGD, SGD with momentum .9, Adam [KB15].
+everyone knows of it, where z_0 = -1. In one epoch every example is used once, so that the training
+loss is an estimate of the population's; in several it is not. Optimizers: plain SGD, SGD with
+momentum .9, Adam [KB15].
 """
 
 import math
@@ -13,13 +14,14 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle, Spent
+from hardness.oracles import Epochs, ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
 from hardness.upper.reduced import predictor
 from instances import tokens
 from instances.capabilities import CODED
 from instances.family import Family, require
 from instances.limits import require_memory
+from instances.parameters import later
 from instances.reduced import reduce
 
 OPTIMIZERS = ("adam", "momentum", "sgd")
@@ -32,20 +34,22 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, kw_only=True)
 class Mlp:
-    """Trains `width` hidden units for at most `steps` minibatches of `batch` examples, z_0 = -1."""
+    """Trains `width` hidden units for at most `steps` minibatches of `batch` examples, z_0 = -1.
+
+    epochs: over the examples there are; 1: each is used once.
+    """
 
     name: ClassVar[str] = "mlp"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
-    about: ClassVar[str] = (
-        "a two-layer ReLU network on the signs of z, trained on fresh minibatches"
-    )
+    about: ClassVar[str] = "a two-layer ReLU network on the signs of z, trained on minibatches"
 
     width: int = 100
     optimizer: str = "adam"
     rate: float = 0.005
     batch: int = 256
     steps: int = 60_000
+    epochs: int = later(1)
 
     def __post_init__(self) -> None:
         require(
@@ -53,7 +57,7 @@ class Mlp:
             f"optimizer={self.optimizer} given: one of {', '.join(OPTIMIZERS)}",
         )
         require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
-        for name in ("width", "batch", "steps"):
+        for name in ("width", "batch", "steps", "epochs"):
             value = getattr(self, name)
             require(value >= 1, f"{name}={value} given: it must be at least 1")
 
@@ -70,6 +74,7 @@ class Mlp:
         )
         theta = initial(rng, family.d - 1, width)
         moments = np.zeros_like(theta), np.zeros_like(theta)
+        oracle = Epochs(oracle, self.epochs, rng)
         curve, step, outcome = _Curve(self.steps), 0, None
         try:
             for step, (z, values) in enumerate(self._batches(oracle), 1):
@@ -81,12 +86,17 @@ class Mlp:
                 if curve.solved:
                     break
         except Spent as spent:
-            outcome = SPENT[spent.resource]
+            outcome = None if oracle.ended else SPENT[spent.resource]
         curve.mark(step, step * self.batch)
         return Hypothesis(
             predict=predictor(family, lambda z: evaluate(theta, z[:, 1:])),
             outcome=outcome,
-            details={"steps": step, "trained_on": step * self.batch, "curve": curve.points},
+            details={
+                "steps": step,
+                "trained_on": step * self.batch,
+                "epochs": oracle.epoch,
+                "curve": curve.points,
+            },
         )
 
     def _batches(self, oracle: ExampleOracle) -> Iterator[tuple[Array, Array]]:

@@ -1,4 +1,4 @@
-"""A student of the same architecture, trained by gradient descent on fresh batches.
+"""A student of the same architecture, trained by gradient descent on batches of examples.
 
 Full matrices Theta_i and W_i, the squared loss sum_{l,c} (F - Y)^2 averaged over a batch, gradients
 in closed form, Adam [KB15] or plain SGD.
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.oracles import ExampleOracle, Spent
+from hardness.oracles import Epochs, ExampleOracle, Spent
 from hardness.upper.attention import columns, linearize
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
 from hardness.upper.matching import matched
@@ -19,13 +19,17 @@ from instances.capabilities import CODED
 from instances.family import Examples, Family, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
+from instances.parameters import later
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Student:
-    """Trains `heads` heads (0: as many as the family's layers have) for at most `steps` steps."""
+    """Trains `heads` heads (0: as many as the family's layers have) for at most `steps` steps.
+
+    epochs: over the examples there are; 1: each is used once.
+    """
 
     name: ClassVar[str] = "student"
     revision: ClassVar[int] = 2
@@ -37,6 +41,7 @@ class Student:
     batch: int = 256
     steps: int = 4000
     heads: int = 0
+    epochs: int = later(1)
 
     def __post_init__(self) -> None:
         require(
@@ -44,7 +49,7 @@ class Student:
             f"optimizer={self.optimizer} given: adam or sgd",
         )
         require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
-        for name in ("batch", "steps"):
+        for name in ("batch", "steps", "epochs"):
             value = getattr(self, name)
             require(value >= 1, f"{name}={value} given: it must be at least 1")
         require(self.heads >= 0, f"heads={self.heads} given: it must be at least 0")
@@ -63,6 +68,7 @@ class Student:
         require_memory(size, f"a student of {heads} heads at d={family.d}, batch {self.batch}")
         theta = rng.normal(0.0, 1.0 / math.sqrt(family.d), (heads, family.d, family.d))
         w = rng.normal(0.0, 1.0 / family.d, (heads, family.d, family.d))
+        oracle = Epochs(oracle, self.epochs, rng)
         moments = [np.zeros_like(p) for p in (theta, theta, w, w)]
         loss, scale, step, outcome = math.inf, 0.0, 0, None
         try:
@@ -79,8 +85,8 @@ class Student:
                 self._update(theta, d_theta, moments[0], moments[1], step)
                 self._update(w, d_w, moments[2], moments[3], step)
         except Spent as spent:
-            outcome = SPENT[spent.resource]
-        details = {"steps": step, "heads": heads, "smoothed_loss": loss}
+            outcome = None if oracle.ended else SPENT[spent.resource]
+        details = {"steps": step, "heads": heads, "smoothed_loss": loss, "epochs": oracle.epoch}
         if outcome is Outcome.DIVERGED:
             return nothing(family, outcome, steps=step, heads=heads)
         layer = AttentionLayer(theta=theta, w=w)
