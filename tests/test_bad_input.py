@@ -35,6 +35,8 @@ LINES = [
     ("learn elimination parity:d=8,m=2 --oracle adversary", 1, "sees examples"),
     ("learn pooled parity:d=64,m=3", 2, "follows every member"),
     ("learn queries parity:d=8,m=2 --transcript t.json", 2, "--oracle adversary"),
+    ("learn linear nice:m=1,k=2,d=4 --save-layer l.npz", 2, "linear finds no layer"),
+    ("learn student nice:m=1,k=2,d=4 --save-layer l.npy", 2, ".npz or .safetensors"),
     ("figure correlations parity:d=8,m=2", 2, "--out FILE.svg"),
     ("figure histogram parity:d=8,m=2 --json", 2, "correlations"),
     ("figure adversary nowhere.json --json", 1, "does not exist"),

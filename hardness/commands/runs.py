@@ -52,6 +52,12 @@ TRIALS = "Number of trials, half of them with a member, half with coins"
     help="Write the game against the adversary to a file that `hardness check` plays again.  "
     "[default: no file]",
 )
+@click.option(
+    "--save-layer",
+    type=click.Path(path_type=Path),
+    help="Write the layer that staged, levenberg or student found: .npz or .safetensors.  "
+    "[default: no file]",
+)
 @tau_option
 @budget_options
 @shared(
@@ -65,6 +71,7 @@ def learn(
     spec: str,
     oracle: Any,
     transcript: Path | None,
+    save_layer: Path | None,
     tau: Any,
     budget: Any,
 ) -> None:
@@ -76,10 +83,12 @@ def learn(
     from hardness.report.run import game_words, run_words
     from hardness.runs import run
     from hardness.runs.planned import warm
-    from hardness.upper import parse_learner
+    from hardness.upper import LAYERED, parse_learner
     from hardness.upper.learner import Outcome
+    from instances import files
     from instances.capabilities import SCHEME
     from instances.disk import refuse_existing, refuse_unwritable, write_json
+    from instances.errors import ToolkitError
 
     refuse_existing_output(output)
     against = oracle in ("adversary", "stabbing")
@@ -91,6 +100,17 @@ def learn(
         refuse_existing(transcript, output.force)
         refuse_unwritable(transcript)
     chosen = parse_learner(learner)
+    if save_layer:
+        if chosen.name not in LAYERED:
+            raise click.UsageError(
+                f"--save-layer is of {', '.join(LAYERED)}: {chosen.name} finds no layer"
+            )
+        if save_layer.suffix not in (".npz", ".safetensors"):
+            raise click.UsageError(f"{save_layer} given: end its name in .npz or .safetensors")
+        if output.out and save_layer.absolute() == output.out.absolute():
+            raise click.UsageError("--out and --save-layer name the same file: give two names")
+        refuse_existing(save_layer, output.force)
+        refuse_unwritable(save_layer)
     family, folder = target(spec)
     if transcript and (missing := SCHEME.missing(family)):
         raise click.UsageError(f"--transcript is of games that can be played again: {missing}")
@@ -109,6 +129,10 @@ def learn(
         warm(family.spec, (learner,))
         found = run(chosen, source, budget, output.seed, oracle=oracle, tau=tau)
     emit(output, found.to_dict(), run_words(found), table=found)
+    if save_layer:
+        if found.layer is None:
+            raise ToolkitError(f"no layer was found: {save_layer} was not written")
+        files.save_layer(save_layer, found.layer)
     if found.outcome is Outcome.NOT_LOADED:  # no run at all: what was named is wrong
         click.get_current_context().exit(1)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from hardness.oracles import Budget
@@ -26,7 +26,8 @@ class Planned:
     def do(self) -> Run:
         """Run it; raises ToolkitError where it cannot be."""
         instance = parse_stored(self.spec).instance(self.seed)
-        return run(parse_learner(self.learner), instance, self.budget, self.seed, tau=self.tau)
+        learner = parse_learner(self.learner)
+        return replace(run(learner, instance, self.budget, self.seed, tau=self.tau), layer=None)
 
 
 # Does planned runs: the index of each as it is done, with its run or why there is none.

@@ -72,7 +72,8 @@ class Run(Result):
     """What a learner did on an instance within a budget; risk is None where it was not measured.
 
     attempts: how often a worker process was started for it. key: the content key of its job, where
-    it was one.
+    it was one. layer: the one that the learner found, where it finds layers; not in JSON, nor of
+    runs that other processes did.
     """
 
     spec: str
@@ -89,6 +90,7 @@ class Run(Result):
     machine: str
     attempts: int = 1
     key: str = field(default="", compare=False)
+    layer: AttentionLayer | None = field(default=None, compare=False)
 
     @property
     def passed(self) -> bool:
@@ -384,8 +386,10 @@ def judged(
         recovered = family.same(hypothesis.secret, instance.hidden.secret)
     if hypothesis.secret is not None:
         details["claimed_secret"] = list(hypothesis.secret)
-    if instance and hypothesis.against and (truth := layer_of(instance)):
-        details["truth"] = hypothesis.against(truth)
+    if instance and hypothesis.layer and (truth := layer_of(instance)):
+        from hardness.upper.matching import match  # which loads scipy
+
+        details["truth"] = match(hypothesis.layer, truth).to_dict()
     return Run(
         spec=family.spec,
         learner=learner_spec(learner),
@@ -399,6 +403,7 @@ def judged(
         revisions={"family": family.revision, "learner": learner.revision},
         versions=versions(),
         machine=machine(),
+        layer=hypothesis.layer,
     )
 
 

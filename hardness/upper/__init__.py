@@ -14,10 +14,11 @@ if TYPE_CHECKING:
         member,
         nothing,
     )
-    from hardness.upper.registry import ATTACKS, LEARNERS, parse_learner
+    from hardness.upper.registry import ATTACKS, LAYERED, LEARNERS, parse_learner
 
 __all__ = [
     "ATTACKS",
+    "LAYERED",
     "LEARNERS",
     "Failed",
     "Hypothesis",

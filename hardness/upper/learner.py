@@ -130,17 +130,16 @@ class Hypothesis:
     """What a learner gives back.
 
     predict: (n, k, d) tokens -> (n, k, d) labels; may raise Failed. secret: the member it claims.
-    outcome: why it stopped, None where it ran to its end. details: numbers worth keeping.
-    against: compares what was found with the true layer, as JSON; called by the judge, which knows
-    it, never by the learner. close: lets go of what predict needs when all is measured, and returns
-    further details.
+    outcome: why it stopped, None where it ran to its end. details: numbers worth keeping. layer:
+    the one found, of a learner that finds layers. close: lets go of what predict needs when all is
+    measured, and returns further details.
     """
 
     predict: Predict
     secret: Secret | None = None
     outcome: Outcome | None = None
     details: dict[str, Any] = field(default_factory=dict)
-    against: Callable[[AttentionLayer], dict[str, Any]] | None = None
+    layer: AttentionLayer | None = None
     close: Callable[[], dict[str, Any]] = dict
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
-from hardness.upper.matching import matched
 from hardness.upper.staged.data import Array, Data
 from hardness.upper.staged.polish import Polished, enough, polish
 from instances.family import Examples, Family, require
@@ -92,7 +91,7 @@ class Levenberg:
                 "hold_out_error": best.error,
                 "end": best.end,
             },
-            against=matched(layer),
+            layer=layer,
         )
 
 

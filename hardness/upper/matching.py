@@ -1,6 +1,5 @@
 """Which found head is which true one: a layer is the same under every order of its heads."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,11 +56,6 @@ def match(found: AttentionLayer, truth: AttentionLayer) -> Matching:
         w=tuple(float(w[i, pairs[i]]) if i in pairs else None for i in range(truth.m)),
         spare=tuple(j for j in range(found.m) if j not in pairs.values()),
     )
-
-
-def matched(found: AttentionLayer) -> Callable[[AttentionLayer], dict[str, Any]]:
-    """Make what a hypothesis is compared with the true layer by."""
-    return lambda truth: match(found, truth).to_dict()
 
 
 def distances(found: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -37,6 +37,7 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
 
 LONGEST_NAME = 1000  # of a learner, as it is written: it stands in tables, figures and files
 
+LAYERED = ("staged", "levenberg", "student")  # learners that find a layer
 ATTACKS = (  # learners that look for the secret itself
     "elimination",
     "bruteforce",

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from hardness.oracles import Epochs, ExampleOracle, Spent
 from hardness.upper.attention import columns, linearize
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
-from hardness.upper.matching import matched
 from instances.capabilities import CODED
 from instances.family import Examples, Family, require
 from instances.layer import AttentionLayer
@@ -90,7 +89,7 @@ class Student:
         if outcome is Outcome.DIVERGED:
             return nothing(family, outcome, steps=step, heads=heads)
         layer = AttentionLayer(theta=theta, w=w)
-        return Hypothesis(predict=layer, outcome=outcome, details=details, against=matched(layer))
+        return Hypothesis(predict=layer, outcome=outcome, details=details, layer=layer)
 
     def _update(self, value: Array, gradient: Array, first: Array, second: Array, t: int) -> None:
         """Take one step in place."""

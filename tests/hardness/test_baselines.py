@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from hardness import front
 from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import Run, run
@@ -14,6 +15,7 @@ from hardness.upper import Outcome, parse_learner
 from hardness.upper.linear import features
 from hardness.upper.matching import match
 from instances import AttentionLayer, parse
+from instances.files import load_layer
 
 
 def learn(learner, spec, seed=0, **budget):
@@ -151,3 +153,25 @@ def test_the_true_layer_is_left_out_where_it_is_large_or_beyond_float64():
     assert layer_of(parse("parity:d=62,m=60,rho=1.0625").instance(0)) is None
     assert "truth" in learn("student:steps=5", "parity:d=8,m=3").details
     assert "truth" not in learn("trivial", "parity:d=8,m=3").details
+
+
+@pytest.mark.parametrize("name", ["staged", "levenberg", "student:steps=20"])
+@pytest.mark.parametrize("ending", ["npz", "safetensors"])
+def test_the_layer_that_a_learner_found_is_saved_and_read_back(hardness, tmp_path, name, ending):
+    spec, path = "nice:m=1,k=2,d=4", tmp_path / f"layer.{ending}"
+    assert hardness("learn", name, spec, "--save-layer", path).code == 0
+    run, saved = front.learn(name, spec), load_layer(path)
+    assert np.array_equal(saved.theta, run.layer.theta)
+    assert np.array_equal(saved.w, run.layer.w)
+    assert hardness("inspect", path, "--json").json["heads"] == 1
+    hardness("learn", name, spec, "--save-layer", path, "--budget-examples", 9).one_line("--force")
+    assert np.array_equal(load_layer(path).w, saved.w)
+
+
+def test_where_no_layer_was_found_none_is_written(hardness, tmp_path):
+    left = hardness(
+        "learn", "staged", "nice:m=1,k=2,d=4", "--save-layer", "l.npz", "--budget-examples", 3
+    )
+    assert left.code == 1
+    assert "no layer was found" in left.err
+    assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,6 @@ import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
-from hardness.upper.matching import matched
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.paper import paper, refusal
 from hardness.upper.staged.practical import StagedPlan, practical
@@ -87,6 +86,4 @@ class Staged:
         # The baseline may do better than a layer that explains nothing.
         if best is None or best.error >= 1:
             return nothing(family, outcome, **details)
-        return Hypothesis(
-            predict=best.layer, outcome=outcome, details=details, against=matched(best.layer)
-        )
+        return Hypothesis(predict=best.layer, outcome=outcome, details=details, layer=best.layer)
