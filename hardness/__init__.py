@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         estimate,
         family,
         figure,
+        inspect,
         learn,
         learner,
         play,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
     from instances.errors import Refuted, ToolkitError
+    from instances.inspect import Inspection
     from instances.result import Result
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Game",
+    "Inspection",
     "Refuted",
     "Result",
     "Run",
@@ -78,6 +81,7 @@ __all__ = [
     "estimate",
     "family",
     "figure",
+    "inspect",
     "learn",
     "learner",
     "play",

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from hardness.runs import AttackResult, Comparison, Game, Run, Stress
     from hardness.sweep import Ended
     from hardness.upper import Learner
-    from instances import Family, Folder
+    from instances import AttentionLayer, Family, Folder
+    from instances.heads import Heads
+    from instances.inspect import Inspection
     from instances.result import Result
 
     Source = str | PathLike[str] | Family
@@ -224,6 +226,47 @@ def verify(
     found, folder = target(source)
     chance = float(_exact("confidence", confidence))
     return sampled(found, members, samples, chance, seed, folder)
+
+
+@_gated
+def inspect(
+    source: "Source | AttentionLayer | Heads",
+    *,
+    layer: int | None = None,
+    heads: int | None = None,
+    k: int | None = None,
+    seed: int = 0,
+) -> "Inspection":
+    """Show what a layer is like, and whether the theorem about learning speaks of it.
+
+    source: a file of a layer, or a model's checkpoint with `layer`, from 0, and `heads` where no
+    config.json says how many; a layer; a SPEC, of which the instance of `seed` is taken, or a
+    folder of `hardness generate`. k: the number of tokens of a layer that is given.
+
+    >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
+    True
+    """
+    from instances import AttentionLayer
+    from instances.checkpoint import holds_layer, read_heads
+    from instances.errors import UsageError
+    from instances.heads import Heads
+    from instances.inspect import inspect as described
+    from instances.inspect import inspect_heads
+
+    if isinstance(source, AttentionLayer):
+        source = Heads.of(source)
+    if isinstance(source, str | PathLike) and holds_layer(Path(source)):
+        source = read_heads(Path(source), layer, heads)
+        layer = heads = None
+    for option, value in {"--layer": layer, "--heads": heads}.items():
+        if value is not None:
+            raise UsageError(f"{option} {value} given: it is of a layer in a file")
+    if isinstance(source, Heads):
+        return inspect_heads(source, k)
+    if k is not None:
+        raise UsageError(f"--k {k} given: it is of a layer in a file")
+    found, folder = target(source)
+    return described(found, folder.instance if folder else found.instance(seed))
 
 
 @_gated

@@ -16,7 +16,6 @@ from hardness.commands.options import (
     refuse_existing_output,
     shared,
     spec_argument,
-    target,
 )
 
 
@@ -91,22 +90,12 @@ def inspect(
     SPEC is also a file of a layer, .safetensors or .npz, with theta and w or with q, k, v and o;
     or a model's checkpoint in the layout of GPT-2, Llama or BERT, with --layer.
     """
+    from hardness.front import inspect as described
     from hardness.report.inspection import inspection_words
-    from instances.checkpoint import holds_layer, read_heads
-    from instances.inspect import inspect, inspect_heads
 
     refuse_existing_output(output)
-    path = Path(spec)
-    if holds_layer(path):
-        data = inspect_heads(read_heads(path, number, heads), tokens)
-        return emit(output, data, inspection_words(data))
-    given = {"--layer": number, "--heads": heads, "--tokens": tokens}
-    for option, value in given.items():
-        if value is not None:
-            raise click.UsageError(f"{option} {value} given: it is of a layer in a file")
-    family, folder = target(spec)
-    data = inspect(family, folder.instance if folder else family.instance(output.seed))
-    emit(output, data, inspection_words(data))
+    found = described(spec, layer=number, heads=heads, k=tokens, seed=output.seed)
+    emit(output, found.to_dict(), inspection_words(found.to_dict()), table=found)
 
 
 @click.command(name="reduce", short_help="LWR/LWE samples to attention examples, and back.")
