@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         learn,
         learner,
         play,
+        samples,
         stress,
         sweep,
         verify,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from instances.errors import Refuted, ToolkitError
     from instances.inspect import Inspection
     from instances.result import Result
+    from instances.samples import Samples
 
 __all__ = [
     "AttackResult",
@@ -70,6 +72,7 @@ __all__ = [
     "Refuted",
     "Result",
     "Run",
+    "Samples",
     "Stress",
     "ToolkitError",
     "Verification",
@@ -85,6 +88,7 @@ __all__ = [
     "learn",
     "learner",
     "play",
+    "samples",
     "stress",
     "sweep",
     "verify",
