@@ -8,6 +8,7 @@ command line prints.
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 from inspect import signature
 from os import PathLike
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from numpy.typing import ArrayLike
+
     from hardness.check import Checked
     from hardness.lower import BoundParameters, Certificate, Estimates, Verification
     from hardness.lower.finite import FiniteFamily, How, Union
@@ -26,13 +29,12 @@ if TYPE_CHECKING:
     from hardness.runs import AttackResult, Comparison, Game, Run, Stress
     from hardness.sweep import Ended
     from hardness.upper import Learner
-    from instances import AttentionLayer, Family, Folder
-    from instances.heads import Heads
-    from instances.inspect import Inspection
+    from instances import AttentionLayer, Family, Folder, Instance
     from instances.result import Result
-    from instances.samples import Samples
 
     Source = str | PathLike[str] | Family
+    Teacher = str | PathLike[str] | AttentionLayer
+    Tokens = str | PathLike[str] | ArrayLike | Mapping[str, ArrayLike]
     Learners = str | Learner | Iterable[str | Learner]
     Number = int | float | str | Fraction  # read exactly: 0.1, "0.1" and "1/10" are the same
 
@@ -230,47 +232,6 @@ def verify(
 
 
 @_gated
-def inspect(
-    source: "Source | AttentionLayer | Heads",
-    *,
-    layer: int | None = None,
-    heads: int | None = None,
-    k: int | None = None,
-    seed: int = 0,
-) -> "Inspection":
-    """Show what a layer is like, and whether the theorem about learning speaks of it.
-
-    source: a file of a layer, or a model's checkpoint with `layer`, from 0, and `heads` where no
-    config.json says how many; a layer; a SPEC, of which the instance of `seed` is taken, or a
-    folder of `hardness generate`. k: the number of tokens of a layer that is given.
-
-    >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
-    True
-    """
-    from instances import AttentionLayer
-    from instances.checkpoint import holds_layer, read_heads
-    from instances.errors import UsageError
-    from instances.heads import Heads
-    from instances.inspect import inspect as described
-    from instances.inspect import inspect_heads
-
-    if isinstance(source, AttentionLayer):
-        source = Heads.of(source)
-    if isinstance(source, str | PathLike) and holds_layer(Path(source)):
-        source = read_heads(Path(source), layer, heads)
-        layer = heads = None
-    for option, value in {"--layer": layer, "--heads": heads}.items():
-        if value is not None:
-            raise UsageError(f"{option} {value} given: it is of a layer in a file")
-    if isinstance(source, Heads):
-        return inspect_heads(source, k)
-    if k is not None:
-        raise UsageError(f"--k {k} given: it is of a layer in a file")
-    found, folder = target(source)
-    return described(found, folder.instance if folder else found.instance(seed))
-
-
-@_gated
 def estimate(source: "Source", *, samples: int | None = None) -> "Estimates":
     """Estimate what some known attacks cost, by formulas of the literature.
 
@@ -295,8 +256,14 @@ def estimate(source: "Source", *, samples: int | None = None) -> "Estimates":
 @_gated
 def learn(
     learner: object,
-    source: "Source",
+    source: "Source | None" = None,
     *,
+    teacher: "Teacher | None" = None,
+    tokens: "Tokens" = "gaussian",
+    k: int | None = None,
+    noise: "Number" = 0,
+    layer: int | None = None,
+    heads: int | None = None,
     oracle: Literal["samples", "exact"] = "samples",
     tau: "Number" = "0.1",
     budget_examples: int | None = None,
@@ -308,16 +275,33 @@ def learn(
 ) -> "Run":
     """Run one learner on one instance, and measure its risk on fresh examples.
 
+    teacher: in place of a source, a layer of yours, or the file of one, that labels drawn tokens.
+    tokens: boolean, gaussian, a file of a law, its arrays by name, or an embedding (V, d). k:
+    tokens of an example, 2 where no positions say how many. noise: the labels' standard deviation.
+    layer, heads: which layer of a checkpoint, and its heads where no config.json says how many.
+
     >>> learn("elimination", "parity:d=16,m=3").passed
     True
     """
     from hardness.runs import run
 
-    chosen = _learner(learner)
-    found, folder = target(source)
+    chosen, within, more = _learner(learner), _exact("tau", tau), dict[str, Any]()
+    instance: Instance | Folder
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
-    instance = folder or found.instance(seed)
-    return run(chosen, instance, limits, seed, oracle=oracle, tau=_exact("tau", tau))
+    if teacher is not None and source is None:
+        from hardness.runs.taught import taught
+
+        spread = _exact("noise", noise)
+        instance, more = taught(teacher, tokens, k, spread, layer, heads, seed)
+    elif source is not None and teacher is None:
+        found, folder = target(source)
+        instance = folder or found.instance(seed)
+    else:
+        from instances.errors import UsageError
+
+        raise UsageError("learn needs a source or a teacher, one of the two")
+    done = run(chosen, instance, limits, seed, oracle=oracle, tau=within)
+    return replace(done, details=done.details | more)
 
 
 @_gated
@@ -498,37 +482,6 @@ def sweep(
         raise cut.__cause__ or cut from None
 
 
-@_gated
-def samples(
-    source: "Source", count: int | None = None, *, spec: str | None = None, seed: int = 0
-) -> "Samples":
-    """Return samples (a, b) of an LWE-style instance, as arrays, without its secret.
-
-    source: a SPEC or Family, of which the first `count` are drawn; or a file or folder, all of
-    which are read, or the first `count`. spec: of a file that does not state it. Raises
-    ToolkitError.
-
-    >>> found = samples("lwe:n=30,q=251,sigma=3,secret=binary,h=3", 1000)
-    >>> found.a.shape, found.b.shape, found.q
-    ((1000, 30), (1000,), 251)
-    """
-    from instances.arguments import integral
-    from instances.errors import UsageError
-    from instances.samples import first_samples
-    from instances.samples import samples as seen
-
-    many = None if count is None else integral("count", count, 1)
-    if path := _file(source):
-        read = _read(path, spec)
-        return read.cut(0, many or len(read))
-    found, folder = target(source, spec)
-    if folder is not None:
-        return seen(folder.examples(0, folder.count)).cut(0, many or folder.count)
-    if many is None:
-        raise UsageError(f"samples of {found} are drawn without end: give their count")
-    return first_samples(found.instance(seed), many)
-
-
 # What commands share with this file
 
 
@@ -548,12 +501,15 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
             f"{type(source).__name__} given: a SPEC, a Family or a folder of `hardness generate` "
             "is needed; functions of yours are named as 'path.py:Name'"
         )
-    if path := _file(source):
+    text, exists = str(source), False
+    with suppress(OSError, ValueError):  # too long, or a character that no path may have
+        exists = bool(text.strip()) and Path(text).exists()
+    path = Path(text)
+    if exists and path.suffix != ".json" and path.is_file():
         return _held(path, of)
-    text = str(source)
     if of:
         raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
-    if not _exists(text):
+    if not exists:
         try:
             return parse(text), None
         except UsageError as error:
@@ -566,7 +522,7 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
             if os.sep in text and ":" not in text:
                 raise UsageError(f"{text[:80]} given: there is no such file or folder") from error
             raise
-    folder = read_folder(Path(text))
+    folder = read_folder(path)
     return folder.family, folder
 
 
@@ -601,35 +557,15 @@ def figured(name: str, source: "Source | Result", choice: str | None) -> dict[st
     return numbers(name, target(source)[0], choice)
 
 
-def _exists(text: str) -> bool:
-    with suppress(OSError, ValueError):  # too long, or a character that no path may have
-        return bool(text.strip()) and Path(text).exists()
-    return False
-
-
-def _file(source: "Source") -> Path | None:
-    """Return the path of a file of samples, where that is what is given."""
-    if not isinstance(source, str | PathLike) or not _exists(str(source)):
-        return None
-    path = Path(source)
-    return path if path.suffix != ".json" and path.is_file() else None
-
-
-def _read(path: Path, of: str | None) -> "Samples":
-    """Read a file of samples, of the spec that it states or of one given."""
+def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
+    """Make examples in memory of a file of samples, of the spec that it states or of one given."""
     from instances.capabilities import LINEAR_FORMS
+    from instances.files import Held
+    from instances.reduce import to_attention
     from instances.samplefile import read_samples
     from instances.spec import parse
 
-    return read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
-
-
-def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
-    """Make examples in memory of a file of samples."""
-    from instances.files import Held
-    from instances.reduce import to_attention
-
-    found = _read(path, of)
+    found = read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
     return found.family, Held.of(path, to_attention(found, 0))
 
 

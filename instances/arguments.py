@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from instances.errors import UsageError
 from instances.text import cut
 
-_LEAST = {"seed": 0, "jobs": 0, "steps": 0}  # of whole numbers; of all others 1
+_LEAST = {"seed": 0, "jobs": 0, "steps": 0, "layer": 0}  # of whole numbers; of all others 1
 _NAME, _PATH = 255, 4095  # bytes that Linux takes of a name, and of a path
 
 

@@ -258,7 +258,8 @@ def of_projections(
     if bo is not None and bo.shape != (d,):
         raise UsageError(f"bias of the output of shape {bo.shape} given: {(d,)} is needed")
     right = o.transpose(0, 2, 1)
-    if any(bias is not None for bias in biases):
+    constant = any(bias is not None for bias in biases)
+    if constant:
         q, k, v = (_with_row(part, b) for part, b in ((q, bq), (k, bk), (v, bv)))
         right = np.concatenate([right, np.zeros_like(right[:, :1])], axis=1)
         if bo is not None:  # weights add up to 1, so that one head may add it
@@ -273,6 +274,7 @@ def of_projections(
         source=source,
         notes=(*said, *notes),
         left_out=tuple(left_out),
+        constant=constant,
     )
 
 

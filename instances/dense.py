@@ -7,7 +7,7 @@ bits. Label noise is normal with mean 0, independent in every entry.
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from instances.family import Examples, Family, Hardness, Secret, require
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.streams import BitStream, generator, key
+
+if TYPE_CHECKING:
+    from instances.tokenlaw import TokenLaw
 
 _BLOCK = 1024  # examples whose labels are computed together, wherever a stream is cut
 _CLOSE = 1e-9  # relative: labels of other machines differ by rounding
@@ -96,8 +99,8 @@ class Dense(Family):
         """Those that find layers, and the best linear map beside them."""
         return ("staged", "levenberg", "student", "linear")
 
-    def require_tokens(self) -> None:
-        """Refuse values out of range; raises UsageError."""
+    def require_tokens(self, laws: tuple[str, ...] = ("boolean", "gaussian")) -> None:
+        """Refuse values out of range, and laws of tokens but these; raises UsageError."""
         require(
             2 <= self.k <= 64,
             f"k={self.k} given: k, the number of tokens, must be between 2 and 64"
@@ -105,8 +108,8 @@ class Dense(Family):
         )
         require(1 <= self.d <= 4096, f"d={self.d} given: d must be between 1 and 4096")
         require(
-            self.tokens in ("boolean", "gaussian"),
-            f"tokens={self.tokens} given: boolean or gaussian",
+            self.tokens in laws,
+            f"tokens={self.tokens} given: {', '.join(laws[:-1])} or {laws[-1]}",
         )
         require(
             0 <= self.noise <= 1000,
@@ -127,6 +130,11 @@ class Dense(Family):
         )
 
     @property
+    def seen(self) -> "tuple[NDArray[np.float64], NDArray[np.float64]] | None":
+        """Orthonormal bases (d, r) of what tokens span, and their differences; None for all."""
+        return None
+
+    @property
     def layer_heads(self) -> int:
         """m."""
         return self.m
@@ -138,8 +146,15 @@ class Dense(Family):
 
     @property
     def token_text(self) -> str:
-        """boolean or gaussian."""
+        """The law of the tokens in words."""
         return self.tokens
+
+    @property
+    def law(self) -> "TokenLaw":
+        """The law of the tokens."""
+        from instances.tokenlaw import law_of  # which few commands need
+
+        return law_of(self.tokens, self.d)
 
     @property
     def bytes_per_example(self) -> int:
@@ -193,10 +208,7 @@ class Dense(Family):
 
     def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[Any]:
         """Draw the tokens of examples start .. start+count-1 of a stream, without labels."""
-        stream = BitStream(key(seed, "tokens", axis))
-        if self.tokens == "boolean":
-            return tokens.unpack(tokens.boolean(stream, start, count, self.k, self.d), self.d)
-        return tokens.gaussian(stream, start, count, self.k, self.d)
+        return self.law.draw(BitStream(key(seed, "tokens", axis)), start, count, self.k)
 
     def restore(self, tensors: dict[str, NDArray[Any]], count: int) -> DenseExamples:
         """Check tokens and labels: names, shapes, finite numbers, spare bits."""

@@ -142,7 +142,8 @@ class Heads:
     """The heads of a layer F(X) = sum_i softmax(X Theta_i X^T) X W_i, and what F leaves out.
 
     source: where they come from, in words. notes: how they follow from what was given. left_out:
-    what the model has beside F(X), each with what that means. Raises UsageError for shapes that
+    what the model has beside F(X), each with what that means. constant: whether biases stand in
+    the last coordinate, which every token has to hold as 1. Raises UsageError for shapes that
     disagree.
 
     >>> layer = AttentionLayer(theta=np.eye(2)[None], w=np.eye(2)[None])
@@ -157,6 +158,7 @@ class Heads:
     source: str = ""
     notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    constant: bool = False
 
     def __post_init__(self) -> None:
         if self.theta.shape != self.w.shape:

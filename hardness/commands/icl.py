@@ -60,7 +60,11 @@ def law_options(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Covariance of the tasks: inverse, that of sigma, or as sigma.",
     )
     @click.option(
-        "--noise", type=_REAL, default=0.0, show_default=True, help="Standard deviation of labels."
+        "--noise",
+        type=_REAL,
+        default=0.0,
+        show_default=True,
+        help="Standard deviation of the label noise.",
     )
     @shared("seed", "force", "quiet", out=FOLDER)
     @wraps(command)

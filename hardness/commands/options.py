@@ -100,11 +100,13 @@ CONFIDENCE = "Confidence of what is sampled."
 EXAMPLES = "Number of labelled examples"
 LAYERS = "Number of layers"
 LEARNER = "NAME, NAME:key=value,... or path.py:Name"
+HEADS = "Number of heads"
 MEMBERS = "Number of members"
 SAMPLES = "Number of samples"
 SEEDS = "Number of seeds"
 RESUME = "Go on where it was interrupted"
 STEPS = "Number of steps"
+TOKENS = "Number of tokens"
 
 Command = Callable[..., Any]
 
@@ -369,6 +371,73 @@ def complete_learner(context: click.Context, parameter: click.Parameter, text: s
 
 
 spec_argument = click.argument("spec", shell_complete=complete_spec)
+_LAYER_OPTIONS = (
+    click.option(
+        "--layer",
+        "number",
+        type=WHOLE,
+        help="Which layer of a checkpoint, from 0.  [default: its only]",
+    ),
+    click.option(
+        "--heads", type=POSITIVE, help=f"{HEADS}: of a checkpoint.  [default: of its config.json]"
+    ),
+)
+
+
+def layer_options(command: Command) -> Command:
+    """Give a command that reads a layer from a checkpoint --layer, as `number`, and --heads."""
+    for option in reversed(_LAYER_OPTIONS):
+        command = option(command)
+    return command
+
+
+def k_option(default: str) -> Callable[[Command], Command]:
+    """Make the option --k; default: in words."""
+    return click.option(
+        "--k", type=POSITIVE, help=f"{TOKENS}: of an example.  [default: {default}]"
+    )
+
+
+def teacher_options(command: Command) -> Command:
+    """Give a command --teacher and what goes with it, as one argument `teacher`: None without."""
+
+    @click.option(
+        "--teacher",
+        type=click.Path(path_type=Path),
+        help="A layer of yours that labels drawn tokens, in place of a SPEC: a file or a model's "
+        "folder.  [default: none]",
+    )
+    @click.option(
+        "--tokens",
+        help="Law of the tokens: boolean, gaussian, or a file with embedding [frequencies] or "
+        "covariance [mean], and [positions].  [default: gaussian]",
+    )
+    @k_option("as many as positions, else 2")
+    @click.option(
+        "--noise", type=RATIONAL, help="Standard deviation of the label noise.  [default: 0]"
+    )
+    @layer_options
+    @wraps(command)
+    def wrapped(
+        teacher: Path | None,
+        tokens: str | None,
+        k: int | None,
+        noise: Any,
+        number: int | None,
+        heads: int | None,
+        **rest: Any,
+    ) -> Any:
+        given = {"tokens": tokens, "k": k, "noise": noise, "layer": number, "heads": heads}
+        given = {name: value for name, value in given.items() if value is not None}
+        if teacher is None and given:
+            name, value = next(iter(given.items()))
+            raise click.UsageError(f"--{name} {value} given: it is of a layer given by --teacher")
+        chosen = None if teacher is None else {"teacher": teacher, **given}
+        return command(teacher=chosen, **rest)
+
+    return wrapped
+
+
 tau_option = click.option(
     "--tau", default="0.1", show_default=True, type=RATIONAL, help="Tolerance of STAT."
 )

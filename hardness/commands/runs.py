@@ -1,5 +1,6 @@
 """Learners at work on one family: a run, an attack, a distinguishing game, a spectrum."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,6 +30,7 @@ from hardness.commands.options import (
     spec_argument,
     target,
     tau_option,
+    teacher_options,
     waiting,
     write_out,
 )
@@ -38,7 +40,8 @@ TRIALS = "Number of trials, half of them with a member, half with coins"
 
 @click.command(short_help="Run one learner on one instance.")
 @click.argument("learner", shell_complete=complete_learner)
-@spec_argument
+@click.argument("spec", required=False, shell_complete=complete_spec)
+@teacher_options
 @click.option(
     "--oracle",
     type=click.Choice(["samples", "exact", "adversary", "stabbing"]),
@@ -68,14 +71,15 @@ def learn(
     context: click.Context,
     output: SimpleNamespace,
     learner: str,
-    spec: str,
+    spec: str | None,
+    teacher: dict[str, Any] | None,
     oracle: Any,
     transcript: Path | None,
     save_layer: Path | None,
     tau: Any,
     budget: Any,
 ) -> None:
-    """Run one learner on one instance.
+    """Run one learner on one instance of a SPEC, or on tokens that a layer of yours labels.
 
     Against the adversary the seed is drawn from the operating system, or given by --seed; it is 0
     otherwise. A given seed is public: who knows it and this code can compute the secret.
@@ -111,7 +115,16 @@ def learn(
             raise click.UsageError("--out and --save-layer name the same file: give two names")
         refuse_existing(save_layer, output.force)
         refuse_unwritable(save_layer)
-    family, folder = target(spec)
+    instance, folder, details = None, None, dict[str, Any]()
+    if teacher and spec is None:
+        from hardness.runs.taught import taught
+
+        instance, details = taught(**teacher, seed=output.seed)
+        family = instance.family
+    elif spec is not None and not teacher:
+        family, folder = target(spec)
+    else:
+        raise click.UsageError("learn needs a SPEC or --teacher FILE, one of the two")
     if transcript and (missing := SCHEME.missing(family)):
         raise click.UsageError(f"--transcript is of games that can be played again: {missing}")
     if against:
@@ -124,10 +137,11 @@ def learn(
         if transcript:
             write_json(transcript, game.transcript.to_dict(), force=output.force)
         return emit(output, game.to_dict(), game_words(game), table=game)
-    source = folder or family.instance(output.seed)
+    source = instance or folder or family.instance(output.seed)
     with waiting("learning", output):
-        warm(family.spec, (learner,))
+        warm(family.example if instance else family.spec, (learner,))
         found = run(chosen, source, budget, output.seed, oracle=oracle, tau=tau)
+    found = replace(found, details=found.details | details)
     emit(output, found.to_dict(), run_words(found), table=found)
     if save_layer:
         if found.layer is None:
@@ -256,8 +270,8 @@ def attack(
 ) -> None:
     """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
 
-    A file is a table of integers (.txt, .csv, .prefix, .npy; n columns of A, then b), arrays A and
-    b (.npz, .safetensors; b alone in .npy, A beside it), or a Darmstadt challenge (.txt).
+    A file is a table of integers (.txt, .csv, .npy; n columns of A, then b), arrays A and b (.npz,
+    .safetensors), or a Darmstadt challenge (.txt).
     """
     from hardness.report.attack import attack_words
     from hardness.runs import attack, attacks_on, distinct, require_support

@@ -32,6 +32,8 @@ def run_words(found: "Run") -> str:
         recovered = claim_words(found.details)
     truth = found.details.get("truth")
     heads = [f"heads    {truth_words(truth)}"] if truth else []
+    taught = found.details.get("teacher")
+    given = _teacher_words(taught) if isinstance(taught, dict) else []
     details = [
         f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v[:12] if k == 'sha256' else v}"
         for k, v in found.details.items()
@@ -57,11 +59,23 @@ def run_words(found: "Run") -> str:
             f"outcome  {found.outcome.value}: {found.outcome.advice}",
             f"risk     {measured}",
             f"usage    {used if ran else '- (nothing ran)'}",
-            f"secret   {recovered}",
+            *(given or [f"secret   {recovered}"]),
             *heads,
             *own,
         ]
     )
+
+
+def _teacher_words(taught: dict[str, Any]) -> list[str]:
+    """Name the layer that was given, and the law of its tokens; say what is left out of it."""
+    sha256 = {k: str(taught[k])[:12] for k in ("sha256", "tokens_sha256") if k in taught}
+    law = f" (sha256 {sha256['tokens_sha256']})" if "tokens_sha256" in sha256 else ""
+    return [
+        f"teacher  {taught['source']} (sha256 {sha256['sha256']})",
+        *(f"  note     {note}" for note in taught["notes"]),
+        *(f"  left out {what}" for what in taught["left_out"]),
+        f"tokens   {taught['tokens']}{law}",
+    ]
 
 
 def _brief(value: Any) -> str:

@@ -202,11 +202,16 @@ def _of_numbers(
     examples: int | None,
     confidence: float,
 ) -> Risk | None:
-    """Measure E||F - F^||^2 / E||F||^2, both sampled, on tokens of the family's law."""
+    """Measure E||F - F^||^2 / E||F - known||^2, both sampled, on tokens of the family's law."""
     size = row_reach(instance.layer())
     pilot = instance.examples(0, _PILOT, axis="evaluate-pilot")
-    scale = float((family.mean(instance.hidden.secret, pilot.x) ** 2).sum()) / _PILOT
+    apart = family.mean(instance.hidden.secret, pilot.x) - family.known(pilot.x)
+    scale = float((apart**2).sum()) / _PILOT
     longest, tail = cut(family, size, scale)
+    # Of what is known and not zero, as far away as a prediction may be.
+    constant = float((family.known(pilot.x[:1]) ** 2).sum(axis=2).max())
+    part = 1 if constant else 4
+    longest = max(longest, constant / size**2 if size else 0.0)
     bound = 4 * family.k * size**2 * longest  # of the loss on one example
     log_term = math.log(8 / (1 - confidence))
     wanted = math.ceil(7 * bound * log_term / (3 * _RANGE_PART * scale)) if scale else _FEW
@@ -219,18 +224,18 @@ def _of_numbers(
         squares = _longest(drawn.x)
         clipped = shorten(given.astype(np.float64), size * np.sqrt(squares)[:, None])
         losses.append(((target - clipped) ** 2).sum(axis=(1, 2)))
-        norms.append((target**2).sum(axis=(1, 2)))
+        norms.append(((target - family.known(drawn.x)) ** 2).sum(axis=(1, 2)))
         kept.append(squares <= longest)
         with np.errstate(over="ignore"):
             raw += float(((target - given) ** 2).sum())
     loss, norm, inside = (np.concatenate(parts) for parts in (losses, norms, kept))
     each = (1 + confidence) / 2
     low, high = bernstein(loss * inside, bound, each)
-    small, large = bernstein(norm * inside, bound / 4, each)
+    small, large = bernstein(norm * inside, bound / part, each)
     total = float(norm.sum())
     if not total:
         raise ToolkitError(f"{family}: the labels are zero, so no relative risk is defined")
-    low = low / (large + tail / 4)
+    low = low / (large + tail / part)
     high = (high + tail) / small if small > 0 else math.inf
     return Risk(
         value=_between(low, float(loss.sum()) / total, high),
@@ -250,17 +255,20 @@ def row_reach(layer: AttentionLayer) -> float:
 def cut(family: Dense, reach: float, scale: float) -> tuple[float, float]:
     """Choose the longest squared token that the interval is computed with, and the rest's loss.
 
-    Boolean tokens have the length d. Of k normal ones one is longer than T with a loss of at most
-    4 k reach^2 E max_j |x_j|^2 1[|x_j|^2 > T] <= 4 k^2 reach^2 d Pr[chi2(d + 2) > T].
+    Where tokens are bounded, their largest length. Else k of them have |x_j| <= c + s |z|, z normal
+    in r dimensions; one is longer than T = (c + s b)^2 with a loss of at most
+    4 k reach^2 E max_j |x_j|^2 1[|x_j|^2 > T] <= 4 k^2 reach^2 (c + s r^1/2)^2 Pr[chi2(r+2) > b^2].
     """
-    if family.tokens == "boolean":
-        return float(family.d), 0.0
+    longest = family.law.longest(family.k)
+    if longest is not None:
+        return longest, 0.0
     from scipy.stats import chi2
 
-    whole = 4 * family.k**2 * reach**2 * family.d
+    offset, spread, rank = family.law.tail(family.k)
+    whole = 4 * family.k**2 * reach**2 * (offset + spread * math.sqrt(rank)) ** 2
     part = min(0.5, _TAIL_PART * scale / whole) if whole else 0.5
-    longest = float(chi2.isf(part, family.d + 2))
-    return longest, whole * float(chi2.sf(longest, family.d + 2))
+    square = float(chi2.isf(part, rank + 2))
+    return (offset + spread * math.sqrt(square)) ** 2, whole * float(chi2.sf(square, rank + 2))
 
 
 # Linear attention: its scale is known exactly, and its tails are sampled. A loss is at most

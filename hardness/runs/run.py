@@ -389,7 +389,8 @@ def judged(
     if instance and hypothesis.layer and (truth := layer_of(instance)):
         from hardness.upper.matching import match  # which loads scipy
 
-        details["truth"] = match(hypothesis.layer, truth).to_dict()
+        seen = family.real_labels.seen if family.real_labels else None
+        details["truth"] = match(hypothesis.layer, truth, seen).to_dict()
     return Run(
         spec=family.spec,
         learner=learner_spec(learner),

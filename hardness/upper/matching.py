@@ -10,6 +10,8 @@ from scipy.optimize import linear_sum_assignment
 from instances.errors import UsageError
 from instances.layer import AttentionLayer
 
+Array = NDArray[np.float64]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Matching:
@@ -35,10 +37,15 @@ class Matching:
         }
 
 
-def match(found: AttentionLayer, truth: AttentionLayer) -> Matching:
+def match(
+    found: AttentionLayer, truth: AttentionLayer, seen: tuple[Array, Array] | None = None
+) -> Matching:
     """Pair the heads so that the sum of their relative errors is least. [Kuh55]
 
-    Raises UsageError for layers of different dimensions.
+    seen: orthonormal bases (d, r) of what tokens span and of what their differences do. No label
+    shows more of a Theta than what lies between the two, or more of a W than its rows in the second
+    (of the others the sum over heads), and no more is compared. Raises UsageError for layers of
+    different dimensions.
 
     >>> truth = AttentionLayer(theta=np.stack([np.eye(2), np.ones((2, 2))]), w=np.ones((2, 2, 2)))
     >>> swapped = AttentionLayer(theta=truth.theta[::-1], w=truth.w)
@@ -47,6 +54,8 @@ def match(found: AttentionLayer, truth: AttentionLayer) -> Matching:
     """
     if found.d != truth.d:
         raise UsageError(f"layers of dimensions {found.d} and {truth.d} given: they must be equal")
+    if seen:
+        found, truth = (_projected(layer, *seen) for layer in (found, truth))
     theta, w = distances(found.theta, truth.theta), distances(found.w, truth.w)
     rows, partners = linear_sum_assignment(theta + w)
     pairs = {int(i): int(j) for i, j in zip(rows, partners, strict=True)}
@@ -58,7 +67,13 @@ def match(found: AttentionLayer, truth: AttentionLayer) -> Matching:
     )
 
 
-def distances(found: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+def _projected(layer: AttentionLayer, tokens: Array, differences: Array) -> AttentionLayer:
+    """The part of each head that labels can show."""
+    left, right = tokens @ tokens.T, differences @ differences.T
+    return AttentionLayer(theta=left @ layer.theta @ right, w=right @ layer.w, kind=layer.kind)
+
+
+def distances(found: Array, truth: Array) -> Array:
     """Relative Frobenius distances, (f, d, d) and (t, d, d) -> (t, f)."""
     out = np.array([[np.linalg.norm(a - b) for a in found] for b in truth])
     norms = np.linalg.norm(truth, axis=(1, 2))

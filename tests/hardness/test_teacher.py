@@ -1,0 +1,228 @@
+"""A given layer as a teacher: its labels, its secrecy, its risk on tokens of any law."""
+
+import pickle
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+import hardness as h
+from hardness.oracles import Budget
+from hardness.runs import measure, run
+from hardness.runs.risk import cut, row_reach
+from hardness.upper import parse_learner
+from hardness.upper.matching import match
+from instances import AttentionLayer, ToolkitError, UsageError, parse, read_folder, save_layer
+from instances.families.teacher import teach
+from instances.files import write_folder
+from instances.heads import Heads
+from instances.tokenlaw import given_law, law_of
+
+RNG = np.random.default_rng(1)
+D = 4
+LAYER = parse(f"nice:m=2,k=2,d={D}").instance(0).layer()
+WORDS = RNG.normal(size=(5, D)) + 0.3
+LAWS = {
+    "boolean": law_of("boolean", D),
+    "gaussian": law_of("gaussian", D),
+    "words": given_law({"embedding": WORDS, "frequencies": [0.4, 0.3, 0.1, 0.1, 0.1]}, D),
+    "correlated": given_law(
+        {"covariance": np.diag([4, 2, 1, 0.1]), "mean": np.ones(D), "positions": WORDS[:2]}, D
+    ),
+}
+
+
+def taught(law, **how):
+    return teach(Heads.of(LAYER), LAWS[law], **how)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_labels_are_the_layers_on_tokens_of_the_law(law):
+    instance = taught(law, seed=3)
+    whole = instance.examples(0, 200)
+    assert (whole.y == instance.layer()(whole.x)).all()
+    assert (instance.layer().theta == LAYER.theta).all()
+    assert (instance.examples(7, 50).y == whole.y[7:57]).all()
+    assert (taught(law, seed=4).examples(0, 9).x != whole.x[:9]).any()
+    noisy = taught(law, noise=Fraction(1, 2), seed=3).examples(0, 200)
+    assert (noisy.y - whole.y).std() == pytest.approx(0.5, rel=0.1)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_family_tells_nothing_of_its_layer(law):
+    family = taught(law).family
+    assert str(family).startswith("teacher:m=2,k=2,d=4")
+    held = pickle.dumps((family, family.law, parse(family.spec)))
+    for part in (LAYER.theta, LAYER.w):
+        assert all(number.tobytes() not in held for number in part.ravel())
+
+
+def test_a_layer_is_given_and_not_drawn():
+    with pytest.raises(UsageError, match="a layer has to be given, it is not drawn"):
+        parse("teacher:m=2,k=2,d=4").instance(0)
+    linear = Heads.of(AttentionLayer(theta=LAYER.theta, w=LAYER.w, kind="linear"))
+    with pytest.raises(UsageError, match="linear attention given"):
+        teach(linear, LAWS["gaussian"])
+    with pytest.raises(UsageError, match="there are positions for 2 tokens"):
+        taught("correlated", k=3)
+    with pytest.raises(UsageError, match="the law came from a file and is not in the spec"):
+        _ = parse("teacher:m=2,k=2,d=4,tokens=given").law
+
+
+def test_a_folder_holds_a_teachers_examples(tmp_path):
+    for law in ("boolean", "gaussian"):
+        instance = taught(law, seed=3)
+        write_folder(tmp_path / law, instance, 40)
+        folder = read_folder(tmp_path / law)
+        assert folder.examples(0, 40).agrees(instance.examples(0, 40))
+        assert (folder.instance.layer().w == LAYER.w).all()
+
+
+def test_the_risk_interval_covers_the_exact_risk_on_a_vocabulary():
+    """Off where the first token is word 0: 150 streams at 80 %, the truth summed over all pairs."""
+    shares = LAWS["words"].plain.frequencies
+    pairs = np.array(list(product(range(5), repeat=2)))
+    x, chance = WORDS[pairs], shares[pairs].prod(axis=1)
+    misses, first = 0, taught("words")
+
+    def predict(x):
+        off = np.abs(x[:, 0] - WORDS[0]).max(axis=1) < 1e-9
+        return LAYER(x) * np.where(off, 0.4, 1.0)[:, None, None]
+
+    y, known = LAYER(x), first.family.known(x)
+    loss, scale = (((y - z) ** 2).sum(axis=(1, 2)) @ chance for z in (predict(x), known))
+    for seed in range(150):
+        instance = replace(first, hidden=replace(first.hidden, seed=seed))
+        found = measure(instance, predict, examples=5000, confidence=0.8)
+        misses += not found.low <= loss / scale <= found.high
+        assert found.high - found.low < 0.5
+    assert misses <= 30
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_known_risks_lie_in_their_intervals(law):
+    """Relative to the mean label, where tokens have a mean: a constant has learned nothing."""
+    instance = taught(law)
+    family = instance.family
+    x = instance.examples(0, 20_000, axis="other").x
+    known = family.known(x)
+    assert np.abs(LAYER(x).mean(axis=0) - known[0]).max() < 0.1
+    for size in (0.0, 0.5, 1.0):
+        found = measure(
+            instance, lambda x, size=size: size * LAYER(x) + (1 - size) * family.known(x)
+        )
+        assert found.low <= (1 - size) ** 2 <= found.high
+        assert found.value == pytest.approx((1 - size) ** 2, abs=1e-3)
+    assert found.high < 0.05
+
+
+def test_the_cut_is_where_the_rest_is_small():
+    instance = taught("correlated")
+    reach = row_reach(LAYER)
+    longest, tail = cut(instance.family, reach, 10.0)
+    assert 0 < tail <= 0.004 * 10 * 1.001
+    x = instance.examples(0, 50_000).x
+    squares = (x**2).sum(axis=2).max(axis=1)
+    assert 4 * 2 * reach**2 * float((squares * (squares > longest)).mean()) <= tail
+    longest, tail = cut(taught("words").family, reach, 10.0)
+    assert tail == 0
+    assert longest == pytest.approx((WORDS**2).sum(axis=1).max())
+
+
+def test_heads_are_compared_where_labels_show_them():
+    tokens = np.eye(D)[:, :3]
+    differences = np.eye(D)[:, :2]
+    hidden = np.zeros((2, D, D))
+    hidden[:, 3, :] = hidden[:, :, 2:] = 5.0
+    rows = np.zeros((2, D, D))
+    rows[:, 2:] = 7.0
+    other = AttentionLayer(theta=LAYER.theta + hidden, w=LAYER.w + rows)
+    assert max(match(other, LAYER).theta) > 1
+    found = match(other, LAYER, (tokens, differences))
+    assert max(found.theta + found.w) < 1e-12
+
+
+CLOSEST = """
+from hardness.upper.plugins import function
+
+@function(view="tokens", examples=400)
+def closest(x, y):
+    def predict(new):
+        apart = ((new[:, None] - x) ** 2).sum(axis=(2, 3))
+        return y[apart.argmin(axis=1)]
+    return predict
+"""
+
+
+def test_a_learner_from_a_file_sees_examples_alone(tmp_path):
+    (tmp_path / "closest.py").write_text(CLOSEST)
+    found = run(parse_learner(f"{tmp_path}/closest.py:closest"), taught("words"), Budget())
+    assert found.usage.examples == 400
+    assert found.risk.value < 1e-9  # it has seen all 25 pairs of words
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the command line runs too
+    save_layer(tmp_path / "layer.npz", LAYER)
+    np.save("words.npy", WORDS)
+    np.savez("places.npz", positions=WORDS[:3])
+    q, k, v = RNG.normal(size=(3, 2, D, D))
+    bias = RNG.normal(size=(2, D))
+    np.savez("biased.npz", q=q, k=k, v=v, o=RNG.normal(size=(2, D, D)), bq=bias, bv=bias)
+
+
+def test_learn_a_layer_from_a_file(files, hardness):
+    words = "learn levenberg --teacher layer.npz --tokens words.npy --json"
+    found = hardness(*words.split()).json
+    assert found["spec"] == "teacher:d=4,k=2,m=2,noise=0,tokens=given"
+    assert found["outcome"] == "solved"
+    assert found["details"]["teacher"]["tokens"] == "vocabulary of 5 words"
+    again = h.learn("levenberg", teacher=LAYER, tokens={"embedding": WORDS})
+    for name in ("sha256", "tokens_sha256"):
+        assert again.details["teacher"][name] == found["details"]["teacher"][name]
+    assert again.risk.value == pytest.approx(found["risk"], abs=1e-12)
+    assert h.learn("trivial", teacher="layer.npz", tokens="places.npz").spec.count("k=3")
+    assert "sha256" in hardness("learn", "trivial", "--teacher", "layer.npz").out
+
+
+def test_biases_bring_a_constant_coordinate(files):
+    found = h.learn("levenberg", teacher="biased.npz", tokens="boolean")
+    assert found.spec == "teacher:d=5,k=2,m=2,noise=0,tokens=given"
+    assert found.details["teacher"]["tokens"] == "boolean and a constant coordinate"
+    assert found.passed
+    assert max(found.details["truth"]["theta_errors"] + found.details["truth"]["w_errors"]) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("learn trivial", "a SPEC or --teacher FILE, one of the two"),
+        ("learn trivial parity:d=8,m=1 --teacher layer.npz", "one of the two"),
+        ("learn trivial parity:d=8,m=1 --k 3", "--k 3 given: it is of a layer given by --teacher"),
+        ("learn trivial --teacher none.npz", "there is no such file"),
+        ("learn trivial --teacher layer.npz --tokens what", "boolean, gaussian, or a file"),
+        ("learn trivial --teacher layer.npz --tokens no.npz", "there is no such file"),
+        ("learn trivial --teacher layer.npz --tokens layer.npz", "arrays theta, w given"),
+        ("learn trivial --teacher layer.npz --tokens places.npz --k 2", "(2, 4) is needed"),
+        ("learn trivial --teacher layer.npz --k 1", "k, the number of tokens"),
+        ("learn trivial --teacher layer.npz --layer 3", "holds one layer"),
+        ("learn trivial --teacher layer.npz --noise -1", "at least 0"),
+        ("learn queries --teacher layer.npz", "cannot run on teacher"),
+        ("learn queries --teacher layer.npz --oracle adversary", "teacher"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(files, hardness, words, message):
+    said = hardness(*words.split())
+    assert said.code in (1, 2)
+    said.one_line(message)
+
+
+def test_python_refuses_what_is_no_layer():
+    for given in (3, np.eye(2)):
+        with pytest.raises(ToolkitError, match="an AttentionLayer, is needed"):
+            h.learn("trivial", teacher=given)
+    with pytest.raises(ToolkitError, match="one of the two"):
+        h.learn("trivial")
