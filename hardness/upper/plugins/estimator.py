@@ -49,12 +49,14 @@ class Estimator(Viewed):
             )
         super().__post_init__()
         if self.view == "tokens":
-            raise UsageError("Estimator: view='tokens' given: fit takes rows, so flat or reduced")
+            raise UsageError(
+                "Estimator: view='tokens' given: fit takes rows, so flat, reduced or samples"
+            )
         if is_classifier(made):
-            if self.view == "flat":
+            if self.view in ("flat", "samples"):
                 raise UsageError(
-                    f"Estimator: view='flat' given for {described(made)}: classifiers have the "
-                    "view reduced alone, its classes being the levels of the labels"
+                    f"Estimator: view={self.view!r} given for {described(made)}: classifiers have "
+                    "the view reduced alone, its classes being the levels of the labels"
                 )
             object.__setattr__(self, "view", "reduced")
 
@@ -73,7 +75,7 @@ class Estimator(Viewed):
         if is_classifier(estimator):
             predict, scale = classify(estimator, data)
             return Fit(predict=predict, details={"scale": scale})
-        if data.view == "reduced":
+        if data.y.ndim == 1:
             return Fit(predict=_fitted(estimator, data.x, data.y).predict)
         return Fit(predict=regress(estimator, data))
 

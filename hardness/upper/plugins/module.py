@@ -33,10 +33,10 @@ _LOOKS = 100  # at the held-out examples, in all steps
 class Module(Viewed):
     """Trains what is given: a torch module, by make(inputs, outputs) or make().
 
-    inputs and outputs are the numbers of columns in its view: d - 1 and 1 in reduced, k d and k d
-    in flat; in tokens it takes (n, k, d) and gives (n, k, d), and both numbers are d. A module
-    itself is a pattern: copied, its layers drawn anew; what must keep its weights is to be made by
-    a function. Lazy layers learn their sizes from the first examples.
+    inputs and outputs are the numbers of columns in its view: d - 1 and 1 in reduced, n and 1 in
+    samples, k d and k d in flat; in tokens it takes (n, k, d) and gives (n, k, d), and both numbers
+    are d. A module itself is a pattern: copied, its layers drawn anew; what must keep its weights
+    is to be made by a function. Lazy layers learn their sizes from the first examples.
     """
 
     kind: ClassVar[str] = "a torch module"
@@ -85,7 +85,7 @@ class Module(Viewed):
                 if hasattr(part, "reset_parameters"):
                     part.reset_parameters()
         elif len(needs(self.given)) == 2:
-            outputs = 1 if data.view == "reduced" else data.y.shape[-1]
+            outputs = 1 if data.y.ndim == 1 else data.y.shape[-1]
             net = self.given(data.x.shape[-1], outputs)
         elif needs(self.given):
             raise UsageError(

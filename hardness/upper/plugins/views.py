@@ -2,7 +2,8 @@
 
 tokens: x (n, k, d) as drawn, y (n, k, d). flat: x and y (n, k d), float64. reduced, of Coded
 families: z (n, d-1) of +-1, float64, and s (n,), the factor of the label less what everyone knows
-of it, of the open examples alone.
+of it, of the open examples alone. samples, of families with linear_forms: a (n, family.n) and b
+(n,), the code of the label, int64, of the open examples alone.
 """
 
 from abc import ABC, abstractmethod
@@ -24,14 +25,16 @@ from hardness.upper.learner import (
     nothing,
 )
 from hardness.upper.plugins.objects import first_line
-from hardness.upper.reduced import predictor
-from instances.capabilities import CODED
+from hardness.upper.reduced import known_factor, predictor
+from instances import tokens
+from instances.capabilities import CODED, LINEAR_FORMS
 from instances.errors import UsageError
 from instances.family import Examples, Family
 from instances.limits import require_memory
 from instances.reduced import reduce
+from instances.samples import samples
 
-View = Literal["tokens", "flat", "reduced"]
+View = Literal["tokens", "flat", "reduced", "samples"]
 DEFAULT_EXAMPLES = 10_000  # where neither the learner nor the budget says how many
 _NUMBERS = 1 << 21  # in the tokens that are drawn, or predicted, at once
 
@@ -108,8 +111,9 @@ class Viewed(ABC):
 
     def supports(self, family: Family) -> str | None:
         """Families that have its view."""
-        missing = CODED.missing(family)
-        return f"its view is 'reduced': {missing}" if missing and self.view == "reduced" else None
+        needed = {"reduced": CODED, "samples": LINEAR_FORMS}.get(self.view or "")
+        missing = needed and needed.missing(family)
+        return f"its view is '{self.view}': {missing}" if missing else None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Draw the examples, fit, complete the predictions to labels."""
@@ -143,7 +147,7 @@ def gather(oracle: ExampleOracle, view: View, examples: int | None) -> Data:
     limit = oracle.meter.budget.examples
     rest = DEFAULT_EXAMPLES if limit is None else max(1, limit - oracle.meter.examples)
     wanted = examples or rest
-    size = 2 * 8 * (1 if view == "reduced" else 2 * family.k) * family.d
+    size = 2 * 8 * (1 if view in ("reduced", "samples") else 2 * family.k) * family.d
     require_memory(wanted * size, f"{wanted} examples of {family} in the view {view!r}")
     parts: list[Any] = []
     used, outcome = 0, None
@@ -168,6 +172,9 @@ def _seen(drawn: Examples, view: View) -> tuple[Array, ...]:
         return drawn.x, drawn.y
     if view == "flat":
         return flat(drawn.x), flat(drawn.y)
+    if view == "samples":
+        seen = samples(drawn)
+        return seen.a, seen.codes
     found = reduce(drawn)
     return found.signs().astype(np.float64), found.values, found.codes
 
@@ -185,6 +192,8 @@ def completed(family: Family, view: View, predict: Callable[[Array], Any]) -> Pr
     """
     if view == "reduced":
         return predictor(family, lambda z: checked(predict(z[:, 1:]), (len(z),)))
+    if view == "samples":
+        return predictor(family, lambda z: _of_samples(family, z, predict))
 
     if view == "tokens":
         return batched(predict)
@@ -194,6 +203,22 @@ def completed(family: Family, view: View, predict: Callable[[Array], Any]) -> Pr
         return checked(predict(rows), rows.shape).reshape(x.shape)
 
     return batched(labels)
+
+
+def _of_samples(
+    family: Family, z: NDArray[np.float64], predict: Callable[[Array], Any]
+) -> NDArray[np.float64]:
+    """Make predictions of b those of the factor, less its public part: (n, d) -> (n,).
+
+    Between two codes, as a mean of b may lie, the factor is between their levels.
+    """
+    x = np.ones((len(z), 2, family.d), np.int8)
+    x[:, 1] = z
+    a = LINEAR_FORMS.need(family).vectors(tokens.pack(x))
+    b = checked(predict(a), (len(z),)).astype(np.float64)
+    levels = CODED.need(family).factors
+    factor = np.where(np.isfinite(b), np.interp(b, np.arange(len(levels)), levels), b)
+    return factor - known_factor(family, z)
 
 
 def batched(predict: Callable[[Array], Any]) -> Predict:

@@ -5,6 +5,7 @@ import re
 import sys
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from hardness.oracles import Budget, Meter, Spent
@@ -13,6 +14,8 @@ from hardness.upper import Outcome, learner_spec
 from hardness.upper.plugins import Function, adapt, function, load, template
 from hardness.upper.plugins.views import flat, gather
 from instances import UsageError, make_reduced, parse
+from instances.capabilities import LINEAR_FORMS
+from instances.samples import dot, samples
 
 GOOD = '''
 from dataclasses import dataclass
@@ -360,7 +363,7 @@ def test_hypotheses_that_are_none(here):
         (lambda x: None, "gave NoneType of object"),
     ],
 )
-@pytest.mark.parametrize("view", ["tokens", "flat", "reduced"])
+@pytest.mark.parametrize("view", ["tokens", "flat", "reduced", "samples"])
 def test_predictions_that_are_none_are_invalid(given, words, view):
     instance = parse("parity:d=6,m=2").instance(0)
     learner = adapt(Function(lambda x, y: given, view=view), "here")
@@ -404,6 +407,10 @@ def test_examples_are_gathered_in_order_and_counted():
     data = gather(Stingy(instance, Meter(Budget())), "reduced", 100)
     assert (data.x[:30] == z).all()
     assert (data.y[:30] == s).all()
+    seen = samples(whole)
+    data = gather(Stingy(instance, Meter(Budget())), "samples", 100)
+    assert (data.x == seen.a).all()
+    assert (data.y == seen.codes).all()
     data = gather(Stingy(instance, Meter(Budget(examples=50))), "tokens", 80)
     assert (len(data), data.outcome) == (50, None)
     data = gather(Stingy(instance, Meter(Budget()), seconds_after=20), "tokens", 80)
@@ -413,6 +420,64 @@ def test_examples_are_gathered_in_order_and_counted():
     oracle = Stingy(instance, Meter(Budget()))
     gather(oracle, "reduced", None)
     assert oracle.meter.examples == 10_000
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=3,q=17,error=none",
+        "lwr:n=4,q=16,p=4,secret=binary",
+        "lpn:n=6,noise=0.1",
+        "window:n=3,q=8,parts=4",
+        "parity:d=6,m=2",
+    ],
+)
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_whoever_predicts_b_in_the_view_samples_predicts_the_label(spec, wrong):
+    """The risk is 0 for the mean of b, by the member's formula, and not where b is another."""
+    instance = parse(spec).instance(1)
+    family, secret = instance.family, instance.hidden.secret
+    modular = LINEAR_FORMS.need(family)
+    codes = np.arange(modular.outcomes)
+
+    def learn(a, b):
+        assert (a.dtype, b.dtype) == (np.int64, np.int64)
+        clean = modular.table[(dot(a, np.array(family.to_linear(secret)), modular.q))]
+        if not family.noise:
+            assert (b == clean).all()
+        mean = family.coded.channel @ codes
+
+        def predict(new):
+            t = dot(new, np.array(family.to_linear(secret)), modular.q)
+            return mean[(modular.table[t] + wrong) % modular.outcomes]
+
+        return predict
+
+    found = run(adapt(Function(learn, view="samples"), "here"), instance, Budget(examples=500))
+    assert found.details["view"] == "samples"
+    if wrong:
+        assert found.risk.low > 0.05
+    else:
+        assert found.risk.unclipped < 1e-20
+
+
+def test_the_view_samples_is_of_families_that_have_them():
+    learner = adapt(Function(lambda a, b: None, view="samples"), "here")
+    assert "lacks `linear_forms`" in learner.supports(parse("profile:d=6,m=3,g=majority"))
+    assert learner.supports(parse("lwe:n=3,q=17,sigma=1")) is None
+
+
+def test_a_file_of_a_user_sees_samples(here):
+    (here / "seen.py").write_text(
+        "from hardness.upper.plugins import function\n"
+        '@function(view="samples", examples=60)\n'
+        "def seen(a, b):\n"
+        "    assert a.shape == (len(b), 3) and a.dtype == b.dtype == 'int64'\n"
+        "    return lambda new: new.sum(axis=1) % 17\n"
+    )
+    found = run(load("seen.py:seen"), parse("lwe:n=3,q=17,sigma=1").instance(0), Budget())
+    assert found.details["view"] == "samples"
+    assert found.risk is not None
 
 
 def test_a_decorated_function_takes_parameters(here):

@@ -123,6 +123,12 @@ def test_random_states_are_set_and_the_object_is_left_alone():
     assert len(x) == 200
 
 
+def test_a_regressor_of_samples_predicts_b():
+    ridge = Estimator(make("linear_model.Ridge"), view="samples")
+    instance = parse("lpn:n=6,h=1,noise=0.1").instance(0)
+    assert run(adapt(ridge, "here"), instance, Budget(examples=2000)).outcome is Outcome.SOLVED
+
+
 def test_views_and_kinds_that_do_not_fit():
     logistic = make("linear_model.LogisticRegression")
     nice = parse("nice:m=2,k=2,d=6")
@@ -132,6 +138,7 @@ def test_views_and_kinds_that_do_not_fit():
     assert "reduced" in adapt(Estimator(ridge, view="reduced"), "here").supports(nice)
     for wrong, words in [
         (lambda: Estimator(logistic, view="flat"), "classifiers have the view"),
+        (lambda: Estimator(logistic, view="samples"), "classifiers have the view"),
         (lambda: Estimator(ridge, view="tokens"), "fit takes rows"),
         (lambda: Estimator(3), "with fit and predict"),
         (lambda: Estimator(ridge, examples=-1), "at least 1"),

@@ -54,6 +54,13 @@ def test_a_module_is_a_pattern_and_is_left_alone(torch):
     assert net[0].in_features == 0
 
 
+def test_a_network_sees_samples(torch):
+    given = Module(layers(torch), rate=0.01, view="samples")
+    found = learned(given, "lpn:n=6,h=1,noise=0", 1000)
+    assert found.outcome is Outcome.SOLVED
+    assert found.details["view"] == "samples"
+
+
 def test_tokens_and_flat_rows(torch):
     """A linear layer's labels are linear in the tokens here, so a linear module fits them."""
     nn = torch.nn
