@@ -111,8 +111,8 @@ class Viewed(ABC):
 
     def supports(self, family: Family) -> str | None:
         """Families that have its view."""
-        needed = {"reduced": CODED, "samples": LINEAR_FORMS}.get(self.view or "")
-        missing = needed and needed.missing(family)
+        asks = {"reduced": CODED.missing, "samples": LINEAR_FORMS.missing}.get(self.view or "")
+        missing = asks and asks(family)
         return f"its view is '{self.view}': {missing}" if missing else None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
