@@ -138,7 +138,7 @@ $(VENV)/.lattice: $(VENV)/.test
 	@touch $@
 
 $(VENV)/.plugins: $(VENV)/.test
-	$(PIP) --editable '.[test,sklearn,torch]'
+	$(PIP) --editable '.[test,sklearn,torch,transformers]'
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.test

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
         estimate,
         family,
         figure,
+        inspect,
         learn,
         learner,
         play,
+        samples,
         stress,
         sweep,
         verify,
@@ -51,7 +53,9 @@ if TYPE_CHECKING:
     from hardness.runs.stress import Stress
     from hardness.sweep.drive import Ended
     from instances.errors import Refuted, ToolkitError
+    from instances.inspect import Inspection
     from instances.result import Result
+    from instances.samples import Samples
 
 __all__ = [
     "AttackResult",
@@ -64,9 +68,11 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Game",
+    "Inspection",
     "Refuted",
     "Result",
     "Run",
+    "Samples",
     "Stress",
     "ToolkitError",
     "Verification",
@@ -78,9 +84,11 @@ __all__ = [
     "estimate",
     "family",
     "figure",
+    "inspect",
     "learn",
     "learner",
     "play",
+    "samples",
     "stress",
     "sweep",
     "verify",

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from hardness.sweep import Ended
     from hardness.upper import Learner
     from instances import AttentionLayer, Family, Folder, Instance
+    from instances.heads import Heads
+    from instances.inspect import Inspection
     from instances.result import Result
+    from instances.samples import Samples
 
     Source = str | PathLike[str] | Family
     Teacher = str | PathLike[str] | AttentionLayer
@@ -229,6 +232,47 @@ def verify(
     found, folder = target(source)
     chance = float(_exact("confidence", confidence))
     return sampled(found, members, samples, chance, seed, folder)
+
+
+@_gated
+def inspect(
+    source: "Source | AttentionLayer | Heads",
+    *,
+    layer: int | None = None,
+    heads: int | None = None,
+    k: int | None = None,
+    seed: int = 0,
+) -> "Inspection":
+    """Show what a layer is like, and whether the theorem about learning speaks of it.
+
+    source: a file of a layer, or a model's checkpoint with `layer`, from 0, and `heads` where no
+    config.json says how many; a layer; a SPEC, of which the instance of `seed` is taken, or a
+    folder of `hardness generate`. k: the number of tokens of a layer that is given.
+
+    >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
+    True
+    """
+    from instances import AttentionLayer
+    from instances.checkpoint import holds_layer, read_heads
+    from instances.errors import UsageError
+    from instances.heads import Heads
+    from instances.inspect import inspect as described
+    from instances.inspect import inspect_heads
+
+    if isinstance(source, AttentionLayer):
+        source = Heads.of(source)
+    if isinstance(source, str | PathLike) and holds_layer(Path(source)):
+        source = read_heads(Path(source), layer, heads)
+        layer = heads = None
+    for option, value in {"--layer": layer, "--heads": heads}.items():
+        if value is not None:
+            raise UsageError(f"{option} {value} given: it is of a layer in a file")
+    if isinstance(source, Heads):
+        return inspect_heads(source, k)
+    if k is not None:
+        raise UsageError(f"--k {k} given: it is of a layer in a file")
+    found, folder = target(source)
+    return described(found, folder.instance if folder else found.instance(seed))
 
 
 @_gated
@@ -482,6 +526,37 @@ def sweep(
         raise cut.__cause__ or cut from None
 
 
+@_gated
+def samples(
+    source: "Source", count: int | None = None, *, spec: str | None = None, seed: int = 0
+) -> "Samples":
+    """Return samples (a, b) of an LWE-style instance, as arrays, without its secret.
+
+    source: a SPEC or Family, of which the first `count` are drawn; or a file or folder, all of
+    which are read, or the first `count`. spec: of a file that does not state it. Raises
+    ToolkitError.
+
+    >>> found = samples("lwe:n=30,q=251,sigma=3,secret=binary,h=3", 1000)
+    >>> found.a.shape, found.b.shape, found.q
+    ((1000, 30), (1000,), 251)
+    """
+    from instances.arguments import integral
+    from instances.errors import UsageError
+    from instances.samples import first_samples
+    from instances.samples import samples as seen
+
+    many = None if count is None else integral("count", count, 1)
+    if path := _file(source):
+        read = _read(path, spec)
+        return read.cut(0, many or len(read))
+    found, folder = target(source, spec)
+    if folder is not None:
+        return seen(folder.examples(0, folder.count)).cut(0, many or folder.count)
+    if many is None:
+        raise UsageError(f"samples of {found} are drawn without end: give their count")
+    return first_samples(found.instance(seed), many)
+
+
 # What commands share with this file
 
 
@@ -501,15 +576,12 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
             f"{type(source).__name__} given: a SPEC, a Family or a folder of `hardness generate` "
             "is needed; functions of yours are named as 'path.py:Name'"
         )
-    text, exists = str(source), False
-    with suppress(OSError, ValueError):  # too long, or a character that no path may have
-        exists = bool(text.strip()) and Path(text).exists()
-    path = Path(text)
-    if exists and path.suffix != ".json" and path.is_file():
+    if path := _file(source):
         return _held(path, of)
+    text = str(source)
     if of:
         raise UsageError(f"{text[:80]} given with the spec {of}: that is for a file of samples")
-    if not exists:
+    if not _exists(text):
         try:
             return parse(text), None
         except UsageError as error:
@@ -522,7 +594,7 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
             if os.sep in text and ":" not in text:
                 raise UsageError(f"{text[:80]} given: there is no such file or folder") from error
             raise
-    folder = read_folder(path)
+    folder = read_folder(Path(text))
     return folder.family, folder
 
 
@@ -557,15 +629,35 @@ def figured(name: str, source: "Source | Result", choice: str | None) -> dict[st
     return numbers(name, target(source)[0], choice)
 
 
-def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
-    """Make examples in memory of a file of samples, of the spec that it states or of one given."""
+def _exists(text: str) -> bool:
+    with suppress(OSError, ValueError):  # too long, or a character that no path may have
+        return bool(text.strip()) and Path(text).exists()
+    return False
+
+
+def _file(source: "Source") -> Path | None:
+    """Return the path of a file of samples, where that is what is given."""
+    if not isinstance(source, str | PathLike) or not _exists(str(source)):
+        return None
+    path = Path(source)
+    return path if path.suffix != ".json" and path.is_file() else None
+
+
+def _read(path: Path, of: str | None) -> "Samples":
+    """Read a file of samples, of the spec that it states or of one given."""
     from instances.capabilities import LINEAR_FORMS
-    from instances.files import Held
-    from instances.reduce import to_attention
     from instances.samplefile import read_samples
     from instances.spec import parse
 
-    found = read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
+    return read_samples(path, LINEAR_FORMS.need(parse(of)) if of else None)
+
+
+def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
+    """Make examples in memory of a file of samples."""
+    from instances.files import Held
+    from instances.reduce import to_attention
+
+    found = _read(path, of)
     return found.family, Held.of(path, to_attention(found, 0))
 
 

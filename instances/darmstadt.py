@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.disk import write_text
 from instances.errors import DamagedFile, UsageError
 from instances.families.lwe import Lwe
+from instances.modular import Modular
 from instances.parameters import fraction, integer, plain
-from instances.samples import Samples
 from instances.strict import one_line, read_bytes
 
 _MAX_BYTES = 1 << 26
@@ -27,10 +26,11 @@ _BODY = re.compile(r"\s*\[([^\[\]]*)\][\s,]*\[\s*((?:\[[^\[\]]*\][\s,]*)*)\]\s*"
 _ROW = re.compile(r"\[([^\[\]]*)\]")
 _FOREIGN = re.compile(r"[^0-9\[\],\s][^\[\],\s]{0,20}")
 _LONG = re.compile(rf"[0-9]{{{_DIGITS + 1},}}")
+Challenge = tuple[Lwe, NDArray[np.int64], NDArray[np.int64]]  # of samples a (N, n), b (N,)
 _FREE = ("beta", "heads", "labels", "bits")  # of the layer, not of samples
 
 
-def read_challenge(path: Path) -> Samples:
+def read_challenge(path: Path) -> Challenge:
     """Read a challenge file, of the family lwe:n=..,q=..,alpha=..; raises DamagedFile."""
     try:
         return _parse(read_bytes(path, _MAX_BYTES).decode("ascii"))
@@ -43,27 +43,23 @@ def read_challenge(path: Path) -> Samples:
         ) from error
 
 
-def write_challenge(path: Path, samples: Samples, force: bool = False) -> None:
-    """Write samples as a challenge file; raises UsageError for what it cannot say, AlreadyExists.
-
-    It can say lwe with alpha, a decimal, and a uniform secret.
-    """
-    family = samples.family
+def states(family: Modular) -> bool:
+    """Return whether a challenge file can say a family: lwe with alpha, a decimal, and no more."""
     alpha = plain(getattr(family, "alpha", 0))  # which lwe alone has
-    stated = Lwe(n=family.n, q=family.q, alpha=Fraction(alpha)) if alpha != "0" else None
-    if "/" in alpha or stated is None or _content(stated) != _content(family):
-        raise UsageError(
-            f"{family.spec} given: a challenge file states n, q and alpha, a decimal, alone: take "
-            "lwe:n=..,q=..,alpha=.. or write .npz or .safetensors"
-        )
-    if not len(samples):
-        raise UsageError("no samples given: a challenge file holds at least one")
-    rows = "\n".join(map(_vector, samples.a.tolist()))
-    head = f"{family.n}\n{len(samples)}\n{family.q}\n{alpha}\n"
-    write_text(path, f"{head}{_vector(samples.b.tolist())}\n[{rows}]\n", force=force)
+    if "/" in alpha or alpha == "0":
+        return False
+    return _content(Lwe(n=family.n, q=family.q, alpha=Fraction(alpha))) == _content(family)
 
 
-def _parse(text: str) -> Samples:
+def challenge(family: Modular, a: NDArray[np.int64], b: NDArray[np.int64]) -> str:
+    """Write samples of a family that `states` takes, at least one, as the text of a challenge."""
+    rows = "\n".join(map(_vector, a.tolist()))
+    alpha = plain(getattr(family, "alpha", 0))
+    head = f"{family.n}\n{len(b)}\n{family.q}\n{alpha}\n"
+    return f"{head}{_vector(b.tolist())}\n[{rows}]\n"
+
+
+def _parse(text: str) -> Challenge:
     head = text.split("\n", 4)
     if len(head) < 5:
         raise ValueError("it ends before b and A, after lines n, m, q and alpha")
@@ -89,7 +85,7 @@ def _parse(text: str) -> Samples:
     if len(rows) != m:
         raise ValueError(f"A has {len(rows)} rows, m={m} is stated")
     a = np.array([_numbers(row, f"row {i + 1} of A", n, q) for i, row in enumerate(rows)])
-    return Samples(family=family, a=a, codes=b)
+    return family, a, b
 
 
 def _count(line: str, name: str) -> int:

@@ -1,7 +1,7 @@
 """What a layer is like: the sizes that the theorems about learning it are stated in."""
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,15 +10,65 @@ from instances.family import Family, Instance
 from instances.fineprint import fine_print, first_failure, structure
 from instances.heads import Heads, Matrices
 from instances.limits import readable_bytes
+from instances.linearity import linearity
 from instances.modular import Modular
+from instances.result import Result, TableRow
 from instances.text import decimal
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 _LAYER_BYTES = 1 << 28  # above, a layer is not shown head by head
+_FEW = 2  # tokens, where it is not known how many
 
 
-def inspect_heads(heads: Heads, k: int | None = None) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Inspection(Result):
+    """What a layer, or a family and the layer of an instance, is like; facts as JSON.
+
+    As a table: a row a head, where the layer is known.
+    """
+
+    facts: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it; the names are a contract."""
+        return self.facts
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame: a row a head, or one row of all facts."""
+        from instances.export import flat, frame
+
+        layer = self.facts["layer"]
+        return frame(self._heads() if layer else [flat(self.facts)])
+
+    def _heads(self) -> list[TableRow]:
+        heads, apart = self.facts["layer"]["heads"], self.facts.get("linearity")
+        more = [{"not_linear": share} for share in apart["heads"]] if apart else [{}] * len(heads)
+        both = enumerate(zip(heads, more, strict=True))
+        return [{"head": i, **one, **share} for i, (one, share) in both]
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        facts = self.facts
+        title = f"{facts['heads']} heads, d = {facts['d']}: {facts.get('spec') or facts['source']}"
+        if not facts["layer"] or not facts["fine_print"]:
+            names = ("tokens", "kind", "evidence", "why_hard")
+            return title, [{"fact": n, "value": facts[n]} for n in names if n in facts]
+        worst_first = sorted(
+            facts["fine_print"], key=lambda c: "red yellow green".index(c["light"])
+        )
+        return title, [
+            {"condition": f"{c['of']} {c['name']}", "value": c["value"], "light": c["light"]}
+            for c in worst_first
+        ]
+
+    def _rows(self) -> list[TableRow]:
+        return self._heads() if self.facts["layer"] else self._summary()[1]
+
+
+def inspect_heads(heads: Heads, k: int | None = None) -> Inspection:
     """Describe a layer that was given, on k tokens where that is known: see `layer_facts`."""
-    return {
+    facts = {
         "source": heads.source,
         "d": heads.d,
         "heads": heads.m,
@@ -27,7 +77,15 @@ def inspect_heads(heads: Heads, k: int | None = None) -> dict[str, Any]:
         "read_as": list(heads.notes),
         "left_out": list(heads.left_out),
         **layer_facts(heads, k),
+        "linearity": linearity_facts(heads, k or _FEW),
     }
+    return Inspection(facts=facts)
+
+
+def linearity_facts(heads: Heads, k: int) -> dict[str, Any] | None:
+    """Measure how far a layer is from linear attention on k tokens: see `linearity`."""
+    found = linearity(heads, k)
+    return asdict(found) if found else None
 
 
 def layer_facts(heads: Heads, k: int | None = None) -> dict[str, Any]:
@@ -80,7 +138,7 @@ def _largest(cosines: NDArray[np.float64]) -> float:
     return float(apart.max())
 
 
-def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
+def inspect(family: Family, instance: Instance | None) -> Inspection:
     """Describe a family and, where the secret is known, the layer of an instance.
 
     Of a family of hidden sets nothing that is said depends on which member it is. The fine print is
@@ -119,8 +177,12 @@ def inspect(family: Family, instance: Instance | None) -> dict[str, Any]:
         }
     layer = instance.layer() if instance and "not_shown" not in facts else None
     if layer is None:
-        return facts | {"layer": None}
-    return facts | layer_facts(Heads.of(layer), family.k)
+        return Inspection(facts=facts | {"layer": None})
+    heads = Heads.of(layer)
+    facts |= layer_facts(heads, family.k)
+    if family.real_labels:  # of hidden sets, what is sampled would depend on the member
+        facts["linearity"] = linearity_facts(heads, family.k)
+    return Inspection(facts=facts)
 
 
 def modular_facts(family: Modular, instance: Instance | None) -> dict[str, Any]:

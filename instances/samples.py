@@ -1,22 +1,39 @@
-"""Samples (a, b) of LWE-style instances, read off attention examples."""
+"""Samples (a, b) of LWE-style instances: read off attention examples, as arrays, on disk."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from instances.capabilities import LINEAR_FORMS
 from instances.coded import as_coded
-from instances.family import Examples, Secret
+from instances.errors import UsageError
+from instances.extras import require_extra
+from instances.family import Examples, Instance, Secret
 from instances.integers import Integers
+from instances.limits import require_memory
 from instances.modular import Modular
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+FORMAT = "hardness-samples/1"
+ENDINGS = (".prefix", ".txt", ".npz", ".safetensors")  # of the files that `save` writes
+MOST_TEXT = 1 << 26  # bytes of a file of text that is read
+_AT_ONCE = 1 << 16  # examples that are drawn at once
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Samples:
     """Samples of a family: a (N, n) int64 in 0 .. q-1, codes (N,) int64, numbers of levels.
+
+    Of LWE a code is b itself. The secret is not among them.
 
     >>> from instances import parse
     >>> instance = parse("lwe:n=8,q=17,sigma=1").instance(0)
@@ -33,6 +50,14 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def __repr__(self) -> str:
+        return f"{len(self)} samples of {self.family}"
+
+    @property
+    def q(self) -> int:
+        """The modulus."""
+        return self.family.q
 
     @staticmethod
     def join(parts: "Sequence[Samples]") -> "Samples":
@@ -80,6 +105,93 @@ class Samples:
         """
         t = dot(self.a, np.array(secret, np.int64), self.family.q)
         return float(self.family.log_ratios(t, self.codes).sum())
+
+    def tokens(self, base: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Write a and the codes as digits in a base, the most significant first: (N, n L), (N, L).
+
+        L is the least number of digits that writes all below q. `instances.digits.numbers` reads
+        them back. Raises UsageError for a base below 2.
+        """
+        from instances.digits import digits
+
+        return digits(self.a, base, self.q), digits(self.codes[:, None], base, self.q)
+
+    def torch(self) -> Any:
+        """Make a torch TensorDataset of rows (a, code), int64.
+
+        Raises ToolkitError where the extra `torch` is not installed.
+        """
+        data = require_extra("torch.utils.data", "a torch Dataset")
+        torch = require_extra("torch", "a torch Dataset")
+        return data.TensorDataset(*(torch.tensor(part) for part in (self.a, self.codes)))
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame: columns a0, a1, .. and b, the codes; one row a sample."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.a, columns=[f"a{j}" for j in range(self.family.n)])
+        return frame.assign(b=self.codes)
+
+    @property
+    def digest(self) -> str:
+        """Hash them by content: SHA-256 of spec, a and codes, as 64-bit little-endian integers."""
+        found = hashlib.sha256(self.family.spec.encode() + b"\0")
+        for value in (self.a, self.codes):
+            found.update(np.ascontiguousarray(value, "<i8").tobytes())
+        return found.hexdigest()
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write a file by the ending of its name, without the secret.
+
+        .npz, .safetensors: arrays a and b, their codes, and the spec. .prefix: lines
+        `a_1 .. a_n ; b`, as VERDE writes them. .txt: a Darmstadt challenge where it can say the
+        family, lwe with alpha alone; else the same lines. Raises UsageError, AlreadyExists.
+        """
+        from instances.arguments import located
+        from instances.darmstadt import challenge, states
+        from instances.disk import refuse_existing, write_tensors, write_text
+        from instances.spec import require_stored
+
+        where = Path(located("path", path))
+        if where.suffix not in ENDINGS:
+            raise UsageError(f"{path} given: end its name in {', '.join(ENDINGS)}")
+        refuse_existing(where, force)
+        if where.suffix in (".npz", ".safetensors"):
+            require_stored(self.family, "samples of it cannot be stored")
+            meta = {"format": FORMAT, "spec": self.family.spec, "sha256": self.digest}
+            return write_tensors(where, {"a": self.a, "b": self.codes}, meta)
+        if not len(self):
+            raise UsageError(f"{path}: no samples given, a text holds at least one")
+        if where.suffix == ".txt" and states(self.family):
+            text = challenge(self.family, self.a, self.codes)
+        else:
+            rows = zip(self.a.tolist(), self.codes.tolist(), strict=True)
+            text = "".join(f"{' '.join(map(str, a))} ; {b}\n" for a, b in rows)
+        if len(text) > MOST_TEXT:
+            raise UsageError(
+                f"{path}: {len(text)} bytes of text, of which at most {MOST_TEXT} are read again: "
+                "write .npz"
+            )
+        return write_text(where, text, force=force)
+
+
+def first_samples(instance: Instance, count: int) -> Samples:
+    """Draw the first `count` samples of an instance: those of its open examples, in order.
+
+    Raises UsageError without `linear_forms`.
+
+    >>> from instances import parse
+    >>> first_samples(parse("lwe:n=30,q=251,sigma=3,secret=binary,h=3").instance(0), 1000)
+    1000 samples of lwe:n=30,q=251,sigma=3,secret=binary,h=3
+    """
+    family = LINEAR_FORMS.need(instance.family)
+    require_memory(32 * count * (family.n + 1), f"{count} samples of {family}")
+    parts, start, missing = [Samples.none(family)], 0, count
+    while missing > 0:
+        drawn = min(2 * missing + 8, _AT_ONCE)
+        parts.append(samples(instance.examples(start, drawn)))
+        start, missing = start + drawn, missing - len(parts[-1])
+    return Samples.join(parts).cut(0, count)
 
 
 def samples(examples: Examples) -> Samples:

@@ -200,3 +200,52 @@ def test_a_name_of_the_catalog_shows_its_source(hardness):
     assert "[Saber20]" in hardness("families", "show", "saber").out
     assert hardness("families", "show", "saber", "--json").json["source"] == "Saber20"
     assert "source" not in hardness("families", "show", "lwr", "--json").json
+
+
+SALSA = "lwe:n=30,q=251,sigma=3,secret=binary,h=3"
+
+
+@pytest.mark.parametrize("name", ["s.prefix", "s.txt", "s.npz", "s.safetensors"])
+def test_samples_are_generated_and_attacked_from_their_file(name, hardness):
+    made = hardness("generate", SALSA, "--samples", 400, "--out", name, "--seed", 1, "--json")
+    assert made.code == 0, made.err
+    assert made.json["samples"] == 400
+    apart = Path(made.json["secret"])
+    assert apart.stat().st_mode & 0o777 == 0o600
+    secret = json.loads(apart.read_text())["secret"]
+    apart.unlink()  # an attack does not read it
+    given = [] if name in ("s.npz", "s.safetensors") else ["--spec", SALSA]
+    found = hardness("attack", name, *given, "--jobs", 1, "--json")
+    assert found.code == 0, found.err
+    assert list(found.json["not_run"]) == ["arora-ge"]
+    claimed = {
+        one["learner"].partition(":")[0]: one["runs"][0]["details"].get("claimed_secret")
+        for one in found.json["attacks"]
+    }
+    none = {"modlinear": None}  # labels are noisy
+    assert claimed == dict.fromkeys(["bruteforce", "mitm", "primal"], secret) | none
+
+
+def test_samples_are_the_first_of_the_instance(hardness):
+    hardness("generate", SALSA, "--examples", 200, "--out", "it", "--seed", 1)
+    given = samples(read_folder(Path("it")).examples(0, 200))
+    hardness("generate", SALSA, "--samples", 60, "--out", "s.npz", "--seed", 1)
+    found = read_samples(Path("s.npz"))
+    assert (found.a == given.a[:60]).all()
+    assert (found.b == given.b[:60]).all()
+    data = json.loads(Path("s.secret.json").read_text())
+    assert data["secret"] == json.loads(Path("it/secret.json").read_text())["secret"]
+
+
+def test_generating_samples_refuses_what_does_not_fit(hardness):
+    line = ["generate", SALSA, "--samples", 5, "--out"]
+    for more in (["--examples", 5], ["--weights"], ["--format", "npz"]):
+        refused = hardness(*line, "s.npz", *more)
+        assert refused.code == 2
+        refused.one_line("and --samples given: one of the two")
+    hardness(*line, "s.dat").one_line("end its name in .prefix")
+    hardness("generate", "nice:m=1,k=2,d=4", *line[2:], "s.npz").one_line("lacks `linear_forms`")
+    assert not list(Path().iterdir())
+    Path("s.secret.json").write_text("{}")
+    assert hardness(*line, "s.npz").code == 1
+    assert not Path("s.npz").exists()

@@ -1,14 +1,16 @@
-"""Instances and their examples: written to a folder, looked at, made of samples of LWR and back."""
+"""Instances and their examples: written, looked at, made of samples of LWR and back."""
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hardness.commands.options import (
     EXAMPLES,
     FILE,
+    POSITIVE,
+    SAMPLES,
     WHOLE,
     complete_spec,
     emit,
@@ -18,13 +20,22 @@ from hardness.commands.options import (
     refuse_existing_output,
     shared,
     spec_argument,
-    target,
 )
 
+if TYPE_CHECKING:
+    from instances.family import Instance
+    from instances.samples import Samples
 
-@click.command(short_help="Write an instance and examples to a folder.")
+
+@click.command(short_help="Write an instance and examples, or samples (a, b).")
 @spec_argument
 @click.option("--examples", type=WHOLE, default=0, show_default=True, help=f"{EXAMPLES}.")
+@click.option(
+    "--samples",
+    type=POSITIVE,
+    help=f"{SAMPLES}: (a, b) alone, to a file that ends in .prefix, .txt, .npz or .safetensors; "
+    "the secret beside it.  [default: a folder of examples]",
+)
 @click.option(
     "--format",
     "tensors",
@@ -34,16 +45,33 @@ from hardness.commands.options import (
     help="Format: of arrays.",
 )
 @click.option("--weights", is_flag=True, help="Also write the weights (secret).")
-@shared("seed", "force", "quiet", out="Where to write: a folder.  [required]")
+@shared("seed", "force", "quiet", out="Where to write: a folder, or a file of samples.  [required]")
+@click.pass_context
 def generate(
-    output: SimpleNamespace, spec: str, examples: int, tensors: Any, weights: bool
+    context: click.Context,
+    output: SimpleNamespace,
+    spec: str,
+    examples: int,
+    samples: int | None,
+    tensors: Any,
+    weights: bool,
 ) -> None:
-    """Write an instance, its secret part and its first examples to a folder."""
+    """Write an instance, its secret part and its first examples to a folder.
+
+    With --samples: the first samples (a, b) of an LWE-style instance to a file, its secret apart.
+    """
     from instances.files import write_folder
     from instances.spec import parse
 
     if output.out is None:
-        raise click.UsageError("generate needs --out DIR")
+        raise click.UsageError("generate needs --out DIR, or --samples N and --out FILE")
+    if samples:
+        default = click.core.ParameterSource.DEFAULT
+        for name in ("examples", "tensors", "weights"):
+            if context.get_parameter_source(name) is not default:
+                option = {"tensors": "format"}.get(name, name)
+                raise click.UsageError(f"--{option} and --samples given: one of the two")
+        return _generate_samples(output, parse(spec).instance(output.seed), samples)
     with progress(examples, "generating", output) as bar:
         folder = write_folder(
             output.out,
@@ -68,6 +96,32 @@ def generate(
     emit(output, data, text, write=False)
 
 
+def _generate_samples(output: SimpleNamespace, instance: "Instance", count: int) -> None:
+    from instances.samples import first_samples
+
+    refuse_existing_output(output)
+    found = first_samples(instance, count)
+    apart = _write_samples(output, found, instance)
+    data = {"spec": found.family.spec, "samples": count, "written": str(output.out)}
+    text = f"{output.out}: {count} samples of {found.family}\nthe secret in {apart}"
+    emit(output, data | {"secret": str(apart)}, text, write=False)
+
+
+def _write_samples(output: SimpleNamespace, found: "Samples", of: "Instance | None") -> Path:
+    """Write samples to --out, and the secret of their instance beside it; names its file."""
+    from instances.disk import refuse_existing
+    from instances.samplefile import secret_beside, write_secret
+
+    apart = secret_beside(output.out)
+    if of:
+        refuse_existing(apart, output.force)
+    found.save(output.out, force=output.force)
+    if of:
+        secret = of.family.to_linear(of.hidden.secret)
+        write_secret(apart, found, secret, of.hidden.seed, force=output.force)
+    return apart
+
+
 @click.command(short_help="Heads, norms and coherence of a layer.")
 @spec_argument
 @layer_options
@@ -85,22 +139,12 @@ def inspect(
     SPEC is also a file of a layer, .safetensors or .npz, with theta and w or with q, k, v and o;
     or a model's checkpoint in the layout of GPT-2, Llama or BERT, with --layer.
     """
+    from hardness.front import inspect as described
     from hardness.report.inspection import inspection_words
-    from instances.checkpoint import holds_layer, read_heads
-    from instances.inspect import inspect, inspect_heads
 
     refuse_existing_output(output)
-    path = Path(spec)
-    if holds_layer(path):
-        data = inspect_heads(read_heads(path, number, heads), k)
-        return emit(output, data, inspection_words(data))
-    given = {"--layer": number, "--heads": heads, "--k": k}
-    for option, value in given.items():
-        if value is not None:
-            raise click.UsageError(f"{option} {value} given: it is of a layer in a file")
-    family, folder = target(spec)
-    data = inspect(family, folder.instance if folder else family.instance(output.seed))
-    emit(output, data, inspection_words(data))
+    found = described(spec, layer=number, heads=heads, k=k, seed=output.seed)
+    emit(output, found.to_dict(), inspection_words(found.to_dict()), table=found)
 
 
 @click.command(name="reduce", short_help="LWR/LWE samples to attention examples, and back.")
@@ -117,19 +161,14 @@ def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str |
     """Turn samples of LWR, LWE or LPN into attention examples, no secret known, or back.
 
     lwr-to-attention, of LWE and LPN as well: SOURCE is a file of samples (arrays in .npz or
-    .safetensors, a table of integers in .txt, .csv or .npy, a Darmstadt challenge), --out a folder.
-    attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz, .safetensors or
-    .txt).
+    .safetensors, a table of integers in .txt, .csv, .prefix or .npy, a Darmstadt challenge), --out
+    a folder. attention-to-lwr: SOURCE is a folder of examples, --out a file of samples (.npz,
+    .safetensors, .prefix or .txt).
     """
     from instances.capabilities import LINEAR_FORMS
     from instances.files import read_folder, write_public_folder
     from instances.reduce import to_attention
-    from instances.samplefile import (
-        read_samples,
-        secret_beside,
-        write_samples,
-        write_secret,
-    )
+    from instances.samplefile import read_samples
     from instances.samples import samples
     from instances.spec import parse_stored
 
@@ -140,12 +179,8 @@ def reduction(output: SimpleNamespace, direction: str, source: Path, spec: str |
         folder = read_folder(source)
         found = samples(folder.examples(0, folder.count))
         shown = f"{len(found)} samples of {folder.count} examples"
-        if folder.hidden:
-            apart, hidden = secret_beside(output.out), folder.hidden
-            secret = folder.family.to_linear(hidden.secret)
-            write_secret(apart, found, secret, hidden.seed, force=output.force)
-            shown += f"; the secret in {apart}"
-        write_samples(output.out, found, force=output.force)
+        apart = _write_samples(output, found, folder.instance)
+        shown += f"; the secret in {apart}" if folder.instance else ""
     else:
         found = read_samples(source, LINEAR_FORMS.need(parse_stored(spec)) if spec else None)
         made = write_public_folder(output.out, to_attention(found, output.seed), force=output.force)

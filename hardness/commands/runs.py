@@ -270,8 +270,8 @@ def attack(
 ) -> None:
     """Look for the secret of fresh instances of a SPEC, or of a folder or a file of samples.
 
-    A file is a table of integers (.txt, .csv, .npy; n columns of A, then b), arrays A and b (.npz,
-    .safetensors), or a Darmstadt challenge (.txt).
+    A file is a table of integers (.txt, .csv, .prefix, .npy; n columns of A, then b), arrays A and
+    b (.npz, .safetensors; b alone in .npy, A beside it), or a Darmstadt challenge (.txt).
     """
     from hardness.report.attack import attack_words
     from hardness.runs import attack, attacks_on, distinct, require_support

@@ -22,6 +22,7 @@ _COMPARE, _STRESS = "compare ... --out DIR", "stress ... --out FILE"
 _MAP, _ICL = "map SPEC --out DIR", "icl ... --out DIR"
 _SWEEP = "sweep run FILE --store STORE"
 _STAGED = "learn staged SPEC --out FILE"
+_INSPECT = "inspect FILE --out FILE"
 _GAME = "learn NAME SPEC --oracle adversary --transcript FILE"
 
 
@@ -66,6 +67,7 @@ FIGURES: dict[str, Figure] = {
     "map": Figure("noisy parity: examples against time, bounds and runs", "parity_map", _MAP),
     "adversary": Figure("members left after each query of a game", "bounds", _GAME),
     "icl": Figure("a study of in-context regression", "icl", _ICL),
+    "coherence": Figure("how alike the heads of a layer are", "coherence", _INSPECT),
     "correlations": Figure("correlation of two members, how often", "bounds", members=True),
     "eigenvalues": Figure("spectrum of the Gram matrix of all members", "bounds", members=True),
     "sda": Figure("statistical dimension, average correlation", "bounds", members=True),

@@ -39,11 +39,25 @@ def inspection_words(facts: dict[str, Any]) -> str:
     header = ["head", "|Theta|", "|W|", "Theta rank", "W rank", "|trace|/|Theta|"]
     note = wrap(
         "Ranks are stable ranks. |Theta| is the standard deviation of a head's logits on "
-        "independent tokens of covariance 1: far below 1 attention is nearly linear, far above it "
-        "nearly picks one token."
+        "independent tokens of covariance 1, the tau of the family dial: far below 1 attention is "
+        "nearly linear, far above it nearly picks one token."
     )
+    if apart := facts.get("linearity"):
+        header.append("not linear")
+        shares = ("-" if share is None else f"{share:.3g}" for share in apart["heads"])
+        rows = [[*row, share] for row, share in zip(rows, shares, strict=True)]
+        note += "\n" + linearity_words(apart)
     lines += ["", table(header, rows), note, coherence, "", structure_words(facts["structure"])]
     return "\n".join([*lines, *(["", fine_print_words(facts)] if facts["fine_print"] else [])])
+
+
+def linearity_words(found: dict[str, Any]) -> str:
+    """Write how far a layer is from linear attention."""
+    return wrap(
+        f"Not linear: the share of a head's output that the best linear attention leaves; of the "
+        f"layer {found['share']:.3g} ± {found['error']:.1g} (one standard error), on "
+        f"{found['examples']} draws of {found['k']} standard normal tokens."
+    )
 
 
 def structure_words(found: dict[str, Any]) -> str:

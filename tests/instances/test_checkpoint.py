@@ -11,6 +11,7 @@ from instances.checkpoint import of_projections, read_heads
 from instances.errors import DamagedFile, UsageError
 from instances.fineprint import fine_print, first_failure, structure
 from instances.heads import Heads, Matrices
+from instances.linearity import linearity
 
 M, D, R = 3, 12, 4
 
@@ -241,3 +242,55 @@ def test_the_first_failure_is_the_one_a_stage_meets_first(rng):
     ):
         found = first_failure(fine_print(Heads(theta=theta, w=w)))
         assert (found.of, found.name) == (of, name)
+
+
+def test_the_distance_to_linear_attention(rng):
+    left, w = rng.standard_normal((2, 2, 8, 8))
+
+    def share(size, k=3):
+        theta = Matrices(left=size * left / np.linalg.norm(left, axis=(1, 2))[:, None, None])
+        return linearity(Heads(theta=theta, w=Matrices(left=w)), k)
+
+    shares = [share(size).share for size in (0.01, 0.1, 1, 10)]
+    assert shares[0] < 1e-7  # in the first order of the logits it is linear attention
+    assert shares == sorted(shares)
+    assert shares[-1] > 0.1
+    one = Heads(theta=Matrices(left=left[:1]), w=Matrices(left=w[:1]))
+    alone = linearity(one)
+    assert alone.heads == pytest.approx((alone.share,))
+    linear = Heads(theta=one.theta, w=one.w, kind="linear")
+    assert linearity(linear) is None
+    x = np.random.default_rng(1).standard_normal((4000, 3, 8))  # by one least squares problem
+    theta = 3 * left[0] / np.linalg.norm(left[0])
+    logits = x @ theta @ x.transpose(0, 2, 1)
+    centred = logits - logits.mean(-1, keepdims=True)
+    parts = [a @ x @ w[0] for a in (softmax(logits), np.full_like(logits, 1 / 3), centred)]
+    out, basis = parts[0].ravel(), np.stack([p.ravel() for p in parts[1:]], axis=1)
+    rest = np.linalg.lstsq(basis, out, rcond=None)[1][0]
+    found = linearity(Heads(theta=Matrices(left=theta[None]), w=one.w), 3, 4000)
+    assert abs(found.share - rest / (out @ out)) < 6 * found.error
+
+
+def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):
+    import hardness as front
+
+    layer = AttentionLayer(theta=rng.standard_normal((2, 5, 5)), w=rng.standard_normal((2, 5, 5)))
+    np.savez(tmp_path / "layer.npz", theta=layer.theta, w=layer.w)
+    found = front.inspect(layer, k=3)
+    assert list(found.to_frame()["head"]) == [0, 1]
+    assert found.facts["linearity"]["k"] == 3
+    assert "2 heads, d = 5" in repr(front.inspect(tmp_path / "layer.npz"))
+    assert "red" in repr(front.inspect("parity:d=8,m=3"))
+    assert "evidence" in repr(front.inspect("lwe:n=16,q=97,sigma=1"))
+    with pytest.raises(UsageError, match="--k 2 given: it is of a layer in a file"):
+        front.inspect("parity:d=8,m=3", k=2)
+    found.save(tmp_path / "i.json")
+    figure = ("figure", "coherence", tmp_path / "i.json", "--out")
+    assert hardness(*figure, tmp_path / "c.svg").code == 0
+    assert b"Theta_i: at most" in (tmp_path / "c.svg").read_bytes()
+    (tmp_path / "i.json").write_text('{"layer": null}')
+    hardness(*figure, tmp_path / "d.svg").one_line("no cosines of heads there")
+    one = front.inspect("nice:m=1,k=2,d=4")
+    one.save(tmp_path / "one.json")
+    said = hardness("figure", "coherence", tmp_path / "one.json", "--out", tmp_path / "e.svg")
+    said.one_line("1 heads given: figure coherence shows 2 to 128")

@@ -7,13 +7,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from instances import AlreadyExists, DamagedFile, UsageError, parse
-from instances.darmstadt import read_challenge, write_challenge
-from instances.samplefile import (
-    content_hash,
-    read_samples,
-    write_samples,
-    write_secret,
-)
+from instances.darmstadt import read_challenge
+from instances.samplefile import read_samples, write_secret
 from instances.samples import Samples, samples
 
 SPECS = [
@@ -44,12 +39,12 @@ def same(one, two):
 def test_what_is_written_reads_back(spec, suffix, tmp_path):
     found = make(spec)
     path = tmp_path / f"x{suffix}"
-    write_samples(path, found)
+    found.save(path)
     assert same(read_samples(path), found)
     assert same(read_samples(path, found.family), found)
     with pytest.raises(AlreadyExists):
-        write_samples(path, found)
-    write_samples(path, found.cut(0, 3), force=True)
+        found.save(path)
+    found.cut(0, 3).save(path, force=True)
     assert len(read_samples(path)) == 3
 
 
@@ -75,27 +70,80 @@ def test_a_table_of_integers_is_read_with_its_spec(name, tmp_path):
     ("text", "word"),
     [
         ("", "is empty"),
-        ("a,b\n1,2", "no table of numbers"),
-        ("1 2 3\n1 2", "no table of numbers"),
-        ("1 2 3", r"a \(1, 2\)"),
-        ("5", "n columns of A"),
-        ("1 2 3 4 5 6 0.5", r"A.astype\(int\)"),
-        ("1 2 3 4 5 6 nan", "integers are wanted"),
-        ("1 2 3 4 5 6 1e300", "integers are wanted"),
-        ("1 2 3 4 5 6 -8", "take b % 17"),
-        ("1 2 3 4 5 17 8", "take a % 17"),
+        ("\n# a comment\n", "is empty"),
+        ("0 0 0 0 0 0 0\na,b,c,d,e,f,b", "line 2 has 'a': integers are wanted"),
+        ("0 0 0 0 0 0 0\n\n1 2 3", "line 3 has 3 numbers: 7 are wanted, n=6 of a and then b"),
+        ("5", "line 1 has 1 numbers: 7 are wanted"),
+        ("0 0 0 0 0 0 0\n1 2 3 4 5 6 0.5", r"line 2 has 0.5: integers .* A.astype\(int\)"),
+        ("1 2 3 4 5 6 nan", "line 1 has nan: integers are wanted"),
+        ("1 2 3 4 5 6 1e300", "line 1 has 1e.300: integers are wanted"),
+        ("# h\n1 2 3 4 5 6 -8", r"line 2: b has -8: .* 0 \.\. 16; take b % 17"),
+        ("1 2 3 4 5 17 8", "line 1: a has 17: .* give its q, or take a % 17"),
+        ("1 2 3 4 5 6 ; 7\n1 2 3 4 5 6 ; 7 8", "line 2 has 2 numbers after ';'.* one secret"),
+        ("1 2 3 4 5 6 7 ;", "line 1 has 0 numbers after ';'"),
+        ("1 2 3 4 5 6 ; 7 ; 8", "line 1 has 3 numbers after ';'"),
     ],
 )
 def test_a_table_that_is_none_is_refused(text, word, tmp_path):
     (tmp_path / "x.csv").write_text(text)
-    with pytest.raises(DamagedFile, match=word):
+    with pytest.raises(DamagedFile, match=word) as caught:
         read_samples(tmp_path / "x.csv", parse("lwe:n=6,q=17,sigma=1"))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["x.prefix", "x.txt"])
+@pytest.mark.parametrize("spec", ["lwe:n=6,q=17,sigma=1", "lwr:n=4,q=16,p=4", "lpn:n=7,noise=0.1"])
+def test_lines_read_back(spec, name, tmp_path):
+    found, path = make(spec), tmp_path / name
+    found.save(path)
+    first = path.read_text().splitlines()[0]
+    assert first == f"{' '.join(map(str, found.a[0]))} ; {found.codes[0]}"  # as VERDE's export.py
+    assert same(read_samples(path, found.family), found)
+    # A tab before b, as SALSA's trainer.py writes it.
+    path.write_text(path.read_text().replace(" ; ", "\t"))
+    assert same(read_samples(path, found.family), found)
+    with pytest.raises((UsageError, DamagedFile), match="--spec"):
+        read_samples(path)
+
+
+def test_a_text_that_is_too_long_to_be_read_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr("instances.samples.MOST_TEXT", 100)
+    with pytest.raises(UsageError, match="at most 100 are read again"):
+        make("lwe:n=6,q=17,sigma=1").save(tmp_path / "x.prefix")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("orig_A.npy", "orig_b.npy"),  # of VERDE
+        ("train_A.npy", "binary_secrets_h5_6/train_b_5_0.npy"),  # of LWE-benchmarking
+    ],
+)
+def test_arrays_in_two_files_are_read_by_that_of_b(a, b, tmp_path):
+    found, where = make("lwe:n=6,q=17,sigma=1"), tmp_path / b
+    where.parent.mkdir(exist_ok=True)
+    np.save(tmp_path / a, found.a)
+    (where.parent / "params.pkl").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
+    np.save(where.parent / "secret.npy", np.array([{}], dtype=object))
+    for column in (found.b, found.b[:, None]):
+        np.save(where, column)
+        assert same(read_samples(where, found.family), found)
+    np.save(where, np.stack([found.b, found.b], axis=1))
+    with pytest.raises(DamagedFile, match=r"b \(\d+, 2\): of one secret .* b\[:, 0\]"):
+        read_samples(where, found.family)
+    with pytest.raises(UsageError, match="holds A alone: give the file of b"):
+        read_samples(tmp_path / a, found.family)
+    np.save(where, found.b)
+    (tmp_path / a).rename(tmp_path / "x.npy")
+    with pytest.raises(UsageError, match=r"_A\.npy is neither beside it nor a folder above"):
+        read_samples(where, found.family)
 
 
 def test_arrays_in_any_memory_order_are_kept(tmp_path):
     found = make("lwe:n=6,q=17,sigma=1")
     turned = Samples(family=found.family, a=np.asfortranarray(found.a), codes=found.codes)
-    write_samples(tmp_path / "x.safetensors", turned)
+    turned.save(tmp_path / "x.safetensors")
     assert same(read_samples(tmp_path / "x.safetensors"), found)
 
 
@@ -116,8 +164,8 @@ def test_challenges_read_back(n, m, q, alpha, seed, tmp_path):
         a=rng.integers(0, q, (m, n)),
         codes=rng.integers(0, q, m),
     )
-    write_challenge(tmp_path / "x.txt", found, force=True)
-    assert same(read_challenge(tmp_path / "x.txt"), found)
+    found.save(tmp_path / "x.txt", force=True)
+    assert "[" in (tmp_path / "x.txt").read_text()
     assert same(read_samples(tmp_path / "x.txt"), found)
 
 
@@ -141,10 +189,10 @@ def challenge(tmp_path, text):
     ],
 )
 def test_a_challenge_is_read(text, tmp_path):
-    found = read_challenge(challenge(tmp_path, text))
-    assert found.family.spec == parse("lwe:n=2,q=17,alpha=0.005").spec
-    assert found.a.tolist() == [[1, 2], [3, 4], [5, 16]]
-    assert found.b.tolist() == [1, 2, 3]
+    family, a, b = read_challenge(challenge(tmp_path, text))
+    assert family.spec == parse("lwe:n=2,q=17,alpha=0.005").spec
+    assert a.tolist() == [[1, 2], [3, 4], [5, 16]]
+    assert b.tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -204,12 +252,11 @@ def test_a_challenge_file_states_lwe_with_alpha_alone(tmp_path):
         "lwe:n=3,q=17,error=uniform,width=2",
         "lwr:n=3,q=16,p=4",
     ]:
-        with pytest.raises(UsageError, match="alpha"):
-            write_samples(tmp_path / "x.txt", make(spec))
-    assert not (tmp_path / "x.txt").exists()
+        make(spec).save(tmp_path / "x.txt", force=True)
+        assert "[" not in (tmp_path / "x.txt").read_text()
     with pytest.raises(DamagedFile, match="does not exist"):
-        read_challenge(tmp_path / "x.txt")
-    write_samples(tmp_path / "y.txt", make("lwe:n=3,q=17,alpha=0.05,beta=50,bits=9"))
+        read_challenge(tmp_path / "none.txt")
+    make("lwe:n=3,q=17,alpha=0.05,beta=50,bits=9").save(tmp_path / "y.txt")
     known = parse("lwe:n=3,q=17,sigma=1,secret=binary")
     assert read_samples(tmp_path / "y.txt", known).family == known
     with pytest.raises(UsageError, match="is of lwe"):
@@ -259,7 +306,7 @@ def test_arrays_out_of_range_are_refused(a, b, word, tmp_path):
 def test_codes_are_those_of_levels(tmp_path):
     family = parse("lwr:n=2,q=16,p=4")
     path = plain(tmp_path / "x.npz", a=np.array([[15, 15]]), b=np.array([4]))
-    with pytest.raises(DamagedFile, match=r"b has 4: 0 \.\. 3"):
+    with pytest.raises(DamagedFile, match=r"b has 4: lwr with q=16 has 0 \.\. 3$"):
         read_samples(path, family)
 
 
@@ -310,14 +357,13 @@ def test_the_secret_stands_apart(tmp_path):
     assert path.stat().st_mode & 0o77 == 0
     data = json.loads(path.read_text())
     assert (tuple(data["secret"]), data["seed"]) == (instance.hidden.secret, 0)
-    write_samples(tmp_path / "x.npz", found)
-    assert data["samples_sha256"] == content_hash(read_samples(tmp_path / "x.npz"))
+    found.save(tmp_path / "x.npz")
+    assert data["samples_sha256"] == read_samples(tmp_path / "x.npz").digest
     with pytest.raises(UsageError):
         write_secret(tmp_path / "t.json", found, (0,) * 6, seed=0)
 
 
-def test_a_challenge_of_no_samples_is_not_written(tmp_path):
-    none = Samples.none(parse("lwe:n=4,q=17,alpha=0.1"))
+def test_a_text_of_no_samples_is_not_written(tmp_path):
     with pytest.raises(UsageError, match="no samples given"):
-        write_challenge(tmp_path / "none.txt", none)
+        Samples.none(parse("lwe:n=4,q=17,alpha=0.1")).save(tmp_path / "none.txt")
     assert not (tmp_path / "none.txt").exists()
