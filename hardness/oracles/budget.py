@@ -1,5 +1,6 @@
 """Budgets and their use: examples, queries, seconds, bytes."""
 
+import math
 import os
 import sys
 import time
@@ -121,6 +122,15 @@ class Meter:
         """Raise Spent where the seconds are over."""
         if not self.has_time():
             raise Spent("seconds")
+
+    def left(self) -> float:
+        """Return the seconds that are left, infinite without a limit; raises Spent where none are.
+
+        >>> Meter(Budget()).left()
+        inf
+        """
+        self.require_time()
+        return math.inf if self.budget.seconds is None else self.budget.seconds - self.seconds
 
     def usage(self) -> Usage:
         """Return what was used so far."""

@@ -69,7 +69,7 @@ class Levenberg:
         errors, steps = [], 0
         for _ in range(self.restarts):
             start = random_heads(rng, heads, data)
-            end = polish(*start, data, held_out, self.steps, oracle.meter.has_time)
+            end = polish(*start, data, held_out, self.steps, oracle.meter.left)
             errors.append(end.error)
             steps += end.steps
             if best is None or end.error < best.error:

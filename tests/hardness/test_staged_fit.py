@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from hardness.oracles import Spent
 from hardness.upper.attention import columns, linearize
 from hardness.upper.staged.data import Data, relative_error
 from hardness.upper.staged.net import net
@@ -130,10 +131,15 @@ def test_the_polish_stops_when_it_is_told_to_and_keeps_what_it_has():
 
     def after(products):
         calls = itertools.count()
-        proceed = lambda: next(calls) < products  # noqa: E731
-        return polish(layer.theta * 0.7, layer.w, data, validation, proceed=proceed)
 
-    some, none = after(40), after(0)
+        def clock():
+            if next(calls) == products:
+                raise Spent("seconds")
+            return np.inf
+
+        return polish(layer.theta * 0.7, layer.w, data, validation, clock=clock)
+
+    some, none = after(80), after(0)
     assert some.end == none.end == "stopped"
     assert 0 < some.steps < 10
     assert some.error < 0.01

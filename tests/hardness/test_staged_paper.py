@@ -18,7 +18,6 @@ from hardness.upper.staged.body import (
 )
 from hardness.upper.staged.constraints import constraints
 from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.hull import hull
 from hardness.upper.staged.learner import Staged
 from hardness.upper.staged.moment import moment
 from hardness.upper.staged.paper import ask
@@ -155,7 +154,7 @@ def test_the_body_of_labelled_examples_holds_the_heads_and_agrees_with_the_eigen
     assert all(body.contains(t) for t in theta)
     axes = extract(body, 2, rng)
     assert axes.widths[0] > 3 * axes.widths[1]
-    other = span(hull(found), data, heads=2)
+    other = span(found, data, heads=2)
     assert abs(np.sum(axes.directions[0] * other.directions[0])) > 0.98
     between = (theta[0] - theta[1]) / np.linalg.norm(theta[0] - theta[1])
     assert abs(np.sum(axes.directions[0] * between)) > 0.95

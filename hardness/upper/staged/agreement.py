@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper.staged.data import Array, Data, require_matrix
+from hardness.upper.staged.stage import Clock, endless
 
 # Patterns this far outside of [0, 1] are counted as impossible.
 MARGIN = 0.05
@@ -46,7 +47,7 @@ def smallest(values: Array, count: int) -> tuple[NDArray[np.intp], NDArray[np.in
     return i, j
 
 
-def agreement(w: Array, data: Data) -> Agreement:
+def agreement(w: Array, data: Data, clock: Clock = endless) -> Agreement:
     """Fit every row's pattern, given an estimate w (d, d) of sum_i W_i.
 
     A row's pattern equals scipy.optimize.lsq_linear under the constraint sum(v) = 1; where tokens
@@ -64,6 +65,7 @@ def agreement(w: Array, data: Data) -> Agreement:
     spread = 0.0
     batch = max(1, _BATCH_BYTES // (8 * k * (5 * d + 3 * k)))
     for start in range(0, n, batch):
+        clock()
         part = slice(start, start + batch)
         patterns[part], residuals[part], total = _fit(w, data.x[part], data.y[part])
         spread += total

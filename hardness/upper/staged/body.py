@@ -13,12 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog, nnls
 
-from hardness.upper.staged.stage import StageFailed
+from hardness.oracles import Spent
+from hardness.upper.staged.stage import Clock, StageFailed, endless, require_seconds
 from instances.errors import UsageError
 
 Array = NDArray[np.float64]
 
 _ROUNDING = 1e-9  # relative
+_LEAST_DISTANCE_SECONDS = 10  # at d = 16, on one core of the machine of the tables
 _TIES = 1e-3  # of epsilon, at most what is rounding
 
 TOOL_D = 8  # a support query takes .02 s at d = 8, .3 s at 12, seconds at 16
@@ -74,7 +76,7 @@ class Body:
         return self.violation(theta) <= slack
 
 
-def least_epsilon(u: Array, b: Array, bound: float) -> tuple[float, Array]:
+def least_epsilon(u: Array, b: Array, bound: float, clock: Clock = endless) -> tuple[float, Array]:
     """Return the least epsilon whose body is not empty, and its point (d, d): a linear program.
 
     min over |Theta_ab| <= bound of max_r |<u_r, Theta> - b_r|. Raises UsageError for bad shapes.
@@ -88,6 +90,7 @@ def least_epsilon(u: Array, b: Array, bound: float) -> tuple[float, Array]:
     ones = np.ones((len(u), 1))
     found = _solve(
         np.append(np.zeros(size), 1.0),
+        clock,
         A_ub=np.block([[u, -ones], [-u, -ones]]),
         b_ub=np.concatenate([b, -b]),
         bounds=[(-bound, bound)] * size + [(0.0, None)],
@@ -95,7 +98,7 @@ def least_epsilon(u: Array, b: Array, bound: float) -> tuple[float, Array]:
     return float(found[-1]), found[:-1].reshape(_side(u), -1)
 
 
-def support(body: Body, direction: Array) -> Array:
+def support(body: Body, direction: Array, clock: Clock = endless) -> Array:
     """Return a point (d, d) of the body with the largest <direction, Theta>: a linear program.
 
     Raises EmptyBody where there is no point at all.
@@ -106,6 +109,7 @@ def support(body: Body, direction: Array) -> Array:
     """
     theta = _solve(
         -direction.reshape(-1),
+        clock,
         A_ub=np.vstack([body.u, -body.u]),
         b_ub=np.concatenate([body.b, -body.b]) + body.epsilon,
         bounds=(-body.bound, body.bound),
@@ -114,7 +118,7 @@ def support(body: Body, direction: Array) -> Array:
     return theta.reshape(body.d, body.d)
 
 
-def minimum_norm(body: Body) -> Array:
+def minimum_norm(body: Body, clock: Clock = endless) -> Array:
     """Return the point (d, d) of the body of least Frobenius norm, or raise EmptyBody.
 
     Least-distance programming: min |x| subject to G x >= h is, by duality, one nonnegative least
@@ -122,7 +126,8 @@ def minimum_norm(body: Body) -> Array:
     tokens depend on one another: several become active at once, rounding decides which of them the
     method takes, and it may go on past the minimum to multipliers that solve nothing. So limits
     are moved apart to find the active ones, and what is found is checked: StageFailed where it is
-    no minimum all the same.
+    no minimum all the same. The method cannot be stopped: it is not started where the clock has
+    fewer seconds left than it may take, 10 (d/16)^6.
 
     >>> body = Body(u=np.array([[3.0, 4.0, 0.0, 0.0]]), b=np.array([10.0]), epsilon=5.0, bound=9.0)
     >>> minimum_norm(body).round(12).tolist()
@@ -138,6 +143,7 @@ def minimum_norm(body: Body) -> Array:
     apart = limits - ties * np.random.default_rng(0).random(len(limits))
     target = np.append(np.zeros(size), 1.0)
     system = np.vstack([normals.T, apart])
+    require_seconds(clock, _LEAST_DISTANCE_SECONDS * (body.d / 16) ** 6)
     try:
         multipliers, _ = nnls(system, target, maxiter=30 * system.shape[1])
     except RuntimeError as error:
@@ -151,7 +157,7 @@ def minimum_norm(body: Body) -> Array:
         theta = np.asarray(point.reshape(body.d, body.d))
         if body.contains(theta, _ROUNDING * max(1.0, float(np.abs(limits).max()))):
             return theta
-    _require_point(body)
+    _require_point(body, clock)
     raise StageFailed("body", "the minimum-norm point was not found: rounding hides it")
 
 
@@ -166,7 +172,9 @@ class Axes:
     widths: Array
 
 
-def extract(body: Body, count: int, rng: np.random.Generator, climbs: int = 4) -> Axes:
+def extract(
+    body: Body, count: int, rng: np.random.Generator, climbs: int = 4, clock: Clock = endless
+) -> Axes:
     """Find the `count` longest axes of a body from support queries alone. [CL24]
 
     Each axis starts at a random direction orthogonal to those before, and climbs: the difference
@@ -187,18 +195,18 @@ def extract(body: Body, count: int, rng: np.random.Generator, climbs: int = 4) -
         direction = _outside(basis, rng.standard_normal((size,)))
         chord = direction
         for _ in range(climbs + 1):
-            chord = _chord(body, direction)
+            chord = _chord(body, direction, clock)
             direction = _outside(basis, chord)
         chords = np.vstack([chords, chord])
     _, _, basis = np.linalg.svd(chords, full_matrices=False)
-    widths = np.array([_chord(body, axis) @ axis for axis in basis])
+    widths = np.array([_chord(body, axis, clock) @ axis for axis in basis])
     order = np.argsort(-widths)
     return Axes(directions=basis[order].reshape(-1, body.d, body.d), widths=widths[order])
 
 
-def _chord(body: Body, direction: Array) -> Array:
+def _chord(body: Body, direction: Array, clock: Clock) -> Array:
     """The difference of the body's extreme points along a direction, (d*d,)."""
-    return (support(body, direction) - support(body, -direction)).reshape(-1)
+    return (support(body, direction, clock) - support(body, -direction, clock)).reshape(-1)
 
 
 def _outside(basis: Array, vector: Array) -> Array:
@@ -208,19 +216,24 @@ def _outside(basis: Array, vector: Array) -> Array:
     return rest / norm if norm else rest
 
 
-def _solve(cost: Array, empty: Body | None = None, **program: Any) -> Array:
+def _solve(cost: Array, clock: Clock, empty: Body | None = None, **program: Any) -> Array:
     """Minimise cost . x; raises EmptyBody where the program of a body has no point."""
+    left = clock()
+    if left < np.inf:
+        program["options"] = {"time_limit": left}
     found = linprog(cost, method="highs", **program)
     if found.status == 2 and empty is not None:
-        _require_point(empty)
+        _require_point(empty, clock)
+    if found.status == 1:  # the limit of time; a point that is not the best is none
+        raise Spent("seconds")
     if found.x is None:
         raise StageFailed("body", f"a linear program was not solved ({found.message})")
     return np.asarray(found.x)
 
 
-def _require_point(body: Body) -> None:
+def _require_point(body: Body, clock: Clock) -> None:
     """Raise EmptyBody, with the epsilon that it takes, where no Theta meets the constraints."""
-    least, _ = least_epsilon(body.u, body.b, body.bound)
+    least, _ = least_epsilon(body.u, body.b, body.bound, clock)
     if least > body.epsilon:
         raise EmptyBody(
             f"epsilon={body.epsilon:.3g} given: no Theta meets the {len(body.u)} constraints, with "

@@ -5,20 +5,26 @@ X_a Theta (X_j - X_l)^T = ln(v_j / v_l) for all tokens j, l: the affine hull of 
 """
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from hardness.upper.staged.agreement import Agreement, smallest
 from hardness.upper.staged.data import Array, Data
-from hardness.upper.staged.stage import StageFailed
+from hardness.upper.staged.stage import Clock, StageFailed, endless
 
+# Beyond it no stage makes a matrix (d*d, d*d), and there are fewer constraints: their number times
+# d^2 is the cost of a product.
+MATRIX_D = 32
 # Below this weight the logarithm of an estimated pattern is too noisy.
 LEAST = 0.02
 # The residual below which rows count alike is this quantile of the residuals that are taken.
 _FLOOR = 0.01
 _ROUNDING = 1e-8
+_BATCH_BYTES = 1 << 23
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,6 +51,37 @@ class Constraints:
         """The constraints as vectors (R, d*d): u_r . vec(Theta) = b_r."""
         return np.asarray((self.left[:, :, None] * self.right[:, None, :]).reshape(len(self), -1))
 
+    @property
+    def trace(self) -> float:
+        """The sum of weights_r^2 ||u_r||^2."""
+        squares = (np.einsum("rd,rd->r", side, side) for side in (self.left, self.right))
+        return float(np.sum(self.weights**2 * np.prod(list(squares), axis=0)))
+
+    def operator(self, clock: Clock = endless) -> LinearOperator:
+        """Return the map from vec(Theta) to weights_r left_r Theta right_r^T, without its matrix.
+
+        Equals the matrix weights[:, None] * u, of R d^2 numbers.
+        """
+        d = self.left.shape[1]
+        batch = max(1, _BATCH_BYTES // (8 * d))
+        parts = [slice(start, start + batch) for start in range(0, len(self), batch)]
+
+        def product(flat: Array) -> Array:
+            theta, out = flat.reshape(d, d), np.empty(len(self))
+            for part in parts:
+                clock()
+                out[part] = np.einsum("rd,rd->r", self.left[part] @ theta, self.right[part])
+            return np.asarray(out * self.weights)
+
+        def adjoint(values: Array) -> Array:
+            values, out = values.ravel() * self.weights, np.zeros((d, d))
+            for part in parts:
+                clock()
+                out += self.left[part].T @ (values[part, None] * self.right[part])
+            return out.ravel()
+
+        return LinearOperator((len(self), d * d), matvec=product, rmatvec=adjoint, dtype=np.float64)
+
     def cut(self, part: slice) -> "Constraints":
         """Return some of the constraints."""
         return Constraints(
@@ -57,12 +94,12 @@ class Constraints:
         )
 
 
-def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
+def constraints(found: Agreement, data: Data, rows: int = 0, clock: Clock = endless) -> Constraints:
     """Take the rows of smallest residual whose weights all exceed LEAST; raises StageFailed.
 
-    rows: how many, by default 40 d^2 / k (a count carries over between sizes, a tolerance on the
-    residual does not). Of constraints equal up to sign, which boolean tokens have at small d, the
-    one of smallest residual stays.
+    rows: how many, by default 40 d^2 / k, and 10 d^2 / k beyond d = 32 (a count carries over
+    between sizes, a tolerance on the residual does not). Of constraints equal up to sign, which
+    boolean tokens have at small d, the one of smallest residual stays.
     """
     n, k, d = data.x.shape
     usable = np.all(found.patterns > LEAST, axis=-1)
@@ -72,7 +109,8 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
         needs = -(-len(data) * least // there) if there else None
         why = f"{there} of {n * k} rows of {n} examples attend to all tokens, {least} must"
         raise StageFailed("constraints", why, needs=needs)
-    e, a = smallest(np.where(usable, found.residuals, np.inf), min(rows or 40 * d * d // k, there))
+    default = (40 if d <= MATRIX_D else 10) * d * d // k
+    e, a = smallest(np.where(usable, found.residuals, np.inf), min(rows or default, there))
     order = np.argsort(found.residuals[e, a], kind="stable")
     order = order[_apart(data.x[e[order]])]
     if not len(order):
@@ -88,7 +126,7 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
     ]
     right, b, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
     left = np.tile(data.x[e, a], (len(parts), 1))
-    kept = _distinct(left, right)
+    kept = _distinct(left, right, clock)
     return Constraints(
         left=left[kept],
         right=right[kept],
@@ -99,10 +137,17 @@ def constraints(found: Agreement, data: Data, rows: int = 0) -> Constraints:
     )
 
 
-def _distinct(left: Array, right: Array) -> NDArray[np.intp]:
+def _distinct(left: Array, right: Array, clock: Clock) -> NDArray[np.intp]:
     """Indices of the first of each class of constraints equal up to sign."""
-    both = np.hstack([_positive(left), _positive(right)]) + 0.0  # no negative zeros
-    return np.sort(np.unique(both, axis=0, return_index=True)[1])
+    first: dict[bytes, int] = {}
+    batch = max(1, _BATCH_BYTES // (16 * left.shape[1]))
+    for start in range(0, len(left), batch):
+        clock()
+        part = slice(start, start + batch)
+        both = np.hstack([_positive(left[part]), _positive(right[part])]) + 0.0  # no negative zeros
+        for r, row in enumerate(both, start):
+            first.setdefault(blake2b(row, digest_size=16).digest(), r)
+    return np.array(list(first.values()), np.intp)
 
 
 def _apart(x: Array) -> NDArray[np.bool_]:

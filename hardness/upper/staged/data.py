@@ -31,11 +31,14 @@ class Data:
             given = _real(name, getattr(self, name))
             if given.ndim != 3 or not given.size:
                 raise UsageError(f"{name} of shape {given.shape} given: it must be (n, k, d)")
-            if not np.isfinite(given).all():
+            largest = max(
+                float(given.max()), -float(given.min())
+            )  # no arrays beside: they are large
+            if not np.isfinite(largest):
                 raise UsageError(f"{what} have entries that are not finite")
-            if np.abs(given).max() > _LARGEST:
+            if largest > _LARGEST:
                 raise UsageError(
-                    f"{what} have entries up to {np.abs(given).max():.1g}: at most {_LARGEST:g} is "
+                    f"{what} have entries up to {largest:.1g}: at most {_LARGEST:g} is "
                     "allowed, so that squares stay within float64: scale them"
                 )
             given = given.view()  # the caller's own array stays writable

@@ -13,7 +13,7 @@ import numpy as np
 
 from hardness.upper.linear import features
 from hardness.upper.staged.data import Data, relative_error
-from hardness.upper.staged.moment import Moment
+from hardness.upper.staged.moment import Moment, regress
 from hardness.upper.staged.stage import StageFailed, StageReport
 
 # Gaps and regressions fall short with few examples too: where the hold-out error is below this
@@ -109,7 +109,7 @@ def moment_measures(found: Moment, data: Data, validation: Data) -> dict[str, fl
     """
     used = data.cut(0, -(-_LINEAR_ROWS * 2 * data.d // data.k))
     known, fresh = (features(part.x).reshape(-1, 2 * part.d) for part in (used, validation))
-    weights = np.linalg.lstsq(known, used.y.reshape(-1, used.d), rcond=None)[0]
+    weights = regress(known, used.y.reshape(-1, used.d))
     return {
         "halves": found.halves,
         "label_rank": found.label_rank,

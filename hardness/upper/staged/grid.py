@@ -12,6 +12,7 @@ import numpy as np
 
 from hardness.upper.staged.data import Array, Data, relative_error
 from hardness.upper.staged.net import ball, enough, gram_blocks, on_hull, require_hull
+from hardness.upper.staged.stage import Clock, endless
 from instances.layer import AttentionLayer
 
 _TUPLES = 30_000
@@ -38,7 +39,9 @@ class Grid:
     tuples: int
 
 
-def grid(centre: Array, directions: Array, data: Data, validation: Data) -> Grid:
+def grid(
+    centre: Array, directions: Array, data: Data, validation: Data, clock: Clock = endless
+) -> Grid:
     """Try all sets of m points on the hull centre + span(directions), and fit W to each. [CL24]
 
     centre: (d, d); directions: (m-1, d, d), orthonormal. The net's radius is 2 |centre| sqrt(m-1),
@@ -55,12 +58,12 @@ def grid(centre: Array, directions: Array, data: Data, validation: Data) -> Grid
     m = len(directions) + 1
     unit = ball(m - 1, size(m, data.d))
     points = unit * max(2 * float(np.linalg.norm(centre)) * math.sqrt(m - 1), _LEAST_RADIUS)
-    blocks = gram_blocks(
-        centre, directions, points, data.cut(0, _SAMPLE * enough(m, data.k, data.d))
-    )
+    used = data.cut(0, _SAMPLE * enough(m, data.k, data.d))
+    blocks = gram_blocks(centre, directions, points, used, clock)
     leaders: list[tuple[float, tuple[int, ...]]] = []
     tuples = 0
     for fixed in itertools.combinations(range(len(points)), m - 1):
+        clock()
         first = fixed[-1] + 1 if fixed else 0
         errors = blocks.beside(list(fixed))[first:]
         tuples += len(errors)

@@ -1,4 +1,4 @@
-"""Stage 4: a point of the affine hull of the Theta_i, and the spread of the constraints about it.
+"""Stage 4: a point of the affine hull of the Theta_i.
 
 The ridge minimum-norm solution of the constraints: what a minimum-norm query to the convex body
 {Theta: |constraints| <= epsilon} would give. [CL24]
@@ -7,82 +7,58 @@ The ridge minimum-norm solution of the constraints: what a minimum-norm query to
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
+from scipy.sparse.linalg import lsqr
 
 from hardness.upper.staged.constraints import Constraints
 from hardness.upper.staged.data import Array
-from hardness.upper.staged.stage import StageFailed
+from hardness.upper.staged.stage import Clock, StageFailed, endless
 
 RIDGE = 1e-4
-_BATCH_BYTES = 1 << 25
+ACCURACY = 1e-4  # what is left is far below the error of the constraints
+_STEPS = 1000  # 50 to 300 are the rule
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hull:
-    """The minimum-norm point centre (d, d) and the weighted second moment (d*d, d*d) of the u_r.
+    """The minimum-norm point centre (d, d).
 
     r2: weighted share of the variance of b explained on held-out constraints (1 is all).
     """
 
     centre: Array
-    second_moment: Array
     r2: float
 
 
-def hull(found: Constraints, ridge: float = RIDGE) -> Hull:
+def hull(
+    found: Constraints, ridge: float = RIDGE, accuracy: float = ACCURACY, clock: Clock = endless
+) -> Hull:
     """Solve (U^T D U + ridge I) vec(centre) = U^T D b, D the squared weights; raises StageFailed.
 
-    ridge: relative to the mean eigenvalue. Equals sklearn's Ridge without an intercept.
+    ridge: relative to the mean eigenvalue; accuracy: of the solution, which takes products with U
+    and its adjoint alone. Equals sklearn's Ridge without an intercept. [PS82]
     """
     if len(found) < 4:
         raise StageFailed("hull", f"{len(found)} constraints left after removing repeats")
-    halves = [found.cut(slice(start, None, 2)) for start in (0, 1)]
-    even, odd = (_second_moment(half) for half in halves)
+    even, odd = (found.cut(slice(start, None, 2)) for start in (0, 1))
     return Hull(
-        centre=_solve(even + odd, found, ridge),
-        second_moment=(even + odd) / float(np.sum(found.weights**2)),
-        r2=_explained(_solve(even, halves[0], ridge), halves[1]),
+        centre=_solve(found, ridge, accuracy, clock),
+        r2=_explained(_solve(even, ridge, ACCURACY, clock), odd),
     )
 
 
-def _solve(second: Array, found: Constraints, ridge: float) -> Array:
-    """The ridge solution (d, d), refined once by the residuals of the constraints themselves.
-
-    Where the constraints determine nothing, the solution of the normal equations alone is off by
-    rounding times their condition number, which is its square for the residuals' correction.
-    """
+def _solve(found: Constraints, ridge: float, accuracy: float, clock: Clock) -> Array:
+    """The ridge solution (d, d)."""
     d = found.left.shape[1]
-    shift = max(ridge, 1e-14) * float(np.trace(second)) / len(second)
-    # Without the estimate of the condition number that scipy.linalg.solve warns of: with few
-    # constraints it is as large as the shift lets it be.
-    factor = scipy.linalg.cho_factor(second + shift * np.eye(len(second)))
-    theta = np.zeros((d, d))
-    for _ in range(2):
-        weighted = found.weights**2 * (found.b - _logits(theta, found))
-        slope = found.left.T @ (weighted[:, None] * found.right) - shift * theta
-        theta += scipy.linalg.cho_solve(factor, slope.ravel()).reshape(d, d)
-    return theta
-
-
-def _second_moment(found: Constraints) -> Array:
-    """U^T D U, U made in batches."""
-    size = found.left.shape[1] ** 2
-    second = np.zeros((size, size))
-    batch = max(1, _BATCH_BYTES // (8 * size))
-    for start in range(0, len(found), batch):
-        part = found.cut(slice(start, start + batch))
-        u = part.u * part.weights[:, None]
-        second += u.T @ u
-    return second
-
-
-def _logits(theta: Array, found: Constraints) -> Array:
-    """left_r theta right_r^T for every constraint, (R,)."""
-    return np.asarray(np.einsum("rb,rb->r", found.left @ theta, found.right))
+    theta, *_ = lsqr(
+        found.operator(clock), found.weights * found.b, damp=np.sqrt(ridge * found.trace) / d,
+        atol=accuracy, btol=accuracy, conlim=0, iter_lim=_STEPS,
+    )  # fmt: skip
+    return np.asarray(theta.reshape(d, d))
 
 
 def _explained(theta: Array, found: Constraints) -> float:
     """1 - (weighted error)/(weighted square of b), never below -1."""
-    error = float(np.sum((found.weights * (found.b - _logits(theta, found))) ** 2))
+    logits = np.einsum("rd,rd->r", found.left @ theta, found.right)
+    error = float(np.sum((found.weights * (found.b - logits)) ** 2))
     scale = float(np.sum((found.weights * found.b) ** 2))
     return max(1.0 - error / scale, -1.0) if scale else 0.0

@@ -99,11 +99,6 @@ class Journal:
         )
         return error
 
-    def has_time(self) -> bool:
-        """Return whether the budget has time left."""
-        limit = self.meter.budget.seconds
-        return limit is None or self.meter.seconds < limit
-
     @property
     def best(self) -> Found | None:
         """The layer of least error so far."""

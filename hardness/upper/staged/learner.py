@@ -9,11 +9,11 @@ from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.paper import paper, refusal
-from hardness.upper.staged.practical import StagedPlan, practical
+from hardness.upper.staged.practical import SEVERAL_D, StagedPlan, practical
 from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
 
-LARGEST_D = 64  # 1 GiB of matrices
+LARGEST_D = 256  # 4 GiB, and a quarter of an hour
 _SOLVED = 0.05  # held-out errors below it, with their uncertainty, are for the judge
 MODES = {"practical": practical, "paper": paper}
 
@@ -33,7 +33,7 @@ class Staged:
     """
 
     name: ClassVar[str] = "staged"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     about: ClassVar[str] = "the provable algorithm of Chen and Li, in stages that report"
 
@@ -49,15 +49,16 @@ class Staged:
             require(value >= 0, f"{name}={value} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
-        """Any family of softmax layers up to d=64, in the mode paper up to d=16."""
+        """Softmax layers: one head up to d=256, several up to d=128; d=16 in the mode paper."""
         if family.kind != "softmax":
             return "its stages are for softmax attention; `lifted` learns linear attention"
         if self.mode == "paper":
             return refusal(family.d, self.heads)
-        if family.d > LARGEST_D:
+        most = SEVERAL_D if self.heads > 1 else LARGEST_D
+        if family.d > most:
             return (
-                f"d={family.d} is too large: the stages hold matrices of d^2 by d^2 numbers, so d "
-                f"is at most {LARGEST_D}; `levenberg` and `student` go further"
+                f"d={family.d} is too large: examples grow as d^2 and seconds as d^4, so d is at "
+                f"most {LARGEST_D} for one head and {SEVERAL_D} for several; `student` goes further"
             )
         return None
 
@@ -75,8 +76,7 @@ class Staged:
             ran_out = MODES[self.mode](plan, oracle, journal, rng)
             best = journal.best
             if journal.error > plan.goal and not (best and best.upper <= _SOLVED):
-                failed = Outcome.DEGENERATE if journal.failed else None
-                outcome = Outcome.EXAMPLES_SPENT if ran_out else failed
+                outcome = self._ended(ran_out, journal)
         except Spent as spent:
             outcome = SPENT[spent.resource]
         family, best = oracle.family, journal.best
@@ -87,3 +87,12 @@ class Staged:
         if best is None or best.error >= 1:
             return nothing(family, outcome, **details)
         return Hypothesis(predict=best.layer, outcome=outcome, details=details, layer=best.layer)
+
+    @staticmethod
+    def _ended(ran_out: bool, journal: Journal) -> Outcome | None:
+        """Say why a layer whose error is not small enough is the last."""
+        if not journal.meter.has_time():
+            return Outcome.SECONDS_SPENT
+        if ran_out:
+            return Outcome.EXAMPLES_SPENT
+        return Outcome.DEGENERATE if journal.failed else None

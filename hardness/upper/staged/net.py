@@ -14,6 +14,7 @@ import numpy as np
 
 from hardness.upper.attention import Array, attend, columns, linearize, scores, softmax
 from hardness.upper.staged.data import Data, relative_error
+from hardness.upper.staged.stage import Clock, endless
 from instances.errors import UsageError
 
 _GRAM_ROWS = 3072  # points times d, at most: the Gram matrix then takes 75 MB and a second or two
@@ -43,7 +44,12 @@ class Net:
 
 
 def net(
-    centre: Array, directions: Array, data: Data, validation: Data, rng: np.random.Generator
+    centre: Array,
+    directions: Array,
+    data: Data,
+    validation: Data,
+    rng: np.random.Generator,
+    clock: Clock = endless,
 ) -> Net:
     """Find m heads on the hull centre + span(directions) that fit best, W by least squares. [CL24]
 
@@ -56,12 +62,12 @@ def net(
     points = ball(m - 1, max(2 * m - 1, min(_POINTS ** min(m - 1, 2), _GRAM_ROWS // data.d)))
     # Orthogonal heads of one norm lie at half this radius from the hull's point of least norm.
     points = points * max(2 * float(np.linalg.norm(centre)) * np.sqrt(m - 1), _LEAST_RADIUS)
-    blocks = gram_blocks(centre, directions, points, used)
+    blocks = gram_blocks(centre, directions, points, used, clock)
     found: dict[tuple[int, ...], float] = {}
     tuples = 0
     for _ in range(_STARTS):
         start = rng.choice(len(points), m, replace=len(points) < m)
-        chosen, loss, compared = improve(blocks, [int(p) for p in start])
+        chosen, loss, compared = improve(blocks, [int(p) for p in start], clock)
         found[tuple(sorted(chosen))] = loss
         tuples += compared
     leaders = sorted(found, key=lambda chosen: (found[chosen], chosen))
@@ -169,12 +175,15 @@ class Blocks:
         return self.right[chosen].reshape(-1, self.right.shape[1])
 
 
-def gram_blocks(centre: Array, directions: Array, points: Array, data: Data) -> Blocks:
+def gram_blocks(
+    centre: Array, directions: Array, points: Array, data: Data, clock: Clock = endless
+) -> Blocks:
     """Compute the normal equations of all points (p, m-1) of a hull, in blocks of examples."""
     p, d = len(points), data.d
     gram, right = np.zeros((p * d, p * d)), np.zeros((p * d, d))
     x, y = columns(data.x), columns(data.y)
     for start in range(0, len(data), 256):
+        clock()
         part = slice(start, start + 256)
         tokens = np.ascontiguousarray(x[..., part])
         logits = scores(np.concatenate([centre[None], directions]), tokens)
@@ -190,13 +199,16 @@ def gram_blocks(centre: Array, directions: Array, points: Array, data: Data) -> 
     )
 
 
-def improve(blocks: Blocks, chosen: list[int]) -> tuple[list[int], float, int]:
+def improve(
+    blocks: Blocks, chosen: list[int], clock: Clock = endless
+) -> tuple[list[int], float, int]:
     """Change one point of a tuple at a time, to the best, until no change is better.
 
     Returns the tuple, its relative error, and how many tuples were compared.
     """
     loss, compared, unchanged = np.inf, 0, 0
     for i in itertools.cycle(range(len(chosen))):
+        clock()
         errors = blocks.beside(chosen[:i] + chosen[i + 1 :])
         compared += len(errors)
         best = int(np.argmin(errors))

@@ -20,7 +20,7 @@ from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.moment import disagreement, moment
 from hardness.upper.staged.practical import StagedPlan
 from hardness.upper.staged.proxy import refine_by_proxy
-from hardness.upper.staged.stage import StageFailed
+from hardness.upper.staged.stage import Clock, StageFailed, endless
 from hardness.upper.staged.supply import Supply
 from instances.errors import UsageError
 
@@ -55,18 +55,18 @@ class Asked:
         )
 
 
-def ask(found: Constraints) -> Asked:
+def ask(found: Constraints, clock: Clock = endless) -> Asked:
     """Find the least epsilon of the weighted constraints and the point of least norm near it.
 
     Raises StageFailed where the programs are not solved.
     """
     u, b = found.u * found.weights[:, None], found.b * found.weights
-    least, _ = least_epsilon(u, b, BOUND)
+    least, _ = least_epsilon(u, b, BOUND, clock)
     # Exact constraints leave a body of no width, which no solver in float64 finds.
     least = max(least, _ROUNDING * float(np.abs(b).max()), _ROUNDING)
     tight = Body(u=u, b=b, epsilon=_TIGHT * least, bound=BOUND, largest_d=LARGEST_D)
     try:
-        return Asked(u=u, b=b, least=least, centre=minimum_norm(tight))
+        return Asked(u=u, b=b, least=least, centre=minimum_norm(tight, clock))
     except EmptyBody as error:
         raise StageFailed("body", str(error)) from error
 
@@ -103,6 +103,11 @@ class Run:
     journal: Journal
     rng: np.random.Generator
 
+    @property
+    def clock(self) -> Clock:
+        """What every stage asks for the time."""
+        return self.journal.meter.left
+
     def stages(self) -> None:
         """All of them."""
         crude = self.moment()
@@ -123,10 +128,10 @@ class Run:
     def body(self, name: str, w: Array) -> Asked:
         """Stages 2 and 4; the layer has one head, at the body's minimum-norm point."""
         with self.journal.stage(name, len(self.data)) as entry:
-            found = agreement(w, self.data)
+            found = agreement(w, self.data, self.clock)
             pairs = self.data.k * (self.data.k - 1) // 2
-            rows = constraints(found, self.data, _ROWS * self.data.d**2 // pairs)
-            asked = ask(rows)
+            rows = constraints(found, self.data, _ROWS * self.data.d**2 // pairs, self.clock)
+            asked = ask(rows, self.clock)
             entry.rows = rows.rows
             entry.measures |= {"constraints": len(rows), "epsilon": asked.least}
             entry.measures["outside"] = found.outside
@@ -149,7 +154,7 @@ class Run:
     def span(self, asked: Asked) -> Array:
         """Stage 5: the directions, (heads-1, d, d)."""
         with self.journal.stage("span", len(self.data)) as entry:
-            axes = extract(asked.body(_LOOSE), self.heads or MOST_HEADS, self.rng)
+            axes = extract(asked.body(_LOOSE), self.heads or MOST_HEADS, self.rng, clock=self.clock)
             # Eigenvalues are as the inverse squares of widths.
             gaps = (axes.widths[:-1] / axes.widths[1:]) ** 2
             heads = self.heads or int(np.argmax(gaps)) + 2
@@ -163,9 +168,9 @@ class Run:
     def net(self, centre: Array, directions: Array) -> None:
         """Stage 6."""
         with self.journal.stage("net", len(self.data)) as entry:
-            best = grid(centre, directions, self.data, self.validation)
+            best = grid(centre, directions, self.data, self.validation, self.clock)
             if not self.heads:  # the gap speaks for two heads at least, but one has no gap
-                alone = grid(centre, directions[:0], self.data, self.validation)
+                alone = grid(centre, directions[:0], self.data, self.validation, self.clock)
                 best = alone if alone.error <= _ALONE * best.error else best
             entry.measures |= {"heads": len(best.theta), "points": best.points}
             entry.measures |= {"spacing": best.spacing, "tuples": best.tuples}

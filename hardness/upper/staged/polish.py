@@ -6,7 +6,6 @@ matrix of what the heads attend to, so that the columns of J for V are orthonorm
 divided by the typical norm of its columns. [Mar63, FS11]
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,8 +13,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.sparse.linalg import LinearOperator, lsmr
 
+from hardness.oracles import Spent
 from hardness.upper.attention import Array, Linearized, columns, gram_factor, linearize
 from hardness.upper.staged.data import Data, relative_error
+from hardness.upper.staged.stage import Clock, endless
 
 End = Literal["exact", "flat", "steps", "stopped"]
 _EXACT = (16 * np.finfo(float).eps) ** 2  # relative error on the examples: rounding is all
@@ -32,7 +33,7 @@ class Polished:
 
     theta, w: (m, d, d); error: relative error on the hold-out; steps: tried, not all accepted;
     history: relative error on the examples before the first step and after each; end: why it ended:
-    only rounding is left, the loss is flat, the steps are used up, or `proceed` said no.
+    only rounding is left, the loss is flat, the steps are used up, or the time is over.
     """
 
     theta: Array
@@ -49,12 +50,12 @@ def polish(
     data: Data,
     validation: Data,
     steps: int = 100,
-    proceed: Callable[[], bool] = lambda: True,
+    clock: Clock = endless,
 ) -> Polished:
     """Descend on the squared loss over all of `data` from theta, w (m, d, d). [Mar63]
 
-    `proceed` is asked before every product with the Jacobian; where it says no, what the last full
-    step left is returned.
+    Where the clock stops it, which is asked before every product with the Jacobian, what the last
+    full step left is returned.
 
     >>> rng = np.random.default_rng(0)
     >>> theta, w, x = rng.normal(size=(1, 3, 3)), np.eye(3)[None], rng.normal(size=(90, 2, 3))
@@ -70,8 +71,8 @@ def polish(
     history, damping, growth = [loss / scale], _DAMPING, 2.0
     while not (end := ended(history, steps)):
         try:
-            move = Step.solve(at, at.value - y, damping, proceed)
-        except _Stopped:
+            move = Step.solve(at, at.value - y, damping, clock)
+        except Spent:
             end = "stopped"
             break
         tried = linearize(at.theta + move.theta, at.w + move.w, x)
@@ -116,10 +117,6 @@ def ended(history: list[float], steps: int) -> End | None:
     return "steps" if len(history) > steps else None
 
 
-class _Stopped(Exception):
-    """The way out of LSMR, which has no other."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Step:
     """A step of all parameters, (m, d, d) each, and the decrease that the linear model promises."""
@@ -129,9 +126,7 @@ class Step:
     promised: float
 
     @staticmethod
-    def solve(
-        at: Linearized, residual: Array, damping: float, proceed: Callable[[], bool]
-    ) -> "Step":
+    def solve(at: Linearized, residual: Array, damping: float, clock: Clock = endless) -> "Step":
         """Solve for the damped step in scaled parameters; residual: (k, d, n)."""
         m, d, _ = at.theta.shape
         factor = gram_factor(at.attended)
@@ -143,11 +138,11 @@ class Step:
             return theta / norms, w.reshape(m, d, d)
 
         def product(flat: Array) -> Array:
-            if not proceed():
-                raise _Stopped
+            clock()
             return at.product(*unscaled(flat)).ravel()
 
         def adjoint(flat: Array) -> Array:
+            clock()
             theta, w = at.adjoint(flat.reshape(residual.shape))
             v = solve_triangular(factor, w.reshape(m * d, d), lower=True)
             return np.concatenate([(theta / norms).ravel(), v.ravel()])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.oracles import ExampleOracle
-from hardness.upper.staged.constraints import constraints
+from hardness.upper.staged.constraints import MATRIX_D, constraints
 from hardness.upper.staged.data import Array, Data
 from hardness.upper.staged.diagnosis import moment_measures
 from hardness.upper.staged.hull import Hull, hull
@@ -19,7 +19,7 @@ from hardness.upper.staged.projection import project
 from hardness.upper.staged.refine import refine
 from hardness.upper.staged.single import EXACT, Single, single
 from hardness.upper.staged.span import Span, span
-from hardness.upper.staged.stage import StageFailed
+from hardness.upper.staged.stage import Clock, StageFailed
 from hardness.upper.staged.supply import Supply
 from instances.layer import AttentionLayer
 
@@ -28,10 +28,12 @@ from instances.layer import AttentionLayer
 _GAP, _LAST_GAP = 3.0, 1.5
 _POLISHED, _ROUGH = 1e-12, 1e-3  # hold-out errors at which no more examples are asked for
 _SINGLE, _FIRST, _GROWTH, _MOST = 4, 20, 4, 640_000  # the first two times d^2
+_SINGLE_BEYOND, _FIRST_BEYOND = 2.5, 10  # the same beyond d = 32, where a product costs d^4
+SEVERAL_D = 128  # at most for several heads: at d = 256 their polish would take hours
 # By fewer than 30 held-out examples no layer is known to be right, and by fewer than 1000 rows a
 # single head in noise is not told from several.
 _LEAST = 640
-_MOST_ENTRIES = 40_000_000  # of the tokens: 320 MB, and as much for the labels
+_MOST_ENTRIES = 1 << 27  # of the tokens: 1 GiB, and as much for the labels
 _NOISY = 1 << 15  # examples of the polish where the labels are not exact
 
 
@@ -56,18 +58,24 @@ class StagedPlan:
     def sizes(self, k: int, d: int) -> Iterator[int]:
         """Numbers of examples to try: 4 d^2 for a single head, then 20 d^2 and fourfold each time.
 
-        At least 640 and 1280 of them.
+        At least 640 and 1280 of them. Beyond d = 32 it is 2.5 d^2 and 10 d^2, and beyond d = 128
+        a single head alone is tried.
 
         >>> list(StagedPlan(heads=0, examples=0, polish=1).sizes(2, 16))
         [1024, 5120, 20480, 81920, 327680, 640000]
         >>> list(StagedPlan(heads=0, examples=20000, polish=1).sizes(2, 16))
         [1024, 20000]
+        >>> list(StagedPlan(heads=0, examples=0, polish=1).sizes(2, 128))
+        [40960, 163840, 524288]
         """
         most = self.examples or min(_MOST, _MOST_ENTRIES // (k * d))
-        alone = max(_SINGLE * d * d, _LEAST)
+        single, first = (_SINGLE, _FIRST) if d <= MATRIX_D else (_SINGLE_BEYOND, _FIRST_BEYOND)
+        alone = max(int(single * d * d), _LEAST)
         if self.heads < 2 and alone < most:
             yield alone
-        size = most if self.examples else max(_FIRST * d * d, 2 * _LEAST)
+            if d > SEVERAL_D:
+                return
+        size = most if self.examples else max(first * d * d, 2 * _LEAST)
         while size < most:
             yield size
             size *= _GROWTH
@@ -92,7 +100,7 @@ def practical(
             validation=validation,
             journal=journal,
             rng=rng,
-            least_gap=_LAST_GAP if last else _GAP,
+            last=last,
         )
         journal.failed = None
         try:
@@ -115,7 +123,12 @@ class Attempt:
     validation: Data
     journal: Journal
     rng: np.random.Generator
-    least_gap: float
+    last: bool
+
+    @property
+    def clock(self) -> Clock:
+        """What every stage asks for the time."""
+        return self.journal.meter.left
 
     def run(self) -> None:
         """Test a single head first, then find several; raises StageFailed."""
@@ -128,6 +141,7 @@ class Attempt:
                 if alone.error > EXACT:
                     self.polish(alone.theta, alone.w)
                 return
+        self.require_several()
         around, along = self.affine_hull(first)
         if not self.plan.heads and first.label_rank < self.data.k:
             raise StageFailed(
@@ -137,7 +151,7 @@ class Attempt:
                 "heads agree",
             )
         before, self.journal.heads = self.journal.heads, along.heads
-        enough_gap = _LAST_GAP if before == along.heads else self.least_gap
+        enough_gap = _LAST_GAP if self.last or before == along.heads else _GAP
         if not self.plan.heads and along.gap < enough_gap:
             if self.plan.noisy and along.gap < _LAST_GAP and self.single_in_noise():
                 return
@@ -148,6 +162,14 @@ class Attempt:
                 needs=_GROWTH * len(self.data),
             )
         self.heads(around, along)
+
+    def require_several(self) -> None:
+        """Refuse what the stages 2 to 6 cannot do, or could not with the examples there are."""
+        d, given = self.data.d, len(self.data) + len(self.validation)
+        if d > SEVERAL_D:
+            raise StageFailed("hull", f"several heads at d = {d}: at most d = {SEVERAL_D}")
+        if d > MATRIX_D and given < _FIRST_BEYOND * d * d and not self.last:
+            raise StageFailed("hull", f"{given} examples given", needs=_FIRST_BEYOND * d * d)
 
     def moment(self) -> Moment:
         """Stage 1; its layer attends uniformly."""
@@ -161,7 +183,7 @@ class Attempt:
     def single(self, first: Moment) -> Single:
         """The case of one head."""
         with self.journal.stage("single", len(self.data)) as entry:
-            found = single(first.w, self.data, self.validation)
+            found = single(first.w, self.data, self.validation, self.clock)
             entry.rows = self.data.k * len(self.data)
             entry.measures |= {"steps": found.steps, "r2": found.r2}
             entry.measures |= {"evenness": found.evenness, "noise": found.noise}
@@ -180,19 +202,19 @@ class Attempt:
         """Stages 2 to 5; the layer of the hull has one head, at its centre."""
         examples = len(self.data)
         with self.journal.stage("refine", examples) as entry:
-            refined = refine(first.w, self.data)
+            refined = refine(first.w, self.data, clock=self.clock)
             entry.rows = refined.rows
             entry.measures |= {"halves": refined.halves, "outside": refined.agreement.outside}
         with self.journal.stage("hull", examples) as entry:
-            found = constraints(refined.agreement, self.data)
-            around = hull(found)
+            found = constraints(refined.agreement, self.data, clock=self.clock)
+            around = hull(found, clock=self.clock)
             entry.rows = found.rows
             accepted = float(found.residuals.max())
             entry.measures |= {"constraints": len(found), "residual": accepted, "r2": around.r2}
             entry.measures["error"] = self.offer("hull", around.centre, refined.w)
         self.journal.draw_residuals(refined.agreement, accepted)
         with self.journal.stage("span", examples) as entry:
-            along = span(around, self.data, self.plan.heads)
+            along = span(found, self.data, self.plan.heads, self.clock)
             entry.rows = found.rows
             entry.measures |= {"heads": along.heads, "gap": along.gap}
         self.journal.figures["eigenvalues"] = along.eigenvalues.tolist()
@@ -202,11 +224,13 @@ class Attempt:
         """Stage 6 and the polish."""
         centre, directions = around.centre, along.directions
         with self.journal.stage("net", len(self.data)) as entry:
-            points = net(centre, directions, self.data, self.validation, self.rng)
+            points = net(centre, directions, self.data, self.validation, self.rng, self.clock)
             entry.measures |= {"points": points.points, "tuples": points.tuples}
             entry.measures["error"] = self.offer("net", points.theta, points.w)
         with self.journal.stage("projection", len(self.data)) as entry:
-            found = project(centre, directions, points.leaders, self.data, self.validation)
+            found = project(
+                centre, directions, points.leaders, self.data, self.validation, self.clock
+            )
             entry.measures["steps"] = found.steps
             entry.measures["error"] = self.offer("projection", found.theta, found.w)
         self.polish(found.theta, found.w)
@@ -214,15 +238,15 @@ class Attempt:
     def polish(self, theta: Array, w: Array) -> None:
         """All parameters, on few examples; where the labels turn out not to be exact, on many."""
         m, few = len(theta), min(enough(len(theta), self.data.k, self.data.d), len(self.data))
+        if self.data.d > MATRIX_D:
+            few = few // 2
         many = min(max(few, _NOISY), len(self.data))
         for name, count in zip(("polish", "second polish"), sorted({few, many}), strict=False):
             if not self.plan.polish or self.journal.error <= _POLISHED:
                 return
             data = self.data.cut(0, count)
             with self.journal.stage(name, len(data)) as entry:
-                found = polish(
-                    theta, w, data, self.validation, self.plan.polish, self.journal.has_time
-                )
+                found = polish(theta, w, data, self.validation, self.plan.polish, self.clock)
                 entry.measures |= {"steps": found.steps, "heads": m}
                 entry.measures["error"] = self.offer(name, found.theta, found.w)
                 left = self.validation.y - AttentionLayer(theta=found.theta, w=found.w)(

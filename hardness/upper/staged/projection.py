@@ -23,6 +23,7 @@ from hardness.upper.attention import (
 )
 from hardness.upper.staged.data import Data, relative_error
 from hardness.upper.staged.net import enough, on_hull, require_hull
+from hardness.upper.staged.stage import Clock, endless
 
 _LEADERS = 4  # of the net: nice layers have one
 _STEPS = 60
@@ -47,7 +48,12 @@ class Projected:
 
 
 def project(
-    centre: Array, directions: Array, starts: Array, data: Data, validation: Data
+    centre: Array,
+    directions: Array,
+    starts: Array,
+    data: Data,
+    validation: Data,
+    clock: Clock = endless,
 ) -> Projected:
     """Descend from the first few starts (t, m, m-1), and keep what is best on the hold-out. [GP73]
 
@@ -57,7 +63,7 @@ def project(
     used = data.cut(0, enough(len(directions) + 1, data.k, data.d))
     x, y = columns(used.x), columns(used.y)
     logits = scores(np.concatenate([centre[None], directions]), x)
-    ends = [descend(start, logits, x, y) for start in starts[:_LEADERS]]
+    ends = [descend(start, logits, x, y, clock) for start in starts[:_LEADERS]]
     thetas = [on_hull(centre, directions, fit.coefficients) for fit, _ in ends]
     unseen, labels = columns(validation.x), columns(validation.y)
     errors = [
@@ -121,24 +127,28 @@ def solve(factor: Array, attended: Array, y: Array) -> Array:
     return np.asarray(cho_solve((factor, True), right).reshape(m, d, d))
 
 
-def jacobian(fit: ProjectionFit, logits: Array, x: Array) -> Array:
+def jacobian(fit: ProjectionFit, logits: Array, x: Array, clock: Clock = endless) -> Array:
     """Derive the residual in all coefficients, by Kaufman's approximation: (kdn, m(m-1))."""
     out = []
     for p, w in zip(fit.p, fit.w, strict=True):
         for change in logits[1:]:
+            clock()
             moved = attend(softmax_slope(p, change)[None], x)
             out.append(fit.project(heads_sum(moved, w[None])).ravel())
     return np.stack(out, axis=1) if out else np.zeros((x.size, 0))
 
 
-def descend(start: Array, logits: Array, x: Array, y: Array) -> tuple[ProjectionFit, int]:
+def descend(
+    start: Array, logits: Array, x: Array, y: Array, clock: Clock = endless
+) -> tuple[ProjectionFit, int]:
     """Take damped Gauss-Newton steps until the loss is flat; returns the fit and the steps."""
     fit, damping = eliminate(start, logits, x, y), 1e-2
     for step in range(_STEPS):
-        slopes = jacobian(fit, logits, x)
+        slopes = jacobian(fit, logits, x, clock)
         normal, gradient = slopes.T @ slopes, slopes.T @ fit.residual.ravel()
         before = fit.loss
         while True:
+            clock()
             lifted = normal + damping * np.diag(np.diag(normal) + 1e-12 * before + _TINY)
             moved = np.linalg.solve(lifted, -gradient).reshape(start.shape)
             tried = eliminate(fit.coefficients + moved, logits, x, y)

@@ -13,7 +13,7 @@ import numpy as np
 from hardness.upper.staged.agreement import Agreement, agreement
 from hardness.upper.staged.data import Array, Data
 from hardness.upper.staged.moment import disagreement, moment, regress
-from hardness.upper.staged.stage import StageFailed
+from hardness.upper.staged.stage import Clock, StageFailed, endless
 
 QUANTILES = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005, 0.003)
 # The halves serve a diagnosis, which does not gain by more examples than these.
@@ -44,7 +44,9 @@ class Refined:
     rows: int
 
 
-def refine(w: Array, data: Data, quantiles: Sequence[float] = QUANTILES) -> Refined:
+def refine(
+    w: Array, data: Data, quantiles: Sequence[float] = QUANTILES, clock: Clock = endless
+) -> Refined:
     """Refine the crude w (d, d) of stage 1; raises StageFailed for fewer than 16 d examples.
 
     >>> from instances import AttentionLayer
@@ -60,21 +62,23 @@ def refine(w: Array, data: Data, quantiles: Sequence[float] = QUANTILES) -> Refi
         raise StageFailed("refine", f"{len(data)} examples given", needs=16 * data.d)
     middle = len(data) // 2
     parts = (data.cut(0, min(middle, _HALF)), data.cut(middle, min(len(data), middle + _HALF)))
-    halves = [_alternate(moment(part).w, part, quantiles)[0] for part in parts]
-    w, history = _alternate(w, data, quantiles)
+    halves = [_alternate(moment(part).w, part, quantiles, clock)[0] for part in parts]
+    w, history = _alternate(w, data, quantiles, clock)
     return Refined(
         w=w,
-        agreement=agreement(w, data),
+        agreement=agreement(w, data, clock),
         halves=disagreement(*halves),
         history=tuple(history),
         rows=_kept(data, quantiles[-1]),
     )
 
 
-def _alternate(w: Array, data: Data, quantiles: Sequence[float]) -> tuple[Array, list[Step]]:
+def _alternate(
+    w: Array, data: Data, quantiles: Sequence[float], clock: Clock
+) -> tuple[Array, list[Step]]:
     history = []
     for quantile in quantiles:
-        found = agreement(w, data)
+        found = agreement(w, data, clock)
         examples, rows = found.closest(_kept(data, quantile))
         new = fit_sum(data.x[examples], found.patterns[examples, rows], data.y[examples, rows])
         history.append(

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.upper.staged.agreement import agreement
-from hardness.upper.staged.constraints import constraints
+from hardness.upper.staged.constraints import MATRIX_D, constraints
 from hardness.upper.staged.data import Array, Data, relative_error
-from hardness.upper.staged.hull import hull
+from hardness.upper.staged.hull import ACCURACY, hull
 from hardness.upper.staged.moment import regress
 from hardness.upper.staged.noise import LIKE_NOISE, evenness
 from hardness.upper.staged.refine import as_weights
+from hardness.upper.staged.stage import Clock, endless
 from instances.layer import AttentionLayer, softmax_rows
 
 # Held-out errors below this one are those of rounding.
@@ -23,6 +24,8 @@ _STEPS = 40
 _MEMORY = 8
 _PLAIN = 3  # steps before the mixing: the first ones are far from linear
 _MOVED = 1e-12
+_ROUNDING = 1e-15
+_EXAMPLES = 1 << 15  # for W: 2 k of its rows' equations an unknown at d = 256
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,7 +52,7 @@ class Single:
         return self.error <= EXACT or noisy
 
 
-def single(w: Array, data: Data, validation: Data) -> Single:
+def single(w: Array, data: Data, validation: Data, clock: Clock = endless) -> Single:
     """Fit a single head from the crude w (d, d) of stage 1; raises StageFailed.
 
     >>> rng = np.random.default_rng(0)
@@ -59,33 +62,34 @@ def single(w: Array, data: Data, validation: Data) -> Single:
     >>> single(np.eye(3), data.cut(0, 100), data.cut(100, 200)).recognised
     True
     """
-    w, steps = _alternate(w, data)
-    found = agreement(w, data)
+    w, steps = _alternate(w, data.cut(0, _EXAMPLES), clock)
+    found = agreement(w, data, clock)
     k, d = data.k, data.d
-    rows = constraints(found, data, rows=24 * d * d // (k * (k - 1)))
-    logits = hull(rows, ridge=0.0)
-    w = _fit_values(logits.centre, data)
-    layer = AttentionLayer(theta=logits.centre[None], w=w[None])
+    times = 24 if d <= MATRIX_D else 8
+    rows = constraints(found, data, times * d * d // (k * (k - 1)), clock)
     freedom = max(d - k + 1, 1)
-    misfit = np.mean((found.residuals * found.scale) ** 2) / freedom
+    noise = float(np.mean((found.residuals * found.scale) ** 2) / freedom / np.mean(data.y**2))
+    logits = hull(rows, 0.0, ACCURACY if noise > EXACT else _ROUNDING, clock)
+    w = _fit_values(logits.centre, data.cut(0, _EXAMPLES))
+    layer = AttentionLayer(theta=logits.centre[None], w=w[None])
     return Single(
         theta=layer.theta,
         w=layer.w,
         error=relative_error(layer(validation.x), validation.y),
-        noise=float(misfit / np.mean(data.y**2)),
+        noise=noise,
         evenness=evenness(found.residuals, freedom),
         r2=logits.r2,
         steps=steps,
     )
 
 
-def _alternate(w: Array, data: Data) -> tuple[Array, int]:
+def _alternate(w: Array, data: Data, clock: Clock) -> tuple[Array, int]:
     """Iterate W -> patterns -> W to its fixed point; returns it and the number of steps."""
     shape, step = w.shape, 0
     points: list[Array] = []
     moves: list[Array] = []
     for step in range(1, _STEPS + 1):
-        attended = as_weights(agreement(w, data).patterns) @ data.x
+        attended = as_weights(agreement(w, data, clock).patterns) @ data.x
         new = regress(attended.reshape(-1, data.d), data.y.reshape(-1, data.d))
         points = [*points, w.ravel()][-_MEMORY:]
         moves = [*moves, (new - w).ravel()][-_MEMORY:]

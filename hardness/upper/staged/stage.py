@@ -1,9 +1,33 @@
 """What a stage leaves behind: a report with its measures, or why it could not go on."""
 
+import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from hardness.oracles import Spent
 from instances.errors import UsageError
+
+# The seconds that are left; raises Spent where there are none. A stage asks between bounded pieces.
+Clock = Callable[[], float]
+
+
+def endless() -> float:
+    """Be the clock of a stage that may take as long as it needs.
+
+    >>> endless()
+    inf
+    """
+    return math.inf
+
+
+def require_seconds(clock: Clock, needed: float) -> None:
+    """Raise Spent where a piece of work that cannot be stopped would take longer than is left.
+
+    >>> require_seconds(endless, 1e9)
+    """
+    if clock() < needed:
+        raise Spent("seconds")
 
 
 class StageFailed(UsageError):

@@ -6,6 +6,7 @@ from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.staged.data import Data
 
 _LARGEST_HOLD_OUT = 4096
+_BATCH = 1 << 20  # numbers of a batch's tokens
 
 
 class Supply:
@@ -53,9 +54,17 @@ class Supply:
         return self._drawn.cut(0, there - held_out), self._drawn.cut(there - held_out, there)
 
     def _draw(self, missing: int) -> None:
-        drawn = self._oracle.draw(missing)
-        x, y = drawn.x, drawn.y
-        self.exhausted = len(drawn) < missing
+        """Draw in batches, between which the oracle looks at its clock."""
+        k, d, there = self._oracle.family.k, self._oracle.family.d, len(self)
+        x, y = np.empty((2, there + missing, k, d))
         if self._drawn:
-            x, y = np.concatenate([self._drawn.x, x]), np.concatenate([self._drawn.y, y])
-        self._drawn = Data(x=np.asarray(x, np.float64), y=y)
+            x[:there], y[:there] = self._drawn.x, self._drawn.y
+        try:
+            while there < len(x):
+                drawn = self._oracle.draw(min(len(x) - there, max(1, _BATCH // (k * d))))
+                part = slice(there, there + len(drawn))
+                x[part], y[part] = drawn.x, drawn.y
+                there += len(drawn)
+        finally:
+            if there:
+                self._drawn = Data(x=x[:there], y=y[:there])
