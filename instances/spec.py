@@ -30,7 +30,7 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
         "nice": "families.nice.Nice",
         "dial": "families.dial.Dial",
         "linear": "families.linear.Linear",
-        "teacher": "families.teacher.Teacher",
+        "teacher": "teacher.Teacher",
         "lwr": "families.lwe.Lwr",
         "lwe": "families.lwe.Lwe",
         "lpn": "families.lwe.Lpn",

@@ -21,7 +21,7 @@ LINES = [
         2,
         "arguments (d=8 m=2): see `hardness certify -h`",
     ),
-    ("learn elimination", 2, "'SPEC': see `hardness learn -h`"),
+    ("learn elimination", 2, "a SPEC or --teacher FILE, one of the two: see `hardness learn -h`"),
     ("learn parity:d=8,m=2 elimination", 2, "'parity' is a family and no learner"),
     ("certify parity:d=8,m=2 --tau x", 2, "number"),
     ("certify parity:d=8,m=2 --vstat -1", 2, "vstat"),

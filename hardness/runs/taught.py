@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from instances.arguments import located
 from instances.checkpoint import read_heads
 from instances.errors import UsageError
-from instances.families.teacher import teach
 from instances.family import Instance
 from instances.heads import Heads
 from instances.layer import AttentionLayer
+from instances.teacher import teach
 from instances.tokenlaw import NAMES, TokenLaw, given_law, law_of, read_law
 
 _TOKENS = 2  # where no positions say how many

@@ -15,9 +15,9 @@ from hardness.runs.risk import cut, row_reach
 from hardness.upper import parse_learner
 from hardness.upper.matching import match
 from instances import AttentionLayer, ToolkitError, UsageError, parse, read_folder, save_layer
-from instances.families.teacher import teach
 from instances.files import write_folder
 from instances.heads import Heads
+from instances.teacher import teach
 from instances.tokenlaw import given_law, law_of
 
 RNG = np.random.default_rng(1)
