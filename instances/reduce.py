@@ -16,6 +16,8 @@ from instances.limits import require_memory
 from instances.samples import Samples
 from instances.streams import generator
 
+_NUMBERS = 1 << 24  # bits of z that are made at once
+
 
 def to_attention(found: Samples, seed: int) -> CodedExamples:
     """Turn N samples into about 2 N examples, the last of them made of the last sample.
@@ -32,15 +34,24 @@ def to_attention(found: Samples, seed: int) -> CodedExamples:
     family, rng = found.family, generator(seed, "reduce", found.family.spec)
     family.require_table()
     opened = _places(len(found), rng)
-    require_memory(8 * len(opened) * family.d, f"{len(opened)} examples of {family.spec}")
-    z = rng.integers(0, 2, (len(opened), family.d), dtype=np.uint8)
-    z[:, 0] = opened
-    z[opened, 1:] = bits.write(found.a, family.length, family.q, rng)
-    first = rng.integers(0, 2, z.shape, dtype=np.uint8)
-    signs = 1 - 2 * np.stack([first, first ^ z], axis=1).astype(np.int8)
+    require_memory(
+        2 * len(opened) * family.bytes_per_example, f"{len(opened)} examples of {family.spec}"
+    )
+    rows, used = max(1, _NUMBERS // family.d), 0
+    words = np.empty((len(opened), 2, tokens.words_per_token(family.d)), np.uint64)
+    for start in range(0, len(opened), rows):
+        part = opened[start : start + rows]
+        a = found.a[used : used + int(part.sum())]
+        used += len(a)
+        z = rng.integers(0, 2, (len(part), family.d), dtype=np.uint8)
+        z[:, 0] = part
+        z[part, 1:] = bits.write(a, family.length, family.q, rng)
+        first = rng.integers(0, 2, z.shape, dtype=np.uint8)
+        signs = 1 - 2 * np.stack([first, first ^ z], axis=1).astype(np.int8)
+        words[start : start + rows] = tokens.pack(signs)
     codes = np.zeros(len(opened), family.code_type)
     codes[opened] = found.codes
-    return CodedExamples(family=family, words=tokens.pack(signs), codes=codes)
+    return CodedExamples(family=family, words=words, codes=codes)
 
 
 def _places(count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
