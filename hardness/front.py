@@ -542,7 +542,7 @@ def samples(
     """
     from instances.arguments import integral
     from instances.errors import UsageError
-    from instances.samples import first_samples
+    from instances.samples import draw_samples
     from instances.samples import samples as seen
 
     many = None if count is None else integral("count", count, 1)
@@ -554,7 +554,7 @@ def samples(
         return seen(folder.examples(0, folder.count)).cut(0, many or folder.count)
     if many is None:
         raise UsageError(f"samples of {found} are drawn without end: give their count")
-    return first_samples(found.instance(seed), many)
+    return draw_samples(found.instance(seed), many)
 
 
 # What commands share with this file

@@ -101,6 +101,10 @@ class Modular(Coded):
         self.require_table()
         return np.arange(self.q) * self.outcomes // self.q
 
+    def place(self, t: NDArray[np.int64]) -> NDArray[Any]:
+        """Return which level each of <a, s> + e mod q has, by the table: (n,) -> (n,)."""
+        return self.table[t]
+
     @property
     def rarest(self) -> Fraction:
         """The probability of the rarest level where <a, s> mod q is uniform."""

@@ -19,6 +19,7 @@ from instances.family import Examples, Instance, Secret
 from instances.integers import Integers
 from instances.limits import require_memory
 from instances.modular import Modular
+from instances.streams import BitStream, generator, key
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 FORMAT = "hardness-samples/1"
 ENDINGS = (".prefix", ".txt", ".npz", ".safetensors")  # of the files that `save` writes
 MOST_TEXT = 1 << 26  # bytes of a file of text that is read
-_AT_ONCE = 1 << 16  # examples that are drawn at once
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -175,23 +175,25 @@ class Samples:
         return write_text(where, text, force=force)
 
 
-def first_samples(instance: Instance, count: int) -> Samples:
-    """Draw the first `count` samples of an instance: those of its open examples, in order.
+def draw_samples(instance: Instance, count: int) -> Samples:
+    """Draw `count` samples of an instance, a uniform on Z_q^n; the first of more are the same.
 
-    Raises UsageError without `linear_forms`.
+    They are others than those of its attention examples. Raises UsageError without `linear_forms`,
+    ToolkitError where labels are tabulated and q is large.
 
     >>> from instances import parse
-    >>> first_samples(parse("lwe:n=30,q=251,sigma=3,secret=binary,h=3").instance(0), 1000)
-    1000 samples of lwe:n=30,q=251,sigma=3,secret=binary,h=3
+    >>> draw_samples(parse("lwe:n=256,q=842791,sigma=3,secret=binary,h=20").instance(0), 1000)
+    1000 samples of lwe:n=256,q=842791,sigma=3,secret=binary,h=20
     """
-    family = LINEAR_FORMS.need(instance.family)
-    require_memory(32 * count * (family.n + 1), f"{count} samples of {family}")
-    parts, start, missing = [Samples.none(family)], 0, count
-    while missing > 0:
-        drawn = min(2 * missing + 8, _AT_ONCE)
-        parts.append(samples(instance.examples(start, drawn)))
-        start, missing = start + drawn, missing - len(parts[-1])
-    return Samples.join(parts).cut(0, count)
+    family, seed = LINEAR_FORMS.need(instance.family), instance.hidden.seed
+    require_memory(24 * count * (family.n + 1), f"{count} samples of {family}")
+    a = generator(seed, "samples", family.spec).integers(0, family.q, (count, family.n))
+    secret = instance.family.to_linear(instance.hidden.secret)
+    t = dot(a, np.array(secret, np.int64), family.q)
+    if family.errors is not None:
+        words = BitStream(key(seed, "errors of samples", family.spec)).words(0, count)
+        t = (t + family.errors.draw(words)) % family.q
+    return Samples(family=family, a=a, codes=family.place(t).astype(np.int64))
 
 
 def samples(examples: Examples) -> Samples:
@@ -207,12 +209,12 @@ def samples(examples: Examples) -> Samples:
 
 
 def dot(a: NDArray[np.int64], s: NDArray[np.int64], q: int) -> NDArray[np.int64]:
-    """Compute <a, s> mod q: (N, n), (n,) -> (N,), exact for q up to 2^48.
+    """Compute <a, s> mod q: (N, n), (n,) -> (N,), a in 0 .. q-1, exact for q up to 2^48.
 
     >>> dot(np.array([[1, 2]]), np.array([-1, 3]), 7).tolist()
     [5]
     """
-    s = s % q
-    if len(s) * (q - 1) ** 2 < 1 << 53:
+    s = (s + q // 2) % q - q // 2
+    if sum(map(abs, s.tolist())) * (q - 1) < 1 << 53:  # which no sum of products passes
         return (a.astype(np.float64) @ s.astype(np.float64)).astype(np.int64) % q
     return np.array([sum(map(int.__mul__, row, s.tolist())) % q for row in a.tolist()], np.int64)

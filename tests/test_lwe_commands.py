@@ -226,15 +226,15 @@ def test_samples_are_generated_and_attacked_from_their_file(name, hardness):
     assert claimed == dict.fromkeys(["bruteforce", "mitm", "primal"], secret) | none
 
 
-def test_samples_are_the_first_of_the_instance(hardness):
-    hardness("generate", SALSA, "--examples", 200, "--out", "it", "--seed", 1)
-    given = samples(read_folder(Path("it")).examples(0, 200))
-    hardness("generate", SALSA, "--samples", 60, "--out", "s.npz", "--seed", 1)
-    found = read_samples(Path("s.npz"))
-    assert (found.a == given.a[:60]).all()
-    assert (found.b == given.b[:60]).all()
-    data = json.loads(Path("s.secret.json").read_text())
-    assert data["secret"] == json.loads(Path("it/secret.json").read_text())["secret"]
+def test_samples_and_examples_of_a_seed_have_one_secret(hardness):
+    for spec in (SALSA, "parity:d=9,m=3"):
+        hardness("generate", spec, "--examples", 20, "--out", "it", "--seed", 1, "--force")
+        hardness("reduce", "attention-to-lwr", "it", "--out", "of.npz", "--force")
+        hardness("generate", spec, "--samples", 60, "--out", "s.npz", "--seed", 1, "--force")
+        one, other = (json.loads(Path(f"{name}.secret.json").read_text()) for name in ("of", "s"))
+        assert (one["secret"], one["seed"]) == (other["secret"], other["seed"])
+        found = read_samples(Path("s.npz"))
+        assert abs(found.residuals(one["secret"])).max() < (20 if spec == SALSA else 1)
 
 
 def test_generating_samples_refuses_what_does_not_fit(hardness):

@@ -97,10 +97,10 @@ def generate(
 
 
 def _generate_samples(output: SimpleNamespace, instance: "Instance", count: int) -> None:
-    from instances.samples import first_samples
+    from instances.samples import draw_samples
 
     refuse_existing_output(output)
-    found = first_samples(instance, count)
+    found = draw_samples(instance, count)
     apart = _write_samples(output, found, instance)
     data = {"spec": found.family.spec, "samples": count, "written": str(output.out)}
     text = f"{output.out}: {count} samples of {found.family}\nthe secret in {apart}"

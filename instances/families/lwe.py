@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import log2
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,10 @@ class Lwr(Modular):
     def outcomes(self) -> int:
         """p."""
         return self.p
+
+    def place(self, t: NDArray[np.int64]) -> NDArray[Any]:
+        """Round, at any q."""
+        return t // (self.q // self.p)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +164,10 @@ class Lwe(Modular):
         if self.error == "uniform":
             return uniform(range(-((self.width - 1) // 2), self.width // 2 + 1))
         return centred_binomial(self.eta) if self.error == "cbd" else None
+
+    def place(self, t: NDArray[np.int64]) -> NDArray[Any]:
+        """Each element of Z_q is a level, at any q."""
+        return t
 
     @cached_property
     def levels(self) -> tuple[Fraction, ...]:

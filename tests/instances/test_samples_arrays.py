@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2
 
 import hardness
 from instances import ToolkitError, UsageError, parse, write_folder
@@ -81,7 +82,9 @@ def test_the_front_door_gives_the_samples_of_specs_files_and_folders(tmp_path):
     assert len(hardness.samples(tmp_path / "s.npz", 7)) == 7
     few = hardness.samples(tmp_path / "it")
     assert 20 < len(few) < 80
-    assert (few.a == found.a[: len(few)]).all()
+    assert abs(few.residuals(instance.hidden.secret)).max() < 20
+    assert (hardness.samples(SALSA, 50, seed=1).a == found.a[:50]).all()
+    assert (hardness.samples(SALSA, 50, seed=1).b == found.b[:50]).all()
     for arguments, said in [
         ((SALSA,), "give their count"),
         (("nice:m=1,k=2,d=4", 5), "lacks `linear_forms`"),
@@ -89,6 +92,62 @@ def test_the_front_door_gives_the_samples_of_specs_files_and_folders(tmp_path):
     ]:
         with pytest.raises(UsageError, match=said):
             hardness.samples(*arguments)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=3,q=17,sigma=2",
+        "lwe:n=2,q=16,error=uniform,width=3",
+        "lwr:n=4,q=16,p=4",
+        "lpn:n=5,noise=0.2",
+        "parity:d=6,m=2,noise=0.1",
+        "window:n=3,q=8,parts=4,secret=binary",
+    ],
+)
+def test_samples_are_drawn_from_the_law_that_the_family_states(spec):
+    """A chi-squared test of all (a_0, code less that of <a, s>): a is uniform, e as stated."""
+    instance, many = parse(spec).instance(2), 40_000
+    found = hardness.samples(spec, many, seed=2)
+    family = found.family
+    secret = np.array(instance.family.to_linear(instance.hidden.secret))
+    clean = family.table[found.a @ secret % family.q]
+    levels = family.outcomes
+    cells = found.a[:, 0] * levels + (found.codes - clean) % levels
+    counts = np.bincount(cells, minlength=family.q * levels)
+    chances = family.chances if family.errors else np.eye(levels)[0]
+    expected = many * np.tile(chances, family.q) / family.q
+    assert not counts[expected == 0].any()
+    places = expected > 5
+    statistic = ((counts - expected)[places] ** 2 / expected[places]).sum()
+    assert statistic < chi2.isf(1e-6, places.sum())
+    # And it is not blind: another secret is seen.
+    other = (found.a @ np.roll(secret + 1, 1)) % family.q
+    assert not np.isclose(found.codes - clean, found.codes - family.table[other]).all()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=256,q=842791,sigma=3,secret=binary,h=20",  # the sizes of VERDE
+        "lwe:n=64,q=281474976710597,sigma=3",
+        "lwr:n=20,q=1048576,p=1024,secret=ternary",
+    ],
+)
+def test_samples_of_a_large_q_need_no_table(spec, tmp_path):
+    found = hardness.samples(spec, 300)
+    residuals = found.residuals(parse(spec).instance(0).hidden.secret)
+    if spec.startswith("lwe"):
+        assert 2.5 < residuals.std() < 3.5
+    else:
+        assert (residuals <= 0).all()
+        assert (residuals > -1024).all()
+    found.save(tmp_path / "x.prefix")
+    again = hardness.samples(tmp_path / "x.prefix", spec=spec)
+    assert (again.a == found.a).all()
+    assert (again.codes == found.codes).all()
+    with pytest.raises(ToolkitError, match="need q of at most 65536"):
+        hardness.samples("window:n=20,q=1048576,parts=4", 3)
 
 
 def test_tokens_and_a_frame_hold_a_and_b():
