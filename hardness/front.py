@@ -302,6 +302,7 @@ def learn(
     learner: object,
     source: "Source | None" = None,
     *,
+    spec: str | None = None,
     teacher: "Teacher | None" = None,
     tokens: "Tokens" = "gaussian",
     k: int | None = None,
@@ -319,6 +320,7 @@ def learn(
 ) -> "Run":
     """Run one learner on one instance, and measure its risk on fresh examples.
 
+    source: also a folder of examples or a file of samples, with `spec` where it does not state one.
     teacher: in place of a source, a layer of yours, or the file of one, that labels drawn tokens.
     tokens: boolean, gaussian, a file of a law, its arrays by name, or an embedding (V, d). k:
     tokens of an example, 2 where no positions say how many. noise: the labels' standard deviation.
@@ -332,13 +334,13 @@ def learn(
     chosen, within, more = _learner(learner), _exact("tau", tau), dict[str, Any]()
     instance: Instance | Folder
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
-    if teacher is not None and source is None:
+    if teacher is not None and source is None and spec is None:
         from hardness.runs.taught import taught
 
         spread = _exact("noise", noise)
         instance, more = taught(teacher, tokens, k, spread, layer, heads, seed)
     elif source is not None and teacher is None:
-        found, folder = target(source)
+        found, folder = target(source, spec)
         instance = folder or found.instance(seed)
     else:
         from instances.errors import UsageError

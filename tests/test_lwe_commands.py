@@ -226,6 +226,18 @@ def test_samples_are_generated_and_attacked_from_their_file(name, hardness):
     assert claimed == dict.fromkeys(["bruteforce", "mitm", "primal"], secret) | none
 
 
+def test_learners_train_on_a_file_in_several_epochs(hardness):
+    hardness("generate", SALSA, "--samples", 300, "--out", "s.prefix")
+    found = hardness("learn", "mlp:batch=32,epochs=4", "s.prefix", "--spec", SALSA, "--json")
+    assert found.code == 0, found.err
+    run = found.json
+    assert (run["outcome"], run["risk"], run["details"]["epochs"]) == ("not judged", None, 4)
+    assert run["details"]["steps"] == 4 * 300 // 32
+    assert 500 < run["usage"]["examples"] < 700  # of which 300 are samples
+    hardness("learn", "mlp", "s.prefix").one_line("take it with --spec")
+    hardness("learn", "mlp", "parity:d=8,m=1", "--spec", SALSA).one_line("for a file of samples")
+
+
 def test_samples_and_examples_of_a_seed_have_one_secret(hardness):
     for spec in (SALSA, "parity:d=9,m=3"):
         hardness("generate", spec, "--examples", 20, "--out", "it", "--seed", 1, "--force")

@@ -193,6 +193,16 @@ def _written(out: Path | None, form: str | None, place: str) -> str | None:
     return form or "json"
 
 
+def samples_option(command: Command) -> Command:
+    """Give a command --spec, of which it takes `of`: what family a file of samples is of."""
+    return click.option(
+        "--spec",
+        "of",
+        shell_complete=complete_spec,
+        help="The family of a file of samples.  [default: the one that the file names]",
+    )(command)
+
+
 def resume_option(command: Command) -> Command:
     """Give a command --resume, of which it takes the flag."""
     text = f"{RESUME}: the runs of the same command stand beside --out."

@@ -26,6 +26,7 @@ from hardness.commands.options import (
     progress,
     refuse_existing_output,
     resume_option,
+    samples_option,
     shared,
     spec_argument,
     target,
@@ -41,6 +42,7 @@ TRIALS = "Number of trials, half of them with a member, half with coins"
 @click.command(short_help="Run one learner on one instance.")
 @click.argument("learner", shell_complete=complete_learner)
 @click.argument("spec", required=False, shell_complete=complete_spec)
+@samples_option
 @teacher_options
 @click.option(
     "--oracle",
@@ -72,6 +74,7 @@ def learn(
     output: SimpleNamespace,
     learner: str,
     spec: str | None,
+    of: str | None,
     teacher: dict[str, Any] | None,
     oracle: Any,
     transcript: Path | None,
@@ -80,6 +83,8 @@ def learn(
     budget: Any,
 ) -> None:
     """Run one learner on one instance of a SPEC, or on tokens that a layer of yours labels.
+
+    SPEC is also a folder of examples, or a file of samples (a, b).
 
     Against the adversary the seed is drawn from the operating system, or given by --seed; it is 0
     otherwise. A given seed is public: who knows it and this code can compute the secret.
@@ -116,13 +121,13 @@ def learn(
         refuse_existing(save_layer, output.force)
         refuse_unwritable(save_layer)
     instance, folder, details = None, None, dict[str, Any]()
-    if teacher and spec is None:
+    if teacher and spec is None and of is None:
         from hardness.runs.taught import taught
 
         instance, details = taught(**teacher, seed=output.seed)
         family = instance.family
     elif spec is not None and not teacher:
-        family, folder = target(spec)
+        family, folder = target(spec, of)
     else:
         raise click.UsageError("learn needs a SPEC or --teacher FILE, one of the two")
     if transcript and (missing := SCHEME.missing(family)):
@@ -249,12 +254,7 @@ def pairtest(
 )
 @click.option("--with", "more", multiple=True, hidden=True, shell_complete=complete_learner)
 @click.option("--seeds", type=POSITIVE, default=3, show_default=True, help=f"{SEEDS}: of a SPEC.")
-@click.option(
-    "--spec",
-    "of",
-    shell_complete=complete_spec,
-    help="The family of a file of samples.  [default: the one that the file names]",
-)
+@samples_option
 @budget_options
 @resume_option
 @shared("seed", "jobs", "force", "quiet", out=FILE)
