@@ -32,12 +32,14 @@ if TYPE_CHECKING:
     from instances import AttentionLayer, Family, Folder, Instance
     from instances.heads import Heads
     from instances.inspect import Inspection
+    from instances.owndata import Split
     from instances.result import Result
     from instances.samples import Samples
 
     Source = str | PathLike[str] | Family
     Teacher = str | PathLike[str] | AttentionLayer
     Tokens = str | PathLike[str] | ArrayLike | Mapping[str, ArrayLike]
+    Data = tuple[ArrayLike, ArrayLike]  # tokens and labels, (n, k, d)
     Learners = str | Learner | Iterable[str | Learner]
     Number = int | float | str | Fraction  # read exactly: 0.1, "0.1" and "1/10" are the same
 
@@ -300,7 +302,7 @@ def estimate(source: "Source", *, samples: int | None = None) -> "Estimates":
 @_gated
 def learn(
     learner: object,
-    source: "Source | None" = None,
+    source: "Source | Data | None" = None,
     *,
     spec: str | None = None,
     teacher: "Teacher | None" = None,
@@ -309,6 +311,8 @@ def learn(
     noise: "Number" = 0,
     layer: int | None = None,
     heads: int | None = None,
+    labels: str | PathLike[str] | None = None,
+    hold_out: float | None = None,
     oracle: Literal["samples", "exact"] = "samples",
     tau: "Number" = "0.1",
     budget_examples: int | None = None,
@@ -325,8 +329,15 @@ def learn(
     tokens: boolean, gaussian, a file of a law, its arrays by name, or an embedding (V, d). k:
     tokens of an example, 2 where no positions say how many. noise: the labels' standard deviation.
     layer, heads: which layer of a checkpoint, and its heads where no config.json says how many.
+    source: also data of yours, (x, y) or the path of a file, with `labels` where x is a .npy; a
+    share of it is held out, 0.2 by default, and the misfit is measured there. What `staged`,
+    `levenberg` and `student` found is `layer` of what comes back.
 
     >>> learn("elimination", "parity:d=16,m=3").passed
+    True
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(1000, 2, 4))
+    >>> learn("linear", (x, x)).misfit.value < 1e-12
     True
     """
     from hardness.runs import run
@@ -334,13 +345,18 @@ def learn(
     chosen, within, more = _learner(learner), _exact("tau", tau), dict[str, Any]()
     instance: Instance | Folder
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    own = None if teacher is not None or spec else source
+    if data := own_data(own, labels, hold_out, seed):
+        from hardness.runs.owndata import run_on_data
+
+        return run_on_data(chosen, data, limits, seed)
     if teacher is not None and source is None and spec is None:
         from hardness.runs.taught import taught
 
         spread = _exact("noise", noise)
         instance, more = taught(teacher, tokens, k, spread, layer, heads, seed)
     elif source is not None and teacher is None:
-        found, folder = target(source, spec)
+        found, folder = target(source, spec)  # type: ignore[arg-type]
         instance = folder or found.instance(seed)
     else:
         from instances.errors import UsageError
@@ -598,6 +614,35 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
             raise
     folder = read_folder(Path(text))
     return folder.family, folder
+
+
+def own_data(
+    source: object, labels: str | PathLike[str] | None, hold_out: float | None, seed: int
+) -> "Split | None":
+    """Read data of a user and split it; None for a source of another kind.
+
+    Raises UsageError where labels or a hold-out are given with such.
+    """
+    from instances.errors import UsageError
+
+    found = None
+    if isinstance(source, tuple | list):
+        from instances.owndata import HOLD_OUT, split
+
+        if len(source) != 2 or labels is not None:
+            raise UsageError(f"a {type(source).__name__} given: a pair (x, y) of arrays is needed")
+        x, y = source
+        found = split(x, y, HOLD_OUT if hold_out is None else hold_out, seed)
+    elif isinstance(source, str | PathLike) and (path := Path(source)).suffix and path.is_file():
+        from instances.owndata import HOLD_OUT, is_data, read_data
+
+        if is_data(path, labels):
+            share = HOLD_OUT if hold_out is None else hold_out
+            found = read_data(path, labels, share, seed)
+    for name, value in (("labels", labels), ("hold-out", hold_out)):
+        if value is not None and found is None:
+            raise UsageError(f"--{name} {value} given: it is of data of yours in a file")
+    return found
 
 
 def figured(name: str, source: "Source | Result", choice: str | None) -> dict[str, Any]:

@@ -95,6 +95,7 @@ class Family(ABC):
     k: int  # number of tokens
     d: int  # dimension of a token
     noise: Fraction  # of the labels; its meaning is the family's
+    noise_known: ClassVar[bool] = True  # False of data of a user, whose labels may hold any
 
     @property
     @abstractmethod
@@ -109,7 +110,7 @@ class Family(ABC):
     @property
     @abstractmethod
     def layer_heads(self) -> int:
-        """The number of heads of a member's layer, a public number."""
+        """The number of heads of a member's layer, a public number; 0 where nobody knows."""
 
     @property
     @abstractmethod

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from instances.errors import UsageError, unknown
-from instances.spec import parse_stored, spec_of
+from instances.spec import parse_stored, require_drawn, spec_of
 
 OWN = "own"  # what files call a ladder of specs as given
 _LONGEST = 1e9  # seconds, as of a Budget
@@ -117,7 +117,7 @@ def ladder_of(specs: Iterable[str], examples: int | None = None, seconds: float 
     >>> [rung.spec for rung in ladder_of(["parity:m=2,d=8", "parity-first"]).rungs]
     ['parity:d=8,m=2,noise=0,rho=3', 'parity:d=16,m=3,noise=0,rho=3']
     """
-    found = [parse_stored(spec_of(text)).spec for text in specs]
+    found = [require_drawn(parse_stored(spec_of(text))).spec for text in specs]
     rungs = tuple(Rung(spec=spec, examples=examples, seconds=seconds) for spec in found)
     return Ladder(name=OWN, about="as given", rungs=rungs)
 

@@ -52,6 +52,8 @@ def read_samples(path: Path, family: Modular | None = None) -> Samples:
         return _table(path, text, _given(path, family))
     arrays, meta = read_arrays(path)
     if meta is None:
+        if {"x", "y"} <= arrays.keys():
+            raise UsageError(f"{path} holds x and y: `hardness learn` takes data of yours")
         given = _given(path, family)
         if path.suffix == ".npy":
             arrays = _columns(path, arrays[""], given)

@@ -37,6 +37,10 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
         "window": "families.lwe.Window",
     },
 )
+GIVEN: Mapping[str, type[Family]] = Imported(
+    "instances",  # what processes know by a spec, though no instance of it is drawn
+    {"data": "owndata.OwnData"},
+)
 VARIABLE = "HARDNESS_FAMILIES"  # path.py:Name, with ; between them
 _PINNED = re.compile(r"@[0-9a-f]{64}$")
 
@@ -75,6 +79,10 @@ def parse_stored(text: str) -> Family:
         if colon:
             said = unknown("family", name[:60], known())
             raise UnknownFamily(f"{said}; name one of your own by --family path.py:Name")
+        if Path(name).suffix in (".npz", ".safetensors", ".npy", ".parquet"):
+            raise UsageError(
+                f"{name[:200]} given: a SPEC belongs there; `hardness learn` takes data of yours"
+            )
         both = [*known(), *CATALOG]
         raise unknown("family or catalog name", name, both, listed="`hardness families`")
     found: Family = build(kind, rest, kind.name, kind.example)
@@ -96,8 +104,9 @@ def spec_of(text: str) -> str:
 
 def kind_of(name: str) -> type[Family] | None:
     """Return the class of a family, built in or named by a user; None for an unknown name."""
-    if name in FAMILIES:
-        return FAMILIES[name]
+    for built in (FAMILIES, GIVEN):
+        if name in built:
+            return built[name]
     found = named().get(name)
     return found.kind if found else None
 
@@ -141,6 +150,13 @@ def require_stored(family: Family, what: str) -> None:
             f"{family.name} given: a spec cannot name it, as its fields are not all integers, "
             f"numbers or words: {what}"
         )
+
+
+def require_drawn(family: Family) -> Family:
+    """Refuse data of a user, of which no instance is drawn, and return any other family."""
+    if family.name in GIVEN:
+        family.instance(0)
+    return family
 
 
 def files() -> list[Path]:
@@ -214,7 +230,7 @@ def _sound(family: Family) -> Family:
 def _require_free(one: Named, others: Mapping[str, Named]) -> None:
     name = one.kind.name
     other = others.get(name)
-    if name in FAMILIES or name in CATALOG or (other and other.kind is not one.kind):
+    if name in {*FAMILIES, *GIVEN, *CATALOG} or (other and other.kind is not one.kind):
         by = f" by {other.path}" if other else ""
         raise UsageError(f"{one.path} given: the name '{name}' is taken{by}: name it differently")
 

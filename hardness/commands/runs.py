@@ -45,6 +45,16 @@ TRIALS = "Number of trials, half of them with a member, half with coins"
 @samples_option
 @teacher_options
 @click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    help="Labels y of your data, where x is a .npy: a .npy too.  [default: none]",
+)
+@click.option(
+    "--hold-out",
+    type=CHANCE,
+    help="Share of your data that is held out, for the misfit.  [default: 0.2]",
+)
+@click.option(
     "--oracle",
     type=click.Choice(["samples", "exact", "adversary", "stabbing"]),
     default="samples",
@@ -76,28 +86,30 @@ def learn(
     spec: str | None,
     of: str | None,
     teacher: dict[str, Any] | None,
+    labels: Path | None,
+    hold_out: float | None,
     oracle: Any,
     transcript: Path | None,
     save_layer: Path | None,
     tau: Any,
     budget: Any,
 ) -> None:
-    """Run one learner on one instance of a SPEC, or on tokens that a layer of yours labels.
+    """Run one learner on an instance of a SPEC, on tokens that a layer of yours labels, or on data.
 
-    SPEC is also a folder of examples, or a file of samples (a, b).
+    SPEC is also a folder of examples, a file of samples (a, b), or data of yours: x and y, both
+    (n, k, d), in a .npz or .safetensors, in two .npy (--labels), or in a .parquet with a row a
+    token, example, x0, x1, ..., y0, y1, ...
 
     Against the adversary the seed is drawn from the operating system, or given by --seed; it is 0
     otherwise. A given seed is public: who knows it and this code can compute the secret.
     """
-    from hardness.report.run import game_words, run_words
+    from hardness.front import own_data
+    from hardness.report.run import game_words
     from hardness.runs import run
     from hardness.runs.planned import warm
     from hardness.upper import LAYERED, parse_learner
-    from hardness.upper.learner import Outcome
-    from instances import files
     from instances.capabilities import SCHEME
     from instances.disk import refuse_existing, refuse_unwritable, write_json
-    from instances.errors import ToolkitError
 
     refuse_existing_output(output)
     against = oracle in ("adversary", "stabbing")
@@ -120,6 +132,16 @@ def learn(
             raise click.UsageError("--out and --save-layer name the same file: give two names")
         refuse_existing(save_layer, output.force)
         refuse_unwritable(save_layer)
+    own = own_data(None if teacher or of else spec, labels, hold_out, output.seed)
+    if own:
+        if oracle != "samples":
+            raise click.UsageError(f"--oracle {oracle} given: data of yours answers no queries")
+        with waiting("learning", output):
+            from hardness.runs.owndata import run_on_data
+
+            warm("nice:m=1,k=2,d=6", (learner,))
+            found = run_on_data(chosen, own, budget, output.seed)
+        return learned(output, found, save_layer)
     instance, folder, details = None, None, dict[str, Any]()
     if teacher and spec is None and of is None:
         from hardness.runs.taught import taught
@@ -147,6 +169,16 @@ def learn(
         warm(family.example if instance else family.spec, (learner,))
         found = run(chosen, source, budget, output.seed, oracle=oracle, tau=tau)
     found = replace(found, details=found.details | details)
+    return learned(output, found, save_layer)
+
+
+def learned(output: SimpleNamespace, found: Any, save_layer: Path | None) -> None:
+    """Print and write a run, and the layer that it found."""
+    from hardness.report.run import run_words
+    from hardness.upper.learner import Outcome
+    from instances import files
+    from instances.errors import ToolkitError
+
     emit(output, found.to_dict(), run_words(found), table=found)
     if save_layer:
         if found.layer is None:

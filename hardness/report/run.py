@@ -1,5 +1,6 @@
 """One run of a learner, and a game against the adversary, in words."""
 
+import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from hardness.runs import Game, Run
 
 _ROWS = 12
+_ENOUGH = 50  # held-out examples for an interval, of labels without heavy tails
 
 
 def run_words(found: "Run") -> str:
@@ -53,13 +55,22 @@ def run_words(found: "Run") -> str:
         from hardness.report.lifted import lifted_words
 
         own = [lifted_words(found.details)]
+    judged, secret = [f"risk     {measured}"], [f"secret   {recovered}"]
+    advice = found.outcome.advice
+    data = found.details.get("data")
+    if isinstance(data, dict) and "held_out" in data:
+        judged, secret = data_words(data, found), []
+        if found.outcome is Outcome.LEARNED_NOTHING:
+            advice = "nothing better than predicting zero was shown: give more examples or a " + (
+                "richer model, or the labels are noise"
+            )
     return "\n".join(
         [
             f"{short(found.learner)} on {brief_spec(found.spec)}, seed {found.seed}",
-            f"outcome  {found.outcome.value}: {found.outcome.advice}",
-            f"risk     {measured}",
+            f"outcome  {found.outcome.value}: {advice}",
+            *judged,
             f"usage    {used if ran else '- (nothing ran)'}",
-            *(given or [f"secret   {recovered}"]),
+            *(given or secret),
             *heads,
             *own,
         ]
@@ -75,6 +86,37 @@ def _teacher_words(taught: dict[str, Any]) -> list[str]:
         *(f"  note     {note}" for note in taught["notes"]),
         *(f"  left out {what}" for what in taught["left_out"]),
         f"tokens   {taught['tokens']}{law}",
+    ]
+
+
+def data_words(data: dict[str, Any], found: "Run") -> list[str]:
+    """Write what data of a user a run was on, and its misfit beside those of the baselines."""
+    words = [
+        f"data     {data['source'] or 'arrays'}: {data['training']} examples to learn from, "
+        f"{data['held_out']} held out by seed {data['seed']}",
+        *(f"         {note}" for note in data["notes"]),
+    ]
+    if repeated := data["repeated"]:
+        words += [f"         {repeated} of these have tokens that are among those learned from"]
+    if data["held_out"] < _ENOUGH:
+        words += [f"         from fewer than {_ENOUGH} an interval is easily too short"]
+    if found.misfit is None:
+        return [*words, "misfit   not measured"]
+    rows = [{"name": "this run", "misfit": found.misfit.to_dict()}, *found.details["baselines"]]
+    cells = []
+    for row in rows:
+        said = [row.get("reason", "invalid predictions"), "", str(row.get("examples", ""))]
+        if one := row["misfit"]:
+            high = math.inf if one["high"] is None else one["high"]
+            said[:2] = [_small(one["value"]), f"[{_small(one['low'])}, {_small(high)}]"]
+        cells += [[row["name"], *said[:2]]]
+    one = found.misfit
+    return [
+        *words,
+        "misfit   E|Y - F^|^2 / E|Y|^2: 1 is predicting zero, and label noise counts",
+        textwrap.indent(
+            table(["", "misfit", f"{one.confidence:.0%} interval, {one.kind}"], cells), " " * 9
+        ),
     ]
 
 

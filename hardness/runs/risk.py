@@ -442,14 +442,18 @@ class Repeated:
         return said
 
     def same(self, instance: Instance) -> bool:
-        """Ask again, in batches of 1 to 64 or so and in another order: are all answers the same?
+        """Ask again: are all answers the same, to within a thousandth of the labels' size?"""
+        labels = instance.family.mean(instance.hidden.secret, np.concatenate(self._asked))
+        return self.again(labels, instance.hidden.seed)
 
-        To within a thousandth of the labels' size. For valid predictions alone.
+    def again(self, labels: Array, seed: int) -> bool:
+        """Ask again, in batches of 1 to 64 or so and in another order, for labels of a size.
+
+        For valid predictions alone.
         """
         x, y = np.concatenate(self._asked), np.concatenate(self._said).astype(np.float64)
-        labels = instance.family.mean(instance.hidden.secret, x)
         size = _SAME * float(np.sqrt((labels**2).sum(axis=(1, 2)).mean()))
-        order = generator(instance.hidden.seed, "repeated").permutation(len(x))
+        order = generator(seed, "repeated").permutation(len(x))
         cuts = np.unique([1, *(np.arange(1, CALLS) ** 2 * len(x) // CALLS**2)])
         for rows in (rows for rows in np.split(order, cuts) if len(rows)):
             again = valid_predictions(self._predict, x[rows])

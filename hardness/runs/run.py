@@ -35,7 +35,7 @@ from hardness.upper import (
 )
 from hardness.upper.learner import SPENT
 from instances.errors import ToolkitError, UsageError
-from instances.family import Family, Instance
+from instances.family import Examples, Family, Instance
 from instances.files import Folder
 from instances.layer import AttentionLayer
 from instances.result import Result, TableRow
@@ -43,6 +43,8 @@ from instances.streams import generator
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from hardness.runs.misfit import Misfit
 
 OracleName = Literal["samples", "exact"]
 # What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
@@ -52,7 +54,8 @@ SOLVED_BELOW = 0.05
 _ROUNDING = 1e-9
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
-JUDGED = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING)  # by the risk alone
+# By the risk alone, or the misfit.
+JUDGED = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING, Outcome.FITTED)
 _TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
 # Ends that a signal, a library which is not there or another load on the machine can make as well
 # as the learner itself, and those that the hard limits of a sweep make.
@@ -73,7 +76,7 @@ class Run(Result):
 
     attempts: how often a worker process was started for it. key: the content key of its job, where
     it was one. layer: the one that the learner found, where it finds layers; not in JSON, nor of
-    runs that other processes did.
+    runs that other processes did. misfit: on data of a user, in place of a risk.
     """
 
     spec: str
@@ -91,6 +94,7 @@ class Run(Result):
     attempts: int = 1
     key: str = field(default="", compare=False)
     layer: AttentionLayer | None = field(default=None, compare=False)
+    misfit: "Misfit | None" = None
 
     @property
     def passed(self) -> bool:
@@ -147,8 +151,12 @@ class Run(Result):
         return self.bound in ("none", "examples", "queries")
 
     def _summary(self) -> tuple[str, list[TableRow]]:
-        risk, usage = self.risk, self.usage
-        known = "not measured"
+        risk, usage, misfit = self.risk, self.usage, self.misfit
+        known, measure, value = "not measured", "risk", risk and risk.value
+        if misfit:
+            measure, value = "misfit", misfit.value
+            known = f"in [{misfit.low:.3g}, {misfit.high:.3g}] at {misfit.confidence:.0%}"
+            known += f", {misfit.kind}, from {misfit.examples} held-out examples"
         if risk:
             known = f"in [{risk.low:.3g}, {risk.high:.3g}] at {risk.confidence:.0%}"
             known += f", from {risk.examples} fresh examples"
@@ -159,7 +167,7 @@ class Run(Result):
             found = brief_claim(self.details)
         title = f"{short(self.learner)} on {brief_spec(self.spec)}, seed {self.seed}"
         return f"{title}: {self.outcome.value}", [
-            {"measure": "risk", "value": risk and risk.value, "known": known},
+            {"measure": measure, "value": value, "known": known},
             {"measure": "secret recovered", "value": self.secret_recovered, "known": found},
             {"measure": "examples", "value": usage.examples, "known": "counted"},
             {"measure": "queries", "value": usage.queries, "known": "counted"},
@@ -168,7 +176,11 @@ class Run(Result):
 
     def to_frame(self) -> "DataFrame":
         """Make a pandas DataFrame of one row, with the columns of a store's runs."""
-        return runs_frame([self])
+        found = runs_frame([self])
+        if self.misfit:
+            for name in ("high", "low", "value"):
+                found.insert(0, f"misfit_{name}", [getattr(self.misfit, name)])
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Write the run as JSON; the field names are a contract."""
@@ -184,6 +196,7 @@ class Run(Result):
             "risk_confidence": self.risk and self.risk.confidence,
             "risk_examples": self.risk and self.risk.examples,
             "risk_unclipped": self.risk and self.risk.unclipped,
+            **({"misfit": self.misfit.to_dict()} if self.misfit else {}),
             "usage": {
                 "examples": self.usage.examples,
                 "queries": self.usage.queries,
@@ -206,7 +219,8 @@ class Run(Result):
         """
         found = msgspec.convert(data, _Written)
         risk = _risk(found)
-        if found.outcome in JUDGED and found.outcome is not judge(risk, known=True):
+        misfit = None if found.misfit is None else _misfit(found.misfit)
+        if found.outcome in JUDGED and found.outcome is not judge(risk, True, misfit):
             raise ValueError(f"an outcome '{found.outcome.value}' does not follow from its risk")
         return Run(
             spec=found.spec,
@@ -221,6 +235,7 @@ class Run(Result):
             revisions=found.revisions,
             versions=found.versions,
             machine=found.machine,
+            misfit=misfit,
             **known,
         )
 
@@ -257,6 +272,7 @@ class _Written(msgspec.Struct, frozen=True):
     risk_confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)] | None
     risk_examples: Annotated[int, msgspec.Meta(gt=0, le=2**63 - 1)] | None
     risk_unclipped: _Finite | None
+    misfit: dict[str, Any] | None = None
     budget: (
         dict[Literal["examples", "queries", "seconds", "cpu_seconds", "memory_bytes"], Any] | None
     ) = None
@@ -283,6 +299,12 @@ def _risk(found: _Written) -> Risk | None:
         examples=examples,
         unclipped=found.risk_unclipped,
     )
+
+
+def _misfit(data: Any) -> "Misfit":
+    from hardness.runs.misfit import Misfit
+
+    return Misfit.from_json(data)
 
 
 def run(
@@ -370,13 +392,21 @@ def judged(
     usage: Usage,
     instance: Instance | None,
     how: dict[str, Any],
+    held_out: Examples | None = None,
 ) -> Run:
-    """Measure a hypothesis on an instance, if there is one, and write the run down."""
+    """Measure a hypothesis on an instance, or held-out examples, if any, and write the run down."""
     outcome, details = hypothesis.outcome, dict(hypothesis.details)
     risk: Risk | None = None
+    misfit: Misfit | None = None
     try:
-        ran = outcome is not Outcome.NOT_LOADED
-        risk = measure(instance, hypothesis.predict) if instance and ran else None
+        if outcome is Outcome.NOT_LOADED:
+            pass
+        elif instance:
+            risk = measure(instance, hypothesis.predict)
+        elif held_out is not None:
+            from hardness.runs.misfit import measure_misfit  # which loads scipy
+
+            misfit = measure_misfit(held_out, hypothesis.predict, seed)
     except Failed as failed:
         outcome, details = failed.outcome, details | failed.details
     finally:
@@ -396,7 +426,7 @@ def judged(
         learner=learner_spec(learner),
         seed=seed,
         budget=budget,
-        outcome=outcome or judge(risk, known=instance is not None),
+        outcome=outcome or judge(risk, bool(instance or held_out), misfit),
         risk=risk,
         usage=usage,
         secret_recovered=recovered,
@@ -405,6 +435,7 @@ def judged(
         versions=versions(),
         machine=machine(),
         layer=hypothesis.layer,
+        misfit=misfit,
     )
 
 
@@ -419,8 +450,10 @@ def layer_of(instance: Instance) -> AttentionLayer | None:
         return None
 
 
-def judge(risk: Risk | None, known: bool) -> Outcome:
-    """Name the outcome of a learner that ran to its end by its risk."""
+def judge(risk: Risk | None, known: bool, misfit: "Misfit | None" = None) -> Outcome:
+    """Name the outcome of a learner that ran to its end by its risk, or its misfit."""
+    if misfit is not None:
+        return Outcome.FITTED if misfit.high < 1 else Outcome.LEARNED_NOTHING
     if risk is None:
         return Outcome.INVALID if known else Outcome.UNJUDGED
     if risk.high <= SOLVED_BELOW:

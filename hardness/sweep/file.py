@@ -35,7 +35,7 @@ from instances.family import Family
 from instances.ladders import Ladder, ladder, ladder_of
 from instances.limits import bytes_of
 from instances.parameters import fraction, key_values, listed, plain, split_list
-from instances.spec import file_of, kind_of, parse_stored
+from instances.spec import file_of, kind_of, parse_stored, require_drawn
 from instances.strict import one_line, read_bytes, shown
 from instances.userfile import split
 
@@ -530,7 +530,7 @@ def _stored(spec: str) -> Family:
             f"'{spec[:200]}' given: no file is executed that a sweep names: give --family "
             "path.py:Name, and here the family's own name"
         )
-    return parse_stored(spec)
+    return require_drawn(parse_stored(spec))
 
 
 def _families(given: str | list[str], axes: _Axes, key: str) -> Iterator[Family]:

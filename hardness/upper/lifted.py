@@ -161,6 +161,8 @@ def _due(rows: _Rows, features: FeatureMap) -> float:
     for large x. Nearer to 1 these heavy-tailed features cost more, by measurement (d = 6)
     about noise^2 (x + 3) / (x (x - 1)), so that is solved for x.
     """
+    if not rows.family.noise_known:
+        return _MOST_OVER  # all that there are
     real = REAL_LABELS.of(rows.family)
     noise = float(real.noise) ** 2 if real else 0.0
     if not noise:

@@ -57,6 +57,8 @@ class Student:
         """Any family of softmax layers."""
         if family.kind != "softmax":
             return "it fits softmax attention; `lifted` learns linear attention"
+        if not (self.heads or family.layer_heads):
+            return "nobody knows how many heads to fit: say student:heads=2, or another number"
         return None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:

@@ -69,7 +69,7 @@ class Staged:
             heads=self.heads,
             examples=self.examples,
             polish=self.polish,
-            noisy=oracle.family.noise > 0,
+            noisy=oracle.family.noise > 0 if oracle.family.noise_known else None,
         )
         outcome = None
         try:

@@ -41,14 +41,15 @@ _NOISY = 1 << 15  # examples of the polish where the labels are not exact
 class StagedPlan:
     """What the user fixed: heads and examples (0: find out), steps of the polish (0: none).
 
-    noisy: whether the family's labels carry noise, which the family states. What is left over by a
-    wrong layer can look like noise, and is none where there is none.
+    noisy: whether the family's labels carry noise, which the family states; None of data of a user.
+    What is left over by a wrong layer can look like noise, and is none where there is none. Where
+    nobody knows, all examples are used and the layer of least error is kept.
     """
 
     heads: int
     examples: int
     polish: int
-    noisy: bool = True
+    noisy: bool | None = True
 
     @property
     def goal(self) -> float:
@@ -106,9 +107,11 @@ def practical(
         try:
             attempt.run()
         except StageFailed as failed:
-            journal.failed = failed
+            # One head explains the labels up to noise: that there are no others is no failure.
+            journal.failed = None if journal.single else failed
         hopeless = journal.failed is not None and journal.failed.needs is None
-        settled = journal.error <= plan.goal or journal.single or journal.noisy
+        explained = plan.noisy is not None and (journal.single or journal.noisy)
+        settled = journal.error <= plan.goal or explained
         if last or settled or hopeless:
             break
     return supply.exhausted
@@ -133,13 +136,16 @@ class Attempt:
     def run(self) -> None:
         """Test a single head first, then find several; raises StageFailed."""
         first = self.moment()
-        if self.plan.heads < 2 and self.journal.single is not False:
+        unknown = self.plan.noisy is None
+        if self.plan.heads < 2 and (unknown or self.journal.single is not False):
             alone = self.single(first)
-            explained = alone.recognised if self.plan.noisy else alone.error <= EXACT
-            self.journal.single = self.plan.heads == 1 or explained
-            if self.journal.single:
-                if alone.error > EXACT:
-                    self.polish(alone.theta, alone.w)
+            exact = alone.error <= EXACT
+            self.journal.single = (
+                self.plan.heads == 1 or exact or (self.plan.noisy is not False and alone.recognised)
+            )
+            if self.journal.single and not exact:
+                self.polish(alone.theta, alone.w)
+            if self.journal.single and (exact or self.plan.heads == 1 or not unknown):
                 return
         self.require_several()
         around, along = self.affine_hull(first)
@@ -153,7 +159,10 @@ class Attempt:
         before, self.journal.heads = self.journal.heads, along.heads
         enough_gap = _LAST_GAP if self.last or before == along.heads else _GAP
         if not self.plan.heads and along.gap < enough_gap:
-            if self.plan.noisy and along.gap < _LAST_GAP and self.single_in_noise():
+            if unknown and self.last:
+                self.heads(around, along)  # the hold-out says whether they are any better
+            noisy = self.plan.noisy is not False
+            if noisy and along.gap < _LAST_GAP and self.single_in_noise():
                 return
             raise StageFailed(
                 "span",
@@ -254,7 +263,7 @@ class Attempt:
                 )
                 even = evenness(np.linalg.norm(left, axis=-1), self.data.d)
                 entry.measures["evenness"] = even
-            self.journal.noisy = self.plan.noisy and even > LIKE_NOISE
+            self.journal.noisy = self.plan.noisy is not False and even > LIKE_NOISE
             theta, w = found.theta, found.w
 
     def offer(self, stage: str, theta: Array, w: Array) -> float:

@@ -1,0 +1,125 @@
+"""The misfit of a hypothesis on held-out examples of a user, with an asymptotic interval.
+
+E||Y - F^||^2 / E||Y||^2, estimated by the ratio of two means. Nothing bounds the labels, so no
+interval holds at every size. This one is the union of two jackknife intervals with Student's t: of
+the ratio, which is right where tokens of some examples are far longer than those of others, and of
+its logarithm, which is right where losses are. (docs/own-data.md)
+"""
+
+import math
+import sys
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.runs.risk import CONFIDENCE, Repeated, valid_predictions
+from hardness.upper.learner import Failed, Outcome, Predict
+from instances.family import Examples
+
+_BATCH_NUMBERS = 1 << 21
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Misfit:
+    """A relative misfit: 1 is that of predicting zero, and the noise of the labels counts in it."""
+
+    value: float
+    low: float
+    high: float  # infinite where a single example carries all the loss
+    confidence: float
+    examples: int
+    kind: Literal["asymptotic"] = "asymptotic"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write it as JSON."""
+        return asdict(self) | {"high": self.high if math.isfinite(self.high) else None}
+
+    @staticmethod
+    def from_json(data: Any) -> "Misfit":
+        """Read it; raises ValueError for what is none."""
+        found = msgspec.convert(data, _Written)
+        high = math.inf if found.high is None else found.high
+        if not found.low <= found.value <= high:
+            raise ValueError(f"a misfit of {found.value} in [{found.low}, {high}]")
+        return Misfit(**msgspec.structs.asdict(found) | {"high": high})
+
+
+_Finite = Annotated[float, msgspec.Meta(ge=0, le=sys.float_info.max)]
+
+
+class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    value: _Finite
+    low: _Finite
+    high: _Finite | None
+    confidence: Annotated[float, msgspec.Meta(gt=0, lt=1)]
+    examples: Annotated[int, msgspec.Meta(ge=2, le=2**63 - 1)]
+    kind: Literal["asymptotic"]
+
+
+def measure_misfit(
+    held_out: Examples, predict: Predict, seed: int = 0, confidence: float = CONFIDENCE
+) -> Misfit | None:
+    """Measure a prediction function on held-out examples; None if it gives invalid values.
+
+    predict: (n, k, d) tokens -> (n, k, d) labels. One example in eight is asked for again, in up to
+    64 batches; raises Failed(RANDOMISED) where a prediction is then another one.
+
+    >>> from instances import parse
+    >>> drawn = parse("nice:m=1,k=2,d=4,noise=1").instance(0).examples(0, 100)
+    >>> measure_misfit(drawn, lambda x: 0 * x).value
+    1.0
+    """
+    repeated, family = Repeated(predict), held_out.family
+    batch, losses = max(16, _BATCH_NUMBERS // (family.k * family.d)), []
+    for start in range(0, len(held_out), batch):
+        part = held_out.cut(start, min(start + batch, len(held_out)))
+        given = valid_predictions(repeated, np.array(part.x))  # which may write into what it gets
+        if given is None:
+            return None
+        with np.errstate(over="ignore"):
+            losses.append(((part.y - given) ** 2).sum(axis=(1, 2)))
+    loss, norm = np.concatenate(losses), (held_out.y**2).sum(axis=(1, 2))
+    if not math.isfinite(float(loss.sum())):
+        raise Failed(Outcome.INVALID, {"reason": "squares of predictions leave float64"})
+    if not repeated.again(held_out.y, seed):
+        said = "predictions of the same tokens differ from one call to another"
+        raise Failed(Outcome.RANDOMISED, {"reason": said})
+    low, high = ratio_interval(loss, norm, confidence)
+    value = float(loss.sum() / norm.sum())
+    return Misfit(
+        value=value,
+        low=min(low, value),
+        high=max(high, value),
+        confidence=confidence,
+        examples=len(loss),
+    )
+
+
+def ratio_interval(loss: Array, norm: Array, confidence: float) -> tuple[float, float]:
+    """Bound E loss / E norm from n independent pairs, both at least 0, for large n.
+
+    >>> low, high = ratio_interval(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]), 0.95)
+    >>> round(low, 9), round(high, 9)
+    (0.5, 0.5)
+    """
+    from scipy.stats import t
+
+    ratio, n = float(loss.sum() / norm.sum()), len(loss)
+    if not ratio:
+        return 0.0, 0.0
+    spread = float(t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt((n - 1) / n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        others = (loss.sum() - loss) / (norm.sum() - norm)
+        plain, logarithm = (
+            spread * float(np.sqrt(((one - one.mean()) ** 2).sum()))
+            for one in (others, np.log(others))
+        )
+    if not math.isfinite(plain + logarithm):  # one example has all of the losses, or of the labels
+        return 0.0, math.inf
+    low = min(ratio - plain, ratio * math.exp(-logarithm))
+    return max(0.0, low), max(ratio + plain, ratio * math.exp(min(logarithm, 700.0)))

@@ -1,0 +1,317 @@
+"""Data of a user: labelled examples of an unknown function, from arrays or a file.
+
+Nobody drew them from a family of layers, so there is no secret, no fresh example and no bound on
+the labels. A part is held out; a learner sees the rest alone.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.arrayfile import ArrayFile, array_file
+from instances.dense import Dense, DenseExamples
+from instances.errors import DamagedFile, ToolkitError, UsageError
+from instances.extras import require_extra
+from instances.family import REFERENCE_EXAMPLES, Public, Secret, require
+from instances.files import EXAMPLES, Held, content_hash
+from instances.layer import AttentionLayer
+from instances.limits import require_memory
+from instances.streams import generator
+from instances.strict import one_line, opened
+
+SUFFIXES = (".npz", ".safetensors", ".npy", ".parquet")
+HOLD_OUT = 0.2  # the share that is held out
+LEAST_HELD_OUT = 10  # examples; of fewer no interval is worth the name
+_LARGEST = 1e100  # entries: their squares stay within float64
+_DRAW = "is data of yours, and no instance is drawn of it: give `hardness learn` the file"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnData(Dense):
+    """What a learner is told of a user's data: k tokens of d numbers, and labels of that shape.
+
+    tokens: boolean where all entries are -1 or +1, else real. Nothing is known of the labels, nor
+    of their noise. A spec names it, for learners in other processes.
+    """
+
+    name: ClassVar[str] = "data"
+    example: ClassVar[str] = "data:d=16,k=2"
+    about: ClassVar[str] = "labelled examples of a user, of an unknown function"
+    label_text: ClassVar[str] = "given by a user"
+    easy: ClassVar[str] = "nothing is known of data of a user"
+    noise: ClassVar[Fraction] = Fraction(0)  # type: ignore[misc]
+    noise_known: ClassVar[bool] = False
+    m: ClassVar[int] = 0  # type: ignore[misc]
+
+    d: int
+    k: int
+    tokens: str = "real"
+
+    def __post_init__(self) -> None:
+        require(self.d >= 1, f"d={self.d} given: d must be at least 1")
+        require(
+            self.k >= 2,
+            f"k={self.k} given: a single token attends to itself alone, at least 2 are needed",
+        )
+        require(self.tokens in ("boolean", "real"), f"tokens={self.tokens} given: boolean or real")
+
+    def build(self, rng: np.random.Generator) -> AttentionLayer:
+        """Refuse: nobody knows a layer."""
+        self._refuse()
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Refuse: there is no secret."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise UsageError(f"{self} {_DRAW}")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Split(Held):
+    """A user's data in two parts: `held` is what a learner sees, `hold_out` what it is judged by.
+
+    source: the file, empty for arrays. notes: what was converted, in words. repeated: how many of
+    the held-out examples have tokens that stand in the other part too.
+    """
+
+    hold_out: DenseExamples
+    source: str
+    seed: int
+    notes: tuple[str, ...]
+    repeated: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Say what the data is, as JSON."""
+        return {
+            "source": self.source,
+            "examples": len(self.held) + len(self.hold_out),
+            "training": len(self.held),
+            "held_out": len(self.hold_out),
+            "seed": self.seed,
+            "repeated": self.repeated,
+            "notes": list(self.notes),
+            "sha256": [content_hash(part) for part in (self.held, self.hold_out)],
+        }
+
+
+def split(
+    x: Any, y: Any, share: float = HOLD_OUT, seed: int = 0, source: str = "", notes: Any = ()
+) -> Split:
+    """Check tokens x and labels y, both (n, k, d), and hold out a share of the examples.
+
+    Which ones, the seed decides. Numbers of any real type become float64. Raises UsageError.
+
+    >>> rng = np.random.default_rng(0)
+    >>> made = split(rng.normal(size=(100, 2, 3)), rng.normal(size=(100, 2, 3)))
+    >>> made.family.spec, len(made.held), len(made.hold_out)
+    ('data:d=3,k=2,tokens=real', 80, 20)
+    """
+    said = f"{source}: " if source else ""
+    (x, *of_x), (y, *of_y) = (_numbers(said, name, one) for name, one in (("x", x), ("y", y)))
+    _require_fit(said, x, y)
+    n, k, d = x.shape
+    count = round(share * n) if 0 < share < 1 else 0
+    if count < LEAST_HELD_OUT or count >= n:
+        raise UsageError(
+            f"{said}{n} examples given, {count} of them to hold out: at least {LEAST_HELD_OUT} are "
+            "needed there, and some to learn from: give more examples, or another share"
+        )
+    boolean = bool((np.abs(x) == 1).all())
+    family = OwnData(d=d, k=k, tokens="boolean" if boolean else "real")
+    order = generator(seed, "hold-out").permutation(n)
+    tokens = x.astype(np.int8) if boolean else x
+    parts = [
+        DenseExamples(family=family, values=tokens[rows], labels=y[rows])
+        for rows in (np.sort(order[count:]), np.sort(order[:count]))
+    ]
+    for part, which in zip(parts, ("learned from", "held out"), strict=True):
+        if not part.y.any():
+            raise UsageError(f"{said}the labels of all examples that are {which} are zero")
+    training, held_out = parts
+    seen = {row.tobytes() for row in training.x}
+    reference = training.cut(0, REFERENCE_EXAMPLES)
+    return Split(
+        path=Path(source or "."),
+        public=Public(family=family, commitments={}, reference=reference),
+        hidden=None,
+        shards=(),
+        held=training,
+        hold_out=held_out,
+        source=source,
+        seed=seed,
+        notes=(*notes, *of_x, *of_y),
+        repeated=sum(row.tobytes() in seen for row in held_out.x),
+    )
+
+
+def read_data(
+    path: Path,
+    labels: str | PathLike[str] | None = None,
+    share: float = HOLD_OUT,
+    seed: int = 0,
+) -> Split:
+    """Read a user's data and hold out a share of it; raises UsageError, DamagedFile.
+
+    .npz and .safetensors hold x and y, (n, k, d). The labels of a .npy stand in another one. A
+    .parquet has a row a token, with columns example, x0, x1, ... and y0, y1, ...
+    """
+    if labels is not None and path.suffix != ".npy":
+        raise UsageError(f"{path} given with labels in a file of their own: that is for .npy")
+    if path.suffix == ".parquet":
+        return split(*_of_rows(path), share, seed, str(path))
+    if path.suffix == ".npy":
+        if labels is None:
+            raise UsageError(f"{path} given: tokens need their labels, --labels FILE.npy")
+        other = Path(labels)
+        if other.suffix != ".npy":
+            raise UsageError(f"{other} given: the labels of a .npy stand in a .npy too")
+        files = {"x": (path, ""), "y": (other, "")}
+    else:
+        files = {"x": (path, "x"), "y": (path, "y")}
+    arrays, notes = {}, []
+    for name, (place, key) in files.items():
+        with array_file(place) as found:
+            one = found.arrays.get(key)
+            if one is None:
+                held = ", ".join(found.arrays)[:80] or "nothing"
+                raise UsageError(f"{place} holds {held}: x and y, both (n, k, d), are wanted")
+            require_memory(24 * math.prod(one.shape), f"{place}: {name} {one.shape}")
+            arrays[name] = one.read()
+            if one.stored:
+                notes.append(_converted(name, one.stored))
+    return split(arrays["x"], arrays["y"], share, seed, str(path), notes)
+
+
+def is_data(path: Path, labels: object = None) -> bool:
+    """Return whether a file is for `read_data`; samples of LWE are not, nor files of ours.
+
+    Raises DamagedFile, and UsageError for examples of an instance, which belong into their folder.
+    """
+    if path.suffix not in SUFFIXES:
+        return False
+    if path.suffix == ".parquet" or labels is not None:
+        return True
+    with array_file(path) as found:
+        return _is_data(path, found)
+
+
+def _is_data(path: Path, found: ArrayFile) -> bool:
+    if found.meta is not None:
+        if found.meta.get("format") == EXAMPLES:
+            raise UsageError(f"{path} is part of an instance: give its folder")
+        return False
+    names = {name.lower() for name in found.arrays}
+    return not {"a", "b"} <= names and (names != {""} or len(found.arrays[""].shape) == 3)
+
+
+def _numbers(said: str, name: str, given: Any) -> tuple[Any, ...]:
+    """Read an array (n, k, d) of real numbers, as float64; then what was converted, if it was."""
+    try:
+        found = np.asarray(given)
+    except ValueError as error:
+        raise UsageError(f"{said}{name} is ragged: every example needs as many tokens") from error
+    except Exception as error:  # a tensor with its gradient, or on a GPU
+        raise UsageError(f"{said}{name} is no array: {one_line(error)}") from error
+    if found.dtype.kind not in "biuf":
+        what = "objects: ragged?" if found.dtype.kind == "O" else f"{found.dtype}"
+        raise UsageError(f"{said}{name} holds {what[:60]}: real numbers are needed")
+    if found.ndim != 3 or not found.size:
+        raise UsageError(f"{said}{name} of shape {found.shape} given: (n, k, d) is needed")
+    if found.shape[1] < 2:
+        raise UsageError(
+            f"{said}{name} of shape {found.shape} given: k = 1, and a single token attends to "
+            "itself alone: at least 2 are needed"
+        )
+    require_memory(24 * found.size, f"{said}{name} {found.shape} in float64")
+    notes = () if found.dtype == np.float64 else (_converted(name, str(found.dtype)),)
+    return np.ascontiguousarray(found, np.float64), *notes
+
+
+def _converted(name: str, kind: str) -> str:
+    return f"{name} was {kind} and is read as float64"
+
+
+def _require_fit(said: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    if x.shape != y.shape:
+        raise UsageError(f"{said}x {x.shape} and y {y.shape} given: labels have the tokens' shape")
+    for name, value in (("x", x), ("y", y)):
+        wrong = ~np.isfinite(value)
+        if wrong.any():
+            first = int(np.flatnonzero(wrong.any(axis=(1, 2)))[0])
+            raise UsageError(
+                f"{said}{name} has {int(wrong.sum())} entries that are not finite, the first in "
+                f"example {first}: leave such examples out"
+            )
+        if (most := float(np.abs(value).max())) > _LARGEST:
+            raise UsageError(
+                f"{said}{name} has entries up to {most:.1g}: at most {_LARGEST:g} is allowed, so "
+                "that squares stay within float64: scale them"
+            )
+
+
+def _of_rows(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Read x and y, (n, k, d) each, from rows of single tokens."""
+    parquet = require_extra("pyarrow.parquet", "tokens in Parquet")
+    with opened(path) as file, _foreign(path):
+        table = parquet.ParquetFile(file)
+        names = table.schema_arrow.names
+        columns = {side: _counted(names, side) for side in "xy"}
+        d = len(columns["x"])
+        if "example" not in names or not d or len(columns["y"]) != d:
+            raise UsageError(
+                f"{path} has the columns {', '.join(names)[:80]}: example, x0, x1, ... and as many "
+                "y0, y1, ... are wanted, in a row a token"
+            )
+        rows = table.metadata.num_rows
+        require_memory(48 * rows * d, f"{path}: {rows} rows")
+        found = table.read(columns=["example", *columns["x"], *columns["y"]])
+        labels = found["example"].combine_chunks().dictionary_encode()
+        if labels.null_count:
+            raise UsageError(f"{path}: {labels.null_count} rows name no example")
+        index = np.asarray(labels.indices)
+        sizes = np.bincount(index)
+        if not rows:
+            raise UsageError(f"{path} has no rows: a row a token is wanted")
+        if sizes.min() != sizes.max():
+            few, many = (labels.dictionary[int(f(sizes))] for f in (np.argmin, np.argmax))
+            raise UsageError(
+                f"{path} is ragged: example {str(few)[:20]} has {sizes.min()} tokens, example "
+                f"{str(many)[:20]} {sizes.max()}: all need as many"
+            )
+        order = np.argsort(index, kind="stable")
+        x, y = (
+            np.stack([_column(path, found, name) for name in columns[side]], axis=1)[order]
+            for side in "xy"
+        )
+        return x.reshape(len(sizes), -1, d), y.reshape(len(sizes), -1, d)
+
+
+def _counted(names: list[str], side: str) -> list[str]:
+    """List side0, side1, ... as far as there are such columns."""
+    return [f"{side}{j}" for j in range(len(names)) if f"{side}{j}" in names]
+
+
+def _column(path: Path, table: Any, name: str) -> NDArray[Any]:
+    found = table[name].to_numpy()
+    if found.dtype.kind not in "biuf":
+        raise UsageError(f"{path}: column {name} holds {table[name].type}: numbers are wanted")
+    return found
+
+
+@contextmanager
+def _foreign(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except ToolkitError:
+        raise
+    except Exception as error:  # pyarrow has many
+        raise DamagedFile(f"{path} cannot be read as Parquet: {one_line(error)}") from error

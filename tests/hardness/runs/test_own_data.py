@@ -1,0 +1,275 @@
+"""Runs on data of a user: what is held out judges them, beside baselines that saw the same."""
+
+import json
+import textwrap
+
+import numpy as np
+import pytest
+
+from hardness import front
+from hardness.oracles import Budget
+from hardness.report.run import run_words
+from hardness.runs import Run
+from hardness.runs.misfit import Misfit, ratio_interval
+from hardness.runs.owndata import run_on_data
+from hardness.runs.run import learn_once
+from hardness.upper import Outcome, parse_learner
+from hardness.upper.plugins import function
+from instances import parse
+from instances.errors import UsageError
+from instances.owndata import split
+
+LEARNERS = """
+    import numpy as np
+    from hardness.upper import Hypothesis
+
+    class Own:
+        access, revision, about = "examples", 1, "a learner of a user"
+        def learn(self, oracle, rng):
+            self.rng, drawn = rng, oracle.draw(10**6)
+            self.w = np.linalg.lstsq(drawn.x.reshape(-1, 4), drawn.y.reshape(-1, 4), rcond=None)[0]
+            told = {"told": oracle.family.spec, "drawn": len(drawn)}
+            return Hypothesis(predict=self.predict, details=told)
+        def supports(self, family):
+            return None
+
+    class Tokenwise(Own):
+        def predict(self, x):
+            return x @ self.w
+
+    class Coins(Own):
+        def predict(self, x):
+            return self.rng.normal(size=x.shape)
+
+    class Broken(Own):
+        def predict(self, x):
+            return x * np.nan
+
+    class Endless(Own):
+        def predict(self, x):
+            return 1e200 + x
+"""
+
+
+def drawn(spec="nice:m=2,k=2,d=4", n=1000, noise=0.0, seed=0):
+    """Tokens and labels of a layer, with noise relative to the labels."""
+    found = parse(spec).instance(seed).examples(0, n)
+    extra = np.random.default_rng(seed).normal(size=found.y.shape)
+    return found.x, found.y + noise * np.sqrt((found.y**2).mean()) * extra
+
+
+def baselines(run):
+    return {
+        one["name"]: one["misfit"] and one["misfit"]["value"] for one in run.details["baselines"]
+    }
+
+
+@pytest.mark.parametrize(
+    ("spec", "n", "seed"),
+    [(f"nice:m={m},k=2,d=6", n, seed) for m, n in ((1, 1000), (2, 3000)) for seed in range(2)]
+    + [("nice:m=2,k=3,d=6,tokens=gaussian", 8000, 0)],
+)
+def test_the_stages_find_layers_without_noise_though_nobody_says_that_there_is_none(spec, n, seed):
+    found = front.learn("staged", drawn(spec, n, seed=seed))
+    assert found.outcome is Outcome.FITTED
+    assert found.misfit.high < 1e-12
+    assert found.layer.m == parse(spec).m
+    assert (found.risk, found.secret_recovered, found.passed) == (None, None, False)
+    assert found.details["data"]["training"] == n * 4 // 5
+    assert baselines(found)["mean label"] > baselines(found)["linear map"] > 0.05
+
+
+def test_what_the_baselines_are():
+    x, y = drawn("nice:m=2,k=2,d=4,tokens=gaussian", 600)
+    made = split(x, y)
+    found = run_on_data(parse_learner("linear:oversample=120"), made, Budget())
+    mean = made.held.y.mean(axis=0)
+    loss = ((made.hold_out.y - mean) ** 2).sum() / (made.hold_out.y**2).sum()
+    assert baselines(found)["mean label"] == pytest.approx(loss)
+    assert baselines(found)["linear map"] == pytest.approx(found.misfit.value)
+    cubic = run_on_data(parse_learner("lifted:features=cubic"), made, Budget())
+    assert baselines(found)["cubic features"] == pytest.approx(cubic.misfit.value)
+    few = run_on_data(parse_learner("trivial"), split(x[:50, :, :], y[:50]), Budget())
+    assert few.misfit.value == few.misfit.low == few.misfit.high == 1
+    assert few.outcome is Outcome.LEARNED_NOTHING
+    large = split(np.tile(x, 10), np.tile(y, 10))
+    beyond = run_on_data(parse_learner("trivial"), large, Budget()).details["baselines"][2]
+    assert beyond["misfit"] is None
+    assert "features need" in beyond["reason"]
+
+
+@pytest.mark.parametrize("what", ["a feed-forward", "tokens apart", "noise alone"])
+def test_labels_of_no_layer_are_reported_with_their_misfit(what):
+    x, y = drawn(n=1500)
+    rng = np.random.default_rng(1)
+    if what == "a feed-forward":
+        y = y + np.maximum(y @ rng.normal(size=(4, 4)), 0)
+    elif what == "tokens apart":
+        y = np.tanh(3 * x @ rng.normal(size=(4, 4)))
+    else:
+        y = rng.normal(size=y.shape)
+    found = front.learn("staged", (x, y))
+    assert found.misfit.low <= found.misfit.value <= found.misfit.high
+    if what == "noise alone":
+        assert found.outcome in (Outcome.LEARNED_NOTHING, Outcome.DEGENERATE)
+        assert found.misfit.high > 1
+    else:
+        assert found.outcome in (Outcome.FITTED, Outcome.DEGENERATE)
+        assert 0.01 < found.misfit.value < baselines(found)["mean label"]
+        assert found.layer is not None
+        made = split(x, y).hold_out
+        loss = ((found.layer(made.x) - made.y) ** 2).sum() / (made.y**2).sum()
+        assert loss == pytest.approx(found.misfit.value)
+
+
+def test_learners_of_a_file_run_on_it_in_their_own_process(tmp_path):
+    (tmp_path / "mine.py").write_text(textwrap.dedent(LEARNERS))
+
+    def learn(name):
+        return front.learn(f"{tmp_path}/mine.py:{name}", drawn(n=200))
+
+    found = learn("Tokenwise")
+    assert found.outcome is Outcome.FITTED
+    told = {"told": "data:d=4,k=2,tokens=boolean", "drawn": 160}
+    assert found.details["reported"] == told
+    for name, outcome in (
+        ("Coins", Outcome.RANDOMISED),
+        ("Broken", Outcome.INVALID),
+        ("Endless", Outcome.INVALID),
+        ("Nobody", Outcome.NOT_LOADED),
+    ):
+        found = learn(name)
+        assert (found.outcome, found.misfit) == (outcome, None)
+        assert "misfit   not measured" in run_words(found)
+
+
+def test_learners_that_are_objects_or_have_epochs_run_on_it():
+    @function(view="flat")
+    def flat(x, y):
+        return lambda new: new @ np.linalg.lstsq(x, y, rcond=None)[0]
+
+    found = front.learn(flat, drawn(n=200))
+    assert found.misfit.value < 1
+    assert found.usage.examples == 160
+    rounds = front.learn("student:heads=2,epochs=3,steps=9", drawn(n=200))
+    assert rounds.usage.examples == 160
+    spent = front.learn("student:heads=2,steps=9", drawn(n=200), budget_examples=50)
+    assert spent.outcome is Outcome.EXAMPLES_SPENT
+    for name, why in (("levenberg", "how many heads"), ("elimination", "lacks"), ("mlp", "lacks")):
+        with pytest.raises(UsageError, match=why):
+            front.learn(name, drawn(n=200))
+
+
+def test_the_record_is_read_back_and_what_cannot_be_is_refused():
+    found = front.learn("linear", drawn(n=200))
+    data = json.loads(json.dumps(found.to_dict()))
+    again = Run.from_json(data)
+    assert (again.misfit, again.outcome) == (found.misfit, found.outcome)
+    assert run_words(again) == run_words(found)
+    assert "misfit" not in front.learn("trivial", "nice:m=1,k=2,d=4").to_dict()
+    good = data["misfit"]
+    for wrong in (
+        good | {"low": good["high"] + 1},
+        good | {"high": 2.0},  # then it has learned nothing
+        good | {"kind": "finite"},
+        good | {"examples": 0},
+        good | {"value": float("nan")},
+        None,
+    ):
+        with pytest.raises(ValueError):  # noqa: PT011 - each has its own words
+            Run.from_json(data | {"misfit": wrong})
+
+
+def test_the_command_prints_and_saves_what_python_gives(hardness, tmp_path):
+    x, y = drawn("nice:m=1,k=2,d=4", 400, noise=1.0)
+    np.savez("data.npz", x=x.astype(np.float32), y=y)
+    asked = ("learn", "staged", "data.npz", "--hold-out", "0.1", "--seed", 5)
+    said = hardness(*asked, "--save-layer", "found.npz").out
+    for words in ("360 examples to learn from, 40 held out by seed 5", "x was float32",
+                  "fewer than 50", "95% interval, asymptotic", "mean label"):  # fmt: skip
+        assert words in said, said
+    assert "secret" not in said
+    ours = front.learn("staged", "data.npz", hold_out=0.1, seed=5)
+    theirs = hardness(*asked, "--json").json
+    assert theirs["misfit"] == ours.misfit.to_dict()
+    assert theirs["details"]["baselines"] == ours.details["baselines"]
+    assert hardness("inspect", "found.npz", "--json").json["d"] == 4
+    header, row = hardness(*asked, "--format", "csv").out.splitlines()
+    assert header.startswith("misfit_value,misfit_low,misfit_high")
+    assert float(row.split(",")[0]) == pytest.approx(ours.misfit.value)
+    assert f"{ours.misfit.value:.4f}"[:5] in repr(ours)
+    hardness("learn", "linear", "data.npz", "--oracle", "exact").one_line("no queries")
+
+
+COMMANDS = (
+    "compare {} --over d=4..5",
+    "stress --learner linear --on {}",
+    "certify {}",
+    "verify {}",
+    "attack {}",
+    "inspect {}",
+    "spectrum {}",
+    "generate {} --out made",
+    "distinguish linear {}",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("source", ["data.npz", "data:d=4,k=2"])
+def test_other_commands_refuse_it_in_one_line(hardness, command, source):
+    np.savez("data.npz", **dict(zip("xy", drawn(n=60), strict=True)))
+    left = hardness(*command.format(source).split())
+    left.one_line()
+    assert left.code in (1, 2)
+
+
+def test_the_interval_of_a_ratio():
+    rng = np.random.default_rng(0)
+    norm = rng.chisquare(8, size=(500, 20))
+    loss = norm * rng.chisquare(4, size=(500, 20)) / 8
+    inside = [low <= 0.5 <= high for low, high in map(ratio_interval, loss, norm, [0.95] * 500)]
+    assert np.mean(inside) >= 0.93
+    low, high = ratio_interval(loss[0], norm[0], 0.95)
+    small = ratio_interval(1e-30 * loss[0], norm[0], 0.95)
+    assert small == pytest.approx((1e-30 * low, 1e-30 * high))
+    wide = ratio_interval(loss[0], norm[0], 0.99)
+    assert wide[0] < low < loss[0].sum() / norm[0].sum() < high < wide[1]
+    one = np.eye(20)[0]
+    assert ratio_interval(one, norm[0], 0.95) == ratio_interval(norm[0], one, 0.95) == (0.0, np.inf)
+    assert ratio_interval(0 * one, norm[0], 0.95) == (0.0, 0.0)
+    unbounded = Misfit(value=1.0, low=0.0, high=np.inf, confidence=0.95, examples=20)
+    assert Misfit.from_json(unbounded.to_dict()) == unbounded
+
+
+TAILS = {  # of the noise: how its size varies from example to example
+    "normal": lambda rng, n: np.ones(n),
+    "student": lambda rng, n: np.sqrt(5 / rng.chisquare(5, n)),
+    "lognormal": lambda rng, n: np.exp(0.7 * rng.normal(size=n)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tails", "held_out", "least"),
+    [("normal", 20, 0.93), ("normal", 50, 0.93), ("student", 50, 0.90), ("lognormal", 50, 0.87)],
+)
+def test_the_interval_covers_the_misfit_in_small_runs(tails, held_out, least):
+    """500 runs of a linear learner on labels of a layer with unit noise."""
+    learner, inside = parse_learner("linear:oversample=1000"), 0
+    layer = parse("nice:m=2,k=2,d=3,tokens=gaussian").instance(0).layer()
+    rng = np.random.default_rng(1)
+    fresh = rng.normal(size=(20_000, 2, 3))
+    exact = layer(fresh)
+    unit = np.sqrt((exact**2).mean())
+    size = (TAILS[tails](rng, 10**6) ** 2).mean() * exact[0].size  # E |noise|^2
+    for _ in range(500):
+        n = 5 * held_out
+        x = rng.normal(size=(n, 2, 3))
+        noise = TAILS[tails](rng, n)[:, None, None] * rng.normal(size=x.shape)
+        data = split(x, layer(x) / unit + noise)
+        found = run_on_data(learner, data, Budget())
+        hypothesis, _ = learn_once(learner, data, Budget())
+        lost = ((hypothesis.predict(fresh) - exact / unit) ** 2).sum(axis=(1, 2)).mean()
+        truth = (lost + size) / (exact[0].size + size)
+        inside += found.misfit.low <= truth <= found.misfit.high
+    assert inside >= least * 500
