@@ -234,6 +234,9 @@ def test_learners_train_on_a_file_in_several_epochs(hardness):
     assert (run["outcome"], run["risk"], run["details"]["epochs"]) == ("not judged", None, 4)
     assert run["details"]["steps"] == 4 * 300 // 32
     assert 500 < run["usage"]["examples"] < 700  # of which 300 are samples
+    hardness("generate", SALSA, "--samples", 300, "--out", "s.npz", "--force")
+    again = hardness("learn", "mlp:batch=32,epochs=4", "s.npz", "--json").json
+    assert again["details"] == run["details"]
     hardness("learn", "mlp", "s.prefix").one_line("take it with --spec")
     hardness("learn", "mlp", "parity:d=8,m=1", "--spec", SALSA).one_line("for a file of samples")
 
