@@ -27,6 +27,7 @@ from hardness.upper.staged.net import Net, net
 from hardness.upper.staged.polish import Polished, polish
 from hardness.upper.staged.projection import Projected, project
 from hardness.upper.staged.proxy import ProxyRefined, refine_by_proxy
+from hardness.upper.staged.prune import Pruned, prune
 from hardness.upper.staged.refine import Refined, refine
 from hardness.upper.staged.single import Single, single
 from hardness.upper.staged.span import Span, span
@@ -46,6 +47,7 @@ __all__ = [
     "Polished",
     "Projected",
     "ProxyRefined",
+    "Pruned",
     "Refined",
     "Signal",
     "Single",
@@ -65,6 +67,7 @@ __all__ = [
     "net",
     "polish",
     "project",
+    "prune",
     "refine",
     "refine_by_proxy",
     "relative_error",

@@ -61,6 +61,7 @@ class Journal:
         self.single: bool | None = None  # whether a single head explains the data, if known
         self.heads = 0  # where the last span saw its largest gap
         self.noisy = False  # whether the polish left what looks like label noise
+        self.replaced: list[Found] = []  # those that have spare heads
 
     @contextmanager
     def stage(self, name: str, examples: int) -> Iterator[StageEntry]:
@@ -101,8 +102,9 @@ class Journal:
 
     @property
     def best(self) -> Found | None:
-        """The layer of least error so far."""
-        return min(self.found, key=lambda found: found.error, default=None)
+        """The layer of least error so far, those with spare heads apart."""
+        left = (found for found in self.found if found not in self.replaced)
+        return min(left, key=lambda found: found.error, default=None)
 
     @property
     def error(self) -> float:
@@ -125,6 +127,13 @@ class Journal:
             "accepted": float(accepted),
         }
 
+    def _spare(self) -> str | None:
+        """Say how many heads of the best layer's were spare, if any were."""
+        if not self.best or not self.replaced:
+            return None
+        most = max(found.layer.m for found in self.replaced)
+        return f"{most - self.best.layer.m} of {most} heads"
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-able values."""
         best = self.best
@@ -132,6 +141,7 @@ class Journal:
             "heads": best.layer.m if best else 0,
             "error": best.error if best else None,
             "from_stage": best.stage if best else None,
+            "spare": self._spare(),
             "failed": str(self.failed) if self.failed else None,
             "needs": self.failed.needs if self.failed else None,
             "stages": [report.to_dict() for report in self.reports],

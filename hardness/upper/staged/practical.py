@@ -16,6 +16,7 @@ from hardness.upper.staged.net import net
 from hardness.upper.staged.noise import LIKE_NOISE, evenness
 from hardness.upper.staged.polish import enough, polish
 from hardness.upper.staged.projection import project
+from hardness.upper.staged.prune import prune
 from hardness.upper.staged.refine import refine
 from hardness.upper.staged.single import EXACT, Single, single
 from hardness.upper.staged.span import Span, span
@@ -264,7 +265,19 @@ class Attempt:
                 even = evenness(np.linalg.norm(left, axis=-1), self.data.d)
                 entry.measures["evenness"] = even
             self.journal.noisy = self.plan.noisy is not False and even > LIKE_NOISE
-            theta, w = found.theta, found.w
+            theta, w = self.prune(found.theta, found.w, data)
+
+    def prune(self, theta: Array, w: Array, data: Data) -> tuple[Array, Array]:
+        """Take spare heads out; returns those that are left."""
+        if len(theta) == 1:
+            return theta, w
+        with self.journal.stage("prune", len(data)) as entry:
+            found = prune(theta, w, data, self.validation, self.plan.polish, self.clock)
+            entry.measures |= {"heads": len(found.theta), "spare": len(theta) - len(found.theta)}
+            if len(found.theta) < len(theta):
+                self.journal.replaced.append(self.journal.found[-1])
+                entry.measures["error"] = self.offer("prune", found.theta, found.w)
+        return found.theta, found.w
 
     def offer(self, stage: str, theta: Array, w: Array) -> float:
         """Give a stage's layer to the journal; returns its error on the hold-out."""

@@ -1,0 +1,91 @@
+"""Spare heads: those without which the others, fitted again, do as well on the hold-out.
+
+A head may add nothing, two may have merged or cancel. One is taken out at a time: that whose loss
+the W of the others make up for best, by least squares.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardness.upper.attention import attend, columns, gram_factor, scores, softmax
+from hardness.upper.staged.data import Array, Data, relative_error
+from hardness.upper.staged.polish import polish
+from hardness.upper.staged.projection import solve
+from hardness.upper.staged.stage import Clock, endless
+from instances.layer import AttentionLayer
+
+# Without a head the others are polished only where they are not far worse before.
+_WORTH = 2.0
+_SMALL = 1e-6
+_ROUNDING = 1e-20  # relative errors below it are alike
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pruned:
+    """The heads that are left, theta and w (m, d, d), and their relative error on the hold-out."""
+
+    theta: Array
+    w: Array
+    error: float
+
+
+def prune(
+    theta: Array, w: Array, data: Data, validation: Data, steps: int, clock: Clock = endless
+) -> Pruned:
+    """Take spare heads out of theta, w (m, d, d), each time polishing the others by some steps.
+
+    A head is spare where the squared error on the hold-out without it is larger by less than the
+    standard error of the difference over examples, or is that of rounding. Raises Spent.
+
+    >>> rng = np.random.default_rng(0)
+    >>> layer = AttentionLayer(theta=rng.normal(size=(2, 3, 3)), w=rng.normal(size=(2, 3, 3)))
+    >>> x = rng.normal(size=(400, 2, 3))
+    >>> data = Data(x=x, y=layer(x))
+    >>> split = layer.theta[[0, 1, 1]], layer.w[[0, 1, 1]] * [[[1]], [[0.3]], [[0.7]]]
+    >>> found = prune(*split, data.cut(0, 300), data.cut(300, 400), steps=10)
+    >>> found.theta.shape, found.error < 1e-20
+    ((2, 3, 3), True)
+    """
+    found = Pruned(theta=theta, w=w, error=_error(theta, w, validation))
+    while len(found.theta) > 1:
+        tried = [_without(i, found.theta, data, validation, clock) for i in range(len(found.theta))]
+        best = min(tried, key=lambda one: one.error)
+        if best.error > max(_WORTH * found.error, _SMALL):
+            break
+        if steps and best.error > _ROUNDING:
+            end = polish(best.theta, best.w, data, validation, steps, clock)
+            clock()  # raises where the polish was stopped
+            best = Pruned(theta=end.theta, w=end.w, error=end.error)
+        if not _as_good(best, found, validation):
+            break
+        found = best
+    return found
+
+
+def _without(i: int, theta: Array, data: Data, validation: Data, clock: Clock) -> Pruned:
+    """The others than head i, with the W that fit best."""
+    clock()
+    left = np.delete(theta, i, axis=0)
+    x, y = columns(data.x), columns(data.y)
+    attended = attend(softmax(scores(left, x)), x)
+    w = solve(gram_factor(attended), attended, y)
+    return Pruned(theta=left, w=w, error=_error(left, w, validation))
+
+
+def _as_good(fewer: Pruned, found: Pruned, validation: Data) -> bool:
+    """Whether fewer heads do no worse on the hold-out, beyond the uncertainty of the difference."""
+    if fewer.error <= _ROUNDING:
+        return True
+    worse = _squares(fewer, validation) - _squares(found, validation)
+    return bool(worse.mean() <= worse.std() / np.sqrt(len(worse)))
+
+
+def _squares(found: Pruned, data: Data) -> Array:
+    """The squared error of every example, (n,)."""
+    layer = AttentionLayer(theta=found.theta, w=found.w)
+    return np.asarray(np.sum((layer(data.x) - data.y) ** 2, axis=(1, 2)))
+
+
+def _error(theta: Array, w: Array, data: Data) -> float:
+    return relative_error(AttentionLayer(theta=theta, w=w)(data.x), data.y)
