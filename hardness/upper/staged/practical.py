@@ -162,6 +162,8 @@ class Attempt:
         if not self.plan.heads and along.gap < enough_gap:
             if unknown and self.last:
                 self.heads(around, along)  # the hold-out says whether they are any better
+                if self.journal.noisy:
+                    return
             noisy = self.plan.noisy is not False
             if noisy and along.gap < _LAST_GAP and self.single_in_noise():
                 return
