@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from hardness.upper.staged.agreement import Agreement, smallest
-from hardness.upper.staged.data import Array, Data
+from hardness.upper.staged.data import Array, Data, repeated, rounded
 from hardness.upper.staged.stage import Clock, StageFailed, endless
 
 # Beyond it no stage makes a matrix (d*d, d*d), and there are fewer constraints: their number times
@@ -24,6 +24,7 @@ LEAST = 0.02
 # The residual below which rows count alike is this quantile of the residuals that are taken.
 _FLOOR = 0.01
 _ROUNDING = 1e-8
+_SAME = 1e-9  # relative: tokens nearer than this are one
 _BATCH_BYTES = 1 << 23
 
 
@@ -110,11 +111,14 @@ def constraints(found: Agreement, data: Data, rows: int = 0, clock: Clock = endl
         why = f"{there} of {n * k} rows of {n} examples attend to all tokens, {least} must"
         raise StageFailed("constraints", why, needs=needs)
     default = (40 if d <= MATRIX_D else 10) * d * d // k
-    e, a = smallest(np.where(usable, found.residuals, np.inf), min(rows or default, there))
+    usable[repeated(data.x)] = False
+    e, a = _closest(found, usable, rows or default)
+    if not _apart(data.x[e]).all():
+        usable[~_apart(data.x)] = False
+        if not usable.any():
+            raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
+        e, a = _closest(found, usable, rows or default)
     order = np.argsort(found.residuals[e, a], kind="stable")
-    order = order[_apart(data.x[e[order]])]
-    if not len(order):
-        raise StageFailed("constraints", "in every row that attends to all tokens two coincide")
     e, a = e[order], a[order]
     x, v, residuals = data.x[e], found.patterns[e, a], found.residuals[e, a]
     # A row that half agrees tells less: the error of b goes as its residual over the weights.
@@ -137,14 +141,23 @@ def constraints(found: Agreement, data: Data, rows: int = 0, clock: Clock = endl
     )
 
 
+def _closest(
+    found: Agreement, usable: NDArray[np.bool_], rows: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places of the usable rows of smallest residual."""
+    count = min(rows, int(usable.sum()))
+    return smallest(np.where(usable, found.residuals, np.inf), count)
+
+
 def _distinct(left: Array, right: Array, clock: Clock) -> NDArray[np.intp]:
     """Indices of the first of each class of constraints equal up to sign."""
     first: dict[bytes, int] = {}
+    left, right = rounded(left), rounded(right)  # no negative zeros
     batch = max(1, _BATCH_BYTES // (16 * left.shape[1]))
     for start in range(0, len(left), batch):
         clock()
         part = slice(start, start + batch)
-        both = np.hstack([_positive(left[part]), _positive(right[part])]) + 0.0  # no negative zeros
+        both = np.hstack([_positive(left[part]), _positive(right[part])]) + 0.0
         for r, row in enumerate(both, start):
             first.setdefault(blake2b(row, digest_size=16).digest(), r)
     return np.array(list(first.values()), np.intp)
@@ -153,7 +166,8 @@ def _distinct(left: Array, right: Array, clock: Clock) -> NDArray[np.intp]:
 def _apart(x: Array) -> NDArray[np.bool_]:
     """Say for which of x (r, k, d) all tokens differ: else the pattern is not determined."""
     pairs = combinations(range(x.shape[1]), 2)
-    return np.all([np.any(x[:, i] != x[:, j], axis=-1) for i, j in pairs], axis=0)
+    least = _SAME * float(np.abs(x).max())
+    return np.all([(np.abs(x[:, i] - x[:, j]) > least).any(axis=-1) for i, j in pairs], axis=0)
 
 
 def _positive(rows: Array) -> Array:

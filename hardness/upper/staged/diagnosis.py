@@ -84,6 +84,8 @@ def diagnose(
     # Noise blurs gaps and regressions without harm where next to nothing else is left over.
     solved = left.error <= max(SOLVED, min(share / 10, NOISE_LEFT))
     found = [
+        *_above("mean of the tokens", seen.get("tokens mean"), 0.8, _MEAN, moot=solved),
+        *_above("repeated examples", seen.get("repeats"), 0.9, _REPEATS, moot=solved),
         *_below("rank of the labels", seen.get("label_rank"), k - 1, _RANK, at=True),
         *_above("halves of the moment", seen.get("moment halves"), 0.5, _MOMENT),
         *_above("share beyond linear", seen.get("linear"), 0.8, _SUM),
@@ -118,6 +120,11 @@ def moment_measures(found: Moment, data: Data, validation: Data) -> dict[str, fl
     }
 
 
+_MEAN = (
+    "tokens are long by their mean or their positions, which no map of the tokens takes away: "
+    "logits have a large part linear in the key, and attention saturates"
+)
+_REPEATS = "the same few examples come again, and give few equations for Theta: the words are few"
 _NOISE = "label noise shows here too, and there it is no fault"
 _RANK = (
     "any label is a mix of this few directions, so that rows cannot show whether heads agree: "
@@ -199,9 +206,9 @@ def _less(error: float, share: float) -> float:
 
 
 def _named(report: StageReport) -> list[tuple[str, float]]:
-    """A report's measures; those of the moment's halves are told from those of refinement."""
-    first = report.name == "moment"
+    """A report's measures; halves of the moment and the mean of tokens with the stage's name."""
+    own = {("moment", "halves"), ("tokens", "mean")}
     return [
-        (f"moment {key}" if first and key == "halves" else key, value)
+        (f"{report.name} {key}" if (report.name, key) in own else key, value)
         for key, value in report.measures.items()
     ]

@@ -13,6 +13,7 @@ from hardness.upper.staged.agreement import Agreement
 from hardness.upper.staged.data import Array, Data, error_bound, relative_error
 from hardness.upper.staged.diagnosis import HoldOut, Signal, diagnose
 from hardness.upper.staged.stage import StageFailed, StageReport
+from hardness.upper.staged.whiten import Whitening
 from instances.layer import AttentionLayer
 
 _BINS = 40
@@ -82,6 +83,14 @@ class Journal:
                     measures={key: float(value) for key, value in entry.measures.items()},
                 )
             )
+
+    def describe(self, tokens: Whitening) -> None:
+        """Report what the tokens are like, before all stages."""
+        first = self.reports[0].examples if self.reports else 0
+        report = StageReport(
+            name="tokens", seconds=0.0, examples=first, rows=0, measures=tokens.measures
+        )
+        self.reports.insert(0, report)
 
     def offer(self, stage: str, theta: Array, w: Array, examples: int, validation: Data) -> float:
         """Keep a stage's layer theta, w (m, d, d); returns its error on the hold-out.

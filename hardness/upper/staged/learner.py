@@ -10,6 +10,7 @@ from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.paper import paper, refusal
 from hardness.upper.staged.practical import SEVERAL_D, StagedPlan, practical
+from hardness.upper.staged.supply import Supply
 from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
 
@@ -71,22 +72,26 @@ class Staged:
             polish=self.polish,
             noisy=oracle.family.noise > 0 if oracle.family.noise_known else None,
         )
-        outcome = None
+        outcome, supply = None, Supply(oracle)
         try:
-            ran_out = MODES[self.mode](plan, oracle, journal, rng)
+            ran_out = MODES[self.mode](plan, supply, journal, rng)
             best = journal.best
             if journal.error > plan.goal and not (best and best.upper <= _SOLVED):
                 outcome = self._ended(ran_out, journal)
         except Spent as spent:
             outcome = SPENT[spent.resource]
         family, best = oracle.family, journal.best
+        whitening = supply.whitening
+        if whitening and not whitening.standard:
+            journal.describe(whitening)
         real = REAL_LABELS.of(family)
         signals = journal.diagnose(family.k, float(real.noise) if real else 0.0)
         details = journal.to_dict() | {"diagnosis": [signal.to_dict() for signal in signals]}
         # The baseline may do better than a layer that explains nothing.
-        if best is None or best.error >= 1:
+        if best is None or best.error >= 1 or whitening is None:
             return nothing(family, outcome, **details)
-        return Hypothesis(predict=best.layer, outcome=outcome, details=details, layer=best.layer)
+        layer = whitening.back(best.layer)
+        return Hypothesis(predict=layer, outcome=outcome, details=details, layer=layer)
 
     @staticmethod
     def _ended(ran_out: bool, journal: Journal) -> Outcome | None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardness.oracles import ExampleOracle
 from hardness.upper.staged.agreement import agreement
 from hardness.upper.staged.body import Body, EmptyBody, extract, least_epsilon, minimum_norm
 from hardness.upper.staged.constraints import Constraints, constraints
@@ -71,19 +70,16 @@ def ask(found: Constraints, clock: Clock = endless) -> Asked:
         raise StageFailed("body", str(error)) from error
 
 
-def paper(
-    plan: StagedPlan, oracle: ExampleOracle, journal: Journal, rng: np.random.Generator
-) -> bool:
+def paper(plan: StagedPlan, supply: Supply, journal: Journal, rng: np.random.Generator) -> bool:
     """Run the stages once, heads=0 by the gap in the widths; returns whether examples ran out.
 
     What cannot go on is left in `journal.failed`. Raises Spent where there are no examples at all,
     or the time is over, and UsageError for d above 16 or more than 4 heads.
     """
-    d, k = oracle.family.d, oracle.family.k
+    d, k = supply.family.d, supply.family.k
     refused = refusal(d, plan.heads)
     if refused:
         raise UsageError(refused)
-    supply = Supply(oracle)
     data, validation = supply.take(plan.examples or examples(plan.heads or 2, k, d))
     run = Run(heads=plan.heads, data=data, validation=validation, journal=journal, rng=rng)
     try:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardness.oracles import ExampleOracle
 from hardness.upper.staged.constraints import MATRIX_D, constraints
 from hardness.upper.staged.data import Array, Data
 from hardness.upper.staged.diagnosis import moment_measures
@@ -84,15 +83,12 @@ class StagedPlan:
         yield most
 
 
-def practical(
-    plan: StagedPlan, oracle: ExampleOracle, journal: Journal, rng: np.random.Generator
-) -> bool:
+def practical(plan: StagedPlan, supply: Supply, journal: Journal, rng: np.random.Generator) -> bool:
     """Run the stages on rising numbers of examples; returns whether the examples ran out.
 
     Raises Spent where there are no examples at all, or the time is over.
     """
-    supply = Supply(oracle)
-    sizes = list(plan.sizes(oracle.family.k, oracle.family.d))
+    sizes = list(plan.sizes(supply.family.k, supply.family.d))
     for size in sizes:
         data, validation = supply.take(size)
         last = supply.exhausted or size == sizes[-1]

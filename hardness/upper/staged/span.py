@@ -20,6 +20,7 @@ _EXAMPLES = 20  # times d^2
 _BATCH_BYTES = 1 << 25
 _STEPS = 400  # of Lanczos; 150 to 250 are the rule
 _WITHOUT_MATRIX = 5  # eigenvalues that Lanczos finds: four heads, and what comes after them
+_UNSEEN = 1e-9  # of the largest square: directions of rounding
 _SHARP = 0.05  # relative, of an eigenvalue
 
 
@@ -63,11 +64,32 @@ def span(found: Constraints, data: Data, heads: int = 0, clock: Clock = endless)
 
 def _by_matrices(found: Constraints, data: Data, count: int, clock: Clock) -> tuple[Array, Array]:
     """The `count` smallest eigenvalues and eigenvectors, of matrices (d*d, d*d)."""
-    second = second_moment(found, clock)
-    values, vectors = scipy.linalg.eigh(
-        second, row_moment(data, clock), subset_by_index=[0, count - 1]
-    )
+    second, rows = second_moment(found, clock), row_moment(data, clock)
+    left, right = bases(data)
+    if left.shape[1] < data.d or right.shape[1] < data.d:  # what no row sees is no direction
+        seen = np.kron(left, right)
+        last = min(count, seen.shape[1]) - 1
+        values, vectors = scipy.linalg.eigh(
+            seen.T @ second @ seen, seen.T @ rows @ seen, subset_by_index=[0, last]
+        )
+        return values, seen @ vectors
+    values, vectors = scipy.linalg.eigh(second, rows, subset_by_index=[0, count - 1])
     return values, vectors
+
+
+def bases(data: Data) -> tuple[Array, Array]:
+    """Return orthonormal bases (d, r) of what the tokens span, and of what their differences do.
+
+    Of Theta no row shows more than what lies between the two.
+    """
+    x = data.x[: max(1, _BATCH_BYTES // (8 * data.k * data.d))]
+    apart = x - x.mean(axis=1, keepdims=True)
+    found = []
+    for rows in (x, apart):
+        flat = rows.reshape(-1, data.d)
+        values, vectors = np.linalg.eigh(flat.T @ flat)
+        found.append(vectors[:, values > _UNSEEN * values[-1]])
+    return found[0], found[1]
 
 
 def second_moment(found: Constraints, clock: Clock = endless) -> Array:
@@ -114,7 +136,8 @@ def _by_products(found: Constraints, data: Data, count: int, clock: Clock) -> tu
     product, law = found.operator(clock), RowMoment.of(data)
     total = float(np.sum(found.weights**2))
     basis = np.zeros((_STEPS, d * d))
-    start = np.random.default_rng(0).standard_normal(d * d)
+    left, right = (part @ part.T for part in bases(data))
+    start = (left @ np.random.default_rng(0).standard_normal((d, d)) @ right).ravel()
     basis[0] = start / np.linalg.norm(start)
     diagonal: list[float] = []
     beside: list[float] = []

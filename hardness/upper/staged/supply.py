@@ -1,16 +1,20 @@
-"""Examples for stages that come back for more: all that were drawn, and a hold-out among them."""
+"""Examples for stages that come back for more: all that were drawn, and a hold-out among them.
+
+Their tokens are whitened by a map that the first batch chooses.
+"""
 
 import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.staged.data import Data
+from hardness.upper.staged.whiten import Whitening
 
 _LARGEST_HOLD_OUT = 4096
 _BATCH = 1 << 20  # numbers of a batch's tokens
 
 
 class Supply:
-    """Draws from an oracle and keeps what was drawn.
+    """Draws from an oracle and keeps what was drawn; whitening: None before the first draw.
 
     >>> from hardness.oracles import Budget, Meter
     >>> from instances import parse
@@ -24,6 +28,8 @@ class Supply:
 
     def __init__(self, oracle: ExampleOracle) -> None:
         """Start with nothing drawn."""
+        self.family = oracle.family
+        self.whitening: Whitening | None = None
         self._oracle = oracle
         self._drawn: Data | None = None
         self.exhausted = False
@@ -55,7 +61,7 @@ class Supply:
 
     def _draw(self, missing: int) -> None:
         """Draw in batches, between which the oracle looks at its clock."""
-        k, d, there = self._oracle.family.k, self._oracle.family.d, len(self)
+        k, d, there = self.family.k, self.family.d, len(self)
         x, y = np.empty((2, there + missing, k, d))
         if self._drawn:
             x[:there], y[:there] = self._drawn.x, self._drawn.y
@@ -63,7 +69,9 @@ class Supply:
             while there < len(x):
                 drawn = self._oracle.draw(min(len(x) - there, max(1, _BATCH // (k * d))))
                 part = slice(there, there + len(drawn))
-                x[part], y[part] = drawn.x, drawn.y
+                tokens = np.asarray(drawn.x, np.float64)
+                self.whitening = self.whitening or Whitening.of(tokens)
+                x[part], y[part] = self.whitening.tokens(tokens), drawn.y
                 there += len(drawn)
         finally:
             if there:
