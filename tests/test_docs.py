@@ -70,21 +70,21 @@ def run(of: str, shown: str, start: int) -> range:
 
 DEMO = "make demo"  # half a minute: by `make test-slow`
 FOLLOWS = {"docs/reports.md": "docs/sweeps.md"}  # a page goes on in the folder of another
-# Pages whose commands take several seconds: by `make test-slow` too.
+# Pages whose commands and examples take several seconds: by `make test-slow` too.
 LONG = {
     *("docs/in-context.md", "docs/reports.md", "docs/staged.md"),
     *("docs/tutorials/cryptanalyst.md", "docs/tutorials/learner-author.md"),
+    "docs/tutorials/your-layer.md",
 }
 
 
-WITH_COMMANDS = [
-    pytest.param(page, id=called(page), marks=[pytest.mark.slow] if called(page) in LONG else [])
-    for page in PAGES
-    if blocks(page)
-]
+def marked(pages):
+    """Pages as cases of a test, those that take long by `make test-slow`."""
+    marks = {page: [pytest.mark.slow] if called(page) in LONG else [] for page in pages}
+    return [pytest.param(page, id=called(page), marks=marks[page]) for page in pages]
 
 
-@pytest.mark.parametrize("page", WITH_COMMANDS)
+@pytest.mark.parametrize("page", marked([page for page in PAGES if blocks(page)]))
 def test_commands_print_what_the_page_says(hardness, page):
     if called(page) in FOLLOWS.values():
         pytest.skip("its commands are run for the page that follows it")
@@ -121,7 +121,7 @@ def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
     assert {path.name for path in Path("out").iterdir()} >= {"report.html", "results.json"}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=called)
+@pytest.mark.parametrize("page", marked(PAGES))
 def test_python_examples_run(page):
     tests = doctest.DocTestParser().get_doctest(
         page.read_text(encoding="utf-8").replace("```", "\n"), {}, page.name, str(page), 0
