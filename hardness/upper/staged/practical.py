@@ -1,6 +1,7 @@
 """The stages in the form that works best, on ever more examples until the error is small."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,9 @@ SEVERAL_D = 128  # at most for several heads: at d = 256 their polish would take
 _LEAST = 640
 _MOST_ENTRIES = 1 << 27  # of the tokens: 1 GiB, and as much for the labels
 _NOISY = 1 << 15  # examples of the polish where the labels are not exact
+# Where nobody knows how many heads there are: at most so many, each starting at a part of the size
+# of the others, and each better by so much on the hold-out.
+_MOST_HEADS, _NEW_HEAD, _BETTER = 8, 0.1, 0.98
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +47,8 @@ class StagedPlan:
 
     noisy: whether the family's labels carry noise, which the family states; None of data of a user.
     What is left over by a wrong layer can look like noise, and is none where there is none. Where
-    nobody knows, all examples are used and the layer of least error is kept.
+    nobody knows, all examples are used, heads are added to the best layer while that helps, and the
+    layer of least error is kept.
     """
 
     heads: int
@@ -106,6 +111,8 @@ def practical(plan: StagedPlan, supply: Supply, journal: Journal, rng: np.random
         except StageFailed as failed:
             # One head explains the labels up to noise: that there are no others is no failure.
             journal.failed = None if journal.single else failed
+        if last and plan.noisy is None and not plan.heads:
+            attempt.add_heads()
         hopeless = journal.failed is not None and journal.failed.needs is None
         explained = plan.noisy is not None and (journal.single or journal.noisy)
         settled = journal.error <= plan.goal or explained
@@ -156,10 +163,6 @@ class Attempt:
         before, self.journal.heads = self.journal.heads, along.heads
         enough_gap = _LAST_GAP if self.last or before == along.heads else _GAP
         if not self.plan.heads and along.gap < enough_gap:
-            if unknown and self.last:
-                self.heads(around, along)  # the hold-out says whether they are any better
-                if self.journal.noisy:
-                    return
             noisy = self.plan.noisy is not False
             if noisy and along.gap < _LAST_GAP and self.single_in_noise():
                 return
@@ -170,6 +173,23 @@ class Attempt:
                 needs=_GROWTH * len(self.data),
             )
         self.heads(around, along)
+
+    def add_heads(self) -> None:
+        """Add heads to the best layer, one at a time from a random start, while it does better."""
+        best, most = self.journal.best, min(_MOST_HEADS, self.data.d**2)
+        while best is not None and best.layer.m < most and best.error > self.plan.goal:
+            layer, shape = best.layer, (1, self.data.d, self.data.d)
+            theta = self.rng.normal(0.0, float(layer.theta.std()) or 1 / self.data.d, shape)
+            w = self.rng.normal(0.0, _NEW_HEAD * float(layer.w.std()), shape)
+            with suppress(StageFailed):
+                self.polish(
+                    np.concatenate([layer.theta, theta]), np.concatenate([layer.w, w]), _NOISY
+                )
+            before, best = best, self.journal.best
+            if best is None or best.error > _BETTER * before.error:
+                return
+            if self.journal.noisy:
+                self.journal.failed = None
 
     def require_several(self) -> None:
         """Refuse what the stages 2 to 6 cannot do, or could not with the examples there are."""
@@ -243,9 +263,10 @@ class Attempt:
             entry.measures["error"] = self.offer("projection", found.theta, found.w)
         self.polish(found.theta, found.w)
 
-    def polish(self, theta: Array, w: Array) -> None:
+    def polish(self, theta: Array, w: Array, least: int = 0) -> None:
         """All parameters, on few examples; where the labels turn out not to be exact, on many."""
-        m, few = len(theta), min(enough(len(theta), self.data.k, self.data.d), len(self.data))
+        m = len(theta)
+        few = min(max(least, enough(m, self.data.k, self.data.d)), len(self.data))
         if self.data.d > MATRIX_D:
             few = few // 2
         many = min(max(few, _NOISY), len(self.data))

@@ -79,6 +79,18 @@ def test_the_stages_find_layers_without_noise_though_nobody_says_that_there_is_n
     assert baselines(found)["mean label"] > baselines(found)["linear map"] > 0.05
 
 
+@pytest.mark.parametrize(("m", "noise"), [(2, 1.0), (3, 0.1)])
+def test_noise_of_a_size_that_nobody_says_hides_no_heads(m, noise):
+    spec = f"nice:m={m},k=2,d=6"
+    found = front.learn("staged", drawn(spec, 8000, noise))
+    assert found.outcome is Outcome.FITTED
+    assert found.layer.m == m
+    share = noise**2 / (1 + noise**2)
+    assert found.misfit.low < share < found.misfit.high
+    truth, x = parse(spec).instance(0).layer(), drawn(spec, 1000)[0]
+    assert ((found.layer(x) - truth(x)) ** 2).sum() < 0.01 * noise**2 * (truth(x) ** 2).sum()
+
+
 def test_what_the_baselines_are():
     x, y = drawn("nice:m=2,k=2,d=4,tokens=gaussian", 600)
     made = split(x, y)
