@@ -30,7 +30,7 @@ from instances.disk import damage, require_format, write_json
 from instances.errors import DamagedFile, ToolkitError, UsageError
 from instances.parameters import fraction, key_values, plain
 from instances.result import Result, TableRow
-from instances.spec import kind_of, spec_of
+from instances.spec import kind_of, require_drawn, spec_of
 from instances.spec import parse_stored as parse
 from instances.strict import read_json
 
@@ -237,7 +237,8 @@ def specs_over(spec: str, parameter: str, values: tuple[Value, ...]) -> list[str
     found = []
     for value in values:
         filled = {**given, parameter: plain(value)}
-        found.append(parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items())).spec)
+        one = parse(f"{name}:" + ",".join(f"{k}={v}" for k, v in filled.items()))
+        found.append(require_drawn(one).spec)
     return found
 
 
