@@ -624,6 +624,7 @@ def own_data(
     Raises UsageError where labels or a hold-out are given with such.
     """
     from instances.errors import UsageError
+    from instances.spec import OF_DATA
 
     found = None
     if isinstance(source, tuple | list):
@@ -639,6 +640,8 @@ def own_data(
         if is_data(path, labels):
             share = HOLD_OUT if hold_out is None else hold_out
             found = read_data(path, labels, share, seed)
+    elif isinstance(source, str | PathLike) and Path(source).suffix in OF_DATA:
+        raise UsageError(f"{source} given: there is no such file")
     for name, value in (("labels", labels), ("hold-out", hold_out)):
         if value is not None and found is None:
             raise UsageError(f"--{name} {value} given: it is of data of yours in a file")

@@ -24,10 +24,10 @@ from instances.family import REFERENCE_EXAMPLES, Public, Secret, require
 from instances.files import EXAMPLES, Held, content_hash
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
+from instances.spec import OF_DATA
 from instances.streams import generator
 from instances.strict import one_line, opened
 
-SUFFIXES = (".npz", ".safetensors", ".npy", ".parquet")
 HOLD_OUT = 0.2  # the share that is held out
 LEAST_HELD_OUT = 10  # examples; of fewer no interval is worth the name
 _LARGEST = 1e100  # entries: their squares stay within float64
@@ -196,7 +196,7 @@ def is_data(path: Path, labels: object = None) -> bool:
 
     Raises DamagedFile, and UsageError for examples of an instance, which belong into their folder.
     """
-    if path.suffix not in SUFFIXES:
+    if path.suffix not in OF_DATA:
         return False
     if path.suffix == ".parquet" or labels is not None:
         return True

@@ -41,6 +41,7 @@ GIVEN: Mapping[str, type[Family]] = Imported(
     "instances",  # what processes know by a spec, though no instance of it is drawn
     {"data": "owndata.OwnData"},
 )
+OF_DATA = (".npz", ".safetensors", ".npy", ".parquet")  # what names of files of it end in
 VARIABLE = "HARDNESS_FAMILIES"  # path.py:Name, with ; between them
 _PINNED = re.compile(r"@[0-9a-f]{64}$")
 
@@ -79,7 +80,7 @@ def parse_stored(text: str) -> Family:
         if colon:
             said = unknown("family", name[:60], known())
             raise UnknownFamily(f"{said}; name one of your own by --family path.py:Name")
-        if Path(name).suffix in (".npz", ".safetensors", ".npy", ".parquet"):
+        if Path(name).suffix in OF_DATA:
             raise UsageError(
                 f"{name[:200]} given: a SPEC belongs there; `hardness learn` takes data of yours"
             )

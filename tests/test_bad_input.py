@@ -35,6 +35,7 @@ LINES = [
     ("learn elimination parity:d=8,m=2 --oracle adversary", 1, "sees examples"),
     ("learn pooled parity:d=64,m=3", 2, "follows every member"),
     ("learn queries parity:d=8,m=2 --transcript t.json", 2, "--oracle adversary"),
+    ("learn linear nowhere.npz", 2, "there is no such file"),
     ("learn linear nice:m=1,k=2,d=4 --save-layer l.npz", 2, "linear finds no layer"),
     ("learn student nice:m=1,k=2,d=4 --save-layer l.npy", 2, ".npz or .safetensors"),
     ("figure correlations parity:d=8,m=2", 2, "--out FILE.svg"),

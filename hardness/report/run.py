@@ -113,7 +113,7 @@ def data_words(data: dict[str, Any], found: "Run") -> list[str]:
     one = found.misfit
     return [
         *words,
-        "misfit   E|Y - F^|^2 / E|Y|^2: 1 is predicting zero, and label noise counts",
+        "misfit   E|Y - F^|^2 / E|Y|^2 of what was found: 1 is predicting 0, label noise counts",
         textwrap.indent(
             table(["", "misfit", f"{one.confidence:.0%} interval, {one.kind}"], cells), " " * 9
         ),
