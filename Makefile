@@ -13,7 +13,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables limit-tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -79,6 +79,11 @@ bench: $(VENV)/.test
 tables: $(VENV)/.test
 	$(BIN)/python benchmarks/staged.py > tables.part && mv tables.part docs/staged-tables.md
 	cat docs/staged-tables.md
+
+# Half an hour, on two cores.
+limit-tables: $(VENV)/.test
+	$(BIN)/python benchmarks/limits.py > limits.part && mv limits.part docs/staged-limits.md
+	cat docs/staged-limits.md
 
 lifted-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/lifted.py > lifted.part && mv lifted.part docs/lifted-tables.md

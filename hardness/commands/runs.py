@@ -136,6 +136,7 @@ def learn(
     if own:
         if oracle != "samples":
             raise click.UsageError(f"--oracle {oracle} given: data of yours answers no queries")
+        announce(chosen, own.family, output)
         with waiting("learning", output):
             from hardness.runs.owndata import run_on_data
 
@@ -165,11 +166,20 @@ def learn(
             write_json(transcript, game.transcript.to_dict(), force=output.force)
         return emit(output, game.to_dict(), game_words(game), table=game)
     source = instance or folder or family.instance(output.seed)
+    announce(chosen, family, output)
     with waiting("learning", output):
         warm(family.example if instance else family.spec, (learner,))
         found = run(chosen, source, budget, output.seed, oracle=oracle, tau=tau)
     found = replace(found, details=found.details | details)
     return learned(output, found, save_layer)
+
+
+def announce(learner: Any, family: Any, output: SimpleNamespace) -> None:
+    """Say on stderr what a run will take, where that is worth a line."""
+    from hardness.upper.learner import expected
+
+    if not output.quiet and (takes := expected(learner, family)):
+        click.echo(f"hardness: {learner.name} at d={family.d} takes {takes}", err=True)
 
 
 def learned(output: SimpleNamespace, found: Any, save_layer: Path | None) -> None:

@@ -28,6 +28,7 @@ from hardness.upper.staged.body import Body, extract, least_epsilon, minimum_nor
 from hardness.upper.staged.span import RowMoment
 from hardness.upper.staged.stage import require_seconds
 from instances import AttentionLayer, parse
+from instances.errors import TooLarge
 
 
 def heads(m, d, seed=0):
@@ -81,6 +82,16 @@ def test_a_weak_head_that_matters_is_kept(noise):
     data = labelled(theta, w, 3000, noise)
     found = prune(theta, w, data.cut(0, 2000), data.cut(2000, 3000), steps=20)
     assert found.theta is theta
+
+
+def test_without_noise_a_fit_that_is_off_says_nothing_of_spare_heads():
+    """Two wrong heads of which one does as well: labels that are exact say both are wrong."""
+    theta, w = heads(3, 6)
+    data = labelled(theta, w, 3000)
+    parts = data.cut(0, 2000), data.cut(2000, 3000)
+    wrong = np.stack([theta.mean(axis=0)] * 2), np.stack([w.sum(axis=0) / 2] * 2)
+    assert len(prune(*wrong, *parts, steps=5, noisy=False).theta) == 2
+    assert len(prune(*wrong, *parts, steps=5, noisy=True).theta) == 1
 
 
 @pytest.mark.parametrize("noise", ["0", "1/10"])
@@ -148,6 +159,22 @@ def test_the_limits_are_said_before_it_starts(d, parameters, taken):
     assert taken or "at most 256 for one head and 128 for several" in refused
 
 
+def test_a_long_run_is_announced(hardness):
+    short = ("--budget-seconds", "0.01", "--quiet")
+    said = hardness("learn", "staged", "nice:m=1,k=2,d=128", *short[:2]).err
+    assert "staged at d=128 takes about 1 min and" in said
+    assert "for two, on one core" in said
+    assert hardness("learn", "staged", "nice:m=1,k=2,d=128", *short).err == ""
+    assert "takes" not in hardness("learn", "staged", "nice:m=1,k=2,d=48", *short[:2]).err
+    assert "two" not in Staged().forecast(parse("nice:m=1,k=2,d=200"))
+
+
+def test_what_does_not_fit_in_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("instances.limits.available_memory", lambda: 1 << 20)
+    with pytest.raises(TooLarge, match="d=16 with 1024 examples needs"):
+        learn("nice:m=1,k=2,d=16")
+
+
 # Seconds
 
 
@@ -185,7 +212,7 @@ def test_every_stage_asks_the_clock_and_ends_with_it():
         lambda clock: span(found, data, clock=clock),
         lambda clock: net(centre, directions, data, validation, rng, clock),
         lambda clock: project(centre, directions, leaders, data, validation, clock),
-        lambda clock: prune(theta, w, data, validation, 5, clock),
+        lambda clock: prune(theta, w, data, validation, 5, clock=clock),
         lambda clock: grid(centre, directions, data, validation, clock),
         lambda clock: least_epsilon(u, b, 8.0, clock),
         lambda clock: minimum_norm(body, clock),

@@ -9,7 +9,7 @@ from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.paper import paper, refusal
-from hardness.upper.staged.practical import SEVERAL_D, StagedPlan, practical
+from hardness.upper.staged.practical import SEVERAL_D, StagedPlan, forecast, practical
 from hardness.upper.staged.supply import Supply
 from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
@@ -62,6 +62,10 @@ class Staged:
                 f"most {LARGEST_D} for one head and {SEVERAL_D} for several; `student` goes further"
             )
         return None
+
+    def forecast(self, family: Family) -> str | None:
+        """Say in a line what a run takes, where that is over a minute."""
+        return forecast(family.k, family.d) if self.mode == "practical" else None
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Run the stages until the hold-out error, the examples or the time are at their end."""

@@ -22,7 +22,9 @@ from hardness.upper.staged.single import EXACT, Single, single
 from hardness.upper.staged.span import Span, span
 from hardness.upper.staged.stage import Clock, StageFailed
 from hardness.upper.staged.supply import Supply
+from instances.errors import TooLarge
 from instances.layer import AttentionLayer
+from instances.limits import readable_bytes, require_memory
 
 # The gap of nice layers with enough examples is 4 or more, among eigenvalues of noise it is 1.3. A
 # small one will do where it stands at the same place with four times the examples.
@@ -35,6 +37,8 @@ SEVERAL_D = 128  # at most for several heads: at d = 256 their polish would take
 # single head in noise is not told from several.
 _LEAST = 640
 _MOST_ENTRIES = 1 << 27  # of the tokens: 1 GiB, and as much for the labels
+_ONE_SECONDS, _TWO_SECONDS = 40, 640  # one head, and two, on one core at d = 128, k = 2
+_ARRAYS = 6  # of the size of the tokens, that an attempt makes at most
 _NOISY = 1 << 15  # examples of the polish where the labels are not exact
 # Where nobody knows how many heads there are: at most so many, each starting at a part of the size
 # of the others, and each better by so much on the hold-out.
@@ -91,11 +95,20 @@ class StagedPlan:
 def practical(plan: StagedPlan, supply: Supply, journal: Journal, rng: np.random.Generator) -> bool:
     """Run the stages on rising numbers of examples; returns whether the examples ran out.
 
-    Raises Spent where there are no examples at all, or the time is over.
+    Raises Spent where there are no examples at all, or the time is over, and TooLarge where the
+    first attempt does not fit in memory.
     """
-    sizes = list(plan.sizes(supply.family.k, supply.family.d))
+    family = supply.family
+    sizes = list(plan.sizes(family.k, family.d))
     for size in sizes:
         data, validation = supply.take(size)
+        try:
+            require_memory(_ARRAYS * data.x.nbytes, f"d={family.d} with {len(supply)} examples")
+        except TooLarge as error:
+            if not journal.found:
+                raise
+            journal.failed = StageFailed("moment", str(error))
+            break
         last = supply.exhausted or size == sizes[-1]
         attempt = Attempt(
             plan=plan,
@@ -119,6 +132,29 @@ def practical(plan: StagedPlan, supply: Supply, journal: Journal, rng: np.random
         if last or settled or hopeless:
             break
     return supply.exhausted
+
+
+def forecast(k: int, d: int) -> str | None:
+    """Say what one head and two take, measured on one core, where it is over a minute.
+
+    >>> forecast(2, 64)
+    >>> forecast(2, 128)
+    'about 1 min and 640.0 MiB for one head, 11 min and 2.5 GiB for two, on one core'
+    """
+    if d <= MATRIX_D:
+        return None
+    kinds = [("one head", _SINGLE_BEYOND, _ONE_SECONDS)]
+    if d <= SEVERAL_D:
+        kinds.append(("two", _FIRST_BEYOND, _TWO_SECONDS))
+    seconds = [at_128 * (d / 128) ** 4 * k / 2 for _, _, at_128 in kinds]
+    if seconds[-1] < 60:
+        return None
+    said = (
+        f"{max(took / 60, 1):.0f} min and "
+        f"{readable_bytes((_ARRAYS + 2) * 8 * times * d**3 * k)} for {what}"
+        for took, (what, times, _) in zip(seconds, kinds, strict=True)
+    )
+    return f"about {', '.join(said)}, on one core"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -291,7 +327,8 @@ class Attempt:
         if len(theta) == 1:
             return theta, w
         with self.journal.stage("prune", len(data)) as entry:
-            found = prune(theta, w, data, self.validation, self.plan.polish, self.clock)
+            noisy = self.plan.noisy is not False
+            found = prune(theta, w, data, self.validation, self.plan.polish, noisy, self.clock)
             entry.measures |= {"heads": len(found.theta), "spare": len(theta) - len(found.theta)}
             if len(found.theta) < len(theta):
                 self.journal.replaced.append(self.journal.found[-1])

@@ -31,12 +31,19 @@ class Pruned:
 
 
 def prune(
-    theta: Array, w: Array, data: Data, validation: Data, steps: int, clock: Clock = endless
+    theta: Array,
+    w: Array,
+    data: Data,
+    validation: Data,
+    steps: int,
+    noisy: bool = True,
+    clock: Clock = endless,
 ) -> Pruned:
     """Take spare heads out of theta, w (m, d, d), each time polishing the others by some steps.
 
-    A head is spare where the squared error on the hold-out without it is larger by less than the
-    standard error of the difference over examples, or is that of rounding. Raises Spent.
+    A head is spare where the error on the hold-out without it is that of rounding. Of labels that
+    may be noisy it is also where the squared error is larger by less than the standard error of the
+    difference over examples. Raises Spent.
 
     >>> rng = np.random.default_rng(0)
     >>> layer = AttentionLayer(theta=rng.normal(size=(2, 3, 3)), w=rng.normal(size=(2, 3, 3)))
@@ -57,7 +64,7 @@ def prune(
             end = polish(best.theta, best.w, data, validation, steps, clock)
             clock()  # raises where the polish was stopped
             best = Pruned(theta=end.theta, w=end.w, error=end.error)
-        if not _as_good(best, found, validation):
+        if best.error > _ROUNDING and not (noisy and _as_good(best, found, validation)):
             break
         found = best
     return found
@@ -75,8 +82,6 @@ def _without(i: int, theta: Array, data: Data, validation: Data, clock: Clock) -
 
 def _as_good(fewer: Pruned, found: Pruned, validation: Data) -> bool:
     """Whether fewer heads do no worse on the hold-out, beyond the uncertainty of the difference."""
-    if fewer.error <= _ROUNDING:
-        return True
     worse = _squares(fewer, validation) - _squares(found, validation)
     return bool(worse.mean() <= worse.std() / np.sqrt(len(worse)))
 

@@ -61,18 +61,16 @@ class Supply:
 
     def _draw(self, missing: int) -> None:
         """Draw in batches, between which the oracle looks at its clock."""
-        k, d, there = self.family.k, self.family.d, len(self)
-        x, y = np.empty((2, there + missing, k, d))
-        if self._drawn:
-            x[:there], y[:there] = self._drawn.x, self._drawn.y
+        k, d = self.family.k, self.family.d
+        parts = [self._drawn] if self._drawn else []
         try:
-            while there < len(x):
-                drawn = self._oracle.draw(min(len(x) - there, max(1, _BATCH // (k * d))))
-                part = slice(there, there + len(drawn))
+            while missing > 0:
+                drawn = self._oracle.draw(min(missing, max(1, _BATCH // (k * d))))
                 tokens = np.asarray(drawn.x, np.float64)
                 self.whitening = self.whitening or Whitening.of(tokens)
-                x[part], y[part] = self.whitening.tokens(tokens), drawn.y
-                there += len(drawn)
+                parts.append(Data(x=self.whitening.tokens(tokens), y=drawn.y))
+                missing -= len(drawn)
         finally:
-            if there:
-                self._drawn = Data(x=x[:there], y=y[:there])
+            if parts:
+                x, y = (np.concatenate([getattr(p, name) for p in parts]) for name in ("x", "y"))
+                self._drawn = Data(x=x, y=y)

@@ -1,0 +1,92 @@
+"""What the provable learner takes at large d, and how it keeps a budget: `make limit-tables`."""
+
+import os
+import platform
+import time
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
+from hardness.oracles import Budget
+from hardness.runs import run
+from hardness.upper import parse_learner
+from instances import parse
+
+SIZES = [(2, 128), (1, 256), (1, 128), (2, 64), (1, 64), (2, 32), (1, 32)]  # the longest first
+BUDGETS = [
+    ("staged", "nice:m=2,k=2,d=64", 5),
+    ("staged", "nice:m=2,k=2,d=64", 20),
+    ("staged", "nice:m=2,k=2,d=128", 30),
+    ("staged", "nice:m=1,k=2,d=256", 30),
+    ("staged", "nice:m=2,k=10,d=12", 20),
+    ("staged:heads=8", "nice:m=4,k=3,d=16", 20),
+    ("staged:mode=paper", "nice:m=2,k=2,d=12", 5),
+    ("staged:mode=paper", "nice:m=2,k=2,d=16", 20),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """A run of a learner: its record, wall and processor seconds."""
+
+    found: dict[str, Any]
+    wall: float
+    processor: float
+
+
+def measured(learner: str, spec: str, seconds: float | None) -> Measured:
+    wall, processor = time.monotonic(), time.process_time()
+    found = run(parse_learner(learner), parse(spec).instance(0), Budget(seconds=seconds), 0)
+    return Measured(
+        found=found.to_dict(),
+        wall=time.monotonic() - wall,
+        processor=time.process_time() - processor,
+    )
+
+
+def size_row(m: int, d: int, one: Measured) -> str:
+    usage = one.found["usage"]
+    return (
+        f"| {m} | {d} | {usage['examples']} | {one.found['risk']:.1e} | {one.processor:.0f} "
+        f"| {usage['peak_bytes'] / 2**30:.1f} GiB |"
+    )
+
+
+def budget_row(learner: str, spec: str, seconds: float, one: Measured) -> str:
+    usage, details = one.found["usage"], one.found["details"]
+    return (
+        f"| `{learner}` | `{spec}` | {seconds} | {usage['seconds']:.1f} | {one.found['outcome']} "
+        f"| {details['stages'][-1]['name']} | {details['error']:.1e} |"
+    )
+
+
+def main() -> None:
+    with ProcessPoolExecutor(2) as pool:
+        sizes: dict[tuple[int, int], Future[Measured]] = {
+            (m, d): pool.submit(measured, "staged", f"nice:m={m},k=2,d={d}", None) for m, d in SIZES
+        }
+        budgets = [(one, pool.submit(measured, *one)) for one in BUDGETS]
+        print(
+            "# Limits of the provable learner\n\nPrinted by `make limit-tables`: seed 0, one core "
+            f"a run, two at a time.\n{platform.machine()}, Python {platform.python_version()}.\n"
+            "\n## Large dimensions\n\nTwo tokens, no budget; the error is that on fresh examples.\n"
+        )
+        print("| heads | d | examples | error | processor seconds | peak memory |")
+        print("|---|---|---|---|---|---|")
+        for m, d in sorted(SIZES):
+            print(size_row(m, d, sizes[m, d].result()))
+        print(
+            "\n## Budgets of seconds\n\n"
+            "Seconds of the clock; the error is that on held-out examples.\n"
+        )
+        print("| learner | layer | budget | used | outcome | last stage | error |")
+        print("|---|---|---|---|---|---|---|")
+        for one, future in budgets:
+            print(budget_row(*one, future.result()))
+
+
+if __name__ == "__main__":
+    main()
