@@ -131,7 +131,8 @@ def test_the_operator_of_the_constraints_is_their_matrix():
 
 
 def test_the_law_of_all_rows_is_what_data_shows():
-    data = Data(x=np.random.default_rng(0).normal(size=(40_000, 3, 4)), y=np.ones((40_000, 3, 4)))
+    x = np.random.default_rng(0).normal(0.0, 0.1, (40_000, 3, 4))
+    data = Data(x=x, y=x)
     law = RowMoment.of(data)
     half = np.stack([law.whiten(unit) for unit in np.eye(16)])
     shown = np.zeros((16, 16))

@@ -58,7 +58,7 @@ def prune(
     while len(found.theta) > 1:
         tried = [_without(i, found.theta, data, validation, clock) for i in range(len(found.theta))]
         best = min(tried, key=lambda one: one.error)
-        if best.error > max(_WORTH * found.error, _SMALL):
+        if best.error > max(_WORTH * found.error if noisy else 0.0, _SMALL):
             break
         if steps and best.error > _ROUNDING:
             end = polish(best.theta, best.w, data, validation, steps, clock)

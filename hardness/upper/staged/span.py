@@ -50,7 +50,7 @@ def span(found: Constraints, data: Data, heads: int = 0, clock: Clock = endless)
         values, vectors = _by_matrices(found, data, min(max(_SHOWN, heads + 1), d * d), clock)
     else:
         values, vectors = _by_products(found, data, max(_WITHOUT_MATRIX, heads + 1), clock)
-    values = np.maximum(values, np.finfo(float).eps * values[-1])
+    values = np.maximum(values, d * d * np.finfo(float).eps)  # rounding: they are 1 on average
     ratios = values[1:] / values[:-1]
     heads = heads or int(np.argmax(ratios[: min(_MOST_HEADS - 1, d * d // 2)])) + 2
     directions = np.linalg.qr(vectors[:, : heads - 1])[0].T.reshape(heads - 1, d, d)
@@ -160,10 +160,11 @@ def _by_products(found: Constraints, data: Data, count: int, clock: Clock) -> tu
 
 @dataclass(frozen=True, kw_only=True)
 class RowMoment:
-    """What `row_moment` is for tokens of independent entries, up to a factor: its eigenspaces.
+    """The eigenvalues of `row_moment` for tokens of independent entries.
 
-    It is (2 - 2/k) I + (2/k) F with F the fourth moment of a token: antisymmetric matrices,
-    symmetric ones with a zero diagonal, diagonal ones of trace zero, multiples of the identity.
+    For entries of variance 1 it is (2 - 2/k) I + (2/k) F with F the fourth moment of a token. Its
+    eigenspaces are the antisymmetric matrices, the symmetric ones with a zero diagonal, the
+    diagonal ones of trace zero, and the multiples of the identity.
     """
 
     d: int
@@ -174,10 +175,11 @@ class RowMoment:
 
     @staticmethod
     def of(data: Data) -> "RowMoment":
-        """Take the kurtosis of the entries from the data."""
+        """Take the variance and the kurtosis of the entries from the data."""
         x = data.x[: max(1, _BATCH_BYTES // (8 * data.k * data.d))]
-        kurtosis = float(np.mean(x**4) / np.mean(x**2) ** 2)
-        base, weight = 2 - 2 / data.k, 2 / data.k
+        square = float(np.mean(x**2)) ** 2
+        kurtosis = float(np.mean(x**4)) / square
+        base, weight = square * (2 - 2 / data.k), square * 2 / data.k
         return RowMoment(
             d=data.d,
             antisymmetric=base,
