@@ -306,6 +306,7 @@ class Attempt:
         if self.data.d > MATRIX_D:
             few = few // 2
         many = min(max(few, _NOISY), len(self.data))
+        exact = self.plan.noisy is False
         for name, count in zip(("polish", "second polish"), sorted({few, many}), strict=False):
             if not self.plan.polish or self.journal.error <= _POLISHED:
                 return
@@ -320,7 +321,7 @@ class Attempt:
                 even = evenness(np.linalg.norm(left, axis=-1), self.data.d)
                 entry.measures["evenness"] = even
             self.journal.noisy = self.plan.noisy is not False and even > LIKE_NOISE
-            theta, w = self.prune(found.theta, found.w, data)
+            theta, w = self.prune(found.theta, found.w, data.cut(0, few if exact else count))
 
     def prune(self, theta: Array, w: Array, data: Data) -> tuple[Array, Array]:
         """Take spare heads out; returns those that are left."""

@@ -1,7 +1,8 @@
 """Spare heads: those without which the others, fitted again, do as well on the hold-out.
 
-A head may add nothing, two may have merged or cancel. One is taken out at a time: that whose loss
-the W of the others make up for best, by least squares.
+A head may add nothing, two may have merged or cancel. Heads are taken out one by one, each time
+that whose loss the W of the others make up for best, by least squares. Of what is left on the way
+the fewest heads that do as well after a polish are kept: too many heads descend slowly.
 """
 
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from hardness.upper.staged.projection import solve
 from hardness.upper.staged.stage import Clock, endless
 from instances.layer import AttentionLayer
 
-# Without a head the others are polished only where they are not far worse before.
-_WORTH = 2.0
-_SMALL = 1e-6
+# Relative errors on the hold-out without some heads, before the polish, above which none is tried:
+# for labels with noise, a multiple of the error with all heads; without, where that error is that
+# of rounding, and where the descent has not come so far.
+_WORTH, _SMALL, _ROUGH = 2.0, 1e-6, 0.05
 _ROUNDING = 1e-20  # relative errors below it are alike
 
 
@@ -39,7 +41,7 @@ def prune(
     noisy: bool = True,
     clock: Clock = endless,
 ) -> Pruned:
-    """Take spare heads out of theta, w (m, d, d), each time polishing the others by some steps.
+    """Take spare heads out of theta, w (m, d, d), each time polishing what is left by some steps.
 
     A head is spare where the error on the hold-out without it is that of rounding. Of labels that
     may be noisy it is also where the squared error is larger by less than the standard error of the
@@ -56,18 +58,35 @@ def prune(
     """
     found = Pruned(theta=theta, w=w, error=_error(theta, w, validation))
     while len(found.theta) > 1:
-        tried = [_without(i, found.theta, data, validation, clock) for i in range(len(found.theta))]
-        best = min(tried, key=lambda one: one.error)
-        if best.error > max(_WORTH * found.error if noisy else 0.0, _SMALL):
-            break
-        if steps and best.error > _ROUNDING:
-            end = polish(best.theta, best.w, data, validation, steps, clock)
-            clock()  # raises where the polish was stopped
-            best = Pruned(theta=end.theta, w=end.w, error=end.error)
-        if best.error > _ROUNDING and not (noisy and _as_good(best, found, validation)):
-            break
-        found = best
+        for fewer in reversed(_descent(found, data, validation, noisy, clock)):
+            if steps and fewer.error > _ROUNDING:
+                end = polish(fewer.theta, fewer.w, data, validation, steps, clock)
+                clock()  # raises where the polish was stopped
+                fewer = Pruned(theta=end.theta, w=end.w, error=end.error)
+            if fewer.error <= _ROUNDING or (noisy and _as_good(fewer, found, validation)):
+                found = fewer
+                break
+        else:
+            return found
     return found
+
+
+def _descent(
+    found: Pruned, data: Data, validation: Data, noisy: bool, clock: Clock
+) -> list[Pruned]:
+    """Ever fewer heads, without the polish, as long as their error is not beyond hope."""
+    rough = _WORTH * found.error if noisy else _ROUGH
+    most = _SMALL if found.error <= _ROUNDING else rough
+    path: list[Pruned] = []
+    theta = found.theta
+    while len(theta) > 1:
+        tried = [_without(i, theta, data, validation, clock) for i in range(len(theta))]
+        best = min(tried, key=lambda one: one.error)
+        if best.error > most:
+            break
+        path.append(best)
+        theta = best.theta
+    return path
 
 
 def _without(i: int, theta: Array, data: Data, validation: Data, clock: Clock) -> Pruned:
