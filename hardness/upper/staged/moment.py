@@ -31,9 +31,9 @@ class Moment:
 
 
 def moment(data: Data) -> Moment:
-    """Solve the least squares problem of sum_l Y_l on sum_j X_j; raises StageFailed.
+    """Solve the least squares problem of sum_l Y_l on sum_j X_j and a constant; raises StageFailed.
 
-    Equals numpy.linalg.lstsq on the sums, (n, d) each.
+    Equals numpy.linalg.lstsq on the sums, (n, d) each, with a column of ones.
 
     >>> x = np.random.default_rng(0).normal(size=(40, 2, 3))
     >>> np.allclose(moment(Data(x=x, y=x)).w, np.eye(3))
@@ -43,7 +43,8 @@ def moment(data: Data) -> Moment:
         raise StageFailed("moment", f"{len(data)} examples given", needs=4 * data.d)
     if not data.y.any():
         raise StageFailed("moment", "all labels are zero, there is nothing to learn")
-    x, y = data.x.sum(axis=1), data.y.sum(axis=1)
+    x, y = (np.sum(part, axis=1) for part in (data.x, data.y))
+    x, y = x - x.mean(axis=0), y - y.mean(axis=0)  # tokens may have a mean
     middle = len(data) // 2
     halves = [regress(x[part], y[part]) for part in (slice(middle), slice(middle, None))]
     rows = data.y.reshape(-1, data.d)
