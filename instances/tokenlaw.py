@@ -308,7 +308,8 @@ class TokenLaw:
 def _half(covariance: Array) -> Array:
     """Rows (d, d) whose Gram matrix is the covariance."""
     values, vectors = np.linalg.eigh(covariance)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
+    there = values > _ROUNDING**2 * max(values[-1], 1e-300)
+    return np.asarray((vectors * np.sqrt(np.where(there, values, 0.0))).T)
 
 
 def _span(rows: Array) -> Array:

@@ -93,6 +93,13 @@ def test_what_tokens_span_and_what_their_differences_do():
     assert np.allclose(x @ tokens @ tokens.T, x)
 
 
+def test_rounding_spans_nothing():
+    for seed in range(20):
+        turn = np.linalg.qr(np.random.default_rng(seed).normal(size=(9, 9)))[0][:, :6]
+        law = given_law({"covariance": turn @ turn.T}, 9)
+        assert [part.shape[1] for part in law.seen(K)] == [6, 6]
+
+
 def test_a_word_without_a_share_is_never_drawn():
     law = given_law({"embedding": np.eye(D), "frequencies": [0.5, 0, 0.5, 0]}, D)
     assert draws(law).sum(axis=(0, 1))[[1, 3]].tolist() == [0, 0]
