@@ -51,8 +51,8 @@ class StagedPlan:
 
     noisy: whether the family's labels carry noise, which the family states; None of data of a user.
     What is left over by a wrong layer can look like noise, and is none where there is none. Where
-    nobody knows, all examples are used, heads are added to the best layer while that helps, and the
-    layer of least error is kept.
+    nobody knows, what looks like noise ends nothing, heads are added to the best layer while that
+    helps, and the layer of least error is kept.
     """
 
     heads: int
