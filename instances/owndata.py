@@ -30,7 +30,7 @@ from instances.strict import one_line, opened
 
 HOLD_OUT = 0.2  # the share that is held out
 LEAST_HELD_OUT = 10  # examples; of fewer no interval is worth the name
-_LARGEST = 1e100  # entries: their squares stay within float64
+_LARGEST = 1e100  # entries, and its inverse: their squares stay within float64
 _DRAW = "is data of yours, and no instance is drawn of it: give `hardness learn` the file"
 
 
@@ -134,7 +134,7 @@ def split(
         for rows in (np.sort(order[count:]), np.sort(order[:count]))
     ]
     for part, which in zip(parts, ("learned from", "held out"), strict=True):
-        if not part.y.any():
+        if np.abs(part.y).max() < 1 / _LARGEST:
             raise UsageError(f"{said}the labels of all examples that are {which} are zero")
     training, held_out = parts
     seen = {row.tobytes() for row in training.x}
@@ -255,6 +255,11 @@ def _require_fit(said: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> N
             raise UsageError(
                 f"{said}{name} has entries up to {most:.1g}: at most {_LARGEST:g} is allowed, so "
                 "that squares stay within float64: scale them"
+            )
+        if 0 < most < 1 / _LARGEST:
+            raise UsageError(
+                f"{said}{name} has entries up to {most:.1g}: at least {1 / _LARGEST:g} is needed, "
+                "so that squares stay above 0: scale them"
             )
 
 

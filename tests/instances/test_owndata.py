@@ -171,3 +171,9 @@ def test_rows_of_tokens_in_parquet(tmp_path):
     path.write_bytes(b"PAR1")
     with pytest.raises(DamagedFile, match="cannot be read as Parquet"):
         own_data(path, None, None, 0)
+
+
+@pytest.mark.parametrize(("x", "y"), [(1e-200, 1.0), (1.0, 1e-200)])
+def test_numbers_whose_squares_vanish_are_refused(x, y):
+    with pytest.raises(UsageError, match="squares stay above 0: scale"):
+        split(x * X, y * Y)
