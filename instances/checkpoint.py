@@ -229,7 +229,8 @@ def of_projections(
 
     q, k, v: (m, d, r); o: (m, r, d). biases: of q, k and v (m, r), of the output (d,). scale: of
     the logits, 1/sqrt(r) if None. Biases go through a coordinate d+1 of the tokens that is always
-    1: then d grows by one, and the last output is 0. Raises UsageError for shapes that disagree.
+    1: then d grows by one, and the last output is 0. That of k shows in no softmax and is left out.
+    Raises UsageError for shapes that disagree.
 
     >>> rng = np.random.default_rng(0)
     >>> q, k, v = rng.standard_normal((3, 2, 4, 3))
@@ -257,10 +258,12 @@ def of_projections(
             raise UsageError(f"bias of {name} of shape {bias.shape} given: {shape} is needed")
     if bo is not None and bo.shape != (d,):
         raise UsageError(f"bias of the output of shape {bo.shape} given: {(d,)} is needed")
+    if bk is not None:
+        said.append("the bias of keys is left out: it adds one number to all logits of a token")
     right = o.transpose(0, 2, 1)
-    constant = any(bias is not None for bias in biases)
+    constant = any(bias is not None for bias in (bq, bv, bo))
     if constant:
-        q, k, v = (_with_row(part, b) for part, b in ((q, bq), (k, bk), (v, bv)))
+        q, k, v = (_with_row(part, b) for part, b in ((q, bq), (k, None), (v, bv)))
         right = np.concatenate([right, np.zeros_like(right[:, :1])], axis=1)
         if bo is not None:  # weights add up to 1, so that one head may add it
             v, right = _with_output(v, right, bo)

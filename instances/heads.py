@@ -18,6 +18,7 @@ Array = NDArray[Any]
 _GRAM = 1 << 27  # numbers of a part of a Gram matrix
 _SHOWN = 1 << 18  # entries of a head that are looked at one by one
 _BATCH_BYTES = 1 << 26
+_MOST, _MOST_SINGLE = 1e140, 1e7  # entries, in float64 and float32, whose Gram matrices are finite
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,11 +40,18 @@ class Matrices:
 
     def __post_init__(self) -> None:
         parts = [self.left] if self.right is None else [self.left, self.right]
+        most = _MOST ** (1 / len(parts)) if self.left.dtype.itemsize > 4 else _MOST_SINGLE
         for part in parts:
             if part.ndim != 3 or not part.size or part.dtype.kind != "f":
                 raise UsageError(f"heads of shape {part.shape} given: (m, d, r) is needed")
             if not np.isfinite(part).all():
                 raise UsageError("heads have entries that are not finite")
+            size = float(np.abs(part).max())
+            if size and not 1 / most <= size <= most:
+                raise UsageError(
+                    f"heads of {part.dtype} with entries up to {size:.1g} given: between "
+                    f"{1 / most:g} and {most:g} their squares can be computed: scale them"
+                )
         _, d, r = self.left.shape
         if self.right is None and r != d:
             raise UsageError(f"heads of shape {self.left.shape} given: (m, d, d) is needed")

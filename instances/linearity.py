@@ -59,7 +59,7 @@ def linearity(heads: Heads, k: int = 2, examples: int = EXAMPLES) -> Linearity |
     powers, losses = ((part**2).sum(axis=(1, 2)) for part in (whole, left))
     scale = float(powers.mean())
     share = float(losses.mean()) / scale if scale else 0.0
-    spread = float((losses - share * powers).std(ddof=1)) / scale if scale else 0.0
+    spread = float(((losses - share * powers) / (scale or 1.0)).std(ddof=1))
     return Linearity(
         share=share,
         error=spread / float(np.sqrt(examples)),
@@ -79,6 +79,6 @@ def _apart(heads: Heads, head: int, x: NDArray[Any]) -> tuple[NDArray[Any], ...]
         np.asarray(heads.w.times(mix_tokens(one, x).reshape(-1, d), head), np.float64).ravel()
         for one in weights
     )
-    basis = np.stack([mean, linear], axis=1)
+    basis = np.stack([one / (np.abs(one).max() or 1.0) for one in (mean, linear)], axis=1)
     best = np.linalg.lstsq(basis.T @ basis, basis.T @ out, rcond=None)[0]
     return out.reshape(n, k, d), (out - basis @ best).reshape(n, k, d)

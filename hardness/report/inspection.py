@@ -54,9 +54,9 @@ def inspection_words(facts: dict[str, Any]) -> str:
 def linearity_words(found: dict[str, Any]) -> str:
     """Write how far a layer is from linear attention."""
     return wrap(
-        f"Not linear: the share of a head's output that the best linear attention leaves; of the "
-        f"layer {found['share']:.3g} ± {found['error']:.1g} (one standard error), on "
-        f"{found['examples']} draws of {found['k']} standard normal tokens."
+        "Not linear: the share of a head's output that the best linear attention leaves; together "
+        f"they leave {found['share']:.3g} ± {found['error']:.1g} of the layer's (one standard "
+        f"error), on {found['examples']} draws of {found['k']} standard normal tokens."
     )
 
 

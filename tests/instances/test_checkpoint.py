@@ -72,7 +72,10 @@ def test_projections_with_biases_go_through_a_constant(rng):
     found = heads(np.concatenate([x, np.ones((4, 5, 1))], axis=2))
     assert np.abs(found[..., :D] - wanted).max() < 1e-12
     assert np.abs(found[..., D]).max() == 0
-    assert f"coordinate {D + 1}" in heads.notes[1]
+    assert f"coordinate {D + 1}" in heads.notes[-1]
+    without = of_projections(q, k, v, o, (bq, None, bv, bo))  # no softmax shows a bias of keys
+    assert np.array_equal(without.theta.dense(), heads.theta.dense())
+    assert "the bias of keys is left out" in heads.notes[1]
 
 
 def gpt2(rng):
@@ -269,6 +272,21 @@ def test_the_distance_to_linear_attention(rng):
     rest = np.linalg.lstsq(basis, out, rcond=None)[1][0]
     found = linearity(Heads(theta=Matrices(left=theta[None]), w=one.w), 3, 4000)
     assert abs(found.share - rest / (out @ out)) < 6 * found.error
+
+
+def test_what_is_said_of_a_layer_does_not_depend_on_its_scale(rng):
+    theta, w = rng.standard_normal((2, 2, 8, 8))
+    said = []
+    for size, times in ((1e9, 1), (1e15, 1e-60), (1e90, 1e90)):
+        heads = Heads(theta=Matrices(left=size * theta), w=Matrices(left=times * w))
+        said.append([*linearity(heads).heads, *vars(structure(heads)).values()])
+    assert said[0][0] < 0.5  # most of a hard choice between two tokens is linear attention
+    for other in said[1:]:
+        assert other == pytest.approx(said[0])
+    for kind, size in (("f8", 1e150), ("f8", 1e-150), ("f4", 1e9), ("f4", 1e-9)):
+        with pytest.raises(UsageError, match="their squares can be computed: scale them"):
+            Matrices(left=(size * theta).astype(kind))
+    assert not Matrices(left=0 * theta).norms.any()
 
 
 def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):
