@@ -349,10 +349,12 @@ def learn(
     if data := own_data(own, labels, hold_out, seed):
         from hardness.runs.owndata import run_on_data
 
+        require_unseen(chosen, source, labels)
         return run_on_data(chosen, data, limits, seed)
     if teacher is not None and source is None and spec is None:
         from hardness.runs.taught import taught
 
+        require_unseen(chosen, teacher)
         spread = _exact("noise", noise)
         instance, more = taught(teacher, tokens, k, spread, layer, heads, seed)
     elif source is not None and teacher is None:
@@ -646,6 +648,15 @@ def own_data(
         if value is not None and found is None:
             raise UsageError(f"--{name} {value} given: it is of data of yours in a file")
     return found
+
+
+def require_unseen(learner: "Learner", *files: object) -> None:
+    """Refuse a learner's file in whose folder, or below it, lies what judges it; ToolkitError."""
+    for file in files:
+        if isinstance(file, str | PathLike) and (own := getattr(learner, "file", None)):
+            from hardness.upper.isolated.contain import require_out_of_reach
+
+            require_out_of_reach(own, Path(file), "what it is judged by", "the other file")
 
 
 def figured(name: str, source: "Source | Result", choice: str | None) -> dict[str, Any]:

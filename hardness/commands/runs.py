@@ -103,7 +103,7 @@ def learn(
     Against the adversary the seed is drawn from the operating system, or given by --seed; it is 0
     otherwise. A given seed is public: who knows it and this code can compute the secret.
     """
-    from hardness.front import own_data
+    from hardness.front import own_data, require_unseen
     from hardness.report.run import game_words
     from hardness.runs import run
     from hardness.runs.planned import warm
@@ -136,6 +136,7 @@ def learn(
     if own:
         if oracle != "samples":
             raise click.UsageError(f"--oracle {oracle} given: data of yours answers no queries")
+        require_unseen(chosen, spec, labels)
         announce(chosen, own.family, output)
         with waiting("learning", output):
             from hardness.runs.owndata import run_on_data
@@ -147,6 +148,7 @@ def learn(
     if teacher and spec is None and of is None:
         from hardness.runs.taught import taught
 
+        require_unseen(chosen, teacher["teacher"])
         instance, details = taught(**teacher, seed=output.seed)
         family = instance.family
     elif spec is not None and not teacher:

@@ -37,6 +37,7 @@ _BATCH_NUMBERS, _MOST_NUMBERS, _WORK = 1 << 21, 1 << 26, 1 << 23
 _SOLVED_PART, _RANGE_PART = 0.04, 0.03  # of the scale: what the range may add to a risk of 0
 _TAIL_PART = 0.004  # of the scale: what the cut of long tokens may add
 _CLOSE = 1e-9  # what another machine's floating point may differ by
+_EQUAL = 1e-22  # of the squared labels: what rounding alone leaves of labels that are all equal
 _TILT = 6  # degrees of freedom of the tilt: the degree of the squared labels
 
 Array = NDArray[np.float64]
@@ -205,8 +206,14 @@ def _of_numbers(
     """Measure E||F - F^||^2 / E||F - known||^2, both sampled, on tokens of the family's law."""
     size = row_reach(instance.layer())
     pilot = instance.examples(0, _PILOT, axis="evaluate-pilot")
-    apart = family.mean(instance.hidden.secret, pilot.x) - family.known(pilot.x)
+    means = family.mean(instance.hidden.secret, pilot.x)
+    apart = means - family.known(pilot.x)
     scale = float((apart**2).sum()) / _PILOT
+    if scale <= _EQUAL * float((means**2).sum()) / _PILOT:
+        raise ToolkitError(
+            f"{family}: on {_PILOT} examples the labels are zero, or all equal up to rounding, so "
+            "no relative risk is measured"
+        )
     longest, tail = cut(family, size, scale)
     # Of what is known and not zero, as far away as a prediction may be.
     constant = float((family.known(pilot.x[:1]) ** 2).sum(axis=2).max())

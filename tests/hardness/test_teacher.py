@@ -226,3 +226,26 @@ def test_python_refuses_what_is_no_layer():
             h.learn("trivial", teacher=given)
     with pytest.raises(ToolkitError, match="one of the two"):
         h.learn("trivial")
+
+
+def test_labels_that_are_all_equal_have_no_relative_risk():
+    for law in ({"embedding": WORDS, "frequencies": [1, 0, 0, 0, 0]}, {"embedding": 0 * WORDS}):
+        for name in ("trivial", "linear"):
+            with pytest.raises(ToolkitError, match="all equal up to rounding"):
+                h.learn(name, teacher=LAYER, tokens=law, budget_examples=300)
+
+
+def test_a_learner_s_file_that_could_read_its_teacher_is_refused(hardness, tmp_path):
+    (tmp_path / "own").mkdir()
+    source = "def mine(x, y):\n    return lambda new: 0 * new\n"
+    for folder in ("own", "."):
+        (tmp_path / folder / "mine.py").write_text(source)
+    save_layer(tmp_path / "layer.npz", LAYER)
+    np.savez(tmp_path / "data.npz", x=RNG.normal(size=(99, 2, D)), y=RNG.normal(size=(99, 2, D)))
+    for what in (("--teacher", tmp_path / "layer.npz"), (tmp_path / "data.npz",)):
+        asked = ("learn", f"{tmp_path}/mine.py:mine", *what, "--budget-examples", 100)
+        hardness(*asked).one_line("a learner can read its folder, and so what it is judged by")
+        beside = ("learn", f"{tmp_path}/own/mine.py:mine", *what, "--budget-examples", 100)
+        assert "learned nothing" in hardness(*beside).out
+    with pytest.raises(ToolkitError, match="what it is judged by"):
+        h.learn(f"{tmp_path}/mine.py:mine", teacher=tmp_path / "layer.npz")

@@ -112,10 +112,12 @@ def _octal(found: "re.Match[str]") -> str:
     return chr(int(found[1], 8))
 
 
-def require_out_of_reach(file: Path | None, kept: Path) -> None:
-    """Refuse a learner's file that could read what is kept of runs; raises ToolkitError.
+def require_out_of_reach(
+    file: Path | None, kept: Path, tells: str = "the seeds of its instances", what: str = "results"
+) -> None:
+    """Refuse a learner's file that could read what it must not know; raises ToolkitError.
 
-    Its process can read its own folder; what is kept tells seeds that a learner must not know.
+    Its process can read its own folder. tells: what is told there, and `what` tells it, in words.
     """
     if file is None or level() == "off":
         return
@@ -123,7 +125,7 @@ def require_out_of_reach(file: Path | None, kept: Path) -> None:
     if kept.resolve().is_relative_to(folder):
         raise ToolkitError(
             f"{kept} given, in the folder of {file.name}: a learner can read its folder, and so "
-            "the seeds of its instances: put it in a folder of its own, or results elsewhere"
+            f"{tells}: put it in a folder of its own, or {what} elsewhere"
         )
 
 
