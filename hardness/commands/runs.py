@@ -132,6 +132,10 @@ def learn(
             raise click.UsageError("--out and --save-layer name the same file: give two names")
         refuse_existing(save_layer, output.force)
         refuse_unwritable(save_layer)
+    given = {Path(one).absolute() for one in (spec, labels, teacher and teacher["teacher"]) if one}
+    for one in (output.out, save_layer):
+        if one and one.absolute() in given:
+            raise click.UsageError(f"{one} given: the run reads it, give another name to write")
     own = own_data(None if teacher or of else spec, labels, hold_out, output.seed)
     if own:
         if oracle != "samples":

@@ -143,9 +143,12 @@ def truth_words(truth: dict[str, Any]) -> str:
     """
     theta, w = ([e for e in truth[f"{name}_errors"] if e is not None] for name in ("theta", "w"))
     spare = f", {len(truth['spare'])} to spare" if truth["spare"] else ""
+    where = ""
+    if shown := truth.get("seen"):
+        where = f" in what labels show: tokens span {shown[0]} dimensions, differences {shown[1]}"
     return (
         f"{len(theta)} of {len(truth['heads'])} paired{spare}; largest relative errors: "
-        f"Theta {max(theta):.2g}, W {max(w):.2g}"
+        f"Theta {max(theta):.2g}, W {max(w):.2g}{where}"
     )
 
 

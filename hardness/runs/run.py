@@ -220,6 +220,9 @@ class Run(Result):
         found = msgspec.convert(data, _Written)
         risk = _risk(found)
         misfit = None if found.misfit is None else _misfit(found.misfit)
+        own = found.spec.partition(":")[0] == "data"
+        if (risk if own else misfit) is not None:
+            raise ValueError("a risk on data of a user, or a misfit on an instance")
         if found.outcome in JUDGED and found.outcome is not judge(risk, True, misfit):
             raise ValueError(f"an outcome '{found.outcome.value}' does not follow from its risk")
         return Run(
@@ -420,7 +423,8 @@ def judged(
         from hardness.upper.matching import match  # which loads scipy
 
         seen = family.real_labels.seen if family.real_labels else None
-        details["truth"] = match(hypothesis.layer, truth, seen).to_dict()
+        shown = {"seen": [basis.shape[1] for basis in seen]} if seen else {}
+        details["truth"] = match(hypothesis.layer, truth, seen).to_dict() | shown
     return Run(
         spec=family.spec,
         learner=learner_spec(learner),

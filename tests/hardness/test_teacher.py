@@ -10,6 +10,7 @@ import pytest
 
 import hardness as h
 from hardness.oracles import Budget
+from hardness.report.run import run_words
 from hardness.runs import measure, run
 from hardness.runs.risk import cut, row_reach
 from hardness.upper import parse_learner
@@ -249,3 +250,17 @@ def test_a_learner_s_file_that_could_read_its_teacher_is_refused(hardness, tmp_p
         assert "learned nothing" in hardness(*beside).out
     with pytest.raises(ToolkitError, match="what it is judged by"):
         h.learn(f"{tmp_path}/mine.py:mine", teacher=tmp_path / "layer.npz")
+
+
+def test_what_a_run_reads_is_not_written_over(hardness, tmp_path):
+    save_layer(tmp_path / "layer.npz", LAYER)
+    before = (tmp_path / "layer.npz").read_bytes()
+    asked = ("learn", "staged", "--teacher", tmp_path / "layer.npz", "--force", "--save-layer")
+    hardness(*asked, tmp_path / "layer.npz").one_line("the run reads it")
+    assert (tmp_path / "layer.npz").read_bytes() == before
+
+
+def test_heads_are_said_to_agree_only_in_what_labels_show():
+    found = h.learn("levenberg", teacher=LAYER, tokens=WORDS * [1, 1, 0, 0], budget_examples=2000)
+    assert found.details["truth"]["seen"] == [2, 2]
+    assert "in what labels show: tokens span 2 dimensions, differences 2" in run_words(found)

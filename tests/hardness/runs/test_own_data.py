@@ -179,6 +179,13 @@ def test_the_record_is_read_back_and_what_cannot_be_is_refused():
     assert (again.misfit, again.outcome) == (found.misfit, found.outcome)
     assert run_words(again) == run_words(found)
     assert "misfit" not in front.learn("trivial", "nice:m=1,k=2,d=4").to_dict()
+    risk = {"risk": 0.0, "risk_interval": [0, 0.01], "risk_confidence": 0.95, "risk_examples": 99}
+    for forged in (
+        data | risk | {"misfit": None, "outcome": "solved"},
+        data | {"spec": "parity:d=8,m=3"},
+    ):
+        with pytest.raises(ValueError, match="a risk on data of a user, or a misfit on an"):
+            Run.from_json(forged)
     good = data["misfit"]
     for wrong in (
         good | {"low": good["high"] + 1},
