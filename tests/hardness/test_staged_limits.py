@@ -205,6 +205,7 @@ def test_every_stage_asks_the_clock_and_ends_with_it():
     u, b = small.u, small.b
     body = Body(u=u, b=b, epsilon=1.5 * least_epsilon(u, b, 8.0)[0], bound=8.0)
     stages = [
+        lambda clock: moment(data, clock),
         lambda clock: agreement(crude, data, clock),
         lambda clock: refine(crude, data, clock=clock),
         lambda clock: single(crude, data, validation, clock),
@@ -222,7 +223,7 @@ def test_every_stage_asks_the_clock_and_ends_with_it():
     for stage in stages:
         with pytest.raises(Spent, match="seconds"):
             stage(Ending(0))
-    for stage in (stages[1], stages[2], stages[4], stages[6], stages[7], stages[9], stages[12]):
+    for stage in (stages[i] for i in (0, 2, 3, 5, 7, 8, 10, 13)):
         clock = Ending(3)
         with pytest.raises(Spent, match="seconds"):
             stage(clock)

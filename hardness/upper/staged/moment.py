@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.upper.staged.data import Array, Data
-from hardness.upper.staged.stage import StageFailed
+from hardness.upper.staged.stage import Clock, StageFailed, endless
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,7 +30,7 @@ class Moment:
         return int(np.sum(self.label_spectrum > 1e-10 * self.label_spectrum[0]))
 
 
-def moment(data: Data) -> Moment:
+def moment(data: Data, clock: Clock = endless) -> Moment:
     """Solve the least squares problem of sum_l Y_l on sum_j X_j and a constant; raises StageFailed.
 
     Equals numpy.linalg.lstsq on the sums, (n, d) each, with a column of ones.
@@ -43,13 +43,18 @@ def moment(data: Data) -> Moment:
         raise StageFailed("moment", f"{len(data)} examples given", needs=4 * data.d)
     if not data.y.any():
         raise StageFailed("moment", "all labels are zero, there is nothing to learn")
+    clock()
     x, y = (np.sum(part, axis=1) for part in (data.x, data.y))
     x, y = x - x.mean(axis=0), y - y.mean(axis=0)  # tokens may have a mean
-    middle = len(data) // 2
-    halves = [regress(x[part], y[part]) for part in (slice(middle), slice(middle, None))]
+    middle, fits = len(data) // 2, []
+    for part in (slice(middle), slice(middle, None), slice(None)):
+        clock()
+        fits.append(regress(x[part], y[part]))
+    *halves, w = fits
+    clock()
     rows = data.y.reshape(-1, data.d)
     return Moment(
-        w=regress(x, y),
+        w=w,
         halves=disagreement(*halves),
         label_spectrum=np.maximum(np.linalg.eigvalsh(rows.T @ rows / len(rows))[::-1], 0.0),
     )

@@ -115,10 +115,12 @@ class Run:
     def moment(self) -> Array:
         """Stage 1; its layer attends uniformly."""
         with self.journal.stage("moment", len(self.data)) as entry:
-            found = moment(self.data)
+            found = moment(self.data, self.clock)
             entry.rows = self.data.k * len(self.data)
+            error = self.offer("moment", np.zeros_like(found.w), found.w)
+            self.clock()
             entry.measures |= moment_measures(found, self.data, self.validation)
-            entry.measures["error"] = self.offer("moment", np.zeros_like(found.w), found.w)
+            entry.measures["error"] = error
         return found.w
 
     def body(self, name: str, w: Array) -> Asked:

@@ -37,7 +37,7 @@ SEVERAL_D = 128  # at most for several heads: at d = 256 their polish would take
 # single head in noise is not told from several.
 _LEAST = 640
 _MOST_ENTRIES = 1 << 27  # of the tokens: 1 GiB, and as much for the labels
-_ONE_SECONDS, _TWO_SECONDS = 40, 640  # one head, and two, on one core at d = 128, k = 2
+_ONE_SECONDS, _TWO_SECONDS = 30, 640  # one head, and two, on one core at d = 128, k = 2
 _ARRAYS = 6  # of the size of the tokens, that an attempt makes at most
 _NOISY = 1 << 15  # examples of the polish where the labels are not exact
 # Where nobody knows how many heads there are: at most so many, each starting at a part of the size
@@ -238,10 +238,12 @@ class Attempt:
     def moment(self) -> Moment:
         """Stage 1; its layer attends uniformly."""
         with self.journal.stage("moment", len(self.data)) as entry:
-            found = moment(self.data)
+            found = moment(self.data, self.clock)
             entry.rows = self.data.k * len(self.data)
+            error = self.offer("moment", np.zeros_like(found.w), found.w)
+            self.clock()
             entry.measures |= moment_measures(found, self.data, self.validation)
-            entry.measures["error"] = self.offer("moment", np.zeros_like(found.w), found.w)
+            entry.measures["error"] = error
         return found
 
     def single(self, first: Moment) -> Single:
