@@ -20,7 +20,7 @@ BUDGETS = [
     ("staged", "nice:m=2,k=2,d=64", 5),
     ("staged", "nice:m=2,k=2,d=64", 20),
     ("staged", "nice:m=2,k=2,d=128", 30),
-    ("staged", "nice:m=1,k=2,d=256", 30),
+    ("staged", "nice:m=1,k=2,d=256", 60),
     ("staged", "nice:m=2,k=10,d=12", 20),
     ("staged:heads=8", "nice:m=4,k=3,d=16", 20),
     ("staged:mode=paper", "nice:m=2,k=2,d=12", 5),
@@ -57,9 +57,11 @@ def size_row(m: int, d: int, one: Measured) -> str:
 
 def budget_row(learner: str, spec: str, seconds: float, one: Measured) -> str:
     usage, details = one.found["usage"], one.found["details"]
+    last = details["stages"][-1]["name"] if details["stages"] else "-"
+    error = f"{details['error']:.1e}" if details["error"] is not None else "-"
     return (
         f"| `{learner}` | `{spec}` | {seconds} | {usage['seconds']:.1f} | {one.found['outcome']} "
-        f"| {details['stages'][-1]['name']} | {details['error']:.1e} |"
+        f"| {last} | {error} |"
     )
 
 
