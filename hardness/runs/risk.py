@@ -229,7 +229,10 @@ def _of_numbers(
         if given is None:
             return None
         squares = _longest(drawn.x)
-        clipped = shorten(given.astype(np.float64), size * np.sqrt(squares)[:, None])
+        # What is known may lie beyond F on short tokens: it stays, as its risk is 1.
+        known = np.sqrt((family.known(drawn.x) ** 2).sum(axis=2))
+        farthest = np.maximum(size * np.sqrt(squares)[:, None], known)
+        clipped = shorten(given.astype(np.float64), farthest)
         losses.append(((target - clipped) ** 2).sum(axis=(1, 2)))
         norms.append(((target - family.known(drawn.x)) ** 2).sum(axis=(1, 2)))
         kept.append(squares <= longest)

@@ -264,3 +264,10 @@ def test_heads_are_said_to_agree_only_in_what_labels_show():
     found = h.learn("levenberg", teacher=LAYER, tokens=WORDS * [1, 1, 0, 0], budget_examples=2000)
     assert found.details["truth"]["seen"] == [2, 2]
     assert "in what labels show: tokens span 2 dimensions, differences 2" in run_words(found)
+
+
+def test_the_mean_label_has_learned_nothing_also_where_tokens_are_short():
+    law = {"embedding": WORDS, "positions": -np.repeat(WORDS[:1], 2, axis=0)}  # word 0 is zero
+    risk = h.learn("trivial", teacher=LAYER, tokens=law, budget_examples=300).risk
+    assert risk.value == 1
+    assert risk.low < 1 < risk.high
