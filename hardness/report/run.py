@@ -82,7 +82,7 @@ def _teacher_words(taught: dict[str, Any]) -> list[str]:
     sha256 = {k: str(taught[k])[:12] for k in ("sha256", "tokens_sha256") if k in taught}
     law = f" (sha256 {sha256['tokens_sha256']})" if "tokens_sha256" in sha256 else ""
     return [
-        f"teacher  {taught['source']} (sha256 {sha256['sha256']})",
+        f"teacher  {_one_line(taught['source'])} (sha256 {sha256['sha256']})",
         *(f"  note     {note}" for note in taught["notes"]),
         *(f"  left out {what}" for what in taught["left_out"]),
         f"tokens   {taught['tokens']}{law}",
@@ -92,8 +92,8 @@ def _teacher_words(taught: dict[str, Any]) -> list[str]:
 def data_words(data: dict[str, Any], found: "Run") -> list[str]:
     """Write what data of a user a run was on, and its misfit beside those of the baselines."""
     words = [
-        f"data     {data['source'] or 'arrays'}: {data['training']} examples to learn from, "
-        f"{data['held_out']} held out by seed {data['seed']}",
+        f"data     {_one_line(data['source']) or 'arrays'}: {data['training']} examples to learn "
+        f"from, {data['held_out']} held out by seed {data['seed']}",
         *(f"         {note}" for note in data["notes"]),
     ]
     if repeated := data["repeated"]:
@@ -118,6 +118,11 @@ def data_words(data: dict[str, Any], found: "Run") -> list[str]:
             table(["", "misfit", f"{one.confidence:.0%} interval, {one.kind}"], cells), " " * 9
         ),
     ]
+
+
+def _one_line(name: Any) -> str:
+    """A file may be named over several lines, which would read as ours."""
+    return str(name).replace("\n", "?")
 
 
 def _brief(value: Any) -> str:

@@ -155,6 +155,13 @@ def test_learners_of_a_file_run_on_it_in_their_own_process(tmp_path):
         assert "misfit   not measured" in run_words(found)
 
 
+def test_a_file_s_name_writes_no_lines(tmp_path):
+    x, y = drawn(n=60)
+    np.savez(tmp_path / "a\nrisk     0.npz", x=x, y=y)
+    said = run_words(front.learn("trivial", tmp_path / "a\nrisk     0.npz"))
+    assert "a?risk     0.npz: 48 examples" in said
+
+
 def test_learners_that_are_objects_or_have_epochs_run_on_it():
     @function(view="flat")
     def flat(x, y):
