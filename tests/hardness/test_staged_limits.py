@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+import hardness
 from hardness.oracles import Budget, ExampleOracle, Meter, Spent
 from hardness.upper import Outcome
 from hardness.upper.staged import (
@@ -259,3 +260,13 @@ def test_the_best_layer_so_far_is_what_is_left_at_the_end_of_the_seconds(spec, p
     assert found.outcome is Outcome.SECONDS_SPENT
     assert found.layer is not None
     assert found.details["error"] < 1
+
+
+def test_a_small_vocabulary_is_not_asked_for_more_examples():
+    rng = np.random.default_rng(1)
+    layer = AttentionLayer(
+        theta=4 * rng.standard_normal((3, 6, 6)), w=rng.standard_normal((3, 6, 6))
+    )
+    found = hardness.learn("staged", teacher=layer, tokens=rng.standard_normal((8, 6)), seed=1)
+    assert "only 64 are different" in found.details["failed"]
+    assert found.details["needs"] is None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.upper.staged.constraints import MATRIX_D, constraints
-from hardness.upper.staged.data import Array, Data
+from hardness.upper.staged.data import Array, Data, repeated
 from hardness.upper.staged.diagnosis import moment_measures
 from hardness.upper.staged.hull import Hull, hull
 from hardness.upper.staged.journal import Journal
@@ -197,18 +197,27 @@ class Attempt:
                 "heads agree",
             )
         before, self.journal.heads = self.journal.heads, along.heads
-        enough_gap = _LAST_GAP if self.last or before == along.heads else _GAP
-        if not self.plan.heads and along.gap < enough_gap:
+        if not self.plan.heads and along.gap < _GAP:
+            different = int((~repeated(self.data.x)).sum())
+            known = _GROWTH * different < len(self.data)  # nearly all that there are
+            last = self.last or known or before == along.heads
+            if last and along.gap >= _LAST_GAP:
+                return self.heads(around, along)
             noisy = self.plan.noisy is not False
             if noisy and along.gap < _LAST_GAP and self.single_in_noise():
                 return
-            raise StageFailed(
-                "span",
-                f"no gap among the eigenvalues tells the number of heads (largest ratio "
-                f"{along.gap:.2f}), {len(self.data)} examples given",
-                needs=_GROWTH * len(self.data),
+            said = (
+                f"no gap among the eigenvalues tells the number of heads ({along.gap:.2f} at most)"
             )
-        self.heads(around, along)
+            if known:
+                raise StageFailed(
+                    "span",
+                    f"{said}, and of {len(self.data)} examples only {different} are different, so "
+                    "that more would tell little: give the number of heads",
+                )
+            needs = _GROWTH * len(self.data)
+            raise StageFailed("span", f"{said}, {len(self.data)} examples given", needs=needs)
+        return self.heads(around, along)
 
     def add_heads(self) -> None:
         """Add heads to the best layer, one at a time from a random start, while it does better."""
