@@ -268,7 +268,10 @@ def inspect(
         layer = heads = None
     for option, value in {"--layer": layer, "--heads": heads}.items():
         if value is not None:
-            raise UsageError(f"{option} {value} given: it is of a layer in a file")
+            raise UsageError(
+                f"{option} {value} given: it is of a layer in a file, and {source} is "
+                "no file of one"
+            )
     if isinstance(source, Heads):
         return inspect_heads(source, k)
     if k is not None:
@@ -672,6 +675,11 @@ def figured(name: str, source: "Source | Result", choice: str | None) -> dict[st
             source.save(Path(folder) / "result.json")
             return figured(name, Path(folder) / "result.json", choice)
     entry, path = known(name), str(source)
+    if name == "coherence" and isinstance(source, str | PathLike):
+        from instances.checkpoint import holds_layer
+
+        if holds_layer(Path(path)):
+            return figured(name, inspect(path), choice)
     if entry.made:
         if not Path(located("source", source)).exists():
             raise ToolkitError(

@@ -193,6 +193,12 @@ def _own_layer(path: Path, tensors: _Tensors) -> Heads:
             ),
         )
     q, k, v, o = (tensors(name, 3) for name in ("q", "k", "v", "o"))
+    unread = sorted(set(tensors) - {"q", "k", "v", "o", "bq", "bk", "bv", "bo", "scale"})
+    if unread:
+        raise UsageError(
+            f"{path} holds {', '.join(unread)[:80]} beside q, k, v and o: biases are named bq, bk, "
+            "bv and bo, and the factor of the logits scale"
+        )
     biases = tuple(_maybe(tensors, name, 2) for name in ("bq", "bk", "bv"))
     scale = float(tensors("scale", 0)) if "scale" in tensors else None
     return _checked(

@@ -96,7 +96,7 @@ def refuse_existing(path: Path, force: bool = False) -> None:
     if exists and not path.is_file():
         raise AlreadyExists(f"{path} is no regular file and was kept: give another --out")
     if exists and not force:
-        raise AlreadyExists(f"{path} exists and was kept: give another --out, or --force")
+        raise AlreadyExists(f"{path} exists and was kept: give another name, or --force")
 
 
 def refuse_unwritable(path: Path) -> None:

@@ -1,6 +1,8 @@
 """The layer: F(X) = sum_i softmax(X Theta_i X^T) X W_i, or the same without the softmax."""
 
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
@@ -50,6 +52,21 @@ class AttentionLayer:
     def d(self) -> int:
         """The dimension of a token."""
         return int(self.theta.shape[1])
+
+    def save(self, path: str | PathLike[str], *, force: bool = False) -> None:
+        """Write theta and w as .npz or .safetensors, which `hardness inspect` reads.
+
+        Raises UsageError for another ending, AlreadyExists for a file that is there, unless forced.
+        """
+        from instances.arguments import located
+        from instances.disk import refuse_existing
+        from instances.files import save_layer
+
+        where = Path(located("path", path))
+        if where.suffix not in (".npz", ".safetensors"):
+            raise UsageError(f"{path} given: end its name in .npz or .safetensors")
+        refuse_existing(where, force)
+        save_layer(where, self)
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """Evaluate (n, k, d) tokens to (n, k, d) outputs, in batches of bounded memory."""

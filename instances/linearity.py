@@ -16,6 +16,9 @@ from instances.layer import mix_tokens, pair_products, softmax_rows
 from instances.streams import generator
 
 EXAMPLES = 256
+_MOST_TOKENS = 64  # of an example, as families have
+_NUMBERS = 1 << 21  # of all tokens: fewer examples of large ones
+_LEAST = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,8 @@ class Linearity:
 def linearity(heads: Heads, k: int = 2, examples: int = EXAMPLES) -> Linearity | None:
     """Measure a layer on standard normal tokens of seed 0; None for linear attention itself.
 
-    The layer's share is that of the sum of what is left of its heads.
+    The layer's share is that of the sum of what is left of its heads. On 64 tokens where k is more,
+    and on fewer examples where they are large.
 
     >>> from instances import parse
     >>> near, far = (parse(f"dial:tau={tau},m=2,k=2,d=8").instance(0) for tau in (0.1, 10))
@@ -45,10 +49,11 @@ def linearity(heads: Heads, k: int = 2, examples: int = EXAMPLES) -> Linearity |
     """
     if heads.kind != "softmax":
         return None
+    k = min(k, _MOST_TOKENS)
+    examples = max(_LEAST, min(examples, _NUMBERS // (k * heads.d)))
     x = generator(0, "linearity").standard_normal((examples, k, heads.d))
     x = x.astype(heads.theta.left.dtype)
-    size = (examples, k, heads.d)
-    whole, left = np.zeros(size), np.zeros(size)
+    whole, left = np.zeros(x.shape), np.zeros(x.shape)
     shares: list[float | None] = []
     for head in range(heads.m):
         out, rest = _apart(heads, head, x)

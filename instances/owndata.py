@@ -183,7 +183,10 @@ def read_data(
             one = found.arrays.get(key)
             if one is None:
                 held = ", ".join(found.arrays)[:80] or "nothing"
-                raise UsageError(f"{place} holds {held}: x and y, both (n, k, d), are wanted")
+                raise UsageError(
+                    f"{place} holds {held}: x and y, both (n, k, d), are wanted; a layer goes with "
+                    "--teacher"
+                )
             require_memory(24 * math.prod(one.shape), f"{place}: {name} {one.shape}")
             arrays[name] = one.read()
             if one.stored:

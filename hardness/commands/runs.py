@@ -200,6 +200,8 @@ def learned(output: SimpleNamespace, found: Any, save_layer: Path | None) -> Non
         if found.layer is None:
             raise ToolkitError(f"no layer was found: {save_layer} was not written")
         files.save_layer(save_layer, found.layer)
+        if not output.quiet:
+            click.echo(f"hardness: {save_layer}: a layer of {found.layer.m} heads", err=True)
     if found.outcome is Outcome.NOT_LOADED:  # no run at all: what was named is wrong
         click.get_current_context().exit(1)
 

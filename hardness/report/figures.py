@@ -22,7 +22,7 @@ _COMPARE, _STRESS = "compare ... --out DIR", "stress ... --out FILE"
 _MAP, _ICL = "map SPEC --out DIR", "icl ... --out DIR"
 _SWEEP = "sweep run FILE --store STORE"
 _STAGED = "learn staged SPEC --out FILE"
-_INSPECT = "inspect FILE --out FILE"
+_INSPECT = "inspect FILE --out FILE"  # or a layer's file itself
 _GAME = "learn NAME SPEC --oracle adversary --transcript FILE"
 
 

@@ -47,7 +47,7 @@ def inspection_words(facts: dict[str, Any]) -> str:
         shares = ("-" if share is None else f"{share:.3g}" for share in apart["heads"])
         rows = [[*row, share] for row, share in zip(rows, shares, strict=True)]
         note += "\n" + linearity_words(apart)
-    lines += ["", table(header, rows), note, coherence, "", structure_words(facts["structure"])]
+    lines += ["", table(header, rows), note, coherence, "", structure_words(facts)]
     return "\n".join([*lines, *(["", fine_print_words(facts)] if facts["fine_print"] else [])])
 
 
@@ -60,18 +60,22 @@ def linearity_words(found: dict[str, Any]) -> str:
     )
 
 
-def structure_words(found: dict[str, Any]) -> str:
+def structure_words(facts: dict[str, Any]) -> str:
     """Write how near a layer is to those that hide a parity."""
+    found = facts["structure"]
     if found["one_w"] is None:
         return "one head with an output: no other to compare it with"
     said = f"the W_i share one direction by {found['one_w']:.3f} (1: they are parallel)"
     if found["one_step"] is None:
         return wrap(f"{said}; the Theta_i are equal")
-    aside = "" if found["aside"] is None else f", head {found['aside']} aside"
-    said += (
-        f"; the Theta_i differ along one matrix by {found['one_step']:.3f}, of stable rank "
-        f"{found['step_rank']:.3g}{aside}"
-    )
+    aside = "" if found["aside"] is None else f", leaving out head {found['aside']}"
+    if sum(head["w_norm"] > 0 for head in facts["layer"]["heads"]) == 2:
+        said += f"; the two Theta_i differ by a matrix of stable rank {found['step_rank']:.3g}"
+    else:
+        said += (
+            f"; the Theta_i differ along one matrix by {found['one_step']:.3f} (1: they lie on one "
+            f"line), of stable rank {found['step_rank']:.3g}{aside}"
+        )
     if found["parity_like"]:
         said += (
             ". That is how the hard families are built: heads that compare one hidden linear form "

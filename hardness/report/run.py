@@ -68,6 +68,7 @@ def run_words(found: "Run") -> str:
         [
             f"{short(found.learner)} on {brief_spec(found.spec)}, seed {found.seed}",
             f"outcome  {found.outcome.value}: {advice}",
+            *_untold(found),
             *judged,
             f"usage    {used if ran else '- (nothing ran)'}",
             *(given or secret),
@@ -75,6 +76,21 @@ def run_words(found: "Run") -> str:
             *own,
         ]
     )
+
+
+def _untold(found: "Run") -> list[str]:
+    """Say that the stages may be told the number of heads, where they found no good layer."""
+    name, _, given = found.learner.partition(":")
+    if name != "staged" or "heads=0" not in given.split(",") or "stages" not in found.details:
+        return []
+    spent = found.outcome in (Outcome.SECONDS_SPENT, Outcome.EXAMPLES_SPENT)
+    if found.passed or not (spent or "number of heads" in str(found.details.get("failed"))):
+        return []
+    known = next((p[2:] for p in found.spec.partition(":")[2].split(",") if p[:2] == "m="), "2")
+    return [
+        f"         the number of heads was to be found; told it, as staged:heads={known}, the "
+        "stages need fewer examples"
+    ]
 
 
 def _teacher_words(taught: dict[str, Any]) -> list[str]:

@@ -6,6 +6,10 @@ from hardness.report.text import table
 
 Data = dict[str, Any]
 _MEASURES = 3  # of a stage, in the table
+_SIDES = {"rank of the labels": "above"} | dict.fromkeys(
+    ("R^2 of the logits", "gap of the span", "examples"), "at least"
+)
+_MOOT = "moot: beyond its limit, which is no fault where so little is left over, or it is told"
 
 
 def stage_words(details: Data) -> str:
@@ -27,10 +31,15 @@ def stage_words(details: Data) -> str:
         lines += ["", f"diagnosis  {len(flagged)} of {len(signals)} signals flagged"]
         lines += [
             f"  {_verdict(s):5}{s['name']}: {number(s['value'])} "
-            f"(limit {number(s['threshold'])})" + (f": {s['advice']}" if s["flagged"] else "")
+            f"({_side(s)} {number(s['threshold'])})" + (f": {s['advice']}" if s["flagged"] else "")
             for s in signals
         ]
+        lines += [f"  {_MOOT}"] if any(s.get("moot") for s in signals) else []
     return "\n".join(lines)
+
+
+def _side(signal: Data) -> str:
+    return _SIDES.get(signal["name"], "at most")
 
 
 def _verdict(signal: Data) -> str:

@@ -305,7 +305,7 @@ def test_inspect_of_arrays_files_and_specs(rng, hardness, tmp_path):
     found.save(tmp_path / "i.json")
     figure = ("figure", "coherence", tmp_path / "i.json", "--out")
     assert hardness(*figure, tmp_path / "c.svg").code == 0
-    assert b"Theta_i: at most" in (tmp_path / "c.svg").read_bytes()
+    assert b"largest |cosine|" in (tmp_path / "c.svg").read_bytes()
     (tmp_path / "i.json").write_text('{"layer": null}')
     hardness(*figure, tmp_path / "d.svg").one_line("no cosines of heads there")
     one = front.inspect("nice:m=1,k=2,d=4")

@@ -3,6 +3,7 @@
 from typing import Any
 
 from hardness.report.charts.chart import Data, drawn_of, named, panels, tooltip
+from hardness.report.charts.style import GREY
 from hardness.runs.names import brief_spec
 from instances.errors import UsageError
 
@@ -44,11 +45,17 @@ def draw_coherence(data: Data) -> Data:
 def _matrix(name: str, cosines: list[list[float]]) -> Data:
     m = len(cosines)
     cells = [
-        {"head": i, "other": j, "cosine": cosines[i][j], "text": f"{cosines[i][j]:.2f}"}
+        {
+            "head": i,
+            "other": j,
+            "cosine": cosines[i][j],
+            "text": f"{cosines[i][j]:.2f}".replace("-", "−"),
+        }
         for i in range(m)
         for j in range(m)
         if i != j
     ]
+    own = [{"head": i, "other": i} for i in range(m)]
     largest = max(abs(cosines[i][j]) for i in range(m) for j in range(m) if i != j)
     scale = {"scheme": "redblue", "reverse": True, "domain": [-1, 1]}
     every = list(range(0, m, max(1, m // 16)))
@@ -67,6 +74,11 @@ def _matrix(name: str, cosines: list[list[float]]) -> Data:
         "scale": scale,
         "legend": {"title": "cosine", "orient": "right", "direction": "vertical"},
     }
+    same = {
+        "data": drawn_of(own),
+        "mark": {"type": "text", "text": "╲", "color": GREY, "fontSize": min(28, _SIDE // m)},
+        "encoding": places,
+    }
     cell = {"mark": "rect", "encoding": {**places, "color": colour, "tooltip": _TOOLTIP}}
     ink = {"condition": {"test": "abs(datum.cosine) > 0.6", "value": "white"}, "value": "black"}
     text = {
@@ -74,11 +86,11 @@ def _matrix(name: str, cosines: list[list[float]]) -> Data:
         "encoding": {**places, "text": {"field": "text"}, "color": ink},
     }
     return {
-        "title": f"{name}_i: at most {largest:.3g} in size",
+        "title": f"{name}_i: largest |cosine| {largest:.3g}",
         "width": _SIDE,
         "height": _SIDE,
         "data": drawn_of(cells),
-        "layer": [cell, text] if m <= _WRITTEN else [cell],
+        "layer": [cell, same, text] if m <= _WRITTEN else [cell, same],
     }
 
 

@@ -68,11 +68,13 @@ def diagnose(
     k: int,
     failed: StageFailed | None = None,
     noise: float = 0.0,
+    heads: int = 0,
 ) -> tuple[Signal, ...]:
     """Judge the reports of a run; the last report of a stage counts.
 
     k: number of tokens; failed: the stage that ended the run early; noise: standard deviation of
-    the label noise where it is known (its share of the hold-out error is then no fault).
+    the label noise where it is known (its share of the hold-out error is then no fault); heads: how
+    many the stages were told there are, 0 for none, and then a gap has to tell it.
 
     >>> [signal.name for signal in diagnose([], HoldOut(), k=2) if signal.flagged]
     ['hold-out error']
@@ -90,9 +92,11 @@ def diagnose(
         *_above("halves of the moment", seen.get("moment halves"), 0.5, _MOMENT),
         *_above("share beyond linear", seen.get("linear"), 0.8, _SUM),
         *_above("halves of the refined sum", seen.get("halves"), 0.2, _REFINED),
-        *_above("patterns out of [0, 1]", seen.get("outside"), 0.15 * (k - 1), _OUTSIDE),
+        *_above(
+            "patterns out of [0, 1]", seen.get("outside"), 0.15 * (k - 1), _OUTSIDE, moot=solved
+        ),
         *_below("R^2 of the logits", seen.get("r2"), 0.8, _REGRESSION, moot=solved),
-        *_below("gap of the span", seen.get("gap"), 3.0, _GAP, moot=solved),
+        *_below("gap of the span", seen.get("gap"), 3.0, _GAP, moot=solved or heads > 0),
         *_failures(reports, failed),
         *_above("hold-out error", left.upper, RISK, _ERROR if left.error > RISK else _UNSURE),
     ]
@@ -145,8 +149,8 @@ _UNSURE = (
 _LINEAR = "little is explained beyond what a linear map of the tokens explains; " + _NOISE
 _FAILED = "a stage could not go on: its message in the details says why"
 _FEW = (
-    "too few examples for the stages: give at least the number of the threshold, and a sixth more "
-    "to hold out"
+    "too few examples for the stages: give a sixth more than the number of the limit, which they "
+    "hold out"
 )
 
 

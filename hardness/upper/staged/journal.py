@@ -120,11 +120,11 @@ class Journal:
         """The least error so far, infinite before the first layer."""
         return self.best.error if self.best else float("inf")
 
-    def diagnose(self, k: int, noise: float = 0.0) -> tuple[Signal, ...]:
+    def diagnose(self, k: int, noise: float = 0.0, heads: int = 0) -> tuple[Signal, ...]:
         """Judge what is written here; k tokens, label noise of a known standard deviation."""
         best = self.best
         hold_out = HoldOut(error=best.error, upper=best.upper) if best else HoldOut()
-        return diagnose(self.reports, hold_out, k=k, failed=self.failed, noise=noise)
+        return diagnose(self.reports, hold_out, k=k, failed=self.failed, noise=noise, heads=heads)
 
     def draw_residuals(self, agreement: Agreement, accepted: float) -> None:
         """Keep the histogram of log10 of the residuals, and the largest one that was accepted."""

@@ -89,7 +89,7 @@ class Staged:
         if whitening and not whitening.standard:
             journal.describe(whitening)
         real = REAL_LABELS.of(family)
-        signals = journal.diagnose(family.k, float(real.noise) if real else 0.0)
+        signals = journal.diagnose(family.k, float(real.noise) if real else 0.0, self.heads)
         details = journal.to_dict() | {"diagnosis": [signal.to_dict() for signal in signals]}
         # The baseline may do better than a layer that explains nothing.
         if best is None or best.error >= 1 or whitening is None:
