@@ -344,7 +344,14 @@ def learn(
     True
     """
     from hardness.runs import run
+    from instances.errors import UsageError
 
+    plain = isinstance(tokens, str) and tokens == "gaussian"
+    given = {"k": k is not None, "noise": bool(noise), "layer": layer is not None}
+    given |= {"heads": heads is not None, "tokens": not plain}
+    for name, there in given.items():
+        if there and teacher is None:
+            raise UsageError(f"{name} given: it goes with teacher")
     chosen, within, more = _learner(learner), _exact("tau", tau), dict[str, Any]()
     instance: Instance | Folder
     limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
@@ -352,6 +359,8 @@ def learn(
     if data := own_data(own, labels, hold_out, seed):
         from hardness.runs.owndata import run_on_data
 
+        if oracle != "samples":
+            raise UsageError(f"oracle={oracle} given: data of yours answers no queries")
         require_unseen(chosen, source, labels)
         return run_on_data(chosen, data, limits, seed)
     if teacher is not None and source is None and spec is None:
@@ -364,8 +373,6 @@ def learn(
         found, folder = target(source, spec)  # type: ignore[arg-type]
         instance = folder or found.instance(seed)
     else:
-        from instances.errors import UsageError
-
         raise UsageError("learn needs a source or a teacher, one of the two")
     done = run(chosen, instance, limits, seed, oracle=oracle, tau=within)
     return replace(done, details=done.details | more)

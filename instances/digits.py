@@ -46,6 +46,8 @@ def numbers(tokens: NDArray[Any], base: int, q: int) -> NDArray[np.int64]:
     [[250, 3]]
     """
     many = length(base, q)
+    if min(base, q) ** many > 1 << 63:
+        raise UsageError(f"base {base} given: {many} of its digits pass 64 bits, take a lower one")
     found = _within("a digit", tokens, base, "the base")
     if found.shape[-1] % many:
         raise UsageError(

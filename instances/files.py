@@ -33,13 +33,13 @@ from instances.family import (
     Public,
     Source,
 )
-from instances.layer import AttentionLayer
+from instances.layer import LAYER, AttentionLayer
 from instances.limits import readable_bytes, require_disk
 from instances.spec import parse_stored, require_stored
 from instances.strict import read_json, shown
 
 TensorFormat = Literal["npz", "safetensors"]
-PUBLIC, EXAMPLES, LAYER = (f"hardness-{kind}/1" for kind in ("instance", "examples", "layer"))
+PUBLIC, EXAMPLES = (f"hardness-{kind}/1" for kind in ("instance", "examples"))
 _SHARD_BYTES = _REFERENCE_BYTES = 1 << 25
 _OURS = ("instance.json", "secret.json", "examples-*", "secret-layer.*")
 
@@ -364,8 +364,7 @@ def secret_json(instance: Instance) -> dict[str, Any]:
 
 def save_layer(path: Path, layer: AttentionLayer) -> None:
     """Write a layer's theta and w as .safetensors or .npz, for its owner alone: it is a secret."""
-    meta = {"format": LAYER, "kind": layer.kind}
-    write_tensors(path, {"theta": layer.theta, "w": layer.w}, meta, mode=0o600)
+    layer.save(path, force=True)
 
 
 def load_layer(path: Path) -> AttentionLayer:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from instances.errors import UsageError
 
 Kind = Literal["softmax", "linear"]
+LAYER = "hardness-layer/1"  # of files
 _BATCH_BYTES = 1 << 25
 
 
@@ -59,14 +60,14 @@ class AttentionLayer:
         Raises UsageError for another ending, AlreadyExists for a file that is there, unless forced.
         """
         from instances.arguments import located
-        from instances.disk import refuse_existing
-        from instances.files import save_layer
+        from instances.disk import refuse_existing, write_tensors
 
         where = Path(located("path", path))
         if where.suffix not in (".npz", ".safetensors"):
             raise UsageError(f"{path} given: end its name in .npz or .safetensors")
         refuse_existing(where, force)
-        save_layer(where, self)
+        meta = {"format": LAYER, "kind": self.kind}
+        write_tensors(where, {"theta": self.theta, "w": self.w}, meta, mode=0o600)
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """Evaluate (n, k, d) tokens to (n, k, d) outputs, in batches of bounded memory."""

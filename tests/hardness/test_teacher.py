@@ -271,3 +271,22 @@ def test_the_mean_label_has_learned_nothing_also_where_tokens_are_short():
     risk = h.learn("trivial", teacher=LAYER, tokens=law, budget_examples=300).risk
     assert risk.value == 1
     assert risk.low < 1 < risk.high
+
+
+def test_what_goes_with_a_teacher_is_refused_without_one():
+    for given in ({"k": 3}, {"noise": 5}, {"tokens": "boolean"}, {"layer": 1, "heads": 2}):
+        with pytest.raises(UsageError, match="goes with teacher"):
+            h.learn("staged", "nice:m=1,k=2,d=4", **given)
+
+
+@pytest.mark.slow
+def test_biases_beyond_the_matrices_of_d2_by_d2(tmp_path):
+    rng = np.random.default_rng(1)
+    d = 33  # and the constant coordinate, which no difference of tokens has
+    q, k, v = rng.standard_normal((3, 2, d, d)) * np.array([0.5, 0.5, 0.17])[:, None, None, None]
+    arrays = {"q": q / d**0.25, "k": k / d**0.25, "v": v, "o": rng.standard_normal((2, d, d)) / 6}
+    arrays |= dict(zip(("bq", "bk", "bv"), 0.3 * rng.standard_normal((3, 2, d)), strict=True))
+    np.savez(tmp_path / "biased.npz", **arrays, bo=rng.standard_normal(d))
+    found = h.learn("staged", teacher=tmp_path / "biased.npz", noise="0.1")
+    assert found.passed
+    assert found.details["heads"] == 2

@@ -179,3 +179,8 @@ def test_a_torch_dataset_gives_rows():
     assert (a.tolist(), int(b)) == (found.a[3].tolist(), int(found.b[3]))
     batch = next(iter(torch.utils.data.DataLoader(rows, batch_size=8)))
     assert batch[0].shape == (8, 30)
+
+
+def test_digits_that_pass_64_bits_are_refused():
+    with pytest.raises(UsageError, match="pass 64 bits"):
+        numbers(np.array([[2**24, 5]]), 2**40, 2**48)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,16 @@ class Journal:
         )
         return error
 
+    def measure(self, validation: Data) -> None:
+        """Measure the layers found so far on a hold-out that all of them are compared by."""
+        fresh = {}
+        for one in self.found:
+            predicted = one.layer(validation.x)
+            error, upper = (f(predicted, validation.y) for f in (relative_error, error_bound))
+            fresh[id(one)] = replace(one, error=error, upper=upper)
+        self.replaced = [fresh[id(one)] for one in self.replaced]
+        self.found = list(fresh.values())
+
     @property
     def best(self) -> Found | None:
         """The layer of least error so far, those with spare heads apart."""
@@ -141,6 +151,8 @@ class Journal:
         if not self.best or not self.replaced:
             return None
         most = max(found.layer.m for found in self.replaced)
+        if self.best.layer.m >= most:  # heads were added since
+            return None
         return f"{most - self.best.layer.m} of {most} heads"
 
     def to_dict(self) -> dict[str, Any]:

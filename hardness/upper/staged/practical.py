@@ -102,6 +102,7 @@ def practical(plan: StagedPlan, supply: Supply, journal: Journal, rng: np.random
     sizes = list(plan.sizes(family.k, family.d))
     for size in sizes:
         data, validation = supply.take(size)
+        journal.measure(validation)
         try:
             require_memory(_ARRAYS * data.x.nbytes, f"d={family.d} with {len(supply)} examples")
         except TooLarge as error:
@@ -127,6 +128,7 @@ def practical(plan: StagedPlan, supply: Supply, journal: Journal, rng: np.random
         if last and plan.noisy is None and not plan.heads:
             attempt.add_heads()
         hopeless = journal.failed is not None and journal.failed.needs is None
+        hopeless &= plan.noisy is not None  # noise of unknown size may hide a way on
         explained = plan.noisy is not None and (journal.single or journal.noisy)
         settled = journal.error <= plan.goal or explained
         if last or settled or hopeless:
@@ -222,6 +224,8 @@ class Attempt:
     def add_heads(self) -> None:
         """Add heads to the best layer, one at a time from a random start, while it does better."""
         best, most = self.journal.best, min(_MOST_HEADS, self.data.d**2)
+        if self.data.d > SEVERAL_D:
+            return
         while best is not None and best.layer.m < most and best.error > self.plan.goal:
             layer, shape = best.layer, (1, self.data.d, self.data.d)
             theta = self.rng.normal(0.0, float(layer.theta.std()) or 1 / self.data.d, shape)

@@ -137,15 +137,24 @@ def _by_products(found: Constraints, data: Data, count: int, clock: Clock) -> tu
     total = float(np.sum(found.weights**2))
     basis = np.zeros((_STEPS, d * d))
     left, right = (part @ part.T for part in bases(data))
+    thin = min(part.shape[1] for part in bases(data)) < d
+
+    def scaled(vector: Array) -> Array:
+        """Whiten by the law; tokens that span less are left as they are, on what they span."""
+        if thin:
+            return np.asarray((left @ vector.reshape(d, d) @ right).ravel())
+        return law.whiten(vector)
+
     start = (left @ np.random.default_rng(0).standard_normal((d, d)) @ right).ravel()
     basis[0] = start / np.linalg.norm(start)
     diagonal: list[float] = []
     beside: list[float] = []
     for step in range(1, _STEPS + 1):
-        image = law.whiten(product.rmatvec(product.matvec(law.whiten(basis[step - 1])))) / total
+        image = scaled(product.rmatvec(product.matvec(scaled(basis[step - 1])))) / total
         diagonal.append(float(image @ basis[step - 1]))
         for _ in range(2):
             image -= basis[:step].T @ (basis[:step] @ image)
+        image = scaled(image) if thin else image  # what rounding leaves outside grows else
         norm = float(np.linalg.norm(image))
         if step % 10 == 0 or step == _STEPS or norm == 0:
             values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, beside)
@@ -155,7 +164,7 @@ def _by_products(found: Constraints, data: Data, count: int, clock: Clock) -> tu
         beside.append(norm)
         basis[step] = image / norm
     found_vectors = basis[:step].T @ vectors[:, :count]
-    return np.asarray(values[:count]), np.stack([law.whiten(v) for v in found_vectors.T], axis=1)
+    return np.asarray(values[:count]), np.stack([scaled(v) for v in found_vectors.T], axis=1)
 
 
 @dataclass(frozen=True, kw_only=True)

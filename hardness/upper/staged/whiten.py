@@ -14,7 +14,7 @@ from hardness.upper.staged.data import Array, repeated
 from instances.layer import AttentionLayer
 
 EVEN = 4.0  # a ratio of eigenvalues that the stages do not mind
-RANK = 1e-10  # of the largest eigenvalue: below it is rounding
+RANK = 1e-12  # of the largest eigenvalue: below it is rounding
 _STANDARD_MEAN, _STANDARD_REPEATS = 0.05, 0.5
 
 
