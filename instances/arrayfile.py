@@ -90,7 +90,7 @@ def array_file(
     limit: bytes, as it lies and unpacked; None: as long as it is, and 100 times that unpacked.
     most: arrays. What is stored as bfloat16 is read as float32.
     """
-    with opened(path, limit) as file, _foreign(path):
+    with opened(path, limit) as file, foreign(path):
         size = os.fstat(file.fileno()).st_size
         if path.suffix == ".npy":
             yield ArrayFile(arrays={"": _npy(lambda: file, size)}, meta=None)
@@ -103,14 +103,14 @@ def array_file(
 
 
 @contextmanager
-def _foreign(path: Path) -> Iterator[None]:
-    """Turn what readers of damaged files raise into one line."""
+def foreign(path: Path, said: str = "is damaged or not ours") -> Iterator[None]:
+    """Turn what readers of damaged files raise, each its own, into one line: a DamagedFile."""
     try:
         yield
     except ToolkitError:
         raise
-    except Exception as error:  # zip, zlib, struct and numpy each have their own
-        raise DamagedFile(f"{path} is damaged or not ours: {one_line(error)}") from error
+    except Exception as error:
+        raise DamagedFile(f"{path} {said}: {one_line(error)}") from error
 
 
 def _npz(archive: zipfile.ZipFile, room: int, most: int) -> ArrayFile:

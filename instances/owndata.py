@@ -5,8 +5,6 @@ the labels. A part is held out; a learner sees the rest alone.
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -16,9 +14,9 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.arrayfile import ArrayFile, array_file
+from instances.arrayfile import ArrayFile, array_file, foreign
 from instances.dense import Dense, DenseExamples
-from instances.errors import DamagedFile, ToolkitError, UsageError
+from instances.errors import UsageError
 from instances.extras import require_extra
 from instances.family import REFERENCE_EXAMPLES, Public, Secret, require
 from instances.files import EXAMPLES, Held, content_hash
@@ -269,7 +267,7 @@ def _require_fit(said: str, x: NDArray[np.float64], y: NDArray[np.float64]) -> N
 def _of_rows(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
     """Read x and y, (n, k, d) each, from rows of single tokens."""
     parquet = require_extra("pyarrow.parquet", "tokens in Parquet")
-    with opened(path) as file, _foreign(path):
+    with opened(path) as file, foreign(path, "cannot be read as Parquet"):
         table = parquet.ParquetFile(file)
         names = table.schema_arrow.names
         columns = {side: _counted(names, side) for side in "xy"}
@@ -313,13 +311,3 @@ def _column(path: Path, table: Any, name: str) -> NDArray[Any]:
     if found.dtype.kind not in "biuf":
         raise UsageError(f"{path}: column {name} holds {table[name].type}: numbers are wanted")
     return found
-
-
-@contextmanager
-def _foreign(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except ToolkitError:
-        raise
-    except Exception as error:  # pyarrow has many
-        raise DamagedFile(f"{path} cannot be read as Parquet: {one_line(error)}") from error

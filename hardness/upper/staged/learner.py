@@ -14,7 +14,7 @@ from hardness.upper.staged.supply import Supply
 from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
 
-LARGEST_D = 256  # 4 GiB, and a quarter of an hour
+LARGEST_D = 256  # one head: 5 GiB, and six minutes
 _SOLVED = 0.05  # held-out errors below it, with their uncertainty, are for the judge
 MODES = {"practical": practical, "paper": paper}
 
