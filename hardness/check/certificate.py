@@ -12,11 +12,8 @@ from typing import Any, Protocol
 from flint import fmpq
 
 from hardness.check.finite import FiniteEvidence
-from hardness.check.modular import ModularEvidence
 from hardness.check.named.evidence import IndependentEvidence, ListedEvidence, NamedEvidence
-from hardness.check.parity import ParityEvidence
 from hardness.check.reading import Checked, fraction, listed, rational, refuse
-from hardness.check.symmetric import SymmetricEvidence
 from hardness.claims import FORMAT, Quantity
 from hardness.claims.ranges import RANGES, misfit
 from instances.errors import DamagedFile, Refuted, TooLarge, ToolkitError, Undecided
@@ -54,12 +51,6 @@ class Evidence(Protocol):
 
 
 _KINDS: dict[str, Callable[[str, dict[str, Any]], Evidence]] = {
-    "parity": ParityEvidence,
-    "profile": SymmetricEvidence,
-    "lwr": ModularEvidence,
-    "lwe": ModularEvidence,
-    "lpn": ModularEvidence,
-    "window": ModularEvidence,
     "functions": FiniteEvidence,
     "factors": FiniteEvidence,
     "layers": FiniteEvidence,
@@ -82,11 +73,6 @@ def check_certificate(data: dict[str, Any]) -> Checked:
     """Derive a certificate's claims again; raises Refuted where one does not follow, or Undecided.
 
     A file that is no certificate raises DamagedFile.
-
-    >>> from hardness.lower import certify
-    >>> from instances import parse
-    >>> check_certificate(certify(parse("parity:d=8,m=3")).to_dict()).statements[1]
-    'SQ-DIM is exactly 35: all members are orthogonal, and there are no more'
     """
     kind = data.get("format")
     if not isinstance(kind, str) or not kind.startswith("hardness-certificate/"):

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from hardness.check import kernel
 from hardness.check.certificate import check_certificate
+from hardness.check.proof import check_proof
 from hardness.check.reading import Checked
 from hardness.check.transcript import FORMAT, check_transcript
 
@@ -15,6 +17,7 @@ def check(data: dict[str, Any]) -> Checked:
     >>> from hardness.lower import certify
     >>> from instances import parse
     >>> check(certify(parse("parity:d=8,m=3")).to_dict()).statements[0]
-    'any two different members have correlation exactly 0'
+    'any two different members have correlation 0'
     """
-    return check_transcript(data) if data.get("format") == FORMAT else check_certificate(data)
+    kinds = {FORMAT: check_transcript, kernel.FORMAT: check_proof}
+    return kinds.get(str(data.get("format")), check_certificate)(data)

@@ -25,22 +25,28 @@ class Checked(Result):
     spec: str
     statements: tuple[str, ...]
     assumed: str = ""  # what is taken from the file as it stands; nothing of most certificates
+    conditions: str = ""  # what the statements are about, where they do not say it themselves
+    checker: str = "the large checker"
 
     def to_dict(self) -> dict[str, Any]:
         """Give what was found as `hardness check --json` does."""
         return {
             "accepted": True,
+            "checker": self.checker,
             "spec": self.spec,
+            "conditions": self.conditions or None,
             "assumed": self.assumed or None,
             "statements": list(self.statements),
         }
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         given = f", given {self.assumed}" if self.assumed else ""
-        return f"accepted{given}: {self.spec}", [{"proven": one} for one in self.statements]
+        head = f"accepted by {self.checker}{given}: {self.spec}"
+        return head, [{"proven": one} for one in self.statements]
 
     def __repr__(self) -> str:
         lines = [self._summary()[0], *(f"  {one}" for one in self.statements)]
+        lines += [self.conditions] if self.conditions else []
         return "\n".join(fill(printable(one), 80, subsequent_indent="    ") for one in lines)
 
 

@@ -1,105 +1,91 @@
 """LWE-style families as their specs say them: moduli, secrets, labels and errors.
 
-The family says what its parameters are and whether they are in range, nothing else. Error counts
-are held against the probabilities that the spec names, worked out here in exact or ball arithmetic.
+The family says what its parameters are and whether they are in range, nothing else. The problem
+that a certificate poses has to be that of its spec; the probabilities of errors are held against
+those that the spec names, worked out here in exact or ball arithmetic.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, ctx, fmpz_poly
+from flint import arb, ctx
 
 from hardness.check.reading import integer, listed, number, refuse
 from hardness.check.spec import read_family
 from instances.capabilities import LINEAR_FORMS
 from instances.independence import obstacle
+from instances.modular import Modular
 
 _WHOLE = 1 << 64
 _MOST_ERRORS = 1 << 15
 _FLOAT = 1 << 16  # out of 2^64: what float64 may make of a Gaussian weight
+_KINDS = {"gaussian": "wide", "cbd": "wide", **{k: k for k in ("binary", "ternary", "uniform")}}
 _TAIL = 12  # standard deviations beyond which a Gaussian has less than 2^-100
 
 
-@dataclass(frozen=True, kw_only=True)
-class Residues:
-    """A family of functions of <a, s> mod q.
-
-    length: bits of a number; levels: of a label, the rarest with probability `rarest`; parts: of
-    Z_q in a row that labels tell apart at most; given: the values in the spec.
-    """
-
-    name: str
-    n: int
-    q: int
-    h: int
-    secret: str
-    spread: Fraction
-    length: int
-    levels: int
-    rarest: Fraction
-    parts: int
-    given: dict[str, Any]
-
-
-def read_residues(spec: str) -> Residues:
+def read_residues(spec: str) -> Modular:
     """Read a canonical spec; refuses one of which nothing is certified."""
     family = read_family(spec, LINEAR_FORMS)
     reason = obstacle(family)
     if reason:
         refuse(f"certify refuses its family: {reason}")
-    n, q = family.n, family.q
+    return family
+
+
+def check_residues(family: Modular, problem: dict[str, Any]) -> None:
+    """Hold a problem against a family; raises Refuted for another one."""
     given = {f.name: getattr(family, f.name) for f in fields(family)}
-    parts = given.get("p") or given.get("parts") or 0
-    need = (q - 1).bit_length()
-    levels = {"lwr": parts, "lwe": q, "lpn": 2, "window": 2}[family.name]
-    return Residues(
-        name=family.name,
-        n=n,
-        q=q,
-        h=family.h,
-        secret=family.secret,
-        spread=family.spread,
-        length=family.bits or (need if q & (q - 1) == 0 else (n * q).bit_length() + 30),
-        levels=levels,
-        rarest=Fraction(1, parts if family.name == "window" else levels),
-        parts=parts or q,
-        given=given,
-    )
+    n, q, need = family.n, family.q, (family.q - 1).bit_length()
+    parts = given.get("p") or given.get("parts") or q
+    labels = "window" if family.name == "window" else "residue" if parts == q else "interval"
+    wanted = {
+        "kind": "residues",
+        "n": n,
+        "q": q,
+        "bits": family.bits or (need if q & (q - 1) == 0 else (n * q).bit_length() + 30),
+        "secret": {"kind": _KINDS[family.secret], "weight": family.h, "most": _drawn(family)},
+        "labels": labels,
+        "parts": parts,
+        "errors": problem["errors"],
+    }
+    if problem != wanted:
+        refuse("its problem is not that of its spec")
+    _check_errors(family, given, problem["errors"])
 
 
-def square(family: Residues, errors: dict[str, Any] | None) -> Fraction:
-    """Verify the error counts and return chi^2: q Pr[e = e' mod q] - 1, or levels - 1."""
-    expected = _probabilities(family)
+def _drawn(family: Modular) -> int:
+    """6 standard deviations have a probability far above 2^-64, as have all |x| <= 32 of cbd."""
+    if family.secret == "gaussian":
+        return min(family.q, max(1, int(6 * family.spread)))
+    if family.secret == "cbd":
+        return min(family.q, int(family.spread), 32)
+    return family.q if family.secret == "uniform" else 1
+
+
+def _check_errors(family: Modular, given: dict[str, Any], errors: Any) -> None:
+    """Hold the probabilities of errors against those that a spec names."""
+    expected = _probabilities(family, given)
+    if (expected is None) != (errors is None):
+        refuse("there are errors in the problem and none in its spec, or the other way round")
     if expected is None:
-        if errors is not None:
-            refuse("there are errors in the evidence, and none in the spec")
-        return Fraction(family.levels - 1)
-    if not isinstance(errors, dict) or set(errors) != {"least", "counts"}:
-        refuse("the errors of the evidence must have least and counts")
-    least = number(errors["least"], -(1 << 40), 1 << 40, "the least error")
-    counts = [integer(count) for count in listed(errors["counts"])]
-    if not 1 <= len(counts) <= _MOST_ERRORS or min(counts) < 1 or sum(counts) != _WHOLE:
-        refuse("the error counts are not positive, too many, or do not add up to 2^64")
+        return
+    least, counts = number(errors[0], -(1 << 40), 1 << 40, "the least error"), listed(errors[1])
     support, slack, weight = expected
-    found = {least + i: count for i, count in enumerate(counts)}
+    found = {least + i: integer(count) for i, count in enumerate(counts)}
     if not set(found) <= set(support):
-        refuse("an error of the evidence is not possible")
+        refuse("an error of the problem is not possible")
     for value in support:
         if abs(found.get(value, 0) - weight(value)) > slack:
-            refuse(f"the errors of the evidence are not those of the spec, as at {value}")
-    # e - e' has the distribution of counts times counts reversed; multiples of q count.
-    product = fmpz_poly(counts) * fmpz_poly(counts[::-1])
-    middle = len(counts) - 1
-    equal = sum(int(product[i]) for i in range(middle % family.q, 2 * middle + 1, family.q))
-    return Fraction(family.q * equal, _WHOLE**2) - 1
+            refuse(f"the errors of the problem are not those of its spec, as at {value}")
 
 
-def _probabilities(family: Residues) -> tuple[range, int, Callable[[int], int]] | None:
+def _probabilities(
+    family: Modular, given: dict[str, Any]
+) -> tuple[range, int, Callable[[int], int]] | None:
     """The values of errors, 2^64 times their probabilities, and how far counts may be off."""
-    given = family.given
     if family.name == "lpn":
         noise = given["noise"]
         flipped = math.floor(noise * _WHOLE)

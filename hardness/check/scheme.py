@@ -1,80 +1,91 @@
-"""What follows from a profile alone: correlations, eigenvalues, numbers of pairs, exactly.
-
-Correlations come from the profile's averages over fair coins, not from its Fourier coefficients;
-eigenvalues from Eberlein polynomials in exact integers.
-"""
+"""Hidden sets of a spec: the problem that it poses, its layer, and what the kernel finds of both."""
 
 import itertools
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from flint import fmpq, fmpz
 
-from hardness.check.layers import Layers, layers_of
+from hardness.check import kernel
+from hardness.check.reading import refuse
 from hardness.check.spec import read_family
 from instances.capabilities import SCHEME
+from instances.symmetric import Symmetric
 from instances.threshold import python_fraction
 
 
+@dataclass(frozen=True)
 class Scheme:
-    """All members of a symmetric profile, by the overlap t or the distance i = m - t of two."""
+    """All members of a hidden set's family, by the overlap t or the distance i = m - t of two."""
 
-    def __init__(self, family: Layers, values: list[fmpq]) -> None:
-        """Take the values g(0) .. g(m)."""
-        self.family, self.values = family, values
+    family: Symmetric
+
+    @staticmethod
+    def read(spec: str) -> "Scheme":
+        """Read a canonical spec of a profile or a parity; raises Refuted."""
+        return Scheme(read_family(spec, SCHEME))
+
+    @property
+    def ground(self) -> int:
+        """The places."""
+        return self.family.d - 1
+
+    @property
+    def chosen(self) -> int:
+        """The places of a member."""
+        return self.family.m
+
+    @property
+    def noise(self) -> Fraction:
+        """The probability that a label is reflected."""
+        return self.family.noise
+
+    @cached_property
+    def problem(self) -> dict[str, Any]:
+        """What the spec says, as the kernel reads it."""
+        return {
+            "kind": "hidden-set",
+            "places": self.ground,
+            "chosen": self.chosen,
+            "values": [kernel.written(python_fraction(v)) for v in self.values],
+            "noise": kernel.written(self.noise),
+        }
+
+    @cached_property
+    def _facts(self) -> list[Any]:
+        rules = ({"rule": "subsets", "from": []}, {"rule": "overlaps", "from": []})
+        last = {"rule": "johnson", "from": [1, 2]}
+        try:
+            return kernel.prove(kernel.posed(self.problem), [*rules, last])
+        except kernel.Refused as reason:
+            refuse(f"its members: {reason}")
+
+    @cached_property
+    def size(self) -> int:
+        """The number of members."""
+        return int(fmpz.bin_uiui(self.ground, self.chosen))
+
+    @cached_property
+    def values(self) -> list[fmpq]:
+        """The values g(0) .. g(m)."""
+        return [fmpq(v.numerator, v.denominator) for v in map(Fraction, self.family.values)]
 
     @cached_property
     def mean(self) -> fmpq:
         """The mean of g(h) over fair coins."""
-        return over_coins(self.values)[-1][0]
+        return _flint(self._facts[1].mean)
 
     @cached_property
     def c(self) -> list[fmpq]:
-        """c(t): t places in common, the other m - t of each averaged out by coins of their own."""
-        m = self.family.chosen
-        averages = over_coins(self.values)
-        out = []
-        for t in range(m + 1):
-            inner = averages[m - t]  # i -> E g(i + heads of m - t coins)
-            total = sum((fmpz.bin_uiui(t, i) * inner[i] ** 2 for i in range(t + 1)), fmpq(0))
-            out.append(total / fmpz(2) ** t - self.mean**2)
-        return out
-
-    @cached_property
-    def distances(self) -> list[list[fmpz]]:
-        """E_i(k), the eigenvalues of the graph of distance i, by the other Eberlein formula."""
-        n, m = self.family.ground, self.family.chosen
-        return [
-            [
-                sum(
-                    (
-                        (-1) ** (i - h)
-                        * fmpz.bin_uiui(m - h, i - h)
-                        * fmpz.bin_uiui(m - k, h)
-                        * fmpz.bin_uiui(n - m + h - k, h)
-                        for h in range(min(i, m - k) + 1)
-                    ),
-                    fmpz(0),
-                )
-                for k in range(min(m, n - m) + 1)
-            ]
-            for i in range(m + 1)
-        ]
+        """The inner products of members less their mean, by overlap."""
+        return [_flint(value) for value in self._facts[1].c]
 
     @cached_property
     def eigenvalues(self) -> list[fmpq]:
-        """Those of the Gram matrix, by distances."""
-        m = self.family.chosen
-        return [
-            sum((self.c[m - i] * row[k] for i, row in enumerate(self.distances)), fmpq(0))
-            for k in range(len(self.distances[0]))
-        ]
-
-    @property
-    def unit_norm(self) -> Fraction:
-        """The largest Gram eigenvalue of the members less their mean, scaled to norm 1."""
-        norm = self.c[-1] - self.eigenvalues[0] / self.family.size
-        return python_fraction(self.spread / norm)
+        """Those of the Gram matrix."""
+        return [_flint(value) for value in self._facts[2].eigenvalues]
 
     @property
     def spread(self) -> fmpq:
@@ -82,20 +93,29 @@ class Scheme:
         return max(self.eigenvalues[1:])
 
     @property
-    def valencies(self) -> list[fmpz]:
+    def valencies(self) -> list[int]:
         """How many members are at each distance from one."""
-        return [row[0] for row in self.distances]
+        return [row[0] for row in kernel.distances(self.ground, self.chosen)]
 
     @property
     def half(self) -> fmpq:
         """Half the distance of the two values."""
         return (max(self.values) - min(self.values)) / 2
 
+    def check_layer(self) -> None:
+        """Evaluate B(h) = sum_i a_i (x_h - u_i)/(x_h + u_i), the family's heads, for every h.
 
-def read_profile(spec: str) -> tuple[Layers, list[fmpq]]:
-    """Read a canonical spec of a profile or a parity, and the values g(0) .. g(m)."""
-    family = read_family(spec, SCHEME)
-    return layers_of(family), [fmpq(v.numerator, v.denominator) for v in family.values]
+        It must be g(h): the layer that the spec builds has these labels. Raises Refuted.
+        """
+        rho = fmpq(self.family.rho.numerator, self.family.rho.denominator)
+        heads = [(head.u, head.a, head.counts) for head in self.family.heads]
+        for h, value in enumerate(self.values):
+            total = fmpq(0)
+            for u, a, counts in heads:
+                x = rho ** (2 * h) if counts else fmpq(1)
+                total += a * (x - u) / (x + u)
+            if total != value:
+                refuse(f"the heads of its spec do not compute its labels: B({h}) is not {value}")
 
 
 def over_coins(values: list[fmpq]) -> list[list[fmpq]]:
@@ -104,3 +124,7 @@ def over_coins(values: list[fmpq]) -> list[list[fmpq]]:
     while len(table[-1]) > 1:
         table.append([(a + b) / 2 for a, b in itertools.pairwise(table[-1])])
     return table
+
+
+def _flint(value: Fraction) -> fmpq:
+    return fmpq(value.numerator, value.denominator)

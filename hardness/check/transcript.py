@@ -16,9 +16,8 @@ import numpy as np
 from flint import fmpq, fmpz
 from numpy.typing import NDArray
 
-from hardness.check.layers import Layers
 from hardness.check.reading import Checked, fraction, integer, listed, number, refuse
-from hardness.check.scheme import Scheme, over_coins, read_profile
+from hardness.check.scheme import Scheme, over_coins
 from instances.errors import DamagedFile, TooLarge, ToolkitError
 from instances.strict import one_line, shown
 from instances.threshold import python_fraction
@@ -62,8 +61,8 @@ class _Game:
     assumed = ""
 
     def __init__(self, data: dict[str, Any]) -> None:
-        self.family: Layers
-        self.family, values = read_profile(data["spec"])
+        self.family = Scheme.read(data["spec"])
+        values = self.family.values
         self.parity = data["spec"].startswith("parity:")
         self.tau = fraction(data["tau"])
         if not _LEAST <= self.tau <= 1:
@@ -200,7 +199,7 @@ class _Game:
         """The second eigenvalue with the two values written as +-1: 1 for parities."""
         if self.parity:
             return 1.0
-        scheme = Scheme(self.family, self.values)
+        scheme = self.family
         return float(python_fraction(scheme.spread / scheme.half**2))
 
     def _expected(self, query: dict[str, Any], means: Means) -> float:

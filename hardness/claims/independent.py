@@ -2,8 +2,6 @@
 
 from hardness.claims.descent import BATCH, GRID, NOISE, RULE, WITHIN, Regime
 from hardness.claims.kernel import FEATURES
-from hardness.claims.modular import FAMILY, GOAL, MEMBERS
-from hardness.claims.modular import QUANTITIES as MODULAR
 from hardness.claims.words import Quantity
 
 SCOPE = (
@@ -21,8 +19,22 @@ NO_DEGREE = (
     "theorem here"
 )
 
-_COMMON = FAMILY + MEMBERS + GOAL
-_ENDS = "least and most the ends of `density` in the evidence"
+_FAMILY = (
+    "tokens uniform on {-1,+1}^(2 x d); a is uniform on Z_q^n for q = 2^l, with least = most = 1, "
+    "and for a prime q numbers of b bits mod q, of a density against uniform between least = 1 - n "
+    "x/W and most = 1/(1 - n (q - x)/W), W = 2^b, x = W mod q",
+    "labels follow from the formula, as stored and drawn ones do, and errors have exactly the "
+    "probabilities of the problem in the evidence, multiples of 2^-64",
+)
+_MEMBERS = (
+    "the secret is uniform among the N members that the kernel counts for the problem in the "
+    "evidence, at most `alike` of which are multiples of each other by units",
+)
+_GOAL = (
+    "risk is E||F - hypothesis||^2, F = E[Y|X], over that of the mean of F for a uniform on Z_q^n",
+)
+_COMMON = _FAMILY + _MEMBERS + _GOAL
+_ENDS = "least and most the ends of the density of a"
 _SHARE = (
     "K = alike floor(most/(least - risk)) how many of the N members counted one hypothesis can "
     "fit, " + _ENDS
@@ -84,7 +96,13 @@ QUANTITIES: dict[str, Quantity] = {
         assumptions=_COMMON + FEATURES,
         parameters=("risk", "success"),
     ),
-    "information-floor": MODULAR["information-floor"],
+    "information-floor": Quantity(
+        meaning="any learner whatever, statistical-query or not, needs at least this many "
+        "examples: for given errors a label takes one of L values, so K L^examples >= success N",
+        source="information",
+        assumptions=_COMMON,
+        parameters=("risk", "success", "levels"),
+    ),
 }
 for _regime in _REGIMES:
     QUANTITIES |= _regime.quantities(_COMMON, _SHARE, ("risk",))

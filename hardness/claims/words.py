@@ -69,9 +69,9 @@ class Quantity:
 def with_success(quantities: dict[str, Quantity]) -> dict[str, Quantity]:
     """Put beside each bound on queries what is claimed where no query rules out a member.
 
-    >>> from hardness.claims.parity import QUANTITIES
-    >>> QUANTITIES["stat-success"].parameters
-    ('tau', 'risk', 'noise')
+    >>> from hardness.claims.finite import quantities
+    >>> quantities("functions", "tables", False)["csq-success"].parameters
+    ('tau', 'risk')
     """
     found = dict(quantities)
     for name, words in quantities.items():

@@ -6,10 +6,9 @@ from functools import partial
 from hardness.lower.bounds import BoundParameters
 from hardness.lower.draws import require_uniform
 from hardness.lower.finite import certify_finite, of_family
+from hardness.lower.hidden import certify_parity, certify_symmetric
 from hardness.lower.modular import certify_modular
-from hardness.lower.parity import certify_parity
 from hardness.lower.record import Certificate
-from hardness.lower.symmetric import certify_symmetric
 from instances.family import Family
 from instances.spec import built_in
 

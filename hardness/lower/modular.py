@@ -15,9 +15,9 @@ from typing import Any
 
 from flint import fmpz
 
-from hardness.claims.modular import QUANTITIES, SCOPE
-from hardness.lower.bounds import BoundParameters, information_floor, query_claim, ruled_out
-from hardness.lower.record import Certificate, claim, text
+from hardness.lower.bounds import BoundParameters, ruled_out
+from hardness.lower.proof import Proof
+from hardness.lower.record import Certificate, text
 from instances.errors import UsageError
 from instances.family import require
 from instances.independence import chi_square, meaning, modulus, obstacle, orthogonal
@@ -25,6 +25,30 @@ from instances.modular import Modular
 from instances.threshold import rational
 
 _MOST_REACH = 1000  # of the entries of the members that are counted
+
+
+def residues(family: Modular) -> dict[str, Any]:
+    """Pose the problem of a family, as the kernel reads it."""
+    errors = family.errors
+    if errors is not None:
+        errors = [errors.values[0], [str(count) for count in errors.counts]]
+    shown = "residue" if family.intervals == family.q else "interval"
+    kinds = {"gaussian": "wide", "cbd": "wide"}
+    most = {"uniform": family.q, "gaussian": _drawn(family), "cbd": _drawn(family)}
+    return {
+        "kind": "residues",
+        "n": family.n,
+        "q": family.q,
+        "bits": family.length,
+        "secret": {
+            "kind": kinds.get(family.secret, family.secret),
+            "weight": family.h,
+            "most": min(most.get(family.secret, 1), family.q),
+        },
+        "labels": shown if family.outcomes == family.intervals else "window",
+        "parts": family.intervals,
+        "errors": errors,
+    }
 
 
 def certify_modular(family: Modular, terms: BoundParameters) -> Certificate:
@@ -37,25 +61,20 @@ def certify_modular(family: Modular, terms: BoundParameters) -> Certificate:
     """
     reason = obstacle(family)
     require(not reason, f"{family} given: {reason}")
-    found = Independent(family=family)
-    size, most = found.size, found.secrets
-    right = found.right_about(terms.risk)
-    reach = {"risk": str(terms.risk), "success": str(terms.success)}
-    stat = {"tau": str(terms.tau), **reach}
-    vstat = {"t": str(terms.vstat), **reach}
-    alike = {"alike": str(found.alike)}
-    upper = {"upper": text(rational(found.correlation))}
-    floor = {**reach, "levels": str(family.outcomes)}
-    least = information_floor(size, terms, right, family.outcomes)
-    claims = (
-        _bracket("orthogonal-members", size, most, alike),
-        claim(QUANTITIES, "pairwise-correlation", 0, upper, _kind(0, found.correlation)),
-        _bracket("sq-dimension", found.dimension, most),
-        query_claim(QUANTITIES, "stat", found.stat_cap(terms), right, size, stat),
-        query_claim(QUANTITIES, "vstat", found.vstat_cap(terms), right, size, vstat),
-        claim(QUANTITIES, "information-floor", least, floor),
+    Independent(family=family).right_about(terms.risk)  # for a risk that says nothing
+    proof = Proof(residues(family), {"spec": family.spec})
+    members = proof.step("secrets")
+    laws = proof.step("laws", members)
+    fit = proof.step("fit", laws, risk=terms.risk)
+    stat = proof.step("ask", laws, oracle="stat", term=terms.tau)
+    vstat = proof.step("ask", laws, oracle="vstat", term=Fraction(terms.vstat))
+    return proof.certificate(
+        members,
+        laws,
+        proof.step("queries", members, fit, stat, success=terms.success),
+        proof.step("queries", members, fit, vstat, success=terms.success),
+        proof.step("information", members, fit, success=terms.success),
     )
-    return Certificate(spec=family.spec, claims=claims, scope=SCOPE, evidence=evidence(found))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,12 +295,3 @@ def evidence(found: Independent) -> dict[str, Any]:
         "chi_square": text(rational(found.chi_square)),
         "density": [text(rational(least)), text(rational(most))],
     }
-
-
-def _bracket(name: str, lower: int, upper: int, more: dict[str, str] | None = None) -> Any:
-    given = {"upper": text(rational(upper)), **(more or {})}
-    return claim(QUANTITIES, name, lower, given, _kind(lower, upper))
-
-
-def _kind(lower: int, upper: int | Fraction) -> Any:
-    return "exact" if lower == upper else "interval"

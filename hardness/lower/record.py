@@ -2,14 +2,16 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
+from hardness.check import kernel
 from hardness.claims import FORMAT, Quantity, vacuous
 from hardness.claims.vacuous import WORD
 from instances.arguments import located
@@ -29,6 +31,24 @@ _LONG = 20  # characters of a value that is shown in full
 _BESIDE = ("upper", "definition", "normalisation", "subsets", "range")
 
 
+_SOURCES = {
+    "pairwise-correlation": "CL24",
+    "largest-correlation": "CL24",
+    "average-correlation": "FGRVX17",
+    "operator-norm": "Del73",
+    "second-eigenvalue": "Del73",
+    "cross-predictability": "AS20",
+    "orthogonal-members": "Regev05",
+    "sq-dimension": "BFJKMR94",
+    "sda-all-subsets": "FGRVX17",
+    "sda-pair-events": "BBHLS21",
+    "csq-queries": "BFJKMR94",
+    "stat-queries": "BFJKMR94",
+    "vstat-queries": "FGRVX17",
+    "information-floor": "information",
+}
+
+
 class NoClaim(ToolkitError):
     """No theorem here is about this case, or none says anything; the text says why."""
 
@@ -44,6 +64,7 @@ class Claim:
     assumptions: tuple[str, ...]
     meaning: str
     source: str  # key in docs/references.md
+    step: int | None = None  # the step of the proof that it is proved by, where there is one
 
     @property
     def vacuous(self) -> bool:
@@ -109,19 +130,36 @@ class Certificate(Result):
 
         where = Path(located("path", path))
         data = read_json(where, CERTIFICATE)
-        require_format(data, FORMAT, where)
+        if data.get("format") != kernel.FORMAT:
+            require_format(data, FORMAT, where)
         with damage(where):
-            claims = (Claim(**c | {"assumptions": tuple(c["assumptions"])}) for c in data["claims"])
-            found = cls(
-                spec=data["spec"],
-                claims=tuple(claims),
-                scope=data["scope"],
-                evidence=data["evidence"],
-                loaded=True,
-            )
+            found = Certificate.read(data)
             if found.to_dict() != data:
                 raise ValueError("its content does not match its digest")
-        return found
+        return replace(found, loaded=True)
+
+    @staticmethod
+    def read(data: dict[str, Any]) -> "Certificate":
+        """Read what `to_dict` wrote; raises KeyError, TypeError or ValueError for other data."""
+        if data["format"] == kernel.FORMAT:
+            goal = data["goal"]
+            return Certificate(
+                spec=data["about"]["spec"],
+                claims=tuple(
+                    proved(c["quantity"], c["value"], c["terms"], c["says"], c["step"])
+                    for c in goal["claims"]
+                ),
+                scope=goal["conditions"],
+                evidence={name: data[name] for name in ("about", "problem", "steps")},
+            )
+        return Certificate(
+            spec=data["spec"],
+            claims=tuple(
+                Claim(**c | {"assumptions": tuple(c["assumptions"])}) for c in data["claims"]
+            ),
+            scope=data["scope"],
+            evidence=data["evidence"],
+        )
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         rows = [{k: v for k, v in row.items() if k != "terms"} for row in self._rows()]
@@ -154,7 +192,32 @@ class Certificate(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the file that `hardness check` accepts; its digest guards against damage."""
-        body: dict[str, Any] = {
+        body = self._proof() if "steps" in self.evidence else self._tables()
+        sealed = json.dumps(body, sort_keys=True, separators=(",", ":"))
+        return {**body, "digest": hashlib.sha256(sealed.encode()).hexdigest()}
+
+    def _proof(self) -> dict[str, Any]:
+        claims = [
+            {
+                "quantity": c.quantity,
+                "value": _file(c.value),
+                "terms": {name: _file(term) for name, term in c.parameters.items()},
+                "step": c.step,
+                "says": c.meaning,
+            }
+            for c in self.claims
+        ]
+        goal = {"conditions": self.scope, "claims": claims}
+        return {
+            "format": kernel.FORMAT,
+            "about": self.evidence["about"],
+            "problem": self.evidence["problem"],
+            "goal": goal,
+            "steps": self.evidence["steps"],
+        }
+
+    def _tables(self) -> dict[str, Any]:
+        return {
             "format": FORMAT,
             "spec": self.spec,
             "claims": [
@@ -172,8 +235,39 @@ class Certificate(Result):
             "scope": self.scope,
             "evidence": self.evidence,
         }
-        text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-        return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def proved(quantity: str, value: str, terms: dict[str, str], says: str, step: int) -> Claim:
+    """Make a claim that a step of a proof proves, of numbers as the kernel writes them."""
+    found = decimal(value)
+    given = {name: decimal(term) for name, term in terms.items()}
+    return Claim(
+        quantity=quantity,
+        value=found,
+        kind="exact" if given.get("upper", found) == found else "interval",
+        parameters=given,
+        assumptions=(),
+        meaning=says,
+        source=_SOURCES[quantity.replace("-success", "-queries")],
+        step=step,
+    )
+
+
+def decimal(written: str) -> str:
+    """Write a number of the kernel's in decimal digits, however long.
+
+    >>> decimal("0x10/3")
+    '16/3'
+    """
+    if "0x" not in written:
+        return written
+    return "/".join(fmpz(int(part, 0)).str() for part in written.split("/"))
+
+
+def _file(value: str) -> str:
+    """Write a decimal number as the kernel reads it."""
+    top, _, bottom = value.partition("/")
+    return kernel.written(Fraction(int(fmpz(top)), int(fmpz(bottom or "1"))))
 
 
 def _bracket(found: Claim) -> str:

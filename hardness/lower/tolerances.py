@@ -9,17 +9,18 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 
+from hardness.check import kernel
 from hardness.claims.vacuous import vacuous
 from hardness.lower.bounds import BoundParameters, least_queries, ruled_out, stat_square
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.spectrum import UNIT
+from hardness.lower.hidden import query_square, right_about
 from hardness.lower.johnson import Johnson
 from hardness.lower.modular import Independent
 from hardness.lower.record import Certificate
-from hardness.lower.symmetric import query_square, right_about
 from instances.family import Family
 from instances.parameters import fraction
-from instances.spec import built_in, kind_of, parse_stored
+from instances.spec import built_in
 
 _FINEST = 60  # digits of a tolerance
 
@@ -88,9 +89,13 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
     if spread := certificate.evidence.get("spread"):
         counted = next(one for one in certificate.claims if one.quantity == "sq-dimension")
         return of_spread(Spread(**spread), int(counted.parameters["members"]), terms)
-    if kind_of(certificate.spec.partition(":")[0]) is None:
+    if "steps" not in certificate.evidence:
         return None
-    return of_family(parse_stored(certificate.spec), terms)
+    steps = certificate.evidence["steps"]
+    facts = kernel.prove(kernel.posed(certificate.evidence["problem"]), steps)
+    members, fit, ask = (facts[i - 1] for i in steps[(claim.step or 1) - 1]["from"])
+    cited = facts[steps[facts.index(ask)]["from"][0] - 1]
+    return Tolerances(square=cited.moves, right=fit.most, size=members.count, success=terms.success)
 
 
 def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerances:

@@ -129,8 +129,9 @@ def _shown(value: str) -> str:
 def checked_words(checked: "Checked") -> str:
     """Write what a certificate was found to prove."""
     given = f", given {checked.assumed}" if checked.assumed else ""
-    head = f"accepted{given}: {brief_spec(checked.spec)}"
-    return "\n".join([head, *(f"  {s}" for s in checked.statements)])
+    head = f"accepted by {checked.checker}{given}: {brief_spec(checked.spec)}"
+    said = [wrap(one, "  ") for one in checked.statements]
+    return "\n".join([head, *said, *([wrap(checked.conditions)] if checked.conditions else [])])
 
 
 def verification_words(found: "Verification") -> str:

@@ -13,16 +13,18 @@ _ONE_BIT = "bits"  # tables of -1 and +1 alone
 
 def member_notes(certificate: "Certificate") -> list[str]:
     """Say which members are equal, and which value keeps general queries out; tables only."""
+    problem = certificate.evidence.get("problem", {})
     tables = certificate.evidence.get("tables")
-    if not tables:
+    if not tables and "tables" not in problem:
         return []
-    names, rows = certificate.evidence["given"]["names"], tables["rows"]
+    rows = tables["rows"] if tables else problem["tables"]
     notes = []
     if again := len(rows) - len(set(rows)):
         verb = "equals" if again == 1 else "equal"
         notes.append(f"{again} of the {len(rows)} members {verb} an earlier one, and counts again")
-    if tables["encoding"] == _ONE_BIT:
+    if not tables or tables["encoding"] == _ONE_BIT:
         return notes
+    names = certificate.evidence["given"]["names"]
     values = [np.frombuffer(bytes.fromhex(r), np.dtype(tables["encoding"])) for r in rows]
     if all(((v == 0) | (v == 1)).all() for v in values):
         return [*notes, _ZERO_ONE]
@@ -45,7 +47,8 @@ _ZERO_ONE = (
 
 def why_nothing(certificate: "Certificate") -> str:
     """Say why a certificate has nothing to say, where its members show it; empty else."""
-    several = len(certificate.evidence.get("given", {}).get("names", ())) > 1
+    named = certificate.evidence.get("given") or certificate.evidence.get("about", {})
+    several = len(named.get("names", ())) > 1
     if several and Fraction(certificate.value("average-correlation")) == 1:
         return (
             "all members are the same function, up to its sign and size: does a lambda in a loop "

@@ -7,12 +7,11 @@ from flint import fmpq
 
 from hardness.check.finite import FiniteMembers
 from hardness.check.goal import check_floor
-from hardness.check.layers import check_heads, check_members
-from hardness.check.modular import ModularEvidence
 from hardness.check.named import descent, kernel, ratio
 from hardness.check.named.members import DrawnMembers, Listed, Members, Orthogonal
-from hardness.check.reading import integer, listed, rational, refuse
-from hardness.check.scheme import Scheme, read_profile
+from hardness.check.reading import integer, listed, refuse
+from hardness.check.residues import check_residues, read_residues
+from hardness.check.scheme import Scheme
 from hardness.check.spectra import check_centred_ends
 from hardness.claims import Quantity, finite, independent, named
 from hardness.claims.descent import QUANTITIES as DESCENT
@@ -20,10 +19,7 @@ from hardness.claims.kernel import QUANTITIES as KERNEL
 from hardness.claims.ratio import QUANTITIES as RATIO
 from instances.strict import shown
 
-_EVIDENCE = {
-    *("about", "no_claim", "rho", "heads", "A", "c0", "members", "values"),
-    *("correlations", "eigenvalues"),
-}
+_EVIDENCE = {"about", "no_claim", "problem"}
 _ABOUT: dict[str, dict[str, Quantity]] = {"gd": DESCENT, "kernel": KERNEL, "low-degree": RATIO}
 _SILENT = {"gd": finite.NO_BATCH, "low-degree": finite.NO_DEGREE}
 _OF_ANY: dict[str, Callable[[DrawnMembers, fmpq, dict[str, str]], str]] = {
@@ -46,22 +42,15 @@ class NamedEvidence:
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
         """Verify the evidence against the spec."""
-        scheme = Scheme(*read_profile(spec))
-        family = scheme.family
+        scheme = Scheme.read(spec)
         self._members = Members(scheme=scheme, orthonormal=spec.startswith("parity:"))
-        if family.chosen >= family.ground and not self._members.orthonormal:
+        if scheme.chosen >= scheme.ground and not self._members.orthonormal:
             refuse("there is nothing hidden: one member")
-        if set(evidence) != _EVIDENCE:
-            refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}")
+        _require_problem(evidence)
         self._read_about(evidence["about"], evidence["no_claim"])
-        if [rational(v) for v in listed(evidence["values"])] != scheme.values:
-            refuse("the values of the evidence are not those of g")
-        check_members(family, evidence["members"])
-        check_heads(family, evidence, scheme.values, "profile")
-        if [rational(c) for c in listed(evidence["correlations"])] != scheme.c:
-            refuse("the correlations of the evidence are not those of the profile")
-        if [rational(v) for v in listed(evidence["eigenvalues"])] != scheme.eigenvalues:
-            refuse("the eigenvalues of the evidence are not those of the correlations")
+        if evidence["problem"] != scheme.problem:
+            refuse("its problem is not that of its spec")
+        scheme.check_layer()
 
     def _read_about(self, about: Any, silent: Any) -> None:
         """What it is about, and why there is no claim about some of it."""
@@ -99,9 +88,10 @@ class IndependentEvidence:
 
     def __init__(self, spec: str, evidence: dict[str, Any]) -> None:
         """Verify the evidence against the spec."""
-        rest = {key: v for key, v in evidence.items() if key not in ("about", "no_claim")}
-        self._proved = ModularEvidence(spec, rest)
-        self._members = Orthogonal(self._proved)
+        _require_problem(evidence)
+        family = read_residues(spec)
+        check_residues(family, evidence["problem"])
+        self._members = Orthogonal(evidence["problem"])
         self._about, silent = listed(evidence["about"]), evidence["no_claim"]
         _require_about(self._about)
         if silent != {name: independent.NO_DEGREE for name in self._about if name == "low-degree"}:
@@ -110,7 +100,7 @@ class IndependentEvidence:
     def statement(self, name: str, value: fmpq, given: dict[str, str]) -> str:
         """Verify one claim and say it in the checker's own words."""
         if name == "information-floor":
-            return self._proved.statement(name, value, given)
+            return self._members.floor(integer(str(value)), given)
         if name.partition("-")[0] not in self._about:
             refuse(f"{name} is claimed, and it is not what the certificate is about")
         return _OF_ANY[name](self._members, value, given)
@@ -151,6 +141,12 @@ class ListedEvidence(FiniteMembers):
         if name == "information-floor":
             return self.said(self.floor(value, given))
         return self.said(_OF_ANY[name](self._members, value, given))
+
+
+def _require_problem(evidence: dict[str, Any]) -> None:
+    """Refuse evidence that is not a problem of the kernel's."""
+    if set(evidence) != _EVIDENCE:
+        refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}: make it again")
 
 
 def _require_about(about: Any) -> None:

@@ -1,7 +1,6 @@
 """Members of which one is drawn, as the checker of claims about named learners needs them.
 
-Those of profiles from the profile alone; of LWE-style families from what a certificate of
-statistical queries has to prove of N, the density and chi^2, which is verified there.
+Those of profiles and of LWE-style families from what the kernel proves of their problem.
 """
 
 import math
@@ -10,15 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, NoReturn, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 from flint import fmpq, fmpz
 from numpy.typing import NDArray
 
-from hardness.check.goal import right_about
-from hardness.check.modular import ModularEvidence
-from hardness.check.reading import fraction, refuse
+from hardness.check import kernel
+from hardness.check.goal import check_floor, right_about
+from hardness.check.reading import fraction, integer, refuse
 from hardness.check.scheme import Scheme
 from hardness.check.spectra import UNIT
 from hardness.claims.finite import NO_BATCH
@@ -81,12 +80,12 @@ class Members:
     @property
     def size(self) -> int:
         """How many they are."""
-        return self.scheme.family.size
+        return self.scheme.size
 
     @property
     def noise(self) -> Fraction:
         """The probability that a label is reflected."""
-        return self.scheme.family.noise
+        return self.scheme.noise
 
     @property
     def two_valued(self) -> bool:
@@ -96,7 +95,7 @@ class Members:
     @cached_property
     def spectrum(self) -> list[tuple[fmpq, int]]:
         """Eigenvalues and how often each occurs, the largest first, less the mean if known."""
-        n = self.scheme.family.ground
+        n = self.scheme.ground
         found = [
             (value, math.comb(n, j) - (math.comb(n, j - 1) if j else 0))
             for j, value in enumerate(self.scheme.eigenvalues)
@@ -185,12 +184,18 @@ class Orthogonal:
 
     inputs = "tokens"
 
-    def __init__(self, proved: ModularEvidence) -> None:
-        """Take what the evidence proves."""
-        self.size = proved.size
-        self._alike, self._unlike = proved.alike, proved.unlike
-        self._family, self._square = proved.family, proved.square
-        self._least, self._most = proved.least, proved.most
+    def __init__(self, problem: dict[str, Any]) -> None:
+        """Take what the kernel proves of a problem; raises Refuted."""
+        steps = [{"rule": "secrets", "from": []}, {"rule": "laws", "from": [1]}]
+        try:
+            self._posed = kernel.posed(problem)
+            members, laws = kernel.prove(self._posed, steps)
+        except kernel.Refused as reason:
+            refuse(f"its members: {reason}")
+        self.size, self._alike = members.count, members.alike
+        self._unlike = -(-self.size // self._alike)
+        self._least, self._most, self._square = laws.least, laws.top, laws.square
+        self.levels: int = self._posed.levels
 
     @property
     def trace(self) -> fmpq:
@@ -219,8 +224,8 @@ class Orthogonal:
         Of a vector in the unit ball: two points have the variance r (1-r) times the square of a
         distance of at most 2, more points none above the mean square.
         """
-        rarest = self._family.rarest
-        spread = rarest * (1 - rarest) * 2**2 if self._family.levels == 2 else Fraction(1)
+        rarest = self._posed.rarest
+        spread = rarest * (1 - rarest) * 2**2 if self.levels == 2 else Fraction(1)
         return self._most * (self._square / 2) * (spread / 2) / self.size
 
     @property
@@ -239,6 +244,14 @@ class Orthogonal:
     def right(self, given: dict[str, str]) -> int:
         """How many members one hypothesis can have the given risk for."""
         return self._alike * right_about(fraction(given["risk"]), self._most, self._least)
+
+    def floor(self, value: int, given: dict[str, str]) -> str:
+        """Verify a number of examples."""
+        if integer(given["levels"]) != self.levels:
+            refuse(f"a label takes one of {self.levels} values")
+        return check_floor(
+            value, given, self.size, self._most, self.levels, self._least, self._alike
+        )
 
 
 class Listed:

@@ -37,7 +37,7 @@ class Reach:
         degree = integer(given["degree"])
         named = given["sample_degree"]
         k = None if named == "any" else integer(named)
-        m = members.scheme.family.chosen
+        m = members.scheme.chosen
         if m * min(m, degree) * degree > _MOST:
             refuse(f"degree {degree} takes too long to verify")
         if not members.two_valued:
@@ -46,7 +46,7 @@ class Reach:
 
     def value(self, examples: int) -> fmpq:
         """The squared norm of the ratio less 1."""
-        family = self.members.scheme.family
+        family = self.members.scheme
         n, m, total = family.ground, family.chosen, fmpz(0)
         # sum_{i<=k} C(examples,i) P^i has no more parts than that
         most = examples if self.sample_degree is None else min(self.sample_degree, examples)
@@ -108,7 +108,7 @@ def _advantage(reach: Reach, value: fmpq, given: Given) -> str:
     examples, k = integer(given["examples"]), reach.sample_degree
     if k is not None and k > examples:
         refuse("there are fewer examples than the sample degree")
-    if reach.degree > examples * (reach.members.scheme.family.chosen + 1):
+    if reach.degree > examples * (reach.members.scheme.chosen + 1):
         refuse("the degree is beyond that of the whole ratio")
     if value != reach.value(examples):
         refuse(f"the advantage of polynomials {reach.words} is not the one claimed")

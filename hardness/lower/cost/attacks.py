@@ -76,10 +76,7 @@ def _queries(family: Family) -> tuple[tuple[Claim, ...], str, str]:
     counted = claims.get("orthogonal-members")
     average = "all secrets, each as likely as the others"
     if counted:
-        average = (
-            f"the members counted, secrets that are {certificate.evidence['meaning']}, "
-            "each as likely as the others"
-        )
+        average = f"the members counted, each as likely as the others: {counted.meaning}"
         if counted.value != counted.parameters["upper"]:
             average += ", not over all that the family draws"
     return tuple(claims[name] for name in QUANTITIES if name in claims), average, ""

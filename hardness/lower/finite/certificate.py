@@ -28,11 +28,14 @@ from hardness.claims.finite import (
 )
 from hardness.lower.bounds import BoundParameters, information_floor, query_claim
 from hardness.lower.finite.gram import Tables, enumerate_products, sample_products
+from hardness.lower.finite.graph import Bracket, Colouring
 from hardness.lower.finite.known import Known, Spread, of_floats, of_integers
 from hardness.lower.finite.sda import all_subsets, pair_events
 from hardness.lower.finite.signs import vstat_cap, weighted_eigenvalue
 from hardness.lower.finite.sources import FiniteFamily, functions, layers
+from hardness.lower.finite.spectrum import UNIT
 from hardness.lower.finite.unions import Union, read_union
+from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate, Claim, Kind, claim, text
 from instances.errors import UsageError
 from instances.family import require
@@ -40,6 +43,7 @@ from instances.parameters import plain
 from instances.userfile import NAME, Functions, fits_name, load, split
 
 _QUICK_POINTS, _QUICK_VALUES = 22, 1 << 32
+MOST_PROVEN, MOST_SIGNS = 64, 20  # members and signs that the kernel takes
 
 Method = Literal["enumeration", "sampling"]
 
@@ -178,6 +182,9 @@ def certify_finite(
     known = found.known
     steps = search_steps(len(known.low)) if how.steps is None else how.steps
     bracket = known.sq_dimension(steps)
+    proven = None if isinstance(source, Union) else proof_of(source, found, how, bracket)
+    if proven:
+        return _by_steps(proven, found, bracket, terms)
     evidence: dict[str, Any] = {
         **found.evidence,
         "centred": how.centred,
@@ -224,6 +231,60 @@ def certify_finite(
         claims=tuple(claims),
         scope=scope(found.basis, how.centred, found.signs, found.same),
         evidence=evidence,
+    )
+
+
+def proof_of(family: FiniteFamily, found: "Found", how: How, bracket: Bracket) -> Proof | None:
+    """Pose the problem of a few functions of -1 and +1; None for what the kernel does not take.
+
+    It takes 2 to 64 of them, on up to 20 signs, by tables, and SQ-DIM from above by classes.
+    """
+    few = 2 <= len(family.names) <= MOST_PROVEN and family.n <= MOST_SIGNS
+    classes = isinstance(bracket.evidence, Colouring)
+    if not (few and classes and found.signs and found.tables and found.spread) or how.centred:
+        return None
+    if family.outputs != 1:
+        return None
+    tables = [f"{int.from_bytes(row, 'little'):x}" for row in found.tables.rows]
+    problem = {"kind": "functions", "signs": family.n, "tables": tables}
+    names = list(family.names)
+    digest = digest_of({"names": names, "problem": problem}, None)
+    spec = f"{family.kind}:d={family.d},members={len(names)},sha256={digest}"
+    return Proof(problem, {"spec": spec, "names": names, "origin": found.origin(family)})
+
+
+def _by_steps(
+    proof: Proof, found: "Found", bracket: Bracket, terms: BoundParameters
+) -> Certificate:
+    """Prove what the kernel takes about a few functions of -1 and +1."""
+    spread, tables, products = found.spread, found.tables, found.known.products
+    assert spread and tables and products is not None
+    members = proof.step("products")
+    dimension = proof.step(
+        "apart",
+        members,
+        chosen=list(bracket.members),
+        classes=bracket.evidence.to_dict()["classes"],
+        upper=Fraction(bracket.upper),
+    )
+    above = all_subsets(products, terms.gamma).above
+    sums = proof.step("sums", members, gamma=terms.gamma, above=list(above))
+    top = Fraction(spread.eigenvalue + 1, UNIT)
+    gram = proof.step("spread", members, top=top)
+    asked = [proof.step("ask", gram, oracle=oracle, term=terms.tau) for oracle in ("csq", "stat")]
+    weighted = weighted_eigenvalue(tables.signs) + 1
+    least = Fraction(terms.vstat) ** 2 * top / 4
+    if 3 * terms.vstat * Fraction(weighted, 2 * UNIT) < least:
+        finer = proof.step("weighted", members, top=Fraction(weighted, UNIT))
+        asked.append(proof.step("ask", finer, oracle="vstat", term=Fraction(terms.vstat)))
+    else:
+        asked.append(proof.step("ask", gram, oracle="vstat-least", term=Fraction(terms.vstat)))
+    fit = proof.step("fit", gram, risk=terms.risk)
+    success = terms.success
+    return proof.certificate(
+        *(dimension, members, sums),
+        *(proof.step("queries", members, fit, ask, success=success) for ask in asked),
+        proof.step("information", members, fit, success=success),
     )
 
 

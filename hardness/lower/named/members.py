@@ -26,10 +26,10 @@ from hardness.lower.finite import FiniteFamily, How, of_family
 from hardness.lower.finite.certificate import Found, of_points
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.spectrum import UNIT, centred_ends
+from hardness.lower.hidden import hidden_set
 from hardness.lower.johnson import Johnson
-from hardness.lower.modular import Independent, evidence
-from hardness.lower.parity import layer_evidence
-from hardness.lower.record import Claim, NoClaim, claim, text
+from hardness.lower.modular import Independent, residues
+from hardness.lower.record import Claim, NoClaim, claim
 from instances.family import Family
 from instances.independence import obstacle
 from instances.spec import built_in
@@ -262,7 +262,7 @@ class Profiles(Unknown):
     def right_about(self, risk: Fraction) -> int:
         """Bound how many members one hypothesis can have relative risk <= risk for.
 
-        See `hardness.lower.symmetric.right_about`, with the mean over members taken away or not.
+        See `hardness.lower.hidden.right_about`, with the mean over members taken away or not.
         """
         found = self.eigenvalues[0] * self.size / self.trace / rational(1 - risk)
         return int(found.p) // int(found.q)
@@ -284,13 +284,8 @@ class Profiles(Unknown):
 
     @property
     def evidence(self) -> dict[str, Any]:
-        """The exact layer and the spectrum of all members."""
-        return {
-            **layer_evidence(self.family),
-            "values": [str(v) for v in self.family.values],
-            "correlations": [text(c) for c in self.scheme.correlations],
-            "eigenvalues": [text(v) for v in self.scheme.eigenvalues],
-        }
+        """The problem, from which the kernel derives the spectrum of all members."""
+        return {"problem": hidden_set(self.family)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -388,8 +383,8 @@ class IndependentMembers(Unknown):
 
     @property
     def evidence(self) -> dict[str, Any]:
-        """That of a certificate of statistical queries."""
-        return evidence(self.found)
+        """The problem, from which the kernel derives N, the density and chi^2."""
+        return {"problem": residues(self.found.family)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -102,7 +102,9 @@ def card(line: list[Certificate], terms: BoundParameters) -> Card:
 
 def certified_spec(one: Certificate) -> str:
     """The spec that was certified, which a certificate of tables names as their origin."""
-    return str(one.evidence["origin"]["path"]) if one.spec.startswith("factors:") else one.spec
+    if not one.spec.startswith("factors:"):
+        return one.spec
+    return str(one.evidence.get("about", one.evidence)["origin"]["path"])
 
 
 def _meaning(claim: Claim) -> str:

@@ -1,0 +1,1023 @@
+"""Checks lower bounds, with nothing but Python: `python kernel.py CERTIFICATE.json`.
+
+This file imports nothing of the project that makes certificates, and trusts nothing in them. A
+certificate (format 2) is a JSON object of
+
+    problem   a family of functions, by its numbers;
+    goal      the conditions, and claims, each with the number of the step that proves it;
+    steps     numbered from 1: a rule, the numbers of earlier steps that it cites, exact numbers;
+    about     what its maker says of the problem, as a name, which is not read;
+    format, digest (SHA-256 of all the rest).
+
+The rules are the functions below, each with its lemma. A rule reads the facts that it cites and the
+numbers that it is given, computes with integers and fractions, and adds a fact. A claim is accepted
+if its step proves that quantity with that value, in the words that this file finds for it.
+
+THE SETTING. An example is a point and a label that depends on one of N members f_1 .. f_N. A
+statistical query is a bounded function of (point, label); the oracle answers with a number near its
+mean under the member. The adversary answers as if there were no member, with the mean under a
+reference that does not depend on it, wherever the tolerance allows that. A query rules out the
+members for which it does not. A hypothesis fits a member if its risk there, E|f - hypothesis|^2
+over that of the best predictor that knows only the family, is at most `risk`.
+
+THEOREM [BFJKMR94]. If a query rules out at most r members and a hypothesis fits at most K, a learner
+that reaches the risk with probability `success`, over its coins and a uniform member, with every
+oracle that keeps to the tolerance, asks at least (success N - K) / r queries; for r = 0 no number
+is enough if success N > K. Proof. Fix the coins. The run in which all answers are the reference's
+does not depend on the member, nor do its queries and its hypothesis; a member that none of them
+rules out leads to exactly this run. So the learner succeeds on at most q r members that are ruled
+out, and K that its hypothesis fits. Average over the coins.
+
+How many members a query rules out follows from what it moves on all of them together. BESSEL: for
+functions whose matrix of inner products has no eigenvalue above `top`, the squared inner products
+of one function with all of them add up to at most `top` times its squared norm.
+"""
+
+import hashlib
+import json
+import math
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+FORMAT = "hardness-certificate/2"
+SECONDS, MEMORY, BYTES, STEPS, DEEP, DIGITS = 600, 1 << 31, 1 << 26, 1000, 24, 2_000_000
+ALL = (
+    "Answers may be any numbers within the tolerance, and success is averaged over a uniform member "
+    "and the learner's coins. Learners that look at single examples ask no such queries, and only "
+    "the claim on examples speaks of them."
+)
+EMPTY = "; this is vacuous, as up to 2 rule out nothing but learners that ask or look once"
+_WHOLE = "(?:[1-9][0-9]{0,3999}|0x[1-9a-f][0-9a-f]*)"
+_RATIONAL = re.compile(f"(0|-?{_WHOLE})(?:/({_WHOLE}))?")
+_HOLDS: dict[str, Callable[[Fraction], bool]] = {
+    "rational": lambda v: True,
+    "share": lambda v: 0 < v <= 1,
+    "risk": lambda v: 0 <= v < 1,
+    "positive": lambda v: v >= 1 and v.denominator == 1,
+}
+
+
+class Refused(Exception):
+    """The certificate does not prove what it claims; says why."""
+
+
+def refuse(why: str) -> NoReturn:
+    """Raise Refused, in one line."""
+    raise Refused("".join(c if c.isprintable() else "?" for c in " ".join(why.split()))[:300])
+
+
+def need(condition: bool, why: str) -> None:
+    """Refuse unless a condition holds."""
+    if not condition:
+        refuse(why)
+
+
+def written(value: Fraction | int) -> str:
+    """Write a number in its one way: "p/q" in lowest terms, a part of over 13,000 bits as "0x..".
+
+    >>> written(Fraction(6, 4)), written(2**13000)[:6]
+    ('3/2', '0x1000')
+    """
+    value = Fraction(value)
+    parts = [value.numerator] if value.denominator == 1 else [value.numerator, value.denominator]
+    return "/".join(f"{v:#x}" if v.bit_length() > 13_000 else str(v) for v in parts)
+
+
+def read(kind: str, text: Any) -> Any:
+    """Read a number of a kind from a string, or with * a list of them; json is read by its rule."""
+    if kind.endswith("*"):
+        return [read(kind[:-1], one) for one in listed(text)]
+    if kind == "json":
+        return text
+    need(isinstance(text, str) and len(text) <= DIGITS, "a number is no string, or too long")
+    found = _RATIONAL.fullmatch(text)
+    need(found is not None, f"{text[:40]!r} is not an integer or p/q")
+    value = Fraction(int(found[1], 0), int(found[2] or "1", 0))  # type: ignore[index]
+    need(written(value) == text, f"{text[:40]!r} is not in lowest terms, or not written so")
+    need(_HOLDS[kind](value), f"{text[:40]} is out of range: {kind}")
+    return value.numerator if kind == "positive" else value
+
+
+def small(value: Any, least: int, most: int, what: str) -> int:
+    """Read a JSON integer in a range."""
+    need(type(value) is int and least <= value <= most, f"{what} is not in {least}..{most}")
+    return int(value)
+
+
+def listed(value: Any) -> list[Any]:
+    """Read a JSON list."""
+    need(type(value) is list, "a list is missing")
+    return list(value)
+
+
+def short(value: Fraction | int) -> str:
+    """Write a number, or the first digits of a long one."""
+    text, value = written(value), Fraction(value)
+    if len(text) <= 40:
+        return text
+    size = math.log10(abs(value.numerator)) - math.log10(value.denominator)
+    sign = "-" if value < 0 else ""
+    return f"about {sign}{10 ** (size - math.floor(size)):.5f}e{math.floor(size):+d}"
+
+
+def between(low: int, high: int) -> str:
+    """Write the two ends of a number."""
+    return short(low) if low == high else f"between {short(low)} and {short(high)}"
+
+
+class Fact(SimpleNamespace):
+    """What a step proved: its kind, numbers, and claims: quantity -> (value, terms, text)."""
+
+    def __init__(self, kind: str, claims: dict[str, Any] | None = None, **numbers: Any) -> None:
+        super().__init__(kind=kind, claims=claims or {}, **numbers)
+
+
+Rule = Callable[..., Fact]
+RULES: dict[str, tuple[str, list[str], dict[str, str], Rule]] = {}
+
+
+def rule(of: str = "", cites: str = "", /, **takes: str) -> Callable[[Rule], Rule]:
+    """Register a rule: of which problem, the kinds of facts it cites, the kinds of its numbers."""
+
+    def register(function: Rule) -> Rule:
+        RULES[function.__name__.replace("_", "-")] = of, cites.split(), takes, function
+        return function
+
+    return register
+
+
+# 1. From facts about all members to a bound: the same for every family. A `gram` says: members have
+# eigenvalues of at most `top` and squared norms of at least `least`, the risk is relative to `scale`,
+# at most `alike` members count as one; the squared distances of a query's means under members and
+# reference add up to at most `moves`, of values in [-1, 1], and to `moves01` min(p0, 1 - p0) of
+# values in [0, 1] and the mean p0; `general`: of all queries, else of correlational ones.
+
+
+@rule("", "gram", risk="risk")
+def fit(_: Any, gram: Fact, risk: Fraction) -> Fact:
+    """A hypothesis p fits at most alike floor(top / (least - risk scale)) members.
+
+    With H = |p|^2 it fits f only if 2<p,f> >= |f|^2 + H - risk scale >= b + H, b = least - risk
+    scale. If b > 0 and that holds for k members that are not alike, Bessel gives k (b + H)^2 / 4 <=
+    top H, and (b + H)^2 >= 4 b H.
+    """
+    room = gram.least - risk * gram.scale
+    need(room > 0, "the risk is too large to bound what a hypothesis fits")
+    return Fact("fit", most=gram.alike * math.floor(gram.top / room), risk=risk)
+
+
+@rule("", "gram", oracle="json", term="rational")
+def ask(_: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
+    """A query of tolerance tau rules out at most floor(moves / tau^2) members; of VSTAT(t) others.
+
+    Each member that is ruled out adds more than tau^2. csq: the query is the mean of h(point) times
+    the label, moved and scaled to [-1, 1], |h| <= 1. vstat: a member of mean p is ruled out where
+    D = |p - p0| is above max(1/t, sqrt(p (1-p) / t)). Then D^2 > min(p0, 1 - p0) / (3t), so at most
+    floor(3 t moves01) members are ruled out: let p0 <= 1/2. If p0 <= 3/t, D^2 > 1/t^2 >= p0/(3t).
+    Else if D >= p0/3, D^2 >= p0^2/9 > p0/(3t). Else p is between 2 p0/3 and 4 p0/3 <= 2/3, where
+    p (1-p) >= 4 p0/9, so D^2 > 4 p0/(9t). [FGRVX17] vstat-least: D > 1/t, and values in [0, 1] move
+    half as much as values in [-1, 1].
+    """
+    need(gram.general or oracle == "csq", "there is no bound on general queries here")
+    if oracle in ("csq", "stat"):
+        need(0 < term <= 1 and gram.moves is not None, "a tolerance is in (0, 1]")
+        most, at = math.floor(gram.moves / term**2), {"tau": str(term)}
+        what = f"queries to STAT({term}), of values in [-1,1]"
+        what = what if oracle == "stat" else f"correlational queries h, |h| <= 1, within {term}"
+    else:
+        need(oracle in ("vstat", "vstat-least"), "the oracle is not known")
+        need(term >= 1 and term.denominator == 1, "t is an integer of at least 1")
+        weight = gram.moves01 if oracle == "vstat" else gram.moves
+        need(weight is not None, "there is no bound on queries in [0,1] here")
+        most = math.floor(3 * term * weight if oracle == "vstat" else term**2 * weight / 4)
+        at, what = {"t": str(term)}, f"queries to VSTAT({term}), of values in [0,1]"
+    return Fact("cap", most=most, name=oracle.partition("-")[0], what=what, at=at)
+
+
+@rule("", "members fit cap", success="share")
+def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> Fact:
+    """The theorem at the head of this file, with the least whole number of queries."""
+    count, at = members.count, {**cap.at, "risk": str(fit.risk)}
+    fits = f"a hypothesis fits at most {short(fit.most)}"
+    if not cap.most:
+        guess = Fraction(min(fit.most, count), count)
+        text = (
+            f"however many {cap.what}, relative risk {fit.risk} is reached with probability at most "
+            f"{short(guess)}: a query rules out none of {short(count)} members, and {fits}"
+        )
+        return Fact("bound", {f"{cap.name}-success": (guess, at, text)})
+    least = max(0, math.ceil((success * count - fit.most) / cap.most))
+    text = (
+        f"at least {short(least)} {cap.what} are needed for relative risk {fit.risk} with "
+        f"probability {success}: a query rules out at most {short(cap.most)} of {short(count)} "
+        f"members, and {fits}{EMPTY if least <= 2 else ''}"
+    )
+    at["success"] = str(success)
+    return Fact("bound", {f"{cap.name}-queries": (least, at, text)})
+
+
+@rule("", "members fit", success="share")
+def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fact:
+    """Any learner needs the least n with K L^n >= success N examples, L the number of labels.
+
+    Fix its coins, the points, and what noise does to each example: there are L^n runs at most.
+    """
+    levels, wanted = problem.levels, success * members.count
+    bits = (math.ceil(wanted) // max(fit.most, 1)).bit_length()
+    n = max(0, int((bits - 2) / math.log2(levels) * (1 - 1e-12)) - 2)  # no more than is needed
+    need(n == 0 or fit.most * levels ** (n - 1) < wanted, "the floor was not found")
+    while fit.most * levels**n < wanted:
+        n += 1
+    at = {"risk": str(fit.risk), "success": str(success), "levels": str(levels)}
+    text = (
+        f"any learner whatever needs at least {n} examples for relative risk {fit.risk} with "
+        f"probability {success}: an example has one of {levels} labels{EMPTY if n <= 2 else ''}"
+    )
+    return Fact("bound", {"information-floor": (n, at, text)})
+
+
+# 2. Hidden sets. S is one of the m-subsets of n places; a point has n fair signs, h is the number
+# of places of S where they are -1. Half of the examples, the open ones, show the value g(h), which
+# noise reflects in the middle of the range of g; the others show nothing of S.
+
+
+def hidden_set(given: dict[str, Any]) -> Any:
+    """Read the problem: m + 1 heads of softmax attention compute such labels exactly.
+
+    The second token times the first, place by place, are the signs; one more sign says whether the
+    example is open. A head whose logits differ by ln(x/u) there adds a (x-u)/(x+u) to the label,
+    x = rho^2h, and a where it is closed; one that counts no sign of S adds a constant. For m
+    thresholds u > 0 these are combinations of 1 and the 1/(x+u), which take any values at m + 1
+    different x: else one would be 0 at all of them, and, times the product of the x+u, have more
+    zeros than its degree.
+    """
+    need(set(given) == {"kind", "places", "chosen", "values", "noise"}, "fields of the problem")
+    n = small(given["places"], 1, 10**18, "places")
+    m = small(given["chosen"], 1, min(n, 128), "chosen")
+    g, noise = read("rational*", given["values"]), read("risk", given["noise"])
+    need(len(g) == m + 1 and len(set(g)) > 1, "values are not m + 1 numbers, two of them different")
+    need(noise < Fraction(1, 2), "noise is not below 1/2")
+    values = ", ".join(map(short, g)) if m < 12 else "the values of the problem"
+    text = (
+        f"Members are the {m}-subsets S of {n} places, all as likely. An example has {n} fair signs "
+        f"and, with probability 1/2, shows g(h), h how many signs of S are -1, g(0..{m}) = {values}, "
+        f"which noise reflects in the middle of its range with probability {noise}."
+    )
+    return SimpleNamespace(
+        n=n, m=m, g=g, fade=1 - 2 * noise, levels=len(set(g)), conditions=f"{text} {ALL}",
+        half=(max(g) - min(g)) / 2, middle=(max(g) + min(g)) / 2,
+    )  # fmt: skip
+
+
+@rule("hidden-set")
+def subsets(problem: Any) -> Fact:
+    """There are binom(n, m) members."""
+    return Fact("members", count=math.comb(problem.n, problem.m))
+
+
+@rule("hidden-set", "members")
+def characters(problem: Any, members: Fact) -> Fact:
+    """If g(h) = (-1)^h the members are orthogonal, and SQ-DIM is their number.
+
+    Then g(h) is the product of the signs in S. The product of two of these is that of the signs in
+    S xor S', of mean 0 unless S = S'. The reference has a coin for the open value b. A query is
+    phi0 + phi1 b there, |phi1| <= 1, and its mean moves by (1 - 2 noise) E[open phi1 b]: by Bessel
+    the squares add up to (1 - 2 noise)^2 E[open phi1^2] / 2 <= (1 - 2 noise)^2 / 4. For values in
+    [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, hence as much times min(p0, 1 - p0).
+    """
+    need(problem.g == [(-1) ** h for h in range(problem.m + 1)], "g is not (-1)^h")
+    moves, count = problem.fade**2 / 4, members.count
+    text = (
+        f"SQ-DIM, the largest N with N members of correlation at most 1/N, is {short(count)}: all"
+    )
+    claims = {
+        "pairwise-correlation": (0, {}, "any two different members have correlation 0"),
+        "sq-dimension": (count, {}, text),
+    }
+    return Fact("gram", claims, top=Fraction(1), least=Fraction(1), scale=1, alike=1, general=True,
+                moves=moves, moves01=moves)  # fmt: skip
+
+
+@rule("hidden-set")
+def overlaps(problem: Any) -> Fact:
+    """c(t), the inner product of two members less their mean that share t places.
+
+    The t common places count i times -1 with probability binom(t, i) / 2^t; the other m - t of each
+    are fair coins of its own, over which g is averaged.
+    """
+    m, rows = problem.m, [problem.g]
+    while len(rows[-1]) > 1:  # rows[r][i]: the mean of g(i + heads of r coins)
+        rows.append([(a + b) / 2 for a, b in pairwise(rows[-1])])
+    mean = rows[m][0]
+    seen = [sum(math.comb(t, i) * rows[m - t][i] ** 2 for i in range(t + 1)) for t in range(m + 1)]
+    c = [value / 2**t - mean**2 for t, value in enumerate(seen)]
+    need(c == sorted(c) and m < problem.n, "correlations do not grow, or there is one member")
+    text = f"two different members have correlation at most {short(c[m - 1] / c[m])}"
+    return Fact("overlaps", {"largest-correlation": (c[m - 1] / c[m], {}, text)}, c=c, mean=mean)
+
+
+@cache
+def distances(n: int, m: int) -> list[list[int]]:
+    """E_i(k): eigenvalues of the pairs of m-subsets of n places that share m - i. [Del73]
+
+    The matrices whose entries depend on |S & S'| alone have common eigenspaces V_0 .. V_r, r =
+    min(m, n - m), and on V_k the pairs at distance i have the eigenvalue sum_h (-1)^(i-h)
+    binom(m-h, i-h) binom(m-k, h) binom(n-m+h-k, h). V_0 holds the constant vector, and E_i(0) is
+    how many sets are at distance i from one.
+    """
+    comb = math.comb
+    return [
+        [
+            sum((-1) ** (i - h) * comb(m - h, i - h) * comb(m - k, h) * comb(n - m + h - k, h)
+                for h in range(min(i, m - k) + 1))
+            for k in range(min(m, n - m) + 1)
+        ]
+        for i in range(m + 1)
+    ]  # fmt: skip
+
+
+@rule("hidden-set", "members overlaps")
+def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
+    """The eigenvalues of the Gram matrix, lambda_k = sum_i c(m - i) E_i(k) on V_k.
+
+    The mean of all members is in V_0: less their mean, members have the squared norm c(m) -
+    lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
+    the members. On open examples the label's mean, scaled to [-1, 1], is (1 - 2 noise) (g - middle)
+    / half, so squares add up to (1 - 2 noise)^2 lambda / (4 half^2). For two values every query is
+    phi0 + phi1 b there, as for characters; for more it need not be.
+    """
+    m, c, count = problem.m, overlaps.c, members.count
+    table = distances(problem.n, m)
+    values = [sum(c[m - i] * row[k] for i, row in enumerate(table)) for k in range(len(table[0]))]
+    spread, less = max(values[1:]), c[m] - values[0] / count
+    squares = sum(c[m - i] ** 2 * row[0] for i, row in enumerate(table))
+    said = {
+        "average-correlation": (values[0] / c[m] / count, "the average correlation of a pair"),
+        "operator-norm": (max(values) / c[m], "the largest eigenvalue of the Gram matrix"),
+        "second-eigenvalue": (spread / c[m], "the same of members less their mean"),
+        "cross-predictability": (squares / c[m] ** 2 / count, "the average squared correlation"),
+    }
+    claims = {q: (v, {}, f"{text}, of members scaled to norm 1, is {short(v)}")
+              for q, (v, text) in said.items()}  # fmt: skip
+    moves = problem.fade**2 * spread / (4 * problem.half**2)
+    return Fact("gram", claims, top=spread, least=less, scale=less, alike=1, moves=moves,
+                moves01=None, general=problem.levels == 2, eigenvalues=values)  # fmt: skip
+
+
+@rule("hidden-set", overlap="json", size="positive", code="json", data="json")
+def code(problem: Any, overlap: Any, size: int, code: Any, data: Any) -> Fact:
+    """So many members exist of which any two share at most `overlap` places.
+
+    Listed; all; disjoint ones; or the sets {(i, p(i)) : i < m} for polynomials p of degree at most
+    `overlap` over the field of a prime q >= m, q m <= n: two agree in at most so many places. [RS60]
+    """
+    n, m = problem.n, problem.m
+    t = small(overlap, 0, m - 1, "overlap")
+    if code == "listed":
+        masks = []
+        for one in listed(data):
+            places = {small(j, 0, n - 1, "a place") for j in listed(one)}
+            need(len(places) == m == len(one), "a set does not have m different places")
+            masks.append(sum(1 << j for j in places))
+        need(len(masks) == size <= 4096, "the sets are not as many as claimed, or over 4096")
+        near = all((a & b).bit_count() <= t for i, a in enumerate(masks) for b in masks[:i])
+        need(near, "two sets share more places")
+    elif code == "reed-solomon":
+        q = small(data, 2, 10**6, "q")
+        fits = prime(q) and m <= q and q * m <= n and size <= q ** (t + 1)
+        need(fits, "there are not so many polynomials")
+    else:
+        few = size * m <= n if code == "disjoint" else t == m - 1 and size <= math.comb(n, m)
+        need(code in ("disjoint", "all") and few, "there are not so many sets")
+    return Fact("code", size=size, overlap=t)
+
+
+@rule("hidden-set", "members overlaps code", upper="positive")
+def packing(problem: Any, members: Fact, overlaps: Fact, code: Fact, upper: int) -> Fact:
+    """SQ-DIM is at least the size of a code, and at most `upper`, by Johnson's bound. [Joh62]
+
+    c(t) grows with t: members of correlation at most 1/N are sets of overlap at most some t with
+    c(t) N <= c(m). At most A(n, m, t) sets meet in t places: A(n, m, 0) = floor(n/m); each place is
+    in at most A(n-1, m-1, t-1) of them; and (M m)^2 / n <= M m + M (M-1) t by Cauchy-Schwarz.
+    """
+    n, m, c, size = problem.n, problem.m, overlaps.c, code.size
+    need(size == 1 or c[code.overlap] * size <= c[m], "the code's correlations are above 1/size")
+    fitting, most = [t for t in range(m) if c[t] * (upper + 1) <= c[m]], 1
+    for step in range(fitting[-1] if fitting else -1, -1, -1):
+        ground, weight, meet = n - step, m - step, fitting[-1] - step
+        new = ground * (most if meet else 1) // weight
+        if weight**2 > ground * meet:
+            new = min(new, ground * (weight - meet) // (weight**2 - ground * meet))
+        most = max(1, min(new, math.comb(ground, weight)))
+    need(size <= upper and most <= upper, f"more than {short(upper)} members are not ruled out")
+    text = "SQ-DIM, the largest N with N members of correlation at most 1/N, is "
+    at = {"upper": written(upper)}
+    return Fact("bound", {"sq-dimension": (size, at, text + between(size, upper))})
+
+
+@rule("hidden-set", "members overlaps", gamma="rational", inner="rational*", average="rational",
+      caps="rational*", enough="positive")  # fmt: skip
+def every_set(
+    problem: Any, members: Fact, overlaps: Fact, gamma: Fraction, inner: list[Fraction],
+    average: Fraction, caps: list[Fraction], enough: int,
+) -> Fact:  # fmt: skip
+    """Every set of `enough` members has average correlation at most gamma: weak duality.
+
+    In a set of s members let s a_i ordered pairs be at distance i, of v_i that could be. Then a_0 =
+    1, sum a = s, b_i = a_i / v_i <= 1, and sum_i b_i E_i(k) >= 0, for it is a squared length in V_k
+    [Del73]. Take y, u, w >= 0 with, for i >= 1 and c_i = c(m-i)/c(m),
+        w_i - sum_k y_k E_i(k) - u v_i (c_i - gamma) >= v_i.
+    Multiply by b_i and add: s - 1 <= sum w + sum y + u (1 - gamma) if the average is above gamma,
+    and less if u > 0.
+    """
+    m, c = problem.m, overlaps.c
+    need(gamma > 0, "gamma is not above 0")
+    if gamma < 1 and enough <= members.count:
+        table = distances(problem.n, m)
+        need(len(caps) == m and len(inner) < len(table[0]), "multipliers are missing or too many")
+        need(min([average, *inner, *caps]) >= 0, "a multiplier is negative")
+        for i in range(1, m + 1):
+            v = table[i][0]
+            left = caps[i - 1] - average * v * (c[m - i] / c[m] - gamma)
+            left -= sum(y * e for y, e in zip(inner, table[i][1:], strict=False))
+            need(left >= v, f"the multipliers fail at distance {i}")
+        most = 1 + sum(inner) + sum(caps) + average * (1 - gamma)
+        need(enough >= most if average else enough > most, "smaller sets are not ruled out")
+    return Fact("sets", gamma=gamma, enough=enough)
+
+
+@rule("hidden-set", "members overlaps", gamma="rational", shape="json", size="positive")
+def some_set(
+    problem: Any, members: Fact, overlaps: Fact, gamma: Fraction, shape: Any, size: int
+) -> Fact:
+    """A set of `size` members has average correlation above gamma.
+
+    shape a, k, j: all that contain a places and meet a block of k others in j or more; 0, 0, 0: any
+    members, whose equal pairs alone make an average of 1/size.
+    """
+    n, m, c, count, pairs = problem.n, problem.m, overlaps.c, 0, [0] * (problem.m + 1)
+    a, k, j = (small(v, 0, n, "a number of the shape") for v in listed(shape))
+    if a == k == j == 0:
+        need(size <= members.count and gamma * size < 1, "equal pairs make no such average")
+        return Fact("some", gamma=gamma, size=size)
+    need(a < m and k <= n - a, "the shape is too large")
+    places = [b for b in range(j, min(k, m - a) + 1) if m - a - b <= n - a - k]
+    for x in places:
+        sets = math.comb(k, x) * math.comb(n - a - k, m - a - x)
+        count += sets
+        for y in places:
+            inside, outside = _meetings(k, x, y), _meetings(n - a - k, m - a - x, m - a - y)
+            for p, one in enumerate(inside):
+                for r, other in enumerate(outside):
+                    if one and other:
+                        pairs[a + p + r] += sets * one * other
+    need(count == size, f"the sets are {short(count)}, not {short(size)}")
+    total = sum(p * v for p, v in zip(pairs, c, strict=True))
+    need(total > gamma * c[m] * count**2, "their average is not above gamma")
+    return Fact("some", gamma=gamma, size=size)
+
+
+def _meetings(ground: int, one: int, two: int) -> list[int]:
+    """How many sets of `two` of `ground` places meet a set of `one` in 0, 1, .. places."""
+    both = range(min(one, two) + 1)
+    return [math.comb(one, p) * math.comb(max(ground - one, 0), two - p) for p in both]
+
+
+@rule("", "members sets some?")
+def sda(_: Any, members: Fact, sets: Fact, some: Fact | None) -> Fact:
+    """SDA(gamma), the largest q <= N such that sets of N/q members or more have such averages.
+
+    If the largest set above gamma has b members it is floor((N-1)/b), and N for b = 0. [FGRVX17]
+    """
+    count, bad = members.count, sets.enough - 1
+    lower = count if bad == 0 else (count - 1) // bad
+    upper = (count - 1) // some.size if some else count
+    need(some is None or some.gamma == sets.gamma, "the two averages are not the same")
+    need(lower <= upper, "the two ends contradict each other")
+    text = f"N/q members have average correlation at most {sets.gamma} is {between(lower, upper)}"
+    at = {"gamma": str(sets.gamma), "upper": written(upper)}
+    return Fact("bound", {"sda-all-subsets": (lower, at, f"the largest q such that any {text}")})
+
+
+@rule("hidden-set", "members overlaps", gamma="share")
+def closest_pairs(problem: Any, members: Fact, overlaps: Fact, gamma: Fraction) -> Fact:
+    """SDA over pair events: the largest q <= N such that N^2/q^2 pairs or more never exceed gamma.
+
+    The worst events take the closest pairs first, N v_i of them at distance i. [BBHLS21]
+    """
+    n, m, c, count = problem.n, problem.m, overlaps.c, members.count
+    pairs, total, bad = 0, Fraction(0), 0  # bad: most pairs whose closest are above gamma
+    for i in range(m + 1):
+        more, each = count * math.comb(m, i) * math.comb(n - m, i), c[m - i] / c[m] - gamma
+        if total + more * each > 0:
+            bad = pairs + more
+        elif total > 0:
+            bad = pairs + math.ceil(total / -each) - 1
+        pairs, total = pairs + more, total + more * each
+    q = count if not bad else min(count, math.isqrt((count**2 - 1) // bad))
+    text = f"N^2/q^2 pairs of members have average correlation at most {gamma} is {short(q)}"
+    at = {"gamma": str(gamma)}
+    return Fact("bound", {"sda-pair-events": (q, at, f"the largest q such that any {text}")})
+
+
+@rule("hidden-set", "overlaps sets", t="positive")
+def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
+    """A query to VSTAT(t) rules out fewer members than are enough for an average of gamma(t).
+
+    The reference has a coin of the mean label mu for the open value; against it, members as laws of
+    an example have correlations (1 - 2 noise)^2 c / (2 (1 - mu^2) half^2), none of them negative.
+    For the s members that a query rules out, with signs, Cauchy-Schwarz bounds the sum of their
+    distances; as in `ask` each squared one is above min(p0, 1 - p0) / (3t), so that the average
+    correlation of these members passes 1 / (3t). [FGRVX17]
+    """
+    need(problem.levels == 2 and overlaps.c[0] >= 0, "labels have more than two values")
+    mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
+    gamma = 2 * (1 - mu**2) * problem.half**2 / (3 * t * problem.fade**2 * overlaps.c[-1])
+    need(sets.gamma == gamma, "gamma is not that of VSTAT(t)")
+    what = f"queries to VSTAT({t}), of values in [0,1]"
+    return Fact("cap", most=sets.enough - 1, name="vstat", what=what, at={"t": str(t)})
+
+
+@rule("hidden-set", "members", bound="rational")
+def mixture(problem: Any, members: Fact, bound: Fraction) -> Fact:
+    """With the mean member as reference, squared moves add up to bound/4 times min(p0, 1 - p0).
+
+    Let b be the mean label, as +-1, of all members at a point; it depends on the number w of -1
+    there. `bound` is at least the largest eigenvalue of the members less b, weighed by 1/(1 - |b|),
+    points of |b| = 1 left out: a query in [0,1] has (1 - |b|) phi1^2 <= min(r, 1 - r) / 2, r its
+    mean at the point, and Bessel does the rest. The weighted products of two members are added up
+    over points by overlap, with weights rounded down to 2^-bits and what that may add to the sum.
+    """
+    n, m, fade = problem.n, problem.m, problem.fade
+    need(problem.levels == 2 and m < n, "labels have more than two values")
+    need(m <= 48 and n * (m + 4) ** 2 <= 3 * 10**6, "there are too many places for this rule")
+    signs = [1 if v == max(problem.g) else -1 for v in problem.g]
+    bits, first = 192 + 8 * m + 4 * members.count.bit_length(), max(0, 2 * m - n)
+    weights = []
+    for w in range(n + 1):
+        counts = {1: 0, -1: 0}
+        for h in range(max(0, m - n + w), min(m, w) + 1):
+            counts[signs[h]] += math.comb(w, h) * math.comb(n - w, m - h)
+        fewer = Fraction(min(counts.values()), sum(counts.values()))
+        weights.append(math.floor(2**bits / (1 - fade + 2 * fade * fewer)) if fewer else 0)
+    free = n - 2 * m + first  # places outside of two members that share `first`
+    row, ends = [1], range(n - free + 1)
+    for i in range(free):
+        row.append(row[i] * (free - i) // (i + 1))
+    tails = [sum(b * s for b, s in zip(row, weights[i:], strict=False)) for i in ends]
+    sums, off = {}, 2**free  # off: by which a tail is too small at most
+    for t in range(first, m + 1):
+        alone, total, wrong = [math.comb(m - t, i) for i in range(m - t + 1)], 0, 0
+        for a in range(t + 1):
+            products = [0] * (2 * (m - t) + 1)
+            for i, one in enumerate(alone):
+                for j, other in enumerate(alone):
+                    products[i + j] += signs[a + i] * signs[a + j] * one * other
+            total += math.comb(t, a) * sum(p * tails[a + s] for s, p in enumerate(products))
+            wrong += math.comb(t, a) * sum(map(abs, products)) * off
+        sums[t], tails, off = (total, wrong), [x + y for x, y in pairwise(tails)], 2 * off
+    table = distances(n, m)
+    for k in range(1, len(table[0])):
+        at = [(v, wrong, table[m - t][k]) for t, (v, wrong) in sums.items()]
+        found = sum(v * e + wrong * abs(e) for v, wrong, e in at)
+        need(fade**2 * found <= bound * 2 ** (n + bits), "an eigenvalue is above the bound")
+    return Fact("gram", moves=None, moves01=bound / 4, general=True)
+
+
+# 3. Residues. A secret s of Z_q^n, q = 2^l or an odd prime; open examples show a vector a of Z_q^n
+# and a code, one of L levels, of <a, s> + e mod q; the others show nothing of s.
+
+
+def residues(given: dict[str, Any]) -> Any:
+    """Read the problem: labels are residues, intervals, or one of equal parts of Z_q (a window).
+
+    errors: null, or the least and 2^64 times the probabilities of it and those that follow.
+    """
+    need(
+        set(given) == {"kind", "n", "q", "bits", "secret", "labels", "parts", "errors"},
+        "its fields",
+    )
+    n, q = small(given["n"], 1, 1 << 20, "n"), small(given["q"], 2, 1 << 48, "q")
+    need(q & (q - 1) == 0 or prime(q), "q is neither a power of two nor prime")
+    need(set(given["secret"]) == {"kind", "weight", "most"}, "fields of the secret")
+    secret, h = given["secret"]["kind"], small(given["secret"]["weight"], 0, n, "weight")
+    size = small(given["secret"]["most"], 1, q, "most")  # of entries that are drawn
+    need(secret in ("binary", "ternary", "uniform", "wide"), "the secret's kind is not known")
+    labels, parts = given["labels"], small(given["parts"], 2, q, "parts")
+    need(labels in ("residue", "interval", "window") and q % parts == 0, "the parts are not equal")
+    need(parts == q or labels != "residue", "a residue is one of q parts")
+    bits, errors = small(given["bits"], 1, 1 << 20, "bits"), None
+    need(q % 2 == 0 or 2 * n * q <= 1 << bits, "so few bits leave a far from uniform")
+    if given["errors"] is not None:
+        first = small(given["errors"][0], -(1 << 40), 1 << 40, "the least error")
+        counts = read("positive*", given["errors"][1])
+        need(labels == "residue" and len(counts) <= 1 << 15, "errors are of residues, few values")
+        need(sum(counts) == 1 << 64, "the probabilities of errors do not add up to 1")
+        errors = {}
+        for i, c in enumerate(counts):
+            errors[(first + i) % q] = errors.get((first + i) % q, 0) + c
+    levels = 2 if labels == "window" else parts
+    text = (
+        f"Members are {secret} secrets s of Z_{q}^{n}"
+        + (f" with {h} entries that are not 0" if h else "")
+        + (f", entries up to {size}" if secret == "wide" else "")
+        + ", those that are counted, all as likely. An example has a vector a, "
+        + ("uniform" if q % 2 == 0 else f"numbers of {bits} bits mod q")
+        + f", and, with probability 1/2, shows one of {levels} codes of <a, s> + e mod {q}"
+        + (", equal intervals of Z_q." if labels == "interval" else ".")
+    )
+    return SimpleNamespace(
+        n=n, q=q, h=h, secret=secret, size=size, levels=levels, parts=parts, bits=bits,
+        rarest=Fraction(1, parts), errors=errors, conditions=f"{text} {ALL}",
+    )  # fmt: skip
+
+
+def prime(q: int) -> bool:
+    """Whether q is prime, by division."""
+    return q > 1 and (q % 2 == 1 or q == 2) and all(q % p for p in range(3, math.isqrt(q) + 1, 2))
+
+
+@rule("residues")
+def secrets(problem: Any) -> Fact:
+    """N secrets whose laws of a label are orthogonal in pairs where a is uniform.
+
+    <a, s> and <a, s'> are independent unless u s = v s' for some u, v not both 0. Over a prime that
+    says s' is a multiple of s; mod 2^l, of secrets with an odd entry, that s' = u s mod M for an
+    odd u, M = 2q / parts, as labels of equal intervals have no frequency that is a multiple of
+    their number: such secrets are alike. Where every residue has its own label, or M = 4, members
+    are orthogonal already if they differ mod M. Counted are vectors with a unit among their
+    entries; of binary secrets no two are alike. Integer vectors with entries of at most B, 2 B^2 <
+    M, are alike mod M only if parallel: those without a common divisor only with their negatives.
+    """
+    n, h, q, size = problem.n, problem.h, problem.q, problem.size
+    modulus = q if q % 2 else 2 * (q // problem.parts)
+    differ = problem.levels == problem.parts and (q % 2 == 1 or modulus == 4)
+    other = {"binary": 1, "ternary": min(2, q - 1)}.get(problem.secret, q - 1)
+    upper = math.comb(n, h) * other**h if h else (other + 1) ** n - 1
+    whole, comb, reach = 2 * size >= modulus - 1, math.comb, 0
+    low = modulus // 2 if whole else size  # entries -low .. low, one end of them if M is even
+    units = 2 * low if modulus % 2 else modulus // 2 if whole else low + low % 2
+    others = 1 if modulus % 2 else modulus // 2 if whole else 2 * (low // 2) + 1
+    vectors = (units + others) ** n - others**n
+    if problem.secret == "binary":
+        vectors, units = upper, 1
+    elif h:  # a multiple of M that is not 0 mod q may be an entry that counts as 0
+        ways = range(1 if modulus < q and size >= modulus else h, h + 1)
+        vectors = sum(comb(n, j) * ((units + others - 1) ** j - (others - 1) ** j) for j in ways)
+    bound, apart = min(size, math.isqrt((modulus - 1) // 2), 1000), [0]
+    if problem.secret == "wide":
+        for most in range(1, bound + 1):  # vectors within `most` without a common divisor
+            every = (2 * most) ** h if h else (2 * most + 1) ** n - 1
+            apart.append(every - sum(apart[most // g] for g in range(2, most + 1)))
+        pairs = apart[-1] * (comb(n, h) if h else 1)
+        if pairs * units > 2 * vectors:
+            vectors, units, reach = pairs, 2, bound
+    alike = units if differ else 1
+    count = vectors if differ else -(-vectors // units)
+    text = (
+        f"{short(count)} secrets are {'different' if differ else 'no multiples by a unit'} mod "
+        f"{modulus}" + (f", with entries up to {reach}" if reach else "") + f", at most {alike} "
+        "alike: where a is uniform their laws of a label are orthogonal"
+    )
+    at = {"upper": written(upper), "alike": str(alike)}
+    claims = {"orthogonal-members": (count, at, text)}
+    return Fact("members", claims, count=count, alike=alike, upper=upper)
+
+
+@rule("residues", "members")
+def laws(problem: Any, members: Fact) -> Fact:
+    """What all members move; what holds where a is uniform holds nearly, by the density of a.
+
+    Mod an odd q an entry is a uniform number below W = 2^bits: with x = W mod q its density against
+    uniform is 1 - x/W or 1 + (q - x)/W, and that of n entries, by Bernoulli's inequality, at least
+    `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W). Orthogonal functions then have
+    eigenvalues between least and most times their squared norm, and two of them correlations of at
+    most (most - least) / (most + least). The reference draws codes c independently of a. A query
+    moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c] - 1), whose squared norm is half of
+    chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of phi its variance over the codes
+    alone, at most 4 p (1-p) for codes of probability p as near to 1/2 as can be, and for values in
+    [0, 1] (1 - rarest) min(p0, 1 - p0), half of all examples being open. Bessel multiplies.
+    """
+    n, q, whole, rarest = problem.n, problem.q, 1 << problem.bits, problem.rarest
+    x = whole % q
+    least = 1 - Fraction(n * x, whole) if q % 2 else Fraction(1)
+    most = 1 / (1 - Fraction(n * (q - x), whole)) if q % 2 else Fraction(1)
+    square = Fraction(problem.levels - 1)
+    if problem.errors is not None:
+        square = q * Fraction(sum(c * c for c in problem.errors.values()), 1 << 128) - 1
+    need(square > 0, "labels do not depend on the secret")
+    part = rarest if problem.levels == 2 else Fraction(problem.levels // 2, problem.levels)
+    apart, unlike = (most - least) / (most + least), -(-members.count // members.alike)
+    size = min(unlike, math.floor(1 / apart)) if apart else unlike
+    text = "SQ-DIM, the largest N with N members of correlation at most 1/N, is "
+    near = f"at most {short(apart)}" if apart else "0"
+    claims = {
+        "pairwise-correlation": (
+            0, {"upper": written(apart)}, f"members that are not alike have correlation {near}"
+        ),
+        "sq-dimension": (
+            size, {"upper": written(members.upper)}, text + between(size, members.upper)
+        ),
+    }  # fmt: skip
+    return Fact("gram", claims, top=most, least=least, scale=1, alike=members.alike, general=True,
+                square=square,
+                moves=most * square * part * (1 - part),
+                moves01=most * square * (1 - rarest) / 2)  # fmt: skip
+
+
+# 4. Listed functions of values -1 and +1 on n fair signs, by their tables.
+
+
+def functions(given: dict[str, Any]) -> Any:
+    """Read the problem: a table is hexadecimal, bit i of it is 1 where point i has the value -1."""
+    need(set(given) == {"kind", "signs", "tables"}, "fields of the problem")
+    n, rows = small(given["signs"], 1, 20, "signs"), listed(given["tables"])
+    need(2 <= len(rows) <= 64, "members are not 2 to 64")
+    need(all(re.fullmatch("0|[1-9a-f][0-9a-f]*", r) for r in rows), "a table is no hexadecimal")
+    tables = [int(r, 16) for r in rows]
+    need(max(tables) < 1 << (1 << n), "a table has more than 2^n points")
+    text = (
+        f"Members are {len(rows)} functions of {n} fair signs with the values -1 and +1, by their "
+        "tables, all as likely; labels are their values. "
+    )
+    return SimpleNamespace(n=n, tables=tables, levels=2, conditions=text + ALL)
+
+
+@rule("functions")
+def products(problem: Any) -> Fact:
+    """The inner products, 2^n - 2 (points where two tables differ)."""
+    norm, rows = 1 << problem.n, problem.tables
+    gram = [[norm - 2 * (a ^ b).bit_count() for b in rows] for a in rows]
+    most = max(abs(v) for i, row in enumerate(gram) for v in row[:i])
+    values = {
+        "largest-correlation": (Fraction(most, norm), "two different members have correlation at most"),
+        "average-correlation": (
+            Fraction(abs(sum(map(sum, gram))), norm * len(rows) ** 2), "a pair has on average",
+        ),
+    }  # fmt: skip
+    claims = {
+        q: (v, {}, f"{text} {short(v)}, in absolute value") for q, (v, text) in values.items()
+    }
+    return Fact("members", claims, count=len(rows), gram=gram, norm=norm)
+
+
+def definite(matrix: list[list[int]]) -> bool:
+    """Whether a symmetric integer matrix is positive definite: all leading minors are above 0.
+
+    They are the pivots of elimination without fractions. [Bareiss; Sylvester]
+    """
+    rows, last = [row[:] for row in matrix], 1
+    for k, pivot_row in enumerate(rows):
+        pivot = pivot_row[k]
+        if pivot <= 0:
+            return False
+        for row in rows[k + 1 :]:
+            lead = row[k]
+            for j in range(k + 1, len(rows)):
+                row[j] = (row[j] * pivot - lead * pivot_row[j]) // last
+        last = pivot
+    return True
+
+
+@rule("functions", "members", top="rational")
+def spread(problem: Any, members: Fact, top: Fraction) -> Fact:
+    """No eigenvalue of the members less their mean is `top` or above. The reference is the mean.
+
+    Labels are +-1, so a query is phi0 + phi1 b, |phi1| <= 1: its means move by E[phi1 f], less
+    their mean, and Bessel adds the squares up to top.
+    """
+    count, norm, gram = members.count, members.norm, members.gram
+    sums = [sum(row) for row in gram]
+    less = [
+        [count**2 * g - count * (a + b) + sum(sums) for g, b in zip(row, sums, strict=True)]
+        for row, a in zip(gram, sums, strict=True)
+    ]  # count^2 norm times the inner products
+    unit = count**2 * norm
+    wanted = [
+        [(top.numerator * unit if i == j else 0) - top.denominator * v for j, v in enumerate(row)]
+        for i, row in enumerate(less)
+    ]
+    need(definite(wanted), "an eigenvalue is not below top")
+    squares = [Fraction(less[i][i], unit) for i in range(count)]
+    return Fact("gram", top=top, least=min(squares), scale=sum(squares) / count, alike=1,
+                general=True, moves=top, moves01=None)  # fmt: skip
+
+
+@rule("functions", "members", top="rational")
+def weighted(problem: Any, members: Fact, top: Fraction) -> Fact:
+    """As `mixture`: members less their mean b, weighed by 1/(1 - |b|), have no eigenvalue >= top."""
+    count, rows, scale = members.count, problem.tables, math.lcm(*range(1, members.count + 1))
+    less, unit = [[0] * count for _ in rows], count * scale << problem.n
+    for point in range(1 << problem.n):
+        down = [row >> point & 1 for row in rows]
+        minus, fewer = sum(down), min(sum(down), count - sum(down))
+        if fewer:  # f - b is 2 minus/count or 2 (minus - count)/count, 1 - |b| = 2 fewer/count
+            f = [minus - count if d else minus for d in down]
+            for i, row in enumerate(less):
+                for j in range(count):
+                    row[j] += 2 * scale // fewer * f[i] * f[j]
+    wanted = [[(top.numerator * unit if i == j else 0) - top.denominator * v
+               for j, v in enumerate(row)] for i, row in enumerate(less)]  # fmt: skip
+    need(definite(wanted), "a weighted eigenvalue is not below top")
+    return Fact("gram", moves=None, moves01=top / 2, general=True)
+
+
+@rule("functions", "members", chosen="json", classes="json", upper="positive")
+def apart(_: Any, members: Fact, chosen: Any, classes: Any, upper: int) -> Fact:
+    """SQ-DIM is at least the number of members chosen, and at most `upper`.
+
+    Those chosen have pairwise correlations of at most one over their number. Of more than `upper`
+    members, two are in one of as many classes, where all correlations are above 1/(upper + 1).
+    """
+    gram, norm, every = members.gram, members.norm, sorted(i for one in classes for i in one)
+    few = [small(i, 0, members.count - 1, "a member") for i in listed(chosen)]
+    need(every == list(range(members.count)), "the classes do not hold every member once")
+    near = all(abs(gram[i][j]) * len(few) <= norm for i in few for j in few if i != j)
+    need(near and len(set(few)) == len(few) > 0, "two of those chosen are too near")
+    far = all(abs(gram[i][j]) * (upper + 1) > norm for c in classes for i in c for j in c)
+    need(far and len(classes) <= upper, "two members of a class may be apart, or classes are many")
+    text = "SQ-DIM, the largest N with N members of correlation at most 1/N, is "
+    at = {"upper": written(upper)}
+    return Fact("bound", {"sq-dimension": (len(few), at, text + between(len(few), upper))})
+
+
+@rule("functions", "members", gamma="share", above="json")
+def sums(_: Any, members: Fact, gamma: Fraction, above: Any) -> Fact:
+    """SDA(gamma) of listed members, in absolute values, over sets and over pairs.
+
+    A set of s members has an average of at most the s largest sums of s entries of a row, over s^2;
+    those in `above`, if any, have a larger one than gamma. Pairs: the largest entries first.
+    """
+    count, norm = members.count, members.norm
+    sizes = [sorted((abs(v) for v in row), reverse=True) for row in members.gram]
+    few = [small(i, 0, count - 1, "a member") for i in listed(above)]
+
+    def good(s: int) -> bool:
+        closest = sorted((sum(row[:s]) for row in sizes), reverse=True)
+        return sum(closest[:s]) <= gamma * norm * s**2
+
+    total = sum(abs(members.gram[i][j]) for i in few for j in few)
+    need(len(set(few)) == len(few) and total >= gamma * norm * len(few) ** 2, "not above gamma")
+    need(not few or total > gamma * norm * len(few) ** 2, "not above gamma")
+    lower = max(
+        (q for q in range(1, count + 1) if all(good(s) for s in range(-(-count // q), count + 1))),
+        default=0,
+    )
+    upper = (count - 1) // len(few) if few else count
+    need(lower <= upper, "the two ends contradict each other")
+    flat, bad, seen = sorted((v for row in sizes for v in row), reverse=True), 0, Fraction(0)
+    for i, v in enumerate(flat, 1):
+        seen += v
+        bad = i if seen > gamma * norm * i else bad
+    pairs = count if not bad else min(count, math.isqrt((count**2 - 1) // bad))
+    at, text = {"gamma": str(gamma)}, f"have average correlation at most {gamma} is"
+    both = {**at, "upper": written(upper)}
+    return Fact("bound", {
+        "sda-all-subsets": (
+            lower, both, f"the largest q such that any N/q members {text} {between(lower, upper)}"
+        ),
+        "sda-pair-events": (
+            pairs, at, f"the largest q such that any N^2/q^2 pairs of members {text} {pairs}"
+        ),
+    })  # fmt: skip
+
+
+# 5. Reading a certificate.
+
+PROBLEMS = {"hidden-set": hidden_set, "residues": residues, "functions": functions}
+
+
+def posed(given: dict[str, Any]) -> Any:
+    """Read a problem; raises Refused."""
+    need(given["kind"] in PROBLEMS, "the kind of problem is not known")
+    problem = PROBLEMS[given["kind"]](given)
+    problem.kind = given["kind"]
+    return problem
+
+
+def check(data: Any) -> list[str]:
+    """Return what a certificate proves, the conditions first; raises Refused."""
+    need(isinstance(data, dict) and data.get("format") == FORMAT, f"its format is not {FORMAT}")
+    fields = {"format", "about", "problem", "goal", "steps", "digest"}
+    need(set(data) == fields, "fields of the file")
+    body = {name: part for name, part in data.items() if name != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    same = hashlib.sha256(text.encode()).hexdigest() == data["digest"]
+    need(same, "its content does not match its digest")
+    try:
+        problem = posed(data["problem"])
+        return goals(problem, data["goal"], prove(problem, data["steps"]))
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        refuse(f"something is missing or malformed ({type(error).__name__})")
+
+
+def prove(problem: Any, steps: list[Any]) -> list[Fact]:
+    """Take steps one after the other; raises Refused with the number of the first that fails."""
+    facts: list[Fact] = []
+    need(len(listed(steps)) <= STEPS, f"there are over {STEPS} steps")
+    for number, step in enumerate(steps, 1):
+        try:
+            facts.append(take(problem, step, facts))
+        except Refused as reason:
+            refuse(f"step {number}: {reason}")
+    return facts
+
+
+def take(problem: Any, step: dict[str, Any], facts: list[Fact]) -> Fact:
+    """Take one step after others; raises Refused."""
+    need(step.get("rule") in RULES, "the rule is not known")
+    of, cites, takes, apply = RULES[step["rule"]]
+    need(of in ("", problem.kind), "the rule is of another problem")
+    need(set(step) == {"rule", "from", *takes}, "the numbers of the rule are others")
+    cited = [facts[small(i, 1, len(facts), "a step cited") - 1] for i in listed(step["from"])]
+    wanted = [name.rstrip("?") for name in cites][: len(cited)]
+    need([fact.kind for fact in cited] == wanted, f"it must cite {', '.join(cites)}")
+    missing = cites[len(cited) :]
+    need(all(name.endswith("?") for name in missing), f"it must cite {', '.join(cites)}")
+    numbers = {name: read(of, step[name]) for name, of in takes.items()}
+    return apply(problem, *cited, *[None] * len(missing), **numbers)
+
+
+def goals(problem: Any, goal: Any, facts: list[Fact]) -> list[str]:
+    """Hold the conditions and claims of a goal against what was proved."""
+    need(set(goal) == {"conditions", "claims"} and len(listed(goal["claims"])) > 0, "the goal")
+    need(goal["conditions"] == problem.conditions, "the conditions are not those of the problem")
+    for claim in goal["claims"]:
+        name, step = claim["quantity"], claim["step"]
+        need(set(claim) == {"quantity", "value", "terms", "step", "says"}, "fields of a claim")
+        proved = facts[small(step, 1, len(facts), "the step of a claim") - 1].claims
+        need(name in proved, f"step {step} does not prove {name}")
+        value, terms, text = proved[name]
+        exact = claim["value"] == written(value) and claim["terms"] == terms
+        need(exact and claim["says"] == text, f"{name} is not as claimed: {text}")
+    names = {claim["quantity"] for claim in goal["claims"]}
+    need(len(names) == len(goal["claims"]), "a quantity is claimed twice")
+    return [problem.conditions, *(claim["says"] for claim in goal["claims"])]
+
+
+def load(text: str) -> Any:
+    """Read JSON without floats, long numbers, deep nesting or a name twice; raises Refused."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        need(len({name for name, _ in pairs}) == len(pairs), "a name stands twice in an object")
+        return dict(pairs)
+
+    def whole(digits: str) -> int:
+        need(len(digits) <= 20, "a JSON number has over 20 digits")
+        return int(digits)
+
+    depth = most = 0
+    for part in re.findall(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
+        depth += (part in "[{") - (part in "]}")
+        most = max(most, depth)
+    need(most <= DEEP, f"it is nested over {DEEP} deep")
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_int=whole,
+                          parse_float=lambda _: refuse("a JSON number is no integer"),
+                          parse_constant=lambda _: refuse("a JSON number is none"))  # fmt: skip
+    except ValueError as error:
+        refuse(f"it is no JSON ({error})")
+
+
+def main(paths: list[str]) -> int:
+    """Check files within limits of time and memory: 0 accepted, 3 refused, 1 not checked."""
+
+    def late() -> None:
+        print(f"not checked: over {SECONDS} seconds", file=sys.stderr, flush=True)
+        os._exit(1)
+
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    except (ImportError, ValueError, OSError):
+        pass  # not on this system
+    clock = threading.Timer(SECONDS, late)
+    clock.daemon = True
+    clock.start()
+    worst = 0 if paths else 2
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read(BYTES + 1)
+            need(len(text) <= BYTES, f"it is longer than {BYTES} characters")
+            print("\n  ".join([f"accepted: {path}", *check(load(text))]))
+        except Refused as reason:
+            print(f"REFUSED: {path}: {reason}", file=sys.stderr)
+            worst = 3
+        except (OSError, UnicodeDecodeError, MemoryError, RecursionError) as error:
+            print(f"not checked: {path}: {type(error).__name__} {error}"[:300], file=sys.stderr)
+            worst = worst or 1
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
