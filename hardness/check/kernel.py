@@ -20,10 +20,10 @@ reference that does not depend on it, wherever the tolerance allows that. A quer
 members for which it does not. A hypothesis fits a member if its risk there, E|f - hypothesis|^2
 over that of the best predictor that knows only the family, is at most `risk`.
 
-THEOREM [BFJKMR94]. If a query rules out at most r members and a hypothesis fits at most K, a learner
-that reaches the risk with probability `success`, over its coins and a uniform member, with every
-oracle that keeps to the tolerance, asks at least (success N - K) / r queries; for r = 0 no number
-is enough if success N > K. Proof. Fix the coins. The run in which all answers are the reference's
+THEOREM [BFJKMR94]. If a query rules out at most r members and a hypothesis fits at most K, a
+learner that reaches the risk with probability `success`, over its coins and a uniform member, with
+every oracle that keeps to the tolerance, asks at least (success N - K) / r queries; for r = 0 no
+number is enough if success N > K. Proof. Fix the coins. The run in which all answers are the reference's
 does not depend on the member, nor do its queries and its hypothesis; a member that none of them
 rules out leads to exactly this run. So the learner succeeds on at most q r members that are ruled
 out, and K that its hypothesis fits. Average over the coins.
@@ -50,9 +50,9 @@ from typing import Any, NoReturn
 FORMAT = "hardness-certificate/2"
 SECONDS, MEMORY, BYTES, STEPS, DEEP, DIGITS = 600, 1 << 31, 1 << 26, 1000, 24, 2_000_000
 ALL = (
-    "Answers may be any numbers within the tolerance, and success is averaged over a uniform member "
-    "and the learner's coins. Learners that look at single examples ask no such queries, and only "
-    "the claim on examples speaks of them."
+    "Answers may be any numbers within the tolerance, and success is averaged over a uniform "
+    "member and the learner's coins. Learners that look at single examples ask no such queries, "
+    "and only the claim on examples speaks of them."
 )
 EMPTY = "; this is vacuous, as up to 2 rule out nothing but learners that ask or look once"
 _WHOLE = "(?:[1-9][0-9]{0,3999}|0x[1-9a-f][0-9a-f]*)"
@@ -133,10 +133,13 @@ def between(low: int, high: int) -> str:
     return short(low) if low == high else f"between {short(low)} and {short(high)}"
 
 
+Claims = dict[str, tuple[Fraction | int, dict[str, str], str]]
+
+
 class Fact(SimpleNamespace):
     """What a step proved: its kind, numbers, and claims: quantity -> (value, terms, text)."""
 
-    def __init__(self, kind: str, claims: dict[str, Any] | None = None, **numbers: Any) -> None:
+    def __init__(self, kind: str, claims: Claims | None = None, **numbers: Any) -> None:
         super().__init__(kind=kind, claims=claims or {}, **numbers)
 
 
@@ -154,9 +157,9 @@ def rule(of: str = "", cites: str = "", /, **takes: str) -> Callable[[Rule], Rul
     return register
 
 
-# 1. From facts about all members to a bound: the same for every family. A `gram` says: members have
-# eigenvalues of at most `top` and squared norms of at least `least`, the risk is relative to `scale`,
-# at most `alike` members count as one; the squared distances of a query's means under members and
+# 1. From facts about all members to a bound: the same for every family. A `gram` says: members
+# have eigenvalues of at most `top`, squared norms of at least `least`, the risk is relative to
+# `scale`, at most `alike` members count as one; the squared distances of a query's means under members and
 # reference add up to at most `moves`, of values in [-1, 1], and to `moves01` min(p0, 1 - p0) of
 # values in [0, 1] and the mean p0; `general`: of all queries, else of correlational ones.
 
@@ -210,8 +213,8 @@ def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> F
     if not cap.most:
         guess = Fraction(min(fit.most, count), count)
         text = (
-            f"however many {cap.what}, relative risk {fit.risk} is reached with probability at most "
-            f"{short(guess)}: a query rules out none of {short(count)} members, and {fits}"
+            f"however many {cap.what}, relative risk {fit.risk} is reached with probability at "
+            f"most {short(guess)}: a query rules out none of {short(count)} members, and {fits}"
         )
         return Fact("bound", {f"{cap.name}-success": (guess, at, text)})
     least = max(0, math.ceil((success * count - fit.most) / cap.most))
@@ -267,9 +270,10 @@ def hidden_set(given: dict[str, Any]) -> Any:
     need(noise < Fraction(1, 2), "noise is not below 1/2")
     values = ", ".join(map(short, g)) if m < 12 else "the values of the problem"
     text = (
-        f"Members are the {m}-subsets S of {n} places, all as likely. An example has {n} fair signs "
-        f"and, with probability 1/2, shows g(h), h how many signs of S are -1, g(0..{m}) = {values}, "
-        f"which noise reflects in the middle of its range with probability {noise}."
+        f"Members are the {m}-subsets S of {n} places, all as likely. An example has {n} fair "
+        f"signs and, with probability 1/2, shows g(h), h how many signs of S are -1, g(0..{m}) = "
+        f"{values}, which noise reflects in the middle of its range with probability {noise}. "
+        "Heads of softmax attention on two tokens compute such labels exactly."
     )
     return SimpleNamespace(
         n=n, m=m, g=g, fade=1 - 2 * noise, levels=len(set(g)), conditions=f"{text} {ALL}",
@@ -298,7 +302,7 @@ def characters(problem: Any, members: Fact) -> Fact:
     text = (
         f"SQ-DIM, the largest N with N members of correlation at most 1/N, is {short(count)}: all"
     )
-    claims = {
+    claims: Claims = {
         "pairwise-correlation": (0, {}, "any two different members have correlation 0"),
         "sq-dimension": (count, {}, text),
     }
@@ -377,7 +381,7 @@ def code(problem: Any, overlap: Any, size: int, code: Any, data: Any) -> Fact:
     """So many members exist of which any two share at most `overlap` places.
 
     Listed; all; disjoint ones; or the sets {(i, p(i)) : i < m} for polynomials p of degree at most
-    `overlap` over the field of a prime q >= m, q m <= n: two agree in at most so many places. [RS60]
+    `overlap` over the field of a prime q >= m, q m <= n: two agree in so many places at most. [RS60]
     """
     n, m = problem.n, problem.m
     t = small(overlap, 0, m - 1, "overlap")
@@ -813,7 +817,7 @@ def spread(problem: Any, members: Fact, top: Fraction) -> Fact:
 
 @rule("functions", "members", top="rational")
 def weighted(problem: Any, members: Fact, top: Fraction) -> Fact:
-    """As `mixture`: members less their mean b, weighed by 1/(1 - |b|), have no eigenvalue >= top."""
+    """As `mixture`: no eigenvalue of members less their mean b, weighed by 1/(1-|b|), is >= top."""
     count, rows, scale = members.count, problem.tables, math.lcm(*range(1, members.count + 1))
     less, unit = [[0] * count for _ in rows], count * scale << problem.n
     for point in range(1 << problem.n):

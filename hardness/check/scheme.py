@@ -1,4 +1,4 @@
-"""Hidden sets of a spec: the problem that it poses, its layer, and what the kernel finds of both."""
+"""Hidden sets: the problem that a spec poses, its layer, and what the kernel finds of members."""
 
 import itertools
 from dataclasses import dataclass

@@ -29,9 +29,8 @@ _MOST_REACH = 1000  # of the entries of the members that are counted
 
 def residues(family: Modular) -> dict[str, Any]:
     """Pose the problem of a family, as the kernel reads it."""
-    errors = family.errors
-    if errors is not None:
-        errors = [errors.values[0], [str(count) for count in errors.counts]]
+    drawn = family.errors
+    errors = drawn and [drawn.values[0], [str(count) for count in drawn.counts]]
     shown = "residue" if family.intervals == family.q else "interval"
     kinds = {"gaussian": "wide", "cbd": "wide"}
     most = {"uniform": family.q, "gaussian": _drawn(family), "cbd": _drawn(family)}

@@ -93,9 +93,10 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
         return None
     steps = certificate.evidence["steps"]
     facts = kernel.prove(kernel.posed(certificate.evidence["problem"]), steps)
-    members, fit, ask = (facts[i - 1] for i in steps[(claim.step or 1) - 1]["from"])
-    cited = facts[steps[facts.index(ask)]["from"][0] - 1]
-    return Tolerances(square=cited.moves, right=fit.most, size=members.count, success=terms.success)
+    members, fit, ask = steps[(claim.step or 1) - 1]["from"]
+    moves = facts[steps[ask - 1]["from"][0] - 1].moves
+    right, size = facts[fit - 1].most, facts[members - 1].count
+    return Tolerances(square=moves, right=right, size=size, success=terms.success)
 
 
 def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerances:

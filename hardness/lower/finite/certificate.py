@@ -258,7 +258,8 @@ def _by_steps(
 ) -> Certificate:
     """Prove what the kernel takes about a few functions of -1 and +1."""
     spread, tables, products = found.spread, found.tables, found.known.products
-    assert spread and tables and products is not None
+    if spread is None or tables is None or products is None:
+        raise ValueError("members have no tables")
     members = proof.step("products")
     dimension = proof.step(
         "apart",
