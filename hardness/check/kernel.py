@@ -23,10 +23,10 @@ over that of the best predictor that knows only the family, is at most `risk`.
 THEOREM [BFJKMR94]. If a query rules out at most r members and a hypothesis fits at most K, a
 learner that reaches the risk with probability `success`, over its coins and a uniform member, with
 every oracle that keeps to the tolerance, asks at least (success N - K) / r queries; for r = 0 no
-number is enough if success N > K. Proof. Fix the coins. The run in which all answers are the reference's
-does not depend on the member, nor do its queries and its hypothesis; a member that none of them
-rules out leads to exactly this run. So the learner succeeds on at most q r members that are ruled
-out, and K that its hypothesis fits. Average over the coins.
+number is enough if success N > K. Proof. Fix the coins. The run in which all answers are the
+reference's does not depend on the member, nor do its queries and its hypothesis; a member that none
+of its q queries rules out leads to exactly this run. So the learner succeeds on at most q r members
+that are ruled out, and K that its hypothesis fits. Average over the coins.
 
 How many members a query rules out follows from what it moves on all of them together. BESSEL: for
 functions whose matrix of inner products has no eigenvalue above `top`, the squared inner products
@@ -133,6 +133,11 @@ def between(low: int, high: int) -> str:
     return short(low) if low == high else f"between {short(low)} and {short(high)}"
 
 
+def goal_of(risk: Fraction, success: Fraction) -> str:
+    """Write what a learner has to reach."""
+    return f"for relative risk {short(risk)} with probability {short(success)}"
+
+
 Claims = dict[str, tuple[Fraction | int, dict[str, str], str]]
 
 
@@ -158,10 +163,11 @@ def rule(of: str = "", cites: str = "", /, **takes: str) -> Callable[[Rule], Rul
 
 
 # 1. From facts about all members to a bound: the same for every family. A `gram` says: members
-# have eigenvalues of at most `top`, squared norms of at least `least`, the risk is relative to
-# `scale`, at most `alike` members count as one; the squared distances of a query's means under members and
-# reference add up to at most `moves`, of values in [-1, 1], and to `moves01` min(p0, 1 - p0) of
-# values in [0, 1] and the mean p0; `general`: of all queries, else of correlational ones.
+# have eigenvalues of at most `top` and squared norms of at least `least`, the risk is relative to
+# `scale`, and of each member counted there for eigenvalues are at most `alike`; the squared
+# distances of a query's means under members and reference add up to at most `moves`, of values in
+# [-1, 1], and to `moves01` min(p0, 1 - p0), of values in [0, 1] and the mean p0 under the
+# reference; `general`: of all queries, else of correlational ones.
 
 
 @rule("", "gram", risk="risk")
@@ -192,38 +198,40 @@ def ask(_: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
     need(gram.general or oracle == "csq", "there is no bound on general queries here")
     if oracle in ("csq", "stat"):
         need(0 < term <= 1 and gram.moves is not None, "a tolerance is in (0, 1]")
-        most, at = math.floor(gram.moves / term**2), {"tau": str(term)}
-        what = f"queries to STAT({term}), of values in [-1,1]"
-        what = what if oracle == "stat" else f"correlational queries h, |h| <= 1, within {term}"
+        most, at = math.floor(gram.moves / term**2), {"tau": written(term)}
+        what = f"queries to STAT({short(term)}), of values in [-1,1]"
+        what = (
+            what if oracle == "stat" else f"correlational queries h, |h| <= 1, within {short(term)}"
+        )
     else:
         need(oracle in ("vstat", "vstat-least"), "the oracle is not known")
         need(term >= 1 and term.denominator == 1, "t is an integer of at least 1")
         weight = gram.moves01 if oracle == "vstat" else gram.moves
         need(weight is not None, "there is no bound on queries in [0,1] here")
         most = math.floor(3 * term * weight if oracle == "vstat" else term**2 * weight / 4)
-        at, what = {"t": str(term)}, f"queries to VSTAT({term}), of values in [0,1]"
+        at, what = {"t": written(term)}, f"queries to VSTAT({short(term)}), of values in [0,1]"
     return Fact("cap", most=most, name=oracle.partition("-")[0], what=what, at=at)
 
 
 @rule("", "members fit cap", success="share")
 def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> Fact:
     """The theorem at the head of this file, with the least whole number of queries."""
-    count, at = members.count, {**cap.at, "risk": str(fit.risk)}
+    count, at = members.count, {**cap.at, "risk": written(fit.risk)}
     fits = f"a hypothesis fits at most {short(fit.most)}"
     if not cap.most:
         guess = Fraction(min(fit.most, count), count)
         text = (
-            f"however many {cap.what}, relative risk {fit.risk} is reached with probability at "
-            f"most {short(guess)}: a query rules out none of {short(count)} members, and {fits}"
+            f"however many {cap.what}, relative risk {short(fit.risk)} is reached with probability "
+            f"at most {short(guess)}: a query rules out none of {short(count)} members, and {fits}"
         )
         return Fact("bound", {f"{cap.name}-success": (guess, at, text)})
     least = max(0, math.ceil((success * count - fit.most) / cap.most))
     text = (
-        f"at least {short(least)} {cap.what} are needed for relative risk {fit.risk} with "
-        f"probability {success}: a query rules out at most {short(cap.most)} of {short(count)} "
-        f"members, and {fits}{EMPTY if least <= 2 else ''}"
+        f"at least {short(least)} {cap.what} are needed {goal_of(fit.risk, success)}: a query rules "
+        f"out at most {short(cap.most)} of {short(count)} members, and {fits}"
     )
-    at["success"] = str(success)
+    text += EMPTY if least <= 2 else ""
+    at["success"] = written(success)
     return Fact("bound", {f"{cap.name}-queries": (least, at, text)})
 
 
@@ -239,11 +247,12 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
     need(n == 0 or fit.most * levels ** (n - 1) < wanted, "the floor was not found")
     while fit.most * levels**n < wanted:
         n += 1
-    at = {"risk": str(fit.risk), "success": str(success), "levels": str(levels)}
+    at = {"risk": written(fit.risk), "success": written(success), "levels": written(levels)}
     text = (
-        f"any learner whatever needs at least {n} examples for relative risk {fit.risk} with "
-        f"probability {success}: an example has one of {levels} labels{EMPTY if n <= 2 else ''}"
+        f"any learner whatever needs at least {n} examples {goal_of(fit.risk, success)}: an example "
+        f"has one of {levels} labels"
     )
+    text += EMPTY if n <= 2 else ""
     return Fact("bound", {"information-floor": (n, at, text)})
 
 
@@ -381,7 +390,7 @@ def code(problem: Any, overlap: Any, size: int, code: Any, data: Any) -> Fact:
     """So many members exist of which any two share at most `overlap` places.
 
     Listed; all; disjoint ones; or the sets {(i, p(i)) : i < m} for polynomials p of degree at most
-    `overlap` over the field of a prime q >= m, q m <= n: two agree in so many places at most. [RS60]
+    `overlap` over the field of a prime q >= m, q m <= n: two agree so often at most. [RS60]
     """
     n, m = problem.n, problem.m
     t = small(overlap, 0, m - 1, "overlap")
@@ -674,14 +683,22 @@ def secrets(problem: Any) -> Fact:
     if problem.secret == "binary":
         vectors, units = upper, 1
     elif h:  # a multiple of M that is not 0 mod q may be an entry that counts as 0
-        ways = range(1 if modulus < q and size >= modulus else h, h + 1)
-        vectors = sum(comb(n, j) * ((units + others - 1) ** j - (others - 1) ** j) for j in ways)
-    bound, apart = min(size, math.isqrt((modulus - 1) // 2), 1000), [0]
-    if problem.secret == "wide":
-        for most in range(1, bound + 1):  # vectors within `most` without a common divisor
-            every = (2 * most) ** h if h else (2 * most + 1) ** n - 1
-            apart.append(every - sum(apart[most // g] for g in range(2, most + 1)))
-        pairs = apart[-1] * (comb(n, h) if h else 1)
+        least = 1 if modulus < q and size >= modulus else h
+        choose, some, none = comb(n, least), (units + others - 1) ** least, (others - 1) ** least
+        vectors = 0
+        for j in range(least, h + 1):
+            vectors += choose * (some - none)
+            choose = choose * (n - j) // (j + 1)
+            some, none = some * (units + others - 1), none * (others - 1)
+    bound = min(size, math.isqrt((modulus - 1) // 2), 1000)
+    if problem.secret == "wide":  # by Moebius inversion over the greatest common divisor
+        moebius = ([0, 1] + [0] * bound)[: bound + 1]
+        for g in range(1, bound + 1):
+            for multiple in range(2 * g, bound + 1, g):
+                moebius[multiple] -= moebius[g]
+        most = [bound // g for g in range(1, bound + 1)]
+        every = {b: (2 * b) ** h if h else (2 * b + 1) ** n - 1 for b in set(most)}
+        pairs = comb(n, h) * sum(sign * every[b] for sign, b in zip(moebius[1:], most, strict=True))
         if pairs * units > 2 * vectors:
             vectors, units, reach = pairs, 2, bound
     alike = units if differ else 1
@@ -762,7 +779,7 @@ def products(problem: Any) -> Fact:
     gram = [[norm - 2 * (a ^ b).bit_count() for b in rows] for a in rows]
     most = max(abs(v) for i, row in enumerate(gram) for v in row[:i])
     values = {
-        "largest-correlation": (Fraction(most, norm), "two different members have correlation at most"),
+        "largest-correlation": (Fraction(most, norm), "two members have correlation at most"),
         "average-correlation": (
             Fraction(abs(sum(map(sum, gram))), norm * len(rows) ** 2), "a pair has on average",
         ),
@@ -864,17 +881,14 @@ def sums(_: Any, members: Fact, gamma: Fraction, above: Any) -> Fact:
     sizes = [sorted((abs(v) for v in row), reverse=True) for row in members.gram]
     few = [small(i, 0, count - 1, "a member") for i in listed(above)]
 
-    def good(s: int) -> bool:
+    reach = 0  # the most members whose sums allow an average above gamma
+    for s in range(1, count + 1):
         closest = sorted((sum(row[:s]) for row in sizes), reverse=True)
-        return sum(closest[:s]) <= gamma * norm * s**2
-
+        reach = s if sum(closest[:s]) > gamma * norm * s**2 else reach
     total = sum(abs(members.gram[i][j]) for i in few for j in few)
-    need(len(set(few)) == len(few) and total >= gamma * norm * len(few) ** 2, "not above gamma")
+    need(len(set(few)) == len(few), "a member stands twice in a set")
     need(not few or total > gamma * norm * len(few) ** 2, "not above gamma")
-    lower = max(
-        (q for q in range(1, count + 1) if all(good(s) for s in range(-(-count // q), count + 1))),
-        default=0,
-    )
+    lower = (count - 1) // reach if reach else count
     upper = (count - 1) // len(few) if few else count
     need(lower <= upper, "the two ends contradict each other")
     flat, bad, seen = sorted((v for row in sizes for v in row), reverse=True), 0, Fraction(0)
