@@ -40,6 +40,7 @@ import os
 import re
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
@@ -227,8 +228,8 @@ def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> F
         return Fact("bound", {f"{cap.name}-success": (guess, at, text)})
     least = max(0, math.ceil((success * count - fit.most) / cap.most))
     text = (
-        f"at least {short(least)} {cap.what} are needed {goal_of(fit.risk, success)}: a query rules "
-        f"out at most {short(cap.most)} of {short(count)} members, and {fits}"
+        f"at least {short(least)} {cap.what} are needed {goal_of(fit.risk, success)}: a query "
+        f"rules out at most {short(cap.most)} of {short(count)} members, and {fits}"
     )
     text += EMPTY if least <= 2 else ""
     at["success"] = written(success)
@@ -249,8 +250,8 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
         n += 1
     at = {"risk": written(fit.risk), "success": written(success), "levels": written(levels)}
     text = (
-        f"any learner whatever needs at least {n} examples {goal_of(fit.risk, success)}: an example "
-        f"has one of {levels} labels"
+        f"any learner whatever needs at least {n} examples {goal_of(fit.risk, success)}: an "
+        f"example has one of {levels} labels"
     )
     text += EMPTY if n <= 2 else ""
     return Fact("bound", {"information-floor": (n, at, text)})
@@ -378,8 +379,10 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
         "second-eigenvalue": (spread / c[m], "the same of members less their mean"),
         "cross-predictability": (squares / c[m] ** 2 / count, "the average squared correlation"),
     }
-    claims = {q: (v, {}, f"{text}, of members scaled to norm 1, is {short(v)}")
-              for q, (v, text) in said.items()}  # fmt: skip
+    claims: Claims = {
+        q: (v, {}, f"{text}, of members scaled to norm 1, is {short(v)}")
+        for q, (v, text) in said.items()
+    }
     moves = problem.fade**2 * spread / (4 * problem.half**2)
     return Fact("gram", claims, top=spread, least=less, scale=less, alike=1, moves=moves,
                 moves01=None, general=problem.levels == 2, eigenvalues=values)  # fmt: skip
@@ -627,16 +630,17 @@ def residues(given: dict[str, Any]) -> Any:
     labels, parts = given["labels"], small(given["parts"], 2, q, "parts")
     need(labels in ("residue", "interval", "window") and q % parts == 0, "the parts are not equal")
     need(parts == q or labels != "residue", "a residue is one of q parts")
-    bits, errors = small(given["bits"], 1, 1 << 20, "bits"), None
+    bits = small(given["bits"], 1, 1 << 20, "bits")
+    errors: Counter[int] | None = None
     need(q % 2 == 0 or 2 * n * q <= 1 << bits, "so few bits leave a far from uniform")
     if given["errors"] is not None:
         first = small(given["errors"][0], -(1 << 40), 1 << 40, "the least error")
         counts = read("positive*", given["errors"][1])
         need(labels == "residue" and len(counts) <= 1 << 15, "errors are of residues, few values")
         need(sum(counts) == 1 << 64, "the probabilities of errors do not add up to 1")
-        errors = {}
+        errors = Counter()
         for i, c in enumerate(counts):
-            errors[(first + i) % q] = errors.get((first + i) % q, 0) + c
+            errors[(first + i) % q] += c
     levels = 2 if labels == "window" else parts
     text = (
         f"Members are {secret} secrets s of Z_{q}^{n}"
@@ -740,7 +744,7 @@ def laws(problem: Any, members: Fact) -> Fact:
     size = min(unlike, math.floor(1 / apart)) if apart else unlike
     text = "SQ-DIM, the largest N with N members of correlation at most 1/N, is "
     near = f"at most {short(apart)}" if apart else "0"
-    claims = {
+    claims: Claims = {
         "pairwise-correlation": (
             0, {"upper": written(apart)}, f"members that are not alike have correlation {near}"
         ),
@@ -749,8 +753,7 @@ def laws(problem: Any, members: Fact) -> Fact:
         ),
     }  # fmt: skip
     return Fact("gram", claims, top=most, least=least, scale=1, alike=members.alike, general=True,
-                square=square,
-                moves=most * square * part * (1 - part),
+                square=square, moves=most * square * part * (1 - part),
                 moves01=most * square * (1 - rarest) / 2)  # fmt: skip
 
 
@@ -778,14 +781,12 @@ def products(problem: Any) -> Fact:
     norm, rows = 1 << problem.n, problem.tables
     gram = [[norm - 2 * (a ^ b).bit_count() for b in rows] for a in rows]
     most = max(abs(v) for i, row in enumerate(gram) for v in row[:i])
-    values = {
-        "largest-correlation": (Fraction(most, norm), "two members have correlation at most"),
-        "average-correlation": (
-            Fraction(abs(sum(map(sum, gram))), norm * len(rows) ** 2), "a pair has on average",
-        ),
-    }  # fmt: skip
-    claims = {
-        q: (v, {}, f"{text} {short(v)}, in absolute value") for q, (v, text) in values.items()
+    largest, mean = Fraction(most, norm), Fraction(abs(sum(map(sum, gram))), norm * len(rows) ** 2)
+    text = f"two different members have correlation at most {short(largest)}, in absolute value"
+    average = f"the average correlation of a pair is {short(mean)}, in absolute value"
+    claims: Claims = {
+        "largest-correlation": (largest, {}, text),
+        "average-correlation": (mean, {}, average),
     }
     return Fact("members", claims, count=len(rows), gram=gram, norm=norm)
 
