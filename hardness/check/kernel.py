@@ -55,7 +55,10 @@ ALL = (
     "member and the learner's coins. Learners that look at single examples ask no such queries, "
     "and only the claim on examples speaks of them."
 )
-EMPTY = "; this is vacuous, as up to 2 rule out nothing but learners that ask or look once"
+EMPTY = "; vacuous: up to 2 rule out nothing but learners that ask or look once"
+SQ_DIM = "SQ-DIM, the largest N with N members of correlation at most 1/N, is {}"
+AVERAGES = "the largest q such that any {} or more have average correlation at most {}, is {}"
+SDA, PAIRS = f"SDA, {AVERAGES}", f"SDA over pairs, {AVERAGES}"
 _WHOLE = "(?:[1-9][0-9]{0,3999}|0x[1-9a-f][0-9a-f]*)"
 _RATIONAL = re.compile(f"(0|-?{_WHOLE})(?:/({_WHOLE}))?")
 _HOLDS: dict[str, Callable[[Fraction], bool]] = {
@@ -222,13 +225,14 @@ def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> F
     if not cap.most:
         guess = Fraction(min(fit.most, count), count)
         text = (
-            f"however many {cap.what}, relative risk {short(fit.risk)} is reached with probability "
-            f"at most {short(guess)}: a query rules out none of {short(count)} members, and {fits}"
+            f"{cap.what}: however many, a learner reaches relative risk {short(fit.risk)} with "
+            f"probability at most {short(guess)}, as one rules out none of {short(count)} members, "
+            f"and {fits}"
         )
         return Fact("bound", {f"{cap.name}-success": (guess, at, text)})
     least = max(0, math.ceil((success * count - fit.most) / cap.most))
     text = (
-        f"at least {short(least)} {cap.what} are needed {goal_of(fit.risk, success)}: a query "
+        f"{cap.what}: a learner needs at least {short(least)} {goal_of(fit.risk, success)}, as one "
         f"rules out at most {short(cap.most)} of {short(count)} members, and {fits}"
     )
     text += EMPTY if least <= 2 else ""
@@ -250,8 +254,8 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
         n += 1
     at = {"risk": written(fit.risk), "success": written(success), "levels": written(levels)}
     text = (
-        f"any learner whatever needs at least {n} examples {goal_of(fit.risk, success)}: an "
-        f"example has one of {levels} labels"
+        f"examples: any learner whatever needs at least {n} {goal_of(fit.risk, success)}, as "
+        f"each shows one of {levels} labels"
     )
     text += EMPTY if n <= 2 else ""
     return Fact("bound", {"information-floor": (n, at, text)})
@@ -309,12 +313,9 @@ def characters(problem: Any, members: Fact) -> Fact:
     """
     need(problem.g == [(-1) ** h for h in range(problem.m + 1)], "g is not (-1)^h")
     moves, count = problem.fade**2 / 4, members.count
-    text = (
-        f"SQ-DIM, the largest N with N members of correlation at most 1/N, is {short(count)}: all"
-    )
     claims: Claims = {
         "pairwise-correlation": (0, {}, "any two different members have correlation 0"),
-        "sq-dimension": (count, {}, text),
+        "sq-dimension": (count, {}, SQ_DIM.format(short(count)) + ": all"),
     }
     return Fact("gram", claims, top=Fraction(1), least=Fraction(1), scale=1, alike=1, general=True,
                 moves=moves, moves01=moves)  # fmt: skip
@@ -398,13 +399,10 @@ def code(problem: Any, overlap: Any, size: int, code: Any, data: Any) -> Fact:
     n, m = problem.n, problem.m
     t = small(overlap, 0, m - 1, "overlap")
     if code == "listed":
-        masks = []
-        for one in listed(data):
-            places = {small(j, 0, n - 1, "a place") for j in listed(one)}
-            need(len(places) == m == len(one), "a set does not have m different places")
-            masks.append(sum(1 << j for j in places))
-        need(len(masks) == size <= 4096, "the sets are not as many as claimed, or over 4096")
-        near = all((a & b).bit_count() <= t for i, a in enumerate(masks) for b in masks[:i])
+        sets = [{small(j, 0, n - 1, "a place") for j in listed(one)} for one in listed(data)]
+        right = all(len(one) == m == len(given) for one, given in zip(sets, data, strict=True))
+        need(right and len(sets) == size <= 2048, "sets are not as many as claimed, or over 2048")
+        near = all(len(one & other) <= t for i, one in enumerate(sets) for other in sets[:i])
         need(near, "two sets share more places")
     elif code == "reed-solomon":
         q = small(data, 2, 10**6, "q")
@@ -434,9 +432,8 @@ def packing(problem: Any, members: Fact, overlaps: Fact, code: Fact, upper: int)
             new = min(new, ground * (weight - meet) // (weight**2 - ground * meet))
         most = max(1, min(new, math.comb(ground, weight)))
     need(size <= upper and most <= upper, f"more than {short(upper)} members are not ruled out")
-    text = "SQ-DIM, the largest N with N members of correlation at most 1/N, is "
-    at = {"upper": written(upper)}
-    return Fact("bound", {"sq-dimension": (size, at, text + between(size, upper))})
+    text = SQ_DIM.format(between(size, upper))
+    return Fact("bound", {"sq-dimension": (size, {"upper": written(upper)}, text)})
 
 
 @rule("hidden-set", "members overlaps", gamma="rational", inner="rational*", average="rational",
@@ -518,9 +515,9 @@ def sda(_: Any, members: Fact, sets: Fact, some: Fact | None) -> Fact:
     upper = (count - 1) // some.size if some else count
     need(some is None or some.gamma == sets.gamma, "the two averages are not the same")
     need(lower <= upper, "the two ends contradict each other")
-    text = f"N/q members have average correlation at most {sets.gamma} is {between(lower, upper)}"
-    at = {"gamma": str(sets.gamma), "upper": written(upper)}
-    return Fact("bound", {"sda-all-subsets": (lower, at, f"the largest q such that any {text}")})
+    text = SDA.format("N/q members", short(sets.gamma), between(lower, upper))
+    at = {"gamma": written(sets.gamma), "upper": written(upper)}
+    return Fact("bound", {"sda-all-subsets": (lower, at, text)})
 
 
 @rule("hidden-set", "members overlaps", gamma="share")
@@ -539,9 +536,8 @@ def closest_pairs(problem: Any, members: Fact, overlaps: Fact, gamma: Fraction) 
             bad = pairs + math.ceil(total / -each) - 1
         pairs, total = pairs + more, total + more * each
     q = count if not bad else min(count, math.isqrt((count**2 - 1) // bad))
-    text = f"N^2/q^2 pairs of members have average correlation at most {gamma} is {short(q)}"
-    at = {"gamma": str(gamma)}
-    return Fact("bound", {"sda-pair-events": (q, at, f"the largest q such that any {text}")})
+    text = PAIRS.format("N^2/q^2 pairs", short(gamma), short(q))
+    return Fact("bound", {"sda-pair-events": (q, {"gamma": written(gamma)}, text)})
 
 
 @rule("hidden-set", "overlaps sets", t="positive")
@@ -558,8 +554,8 @@ def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
     mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
     gamma = 2 * (1 - mu**2) * problem.half**2 / (3 * t * problem.fade**2 * overlaps.c[-1])
     need(sets.gamma == gamma, "gamma is not that of VSTAT(t)")
-    what = f"queries to VSTAT({t}), of values in [0,1]"
-    return Fact("cap", most=sets.enough - 1, name="vstat", what=what, at={"t": str(t)})
+    what = f"queries to VSTAT({short(t)}), of values in [0,1]"
+    return Fact("cap", most=sets.enough - 1, name="vstat", what=what, at={"t": written(t)})
 
 
 @rule("hidden-set", "members", bound="rational")
@@ -585,10 +581,10 @@ def mixture(problem: Any, members: Fact, bound: Fraction) -> Fact:
         fewer = Fraction(min(counts.values()), sum(counts.values()))
         weights.append(math.floor(2**bits / (1 - fade + 2 * fade * fewer)) if fewer else 0)
     free = n - 2 * m + first  # places outside of two members that share `first`
-    row, ends = [1], range(n - free + 1)
-    for i in range(free):
-        row.append(row[i] * (free - i) // (i + 1))
-    tails = [sum(b * s for b, s in zip(row, weights[i:], strict=False)) for i in ends]
+    tails, choose = [0] * (n - free + 1), 1
+    for i in range(free + 1):
+        tails = [sum_ + choose * weight for sum_, weight in zip(tails, weights[i:], strict=False)]
+        choose = choose * (free - i) // (i + 1)
     sums, off = {}, 2**free  # off: by which a tail is too small at most
     for t in range(first, m + 1):
         alone, total, wrong = [math.comb(m - t, i) for i in range(m - t + 1)], 0, 0
@@ -742,14 +738,13 @@ def laws(problem: Any, members: Fact) -> Fact:
     part = rarest if problem.levels == 2 else Fraction(problem.levels // 2, problem.levels)
     apart, unlike = (most - least) / (most + least), -(-members.count // members.alike)
     size = min(unlike, math.floor(1 / apart)) if apart else unlike
-    text = "SQ-DIM, the largest N with N members of correlation at most 1/N, is "
     near = f"at most {short(apart)}" if apart else "0"
     claims: Claims = {
         "pairwise-correlation": (
             0, {"upper": written(apart)}, f"members that are not alike have correlation {near}"
         ),
         "sq-dimension": (
-            size, {"upper": written(members.upper)}, text + between(size, members.upper)
+            size, {"upper": written(members.upper)}, SQ_DIM.format(between(size, members.upper))
         ),
     }  # fmt: skip
     return Fact("gram", claims, top=most, least=least, scale=1, alike=members.alike, general=True,
@@ -866,9 +861,8 @@ def apart(_: Any, members: Fact, chosen: Any, classes: Any, upper: int) -> Fact:
     need(near and len(set(few)) == len(few) > 0, "two of those chosen are too near")
     far = all(abs(gram[i][j]) * (upper + 1) > norm for c in classes for i in c for j in c)
     need(far and len(classes) <= upper, "two members of a class may be apart, or classes are many")
-    text = "SQ-DIM, the largest N with N members of correlation at most 1/N, is "
-    at = {"upper": written(upper)}
-    return Fact("bound", {"sq-dimension": (len(few), at, text + between(len(few), upper))})
+    text = SQ_DIM.format(between(len(few), upper))
+    return Fact("bound", {"sq-dimension": (len(few), {"upper": written(upper)}, text)})
 
 
 @rule("functions", "members", gamma="share", above="json")
@@ -881,7 +875,6 @@ def sums(_: Any, members: Fact, gamma: Fraction, above: Any) -> Fact:
     count, norm = members.count, members.norm
     sizes = [sorted((abs(v) for v in row), reverse=True) for row in members.gram]
     few = [small(i, 0, count - 1, "a member") for i in listed(above)]
-
     reach = 0  # the most members whose sums allow an average above gamma
     for s in range(1, count + 1):
         closest = sorted((sum(row[:s]) for row in sizes), reverse=True)
@@ -897,16 +890,12 @@ def sums(_: Any, members: Fact, gamma: Fraction, above: Any) -> Fact:
         seen += v
         bad = i if seen > gamma * norm * i else bad
     pairs = count if not bad else min(count, math.isqrt((count**2 - 1) // bad))
-    at, text = {"gamma": str(gamma)}, f"have average correlation at most {gamma} is"
-    both = {**at, "upper": written(upper)}
-    return Fact("bound", {
-        "sda-all-subsets": (
-            lower, both, f"the largest q such that any N/q members {text} {between(lower, upper)}"
-        ),
-        "sda-pair-events": (
-            pairs, at, f"the largest q such that any N^2/q^2 pairs of members {text} {pairs}"
-        ),
-    })  # fmt: skip
+    at, both = {"gamma": written(gamma)}, {"gamma": written(gamma), "upper": written(upper)}
+    text = SDA.format("N/q members", short(gamma), between(lower, upper))
+    other = PAIRS.format("N^2/q^2 pairs", short(gamma), pairs)
+    return Fact(
+        "bound", {"sda-all-subsets": (lower, both, text), "sda-pair-events": (pairs, at, other)}
+    )
 
 
 # 5. Reading a certificate.
