@@ -244,11 +244,11 @@ class FiniteMembers:
     def goal(self, given: dict[str, str]) -> Goal:
         """Read risk and success, and count the members that one hypothesis can fit."""
         top, least, mean = self.spread
-        risk, success = fraction(given["risk"]), fraction(given.get("success", "1"))
+        risk = fraction(given["risk"])
         # A hypothesis fits K members only if K (least - risk mean) <= lambda.
         room = least - risk * mean
         right = min(self.size, math.floor(top / room)) if room > 0 else self.size
-        return Goal(size=self.size, right=right, risk=risk, success=success)
+        return Goal(self.size, right, given)
 
     def floor(self, value: fmpq, given: dict[str, str]) -> str:
         """Verify the examples that any learner needs."""

@@ -1,52 +1,29 @@
-"""What a learner has to achieve, and the least number of queries that an argument leaves it."""
+"""What learners need where the large checker knows how many members there are: by the kernel."""
 
-from dataclasses import dataclass
 from fractions import Fraction
+from types import SimpleNamespace
 
 from flint import fmpq
 
+from hardness.check import kernel
 from hardness.check.reading import fraction, refuse
-from hardness.claims.vacuous import WORD, vacuous
-from hardness.claims.words import counted
-from instances.text import shortened
+from instances.threshold import python_fraction
 
 _ONE = Fraction(1)  # the squared norm of members scaled to norm 1
 
 
-@dataclass(frozen=True, kw_only=True)
 class Goal:
-    """Members that have to be ruled out, on average, for a risk with a success probability."""
+    """Members that have to be ruled out, on average, for a risk with a success probability.
 
-    size: int
-    right: int
-    risk: Fraction
-    success: Fraction
+    right: how many of the `size` members one hypothesis can fit; given: a claim's parameters, of
+    which `risk` and `success` are read, 1 where a claim does not depend on it.
+    """
 
-    @staticmethod
-    def read(
-        given: dict[str, str],
-        size: int,
-        noise: Fraction | None,
-        norm: Fraction,
-        least: Fraction = _ONE,
-        alike: int = 1,
-    ) -> "Goal":
-        """Read risk, success and noise, which is None where a claim does not depend on any.
-
-        Without a success to reach, it is 1. norm: the largest Gram eigenvalue of members whose
-        squared norms are at least `least`, of which `alike` may be fit for each one counted.
-        """
-        risk, success = fraction(given["risk"]), fraction(given.get("success", "1"))
-        if noise is not None and fraction(given["noise"]) != noise:
-            refuse("the noise is not that of the spec")
-        if not 0 < success <= 1:
-            refuse("success is not in (0, 1]")
-        return Goal(
-            size=size,
-            right=alike * right_about(risk, norm, least),
-            risk=risk,
-            success=success,
-        )
+    def __init__(self, size: int, right: int, given: dict[str, str]) -> None:
+        self._members = kernel.Fact("members", count=size)
+        self._fit = kernel.Fact("fit", most=right, risk=fraction(given["risk"]))
+        self._success = fraction(given.get("success", "1"))
+        self.right = right
 
     def statement(self, name: str, value: fmpq, moves: Fraction, what: str) -> str:
         """Verify a claim on queries: how many are needed, or how little any number of them does.
@@ -54,60 +31,27 @@ class Goal:
         moves: the sum of the members' squared moves is at most so many squared tolerances, and each
         member that is ruled out has one of them or more. what: the queries, in words.
         """
-        cap = moves.numerator // moves.denominator
-        if name.endswith("-success"):
-            return self._guessing(value, cap, what)
-        return self._queries(name, value, cap, what)
-
-    def _queries(self, name: str, value: fmpq, cap: int, what: str) -> str:
-        """The least number of queries that rule out enough members, `cap` each, is `value`."""
-        if value.q != 1 or value < 0:
-            refuse("a number of queries is not a whole number")
-        if not cap:
-            refuse("no query rules out a member here, so there is no number of queries to claim")
-        missing, least = self.success * self.size - self.right, int(value.p)
-        if least * cap < missing:
-            refuse(
-                f"{shortened(least)} is not the least number of queries that the argument allows"
-            )
-        if least > 0 and (least - 1) * cap >= missing:
-            refuse(
-                f"{shortened(least)} queries are claimed, and fewer already rule out enough members"
-            )
-        return (
-            f"at least {shortened(least)} {what} are needed in the worst case for relative risk "
-            f"{self.risk} with success probability {self.success}{_marked(name, least)}"
-        )
-
-    def _guessing(self, value: fmpq, cap: int, what: str) -> str:
-        """No query rules out a member, and `value` is the share that one hypothesis may fit."""
-        if cap:
-            refuse("queries may rule out members here, so success has no such bound")
-        share = fmpq(min(self.right, self.size), self.size)
-        if value != share:
-            refuse("that is not the share of the members that one hypothesis may fit")
-        return (
-            f"any number of {what} rules out no member: relative risk {self.risk} has success "
-            f"probability at most {shortened(self.right)}/{shortened(self.size)}"
+        oracle = name.partition("-")[0]
+        most = moves.numerator // moves.denominator
+        cap = kernel.Fact("cap", most=most, name=oracle, what=what, at={})
+        return _said(
+            name, value, kernel.queries(None, self._members, self._fit, cap, self._success)
         )
 
     def floor(self, value: int, levels: int) -> str:
         """Verify that `value` is the least n with K levels^n >= success N."""
-        right, risk, success = self.right, self.risk, self.success
-        if not 0 < success <= 1 or value < 0:
-            refuse("success is not in (0, 1], or the floor is negative")
-        if value > self.size.bit_length() or right * levels**value < success * self.size:
-            refuse(f"{shortened(value)} is not the information floor")
-        if value > 0 and right * levels ** (value - 1) >= success * self.size:
-            refuse(f"{shortened(value)} is more than the information floor")
-        examples = counted(value, "examples")
-        mark = _marked("information-floor", value)
-        return f"any learner needs at least {examples} for risk {risk} with success {success}{mark}"
+        labels = SimpleNamespace(levels=levels)
+        found = kernel.information(labels, self._members, self._fit, self._success)
+        return _said("information-floor", fmpq(value), found)
 
 
-def _marked(name: str, value: int) -> str:
-    """Mark a bound that says nothing, as `certify` does."""
-    return f": {WORD}" if vacuous(name, value) else ""
+def _said(name: str, value: fmpq, found: kernel.Fact) -> str:
+    if name not in found.claims:
+        refuse(f"there is no {name} here, but {' and '.join(found.claims)}")
+    proved, _, text = found.claims[name]
+    if python_fraction(value) != proved:
+        refuse(f"{name} is not as claimed: {text}")
+    return text
 
 
 def right_about(risk: Fraction, norm: Fraction, least: Fraction = _ONE) -> int:
@@ -119,23 +63,4 @@ def right_about(risk: Fraction, norm: Fraction, least: Fraction = _ONE) -> int:
     if not 0 <= risk < least:
         refuse("risk is not in [0, 1), or not below the least density of a")
     quotient = norm / (least - risk)
-    right = quotient.numerator // quotient.denominator
-    if not right * (least - risk) <= norm < (right + 1) * (least - risk):
-        refuse("the risk does not bound how many members a hypothesis is right about")
-    return right
-
-
-def check_floor(
-    value: int,
-    given: dict[str, str],
-    size: int,
-    norm: Fraction,
-    levels: int,
-    least: Fraction = _ONE,
-    alike: int = 1,
-) -> str:
-    """The least n with K levels^n >= success N is `value`."""
-    risk, success = fraction(given["risk"]), fraction(given["success"])
-    return Goal(
-        size=size, right=alike * right_about(risk, norm, least), risk=risk, success=success
-    ).floor(value, levels)
+    return quotient.numerator // quotient.denominator

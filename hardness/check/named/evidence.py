@@ -6,10 +6,10 @@ from typing import Any
 from flint import fmpq
 
 from hardness.check.finite import FiniteMembers
-from hardness.check.goal import check_floor
+from hardness.check.goal import Goal, right_about
 from hardness.check.named import descent, kernel, ratio
 from hardness.check.named.members import DrawnMembers, Listed, Members, Orthogonal
-from hardness.check.reading import integer, listed, refuse
+from hardness.check.reading import fraction, integer, listed, refuse
 from hardness.check.residues import check_residues, read_residues
 from hardness.check.scheme import Scheme
 from hardness.check.spectra import check_centred_ends
@@ -74,7 +74,8 @@ class NamedEvidence:
         if integer(given["levels"]) != levels or value.q != 1:
             refuse(f"a label takes one of {levels} values, and the floor is an integer")
         members = self._members
-        return check_floor(int(value.p), given, members.size, members.unit_norm, levels)
+        right = right_about(fraction(given["risk"]), members.unit_norm)
+        return Goal(members.size, right, given).floor(int(value.p), levels)
 
 
 class IndependentEvidence:

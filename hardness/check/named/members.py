@@ -16,7 +16,7 @@ from flint import fmpq, fmpz
 from numpy.typing import NDArray
 
 from hardness.check import kernel
-from hardness.check.goal import check_floor, right_about
+from hardness.check.goal import Goal, right_about
 from hardness.check.reading import fraction, integer, refuse
 from hardness.check.scheme import Scheme
 from hardness.check.spectra import UNIT
@@ -249,9 +249,7 @@ class Orthogonal:
         """Verify a number of examples."""
         if integer(given["levels"]) != self.levels:
             refuse(f"a label takes one of {self.levels} values")
-        return check_floor(
-            value, given, self.size, self._most, self.levels, self._least, self._alike
-        )
+        return Goal(self.size, self.right(given), given).floor(value, self.levels)
 
 
 class Listed:
