@@ -1,5 +1,8 @@
+"""Certificates of parities: accepted, and refused when something in them is changed."""
+
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -7,18 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.check import check
-from hardness.lower import BoundParameters, certify
-from instances import DamagedFile, Parity, parse
+from hardness.lower import (
+    BoundParameters,
+    certify,
+    information_floor,
+    stat_queries,
+    vstat_queries,
+)
+from hardness.lower.bounds import stat_cap, vstat_cap
+from hardness.lower.hidden import certify_symmetric
+from instances import DamagedFile, Parity, parse, symmetric
 from instances.errors import Refuted
+from instances.families.parity import signs
 from tests.conftest import sealed
-
-SPECS = ["parity:d=8,m=3", "parity:d=9,m=4,noise=0.1", "parity:d=1000,m=21", "parity:d=1000,m=20"]
-
-
-@pytest.mark.parametrize("spec", SPECS)
-def test_certificates_are_accepted(spec):
-    data = json.loads(json.dumps(certify(parse(spec)).to_dict()))
-    assert len(check(data).statements) == 5
+from tests.proofs import claimed, plain, proves, refused, step
 
 
 @given(
@@ -30,12 +35,29 @@ def test_certificates_are_accepted(spec):
     st.fractions(Fraction(1, 9), 1, max_denominator=9),
 )
 @settings(max_examples=60, deadline=None)
-def test_any_terms_are_accepted(d, data, noise, tau, risk, success):
+def test_any_terms_are_accepted_with_the_values_of_the_formulas(d, data, noise, tau, risk, success):
     family = Parity(d=d, m=data.draw(st.integers(1, min(d - 1, 12))), noise=noise)
-    goal = BoundParameters(
-        tau=tau, vstat=data.draw(st.integers(1, 10**5)), risk=risk, success=success
-    )
-    check(certify(family, goal).to_dict())
+    vstat = data.draw(st.integers(1, 10**5))
+    terms = BoundParameters(tau=tau, vstat=vstat, risk=risk, success=success)
+    made = certify(family, terms)
+    assert len(check(plain(made)).statements) == 5
+    assert made.value("pairwise-correlation") == "0"
+    assert made.integer("sq-dimension") == family.size
+    assert made.integer("information-floor") == information_floor(family.size, terms)
+    for name, cap, queries in (
+        ("stat", stat_cap, stat_queries),
+        ("vstat", vstat_cap, vstat_queries),
+    ):
+        if cap(noise, terms):
+            assert made.integer(f"{name}-queries") == queries(family.size, noise, terms)
+        else:
+            guess = Fraction(min(terms.right_about, family.size), family.size)
+            assert Fraction(made.value(f"{name}-success")) == guess
+
+
+@pytest.mark.parametrize("spec", ["parity:d=1000,m=21", "parity:d=1000,m=20", "parity:d=5,m=4"])
+def test_large_parities_and_single_members_are_accepted(spec):
+    assert len(check(plain(certify(parse(spec)))).statements) == 5
 
 
 def test_any_single_digit_changed_is_refused():
@@ -47,42 +69,81 @@ def test_any_single_digit_changed_is_refused():
             check(json.loads(changed))
 
 
+def named(spec):
+    """Say that it is of another family."""
+    return lambda d: d["about"].update(spec=spec)
+
+
+SPEC = "parity:d=12,m=4,noise=0.2"
+
+
 @pytest.mark.parametrize(
-    "change",
+    ("change", "words"),
     [
-        lambda d: d.update(spec="parity:d=13,m=4,noise=0.2,rho=3"),
-        lambda d: d.update(spec="parity:d=12,m=4,noise=0.1,rho=3"),
-        lambda d: d.update(spec="majority:d=12,m=4"),
-        lambda d: d["claims"].append(dict(d["claims"][0])),
-        lambda d: d["claims"][1].update(quantity="every-learner-dimension"),
-        lambda d: d["claims"][1].update(value="1e9"),
-        lambda d: d["claims"][2].update(value="25/2"),  # it is 25
-        lambda d: d["claims"][2]["parameters"].update(success="1/9"),
-        lambda d: d["claims"][2]["parameters"].update(risk="5/4"),
-        lambda d: d["evidence"]["heads"].extend([{"u": "1", "a": "0", "counts": False}] * 9),
-        lambda d: d.update(spec="parity:d=1_2,m=4,noise=0.2,rho=3"),
-        lambda d: d.update(spec="parity:d=12,m=4,noise=1e-300000000,rho=3"),
-        lambda d: d.update(spec=f"parity:d={10**30},m=4,noise=0.2,rho=3"),
-        lambda d: d.update(spec="parity:d=1000000000000,m=400000000000,noise=0.2,rho=3"),
-        lambda d: d.update(spec=["parity"]),
-        lambda d: d["claims"][4].update(value="1000000000000000"),
+        # The family is another one than the problem's.
+        (named("parity:d=13,m=4,noise=0.2,rho=3"), "not that of its"),
+        (named("parity:d=12,m=4,noise=0.1,rho=3"), "not that of its"),
+        (named("majority:d=12,m=4"), "refused"),
+        (named("parity:d=1_2,m=4,noise=0.2,rho=3"), "refused"),
+        (named("parity:d=12,m=4,noise=1e-300000000,rho=3"), "refused"),
+        (named(f"parity:d={10**30},m=4,noise=0.2,rho=3"), "refused"),
+        (named(f"parity:d={10**12},m={10**11},noise=0.2,rho=3"), "refused"),
+        (named(["parity"]), "which family"),
+        (lambda d: d["about"].update(more="words"), "other fields"),
+        (lambda d: d["problem"].update(places=12), "not as claimed|conditions"),
+        (lambda d: proves(d)["problem"].update(places=12), "conditions"),
+        (lambda d: (d["problem"].update(places=12), proves(d)), "not that of its spec"),
+        (lambda d: (d["problem"].update(noise="1/10"), proves(d)), "not that of its spec"),
+        (lambda d: d["problem"].update(values=["1", "-1", "1", "-1", "0"]), "step 2"),
+        (lambda d: d["problem"].update(noise="1/2"), "below 1/2"),
+        # Claims that do not follow.
+        (lambda d: d["goal"]["claims"].append(dict(d["goal"]["claims"][0])), "twice"),
+        (lambda d: d["goal"].update(claims=[]), "goal"),
+        (lambda d: d["goal"].update(conditions="All learners."), "conditions"),
+        (lambda d: claimed(d, "sq-dimension").update(quantity="every-dimension"), "not prove"),
+        (lambda d: claimed(d, "sq-dimension").update(value="1e9"), "as claimed"),
+        (lambda d: claimed(d, "stat-queries").update(value="26"), "as claimed"),
+        (lambda d: claimed(d, "stat-queries").update(says="at least 25"), "as claimed"),
+        (lambda d: claimed(d, "stat-queries").update(step=7), "not prove"),
+        (lambda d: claimed(d, "stat-queries").update(step=9), "step of a claim"),
+        (lambda d: claimed(d, "stat-queries")["terms"].update(success="1/9"), "as claimed"),
+        (lambda d: claimed(d, "information-floor").update(value="9"), "as claimed"),
+        # Steps that are none.
+        (lambda d: step(d, "fit").update(risk="5/4"), "step 3: .*range"),
+        (lambda d: step(d, "fit").update(risk="1/3"), "as claimed"),
+        (lambda d: step(d, "ask").update(term="0"), "step 4"),
+        (lambda d: step(d, "ask").update(term="2"), "step 4"),
+        (lambda d: step(d, "ask").update(oracle="any"), "step 4"),
+        (lambda d: step(d, "queries").update(success="3/2"), "step 6"),
+        (lambda d: step(d, "queries").update({"from": [1, 3]}), "must cite"),
+        (lambda d: step(d, "queries").update({"from": [1, 4, 3]}), "must cite"),
+        (lambda d: step(d, "queries").update({"from": [1, 3, 6]}), "step cited"),
+        (lambda d: step(d, "queries").update({"from": [1, 3, 0]}), "step cited"),
+        (lambda d: step(d, "queries").update(more="1"), "numbers of the rule"),
+        (lambda d: step(d, "characters").update(rule="laws"), "another problem"),
+        (lambda d: step(d, "characters").update(rule="believe"), "not known"),
+        (lambda d: d["steps"].insert(0, {"rule": "subsets", "from": []}), "refused"),
     ],
 )
-def test_a_forged_certificate_is_refused(change):
-    data = json.loads(json.dumps(certify(parse("parity:d=12,m=4,noise=0.2")).to_dict()))
-    change(data)
-    with pytest.raises(Refuted) as found:
-        check(sealed(data))
-    assert "\n" not in str(found.value)
+def test_a_forged_certificate_is_refused(change, words):
+    refused(plain(certify(parse(SPEC))), change, words)
+
+
+def test_orthogonality_is_of_parities_alone():
+    """The rule that takes members for orthogonal looks at the labels, not at the name."""
+    data = plain(certify(parse("parity:d=8,m=3")))
+    values = plain(certify(parse("profile:g=majority,d=8,m=3")))["problem"]["values"]
+    refused(data, lambda d: d["problem"].update(values=values), "step 2: ")
+
+
+def test_as_a_profile_it_says_the_same():
+    made = certify_symmetric(parse("parity:d=12,m=4,noise=0.2"), BoundParameters())
+    assert check(plain(made)).spec == made.spec
+    assert made.value("sq-dimension") == "330"
 
 
 def test_heads_that_leak_are_refused(monkeypatch):
     """A family whose first threshold moved: its own certificate does not check."""
-    from dataclasses import replace
-
-    from instances import symmetric
-    from instances.families.parity import signs
-
     right = symmetric.exact_heads(signs(4), Fraction(3))
     moved = (replace(right[0], u=right[0].u * 2), *right[1:])
     monkeypatch.setattr(symmetric, "exact_heads", lambda values, rho: moved)
@@ -99,9 +160,6 @@ def test_what_is_no_certificate_is_called_so():
     for data in ({}, {"format": "hardness-secret/1"}, {"format": 3}):
         with pytest.raises(DamagedFile, match="no certificate"):
             check(data)
+    other = {**certify(parse("parity:d=8,m=3")).to_dict(), "format": "hardness-certificate/9"}
     with pytest.raises(DamagedFile, match="this version"):
-        check(
-            sealed(
-                {**certify(parse("parity:d=8,m=3")).to_dict(), "format": "hardness-certificate/9"}
-            )
-        )
+        check(sealed(other))
