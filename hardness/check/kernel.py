@@ -52,8 +52,9 @@ FORMAT = "hardness-certificate/2"
 SECONDS, MEMORY, BYTES, STEPS, DEEP, DIGITS = 600, 1 << 31, 1 << 26, 1000, 24, 2_000_000
 ALL = (
     "Answers may be any numbers within the tolerance, and success is averaged over a uniform "
-    "member and the learner's coins. Learners that look at single examples ask no such queries, "
-    "and only the claim on examples speaks of them."
+    "member and the learner's coins. Learners that look at single examples, as elimination and "
+    "lattice reduction do, ask no such queries: only the claim on examples speaks of them, and no "
+    "claim is a level of security."
 )
 EMPTY = "; vacuous: up to 2 rule out nothing but learners that ask or look once"
 SQ_DIM = "SQ-DIM, the largest N with N members of correlation at most 1/N, is {}"

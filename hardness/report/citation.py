@@ -10,6 +10,7 @@ from typing import Any
 from hardness import YEAR, __version__
 from hardness.check import Checked, check
 from hardness.claims import vacuous
+from hardness.lower.record import Certificate
 from hardness.report.sources import SOURCES
 from instances.errors import DamagedFile, Refuted, ToolkitError
 from instances.strict import CERTIFICATE, loads, one_line, read_bytes
@@ -66,7 +67,7 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
     The spec stands in full: a paper outlives defaults. Vacuous claims are left out, and so are
     correlations and SDA, from which the others follow, where others are left.
     """
-    claims = data.get("claims") or [{}] * len(checked.statements)
+    claims = _claims(data) or [{}] * len(checked.statements)
     given = f"given {checked.assumed}" if checked.assumed else ""  # said once, of all statements
     found = [one.removeprefix(f"{given}: ") for one in checked.statements]
     told = list(zip(claims, found, strict=True))
@@ -94,6 +95,13 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
     return Citation(sentence=sentence, bibtex="\n\n".join([own, *(SOURCES[k] for k in every)]))
 
 
+def _claims(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """The claims of a certificate of either format; none of a transcript."""
+    if "goal" not in data:
+        return list(data.get("claims", ()))
+    return [vars(claim) for claim in Certificate.read(data).claims]
+
+
 def _sources(claims: Sequence[dict[str, Any]]) -> list[str]:
     """List what claims are after; a table of them in LaTeX cites all."""
     named = (key for c in claims for key in str(c.get("source", "")).split(", "))
@@ -111,6 +119,7 @@ def _joined(told: Sequence[tuple[dict[str, Any], str]]) -> tuple[str, str]:
     for (c, _), statement in zip(told, found, strict=True):
         if c.get("quantity") == "sq-dimension":  # its reason stands in the file
             statement = re.split(r"[;:] ", statement)[0]
+        statement = re.sub(r", as (one|each) .*", "", statement)  # nor why, which stands there too
         what, needed, goal = statement.partition(_GOAL)
         goals.setdefault(needed + goal or what, []).append(what)
     joined = "; ".join(
