@@ -624,6 +624,8 @@ def residues(given: dict[str, Any]) -> Any:
     secret, h = given["secret"]["kind"], small(given["secret"]["weight"], 0, n, "weight")
     size = small(given["secret"]["most"], 1, q, "most")  # of entries that are drawn
     need(secret in ("binary", "ternary", "uniform", "wide"), "the secret's kind is not known")
+    right = {"binary": 1, "ternary": 1, "uniform": q}.get(secret, size)
+    need(size == right, f"entries of {secret} secrets are up to {right}")
     labels, parts = given["labels"], small(given["parts"], 2, q, "parts")
     need(labels in ("residue", "interval", "window") and q % parts == 0, "the parts are not equal")
     need(parts == q or labels != "residue", "a residue is one of q parts")
@@ -777,9 +779,10 @@ def products(problem: Any) -> Fact:
     norm, rows = 1 << problem.n, problem.tables
     gram = [[norm - 2 * (a ^ b).bit_count() for b in rows] for a in rows]
     most = max(abs(v) for i, row in enumerate(gram) for v in row[:i])
-    largest, mean = Fraction(most, norm), Fraction(abs(sum(map(sum, gram))), norm * len(rows) ** 2)
+    total = sum(abs(v) for row in gram for v in row)
+    largest, mean = Fraction(most, norm), Fraction(total, norm * len(rows) ** 2)
     text = f"two different members have correlation at most {short(largest)}, in absolute value"
-    average = f"the average correlation of a pair is {short(mean)}, in absolute value"
+    average = f"the average of the absolute correlations of all pairs is {short(mean)}"
     claims: Claims = {
         "largest-correlation": (largest, {}, text),
         "average-correlation": (mean, {}, average),
@@ -984,7 +987,7 @@ def load(text: str) -> Any:
         return int(digits)
 
     depth = most = 0
-    for part in re.findall(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text):
+    for part in re.findall(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', text):
         depth += (part in "[{") - (part in "]}")
         most = max(most, depth)
     need(most <= DEEP, f"it is nested over {DEEP} deep")

@@ -10,9 +10,6 @@ from hardness.check import kernel
 from hardness.lower.proof import Proof
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the kernel counts ternary secrets as if `most` bounded them"
-)
 def test_more_secrets_than_there_are_of_their_kind_are_refused():
     secret = {"kind": "ternary", "weight": 0, "most": 50}  # there are 8
     problem = {"kind": "residues", "n": 2, "q": 101, "bits": 40, "secret": secret,
@@ -21,7 +18,6 @@ def test_more_secrets_than_there_are_of_their_kind_are_refused():
         Proof(problem, {"spec": "none"}).step("secrets")
 
 
-@pytest.mark.xfail(strict=True, reason="the kernel takes the absolute value of the average")
 def test_opposite_functions_are_correlated_in_absolute_value():
     problem = {"kind": "functions", "signs": 2, "tables": ["5", "a", "6"]}  # f, -f, g
     proof = Proof(problem, {"spec": "none"})
@@ -29,7 +25,6 @@ def test_opposite_functions_are_correlated_in_absolute_value():
     assert said[0] == Fraction(5, 9)
 
 
-@pytest.mark.xfail(strict=True, reason="the pattern that counts brackets is quadratic")
 def test_quotes_without_an_end_are_read_in_bounded_time(tmp_path):
     """200 KB; time grows with the square of it where the search for an end starts again."""
     (tmp_path / "quotes.json").write_text('\\"' * 100_000)
