@@ -1,6 +1,5 @@
 """SQ-DIM by codes and Johnson's bound against clique search and known code sizes."""
 
-import copy
 import itertools
 import math
 from fractions import Fraction
@@ -9,14 +8,13 @@ import networkx as nx
 import pytest
 from flint import fmpq
 
-from hardness.check import check
-from hardness.check.codes import johnson
+from hardness.check import check, kernel
 from hardness.lower import certify
 from hardness.lower.codes import is_prime, johnson_bound, polynomial_set, sq_dimension
 from hardness.lower.johnson import Johnson
+from hardness.lower.proof import Proof
 from instances import parse
-from instances.errors import Refuted
-from tests.conftest import sealed
+from tests.proofs import plain, refused, step
 
 # A(n, m, t): the largest number of m-subsets of n places of pairwise overlap at most t, known.
 SIZES = {
@@ -53,13 +51,29 @@ def test_johnson_bound_is_above_every_known_code_and_meets_the_designs():
         assert (johnson_bound(*place) == size) == (place not in NOT_TIGHT), place
 
 
-def test_the_bound_is_monotone_and_the_checker_has_the_same():
+def test_the_bound_is_monotone():
     for n in range(1, 34):
         for m in range(1, n + 1):
             bounds = [johnson_bound(n, m, t) for t in range(m)]
             assert bounds == sorted(bounds)
-            assert bounds == [johnson(n, m, t) for t in range(m)]
             assert bounds[-1] == math.comb(n, m)
+
+
+@pytest.mark.parametrize("m", range(1, 9))
+def test_the_kernel_has_the_same_upper_end(m):
+    """The least upper end that it takes is the maker's."""
+    for n in range(m + 1, 34):
+        for values in ([(-1) ** h for h in range(m + 1)], [h % 3 for h in range(m + 1)]):
+            numbers = {"places": n, "chosen": m, "values": list(map(str, values)), "noise": "0"}
+            proof = Proof({"kind": "hidden-set", **numbers}, {})
+            members, overlaps = proof.step("subsets"), proof.step("overlaps")
+            one = {"overlap": 0, "size": Fraction(1), "code": "disjoint", "data": None}
+            cited = members, overlaps, proof.step("code", **one)
+            upper = sq_dimension(Johnson.of(values, n)).upper
+            proof.step("packing", *cited, upper=Fraction(upper))
+            if upper > 1:
+                with pytest.raises(kernel.Refused):
+                    proof.step("packing", *cited, upper=Fraction(upper - 1))
 
 
 def largest(n, m, allowed):
@@ -181,16 +195,30 @@ def test_a_code_of_polynomials_is_used_where_it_is_the_largest():
     assert Fraction(int(ratio.p), int(ratio.q)) <= Fraction(1, found.lower)
 
 
-@pytest.mark.parametrize("spec", ["profile:g=majority,d=40001,m=2", "profile:g=h**2,d=200001,m=5"])
+@pytest.mark.parametrize("spec", ["profile:g=majority,d=5001,m=2", "profile:g=h**2,d=200001,m=5"])
 def test_many_disjoint_sets_are_not_listed_and_check(spec):
-    made = certify(parse(spec)).to_dict()
-    assert made["evidence"]["code"]["kind"] == "disjoint"
-    assert any("SQ-DIM" in s for s in check(made).statements)
-    forged = copy.deepcopy(made)
-    forged["evidence"]["code"]["size"] = str(int(made["evidence"]["code"]["size"]) + 1)
-    for claim in forged["claims"]:
-        if claim["quantity"] == "sq-dimension":
-            claim["value"] = forged["evidence"]["code"]["size"]
-            claim["parameters"]["upper"] = claim["value"]
-    with pytest.raises(Refuted):
-        check(sealed(forged))
+    data = plain(certify(parse(spec)))
+    found = step(data, "code")
+    assert found["code"] == "disjoint"
+    assert any("SQ-DIM" in line for line in check(data).statements)
+    more = str(int(found["size"]) + 1)
+    refused(data, lambda d: step(d, "code").update(size=more), "step 4: ")
+
+
+def test_polynomials_need_a_prime_that_is_large_enough():
+    data = plain(certify(parse("profile:g=[100,-100,101,-99],d=3001,m=3")))
+    check(data)
+    found = step(data, "code")
+    assert (found["code"], found["data"]) == ("reed-solomon", 997)
+    size, degree = int(found["size"]), found["overlap"]
+    assert 1 <= degree < 2
+    wrong = [
+        {"data": 999, "size": "999"},  # no prime
+        {"data": 1009, "size": "997"},  # 3 * 1009 places
+        {"data": 2, "size": "4"},  # below m
+        {"size": str(997 ** (degree + 1) + 1)},
+        {"overlap": 0, "size": str(size)},
+        {"data": "997"},
+    ]
+    for change in wrong:
+        refused(data, lambda d, c=change: step(d, "code").update(c), "step 4: ")

@@ -10,7 +10,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.check.scheme import Scheme, read_profile
+from hardness.check.scheme import Scheme
 from hardness.lower.johnson import Johnson
 from instances import UsageError, parse
 from instances.krawtchouk import coefficients
@@ -126,10 +126,10 @@ def test_exact_identities_hold(data, m, more):
 
 @pytest.mark.parametrize("g", ["majority", "mod(3)", "h**2-h/3", "exactly(2)", "(2*h-m)**2"])
 @pytest.mark.parametrize(("d", "m"), [(5, 3), (9, 3), (12, 9), (30, 6), (8, 6)])
-def test_the_checker_finds_the_same_by_other_formulas(g, d, m):
+def test_the_kernel_finds_the_same_by_other_formulas(g, d, m):
     family = parse(f"profile:g={g},d={d},m={m}")
     scheme = Johnson.family(family)
-    again = Scheme(*read_profile(family.spec))
+    again = Scheme.read(family.spec)
     assert again.c == scheme.correlations
     assert again.eigenvalues == scheme.eigenvalues
     assert [int(v) for v in again.valencies] == [

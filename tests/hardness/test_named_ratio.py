@@ -10,7 +10,7 @@ from flint import fmpq
 
 from hardness.check.named.members import Members
 from hardness.check.named.ratio import Reach
-from hardness.check.scheme import Scheme, read_profile
+from hardness.check.scheme import Scheme
 from hardness.lower.named import Ratio, Unknown, thresholds
 from hardness.lower.named.ratio import LAYER, OPEN
 from instances import parse
@@ -267,7 +267,7 @@ def test_powers_and_the_recurrence_of_the_checker_are_one():
     rng = generator(7, "ratio", "recurrence")
     for _ in range(60):
         family = parse(random_spec(rng))
-        members = Members(scheme=Scheme(*read_profile(family.spec)), orthonormal=False)
+        members = Members(scheme=Scheme.read(family.spec), orthonormal=False)
         degree, examples = int(rng.integers(1, 30)), int(rng.integers(1, 10**6))
         k = None if rng.random() < 0.3 else int(rng.integers(1, 8))
         ratio = Ratio.of(Unknown.of(family), degree, k)

@@ -30,6 +30,9 @@ def test_another_noise_is_refused():
     spec, asked = ASKED[0]
     data = certify_named(parse(spec), [asked]).to_dict()
     data["spec"] = data["spec"].replace("noise=0.1", "noise=0.2")
+    with pytest.raises(Refuted, match="not that of its spec"):
+        check(sealed(data))
+    data["evidence"]["problem"]["noise"] = "1/5"
     with pytest.raises(Refuted, match="the advantage"):
         check(sealed(data))
 
