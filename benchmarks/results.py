@@ -15,6 +15,7 @@ from statistics import median
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
+from hardness.lower import Certificate
 from hardness.report.text import bound, shown_risk
 from hardness.runs.run import Run
 from hardness.sweep.store import Reader, read
@@ -47,7 +48,7 @@ HEADER = (
 
 def rows(store: Reader, asked: dict[str, str]) -> list[tuple[str, ...]]:
     """Return a row a problem and learner, in the order of the file."""
-    certified = {c.spec: _bound(c.certificate["claims"]) for c in store.certificates()}
+    certified = {c.spec: _bound(Certificate.read(c.certificate)) for c in store.certificates()}
     found = [(run.spec, run.learner, run) for run in store.runs()]
     cells = {
         key: [run for _, _, run in group] for key, group in groupby(found, lambda each: each[:2])
@@ -59,11 +60,10 @@ def rows(store: Reader, asked: dict[str, str]) -> list[tuple[str, ...]]:
     ]
 
 
-def _bound(claims: list[dict[str, str]]) -> str:
-    values = {claim["quantity"]: claim["value"] for claim in claims}
-    if "stat-queries" not in values:
+def _bound(certificate: Certificate) -> str:
+    if all(claim.quantity != "stat-queries" for claim in certificate.claims):
         return "no number"
-    found = bound("stat-queries", int(values["stat-queries"]))
+    found = bound("stat-queries", certificate.integer("stat-queries"))
     return f"{int(found):,}" if found.isdecimal() else found
 
 

@@ -191,7 +191,7 @@ def test_an_output_that_exists_is_kept_unless_forced(hardness, line):
 def test_force_replaces_files_and_only_own_folders(hardness):
     Path("f").write_text("old")
     assert hardness("certify", "parity:d=8,m=3", "--out", "f", "--force").code == 0
-    assert json.loads(Path("f").read_text())["spec"] == "parity:d=8,m=3,noise=0,rho=3"
+    assert json.loads(Path("f").read_text())["about"]["spec"] == "parity:d=8,m=3,noise=0,rho=3"
     Path("d").mkdir()
     Path("d/thesis").write_text("precious")
     found = hardness("generate", "parity:d=8,m=3", "--out", "d", "--force")

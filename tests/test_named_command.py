@@ -38,7 +38,7 @@ def test_what_is_printed_is_what_check_accepts(hardness, name, tmp_path):
     assert shown.code == 0, shown.out
     told = hardness("check", made)
     assert told.code == 0
-    assert told.out.startswith("accepted: parity:d=101,m=4,noise=0.1")
+    assert told.out.startswith("accepted by the large checker: parity:d=101,m=4,noise=0.1")
     flat = " ".join(shown.out.lower().split())
     for line in told.out.splitlines()[1:]:
         assert line.strip().lower() in flat
@@ -80,6 +80,9 @@ def test_a_changed_value_is_refused(hardness, name):
 def test_another_noise_in_the_spec_is_refused(hardness, name):
     data = json.loads(hardness("certify", SPEC, *LINES[name].split(), "--json").out)
     data["spec"] = data["spec"].replace("noise=0.1", "noise=0.2")
+    with pytest.raises(Refuted, match="not that of its spec"):
+        check(sealed(data))
+    data["evidence"]["problem"]["noise"] = "1/5"
     if name == "kernel":  # errors are relative: noise changes nothing
         assert check(sealed(data))
     else:

@@ -127,7 +127,7 @@ def test_labels_by_a_layer_are_certified_where_it_is_bounded_only(rest):
 def test_check_refuses_labels_by_a_layer_that_is_not_bounded():
     made = certify(parse("lwr:n=4,q=16,p=2,heads=exact")).to_dict()
     check(made)
-    made["spec"] = made["spec"].replace("labels=formula", "labels=layer")
+    made["about"]["spec"] = made["about"]["spec"].replace("labels=formula", "labels=layer")
     with pytest.raises(Refuted, match="labels=layer: that the layer rounded"):
         check(sealed(made))
     check(certify(parse("lwr:n=4,q=16,p=2,labels=layer")).to_dict())
