@@ -175,17 +175,17 @@ def rule(of: str = "", cites: str = "", /, **takes: str) -> Callable[[Rule], Rul
 # reference; `general`: of all queries, else of correlational ones.
 
 
-@rule("", "gram", risk="risk")
-def fit(_: Any, gram: Fact, risk: Fraction) -> Fact:
-    """A hypothesis p fits at most alike floor(top / (least - risk scale)) members.
+@rule("", "members gram", risk="risk")
+def fit(_: Any, members: Fact, gram: Fact, risk: Fraction) -> Fact:
+    """A hypothesis p fits at most alike floor(top / (least - risk scale)) members, or any number.
 
     With H = |p|^2 it fits f only if 2<p,f> >= |f|^2 + H - risk scale >= b + H, b = least - risk
     scale. If b > 0 and that holds for k members that are not alike, Bessel gives k (b + H)^2 / 4 <=
     top H, and (b + H)^2 >= 4 b H.
     """
     room = gram.least - risk * gram.scale
-    need(room > 0, "the risk is too large to bound what a hypothesis fits")
-    return Fact("fit", most=gram.alike * math.floor(gram.top / room), risk=risk)
+    most = gram.alike * math.floor(gram.top / room) if room > 0 else members.count
+    return Fact("fit", most=most, risk=risk)
 
 
 @rule("", "gram", oracle="json", term="rational")

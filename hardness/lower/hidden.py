@@ -38,7 +38,7 @@ def certify_parity(family: Symmetric, terms: BoundParameters) -> Certificate:
     proof = Proof(hidden_set(family), {"spec": family.spec})
     members = proof.step("subsets")
     gram = proof.step("characters", members)
-    fit = proof.step("fit", gram, risk=terms.risk)
+    fit = proof.step("fit", members, gram, risk=terms.risk)
     stat = proof.step("ask", gram, oracle="stat", term=terms.tau)
     vstat = proof.step("ask", gram, oracle="vstat", term=Fraction(terms.vstat))
     return proof.certificate(
@@ -73,7 +73,7 @@ def certify_symmetric(family: Symmetric, terms: BoundParameters) -> Certificate:
         ends.append(proof.step("some-set", members, overlaps, **more))
     sda = proof.step("sda", members, *ends)
     pairs = proof.step("closest-pairs", members, overlaps, gamma=gamma)
-    fit = proof.step("fit", gram, risk=terms.risk)
+    fit = proof.step("fit", members, gram, risk=terms.risk)
     asked = [proof.step("ask", gram, oracle="csq", term=terms.tau)]
     if family.two_valued:
         asked += [

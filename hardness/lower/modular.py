@@ -64,7 +64,7 @@ def certify_modular(family: Modular, terms: BoundParameters) -> Certificate:
     proof = Proof(residues(family), {"spec": family.spec})
     members = proof.step("secrets")
     laws = proof.step("laws", members)
-    fit = proof.step("fit", laws, risk=terms.risk)
+    fit = proof.step("fit", members, laws, risk=terms.risk)
     stat = proof.step("ask", laws, oracle="stat", term=terms.tau)
     vstat = proof.step("ask", laws, oracle="vstat", term=Fraction(terms.vstat))
     return proof.certificate(

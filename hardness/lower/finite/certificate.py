@@ -280,7 +280,7 @@ def _by_steps(
         asked.append(proof.step("ask", finer, oracle="vstat", term=Fraction(terms.vstat)))
     else:
         asked.append(proof.step("ask", gram, oracle="vstat-least", term=Fraction(terms.vstat)))
-    fit = proof.step("fit", gram, risk=terms.risk)
+    fit = proof.step("fit", members, gram, risk=terms.risk)
     success = terms.success
     return proof.certificate(
         *(dimension, members, sums),
