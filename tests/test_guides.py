@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from hardness.check import check
 from hardness.check.symmetric import SymmetricEvidence
 from hardness.claims.symmetric import QUANTITIES
+
+from hardness.check import check
 from hardness.lower import certify
 from hardness.lower import symmetric as maker
 from hardness.lower.johnson import Johnson

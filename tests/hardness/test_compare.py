@@ -31,7 +31,7 @@ def test_results_read_back(small, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda d: d["certificates"][0]["claims"][1].update(value="9"),
+        lambda d: d["certificates"][0]["goal"]["claims"][1].update(value="9"),
         lambda d: d["certificates"].pop(),
         lambda d: d["runs"][0].pop("usage"),
         lambda d: d["runs"][0].update(outcome="great"),

@@ -75,7 +75,7 @@ def test_the_page_stands_alone_and_says_the_numbers(small):
     outside = [v for _, a in found.tags for k, v in a.items() if k in ("src", "href") and v]
     assert all(v.startswith("#") for v in outside)
     words = "".join(found.text)
-    assert "Gaussian elimination" in words
+    assert "elimination" in words
     assert small.certificates[-1].value("sq-dimension") in words
     assert str(bounds(small, "stat-queries")[-1]) in words
     assert "hardness check certificate.json" in words

@@ -76,7 +76,8 @@ def _queries(family: Family) -> tuple[tuple[Claim, ...], str, str]:
     counted = claims.get("orthogonal-members")
     average = "all secrets, each as likely as the others"
     if counted:
-        average = f"the members counted, each as likely as the others: {counted.meaning}"
-        if counted.value != counted.parameters["upper"]:
-            average += ", not over all that the family draws"
+        part = counted.value != counted.parameters["upper"]
+        average = "the members counted, each as likely as the others"
+        average += ", not over all that the family draws" if part else ""
+        average += f": {counted.meaning}"
     return tuple(claims[name] for name in QUANTITIES if name in claims), average, ""
