@@ -83,12 +83,16 @@ from hardness.commands.options import (
     help=f"{STEPS}: gd, gradients seen; finite families, of each search for members.  [default: by "
     "size]",
 )
+@click.option(
+    "--proof", is_flag=True, help="Print the proof step by step, where the kernel takes it."
+)
 @about_options
 @shared("seed", "force", "quiet", out="Where to write: the certificate, to a file.", table="file")
 def certify(
     output: SimpleNamespace,
     source: str,
     about: SimpleNamespace,
+    proof: bool,
     tau: Any,
     vstat: int,
     risk: Any,
@@ -106,8 +110,13 @@ def certify(
     from hardness.front import certifiable, certified, chosen_finite
     from hardness.lower import BoundParameters
     from hardness.report.certificate import certificate_words
+    from hardness.report.proof import proof_words
 
     refuse_existing_output(output)
+    if proof and (about.name or output.form):
+        why = f"--about {about.name}: its certificate has no steps"
+        why = why if about.name else f"--format {output.form}: it is text for people"
+        raise click.UsageError(f"--proof does not apply to {why}")
     terms = BoundParameters(tau=tau, vstat=vstat, risk=risk, success=success, gamma=gamma)
     if about.name:
         return certify_about(output, source, about, how, terms)
@@ -116,7 +125,7 @@ def certify(
     chosen = chosen_finite(source, finite, how, _given("vstat", "gamma", *how), output.seed)
     with progress(chosen.points(finite) if finite else 0, "evaluating members", output) as bar:
         certificate = certified(source, family, finite, terms, chosen, bar)
-    words = certificate_words(certificate) + _written(output)
+    words = (proof_words if proof else certificate_words)(certificate) + _written(output)
     emit(output, certificate.to_dict(), words, table=certificate)
 
 

@@ -1,12 +1,13 @@
 """Certificates, what they were found to prove, and what sampling says, in words."""
 
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hardness.claims.vacuous import WORD
-from hardness.report.cost import beside_words
-from hardness.report.members import member_notes
+from hardness.report.cost import beside_words, outside_words
+from hardness.report.members import member_notes, origin_notes
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
 from instances.parameters import plain
@@ -26,26 +27,50 @@ def certificate_words(certificate: "Certificate") -> str:
     if notes := member_notes(certificate):
         lines += [*map(wrap, notes), ""]
     for claim in certificate.claims:
-        given = ", ".join(f"{k} {shortened(v)}" for k, v in claim.parameters.items())
-        lines += [claim_line(claim)]
-        lines += [wrap(claim.meaning, "  "), wrap(given, "  ")]
-        said = tolerance_words(certificate, claim) or gamma_words(certificate, claim)
-        lines += [wrap(said, "  ")] if said else []
-    below = (certificate.scope, rounding_words(certificate.spec), beside_words(certificate.spec))
+        said = (
+            claim.meaning,
+            ", ".join(f"{k} {shortened(v)}" for k, v in unsaid(claim).items()),
+            tolerance_words(certificate, claim) or gamma_words(certificate, claim),
+        )
+        lines += [claim_line(claim), *(wrap(text, "  ") for text in said if text)]
+    below = (
+        certificate.scope,
+        *origin_notes(certificate),
+        outside_words(certificate.spec),
+        rounding_words(certificate.spec),
+        beside_words(certificate.spec),
+    )
     return "\n".join([*lines, *(line for text in below if text for line in ("", wrap(text)))])
+
+
+def unsaid(claim: "Claim") -> dict[str, str]:
+    """Give the terms of a claim that its meaning lacks: the kernel's sentences have most of them.
+
+    >>> from hardness.lower import certify
+    >>> from instances import parse
+    >>> [unsaid(claim) for claim in certify(parse("parity:d=8,m=3")).claims]
+    [{}, {}, {}, {}, {}]
+    """
+    if not claim.step:
+        return claim.parameters
+    return {
+        name: value
+        for name, value in claim.parameters.items()
+        if name != "upper" and not re.search(rf"\b{value}\b", claim.meaning)
+    }
 
 
 def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
     """Say what a bound on queries is computed from, and from which tolerance on it says something.
 
-    Of listed members always, of others where the bound is vacuous; empty else.
+    Of listed members always, of others where the bound is vacuous; empty else. What the kernel's
+    sentence says already is left out.
 
     >>> from hardness.lower import certify
     >>> from instances import parse
     >>> made = certify(parse("parity:d=8,m=3"))
     >>> print(tolerance_words(made, made.claims[2]))
-    r = 25, K = 1, N = 35; vacuous: success N - K, rounded up 23, to be ruled out, which one \
-query may do; not vacuous from tau = 0.15 on
+    not vacuous from tau = 0.15 on
     """
     from hardness.lower.tolerances import of_certificate
 
@@ -54,6 +79,10 @@ query may do; not vacuous from tau = 0.15 on
     found = of_certificate(certificate, claim.quantity)
     if found is None:
         return ""
+    least = found.first() if claim.vacuous else None
+    from_there = "so at every tau" if least is None else f"not vacuous from tau = {plain(least)} on"
+    if claim.step:
+        return from_there
     tau = Fraction(claim.parameters["tau"])
     known = {"r": found.ruled_out(tau), "K": found.right, "N": found.size}
     said = ", ".join(f"{name} = {shortened(value)}" for name, value in known.items())
@@ -64,8 +93,6 @@ query may do; not vacuous from tau = 0.15 on
         few = "one query" if found.queries(tau) == 1 else "two queries"
         left = shortened(found.missing)
         why = f"success N - K, rounded up {left}, to be ruled out, which {few} may do"
-    least = found.first()
-    from_there = "so at every tau" if least is None else f"not vacuous from tau = {plain(least)} on"
     return f"{said}; vacuous: {why}; {from_there}"
 
 

@@ -39,6 +39,32 @@ def member_notes(certificate: "Certificate") -> list[str]:
     ]
 
 
+def origin_notes(certificate: "Certificate") -> list[str]:
+    """Say what the members stand for of which the kernel sees the tables alone; empty for others.
+
+    >>> from hardness.lower.finite import certify_finite, of_family
+    >>> from instances import parse
+    >>> print(origin_notes(certify_finite(of_family(parse("parity:d=5,m=2"), 4)))[1])
+    The members are the 4 of 6 whose names have the least SHA-256: nothing is claimed of the others.
+    """
+    about = certificate.evidence.get("about", {})
+    if "steps" not in certificate.evidence or "names" not in about:
+        return []
+    notes = ["That these are the tables of the members that are named is taken as given."]
+    origin, names = about["origin"], about["names"]
+    if certificate.spec.startswith("factors:"):
+        notes[0] += (
+            f" The members are the factors of the label of {origin['path']} where z_0 = -1: "
+            "functions of z_1 .. z_n of z = X_1 * X_2, without noise, named by their secrets."
+        )
+    if "of" in origin:
+        notes.append(
+            f"The members are the {len(names)} of {origin['of']} whose names have the least "
+            "SHA-256: nothing is claimed of the others."
+        )
+    return notes
+
+
 _ZERO_ONE = (
     "the values are 0 and 1: give 1 - 2 v in place of v, of which there are claims about general "
     "queries and examples too, or subtract the mean with --centred"

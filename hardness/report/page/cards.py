@@ -3,8 +3,9 @@
 import shlex
 
 from hardness.lower import BoundParameters, Certificate, Claim
-from hardness.report.certificate import shown_value
-from hardness.report.cost import beside_words
+from hardness.report.certificate import shown_value, unsaid
+from hardness.report.cost import beside_words, outside_words
+from hardness.report.members import origin_notes
 from hardness.report.page.material import Material
 from hardness.report.page.records import Card, Cell, Claimed, Table
 from hardness.report.text import big, bound
@@ -78,7 +79,7 @@ def card(line: list[Certificate], terms: BoundParameters) -> Card:
     command = shlex.join(
         ["hardness", "certify", certified_spec(one), *asked, "--out", "certificate.json"]
     )
-    assumptions = dict.fromkeys(a for claim in one.claims for a in claim.assumptions)
+    assumed = [a for claim in one.claims for a in claim.assumptions] + origin_notes(one)
     return Card(
         spec=certified_spec(one),
         about=parse_stored(certified_spec(one)).about,
@@ -94,7 +95,7 @@ def card(line: list[Certificate], terms: BoundParameters) -> Card:
         ),
         means=tuple(_means(one, terms)),
         not_means=tuple(_not_means(one)),
-        assumptions=tuple(assumptions),
+        assumptions=tuple(dict.fromkeys(assumed)),
         command=f"{command} && hardness check certificate.json",
         others=_others(line[:-1], terms),
     )
@@ -109,7 +110,7 @@ def certified_spec(one: Certificate) -> str:
 
 def _meaning(claim: Claim) -> str:
     """Add the conditions of a claim to what it means, and which end of a bracket is certified."""
-    given = [f"{k} {_cut(v)}" for k, v in claim.parameters.items() if k != "upper"]
+    given = [f"{k} {_cut(v)}" for k, v in unsaid(claim).items() if k != "upper"]
     upper = claim.parameters.get("upper", claim.value)
     if upper != claim.value:
         certified = ", which is what is certified" if claim.quantity in _FROM_BELOW else ""
@@ -124,15 +125,10 @@ def _cut(value: str) -> str:
 def _means(one: Certificate, terms: BoundParameters) -> list[str]:
     """Say what the bounds are about, in the words of the claims themselves."""
     found = [
-        f"{claim.quantity} is at least {big(whole(claim.value))}: {claim.meaning}."
-        for claim in one.claims
-        if claim.quantity in _QUERIES[:1] + _QUERIES[2:] and not claim.vacuous
-    ]
-    found += [
-        f"{claim.quantity} is {claim.value}: {claim.meaning}."
+        f"{claim.quantity}{_says(claim)}: {claim.meaning}."
         for claim in one.claims
         if claim.quantity.replace("-success", "-queries") in _QUERIES
-        and claim.quantity not in _QUERIES
+        and claim.quantity != "vstat-queries"
         and not claim.vacuous
     ]
     silent = [claim.quantity for claim in one.claims if claim.vacuous]
@@ -144,7 +140,10 @@ def _means(one: Certificate, terms: BoundParameters) -> list[str]:
         "Every number follows from the evidence in the certificate by exact arithmetic"
         f"{inside if 'interval' in kinds else ''}."
     )
-    found.append("The command hardness check derives them again from it, by a second way.")
+    again = "has the kernel check every step of its proof"
+    if not one.claims[0].step:
+        again = "derives them again from it, by a second way"
+    found.append(f"The command hardness check {again}.")
     if terms.tau:
         found.append(
             f"Terms: tolerance {terms.tau}, relative risk {terms.risk}, success probability "
@@ -157,15 +156,19 @@ def _means(one: Certificate, terms: BoundParameters) -> list[str]:
     return [*found, one.scope]
 
 
+def _says(claim: Claim) -> str:
+    """Say the number of a claim whose meaning lacks it."""
+    if claim.step:
+        return ""
+    if claim.quantity in _QUERIES:
+        return f" is at least {big(whole(claim.value))}"
+    return f" is {claim.value}"
+
+
 def _not_means(one: Certificate) -> list[str]:
     """Say what nobody may read into it."""
-    family = parse_stored(certified_spec(one))
     found = ["It does not mean that nobody can learn such a layer."]
-    beside = beside_words(one.spec)
-    if beside:
-        found.append(beside)
-    if family.linear_forms and not family.scheme:
-        found.append("It is no level of security.")
+    found += [said for said in (outside_words(one.spec), beside_words(one.spec)) if said]
     return [
         *found,
         "It does not bound gradient descent that sees single examples: where such a learner fails "

@@ -1,0 +1,71 @@
+"""The proof of a certificate for people: its steps by their numbers, then what they prove."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from hardness.check import kernel
+from hardness.lower.record import decimal
+from hardness.report.certificate import claim_line
+from hardness.report.text import wrap
+from hardness.runs.names import brief_spec
+from instances.errors import UsageError
+from instances.text import shortened
+
+if TYPE_CHECKING:
+    from hardness.lower import Certificate
+
+_RULES = (
+    "The rules of the steps stand in hardness/check/kernel.py, which is the file that they speak "
+    "of, each with its proof."
+)
+_MOST, _LONG = 6, 30  # entries of a list that are shown, and characters of one
+
+
+def proof_words(certificate: "Certificate") -> str:
+    """Write each step, its rule, the steps that it cites and its numbers, then the claims.
+
+    What a rule says stands where it is first used.     Raises UsageError for a certificate without steps.
+
+    >>> from hardness.lower import certify
+    >>> from instances import parse
+    >>> print(proof_words(certify(parse("parity:d=8,m=3"))).splitlines()[4])
+     1  subsets
+    """
+    if "steps" not in certificate.evidence:
+        raise UsageError(
+            f"--proof does not apply to {brief_spec(certificate.spec)}: the large checker derives "
+            "this certificate from its evidence, which is no list of steps; the kernel takes "
+            "parities, profiles, LWE-style families and 2 to 64 functions -1 and +1 of up to 20 "
+            "signs as they are"
+        )
+    lines, seen = [brief_spec(certificate.spec), "", wrap(_RULES), ""], set()
+    for number, step in enumerate(certificate.evidence["steps"], 1):
+        lines.append(_step(number, step))
+        if step["rule"] not in seen:
+            seen.add(step["rule"])
+            lines.append(wrap(_about(step["rule"]), "    "))
+    lines.append("")
+    for claim in certificate.claims:
+        lines += [claim_line(claim), wrap(f"by step {claim.step}: {claim.meaning}", "  ")]
+    return "\n".join([*lines, "", wrap(certificate.scope)])
+
+
+def _step(number: int, step: dict[str, Any]) -> str:
+    cited = f" of {', '.join(map(str, step['from']))}" if step["from"] else ""
+    given = [f"{name} {_shown(v)}" for name, v in step.items() if name not in ("rule", "from")]
+    numbers = f": {', '.join(given)}" if given else ""
+    return wrap(f"{step['rule']}{cited}{numbers}", f"{number:2}  ", "    ")
+
+
+def _about(rule: str) -> str:
+    """Return the first sentence of a rule's docstring."""
+    text = " ".join((kernel.RULES[rule][3].__doc__ or "").split())
+    return re.split(r"(?<=[.])(?=\s|$)", text)[0]
+
+
+def _shown(value: Any) -> str:
+    """Write numbers of a step, long ones and long lists by how they begin."""
+    if isinstance(value, list):
+        more = [f"... {len(value)} in all"] if len(value) > _MOST else []
+        return f"[{', '.join([*map(_shown, value[:_MOST]), *more])}]"
+    return "/".join(shortened(part, _LONG) for part in decimal(str(value)).split("/"))
