@@ -2,13 +2,17 @@
 
 import hashlib
 import json
+import re
 from typing import Any
 
 from hardness.check import kernel
-from hardness.check.reading import Checked, refuse
+from hardness.check.reading import Checked, integer, listed, refuse
 from hardness.check.residues import check_residues, read_residues
 from hardness.check.scheme import Scheme
 from instances.strict import shown
+from instances.userfile import NAME, fits_name
+
+_NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
 
 
 def check_proof(data: dict[str, Any]) -> Checked:
@@ -28,16 +32,19 @@ def check_proof(data: dict[str, Any]) -> Checked:
     about, problem = data["about"], data["problem"]
     if not isinstance(about, dict) or not isinstance(about.get("spec"), str):
         refuse("it does not say which family it is about")
-    listed = problem["kind"] == "functions"
-    if set(about) != ({"spec", "names", "origin"} if listed else {"spec"}):
+    given = problem["kind"] == "functions"
+    if set(about) != ({"spec", "names", "origin"} if given else {"spec"}):
         refuse("what it says of its family has other fields than those known here")
-    _POSED[problem["kind"]](about, problem)
+    try:
+        _POSED[problem["kind"]](about, problem)
+    except (LookupError, TypeError, AttributeError) as error:
+        refuse(f"what it says of its family is malformed ({type(error).__name__})")
     return Checked(
         spec=about["spec"],
         statements=tuple(statements),
         conditions=conditions,
         checker="the kernel",
-        assumed="the tables are those of the members that are named" if listed else "",
+        assumed="the tables are those of the members that are named" if given else "",
     )
 
 
@@ -53,17 +60,21 @@ def _residues(about: dict[str, Any], problem: dict[str, Any]) -> None:
 
 
 def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
-    named = {"given": {"names": about["names"], "problem": problem}, "tables": {}}
-    text = json.dumps(named, sort_keys=True, separators=(",", ":"))
-    kind, _, rest = about["spec"].partition(":")
+    names, origin = listed(about["names"]), about["origin"]
+    members = {"given": {"names": names, "problem": problem}, "tables": {}}
+    text = json.dumps(members, sort_keys=True, separators=(",", ":"))
     count, digest = len(problem["tables"]), hashlib.sha256(text.encode()).hexdigest()
-    start, _, end = rest.partition(",")
-    right = end == f"members={count},sha256={digest}" and start[:2] == "d=" and start[2:].isdigit()
-    if kind not in ("functions", "factors", "layers") or not right:
+    found = _NAME.fullmatch(about["spec"])
+    if not found or about["spec"][found.end(2) :] != f",members={count},sha256={digest}":
         refuse(f"{shown(about['spec'], 100)} does not name these members by their digest")
-    names = about["names"]
-    if not isinstance(names, list) or len(names) != count or len(set(names)) != count:
-        refuse(f"its names are not {count} different ones")
+    if found[1] == "functions" and found[2] != str(problem["signs"]):
+        refuse(f"its functions are of {problem['signs']} coordinates")
+    if len(names) != count or not all(map(fits_name, names)) or len(set(names)) != count:
+        refuse(f"its names are not {count} different ones, each {NAME}")
+    if set(origin) - {"of"} != {"path", "sha256"} or not all(map(fits_name, origin.values())):
+        refuse("its origin must be a path and the SHA-256 of what is there")
+    if "of" in origin and not integer(origin["of"]) > count:
+        refuse("the family that its members are chosen from is no larger")
 
 
 _POSED = {"hidden-set": _hidden_set, "residues": _residues, "functions": _functions}

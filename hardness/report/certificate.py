@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hardness.claims.vacuous import WORD
-from hardness.report.cost import beside_words, outside_words
+from hardness.report.cost import beside_words
 from hardness.report.members import member_notes, origin_notes
 from hardness.report.text import credit, wrap
 from hardness.runs.names import brief_spec
@@ -36,7 +36,6 @@ def certificate_words(certificate: "Certificate") -> str:
     below = (
         certificate.scope,
         *origin_notes(certificate),
-        outside_words(certificate.spec),
         rounding_words(certificate.spec),
         beside_words(certificate.spec),
     )

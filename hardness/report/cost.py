@@ -100,26 +100,3 @@ def beside_words(spec: str) -> str:
         f"algorithm: about 2^{found.bits:.1f} operations on this instance [EKM17]. "
         f"`hardness attack {brief_spec(spec)} --learner restricted` runs it."
     )
-
-
-def outside_words(spec: str) -> str:
-    """Name learners by single examples, of which a bound on queries says nothing.
-
-    >>> outside_words("parity:d=100,m=4")[:60]
-    'Gaussian elimination over GF(2) asks no queries, and recover'
-    >>> outside_words("profile:g=majority,d=9,m=3")
-    ''
-    """
-    kind = spec.partition(":")[0]
-    if kind in ("lwr", "lwe", "lpn", "window"):
-        return (
-            "Lattice reduction, linear algebra, Arora-Ge, BKW and searches through secrets look at "
-            "single examples: none of these numbers is about what they cost, and none is a level "
-            "of security."
-        )
-    if kind == "parity" and not parse_stored(spec).noise:
-        return (
-            "Gaussian elimination over GF(2) asks no queries, and recovers a noiseless parity from "
-            "2d examples and a few more."
-        )
-    return ""

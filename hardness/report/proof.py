@@ -24,7 +24,7 @@ _MOST, _LONG = 6, 30  # entries of a list that are shown, and characters of one
 def proof_words(certificate: "Certificate") -> str:
     """Write each step, its rule, the steps that it cites and its numbers, then the claims.
 
-    What a rule says stands where it is first used.     Raises UsageError for a certificate without steps.
+    What a rule says stands where it is first used. Raises UsageError where there are no steps.
 
     >>> from hardness.lower import certify
     >>> from instances import parse

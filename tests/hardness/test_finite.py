@@ -11,6 +11,7 @@ import pytest
 from hardness.check import check, pairs
 from hardness.check.cliques import has_clique
 from hardness.check.domain import check_floats, check_integers
+from hardness.lower import BoundParameters
 from hardness.lower.finite import (
     How,
     certificate,
@@ -24,11 +25,13 @@ from hardness.lower.finite.gram import Gram, Products, enumerate_products
 from hardness.lower.finite.known import Spread, of_integers
 from hardness.lower.finite.sources import FiniteFamily, norm_bound
 from hardness.lower.finite.spectrum import UNIT
+from hardness.lower.record import Certificate
 from instances import AttentionLayer, parse, save_layer
 from instances.errors import Refuted, Undecided
 from instances.streams import generator
 from tests.conftest import sealed
 from tests.hardness.test_graph import rays
+from tests.proofs import plain, proves, refused, step
 
 MINE = """
 import itertools
@@ -44,6 +47,7 @@ def majority(s):
 majorities = [majority(list(s)) for s in itertools.combinations(range(6), 3)]
 negated = [lambda x, f=f: -f(x) for f in majorities]
 whole = [lambda x: x[:, 0], lambda x: x.sum(axis=1), lambda x: 2 * x[:, 3] + 1, lambda x: x[:, 1]]
+tripled = [lambda x, f=f: 3 * f(x) for f in whole]
 smooth = [lambda x: np.tanh(x.sum(axis=1)), lambda x: np.exp(x[:, 0] / 3.0), lambda x: x[:, 2]]
 
 
@@ -77,12 +81,15 @@ def here(tmp_path, monkeypatch):
 
 
 def made(source, terms=None, **how):
-    found = certify_finite(read_source(source), terms, How(**how))
-    return json.loads(json.dumps(found.to_dict()))
+    return plain(certify_finite(read_source(source), terms, How(**how)))
 
 
 def claims(data):
-    return {c["quantity"]: c for c in data["claims"]}
+    """Both ends of each quantity, of either format."""
+    return {
+        one.quantity: (one.value, one.parameters.get("upper", one.value))
+        for one in Certificate.read(data).claims
+    }
 
 
 def brute_dimension(correlations):
@@ -106,11 +113,13 @@ def values_of(source):
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("source", SOURCES)
 def test_certificates_are_accepted(here, source, centred):
-    data = made(source, centred=centred)
-    assert len(check(data).statements) == (9 if source == "mine.py:majorities" else 4)
-    stated = " ".join(check(data).statements)
-    assert ("given" in stated) == (source in ("mine.py:smooth", "layers"))
-    assert ("truth tables" in stated) == (source in ("mine.py:majorities", "mine.py:whole"))
+    found = check(made(source, centred=centred))
+    assert len(found.statements) == (9 if source == "mine.py:majorities" else 4)
+    proven = source == "mine.py:majorities" and not centred
+    assert found.checker == ("the kernel" if proven else "the large checker")
+    assert bool(found.assumed) == (proven or source in ("mine.py:smooth", "layers"))
+    tables = not proven and source in ("mine.py:majorities", "mine.py:whole")
+    assert ("truth tables" in " ".join(found.statements)) == tables
 
 
 @pytest.mark.parametrize("centred", [False, True])
@@ -134,16 +143,14 @@ def test_claims_are_those_of_brute_force(here, source, centred):
     correlations = values @ values.T
     found = claims(made(source, centred=centred))
     if len(values) < 10:
-        low = int(found["sq-dimension"]["value"])
+        low = int(found["sq-dimension"][0])
         assert low == brute_dimension(correlations)
     off = np.abs(correlations - np.eye(len(values)))
     for name, true in (
         ("largest-correlation", off.max()),
         ("average-correlation", np.abs(correlations).mean()),
     ):
-        low, high = (
-            float(Fraction(v)) for v in (found[name]["value"], found[name]["parameters"]["upper"])
-        )
+        low, high = (float(Fraction(v)) for v in found[name])
         assert low - 1e-12 <= true <= high + 1e-12
         assert high - low <= 3e-9
 
@@ -153,9 +160,9 @@ def test_sampled_ends_hold_the_true_ones(here, source):
     exact = claims(made(source))
     sampled = claims(made(source, method="sampling", samples=100_000))
     for name in ("sq-dimension", "largest-correlation", "average-correlation"):
-        low, high = sampled[name]["value"], sampled[name]["parameters"]["upper"]
-        assert Fraction(low) <= Fraction(exact[name]["value"])
-        assert Fraction(exact[name]["parameters"]["upper"]) <= Fraction(high)
+        low, high = sampled[name]
+        assert Fraction(low) <= Fraction(exact[name][0])
+        assert Fraction(exact[name][1]) <= Fraction(high)
 
 
 @pytest.mark.parametrize("centred", [False, True])
@@ -306,11 +313,69 @@ def test_members_that_are_said_to_be_signs(here, monkeypatch):
 def test_tables_are_read_by_hand(here):
     data = made("mine.py:majorities")
     x = np.array([[1 - 2 * (i >> j & 1) for j in range(6)] for i in range(64)])
-    for row, subset in zip(
-        data["evidence"]["tables"]["rows"], itertools.combinations(range(6), 3), strict=True
-    ):
-        bits = np.unpackbits(np.frombuffer(bytes.fromhex(row), np.uint8), bitorder="little")
-        assert (1 - 2 * bits.astype(int) == np.sign(x[:, subset].sum(axis=1))).all()
+    tables = [int(row, 16) for row in data["problem"]["tables"]]
+    for table, subset in zip(tables, itertools.combinations(range(6), 3), strict=True):
+        values = np.array([1 - 2 * (table >> i & 1) for i in range(64)])
+        assert (values == np.sign(x[:, subset].sum(axis=1))).all()
+
+
+def flipped(data, bit=7):
+    """Flip the first member at a point, by default one at which all steps still hold."""
+    tables = data["problem"]["tables"]
+    tables[0] = f"{int(tables[0], 16) ^ 1 << bit:x}"
+
+
+PROVEN = [
+    (flipped, "average-correlation is not as claimed"),
+    (lambda d: flipped(d, 0), "step 3: not above gamma"),
+    (lambda d: (flipped(d), proves(d)), "by their digest"),
+    (lambda d: d["problem"].update(signs=7), "step 2: two of those chosen are too near"),
+    (lambda d: d["problem"]["tables"].pop(), "classes"),
+    (lambda d: d["about"]["names"].__setitem__(0, "other"), "by their digest"),
+    (lambda d: d["about"]["names"].reverse(), "by their digest"),
+    (lambda d: named(d, d["about"]["names"][:1] * 20), "not 20 different ones"),
+    (lambda d: named(d, ["two\nlines", *d["about"]["names"][1:]]), "not 20 different ones"),
+    (lambda d: named(d, dict.fromkeys(d["about"]["names"])), "not a list"),
+    (lambda d: d["about"].update(spec=d["about"]["spec"].replace("s=20", "s=21")), "digest"),
+    (lambda d: d["about"].update(spec=d["about"]["spec"].replace("d=6", "d=7")), "6 coordinates"),
+    (lambda d: d["about"].update(spec="layers" + d["about"]["spec"][9:]), "digest"),
+    (lambda d: d["about"].update(spec=7), "which family"),
+    (lambda d: d["about"]["origin"].update(path="a\nb"), "origin"),
+    (lambda d: d["about"]["origin"].update(of="20"), "no larger"),
+    (lambda d: d["about"].update(origin=None), "malformed"),
+    (lambda d: step(d, "apart")["chosen"].__setitem__(0, 0), "too near"),
+    (lambda d: step(d, "apart")["chosen"].append(1), "too near"),
+    (
+        lambda d: step(d, "apart")["classes"][0].append(step(d, "apart")["classes"][1].pop()),
+        "class",
+    ),
+    (lambda d: step(d, "apart")["classes"].pop(), "every member once"),
+    (lambda d: step(d, "apart").update(upper="3"), "class"),
+    (lambda d: step(d, "spread").update(top="7/4"), "not below top"),
+    (lambda d: step(d, "weighted").update(top="23/8"), "weighted eigenvalue is not below top"),
+    (lambda d: step(d, "sums").update(above=[0, 7, 19]), "sda-all-subsets is not as claimed"),
+    (lambda d: step(d, "sums").update(above=[*range(20)]), "not above gamma"),
+    (lambda d: step(d, "sums")["above"].append(0), "twice"),
+    (lambda d: step(d, "sums").update(gamma="1"), "not above gamma"),
+    (lambda d: step(d, "fit").update(risk="1/5"), "not as claimed"),
+    (lambda d: step(d, "ask").update(term="1/2"), "not as claimed"),
+    (lambda d: step(d, "ask").update({"from": [1]}), "must cite"),
+]
+
+
+def named(data, names):
+    """Give members other names, and the certificate the digest of those."""
+    about = data["about"]
+    about["names"] = names
+    digest = digest_of({"names": names, "problem": data["problem"]}, None)
+    about["spec"] = about["spec"].rpartition("=")[0] + "=" + digest
+
+
+@pytest.mark.parametrize(("change", "why"), PROVEN)
+def test_a_forged_proof_is_refused(here, change, why):
+    data = made("mine.py:majorities", BoundParameters(gamma=Fraction(2, 5)))
+    check(data)
+    refused(data, change, why)
 
 
 def test_no_tables_for_large_families():
@@ -431,29 +496,30 @@ def test_a_certificate_does_not_depend_on_the_folder_or_the_run(here, monkeypatc
 
 
 def test_tables_cannot_be_swapped_under_a_name(here):
-    """Both certificates are genuine: the evidence of one does not go under the other's name."""
+    """Both certificates are genuine: the members of one do not go under the other's name."""
     one, two = made("mine.py:majorities"), made("mine.py:negated")
     assert check(one).spec != check(two).spec
-    for data in (one, two):
-        assert data["spec"].endswith(
-            digest_of(data["evidence"]["given"], data["evidence"]["tables"])
-        )
+    refused(one, lambda d: d.update(problem=two["problem"]), "by their digest")
+    one, two = made("mine.py:whole"), made("mine.py:tripled")
+    assert check(one).spec != check(two).spec
     with pytest.raises(Refuted, match="name stands for"):
         check(sealed({**two, "spec": one["spec"]}))
     swapped = {**two, "evidence": {**two["evidence"], "tables": one["evidence"]["tables"]}}
     with pytest.raises(Refuted, match="name stands for"):
         check(sealed(swapped))
-    assert check(sealed(renamed(swapped))).spec == one["spec"]  # the Gram matrices are the same
+    assert check(sealed(renamed(swapped))).spec == one["spec"]  # the correlations are the same
 
 
 def test_the_same_functions_have_one_encoding(here):
-    data = made("mine.py:majorities")
-    rows = data["evidence"]["tables"]["rows"]
-    bits = [
-        np.unpackbits(np.frombuffer(bytes.fromhex(r), np.uint8), bitorder="little") for r in rows
-    ]
-    long = [(1 - 2 * b.astype(np.int8)).astype("<i1").tobytes().hex() for b in bits]
-    data["evidence"]["tables"] = {"encoding": "int8", "rows": long}
+    refused(
+        made("mine.py:majorities"),
+        lambda d: d["problem"]["tables"].__setitem__(0, "0" + d["problem"]["tables"][0]),
+        "no hexadecimal",
+    )
+    data = made("mine.py:whole")
+    rows = [np.frombuffer(bytes.fromhex(r), "<i1") for r in data["evidence"]["tables"]["rows"]]
+    long = [row.astype("<i2").tobytes().hex() for row in rows]
+    data["evidence"]["tables"] = {"encoding": "int16", "rows": long}
     with pytest.raises(Refuted, match="encoding that such values have"):
         check(sealed(renamed(data)))
 
@@ -530,16 +596,18 @@ def test_the_first_line_says_what_is_taken_as_given(here):
     from hardness.report.certificate import checked_words
 
     for source, how, said in (
-        ("mine.py:whole", {}, "accepted: functions:d=6,members="),
-        ("u.specs", {}, "accepted: specs:d=6,members="),
-        ("mine.py:smooth", {}, "accepted, given the correlations in the file"),
+        ("mine.py:majorities", {}, "accepted by the kernel, given the tables are those of the"),
+        ("mine.py:whole", {}, "accepted by the large checker: functions:d=6,members="),
+        ("u.specs", {}, "accepted by the large checker: specs:d=6,members="),
+        ("mine.py:smooth", {}, "accepted by the large checker, given the correlations in the"),
         (
             "mine.py:called",
             {"samples": 30_000},
-            "accepted, given the sampled correlations in the file (confidence 0.99): f",
+            "accepted by the large checker, given the sampled correlations in the file "
+            "(confidence 0.99): f",
         ),
     ):
-        assert checked_words(check(made(source, **how))).startswith(said)
+        assert " ".join(checked_words(check(made(source, **how))).split()).startswith(said)
 
 
 def test_what_is_taken_as_given_is_cited_once(here, tmp_path):

@@ -182,9 +182,10 @@ def certify_finite(
     known = found.known
     steps = search_steps(len(known.low)) if how.steps is None else how.steps
     bracket = known.sq_dimension(steps)
-    proven = None if isinstance(source, Union) else proof_of(source, found, how, bracket)
-    if proven:
-        return _by_steps(proven, found, bracket, terms)
+    if not isinstance(source, Union):
+        proof = proof_of(source, found, how, bracket, terms.risk)
+        if proof:
+            return _by_steps(proof, found, bracket, terms)
     evidence: dict[str, Any] = {
         **found.evidence,
         "centred": how.centred,
@@ -234,16 +235,19 @@ def certify_finite(
     )
 
 
-def proof_of(family: FiniteFamily, found: "Found", how: How, bracket: Bracket) -> Proof | None:
+def proof_of(
+    family: FiniteFamily, found: "Found", how: How, bracket: Bracket, risk: Fraction
+) -> Proof | None:
     """Pose the problem of a few functions of -1 and +1; None for what the kernel does not take.
 
-    It takes 2 to 64 of them, on up to 20 signs, by tables, and SQ-DIM from above by classes.
+    It takes 2 to 64 of them, on up to 20 signs, by tables, SQ-DIM from above by classes, and a risk
+    that a hypothesis does not have for all members.
     """
-    few = 2 <= len(family.names) <= MOST_PROVEN and family.n <= MOST_SIGNS
+    few = 2 <= len(family.names) <= MOST_PROVEN and family.n <= MOST_SIGNS and family.outputs == 1
     classes = isinstance(bracket.evidence, Colouring)
     if not (few and classes and found.signs and found.tables and found.spread) or how.centred:
         return None
-    if family.outputs != 1:
+    if found.spread.least <= risk * found.spread.mean:
         return None
     tables = [f"{int.from_bytes(row, 'little'):x}" for row in found.tables.rows]
     problem = {"kind": "functions", "signs": family.n, "tables": tables}

@@ -4,7 +4,7 @@ import shlex
 
 from hardness.lower import BoundParameters, Certificate, Claim
 from hardness.report.certificate import shown_value, unsaid
-from hardness.report.cost import beside_words, outside_words
+from hardness.report.cost import beside_words
 from hardness.report.members import origin_notes
 from hardness.report.page.material import Material
 from hardness.report.page.records import Card, Cell, Claimed, Table
@@ -168,7 +168,9 @@ def _says(claim: Claim) -> str:
 def _not_means(one: Certificate) -> list[str]:
     """Say what nobody may read into it."""
     found = ["It does not mean that nobody can learn such a layer."]
-    found += [said for said in (outside_words(one.spec), beside_words(one.spec)) if said]
+    beside = beside_words(one.spec)
+    if beside:
+        found.append(beside)
     return [
         *found,
         "It does not bound gradient descent that sees single examples: where such a learner fails "
