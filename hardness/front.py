@@ -125,13 +125,18 @@ def certify(
     """Certify lower bounds of a family, as `hardness certify` does; raises ToolkitError.
 
     source: a SPEC, a folder of `hardness generate`, or a finite family: functions of a Python file
-    ("path.py:Name"), a folder of layers, a list of specs ("NAME.specs").
+    ("path.py:Name"), a folder of layers, a list of specs ("NAME.specs"); or "FILE.json", a
+    certificate of format 1, which is made again with its terms.
 
     >>> certify("parity:d=1000,m=21").integer("information-floor")
     143
     """
     from fractions import Fraction
 
+    from hardness.lower.older import of_file
+
+    if (again := of_file(source)) is not None:
+        return again
     terms = _terms(vstat, tau=tau, risk=risk, success=success, gamma=gamma)
     asked = {
         "members": members,
@@ -158,7 +163,7 @@ def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "C
     claim does not follow, DamagedFile for a file that is neither.
 
     >>> check(certify("parity:d=8,m=3")).statements[1]
-    'SQ-DIM is exactly 35: all members are orthogonal, and there are no more'
+    'SQ-DIM, the largest N with N members of correlation at most 1/N, is 35: all'
     """
     from hardness.check import check as derive
     from hardness.lower import Certificate

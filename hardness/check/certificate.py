@@ -89,6 +89,11 @@ def check_certificate(data: dict[str, Any]) -> Checked:
         spec = data["spec"]
         name = spec.partition(":")[0]
         kinds = _NAMED if "about" in data["evidence"] else _KINDS
+        if kinds is _KINDS and name in _NAMED and name not in _KINDS:
+            raise DamagedFile(
+                f"a certificate of format 1 of {name} given: `hardness certify FILE.json --out "
+                "NEW.json` makes it again in format 2, and compares every number"
+            )
         if name not in kinds:
             refuse(f"{shown(spec, 80)} is not a canonical spec of a family that is checked here")
         evidence = kinds[name](spec, data["evidence"])
@@ -101,7 +106,7 @@ def check_certificate(data: dict[str, Any]) -> Checked:
         for needed in evidence.required:
             if needed not in quantities:
                 refuse(f"the {needed.replace('-', ' ')} is missing")
-    except (TooLarge, Undecided):
+    except (TooLarge, Undecided, DamagedFile):
         raise  # nothing is refuted: this machine is too small, or the search too long
     except Refuted:
         raise

@@ -1,31 +1,40 @@
 """Certificates of format 1 of families that the kernel takes: made again, as format 2."""
 
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
+from hardness.claims import FORMAT
 from hardness.lower.bounds import BoundParameters
 from hardness.lower.certificate import certify
 from hardness.lower.record import Certificate
 from instances.errors import Refuted
 from instances.spec import parse_stored
+from instances.strict import CERTIFICATE, read_json
+
+KINDS = ("parity", "profile", "lwr", "lwe", "lpn", "window")
 
 _TERMS = {"tau": "tau", "t": "vstat", "risk": "risk", "success": "success", "gamma": "gamma"}
 
 
-def outdated(data: dict[str, Any]) -> bool:
-    """Whether a file is one of format 1 that this version writes in format 2."""
-    kind = str(data.get("spec")).partition(":")[0]
-    ours = kind in ("parity", "profile", "lwr", "lwe", "lpn", "window")
-    evidence = data.get("evidence")
-    named = isinstance(evidence, dict) and "about" in evidence
-    return data.get("format") == "hardness-certificate/1" and ours and not named
+def of_file(source: Any) -> Certificate | None:
+    """Make the certificate of a file of format 1 again; None for what is no such file.
+
+    Raises Refuted where a number is another one now, and what reading and certifying raise.
+    """
+    if not isinstance(source, str | PathLike) or not str(source).endswith(".json"):
+        return None
+    path = Path(source)
+    if not path.is_file():
+        return None
+    data = read_json(path, CERTIFICATE)
+    if data.get("format") != FORMAT or data["spec"].partition(":")[0] not in KINDS:
+        return None
+    return converted(data) if "about" not in data["evidence"] else None
 
 
 def converted(data: dict[str, Any]) -> Certificate:
-    """Make a certificate of format 1 again; raises Refuted where a number is another one now.
-
-    >>> from hardness.lower import certify
-    >>> from instances import parse
-    """
+    """Make a certificate of format 1 again; raises Refuted where a number is another one now."""
     old = Certificate.read(data)
     given: dict[str, str] = {}
     for claim in old.claims:
