@@ -23,7 +23,7 @@ learners = ["elimination"]
 FEW = "--budget-examples 2000 --jobs 1 --quiet"
 # A command, where in its JSON the rows of its table stand, and which of their numbers it shows.
 COMMANDS = {
-    "certify parity:d=8,m=3": ("claims", "value"),
+    "certify parity:d=8,m=3": ("goal.claims", "value"),
     "check c.json": (None, None),
     "estimate lwe:n=30,q=521,sigma=1.5": (None, None),
     "measures parity:d=8,m=3": ("measures", "value"),

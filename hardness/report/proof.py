@@ -28,8 +28,8 @@ def proof_words(certificate: "Certificate") -> str:
 
     >>> from hardness.lower import certify
     >>> from instances import parse
-    >>> print(proof_words(certify(parse("parity:d=8,m=3"))).splitlines()[4])
-     1  subsets
+    >>> "subsets" in proof_words(certify(parse("parity:d=8,m=3")))
+    True
     """
     if "steps" not in certificate.evidence:
         raise UsageError(
