@@ -41,18 +41,6 @@ def orthogonal(family: "Modular") -> bool:
     return family.outcomes == family.intervals and (family.q % 2 == 1 or modulus(family) == 4)
 
 
-def meaning(family: "Modular") -> str:
-    """Say which members are counted.
-
-    >>> from instances import parse
-    >>> meaning(parse("lwr:n=3,q=8,p=2"))
-    'no multiples of each other by a unit mod 8'
-    """
-    if orthogonal(family):
-        return f"different mod {modulus(family)}"
-    return f"no multiples of each other by a unit mod {modulus(family)}"
-
-
 def representative(family: "Modular", secret: Secret) -> Secret:
     """Return what alike secrets have in common, and no others.
 

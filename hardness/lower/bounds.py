@@ -160,9 +160,10 @@ def query_claim(
     oracle: stat, vstat or csq. cap: members that one query rules out at most; right: members that
     one hypothesis fits at most; given: the parameters of the claim, `success` among them.
 
-    >>> from hardness.claims.parity import QUANTITIES
-    >>> given = {"tau": "9/10", "risk": "1/4", "success": "2/3", "noise": "0"}
-    >>> found = query_claim(QUANTITIES, "stat", cap=0, right=1, size=56, given=given)
+    >>> from hardness.claims.finite import quantities
+    >>> words = quantities("functions", "tables", False, signs=True)
+    >>> given = {"tau": "9/10", "risk": "1/4", "success": "2/3"}
+    >>> found = query_claim(words, "stat", cap=0, right=1, size=56, given=given)
     >>> found.quantity, found.value
     ('stat-success', '1/56')
     """

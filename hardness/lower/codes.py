@@ -7,7 +7,7 @@ correlation are a code. From below by explicit sets, from above by Johnson's bou
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from hardness.lower.johnson import Johnson
 
@@ -28,15 +28,6 @@ class Code:
     size: int
     sets: tuple[tuple[int, ...], ...] = ()
     q: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Write the evidence as JSON."""
-        out: dict[str, Any] = {"kind": self.kind, "overlap": self.t, "size": str(self.size)}
-        if self.kind == "listed":
-            out["sets"] = [list(s) for s in self.sets]
-        elif self.kind == "reed-solomon":
-            out["q"] = self.q
-        return out
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,14 +15,13 @@ from typing import Any
 
 from flint import fmpz
 
-from hardness.lower.bounds import BoundParameters, ruled_out
+from hardness.lower.bounds import BoundParameters
 from hardness.lower.proof import Proof
-from hardness.lower.record import Certificate, text
+from hardness.lower.record import Certificate
 from instances.errors import UsageError
 from instances.family import require
-from instances.independence import chi_square, meaning, modulus, obstacle, orthogonal
+from instances.independence import chi_square, modulus, obstacle, orthogonal
 from instances.modular import Modular
-from instances.threshold import rational
 
 _MOST_REACH = 1000  # of the entries of the members that are counted
 
@@ -31,7 +30,7 @@ def residues(family: Modular) -> dict[str, Any]:
     """Pose the problem of a family, as the kernel reads it."""
     drawn = family.errors
     errors = drawn and [drawn.values[0], [str(count) for count in drawn.counts]]
-    shown = "residue" if family.intervals == family.q else "interval"
+    labels = "residue" if family.intervals == family.q else "interval"
     kinds = {"gaussian": "wide", "cbd": "wide"}
     most = {"uniform": family.q, "gaussian": _drawn(family), "cbd": _drawn(family)}
     return {
@@ -44,7 +43,7 @@ def residues(family: Modular) -> dict[str, Any]:
             "weight": family.h,
             "most": min(most.get(family.secret, 1), family.q),
         },
-        "labels": shown if family.outcomes == family.intervals else "window",
+        "labels": "window" if family.name == "window" else labels,
         "parts": family.intervals,
         "errors": errors,
     }
@@ -102,13 +101,6 @@ class Independent:
         """How many of the members are independent, at least."""
         return -(-self.size // self.alike)
 
-    @property
-    def secrets(self) -> int:
-        """A bound on the number of secrets: vectors mod q with entries of the kind."""
-        n, h, q = self.family.n, self.family.h, self.family.q
-        others = min(q - 1, {"binary": 1, "ternary": 2}.get(self.family.secret, q - 1))
-        return math.comb(n, h) * others**h if h else (others + 1) ** n - 1
-
     @cached_property
     def density(self) -> tuple[Fraction, Fraction]:
         """Bounds on the density of a against the uniform distribution on Z_q^n.
@@ -122,18 +114,6 @@ class Independent:
         rest = numbers % family.q
         least = 1 - Fraction(family.n * rest, numbers)
         return least, 1 / (1 - Fraction(family.n * (family.q - rest), numbers))
-
-    @property
-    def correlation(self) -> Fraction:
-        """A bound on the correlation of two members: (most - least)/(most + least)."""
-        least, most = self.density
-        return (most - least) / (most + least)
-
-    @property
-    def dimension(self) -> int:
-        """As many members have correlations of at most one over their number."""
-        some = self.independent
-        return min(some, math.floor(1 / self.correlation)) if self.correlation else some
 
     @cached_property
     def chi_square(self) -> Fraction:
@@ -166,15 +146,6 @@ class Independent:
     def stat_square(self) -> Fraction:
         """Bound the squared moves of one query to STAT over all members."""
         return self.density[1] * self.chi_square * self.variance / 4
-
-    def stat_cap(self, terms: BoundParameters) -> int:
-        """Bound how many members one query to STAT(tau) rules out."""
-        return ruled_out(self.stat_square / terms.tau**2)
-
-    def vstat_cap(self, terms: BoundParameters) -> int:
-        """Bound how many members one query to VSTAT(t) rules out."""
-        kappa = self.density[1] * self.chi_square * (1 - self.family.rarest) / 2
-        return ruled_out(3 * terms.vstat * kappa)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,24 +244,3 @@ def _moebius(value: int) -> int:
             sign = -sign
         prime += 1
     return sign
-
-
-def evidence(found: Independent) -> dict[str, Any]:
-    """Write down what the claims follow from."""
-    family = found.family
-    errors = family.errors
-    least, most = found.density
-    return {
-        "modulus": str(modulus(family)),
-        "meaning": meaning(family),
-        "members": {
-            "secret": family.secret,
-            "reach": found.counted.reach,
-            "alike": str(found.alike),
-        },
-        "labels": {"levels": str(family.outcomes), "rarest": str(family.rarest)},
-        "errors": errors
-        and {"least": errors.values[0], "counts": [str(count) for count in errors.counts]},
-        "chi_square": text(rational(found.chi_square)),
-        "density": [text(rational(least)), text(rational(most))],
-    }

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.lower.modular import Independent, count
+from hardness.check.kernel import posed, prove
+from hardness.lower.modular import Independent, count, residues
 from instances import UsageError, parse
 from instances.independence import modulus, orthogonal, representative
 
@@ -52,6 +53,12 @@ def members(family):
     key = (lambda s: tuple(v % m for v in s)) if orthogonal(family) else None
     found = {(key or (lambda s: representative(family, s)))(s): s for s in inside}
     return list(found.values())
+
+
+def facts(family):
+    """What the kernel proves of the members that are counted, and of their laws."""
+    steps = [{"rule": "secrets", "from": []}, {"rule": "laws", "from": [1]}]
+    return prove(posed(residues(family)), steps)
 
 
 @pytest.mark.parametrize(("q", "n"), [(4, 3), (8, 3), (16, 2)])
@@ -117,7 +124,9 @@ def test_members_are_counted(kind, h, head, q, n):
     if found.alike > 1 and (not found.reach or kind == "ternary"):
         assert max(groups.values()) <= found.alike
     different = {tuple(v % q for v in s) for s in secrets(family)}
-    assert Independent(family=family).secrets >= len(different)
+    proved = facts(family)[0]
+    assert (proved.count, proved.alike) == (found.size, found.alike)
+    assert proved.upper >= len(different)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -202,7 +211,10 @@ def test_tokens_of_a_prime_keep_to_the_density(q, length):
     assert least <= eigenvalues[0] <= eigenvalues[-1] <= most
     cosines = gram / np.sqrt(np.outer(np.diag(gram), np.diag(gram)))
     np.fill_diagonal(cosines, 0)
-    assert np.abs(cosines).max() <= float(found.correlation)
+    laws = facts(family)[1]
+    assert (laws.least, laws.top) == found.density
+    correlation = laws.claims["pairwise-correlation"][1]["upper"]
+    assert np.abs(cosines).max() <= float(Fraction(correlation))
     # A bound a quarter as wide would be false.
     assert p.max() * q**2 > 1 + (most - 1) / 4 or p.min() * q**2 < 1 - (1 - least) / 4
     assert eigenvalues[-1] > 1 + (most - 1) / 16 or eigenvalues[0] < 1 - (1 - least) / 16
@@ -254,9 +266,10 @@ def test_no_query_sees_more_than_kappa(spec):
     # Half of the tokens are open; D_s - D_0 on them, (members, a, code).
     moves = (p[None, :, None] * (k[t] - shares) / 2).reshape(len(chosen), -1)
     reference = (p[:, None] * shares / 2).reshape(-1)
-    most = float(found.density[1])
-    kappa = most * float(found.chi_square * found.variance) / 4
-    faint = most * float(found.chi_square) * (1 - float(family.rarest)) / 2
+    laws = facts(family)[1]
+    assert laws.square == found.chi_square
+    assert laws.moves == found.stat_square
+    kappa, faint = float(laws.moves), float(laws.moves01)
     rng = np.random.default_rng(0)
     best = sharp = 0.0
     for trial in range(150):
