@@ -17,6 +17,10 @@ from instances.strict import CERTIFICATE, loads, one_line, read_bytes
 from instances.text import printable
 
 _NOT_BOUNDS = re.compile(r"sda-|.*-(correlation|norm|eigenvalue|predictability|members)$")
+_WORST = (
+    "answers may be any numbers within the tolerance, and success is averaged over a uniformly "
+    "drawn member"
+)
 _GOAL = " are needed "  # between what is needed and the goal, in a statement of the checker
 
 
@@ -84,7 +88,8 @@ def citation(data: dict[str, Any], checked: Checked, digest: str) -> Citation:
     spec = re.sub(r"(sha256=\w{10})\w*", r"\1", checked.spec)  # the entry has the whole
     head, statements = _joined(told)
     about = f"{spec}, {given}" if given else spec
-    sentence = f"For {about}{head}: {statements} [{key}{after}]."
+    worst = "" if checked.checker != "the kernel" else f"; {_WORST}"
+    sentence = f"For {about}{head}: {statements}{worst} [{key}{after}]."
     note = f"Certificate of\n            {_escaped(checked.spec)},\n            SHA-256 {digest}"
     own = f"""@misc{{{key},
   title  = {{hardness {__version__}: lower bounds for learning attention layers}},
