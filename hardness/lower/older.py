@@ -8,6 +8,7 @@ from hardness.claims import FORMAT
 from hardness.lower.bounds import BoundParameters
 from hardness.lower.certificate import certify
 from hardness.lower.record import Certificate
+from instances.disk import damage
 from instances.errors import Refuted
 from instances.spec import parse_stored
 from instances.strict import CERTIFICATE, read_json
@@ -28,9 +29,11 @@ def of_file(source: Any) -> Certificate | None:
     if not path.is_file():
         return None
     data = read_json(path, CERTIFICATE)
-    if data.get("format") != FORMAT or data["spec"].partition(":")[0] not in KINDS:
+    if data.get("format") != FORMAT:
         return None
-    return converted(data) if "about" not in data["evidence"] else None
+    with damage(path):
+        ours = data["spec"].partition(":")[0] in KINDS and "about" not in data["evidence"]
+        return converted(data) if ours else None
 
 
 def converted(data: dict[str, Any]) -> Certificate:
@@ -41,8 +44,10 @@ def converted(data: dict[str, Any]) -> Certificate:
         given |= {_TERMS[k]: v for k, v in claim.parameters.items() if k in _TERMS}
     found = {**BoundParameters().to_dict(), **given}
     made = certify(parse_stored(old.spec), BoundParameters.from_json(found))
-    if numbers(old) != numbers(made):
-        raise Refuted("certificate refused: made again in format 2, its numbers are others")
+    before, now = numbers(old), numbers(made)
+    other = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if other:
+        raise Refuted(f"certificate refused: made again in format 2, {other[0][:40]} is another")
     return made
 
 
