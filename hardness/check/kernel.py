@@ -49,7 +49,7 @@ from types import SimpleNamespace
 from typing import Any, NoReturn
 
 FORMAT = "hardness-certificate/2"
-SECONDS, MEMORY, BYTES, STEPS, DEEP, DIGITS = 600, 1 << 31, 1 << 26, 1000, 24, 2_000_000
+SECONDS, MEMORY, BYTES, STEPS, DEEP, DIGITS = 600, 1 << 31, 1 << 26, 1000, 24, 100_000
 ALL = (
     "Answers may be any numbers within the tolerance, and success is averaged over a uniform "
     "member and the learner's coins. Learners that look at single examples, as elimination and "
@@ -915,8 +915,8 @@ def posed(given: dict[str, Any]) -> Any:
     return problem
 
 
-def check(data: Any) -> list[str]:
-    """Return what a certificate proves, the conditions first; raises Refused."""
+def intact(data: Any) -> None:
+    """Refuse a file of another format, with other fields, or changed since its digest."""
     need(isinstance(data, dict) and data.get("format") == FORMAT, f"its format is not {FORMAT}")
     fields = {"format", "about", "problem", "goal", "steps", "digest"}
     need(set(data) == fields, "fields of the file")
@@ -924,6 +924,11 @@ def check(data: Any) -> list[str]:
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     same = hashlib.sha256(text.encode()).hexdigest() == data["digest"]
     need(same, "its content does not match its digest")
+
+
+def check(data: Any) -> list[str]:
+    """Return what a certificate proves, the conditions first; raises Refused."""
+    intact(data)
     try:
         problem = posed(data["problem"])
         return goals(problem, data["goal"], prove(problem, data["steps"]))

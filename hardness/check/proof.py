@@ -26,17 +26,15 @@ def check_proof(data: dict[str, Any]) -> Checked:
     'any two different members have correlation 0'
     """
     try:
+        kernel.intact(data)
+        about, problem = data["about"], data["problem"]
+        given = problem["kind"] == "functions"
+        if set(about) != ({"spec", "names", "origin"} if given else {"spec"}):
+            refuse("what it says of its family has other fields than those known here")
+        _POSED[problem["kind"]](about, problem)
         conditions, *statements = kernel.check(data)
     except kernel.Refused as reason:
         refuse(str(reason))
-    about, problem = data["about"], data["problem"]
-    if not isinstance(about, dict) or not isinstance(about.get("spec"), str):
-        refuse("it does not say which family it is about")
-    given = problem["kind"] == "functions"
-    if set(about) != ({"spec", "names", "origin"} if given else {"spec"}):
-        refuse("what it says of its family has other fields than those known here")
-    try:
-        _POSED[problem["kind"]](about, problem)
     except (LookupError, TypeError, AttributeError) as error:
         refuse(f"what it says of its family is malformed ({type(error).__name__})")
     return Checked(
