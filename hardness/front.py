@@ -157,7 +157,7 @@ def certify(
 
 @_gated
 def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "Checked":
-    """Derive a certificate again from its evidence, or play a transcript again.
+    """Check the proof of a certificate, or play a transcript again.
 
     source: a Certificate, the dictionary of one, or the path of a file. Raises Refuted where a
     claim does not follow, DamagedFile for a file that is neither.

@@ -7,14 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hardness.check.symmetric import SymmetricEvidence
-from hardness.claims.symmetric import QUANTITIES
 
-from hardness.check import check
-from hardness.lower import certify
-from hardness.lower import symmetric as maker
-from hardness.lower.johnson import Johnson
-from hardness.lower.record import claim
+from hardness.check import check, kernel
+from hardness.lower import certify, record
 from hardness.upper import registry
 from instances import parse
 from instances.capabilities import CAPABILITIES
@@ -34,10 +29,10 @@ def code(page: str) -> dict[str, str]:
     return dict(found)
 
 
-def written(page, folder, monkeypatch, *shared):
+def written(files, folder, monkeypatch, *shared):
     """Write and import a guide's files in their order; its tests see what is `shared`."""
     modules, common = {}, {}
-    for name, text in code(page).items():
+    for name, text in files.items():
         called = "guide_" + re.sub(r"\W", "_", name)
         path = folder / f"{called}.py"
         path.write_text(text, encoding="utf-8")
@@ -54,7 +49,7 @@ def written(page, folder, monkeypatch, *shared):
 @pytest.fixture
 def conjunction(monkeypatch, tmp_path):
     """The family of the guide, registered as its page says."""
-    found = written("add-a-family.md", tmp_path, monkeypatch)
+    found = written(code("add-a-family.md"), tmp_path, monkeypatch)
     module = found["instances/families/conjunction.py"]
     monkeypatch.setitem(sys.modules, "instances.families.conjunction", module)
     monkeypatch.setitem(FAMILIES.places, "conjunction", "families.conjunction.Conjunction")
@@ -82,7 +77,7 @@ def test_the_family_of_the_guide_is_that_profile_and_no_other(conjunction):
     data = made.to_dict()
     for spec in (made.spec.replace("d=9", "d=10"), "conjunction:d=9,m=3,noise=0,rho=3"):
         with pytest.raises(Refuted):
-            check(sealed({**data, "spec": spec}))
+            check(sealed({**data, "about": {"spec": spec}}))
 
 
 def test_the_guide_names_every_capability():
@@ -92,7 +87,7 @@ def test_the_guide_names_every_capability():
 
 
 def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_path):
-    found = written("add-a-learner.md", tmp_path, monkeypatch)
+    found = written(code("add-a-learner.md"), tmp_path, monkeypatch)
     screen = found["hardness/upper/screen.py"].Screen
     monkeypatch.setattr(registry, "LEARNERS", {**registry.LEARNERS, "screen": screen})
     for spec in matrix.SPECS:
@@ -103,62 +98,28 @@ def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_pat
     test.test_it_finds_products_of_its_degree_and_no_larger_ones()
 
 
-@pytest.fixture
-def bound(monkeypatch, tmp_path):
-    """The claim of the guide, hung where its page says."""
-    found = written(
-        "add-a-bound.md", tmp_path, monkeypatch, "fixed_function", "check_fixed_function"
+def test_the_bound_of_the_guide_is_checked_and_a_wrong_one_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel, "RULES", dict(kernel.RULES))
+    monkeypatch.setattr(record, "_SOURCES", {**record._SOURCES, "fixed-function": "Del73"})
+    pages = code("add-a-bound.md")
+    exec(
+        compile(pages.pop("hardness/check/kernel.py"), "the rule of the guide", "exec"),
+        vars(kernel),
     )
-    words = found["hardness/claims/symmetric.py"].FIXED_FUNCTION
-    verify = found["hardness/check/symmetric.py"].check_fixed_function
-    before = SymmetricEvidence.statement
-    monkeypatch.setitem(QUANTITIES, "fixed-function", words)
-    monkeypatch.setattr(
-        SymmetricEvidence,
-        "statement",
-        lambda self, name, value, given: (
-            verify(self._scheme, value)
-            if name == "fixed-function"
-            else before(self, name, value, given)
-        ),
-    )
-    return found
-
-
-def with_claim(spec, value):
-    """A certificate that has the claim beside the others."""
-    data = certify(parse(spec)).to_dict()
-    added = vars(claim(QUANTITIES, "fixed-function", value))
-    data["claims"].append({**added, "assumptions": list(added["assumptions"])})
-    return sealed(data)
-
-
-def test_the_bound_of_the_guide_is_checked_and_a_wrong_one_refused(bound):
-    value = bound["hardness/lower/symmetric.py"].fixed_function
-    test = bound["tests/hardness/test_fixed_function.py"]
+    found = written(pages, tmp_path, monkeypatch, "certify_fixed")
+    test = found["tests/hardness/test_fixed_function.py"]
     for spec in test.SPECS:
         test.test_it_is_the_largest_mean_square_over_all_functions(spec)
         test.test_a_wrong_one_is_refused(spec)
-        right = value(Johnson.family(parse(spec)))
-        assert "fixed in advance" in check(with_claim(spec, right)).statements[-1]
-        for wrong in (right / 2, right * 2, right - right):
-            with pytest.raises(Refuted, match="fixed functions"):
-                check(with_claim(spec, wrong))
-    assert maker.QUANTITIES is QUANTITIES  # one vocabulary of makers and checkers
 
 
-def test_the_forged_example_is_true_but_for_one_digit():
-    path = DOCS / "examples/forged.json"
-    forged = json.loads(path.read_text(encoding="utf-8"))
-    true = certify(parse(forged["spec"])).to_dict()
-    different = [
-        key
-        for mine, theirs in zip(forged["claims"], true["claims"], strict=True)
-        for key in mine
-        if mine[key] != theirs[key]
-    ]
-    assert different == ["value"]
+def test_the_forged_example_is_true_but_for_one_number():
+    forged = json.loads((DOCS / "examples/forged.json").read_text(encoding="utf-8"))
+    true = json.loads(json.dumps(certify(parse(forged["about"]["spec"])).to_dict()))
     assert sealed(forged) == forged
-    assert {k for k in true if true[k] != forged[k]} == {"claims", "digest"}
-    with pytest.raises(Refuted, match="fewer already rule out"):
-        check(forged)
+    claim = forged["goal"]["claims"][2]
+    claim.update(value="4531", says=claim["says"].replace("4532", "4531"))
+    assert sealed(forged) == true
+    claim.update(value="4532", says=claim["says"].replace("4531", "4532"))
+    with pytest.raises(Refuted, match="stat-queries is not as claimed"):
+        check(sealed(forged))

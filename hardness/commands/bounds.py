@@ -183,7 +183,7 @@ def _given(*names: str) -> set[str]:
 @click.argument("file", type=click.Path(path_type=Path))
 @shared("force", out=FILE)
 def check(output: SimpleNamespace, file: Path) -> None:
-    """Derive a certificate's claims again, or play a transcript again; exit 3 if one fails."""
+    """Check the proof of a certificate, or play a transcript again; exit 3 if it fails."""
     from hardness.check import check
     from hardness.report.certificate import checked_words
     from instances.errors import DamagedFile, Refuted

@@ -1,6 +1,7 @@
 """From which tolerance on a bound says something: the same formula as the certificate's."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -46,11 +47,14 @@ def test_there_is_none_where_one_hypothesis_fits_every_member():
     assert found.first() is None
 
 
-def test_certify_says_why_a_bound_is_vacuous_and_from_where_it_is_not(hardness):
+def test_certify_says_from_where_a_vacuous_bound_says_something(hardness):
     said = " ".join(hardness("certify", "parity:d=8,m=3").out.split())
-    assert "r = 25, K = 1, N = 35; vacuous: success N - K, rounded up 23, to be ruled out" in said
+    assert "rules out at most 25 of 35 members, and a hypothesis fits at most 1; vacuous" in said
     assert "not vacuous from tau = 0.15 on" in said
-    assert "r = " not in hardness("certify", "parity:d=32,m=5").out.split("vstat")[0]
+    assert "vacuous" not in hardness("certify", "parity:d=32,m=5").out
+    listed = Path(__file__).parents[2] / "docs/examples/majorities.py"
+    said = " ".join(hardness("certify", f"{listed}:threes", "--centred").out.split())
+    assert "r = 400, K = 7, N = 56; vacuous: success N - K, rounded up 31, to be ruled out" in said
 
 
 def test_where_no_member_has_to_be_ruled_out_no_number_is_drawn(monkeypatch):
