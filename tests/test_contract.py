@@ -116,7 +116,7 @@ def test_a_citation_names_what_was_checked_and_the_file(hardness):
     digest = hashlib.sha256(content).hexdigest()
     assert re.fullmatch(
         r"For parity:d=16,m=3,noise=0,rho=3: SQ-DIM.* is 455; .*STAT\(1/10\).* at least 13 .*"
-        r"VSTAT\(100\).* at least 5 .*any learner.* at least 9 .*probability 2/3 "
+        r"VSTAT\(100\).* at least 5 .*any learner.* at least 9 .*; .*uniformly drawn member "
         rf"\[hardness_{digest[:10]}, after BFJKMR94 and FGRVX17\]\.",
         found["sentence"],
     )
@@ -143,7 +143,7 @@ def test_a_citation_says_once_what_holds_for_all_and_leaves_out_what_is_vacuous(
     found = hardness("cite", "c.json", "--json").json["sentence"]
     assert re.fullmatch(
         r"For functions:d=8,members=56,sha256=\w{10}, given the tables .*: SQ-DIM.* is 4; .*any "
-        r"learner.* at least 3 .*probability 2/3 \[hardness_\w{10}, after BFJKMR94\]\.",
+        r"learner.* at least 3 .*; .*uniformly drawn member \[hardness_\w{10}, after BFJKMR94\]\.",
         found,
     )
     assert found.count("given") == 1
