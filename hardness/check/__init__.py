@@ -1,4 +1,4 @@
-"""Checking: derives what a file claims again, from its evidence; does not know how it was made."""
+"""Checking: does what a file claims follow from its proof, or its evidence?"""
 
 from typing import TYPE_CHECKING
 

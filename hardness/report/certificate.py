@@ -157,7 +157,8 @@ def checked_words(checked: "Checked") -> str:
     given = f", given {checked.assumed}" if checked.assumed else ""
     head = f"accepted by {checked.checker}{given}: {brief_spec(checked.spec)}"
     said = [wrap(one, "  ") for one in checked.statements]
-    return "\n".join([head, *said, *([wrap(checked.conditions)] if checked.conditions else [])])
+    about = ["", wrap(checked.conditions)] if checked.conditions else []
+    return "\n".join([head, *said, *about])
 
 
 def verification_words(found: "Verification") -> str:
