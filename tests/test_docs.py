@@ -119,6 +119,7 @@ def test_a_smaller_demo_prints_lines_of_the_readme(hardness, monkeypatch):
     shown = [line for line in found.out.splitlines() if line.strip()]
     assert [a for a in shown if not any(fits(f"{b}\n", f"{a}\n") for b in said)] == []
     assert {path.name for path in Path("out").iterdir()} >= {"report.html", "results.json"}
+    assert hardness("demo").code == 0  # what a demo made is made again
 
 
 @pytest.mark.parametrize("page", marked(PAGES))

@@ -121,8 +121,9 @@ def _require_own(out: Path, force: bool) -> None:
         data = read_json(out / "results.json")
         ours = data["format"] == FORMAT and data["command"].startswith(_COMMAND)
         if (out / "certificate.json").exists():
-            ours &= read_json(out / "certificate.json")["spec"] == parse(CERTIFIED).spec
-    except (DamagedFile, KeyError, AttributeError):
+            made = read_json(out / "certificate.json")
+            ours &= made.get("about", made)["spec"] == parse(CERTIFIED).spec
+    except (DamagedFile, KeyError, TypeError, AttributeError):
         ours = False
     if not ours:
         raise AlreadyExists(

@@ -12,7 +12,7 @@ def demo_words(made: Demo) -> str:
     return "\n".join(
         [
             f"certified  {CERTIFIED}: SQ-DIM is exactly C(999,21) = {size};",
-            "           checked again from its evidence",
+            "           its proof checked step by step",
             f"verified   {VERIFIED}: {made.verification.pairs} correlations of "
             f"{len(gram.members)} members within {gram.radius:.3f}",
             f"           ({gram.confidence:.0%}, {gram.inequality});",

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from hardness.lower import Certificate
 from hardness.runs.columns import compact
 from hardness.runs.rows import CertificateRow, FigureRow
 from hardness.runs.run import Run
@@ -40,14 +41,20 @@ def phase(runs: Iterable[Run], certificates: Iterable[CertificateRow]) -> Figure
         {
             "spec": row.spec,
             "terms": row.terms,
-            "claims": {
-                claim["quantity"]: {name: claim[name] for name in _SHOWN}
-                for claim in row.certificate.get("claims", ())
-            },
+            "claims": _claims(row.certificate),
         }
         for row in certificates
     ]
     return FigureRow(name=PHASE, data={"cells": cells, "certified": certified})
+
+
+def _claims(certificate: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """List claims by quantity; none of what is no certificate."""
+    try:
+        found = Certificate.read(certificate).claims
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return {}
+    return {one.quantity: {name: getattr(one, name) for name in _SHOWN} for one in found}
 
 
 def _budget(run: Run) -> tuple[tuple[str, Any], ...]:

@@ -134,15 +134,15 @@ def _means(one: Certificate, terms: BoundParameters) -> list[str]:
     silent = [claim.quantity for claim in one.claims if claim.vacuous]
     if silent:
         found.append(f"Vacuous here, saying nothing: {' and '.join(silent)}.")
+    proof, again = "the evidence", "derives them again from it, by a second way"
+    if one.claims[0].step:
+        proof, again = "the proof", "checks each step of it"
     kinds = {claim.kind for claim in one.claims}
     inside = "; where a claim is an interval, the true number lies in it"
     found.append(
-        "Every number follows from the evidence in the certificate by exact arithmetic"
+        f"Every number follows from {proof} in the certificate by exact arithmetic"
         f"{inside if 'interval' in kinds else ''}."
     )
-    again = "has the kernel check every step of its proof"
-    if not one.claims[0].step:
-        again = "derives them again from it, by a second way"
     found.append(f"The command hardness check {again}.")
     if terms.tau:
         found.append(

@@ -6,13 +6,16 @@ from fractions import Fraction
 import pytest
 from scipy.stats import beta
 
+from hardness.lower import certify
 from hardness.oracles import Budget
+from hardness.runs.rows import CertificateRow
 from hardness.runs.run import Run
 from hardness.sweep.drive import run_of
 from hardness.sweep.figures import phase
 from hardness.sweep.jobs import run_job
 from hardness.sweep.pool import Finished
 from hardness.upper import Outcome, parse_learner
+from instances import parse
 
 SPEC, EXAMPLES = "parity:d=8,m=2", Budget(examples=3000)
 QUERIES = Budget(queries=500)
@@ -34,6 +37,15 @@ def row(learner="elimination", seed=0, budget=EXAMPLES, **how):
 
 def cells(rows):
     return phase(rows, []).data["cells"]
+
+
+def test_the_phase_diagram_has_the_claims_of_either_format():
+    old = {"format": "hardness-certificate/1", "spec": SPEC, "scope": "", "evidence": {}}
+    old["claims"] = [vars(one) for one in certify(parse(SPEC)).claims]
+    for data in (certify(parse(SPEC)).to_dict(), old):
+        kept = CertificateRow(key="00" * 32, spec=SPEC, terms={}, certificate=data)
+        [found] = phase([], [kept]).data["certified"]
+        assert found["claims"]["sq-dimension"]["value"] == "21"
 
 
 @pytest.mark.parametrize(
