@@ -13,7 +13,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables limit-tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables limit-tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -161,6 +161,10 @@ $(VENV)/.cluster: $(VENV)/.test
 # 100,000 forged certificates, and what became of them: five minutes.
 forge: $(VENV)/.test
 	$(BIN)/python benchmarks/forge.py
+
+# The kernel, each rule and check weakened in turn, and how that is caught: seconds.
+mutants: $(VENV)/.test
+	$(BIN)/python benchmarks/mutants.py
 
 clean:
 	rm -rf $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,492 @@
+"""Mutants of the kernel: each rule and each check weakened in turn, and a certificate that tells.
+
+A mutant is the kernel's text with one piece replaced. Its forger writes a certificate in which
+values and words are those that the mutant finds. It is caught where the kernel and the mutant do
+not say the same of that file. `make mutants` prints those that survive.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hardness.check import kernel
+
+TEXT = Path(kernel.__file__).read_text()
+Json = Any
+Step = tuple[Any, ...]
+
+
+def hidden(values: str, places: int, noise: str = "0") -> Json:
+    """Pose a hidden set; values: those of g, with spaces between."""
+    g = values.split()
+    return {"kind": "hidden-set", "places": places, "chosen": len(g) - 1, "values": g,
+            "noise": noise}  # fmt: skip
+
+
+def modular(n: int, q: int, parts: int, labels: str, secret: tuple[Any, ...], **more: Any) -> Json:
+    """Pose residues; secret: kind, weight, most."""
+    kind, weight, most = secret
+    drawn = {"kind": kind, "weight": weight, "most": most}
+    return {"kind": "residues", "n": n, "q": q, "bits": 20, "secret": drawn, "labels": labels,
+            "parts": parts, "errors": None, **more}  # fmt: skip
+
+
+def listed(signs: int, *tables: str) -> Json:
+    """Pose functions by their tables."""
+    return {"kind": "functions", "signs": signs, "tables": list(tables)}
+
+
+PARITY = hidden("1 -1 1 -1", 7)
+MAJORITY = hidden("1 1 -1 -1", 7)
+MANY = hidden("0 1 3", 5)
+THREE = listed(3, "aa", "cc", "e8")  # two signs, and the majority of three
+OPPOSITE = listed(2, "5", "a", "6")
+HALVES = modular(2, 8, 2, "interval", ("ternary", 0, 1))
+PRIME = modular(2, 7, 7, "residue", ("uniform", 0, 7))
+NEAR = {**PRIME, "bits": 5}  # a is far from uniform
+
+RISK, SUCCESS = {"risk": "1/4"}, {"success": "2/3"}
+STAT = {"oracle": "stat", "term": "1/10"}
+VSTAT = {"oracle": "vstat", "term": "100"}
+LEAST = {"oracle": "vstat-least", "term": "100"}
+
+
+def asked(first: list[Step], *, risk: str = "1/4", success: str = "2/3", **ask: str) -> list[Step]:
+    """Members by step 1, a gram by the last step given: what queries and examples are needed."""
+    n, goal = len(first), {"success": success}
+    return [*first, ("fit", 1, n, {"risk": risk}), ("ask", n, {**STAT, **ask}),
+            ("queries", 1, n + 1, n + 2, goal), ("information", 1, n + 1, goal)]  # fmt: skip
+
+
+CHARACTERS: list[Step] = [("subsets",), ("characters", 1)]
+JOHNSON: list[Step] = [("subsets",), ("overlaps",), ("johnson", 1, 2)]
+SECRETS: list[Step] = [("secrets",), ("laws", 1)]
+SPREAD: list[Step] = [("products",), ("spread", 1, {"top": "3"})]
+
+
+def packed(upper: int, size: int, overlap: int, code: str, data: Json = None) -> list[Step]:
+    """A code, and SQ-DIM by it."""
+    given = {"overlap": overlap, "size": str(size), "code": code, "data": data}
+    return [*JOHNSON[:2], ("code", given), ("packing", 1, 2, 3, {"upper": str(upper)})]
+
+
+def every(gamma: str, enough: int, caps: str = "", inner: str = "", average: str = "0") -> Step:
+    """Multipliers of the sets of so many members."""
+    return ("every-set", 1, 2, {"gamma": gamma, "inner": inner.split(), "average": average,
+                                "caps": caps.split(), "enough": str(enough)})  # fmt: skip
+
+
+def some(gamma: str, size: int, *shape: int) -> Step:
+    """A set of too large an average."""
+    return ("some-set", 1, 2, {"gamma": gamma, "shape": list(shape), "size": str(size)})
+
+
+def averages(*ends: Step) -> list[Step]:
+    """SDA by its ends."""
+    return [*JOHNSON[:2], *ends, ("sda", 1, *range(3, 3 + len(ends)))]
+
+
+def by_sets(t: int, gamma: str, enough: int) -> list[Step]:
+    """Queries to VSTAT by sets of members."""
+    ends = ("fit", 1, 3, RISK), ("vstat-sets", 2, 4, {"t": str(t)})
+    return [*JOHNSON, every(gamma, enough), *ends, ("queries", 1, 5, 6, SUCCESS)]
+
+
+def by_mixture(bound: str) -> list[Step]:
+    """Queries to VSTAT by the mean member."""
+    asks = ("fit", 1, 3, RISK), ("mixture", 1, {"bound": bound}), ("ask", 5, VSTAT)
+    return [*JOHNSON, *asks, ("queries", 1, 4, 6, SUCCESS)]
+
+
+def by_least_mixture(judge: ModuleType) -> list[Step]:
+    """The same, by the least bound that a kernel lets pass, to the last bit."""
+    unit, low, high = 2 ** (7 + 192 + 24 + 4 * 6), 0, 2 ** (7 + 192 + 24 + 4 * 6 + 4)
+    while high - low > 1:
+        try:
+            middle = (low + high) // 2
+            found = judge.written(Fraction(middle, unit))
+            judge.prove(judge.posed(MAJORITY), written(by_mixture(found)))
+            high = middle
+        except judge.Refused:
+            low = middle
+    return by_mixture(judge.written(Fraction(high, unit)))
+
+
+def by_weights(top: str) -> list[Step]:
+    """Queries to VSTAT by the mean of listed members."""
+    asks = ("fit", 1, 2, RISK), ("weighted", 1, {"top": top}), ("ask", 4, VSTAT)
+    return [*SPREAD, *asks, ("queries", 1, 3, 5, SUCCESS)]
+
+
+def apart(upper: int, chosen: list[int], classes: list[list[int]]) -> list[Step]:
+    """SQ-DIM of listed members."""
+    given = {"chosen": chosen, "classes": classes, "upper": str(upper)}
+    return [("products",), ("apart", 1, given)]
+
+
+def sums(gamma: str, *above: int) -> list[Step]:
+    """SDA of listed members."""
+    return [("products",), ("sums", 1, {"gamma": gamma, "above": list(above)})]
+
+
+# Making of files.
+
+
+def sealed(data: Json) -> Json:
+    """Make the digest fit."""
+    body = {k: v for k, v in data.items() if k != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def written(steps: list[Step]) -> list[Json]:
+    """Write steps as a file has them: a rule, the steps that it cites, its numbers."""
+    out = []
+    for name, *rest in steps:
+        numbers = rest.pop() if rest and isinstance(rest[-1], dict) else {}
+        out.append({"rule": name, "from": rest, **numbers})
+    return out
+
+
+def forged(judge: ModuleType, problem: Json, steps: list[Json]) -> Json:
+    """Write a certificate of all that a kernel lets steps prove, in its words."""
+    posed = judge.posed(problem)
+    claims = {}
+    for number, fact in enumerate(judge.prove(posed, steps), 1):
+        for name, (value, terms, says) in fact.claims.items():
+            claims[name] = {"quantity": name, "value": judge.written(value), "terms": terms,
+                            "step": number, "says": says}  # fmt: skip
+    goal = {"conditions": posed.conditions, "claims": list(claims.values())}
+    return sealed({"format": judge.FORMAT, "about": {"spec": "none"}, "problem": problem,
+                   "goal": goal, "steps": steps})  # fmt: skip
+
+
+# Mutants, and what tells them from the kernel.
+# ruff: noqa: E501
+
+Spoil = Callable[[Json], Json]
+
+
+@dataclass(frozen=True)
+class M:
+    """A piece of the kernel's text, what stands there instead, and what tells the two apart.
+
+    steps: a proof. change: of the certificate of it; text: of its file, as it is written.
+    """
+
+    old: str
+    new: str
+    problem: Json = field(default_factory=lambda: PARITY)
+    steps: list[Step] | Callable[[ModuleType], list[Step]] = field(
+        default_factory=lambda: asked(CHARACTERS)
+    )
+    change: Spoil = lambda data: data
+    text: Callable[[str], str] = lambda text: text
+
+    @property
+    def name(self) -> str:
+        """What is changed, in a line."""
+        return " ".join(f"{self.old} -> {self.new}".split())
+
+    def load(self) -> ModuleType:
+        """Load the kernel with the change; raises ValueError where the piece is not there once."""
+        if TEXT.count(self.old) != 1:
+            raise ValueError(f"{self.old!r} is {TEXT.count(self.old)} times in the kernel")
+        module = ModuleType("mutant")
+        code = compile(TEXT.replace(self.old, self.new), "mutant", "exec")
+        exec(code, module.__dict__)
+        return module
+
+    def caught(self) -> str | None:
+        """Say how the kernel and the mutant differ; None where they do not."""
+        mutant = self.load()
+        steps = written(self.steps(mutant) if callable(self.steps) else self.steps)
+        try:
+            data = forged(mutant, self.problem, steps)
+        except (mutant.Refused, *_MALFORMED):  # of what the kernel accepts, then
+            data = forged(kernel, self.problem, steps)
+        text = self.text(json.dumps(sealed(self.change(data))))
+        wrong, right = _verdict(mutant, text), _verdict(kernel, text)
+        if wrong == right or not (wrong + right).count("accepted:"):
+            return None
+        return f"{wrong[:90]} | {right[:90]}"
+
+
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+
+
+def _verdict(judge: ModuleType, text: str) -> str:
+    try:
+        return "accepted: " + " / ".join(judge.check(judge.load(text)))
+    except judge.Refused as reason:
+        return f"refused: {reason}"
+
+
+def at(path: str, new: Any) -> Spoil:
+    """Change what stands at a path; ... for the value drops it."""
+
+    def spoil(data: Json) -> Json:
+        *keys, last = [int(key) if key.isdigit() else key for key in path.split("/")]
+        here = data
+        for key in keys:
+            here = here[key]
+        if new is ...:
+            del here[last]
+        else:
+            here[last] = new(here[last]) if callable(new) else new
+        return data
+
+    return spoil
+
+
+def text(old: str, new: str) -> Callable[[str], str]:
+    """Change the text of the file, digest and all."""
+    return lambda given: given.replace(old, new, 1)
+
+
+CAPS = "12 18 4"  # how many members are at each distance: with no other multiplier, all members
+HALF = "13/30"  # the average correlation of the 15 sets that hold a place
+EQUAL = listed(2, "5", "3", "6")  # three orthogonal members
+MANY_STEPS: list[Step] = [("subsets",), *[("characters", 1)] * 1000]
+WIDE = modular(2, 101, 101, "residue", ("wide", 0, 20))
+ERRORS = {**PRIME, "errors": [-1, [str(1 << 62), str(1 << 63), str(1 << 62)]]}
+FLAT = modular(2, 4, 4, "residue", ("uniform", 0, 4), errors=[0, [str(1 << 62)] * 4])
+QUARTERS = modular(3, 8, 4, "interval", ("ternary", 2, 1))
+
+# Rules of every family.
+EVERY = (
+    M("if room > 0 else members.count", "if room else members.count", NEAR, asked(SECRETS, risk="7/8")[:-1]),
+    M("gram.alike * math.floor", "math.floor", PRIME, asked(SECRETS)),
+    M("math.floor(gram.top / room)", "math.floor(gram.least / room)", MAJORITY, asked(JOHNSON, oracle="csq")),
+    M("risk * gram.scale", "0 * gram.scale", PARITY, asked(CHARACTERS, risk="9/10")),
+    M('need(gram.general or oracle == "csq"', '(gram.general or oracle == "csq"', MANY, asked(JOHNSON)),
+    M("need(0 < term <= 1 and", "need(0 < term and", steps=asked(CHARACTERS, term="2")),
+    M("math.floor(gram.moves / term**2)", "math.floor(gram.moves / term)", steps=asked(CHARACTERS)),
+    M("math.floor(3 * term * weight", "math.floor(term * weight", steps=asked(CHARACTERS, **VSTAT)),
+    M("term**2 * weight / 4", "term**2 * weight / 8", THREE, asked(SPREAD, oracle="vstat-least", term="2")),
+    M("need(term >= 1 and term.denominator == 1", "need(term >= 1", steps=asked(CHARACTERS, oracle="vstat", term="7/2")),
+    M("need(term >= 1 and term.denominator == 1", "need(term.denominator == 1", steps=asked(CHARACTERS, oracle="vstat", term="0")),
+    M('oracle in ("vstat", "vstat-least"), "the', 'True or oracle in ("vstat", "vstat-least"), "the', steps=asked(CHARACTERS, oracle="all", term="2")),
+    M("Fraction(min(fit.most, count), count)", "Fraction(fit.most - 1, count)", steps=asked(CHARACTERS, term="9/10")),
+    M("success * count - fit.most) / cap.most", "success * count) / cap.most", steps=asked(CHARACTERS, term="1/2")),
+    M("least = max(0, math.ceil(", "least = max(0, math.floor(1 + ", PARITY, asked(CHARACTERS, success="26/35")),
+    M("    while fit.most * levels**n < wanted", "    while fit.most * levels**n <= wanted", hidden("1 -1", 8), asked(CHARACTERS, success="1")),
+    M("if not cap.most:", "if cap.most <= 25:"),
+)  # fmt: skip
+# Hidden sets.
+HIDDEN = (
+    M("need(noise < Fraction(1, 2)", "need(noise < 1", hidden("1 -1", 8, "1/2")),
+    M("need(len(g) == m + 1 and", "need(len(g) > m and", {**MAJORITY, "chosen": 2}, [("overlaps",)]),
+    M("small(given[\"chosen\"], 1, min(n, 128)", "small(given[\"chosen\"], 1, min(n, 129)", hidden(" ".join(["1", "-1"] * 65), 200)),
+    M("small(given[\"chosen\"], 1, min(n, 128)", "small(given[\"chosen\"], 1, 128", hidden("1 -1 1", 1), CHARACTERS),
+    M("set(given) == {\"kind\", \"places\", \"chosen\", \"values\", \"noise\"}", "True", {**PARITY, "more": 1}),
+    M("count=math.comb(problem.n, problem.m)", "count=problem.n**problem.m"),
+    M("fade=1 - 2 * noise", "fade=1 - 4 * noise", hidden("1 -1", 8, "1/10")),
+    M("levels=len(set(g))", "levels=len(g)", MAJORITY, asked(JOHNSON, oracle="csq")),
+    M("half=(max(g) - min(g)) / 2", "half=max(g) - min(g)", MAJORITY, asked(JOHNSON)),
+    M("need(problem.g == [(-1) ** h for h in range(problem.m + 1)]", "([]", MAJORITY),
+    M("moves, count = problem.fade**2 / 4", "moves, count = problem.fade**2 / 8"),
+    M("moves=moves, moves01=moves)", "moves=moves, moves01=moves / 2)", steps=asked(CHARACTERS, **VSTAT)),
+    M("(a + b) / 2 for a, b in pairwise(rows", "(a + 2 * b) / 3 for a, b in pairwise(rows", MAJORITY, JOHNSON),
+    M("c = [value / 2**t - mean**2", "c = [value / 2**t", hidden("0 0 1", 5), JOHNSON),
+    M(" and m < problem.n,", ",", hidden("1 -1", 1), [("overlaps",)]),
+    M("(-1) ** (i - h) * comb(m - h, i - h)", "comb(m - h, i - h)", MAJORITY, JOHNSON),
+    M("comb(n - m + h - k, h)", "comb(n - m + h, h)", MAJORITY, JOHNSON),
+    M("comb(m - k, h) *", "comb(m, h) *", MAJORITY, JOHNSON),
+    M("spread, less = max(values[1:])", "spread, less = min(values[1:])", MAJORITY, JOHNSON),
+    M("c[m] - values[0] / count", "c[m]", MAJORITY, asked(JOHNSON, oracle="csq", risk="1/8")),
+    M("spread / (4 * problem.half**2)", "spread / (8 * problem.half**2)", MAJORITY, asked(JOHNSON)),
+    M("general=problem.levels == 2, eig", "general=True, eig", MANY, asked(JOHNSON)),
+    M("small(overlap, 0, m - 1,", "small(overlap, 0, m,", MAJORITY, packed(5, 1, 3, "disjoint")),
+    M("len(one) == m == len(given)", "len(one) <= m == len(given)", MAJORITY, packed(4, 2, 0, "listed", [[0, 0, 0], [1, 1, 1]])),
+    M("right and len(sets) == size <= 2048", "right", MAJORITY, packed(35, 3, 0, "listed", [[0, 1, 2], [3, 4, 5]])),
+    M("len(one & other) <= t for", "len(one & other) <= t + 1 for", MAJORITY, packed(9, 2, 0, "listed", [[0, 1, 2], [2, 3, 4]])),
+    M('small(j, 0, n - 1, "a place")', 'small(j, 0, n, "a place")', MAJORITY, packed(9, 1, 0, "listed", [[0, 1, 7]])),
+    M("fits = prime(q) and", "fits = ", hidden("1 1 -1 -1", 12), packed(99, 2, 0, "reed-solomon", 4)),
+    M("m <= q and q * m", "q * m", MAJORITY, packed(9, 2, 0, "reed-solomon", 2)),
+    M("and q * m <= n and", "and", MAJORITY, packed(9, 3, 0, "reed-solomon", 3)),
+    M("and size <= q ** (t + 1)", "", hidden("1 1 -1 -1", 9), packed(9, 4, 0, "reed-solomon", 3)),
+    M("size * m <= n if code", "size <= n if code", MAJORITY, packed(9, 3, 0, "disjoint")),
+    M("t == m - 1 and size <=", "size <=", MAJORITY, packed(35, 35, 0, "all")),
+    M("and size <= math.comb(n, m)", "", hidden("1 -1 1", 3), packed(4, 4, 1, "all")),
+    M('code in ("disjoint", "all") and few', "few", MAJORITY, packed(35, 2, 2, "none")),
+    M("need(size == 1 or c[code.overlap] * size <= c[m],", "(True,", MAJORITY, packed(9, 9, 2, "all")),
+    M("c[t] * (upper + 1) <= c[m]", "c[t] * (upper + 2) <= c[m]", MAJORITY, packed(3, 2, 0, "disjoint")),
+    M("ground * (most if meet else 1)", "(most if meet else 1)", MAJORITY, packed(3, 2, 0, "disjoint")),
+    M("ground * (weight - meet) //", "(weight - meet) //", MAJORITY, packed(3, 2, 0, "disjoint")),
+    M("if weight**2 > ground * meet:", "if weight**2 != ground * meet:", hidden("1 1 -1 -1", 12), packed(3, 2, 0, "disjoint")),
+    M("size <= upper and most <= upper", "size <= upper", MAJORITY, packed(2, 2, 0, "disjoint")),
+    M("need(gamma > 0,", "(gamma > 0,", MAJORITY, averages(every("-1", 36))),
+    M("gamma < 1 and enough <=", "gamma < 1/2 and enough <=", MAJORITY, averages(every("1/2", 2))),
+    M("enough <= members.count:", "enough < members.count:", MAJORITY, averages(every("1/20", 35))),
+    M("need(len(caps) == m and len(inner)", "need(len(inner)", hidden("1 -1", 5), averages(every("1/2", 3, "0 0", "", "2"))),
+    M("and len(inner) < len(table[0]),", ",", hidden("1 -1", 5), averages(every("1/2", 3, "0", "0 0", "2"))),
+    M("need(min([average, *inner, *caps]) >= 0", "(min([average, *inner, *caps]) >= 0", MAJORITY, averages(every("1/20", 26, "33/5 72/5 21/5", "", "-1"))),
+    M("need(left >= v,", "(left >= v,", MAJORITY, averages(every("1/20", 2, "0 0 0"))),
+    M("left -= sum(y * e for", "left -= sum(y * min(e, 0) for", MAJORITY, averages(every("1/20", 31, "12 15 1", "1"))),
+    M("average * v * (c[m - i] / c[m] - gamma)", "average * v * (0 - gamma)", MAJORITY, averages(every("1/20", 30, "0 0 0", "", "20"))),
+    M("most = 1 + sum(inner)", "most = sum(inner)", MAJORITY, averages(every("1/20", 35, CAPS))),
+    M("+ sum(caps) + average * (1 - gamma)", "+ sum(caps)", MAJORITY, averages(every("1/2", 35, "12 18 4", "", "1/100"))),
+    M("enough >= most if average else enough > most", "enough >= most", MAJORITY, averages(every("1/20", 35, CAPS))),
+    M("size <= members.count and gamma * size < 1", "size <= members.count and gamma * size <= 1", MAJORITY, averages(every("1/20", 36), some("1/20", 20, 0, 0, 0))),
+    M("size <= members.count and gamma * size < 1", "gamma * size < 1", MAJORITY, averages(every("1/50", 36), some("1/50", 40, 0, 0, 0))),
+    M("need(a < m and k <= n - a,", "(a < m and k <= n - a,", hidden("1 -1 1", 4), averages(every("1/20", 7), some("1/20", 1, 2, 0, 0))),
+    M("total > gamma * c[m] * count**2", "total >= gamma * c[m] * count**2", MAJORITY, averages(every(HALF, 36), some(HALF, 15, 1, 0, 0))),
+    M("need(count == size,", "(count == size,", MAJORITY, averages(every("2/5", 36), some("2/5", 35, 1, 0, 0))),
+    M("pairs[a + p + r] +=", "pairs[min(m, a + p + r + 1)] +=", MAJORITY, averages(every("1/2", 36), some("1/2", 15, 1, 0, 0))),
+    M("math.comb(max(ground - one, 0), two - p)", "math.comb(ground, two - p)", MAJORITY, averages(every("1/2", 36), some("1/2", 15, 1, 0, 0))),
+    M("else (count - 1) // bad", "else count // bad", MAJORITY, averages(every("1", 8))),
+    M("bad = members.count, sets.enough - 1", "bad = members.count, sets.enough - 2", MAJORITY, averages(every("1", 8))),
+    M("upper = (count - 1) // some.size", "upper = count // some.size - 1", MAJORITY, averages(every("2/5", 36), some("2/5", 15, 1, 0, 0))),
+    M("need(some is None or some.gamma == sets.gamma,", "(True,", MAJORITY, averages(every("1", 20), some("1/20", 19, 0, 0, 0))),
+    M("bad = pairs + math.ceil(total / -each) - 1", "bad = pairs", MAJORITY, [*JOHNSON[:2], ("closest-pairs", 1, 2, {"gamma": "2/3"})]),
+    M("if total + more * each > 0:", "if total + more * each > more:", MAJORITY, [*JOHNSON[:2], ("closest-pairs", 1, 2, {"gamma": "1/4"})]),
+    M("math.isqrt((count**2 - 1) // bad))\n    text = PAIRS", "math.isqrt(count**2 // bad))\n    text = PAIRS", hidden("1 -1", 4), [*JOHNSON[:2], ("closest-pairs", 1, 2, {"gamma": "9/10"})]),
+    M("need(problem.levels == 2 and overlaps.c[0] >= 0,", "(True,", MANY, by_sets(100, "7/570", 11)),
+    M("need(sets.gamma == gamma,", "(sets.gamma == gamma,", MAJORITY, by_sets(100, "1", 2)),
+    M("/ (3 * t * problem.fade**2", "/ (2 * t * problem.fade**2", MAJORITY, by_sets(1, "1", 2)),
+    M("gamma = 2 * (1 - mu**2) * problem", "gamma = 2 * problem", hidden("1 1 -1", 7), by_sets(1, "8/9", 22)),
+    M('most=sets.enough - 1, name="vstat"', 'most=sets.enough - 2, name="vstat"', MAJORITY, by_sets(100, "1/150", 36)),
+    M("need(problem.levels == 2 and m < n", "need(m < n", MANY, by_mixture("9")),
+    M("need(problem.levels == 2 and m < n", "need(problem.levels == 2", hidden("1 -1", 1), [("subsets",), ("mixture", 1, {"bound": "0"}), ("characters", 1), ("fit", 1, 3, RISK), ("ask", 2, VSTAT), ("queries", 1, 4, 5, SUCCESS)]),
+    M("1 - fade + 2 * fade * fewer", "1 - fade + 4 * fade * fewer", MAJORITY, by_mixture("3")),
+    M("need(fade**2 * found <=", "(fade**2 * found <=", MAJORITY, by_mixture("0")),
+    M("moves01=bound / 4, general", "moves01=bound / 8, general", MAJORITY, by_mixture("9")),
+    M("for k in range(1, len(table[0])):\n        at", "for k in range(2, len(table[0])):\n        at", MAJORITY, by_mixture("1")),
+    M("sums, off = {}, 2**free", "sums, off = {}, 0", MAJORITY, by_least_mixture),
+    M("[x + y for x, y in pairwise(tails)], 2 * off", "[x + y for x, y in pairwise(tails)], off", MAJORITY, by_least_mixture),
+    M("+ wrong * abs(e) for", "+ wrong * e for", MAJORITY, by_least_mixture),
+    M("[x + y for x, y in pairwise(tails)]", "[x for x, y in pairwise(tails)]", MAJORITY, by_mixture("1")),
+    M("signs[a + i] * signs[a + j] * one", "signs[a + i] * one", MAJORITY, by_mixture("1")),
+)  # fmt: skip
+# Residues.
+RESIDUES = (
+    M("need(q & (q - 1) == 0 or prime(q),", "(True,", modular(2, 15, 15, "residue", ("binary", 0, 1)), asked(SECRETS)),
+    M("need(size == right,", "(size == right,", modular(2, 101, 101, "residue", ("ternary", 0, 50)), SECRETS),
+    M("small(given[\"secret\"][\"most\"], 1, q,", "small(given[\"secret\"][\"most\"], 1, 2 * q,", modular(2, 7, 7, "residue", ("wide", 0, 9)), SECRETS),
+    M('(given["secret"]["weight"], 0, n, "weight")', '(given["secret"]["weight"], 0, 9 * n, "weight")', modular(2, 7, 7, "residue", ("binary", 3, 1)), SECRETS[:1]),
+    M('"window") and q % parts == 0', '"window")', modular(2, 8, 3, "interval", ("binary", 0, 1)), SECRETS),
+    M('need(parts == q or labels != "residue",', "(True,", {**HALVES, "labels": "residue"}, SECRETS),
+    M("need(q % 2 == 0 or 2 * n * q <= 1 << bits,", "(True,", {**PRIME, "bits": 4}, SECRETS),
+    M('need(labels == "residue" and len', "need(len", {**HALVES, "errors": ERRORS["errors"]}, SECRETS),
+    M("need(sum(counts) == 1 << 64,", "(True,", {**PRIME, "errors": [0, [str(1 << 63)]]}, SECRETS),
+    M("errors[(first + i) % q] += c", "errors[(first + i) % q] = c", {**PRIME, "errors": [0, [str(1 << 62), *["1"] * 6, str(3 * (1 << 62) - 6)]]}, asked(SECRETS, term="1")),
+    M("2 if labels == \"window\" else parts", "parts", {**HALVES, "labels": "window", "parts": 4}, SECRETS),
+    M("range(3, math.isqrt(q) + 1, 2)", "range(3, math.isqrt(q), 2)", modular(2, 9, 9, "residue", ("binary", 0, 1)), SECRETS),
+    M("else 2 * (q // problem.parts)", "else q // problem.parts", HALVES, SECRETS),
+    M("(q % 2 == 1 or modulus == 4)", "(q % 2 == 1 or modulus <= 8)", HALVES, SECRETS),
+    M("problem.levels == problem.parts and (q", "(q", {**PRIME, "labels": "window"}, SECRETS),
+    M("min(2, q - 1)", "2", modular(2, 2, 2, "residue", ("ternary", 0, 1)), SECRETS),
+    M("(other + 1) ** n - 1\n", "(other + 1) ** n - 2\n", PRIME, SECRETS),
+    M("math.comb(n, h) * other**h", "other**h", {**PRIME, "secret": {"kind": "binary", "weight": 1, "most": 1}}, SECRETS),
+    M("2 * size >= modulus - 1", "2 * size >= modulus - 2", modular(2, 8, 2, "interval", ("wide", 0, 3)), SECRETS),
+    M("units = 2 * low if modulus % 2 else", "units = 2 * low if modulus else", modular(2, 8, 2, "interval", ("uniform", 0, 8)), SECRETS),
+    M("whole else 2 * (low // 2) + 1", "whole else 1", modular(2, 32, 2, "interval", ("wide", 0, 2)), SECRETS),
+    M("(units + others) ** n - others**n", "(units + others) ** n - 1", modular(2, 8, 2, "interval", ("uniform", 0, 8)), SECRETS),
+    M("1 if modulus < q and size >= modulus else h", "1", QUARTERS, SECRETS),
+    M("vectors += choose * (some - none)", "vectors += choose * some", modular(3, 8, 4, "interval", ("wide", 2, 3)), SECRETS),
+    M("math.isqrt((modulus - 1) // 2)", "modulus - 1", WIDE, SECRETS),
+    M("moebius[multiple] -= moebius[g]", "pass", modular(2, 101, 2, "window", ("wide", 0, 6)) | {"parts": 101}, SECRETS),
+    M("vectors, units, reach = pairs, 2, bound", "vectors, units, reach = pairs, 1, bound", WIDE, SECRETS),
+    M("alike = units if differ else 1", "alike = 1", PRIME, SECRETS),
+    M("count = vectors if differ else -(-vectors // units)", "count = vectors", HALVES, SECRETS),
+    M("least = 1 - Fraction(n * x, whole)", "least = 1 - Fraction(x, whole)", NEAR, SECRETS),
+    M("most = 1 / (1 - Fraction(n * (q - x), whole))", "most = 1 + Fraction(q - x, whole)", NEAR, SECRETS),
+    M("square = Fraction(problem.levels - 1)", "square = Fraction(1)", PRIME, asked(SECRETS)),
+    M("(c * c for c in problem", "(c * c // 2 for c in problem", ERRORS, asked(SECRETS, term="1/2")),
+    M("need(square > 0,", "(square > 0,", FLAT, asked(SECRETS)),
+    M("Fraction(problem.levels // 2, problem.levels)", "rarest", PRIME, asked(SECRETS, term="1/3")),
+    M("(most - least) / (most + least), -(", "(most - least) / 9 / (most + least), -(", NEAR, SECRETS),
+    M("-(-members.count // members.alike)", "members.count", PRIME, SECRETS),
+    M("min(unlike, math.floor(1 / apart)) if apart", "unlike if apart", NEAR, SECRETS),
+    M("moves=most * square * part * (1 - part)", "moves=square * part * (1 - part)", NEAR, asked(SECRETS, term="1/3")),
+    M("square * part * (1 - part)", "square * part * (1 - part) / 2", PRIME, asked(SECRETS, term="1/3")),
+    M("square * (1 - rarest) / 2", "square * (1 - rarest) / 4", PRIME, asked(SECRETS, **VSTAT)),
+)  # fmt: skip
+# Listed functions.
+LISTED = (
+    M('small(given["signs"], 1, 20,', 'small(given["signs"], 1, 21,', listed(21, "1", "2"), [("products",)]),
+    M("need(2 <= len(rows) <= 64,", "need(2 <= len(rows),", listed(3, *[f"{i:x}" for i in range(65)]), [("products",)]),
+    M("need(max(tables) < 1 << (1 << n),", "(True,", listed(2, "15", "a"), [("products",)]),
+    M('"0|[1-9a-f][0-9a-f]*", r', '"[0-9a-f]+", r', listed(2, "05", "a"), [("products",)]),
+    M("max(abs(v) for i, row", "max(v for i, row", OPPOSITE, [("products",)]),
+    M("norm - 2 * (a ^ b)", "norm - (a ^ b)", THREE, [("products",)]),
+    M("pivot <= 0:", "pivot < 0:", listed(2, "5", "3"), asked([("products",), ("spread", 1, {"top": "1"})])),
+    M("count**2 * g - count * (a + b) + sum(sums)", "count**2 * g - count * (a + b)", EQUAL, asked([("products",), ("spread", 1, {"top": "2"})])),
+    M('need(definite(wanted), "an eigen', '(definite(wanted), "an eigen', THREE, asked([("products",), ("spread", 1, {"top": "1/2"})])),
+    M("top=top, least=min(squares)", "top=top, least=max(squares)", THREE, asked(SPREAD)),
+    M("scale=sum(squares) / count", "scale=min(squares)", OPPOSITE, asked([("products",), ("spread", 1, {"top": "3"})], risk="1/2")),
+    M("general=True, moves=top,", "general=True, moves=top / 2,", THREE, asked(SPREAD, term="1")),
+    M("min(sum(down), count - sum(down))", "max(sum(down), count - sum(down))", THREE, by_weights("9/10")),
+    M('need(definite(wanted), "a weighted', '(definite(wanted), "a weighted', THREE, by_weights("0")),
+    M("moves01=top / 2,", "moves01=top / 200,", THREE, by_weights("3")),
+    M('need(every == list(range(members.count)), "the classes', '(0, "the classes', THREE, apart(1, [0], [[0]])),
+    M("need(near and len(set", "need(len(set", THREE, apart(3, [0, 1, 2], [[0], [1], [2]])),
+    M("len(set(few)) == len(few) > 0, \"two", "len(few) > 0, \"two", THREE, apart(3, [0, 0], [[0], [1], [2]])),
+    M("len(set(few)) == len(few) > 0, \"two", "len(set(few)) == len(few), \"two", THREE, apart(3, [], [[0], [1], [2]])),
+    M("abs(gram[i][j]) * (upper + 1) > norm", "abs(gram[i][j]) * (upper + 1) >= norm", listed(3, "aa", "e8"), apart(1, [0], [[0, 1]])),
+    M("need(far and len(classes) <= upper,", "need(far,", THREE, apart(1, [0], [[0], [1], [2]])),
+    M("sum(closest[:s]) > gamma", "closest[0] > gamma", THREE, sums("1/2")),
+    M("sorted((abs(v) for v in row), reverse=True) for row", "sorted((v for v in row), reverse=True) for row", OPPOSITE, sums("1/2")),
+    M("for s in range(1, count + 1):\n        closest", "for s in range(1, count):\n        closest", THREE, sums("1/10")),
+    M("upper = (count - 1) // len(few)", "upper = count // len(few) - 1", OPPOSITE, sums("1/2", 0, 1)),
+    M("bad = i if seen > gamma", "bad = i if seen > 2 * gamma", EQUAL, sums("1/2")),
+    M("small(i, 0, count - 1, \"a member\") for i in listed(above)", "small(i, -1, count - 1, \"a member\") for i in listed(above)", EQUAL, sums("1/2", -1)),
+    M("need(not few or total > gamma", "need(not few or total >= gamma", listed(3, "a4", "14", "d0"), sums("1/2", 0, 2)),
+    M('need(len(set(few)) == len(few), "a member stands', '(0, "a member stands', listed(3, "f", "f0", "16", "9d", "c9", "57"), sums("1/3", 1, 0, 1, 4, 4)),
+)  # fmt: skip
+# Reading.
+FILES = (
+    M('data.get("format") == FORMAT', '"format" in data', change=at("format", "hardness-certificate/3")),
+    M("need(set(data) == fields,", "(set(data) == fields,", change=lambda data: {**data, "more": 1}),
+    M('need(same, "its content', '(same, "its content', text=text("none", "other")),
+    M("need(len(listed(steps)) <= STEPS,", "(len(listed(steps)) <= STEPS,", steps=MANY_STEPS),
+    M('need(set(step) == {"rule", "from", *takes},', "(0,", change=at("steps/0/more", "1")),
+    M('small(i, 1, len(facts), "a step cited")', 'small(i, 0, len(facts), "a step cited")', steps=[("subsets",), ("characters", 0)]),
+    M("== {\"conditions\", \"claims\"} and len(listed", "== {\"conditions\", \"claims\"} and 1 + len(listed", change=at("goal/claims", [])),
+    M('set(goal) == {"conditions", "claims"} and', "", change=at("goal/more", "1")),
+    M('need(goal["conditions"] == problem.conditions,', "(0,", change=at("goal/conditions", "none")),
+    M('need(set(claim) == {"quantity",', '(set(claim) == {"quantity",', change=at("goal/claims/0/more", "1")),
+    M('claim["value"] == written(value) and', "", change=at("goal/claims/0/value", "7")),
+    M('and claim["terms"] == terms', "", change=at("goal/claims/0/terms", {"tau": "1"})),
+    M('exact and claim["says"] == text', "exact", change=at("goal/claims/0/says", "all is hard")),
+    M('small(step, 1, len(facts), "the step of', 'small(step, 0, len(facts), "the step of', steps=CHARACTERS, change=at("goal/claims/0/step", 0)),
+    M('need(len(names) == len(goal["claims"]),', "(0,", change=at("goal/claims", lambda claims: [*claims, claims[0]])),
+    M("need(len({name for name, _ in pairs}) == len(pairs),", "(0,", text=text('"places": 7', '"places": 7, "places": 7')),
+    M("need(len(digits) <= 20,", "(0,", change=at("about/size", 10**30)),
+    M("need(most <= DEEP,", "(0,", change=at("about/deep", json.loads("[" * 30 + "]" * 30))),
+    M('lambda _: refuse("a JSON number is no integer")', "float", change=at("about/size", 0.5)),
+    M('lambda _: refuse("a JSON number is none")', "str", change=at("about/size", "NaN"), text=text('"NaN"', "NaN")),
+    M("need(written(value) == text,", "(0,", change=at("steps/2/risk", "2/8")),
+    M("need(_HOLDS[kind](value),", "(0,", steps=asked(CHARACTERS, success="2")),
+    M('"share": lambda v: 0 < v <= 1', '"share": lambda v: 0 < v', steps=asked(CHARACTERS, success="2")),
+    M('"share": lambda v: 0 < v <= 1', '"share": lambda v: v <= 1', steps=asked(CHARACTERS, success="0")),
+    M('"risk": lambda v: 0 <= v < 1', '"risk": lambda v: v < 1', steps=asked(CHARACTERS, risk="-1")[:-1]),
+    M('"positive": lambda v: v >= 1 and', '"positive": lambda v:', MAJORITY, packed(35, 0, 0, "disjoint")),
+    M("and v.denominator == 1,\n", ",\n", hidden("1 1 -1 -1", 9), packed(9, 3, 0, "disjoint"), change=at("steps/2/size", "3/2")),
+    M("type(value) is int and least", "least", change=at("steps/1/from/0", True)),
+    M("least <= value <= most, f", "value <= most, f", MAJORITY, packed(9, 1, -1, "disjoint")),
+    M('need(type(value) is list,', "(0,", change=at("steps/0/from", "")),
+)  # fmt: skip
+MUTANTS = (*EVERY, *HIDDEN, *RESIDUES, *LISTED, *FILES)
+
+
+def main() -> int:
+    """Print how each mutant is caught; 3 where one survives."""
+    survived = 0
+    for mutant in MUTANTS:
+        how = mutant.caught()
+        survived += how is None
+        print(f"{'caught  ' if how else 'SURVIVES'}  {mutant.name}\n          {how or ''}")
+    print(f"{len(MUTANTS)} mutants, {survived} survive")
+    return 3 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
