@@ -41,6 +41,14 @@ def proves(data: Data) -> Data:
     return data
 
 
+def refused_alone(data: Data, change: Callable[[Data], object], words: str) -> None:
+    """What was changed is refused by the kernel, which does not know the family."""
+    forged = copy.deepcopy(data)
+    change(forged)
+    with pytest.raises(kernel.Refused, match=words):
+        kernel.check(sealed(forged))
+
+
 def refused(data: Data, change: Callable[[Data], object], words: str = "refused") -> None:
     """What was changed is refused, in one line with these words."""
     forged = copy.deepcopy(data)

@@ -23,7 +23,7 @@ from instances import DamagedFile, Parity, parse, symmetric
 from instances.errors import Refuted
 from instances.families.parity import signs
 from tests.conftest import sealed
-from tests.proofs import claimed, plain, proves, refused, step
+from tests.proofs import claimed, plain, proves, refused, refused_alone, step
 
 
 @given(
@@ -90,12 +90,9 @@ SPEC = "parity:d=12,m=4,noise=0.2"
         (named(f"parity:d={10**12},m={10**11},noise=0.2,rho=3"), "refused"),
         (named(["parity"]), "refused"),
         (lambda d: d["about"].update(more="words"), "other fields"),
-        (lambda d: d["problem"].update(places=12), "not that of its spec"),
         (lambda d: proves(d)["problem"].update(places=12), "refused"),
         (lambda d: (d["problem"].update(places=12), proves(d)), "not that of its spec"),
         (lambda d: (d["problem"].update(noise="1/10"), proves(d)), "not that of its spec"),
-        (lambda d: d["problem"].update(values=["1", "-1", "1", "-1", "0"]), "not that of its spec"),
-        (lambda d: d["problem"].update(noise="1/2"), "refused"),
         # Claims that do not follow.
         (lambda d: d["goal"]["claims"].append(dict(d["goal"]["claims"][0])), "refused"),
         (lambda d: d["goal"].update(claims=[]), "refused"),
@@ -132,11 +129,30 @@ def test_a_forged_certificate_is_refused(change, words):
     refused(plain(certify(parse(SPEC))), change, words)
 
 
-def test_orthogonality_is_of_parities_alone():
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"values": ["1", "-1", "1", "-1"]}, "values"),
+        ({"values": ["1"] * 5}, "values"),
+        ({"values": ["1", "-1", "1", "-1", "2/2"]}, "lowest terms"),
+        ({"values": ["1", "1", "-1", "-1", "1"]}, "step 2: "),  # not orthogonal
+        ({"values": ["-1", "1", "-1", "1", "-1"]}, "step 2: "),
+        ({"noise": "1/2"}, "noise"),
+        ({"noise": "-1/9"}, "range"),
+        ({"places": 3}, "chosen"),
+        ({"places": 0}, "places"),
+        ({"places": True}, "places"),
+        ({"places": 12}, "conditions"),
+        ({"chosen": 0}, "chosen"),
+        ({"more": "0"}, "fields"),
+        ({"kind": "subsets"}, "kind"),
+    ],
+)
+def test_a_problem_that_is_none_is_refused(changed, words):
     """The rule that takes members for orthogonal looks at the labels, not at the name."""
-    data = plain(certify(parse("parity:d=8,m=3")))
-    other = plain(certify(parse("profile:g=majority,d=8,m=3")))
-    refused(data, lambda d: d.update(about=other["about"], problem=other["problem"]), "step 2: ")
+    data = plain(certify(parse(SPEC)))
+    refused(data, lambda d: d["problem"].update(changed))
+    refused_alone(data, lambda d: d["problem"].update(changed), words)
 
 
 def test_as_a_profile_it_says_the_same():

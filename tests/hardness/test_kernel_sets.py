@@ -115,6 +115,12 @@ def test_every_shape_has_its_size_and_its_average(case):
     assert not case.takes("some-set", gamma=Fraction(1, 4), shape=[0, 0, 0], size=Fraction(4))
 
 
+def test_there_is_nothing_to_compare_where_there_is_one_member():
+    numbers = {"places": 2, "chosen": 2, "values": ["1", "1", "-1"], "noise": "0"}
+    with pytest.raises(kernel.Refused):
+        Proof({"kind": "hidden-set", **numbers}, {}).step("overlaps")
+
+
 @pytest.mark.parametrize("case", FOUND)
 @pytest.mark.parametrize("gamma", [Fraction(1, 20), Fraction(1, 4), Fraction(2, 5), Fraction(1)])
 def test_pair_events_are_those_of_all_pairs_in_order(case, gamma):
