@@ -13,8 +13,9 @@ from scipy.optimize import linprog
 
 from hardness.check import check
 from hardness.lower import BoundParameters
-from hardness.lower.finite import FiniteFamily, certify_finite
+from hardness.lower.finite import FiniteFamily, certificate, certify_finite
 from hardness.lower.named import Kernel, ListedMembers, NoClaim, WorstDescent, certify_unknown
+from hardness.lower.older import numbers
 
 RISKS = (Fraction(1, 10), Fraction(1, 4), Fraction(3, 5))
 
@@ -138,6 +139,26 @@ def test_every_claim_by_brute_force(seed):
         else:
             assert told == 0
             assert Fraction(claimed["stat-success"].value) >= Fraction(right, members)
+
+
+def test_kernel_and_large_checker_prove_the_same_numbers(monkeypatch):
+    proven = 0
+    for seed in range(60):
+        terms = BoundParameters(
+            tau=Fraction(1 + seed % 9, 10),
+            vstat=(1, 3, 10, 100)[seed % 4],
+            risk=Fraction(seed % 5, 6),
+            gamma=Fraction(1 + seed % 6, 7),
+        )
+        one = certify_finite(listed(family(seed)), terms)
+        proven += "steps" in one.evidence
+        with monkeypatch.context() as patch:
+            patch.setattr(certificate, "proof_of", lambda *_: None)
+            two = certify_finite(listed(family(seed)), terms)
+        assert numbers(one) == numbers(two)
+        for made in (one, two):
+            check(made.to_dict())
+    assert proven > 30
 
 
 @pytest.mark.parametrize("seed", range(24))
