@@ -80,7 +80,7 @@ class Certifier:
         except ToolkitError as error:
             return f"no bound is claimed: {error}"
         for other, stored in self._stored.get(spec, []):
-            if other == terms and not _same(made, stored):
+            if other == terms and not same(made, stored):
                 raise DamagedFile(
                     f"the certificate of {spec[:200]} is not that of its spec: it was changed, or "
                     "made by another version of this package"
@@ -88,13 +88,13 @@ class Certifier:
         return made
 
 
-def _same(made: Certificate, stored: dict[str, Any]) -> bool:
+def same(made: Certificate, stored: dict[str, Any]) -> bool:
     """Whether a stored certificate is the one made again, by its numbers if of an older format."""
     if stored.get("format") == made.to_dict()["format"]:
         return stored == made.to_dict()
     try:
         return numbers(Certificate.read(stored)) == numbers(made)
-    except (LookupError, TypeError, ValueError):
+    except (LookupError, TypeError, ValueError, AttributeError):
         return False
 
 

@@ -67,14 +67,15 @@ def test_no_multipliers_prove_what_is_not_so(index, data):
     average = data.draw(weight)
     n, m = case.n, case.m
     table, c = kernel.distances(n, m), case.proof.fact(case.cited[1]).c
-    least = [
-        max(
-            Fraction(0),
+
+    def caps(inner, average):
+        return [
             table[i][0] * (1 + average * (c[m - i] / c[m] - gamma))
-            + sum(y * e for y, e in zip(inner, table[i][1:], strict=False)),
-        )
-        for i in range(1, m + 1)
-    ]
+            + sum(y * e for y, e in zip(inner, table[i][1:], strict=False))
+            for i in range(1, m + 1)
+        ]
+
+    least = [max(Fraction(0), cap) for cap in caps(inner, average)]
     given = {"gamma": gamma, "inner": inner, "average": average}
     largest = max((k for k, row in enumerate(averages, 1) if max(row) > gamma), default=0)
     taken = [
@@ -83,6 +84,16 @@ def test_no_multipliers_prove_what_is_not_so(index, data):
         if case.takes("every-set", **given, caps=least, enough=Fraction(k))
     ]
     assert min(taken) > largest
+    # What would do if multipliers could be negative.
+    every = {"gamma": gamma, "enough": Fraction(len(case.sets))}
+    wrong = [(inner, -1 - average), *(([*inner[:k], -y - 1], average) for k, y in enumerate(inner))]
+    for y, u in wrong:
+        enough = [max(Fraction(0), cap) for cap in caps(y, u)]
+        assert not case.takes("every-set", inner=y, average=u, caps=enough, **every)
+    if min(caps(inner, average)) < 0:
+        assert not case.takes(
+            "every-set", **given, caps=caps(inner, average), enough=every["enough"]
+        )
     for i, cap in enumerate(least):
         if cap:
             less = [*least[:i], cap * Fraction(99, 100), *least[i + 1 :]]
@@ -113,6 +124,24 @@ def test_every_shape_has_its_size_and_its_average(case):
             assert not case.takes("some-set", gamma=below, shape=shape, size=size + 1)
     assert case.takes("some-set", gamma=Fraction(1, 4), shape=[0, 0, 0], size=Fraction(3))
     assert not case.takes("some-set", gamma=Fraction(1, 4), shape=[0, 0, 0], size=Fraction(4))
+
+
+@pytest.mark.parametrize(
+    ("g", "gamma", "enough"), [((1, 1, -1), Fraction(2, 3), 11), ((0, 1, 4), Fraction(10, 9), 1)]
+)
+def test_sets_bound_general_queries_where_labels_have_two_values(g, gamma, enough):
+    """gamma is 2 (1 - mu^2) half^2 / (3 c(m)), of VSTAT(1), for both: mu = 1/2 and -1/4."""
+    case, none = Listed(5, 2, g), {"inner": [], "average": Fraction(0)}
+    caps = [Fraction(9)] * 2
+    sets = case.proof.step(
+        "every-set", *case.cited, gamma=gamma, caps=caps, enough=Fraction(enough), **none
+    )
+    if len(set(g)) == 2:
+        cap = case.proof.step("vstat-sets", case.cited[1], sets, t=Fraction(1))
+        assert case.proof.fact(cap).most == enough - 1
+    else:
+        with pytest.raises(kernel.Refused):
+            case.proof.step("vstat-sets", case.cited[1], sets, t=Fraction(1))
 
 
 def test_there_is_nothing_to_compare_where_there_is_one_member():

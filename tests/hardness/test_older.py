@@ -9,9 +9,11 @@ from hardness.check import check, kernel
 from hardness.lower import BoundParameters
 from hardness.lower.older import converted, numbers
 from hardness.lower.record import Certificate
+from hardness.runs import compare, read_comparison
 from hardness.runs.certified import Certifier
 from hardness.runs.rows import CertificateRow
 from instances.errors import DamagedFile, Refuted
+from instances.spec import parse_stored
 
 DATA = Path(__file__).parent.parent / "data"
 TERMS = {
@@ -93,3 +95,21 @@ def test_a_store_may_hold_them(kind):
     data["claims"][1]["value"] += "1"
     with pytest.raises(DamagedFile, match="not that of its spec"):
         made(data)
+
+
+def test_results_may_hold_them(tmp_path):
+    """Those of a comparison that version 0.2 wrote, with other words: their numbers count."""
+    data = old("parity")
+    spec = parse_stored(data["spec"])
+    found = compare("parity:m=4,noise=0.2", "d=12", ("trivial",), seeds=1, terms=TERMS["parity"])
+    assert found.specs == (spec.spec,)
+    written = json.loads(json.dumps(found.to_dict()))
+    for certificate in (data, {**data, "scope": "others"}):
+        (tmp_path / "results.json").write_text(
+            json.dumps(written | {"certificates": [certificate]})
+        )
+        assert read_comparison(tmp_path).certificates == found.certificates
+    data["claims"][1]["value"] += "1"
+    (tmp_path / "results.json").write_text(json.dumps(written | {"certificates": [data]}))
+    with pytest.raises(DamagedFile, match="its certificates"):
+        read_comparison(tmp_path)

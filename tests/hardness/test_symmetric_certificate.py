@@ -461,7 +461,7 @@ CLOSE = [[0, 1, 2], [0, 1, 3], [0, 5, 6], [1, 3, 5]]
         (numbers("code", code="reed-solomon", data=2), "step 4: "),
         (numbers("code", code="disjoint", data=None, overlap=0), "step 4: "),
         (numbers("code", code="all", data=None), "step 4: "),
-        (numbers("code", code="greedy"), "step 4: "),
+        (numbers("code", code="greedy", overlap=2), "step 4: "),
         (numbers("packing", upper="3"), "step 5: "),
         # Average correlations of all sets of a size, and of one.
         (numbers("every-set", enough="18"), "step 6: "),
