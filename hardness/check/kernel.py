@@ -44,7 +44,7 @@ from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -283,7 +283,8 @@ def hidden_set(given: dict[str, Any]) -> Any:
     g, noise = read("rational*", given["values"]), read("risk", given["noise"])
     need(len(g) == m + 1 and len(set(g)) > 1, "values are not m + 1 numbers, two of them different")
     need(noise < Fraction(1, 2), "noise is not below 1/2")
-    values = ", ".join(map(short, g)) if m < 12 else "the values of the problem"
+    runs = [(short(v), len(list(same))) for v, same in groupby(g)]
+    values = ", ".join(v if k == 1 else f"{v} ({k} times)" for v, k in runs)
     text = (
         f"Members are the {m}-subsets S of {n} places, all as likely. An example has {n} fair "
         f"signs and, with probability 1/2, shows g(h), h how many signs of S are -1, g(0..{m}) = "
@@ -377,8 +378,8 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
     squares = sum(c[m - i] ** 2 * row[0] for i, row in enumerate(table))
     said = {
         "average-correlation": (values[0] / c[m] / count, "the average correlation of a pair"),
-        "operator-norm": (max(values) / c[m], "the largest eigenvalue of the Gram matrix"),
-        "second-eigenvalue": (spread / c[m], "the same of members less their mean"),
+        "operator-norm": (max(values) / c[m], "the largest Gram eigenvalue"),
+        "second-eigenvalue": (spread / c[m], "the largest less the mean member"),
         "cross-predictability": (squares / c[m] ** 2 / count, "the average squared correlation"),
     }
     claims: Claims = {
@@ -631,6 +632,7 @@ def residues(given: dict[str, Any]) -> Any:
     need(parts == q or labels != "residue", "a residue is one of q parts")
     bits = small(given["bits"], 1, 1 << 20, "bits")
     errors: Counter[int] | None = None
+    drawn = "e = 0"
     need(q % 2 == 0 or 2 * n * q <= 1 << bits, "so few bits leave a far from uniform")
     if given["errors"] is not None:
         first = small(given["errors"][0], -(1 << 40), 1 << 40, "the least error")
@@ -638,17 +640,22 @@ def residues(given: dict[str, Any]) -> Any:
         need(labels == "residue" and len(counts) <= 1 << 15, "errors are of residues, few values")
         need(sum(counts) == 1 << 64, "the probabilities of errors do not add up to 1")
         errors = Counter()
+        drawn = f"e from {first} to {first + len(counts) - 1} with the probabilities of the problem"
         for i, c in enumerate(counts):
             errors[(first + i) % q] += c
     levels = 2 if labels == "window" else parts
+    shows = {
+        "residue": f"<a, s> + e mod {q}, {drawn}",
+        "interval": f"which of {parts} equal intervals of Z_{q} has <a, s>",
+        "window": f"whether <a, s> is in one of {parts} equal intervals of Z_{q}, always the same",
+    }
     text = (
         f"Members are {secret} secrets s of Z_{q}^{n}"
         + (f" with {h} entries that are not 0" if h else "")
         + (f", entries up to {size}" if secret == "wide" else "")
         + ", those that are counted, all as likely. An example has a vector a, "
-        + ("uniform" if q % 2 == 0 else f"numbers of {bits} bits mod q")
-        + f", and, with probability 1/2, shows one of {levels} codes of <a, s> + e mod {q}"
-        + (", equal intervals of Z_q." if labels == "interval" else ".")
+        + ("uniform" if q % 2 == 0 else f"numbers of {bits} bits mod {q}")
+        + f", and shows with probability 1/2 {shows[labels]}."
     )
     return SimpleNamespace(
         n=n, q=q, h=h, secret=secret, size=size, levels=levels, parts=parts, bits=bits,
@@ -707,7 +714,8 @@ def secrets(problem: Any) -> Fact:
     alike = units if differ else 1
     count = vectors if differ else -(-vectors // units)
     text = (
-        f"{short(count)} secrets are {'different' if differ else 'no multiples by a unit'} mod "
+        f"{short(count)} secrets, of {short(upper)}, are "
+        f"{'different' if differ else 'no multiples by a unit'} mod "
         f"{modulus}" + (f", with entries up to {reach}" if reach else "") + f", at most {alike} "
         "alike: where a is uniform their laws of a label are orthogonal"
     )

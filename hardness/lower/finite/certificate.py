@@ -183,7 +183,7 @@ def certify_finite(
     steps = search_steps(len(known.low)) if how.steps is None else how.steps
     bracket = known.sq_dimension(steps)
     if not isinstance(source, Union):
-        proof = proof_of(source, found, how, bracket, terms.risk)
+        proof = proof_of(source, found, how, bracket)
         if proof:
             return _by_steps(proof, found, bracket, terms)
     evidence: dict[str, Any] = {
@@ -235,19 +235,14 @@ def certify_finite(
     )
 
 
-def proof_of(
-    family: FiniteFamily, found: "Found", how: How, bracket: Bracket, risk: Fraction
-) -> Proof | None:
+def proof_of(family: FiniteFamily, found: "Found", how: How, bracket: Bracket) -> Proof | None:
     """Pose the problem of a few functions of -1 and +1; None for what the kernel does not take.
 
-    It takes 2 to 64 of them, on up to 20 signs, by tables, SQ-DIM from above by classes, and a risk
-    that a hypothesis does not have for all members.
+    It takes 2 to 64 of them, on up to 20 signs, by tables, and SQ-DIM from above by classes.
     """
     few = 2 <= len(family.names) <= MOST_PROVEN and family.n <= MOST_SIGNS and family.outputs == 1
     classes = isinstance(bracket.evidence, Colouring)
     if not (few and classes and found.signs and found.tables and found.spread) or how.centred:
-        return None
-    if found.spread.least <= risk * found.spread.mean:
         return None
     tables = [f"{int.from_bytes(row, 'little'):x}" for row in found.tables.rows]
     problem = {"kind": "functions", "signs": family.n, "tables": tables}
