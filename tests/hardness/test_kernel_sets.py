@@ -124,6 +124,9 @@ def test_every_shape_has_its_size_and_its_average(case):
             assert not case.takes("some-set", gamma=below, shape=shape, size=size + 1)
     assert case.takes("some-set", gamma=Fraction(1, 4), shape=[0, 0, 0], size=Fraction(3))
     assert not case.takes("some-set", gamma=Fraction(1, 4), shape=[0, 0, 0], size=Fraction(4))
+    every = Fraction(len(case.sets))
+    assert case.takes("some-set", gamma=Fraction(1, 20), shape=[0, 0, 0], size=every)
+    assert not case.takes("some-set", gamma=Fraction(1, 20), shape=[0, 0, 0], size=every + 1)
 
 
 @pytest.mark.parametrize(
