@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.check import check
+from hardness.check import check, kernel
 from hardness.check.residues import read_residues
 from hardness.lower import (
     BoundParameters,
@@ -18,7 +18,8 @@ from hardness.lower import (
     vstat_queries,
 )
 from hardness.lower.bounds import least_queries
-from hardness.lower.modular import Independent
+from hardness.lower.modular import Independent, residues
+from hardness.lower.proof import Proof
 from instances import UsageError, parse
 from instances.errors import Refuted
 from instances.parameters import whole
@@ -191,6 +192,15 @@ def test_a_forged_certificate_is_refused(change):
 def test_a_problem_that_is_none_is_refused(changed, words):
     refused(GENUINE, lambda d: d["problem"].update(changed))
     refused_alone(GENUINE, lambda d: d["problem"].update(changed), words)
+
+
+def test_errors_that_hide_everything_are_refused():
+    family = parse("lwe:n=3,q=4,error=uniform,width=3")
+    problem = residues(family) | {"errors": [0, [str(2**62)] * 4]}
+    proof = Proof(problem, {"spec": family.spec})
+    members = proof.step("secrets")
+    with pytest.raises(kernel.Refused):
+        proof.step("laws", members)
 
 
 @pytest.mark.parametrize(
