@@ -18,7 +18,8 @@ statistical query is a bounded function of (point, label); the oracle answers wi
 mean under the member. The adversary answers as if there were no member, with the mean under a
 reference that does not depend on it, wherever the tolerance allows that. A query rules out the
 members for which it does not. A hypothesis fits a member if its risk there, E|f - hypothesis|^2
-over that of the best predictor that knows only the family, is at most `risk`.
+over that of the best predictor that knows only the family, on average over members, is at most
+`risk`.
 
 THEOREM [BFJKMR94]. If a query rules out at most r members and a hypothesis fits at most K, a
 learner that reaches the risk with probability `success`, over its coins and a uniform member, with
@@ -57,8 +58,8 @@ ALL = (
     "claim is a level of security."
 )
 EMPTY = "; vacuous: up to 2 rule out nothing but learners that ask or look once"
-SQ_DIM = "SQ-DIM, the largest N with N members of correlation at most 1/N, is {}"
-AVERAGES = "the largest q such that any {} or more have average correlation at most {}, is {}"
+SQ_DIM = "SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is {}"
+AVERAGES = "the largest whole q such that any {} or more have mean |correlation| at most {}, is {}"
 SDA, PAIRS = f"SDA, {AVERAGES}", f"SDA over pairs, {AVERAGES}"
 _WHOLE = "(?:[1-9][0-9]{0,3999}|0x[1-9a-f][0-9a-f]*)"
 _RATIONAL = re.compile(f"(0|-?{_WHOLE})(?:/({_WHOLE}))?")
@@ -114,13 +115,13 @@ def read(kind: str, text: Any) -> Any:
 def small(value: Any, least: int, most: int, what: str) -> int:
     """Read a JSON integer in a range."""
     need(type(value) is int and least <= value <= most, f"{what} is not in {least}..{most}")
-    return int(value)
+    return value
 
 
 def listed(value: Any) -> list[Any]:
     """Read a JSON list."""
     need(type(value) is list, "a list is missing")
-    return list(value)
+    return value
 
 
 def short(value: Fraction | int) -> str:
@@ -169,10 +170,10 @@ def rule(of: str = "", cites: str = "", /, **takes: str) -> Callable[[Rule], Rul
 
 # 1. From facts about all members to a bound: the same for every family. A `gram` says: members
 # have eigenvalues of at most `top` and squared norms of at least `least`, the risk is relative to
-# `scale`, and of each member counted there for eigenvalues are at most `alike`; the squared
-# distances of a query's means under members and reference add up to at most `moves`, of values in
-# [-1, 1], and to `moves01` min(p0, 1 - p0), of values in [0, 1] and the mean p0 under the
-# reference; `general`: of all queries, else of correlational ones.
+# `scale`; the eigenvalues are of members of which each is alike to fewer than `alike` others, not
+# counted. The squared distances of a query's means under all members and reference add up to at
+# most `moves`, of values in [-1, 1], and to `moves01` min(p0, 1 - p0), of values in [0, 1] and the
+# mean p0 under the reference; `general`: of all queries, else of correlational ones.
 
 
 @rule("", "members gram", risk="risk")
@@ -205,9 +206,8 @@ def ask(_: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
         need(0 < term <= 1 and gram.moves is not None, "a tolerance is in (0, 1]")
         most, at = math.floor(gram.moves / term**2), {"tau": written(term)}
         what = f"queries to STAT({short(term)}), of values in [-1,1]"
-        what = (
-            what if oracle == "stat" else f"correlational queries h, |h| <= 1, within {short(term)}"
-        )
+        if oracle == "csq":
+            what = f"correlations of labels scaled to [-1,1] with h, |h| <= 1, within {short(term)}"
     else:
         need(oracle in ("vstat", "vstat-least"), "the oracle is not known")
         need(term >= 1 and term.denominator == 1, "t is an integer of at least 1")
@@ -256,7 +256,7 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
     at = {"risk": written(fit.risk), "success": written(success), "levels": written(levels)}
     text = (
         f"examples: any learner whatever needs at least {n} {goal_of(fit.risk, success)}, as "
-        f"each shows one of {levels} labels"
+        f"each has one of {levels} labels, its noise given"
     )
     text += EMPTY if n <= 2 else ""
     return Fact("bound", {"information-floor": (n, at, text)})
@@ -273,9 +273,9 @@ def hidden_set(given: dict[str, Any]) -> Any:
     The second token times the first, place by place, are the signs; one more sign says whether the
     example is open. A head whose logits differ by ln(x/u) there adds a (x-u)/(x+u) to the label,
     x = rho^2h, and a where it is closed; one that counts no sign of S adds a constant. For m
-    thresholds u > 0 these are combinations of 1 and the 1/(x+u), which take any values at m + 1
-    different x: else one would be 0 at all of them, and, times the product of the x+u, have more
-    zeros than its degree.
+    different thresholds u > 0 these are combinations of 1 and the 1/(x+u), which take any values at
+    m + 1 different x: else one would be 0 at all of them, and, times the product of the x+u, have
+    more zeros than its degree.
     """
     need(set(given) == {"kind", "places", "chosen", "values", "noise"}, "fields of the problem")
     n = small(given["places"], 1, 10**18, "places")
@@ -325,10 +325,11 @@ def characters(problem: Any, members: Fact) -> Fact:
 
 @rule("hidden-set")
 def overlaps(problem: Any) -> Fact:
-    """c(t), the inner product of two members less their mean that share t places.
+    """c(t), the inner product of two members less E g that share t places.
 
     The t common places count i times -1 with probability binom(t, i) / 2^t; the other m - t of each
-    are fair coins of its own, over which g is averaged.
+    are fair coins of its own, over which g is averaged. By the characters of the signs in S, c(t) =
+    sum_k binom(t, k) w_k, w_k >= 0 and w_0 = 0: it grows with t from c(0) = 0.
     """
     m, rows = problem.m, [problem.g]
     while len(rows[-1]) > 1:  # rows[r][i]: the mean of g(i + heads of r coins)
@@ -336,7 +337,7 @@ def overlaps(problem: Any) -> Fact:
     mean = rows[m][0]
     seen = [sum(math.comb(t, i) * rows[m - t][i] ** 2 for i in range(t + 1)) for t in range(m + 1)]
     c = [value / 2**t - mean**2 for t, value in enumerate(seen)]
-    need(c == sorted(c) and m < problem.n, "correlations do not grow, or there is one member")
+    need(m < problem.n, "there is one member")
     text = f"two different members have correlation at most {short(c[m - 1] / c[m])}"
     return Fact("overlaps", {"largest-correlation": (c[m - 1] / c[m], {}, text)}, c=c, mean=mean)
 
@@ -383,7 +384,7 @@ def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
         "cross-predictability": (squares / c[m] ** 2 / count, "the average squared correlation"),
     }
     claims: Claims = {
-        q: (v, {}, f"{text}, of members scaled to norm 1, is {short(v)}")
+        q: (v, {}, f"{text}, of members moved to mean 0 and scaled to norm 1, is {short(v)}")
         for q, (v, text) in said.items()
     }
     moves = problem.fade**2 * spread / (4 * problem.half**2)
@@ -426,13 +427,13 @@ def packing(problem: Any, members: Fact, overlaps: Fact, code: Fact, upper: int)
     """
     n, m, c, size = problem.n, problem.m, overlaps.c, code.size
     need(size == 1 or c[code.overlap] * size <= c[m], "the code's correlations are above 1/size")
-    fitting, most = [t for t in range(m) if c[t] * (upper + 1) <= c[m]], 1
-    for step in range(fitting[-1] if fitting else -1, -1, -1):
-        ground, weight, meet = n - step, m - step, fitting[-1] - step
-        new = ground * (most if meet else 1) // weight
-        if weight**2 > ground * meet:
-            new = min(new, ground * (weight - meet) // (weight**2 - ground * meet))
-        most = max(1, min(new, math.comb(ground, weight)))
+    meet, most = max(t for t in range(m) if c[t] * (upper + 1) <= c[m]), 1
+    for step in range(meet, -1, -1):
+        ground, weight, meets = n - step, m - step, meet - step
+        most = ground * most // weight
+        if weight**2 > ground * meets:
+            bound = ground * (weight - meets) // (weight**2 - ground * meets)
+            most = min(most, bound)
     need(size <= upper and most <= upper, f"more than {short(upper)} members are not ruled out")
     text = SQ_DIM.format(between(size, upper))
     return Fact("bound", {"sq-dimension": (size, {"upper": written(upper)}, text)})
@@ -454,7 +455,6 @@ def every_set(
     and less if u > 0.
     """
     m, c = problem.m, overlaps.c
-    need(gamma > 0, "gamma is not above 0")
     if gamma < 1 and enough <= members.count:
         table = distances(problem.n, m)
         need(len(caps) == m and len(inner) < len(table[0]), "multipliers are missing or too many")
@@ -483,7 +483,6 @@ def some_set(
     if a == k == j == 0:
         need(size <= members.count and gamma * size < 1, "equal pairs make no such average")
         return Fact("some", gamma=gamma, size=size)
-    need(a < m and k <= n - a, "the shape is too large")
     places = [b for b in range(j, min(k, m - a) + 1) if m - a - b <= n - a - k]
     for x in places:
         sets = math.comb(k, x) * math.comb(n - a - k, m - a - x)
@@ -503,14 +502,15 @@ def some_set(
 def _meetings(ground: int, one: int, two: int) -> list[int]:
     """How many sets of `two` of `ground` places meet a set of `one` in 0, 1, .. places."""
     both = range(min(one, two) + 1)
-    return [math.comb(one, p) * math.comb(max(ground - one, 0), two - p) for p in both]
+    return [math.comb(one, p) * math.comb(ground - one, two - p) for p in both]
 
 
 @rule("", "members sets some?")
 def sda(_: Any, members: Fact, sets: Fact, some: Fact | None) -> Fact:
     """SDA(gamma), the largest q <= N such that sets of N/q members or more have such averages.
 
-    If the largest set above gamma has b members it is floor((N-1)/b), and N for b = 0. [FGRVX17]
+    Averages are over all ordered pairs, of a member and itself as well. If the largest set above
+    gamma has b members it is floor((N-1)/b), and N for b = 0. [FGRVX17]
     """
     count, bad = members.count, sets.enough - 1
     lower = count if bad == 0 else (count - 1) // bad
@@ -537,7 +537,7 @@ def closest_pairs(problem: Any, members: Fact, overlaps: Fact, gamma: Fraction) 
         elif total > 0:
             bad = pairs + math.ceil(total / -each) - 1
         pairs, total = pairs + more, total + more * each
-    q = count if not bad else min(count, math.isqrt((count**2 - 1) // bad))
+    q = count if not bad else math.isqrt((count**2 - 1) // bad)
     text = PAIRS.format("N^2/q^2 pairs", short(gamma), short(q))
     return Fact("bound", {"sda-pair-events": (q, {"gamma": written(gamma)}, text)})
 
@@ -552,7 +552,7 @@ def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
     distances; as in `ask` each squared one is above min(p0, 1 - p0) / (3t), so that the average
     correlation of these members passes 1 / (3t). [FGRVX17]
     """
-    need(problem.levels == 2 and overlaps.c[0] >= 0, "labels have more than two values")
+    need(problem.levels == 2, "labels have more than two values")
     mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
     gamma = 2 * (1 - mu**2) * problem.half**2 / (3 * t * problem.fade**2 * overlaps.c[-1])
     need(sets.gamma == gamma, "gamma is not that of VSTAT(t)")
@@ -568,7 +568,8 @@ def mixture(problem: Any, members: Fact, bound: Fraction) -> Fact:
     there. `bound` is at least the largest eigenvalue of the members less b, weighed by 1/(1 - |b|),
     points of |b| = 1 left out: a query in [0,1] has (1 - |b|) phi1^2 <= min(r, 1 - r) / 2, r its
     mean at the point, and Bessel does the rest. The weighted products of two members are added up
-    over points by overlap, with weights rounded down to 2^-bits and what that may add to the sum.
+    over points by overlap, with weights rounded down to 2^-bits and what that may add to the sum;
+    to take b away sets the eigenvalue on V_0 to 0 and changes no other.
     """
     n, m, fade = problem.n, problem.m, problem.fade
     need(problem.levels == 2 and m < n, "labels have more than two values")
@@ -635,8 +636,9 @@ def residues(given: dict[str, Any]) -> Any:
     drawn = "e = 0"
     need(q % 2 == 0 or 2 * n * q <= 1 << bits, "so few bits leave a far from uniform")
     if given["errors"] is not None:
-        first = small(given["errors"][0], -(1 << 40), 1 << 40, "the least error")
-        counts = read("positive*", given["errors"][1])
+        first, counts = listed(given["errors"])
+        first = small(first, -(1 << 40), 1 << 40, "the least error")
+        counts = read("positive*", counts)
         need(labels == "residue" and len(counts) <= 1 << 15, "errors are of residues, few values")
         need(sum(counts) == 1 << 64, "the probabilities of errors do not add up to 1")
         errors = Counter()
@@ -652,7 +654,7 @@ def residues(given: dict[str, Any]) -> Any:
     text = (
         f"Members are {secret} secrets s of Z_{q}^{n}"
         + (f" with {h} entries that are not 0" if h else "")
-        + (f", entries up to {size}" if secret == "wide" else "")
+        + (f", entries from -{size} to {size}" if secret == "wide" else "")
         + ", those that are counted, all as likely. An example has a vector a, "
         + ("uniform" if q % 2 == 0 else f"numbers of {bits} bits mod {q}")
         + f", and shows with probability 1/2 {shows[labels]}."
@@ -675,10 +677,12 @@ def secrets(problem: Any) -> Fact:
     <a, s> and <a, s'> are independent unless u s = v s' for some u, v not both 0. Over a prime that
     says s' is a multiple of s; mod 2^l, of secrets with an odd entry, that s' = u s mod M for an
     odd u, M = 2q / parts, as labels of equal intervals have no frequency that is a multiple of
-    their number: such secrets are alike. Where every residue has its own label, or M = 4, members
-    are orthogonal already if they differ mod M. Counted are vectors with a unit among their
-    entries; of binary secrets no two are alike. Integer vectors with entries of at most B, 2 B^2 <
-    M, are alike mod M only if parallel: those without a common divisor only with their negatives.
+    their number, so that u and v are as often even: such secrets are alike. Members are orthogonal
+    already if they differ mod M where every residue of a prime has its own label, as <a, s - s'> is
+    uniform, and for M = 4, where s' = -s and the terms of the frequencies q/4 and -q/4 cancel.
+    Counted are vectors with a unit among their entries; of binary secrets no two are alike. Integer
+    vectors with entries of at most B, 2 B^2 < M, are alike mod M only if parallel: those without a
+    common divisor, which have a unit entry, only with their negatives.
     """
     n, h, q, size = problem.n, problem.h, problem.q, problem.size
     modulus = q if q % 2 else 2 * (q // problem.parts)
@@ -714,7 +718,7 @@ def secrets(problem: Any) -> Fact:
     alike = units if differ else 1
     count = vectors if differ else -(-vectors // units)
     text = (
-        f"{short(count)} secrets, of {short(upper)}, are "
+        f"{short(count)} secrets, of at most {short(upper)}, are "
         f"{'different' if differ else 'no multiples by a unit'} mod "
         f"{modulus}" + (f", with entries up to {reach}" if reach else "") + f", at most {alike} "
         "alike: where a is uniform their laws of a label are orthogonal"
@@ -732,8 +736,9 @@ def laws(problem: Any, members: Fact) -> Fact:
     uniform is 1 - x/W or 1 + (q - x)/W, and that of n entries, by Bernoulli's inequality, at least
     `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W). Orthogonal functions then have
     eigenvalues between least and most times their squared norm, and two of them correlations of at
-    most (most - least) / (most + least). The reference draws codes c independently of a. A query
-    moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c] - 1), whose squared norm is half of
+    most (most - least) / (most + least). f is the mean of codes as unit vectors; risks are relative
+    to `most`, at least that of the best constant. The reference draws codes c independently of a. A
+    query moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c] - 1), of squared norm half of
     chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of phi its variance over the codes
     alone, at most 4 p (1-p) for codes of probability p as near to 1/2 as can be, and for values in
     [0, 1] (1 - rarest) min(p0, 1 - p0), half of all examples being open. Bessel multiplies.
@@ -758,9 +763,9 @@ def laws(problem: Any, members: Fact) -> Fact:
             size, {"upper": written(members.upper)}, SQ_DIM.format(between(size, members.upper))
         ),
     }  # fmt: skip
-    return Fact("gram", claims, top=most, least=least, scale=1, alike=members.alike, general=True,
+    return Fact("gram", claims, top=most, least=least, scale=most, alike=members.alike,
                 square=square, moves=most * square * part * (1 - part),
-                moves01=most * square * (1 - rarest) / 2)  # fmt: skip
+                moves01=most * square * (1 - rarest) / 2, general=True)  # fmt: skip
 
 
 # 4. Listed functions of values -1 and +1 on n fair signs, by their tables.
@@ -896,12 +901,11 @@ def sums(_: Any, members: Fact, gamma: Fraction, above: Any) -> Fact:
     need(not few or total > gamma * norm * len(few) ** 2, "not above gamma")
     lower = (count - 1) // reach if reach else count
     upper = (count - 1) // len(few) if few else count
-    need(lower <= upper, "the two ends contradict each other")
     flat, bad, seen = sorted((v for row in sizes for v in row), reverse=True), 0, Fraction(0)
     for i, v in enumerate(flat, 1):
         seen += v
         bad = i if seen > gamma * norm * i else bad
-    pairs = count if not bad else min(count, math.isqrt((count**2 - 1) // bad))
+    pairs = count if not bad else math.isqrt((count**2 - 1) // bad)
     at, both = {"gamma": written(gamma)}, {"gamma": written(gamma), "upper": written(upper)}
     text = SDA.format("N/q members", short(gamma), between(lower, upper))
     other = PAIRS.format("N^2/q^2 pairs", short(gamma), pairs)

@@ -185,7 +185,7 @@ def test_a_forged_certificate_is_refused(change):
         ({"errors": [-9, COUNTS[1:]]}, "add up"),
         ({"errors": [-9, ["0", *COUNTS[1:]]]}, "positive"),
         ({"errors": [0, [str(2**64)] + ["0"] * 16]}, "positive"),
-        ({"errors": [0, [str(2**64 // 17)] * 16 + [str(2**64 // 17 + 2**64 % 17)]]}, "prove"),
+        ({"errors": [0, [str(2**64 // 17)] * 16 + [str(2**64 // 17 + 2**64 % 17)]]}, "conditions"),
         ({"n": 0}, "n is"),
     ],
 )
