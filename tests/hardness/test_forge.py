@@ -19,7 +19,7 @@ KINDS = [
         for about in ("", " kernel", " gd")
     ),
     *("parity low-degree", "profile low-degree"),
-    *("functions", "layers", "specs", "transcript"),
+    *("listed", "functions", "layers", "specs", "transcript"),
 ]
 PATH = Path(__file__).parents[2] / "benchmarks" / "forge.py"
 
@@ -45,6 +45,10 @@ def test_what_is_genuine_is_accepted_and_derived_again(forge, sources):
         assert forge.falsehood(one.data) is None
 
 
+def claims(data):
+    return data["goal"]["claims"] if "goal" in data else data.get("claims", [])
+
+
 SLOW = {f"{kind} {about}" for kind in ("lwr", "lpn", "window") for about in ("kernel", "gd")}
 
 
@@ -68,14 +72,18 @@ def test_what_is_false_is_seen_without_the_checker(forge, sources):
     """Each claim of more, with its upper end as it was, and each transcript with another count."""
     for one in sources:
         data = copy.deepcopy(one.data)
-        for i, claim in enumerate(data.get("claims", [])):
+        for i, claim in enumerate(claims(data)):
             if claim["quantity"].endswith("-success"):  # less is more there
                 more = Fraction(claim["value"]) - Fraction(1, 100)
             else:
                 more = Fraction(claim["value"]) + 1
+            if (name := claim["quantity"]) == "vstat-queries" and claim.get("terms", {}).get(
+                "t"
+            ) == "1":
+                continue  # 1/t is a better bound there than the certificate's: more is true
             other = copy.deepcopy(data)
-            other["claims"][i]["value"] = str(more)
-            assert forge.falsehood(other), claim["quantity"]
+            claims(other)[i]["value"] = str(more)
+            assert forge.falsehood(other), name
             with pytest.raises(Refuted):
                 check(forge.resealed(other))
         for i in range(len(data.get("queries", []))):

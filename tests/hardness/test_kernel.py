@@ -1,13 +1,201 @@
 """The kernel alone: what it accepts in an empty directory, and what it has to refuse there."""
 
+import hashlib
+import json
+import shutil
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hardness.check import kernel
+from hardness.lower import BoundParameters, certify
+from hardness.lower.finite import certify_finite
+from hardness.lower.finite.sources import FiniteFamily
 from hardness.lower.proof import Proof
+from instances import parse
+
+SPECS = (
+    "parity:d=8,m=3,noise=0.1",
+    "profile:g=majority,d=8,m=3",
+    "profile:g=[1,1,-1],d=6,m=2",
+    "profile:g=[0,1,3],d=6,m=2",
+    "lwr:n=3,q=8,p=2,secret=binary",
+    "lwe:n=2,q=7,error=cbd,eta=1",
+    "lwe:n=2,q=23,sigma=1,secret=gaussian,spread=1",
+    "lpn:n=5,noise=0.1",
+    "window:n=3,q=8,parts=4",
+)
+
+
+def sealed(data):
+    body = {key: value for key, value in data.items() if key != "digest"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    return {**body, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
+@pytest.fixture
+def alone(tmp_path):
+    """Run the kernel with nothing but Python, on names of files beside it."""
+    shutil.copy(kernel.__file__, tmp_path / "kernel.py")
+
+    def run(*names, seconds=30):
+        asked = [sys.executable, "-I", "-S", "kernel.py", *names]
+        return subprocess.run(
+            asked, cwd=tmp_path, capture_output=True, text=True, timeout=seconds, check=False
+        )
+
+    return run
+
+
+def test_one_of_each_kind_is_accepted_alone(alone, tmp_path):
+    signs = FiniteFamily(
+        kind="functions", path="x", sha256="0" * 64, names=("a", "b"), d=2, n=2, outputs=1,
+        bound=1.0, evaluate=lambda x: x.T.astype(float),
+    )  # fmt: skip
+    made = [certify(parse(spec)) for spec in SPECS]
+    made += [
+        certify(parse("profile:g=exactly(1),d=6,m=2"), BoundParameters(vstat=10)),
+        certify_finite(signs),
+    ]
+    for i, one in enumerate(made):
+        (tmp_path / f"{i}.json").write_text(json.dumps(one.to_dict()))
+    done = alone(*[f"{i}.json" for i in range(len(made))])
+    assert (done.returncode, done.stderr) == (0, "")
+    for one in made:
+        assert all(claim.meaning in done.stdout for claim in one.claims)
+    used = {step["rule"] for one in made for step in one.evidence["steps"]}
+    assert used >= {"mixture", "vstat-sets", "characters", "laws", "weighted", "apart"}
+    assert alone().returncode == 2
+
+
+def test_the_worst_of_several_files_is_the_status(alone, tmp_path):
+    data = certify(parse(SPECS[0])).to_dict()
+    (tmp_path / "right.json").write_text(json.dumps(data))
+    data["goal"]["claims"][0]["value"] = "1"
+    (tmp_path / "wrong.json").write_text(json.dumps(sealed(data)))
+    assert alone("right.json", "none.json").returncode == 1
+    done = alone("wrong.json", "right.json", "none.json")
+    assert done.returncode == 3
+    assert done.stdout.startswith("accepted: right.json")
+    assert len(done.stderr.splitlines()) == 2
+
+
+def change(path, new):
+    """A change of a certificate at a path; new: a value, or a function of the old one."""
+
+    def made(data):
+        *keys, last = [int(key) if key.isdigit() else key for key in path.split("/")]
+        here = data
+        for key in keys:
+            here = here[key]
+        here[last] = new(here[last]) if callable(new) else new
+
+    return made
+
+
+CHANGES = {
+    "a step that cites itself": change("steps/1/from", [2]),
+    "a step that cites a later one": change("steps/1/from", [3]),
+    "a step that cites none": change("steps/1/from", [0]),
+    "no goal": lambda data: data.pop("goal"),
+    "no claims": change("goal/claims", []),
+    "claims that are an object": change("goal/claims", {}),
+    "no steps": change("steps", []),
+    "a million steps": change("steps", [{}] * 10**6),
+    "more steps than may be": change("steps", lambda steps: steps + [steps[0]] * 1000),
+    "a string for a list": change("steps/1/from", "1"),
+    "a list for a string": change("steps/2/risk", ["1/4"]),
+    "a number for a string": change("steps/2/risk", 0),
+    "a number not in lowest terms": change("steps/2/risk", "2/8"),
+    "a number of 10^7 digits": change("steps/2/risk", "1/" + "9" * 10**7),
+    "a number of 10^5 hexadecimal digits": change("steps/2/risk", "1/0x" + "f" * 99_000),
+    "an exponent": change("steps/2/risk", "1e-9"),
+    "digits of another alphabet": change("steps/2/risk", "1/\u0664"),
+    "a sign": change("steps/2/risk", "+1/4"),
+    "a fraction over 0": change("steps/2/risk", "1/0"),
+    "a boolean for an integer": change("steps/1/from", [True]),
+    "a boolean for a place": change("problem/chosen", True),
+    "a float": change("problem/places", 7.0),
+    "not a number": change("problem/places", float("nan")),
+    "a problem that is null": change("problem", None),
+    "a rule that is a list": change("steps/0/rule", []),
+    "a claim that is null": change("goal/claims/0", None),
+    "a surrogate": change("goal/claims/0/says", "\ud800"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_refused_in_a_line(alone, tmp_path, name):
+    data = certify(parse(SPECS[0])).to_dict()
+    CHANGES[name](data)
+    (tmp_path / "bad.json").write_text(json.dumps(sealed(data)))
+    refused(alone("bad.json"), 3)
+
+
+def refused(done, status):
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.endswith("\n")
+    assert done.stderr.count("\n") == 1
+    assert len(done.stderr) < 400
+
+
+TEXTS = {
+    "nothing": "",
+    "no JSON": "{",
+    "a string": '"{}"',
+    "null": "null",
+    "deep": "[" * 10**5 + "]" * 10**5,
+    "deep and open": '{"a":' * 10**5,
+    "a name twice": '{"format": "hardness-certificate/2", "format": "hardness-certificate/2"}',
+    "a float": "[1.5]",
+    "an exponent": "[1e999999999]",
+    "not a number": "[NaN, Infinity]",
+    "a long integer": "[" + "9" * 10**6 + "]",
+    "quotes without an end": '\\"' * 100_000,
+    "one quote": '"' + "[" * 10**5,
+    "other digits": "[\u0661]",
+    "a mark of order": "\ufeff{}",
+    "a null character": "{}\0",
+    "brackets in a string": '["' + "[" * 10**5 + '"]',
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_text_that_is_no_certificate_is_refused_in_a_line(alone, tmp_path, name):
+    (tmp_path / "bad.json").write_text(TEXTS[name], encoding="utf-8")
+    refused(alone("bad.json"), 3)
+
+
+def test_what_cannot_be_read_is_not_checked(alone, tmp_path):
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe{}")
+    (tmp_path / "folder.json").mkdir()
+    for name in ("bytes.json", "folder.json", "none.json"):
+        refused(alone(name), 1)
+
+
+def test_a_file_of_100_megabytes_is_refused(alone, tmp_path):
+    with open(tmp_path / "long.json", "wb") as file:
+        file.write(b"[")
+        file.truncate(10**8)
+    refused(alone("long.json"), 3)
+
+
+def test_its_limits_hold_for_the_process(tmp_path):
+    """Over the limit of memory or time a file is not checked, and nothing more happens."""
+    source = Path(kernel.__file__).read_text()
+    for old, new in (("1 << 31", "1 << 28"), ("= 600,", "= 1,")):
+        assert source.count(old) == 1
+        (tmp_path / "kernel.py").write_text(source.replace(old, new))
+        (tmp_path / "big.json").write_text("[" + '"a",' * 4_000_000 + '"a"]')
+        asked = [sys.executable, "-I", "-S", "kernel.py", "big.json"]
+        done = subprocess.run(
+            asked, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        )
+        refused(done, 1)
 
 
 def test_more_secrets_than_there_are_of_their_kind_are_refused():
@@ -18,16 +206,17 @@ def test_more_secrets_than_there_are_of_their_kind_are_refused():
         Proof(problem, {"spec": "none"}).step("secrets")
 
 
+@pytest.mark.xfail(strict=True, reason="the kernel reads two entries of `errors` and no more")
+def test_what_stands_after_the_errors_is_refused():
+    problem = certify(parse(SPECS[5])).evidence["problem"]
+    with pytest.raises(kernel.Refused):
+        Proof({**problem, "errors": [*problem["errors"], "more"]}, {"spec": "none"})
+
+
 def test_opposite_functions_are_correlated_in_absolute_value():
-    problem = {"kind": "functions", "signs": 2, "tables": ["5", "a", "6"]}  # f, -f, g
-    proof = Proof(problem, {"spec": "none"})
+    tables = ["5", "a", "6"]  # f, -f, g
+    proof = Proof({"kind": "functions", "signs": 2, "tables": tables}, {"spec": "none"})
     said = proof.fact(proof.step("products")).claims["average-correlation"]
+    signs = 1 - 2 * np.array([[int(t, 16) >> i & 1 for i in range(4)] for t in tables])
+    assert float(said[0]) == pytest.approx(np.abs(signs @ signs.T / 4).mean())
     assert said[0] == Fraction(5, 9)
-
-
-def test_quotes_without_an_end_are_read_in_bounded_time(tmp_path):
-    """200 KB; time grows with the square of it where the search for an end starts again."""
-    (tmp_path / "quotes.json").write_text('\\"' * 100_000)
-    asked = [sys.executable, "-I", "-S", kernel.__file__, "quotes.json"]
-    done = subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, timeout=10)
-    assert done.returncode == 3
