@@ -72,9 +72,12 @@ def _check_errors(family: Modular, given: dict[str, Any], errors: Any) -> None:
         refuse("there are errors in the problem and none in its spec, or the other way round")
     if expected is None:
         return
-    least, counts = number(errors[0], -(1 << 40), 1 << 40, "the least error"), listed(errors[1])
+    if len(listed(errors)) != 2:
+        refuse("its errors are not the least one and counts")
+    first, counts = errors
+    least = number(first, -(1 << 40), 1 << 40, "the least error")
     support, slack, weight = expected
-    found = {least + i: integer(count) for i, count in enumerate(counts)}
+    found = {least + i: integer(count) for i, count in enumerate(listed(counts))}
     if not set(found) <= set(support):
         refuse("an error of the problem is not possible")
     for value in support:

@@ -7,6 +7,7 @@ from flint import fmpq
 
 from hardness.check.finite import FiniteMembers
 from hardness.check.goal import Goal, right_about
+from hardness.check.kernel import Refused, posed
 from hardness.check.named import descent, kernel, ratio
 from hardness.check.named.members import DrawnMembers, Listed, Members, Orthogonal
 from hardness.check.reading import fraction, integer, listed, refuse
@@ -148,6 +149,10 @@ def _require_problem(evidence: dict[str, Any]) -> None:
     """Refuse evidence that is not a problem of the kernel's."""
     if set(evidence) != _EVIDENCE:
         refuse(f"its evidence must be {', '.join(sorted(_EVIDENCE))}: make it again")
+    try:
+        posed(evidence["problem"])
+    except Refused as reason:
+        refuse(f"its problem: {reason}")
 
 
 def _require_about(about: Any) -> None:
