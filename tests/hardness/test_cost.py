@@ -433,7 +433,7 @@ def test_statistical_queries_stand_apart():
 )
 def test_what_binds_queries_says_over_which_secrets_it_is_averaged(spec, rule, part):
     found = estimate(parse(spec))
-    assert f"secrets are {rule}" in found.average
+    assert f"are {rule}," in found.average
     assert ("not over all that the family draws" in found.average) is part
     assert found.average in " ".join(estimate_words(found).split())
     assert found.to_dict()["statistical_queries"]["average"] == found.average
