@@ -96,6 +96,9 @@ SPEC = "parity:d=12,m=4,noise=0.2"
         # Claims that do not follow.
         (lambda d: d["goal"]["claims"].append(dict(d["goal"]["claims"][0])), "refused"),
         (lambda d: d["goal"].update(claims=[]), "refused"),
+        (lambda d: d.update(more="words"), "fields"),
+        (lambda d: d["goal"].update(more="words"), "goal"),
+        (lambda d: claimed(d, "stat-queries").update(more="words"), "fields"),
         (lambda d: d["goal"].update(conditions="All learners."), "refused"),
         (lambda d: claimed(d, "sq-dimension").update(quantity="every-dimension"), "refused"),
         (lambda d: claimed(d, "sq-dimension").update(value="1e9"), "as claimed"),
