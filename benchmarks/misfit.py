@@ -1,6 +1,6 @@
 """How often the interval of a misfit covers the truth: prints the table of docs/own-data.md.
 
-`python benchmarks/coverage.py` takes some seconds. A linear fit 0.8 x to labels x + noise of k d
+`python benchmarks/misfit.py` takes some seconds. A linear fit 0.8 x to labels x + noise of k d
 entries; the noise is normal in every example, of a size that varies.
 """
 
