@@ -163,7 +163,7 @@ def check(source: "str | PathLike[str] | Mapping[str, Any] | Certificate") -> "C
     claim does not follow, DamagedFile for a file that is neither.
 
     >>> check(certify("parity:d=8,m=3")).statements[1]
-    'SQ-DIM, the largest N with N members of correlation at most 1/N, is 35: all'
+    'SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is 35: all'
     """
     from hardness.check import check as derive
     from hardness.lower import Certificate
