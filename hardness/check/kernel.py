@@ -248,6 +248,7 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
     Fix its coins, the points, and what noise does to each example: there are L^n runs at most.
     """
     levels, wanted = problem.levels, success * members.count
+    need(fit.most > 0, "a hypothesis fits no member")
     bits = (math.ceil(wanted) // max(fit.most, 1)).bit_length()
     n = max(0, int((bits - 2) / math.log2(levels) * (1 - 1e-12)) - 2)  # no more than is needed
     need(n == 0 or fit.most * levels ** (n - 1) < wanted, "the floor was not found")
@@ -657,7 +658,8 @@ def residues(given: dict[str, Any]) -> Any:
         + (f", entries from -{size} to {size}" if secret == "wide" else "")
         + ", those that are counted, all as likely. An example has a vector a, "
         + ("uniform" if q % 2 == 0 else f"numbers of {bits} bits mod {q}")
-        + f", and shows with probability 1/2 {shows[labels]}."
+        + f", and shows with probability 1/2 {shows[labels]}. "
+        "A risk is relative to that of the best constant where a is uniform."
     )
     return SimpleNamespace(
         n=n, q=q, h=h, secret=secret, size=size, levels=levels, parts=parts, bits=bits,
@@ -736,10 +738,10 @@ def laws(problem: Any, members: Fact) -> Fact:
     uniform is 1 - x/W or 1 + (q - x)/W, and that of n entries, by Bernoulli's inequality, at least
     `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W). Orthogonal functions then have
     eigenvalues between least and most times their squared norm, and two of them correlations of at
-    most (most - least) / (most + least). f is the mean of codes as unit vectors; risks are relative
-    to `most`, at least that of the best constant. The reference draws codes c independently of a. A
-    query moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c] - 1), of squared norm half of
-    chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of phi its variance over the codes
+    most (most - least) / (most + least). f is the mean of codes as unit vectors, and risks
+    are relative to that of its mean where a is uniform. The reference draws codes c independently
+    of a. A query moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c] - 1), of squared norm
+    half of chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of phi its variance over the codes
     alone, at most 4 p (1-p) for codes of probability p as near to 1/2 as can be, and for values in
     [0, 1] (1 - rarest) min(p0, 1 - p0), half of all examples being open. Bessel multiplies.
     """
@@ -763,7 +765,7 @@ def laws(problem: Any, members: Fact) -> Fact:
             size, {"upper": written(members.upper)}, SQ_DIM.format(between(size, members.upper))
         ),
     }  # fmt: skip
-    return Fact("gram", claims, top=most, least=least, scale=most, alike=members.alike,
+    return Fact("gram", claims, top=most, least=least, scale=1, alike=members.alike,
                 square=square, moves=most * square * part * (1 - part),
                 moves01=most * square * (1 - rarest) / 2, general=True)  # fmt: skip
 

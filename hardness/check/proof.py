@@ -35,7 +35,7 @@ def check_proof(data: dict[str, Any]) -> Checked:
         conditions, *statements = kernel.check(data)
     except kernel.Refused as reason:
         refuse(str(reason))
-    except (LookupError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         refuse(f"what it says of its family is malformed ({type(error).__name__})")
     return Checked(
         spec=about["spec"],

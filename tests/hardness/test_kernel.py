@@ -206,7 +206,6 @@ def test_more_secrets_than_there_are_of_their_kind_are_refused():
         Proof(problem, {"spec": "none"}).step("secrets")
 
 
-@pytest.mark.xfail(strict=True, reason="the kernel reads two entries of `errors` and no more")
 def test_what_stands_after_the_errors_is_refused():
     problem = certify(parse(SPECS[5])).evidence["problem"]
     with pytest.raises(kernel.Refused):

@@ -49,8 +49,7 @@ def expected(family, terms):
     """What is claimed, by the maker's formulas; tests of the members hold them against lists."""
     found = Independent(family=family)
     least, most = found.density
-    room = least - terms.risk * most  # risks are relative to `most`, the kernel says
-    right = found.alike * math.floor(most / room) if room > 0 else found.size
+    right = found.right_about(terms.risk)
     correlation = (most - least) / (most + least)
     unlike = -(-found.size // found.alike)
     faint = 3 * terms.vstat * most * found.chi_square * (1 - family.rarest) / 2
