@@ -637,7 +637,8 @@ def residues(given: dict[str, Any]) -> Any:
     drawn = "e = 0"
     need(q % 2 == 0 or 2 * n * q <= 1 << bits, "so few bits leave a far from uniform")
     if given["errors"] is not None:
-        first, counts = listed(given["errors"])
+        need(len(listed(given["errors"])) == 2, "errors are the least and a list")
+        first, counts = given["errors"]
         first = small(first, -(1 << 40), 1 << 40, "the least error")
         counts = read("positive*", counts)
         need(labels == "residue" and len(counts) <= 1 << 15, "errors are of residues, few values")
@@ -734,16 +735,17 @@ def secrets(problem: Any) -> Fact:
 def laws(problem: Any, members: Fact) -> Fact:
     """What all members move; what holds where a is uniform holds nearly, by the density of a.
 
-    Mod an odd q an entry is a uniform number below W = 2^bits: with x = W mod q its density against
-    uniform is 1 - x/W or 1 + (q - x)/W, and that of n entries, by Bernoulli's inequality, at least
-    `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W). Orthogonal functions then have
-    eigenvalues between least and most times their squared norm, and two of them correlations of at
-    most (most - least) / (most + least). f is the mean of codes as unit vectors, and risks
-    are relative to that of its mean where a is uniform. The reference draws codes c independently
-    of a. A query moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c] - 1), of squared norm
-    half of chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of phi its variance over the codes
-    alone, at most 4 p (1-p) for codes of probability p as near to 1/2 as can be, and for values in
-    [0, 1] (1 - rarest) min(p0, 1 - p0), half of all examples being open. Bessel multiplies.
+    Mod an odd q an entry is a uniform number below W = 2^bits: with x = W mod q its density
+    against uniform is 1 - x/W or 1 + (q - x)/W, and that of n entries, by Bernoulli's
+    inequality, at least `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W).
+    Orthogonal functions then have eigenvalues between least and most times their squared norm,
+    and two of them correlations of at most (most - least) / (most + least). f is the mean of
+    codes as unit vectors, and risks are relative to that of its mean where a is uniform. The
+    reference draws codes c independently of a. A query moves by E[l phi] there, l = open (Pr[c
+    | <a,s>] / Pr[c] - 1), of squared norm half of chi^2 = L - 1, with errors q sum_r Pr[e =
+    r]^2 - 1; l sees of phi its variance over the codes alone, at most 4 p (1-p) for codes of
+    probability p as near to 1/2 as can be, and for values in [0, 1] (1 - rarest) min(p0, 1 -
+    p0), half of all examples being open. Bessel multiplies.
     """
     n, q, whole, rarest = problem.n, problem.q, 1 << problem.bits, problem.rarest
     x = whole % q
