@@ -200,7 +200,7 @@ class M:
             raise ValueError(f"{self.old!r} is {TEXT.count(self.old)} times in the kernel")
         module = ModuleType("mutant")
         code = compile(TEXT.replace(self.old, self.new), "mutant", "exec")
-        exec(code, module.__dict__)
+        exec(code, module.__dict__)  # our own kernel, one piece of it replaced
         return module
 
     def caught(self) -> str | None:

@@ -41,21 +41,14 @@ def certify_parity(family: Symmetric, terms: BoundParameters) -> Certificate:
     fit = proof.step("fit", members, gram, risk=terms.risk)
     stat = proof.step("ask", gram, oracle="stat", term=terms.tau)
     vstat = proof.step("ask", gram, oracle="vstat", term=Fraction(terms.vstat))
-    return proof.certificate(
-        gram,
-        proof.step("queries", members, fit, stat, success=terms.success),
-        proof.step("queries", members, fit, vstat, success=terms.success),
-        proof.step("information", members, fit, success=terms.success),
-    )
+    bounds = proof.bounds(members, fit, (stat, vstat), terms.success)
+    return proof.certificate(gram, *bounds)
 
 
 def certify_symmetric(family: Symmetric, terms: BoundParameters) -> Certificate:
     """Certify correlations, spectrum, SQ-DIM, both SDAs and the query bounds of a profile."""
-    proof, scheme, gamma = (
-        Proof(hidden_set(family), {"spec": family.spec}),
-        Johnson.family(family),
-        rational(terms.gamma),
-    )
+    proof = Proof(hidden_set(family), {"spec": family.spec})
+    scheme, gamma = Johnson.family(family), rational(terms.gamma)
     dimension, bracket = sq_dimension(scheme), all_subsets(scheme, gamma)
     members, overlaps = proof.step("subsets"), proof.step("overlaps")
     gram = proof.step("johnson", members, overlaps)
@@ -80,12 +73,8 @@ def certify_symmetric(family: Symmetric, terms: BoundParameters) -> Certificate:
             proof.step("ask", gram, oracle="stat", term=terms.tau),
             _vstat(proof, family, scheme, (members, overlaps), terms.vstat),
         ]
-    success = terms.success
-    return proof.certificate(
-        *(overlaps, gram, packed, sda, pairs),
-        *(proof.step("queries", members, fit, ask, success=success) for ask in asked),
-        proof.step("information", members, fit, success=success),
-    )
+    bounds = proof.bounds(members, fit, asked, terms.success)
+    return proof.certificate(overlaps, gram, packed, sda, pairs, *bounds)
 
 
 def _every_set(proof: Proof, members: int, overlaps: int, found: DualCertificate) -> int:

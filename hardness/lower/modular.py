@@ -66,13 +66,8 @@ def certify_modular(family: Modular, terms: BoundParameters) -> Certificate:
     fit = proof.step("fit", members, laws, risk=terms.risk)
     stat = proof.step("ask", laws, oracle="stat", term=terms.tau)
     vstat = proof.step("ask", laws, oracle="vstat", term=Fraction(terms.vstat))
-    return proof.certificate(
-        members,
-        laws,
-        proof.step("queries", members, fit, stat, success=terms.success),
-        proof.step("queries", members, fit, vstat, success=terms.success),
-        proof.step("information", members, fit, success=terms.success),
-    )
+    bounds = proof.bounds(members, fit, (stat, vstat), terms.success)
+    return proof.certificate(members, laws, *bounds)
 
 
 @dataclass(frozen=True, kw_only=True)

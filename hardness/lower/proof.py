@@ -4,7 +4,7 @@ Makers find what is hard to find, as codes and multipliers of linear programs; w
 and in which words, is the kernel's alone. What it does not take is an error of the maker.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -40,6 +40,11 @@ class Proof:
     def fact(self, step: int) -> Any:
         """What a step proved."""
         return self._facts[step - 1]
+
+    def bounds(self, members: int, fit: int, asked: Iterable[int], success: Fraction) -> list[int]:
+        """Take the steps to the queries of each kind that is asked, and to the examples, needed."""
+        queries = [self.step("queries", members, fit, ask, success=success) for ask in asked]
+        return [*queries, self.step("information", members, fit, success=success)]
 
     def certificate(self, *wanted: int) -> Certificate:
         """Claim all that the wanted steps prove, in their order."""

@@ -280,12 +280,8 @@ def _by_steps(
     else:
         asked.append(proof.step("ask", gram, oracle="vstat-least", term=Fraction(terms.vstat)))
     fit = proof.step("fit", members, gram, risk=terms.risk)
-    success = terms.success
-    return proof.certificate(
-        *(dimension, members, sums),
-        *(proof.step("queries", members, fit, ask, success=success) for ask in asked),
-        proof.step("information", members, fit, success=success),
-    )
+    bounds = proof.bounds(members, fit, asked, terms.success)
+    return proof.certificate(dimension, members, sums, *bounds)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
