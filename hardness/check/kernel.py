@@ -51,6 +51,8 @@ from typing import Any, NoReturn
 
 FORMAT = "hardness-certificate/2"
 SECONDS, MEMORY, BYTES, STEPS, DEEP, DIGITS = 600, 1 << 31, 1 << 26, 1000, 24, 100_000
+RISK = "Relative risk is E|F - hypothesis|^2, F the mean label at a point, over that of {}. "
+FAMILY = RISK.format("the best predictor that knows only the family, on average over members")
 ALL = (
     "Answers may be any numbers within the tolerance, and success is averaged over a uniform "
     "member and the learner's coins. Learners that look at single examples, as elimination and "
@@ -290,10 +292,10 @@ def hidden_set(given: dict[str, Any]) -> Any:
         f"Members are the {m}-subsets S of {n} places, all as likely. An example has {n} fair "
         f"signs and, with probability 1/2, shows g(h), h how many signs of S are -1, g(0..{m}) = "
         f"{values}, which noise reflects in the middle of its range with probability {noise}. "
-        "Heads of softmax attention on two tokens compute such labels exactly."
+        f"Heads of softmax attention on two tokens compute such labels exactly. {FAMILY}"
     )
     return SimpleNamespace(
-        n=n, m=m, g=g, fade=1 - 2 * noise, levels=len(set(g)), conditions=f"{text} {ALL}",
+        n=n, m=m, g=g, fade=1 - 2 * noise, levels=len(set(g)), conditions=text + ALL,
         half=(max(g) - min(g)) / 2, middle=(max(g) + min(g)) / 2,
     )  # fmt: skip
 
@@ -660,11 +662,11 @@ def residues(given: dict[str, Any]) -> Any:
         + ", those that are counted, all as likely. An example has a vector a, "
         + ("uniform" if q % 2 == 0 else f"numbers of {bits} bits mod {q}")
         + f", and shows with probability 1/2 {shows[labels]}. "
-        "A risk is relative to that of the best constant where a is uniform."
+        + RISK.format("the best constant where a is uniform")
     )
     return SimpleNamespace(
         n=n, q=q, h=h, secret=secret, size=size, levels=levels, parts=parts, bits=bits,
-        rarest=Fraction(1, parts), errors=errors, conditions=f"{text} {ALL}",
+        rarest=Fraction(1, parts), errors=errors, conditions=text + ALL,
     )  # fmt: skip
 
 
@@ -739,13 +741,14 @@ def laws(problem: Any, members: Fact) -> Fact:
     against uniform is 1 - x/W or 1 + (q - x)/W, and that of n entries, by Bernoulli's
     inequality, at least `least` = 1 - n x/W and at most `most` = 1 / (1 - n (q - x)/W).
     Orthogonal functions then have eigenvalues between least and most times their squared norm,
-    and two of them correlations of at most (most - least) / (most + least). f is the mean of
-    codes as unit vectors, and risks are relative to that of its mean where a is uniform. The
-    reference draws codes c independently of a. A query moves by E[l phi] there, l = open (Pr[c
-    | <a,s>] / Pr[c] - 1), of squared norm half of chi^2 = L - 1, with errors q sum_r Pr[e =
-    r]^2 - 1; l sees of phi its variance over the codes alone, at most 4 p (1-p) for codes of
-    probability p as near to 1/2 as can be, and for values in [0, 1] (1 - rarest) min(p0, 1 -
-    p0), half of all examples being open. Bessel multiplies.
+    and two of them correlations of at most (most - least) / (most + least). f is the mean
+    label, codes written as any numbers, less its mean where a is uniform, in units of its norm
+    there: a function of <a, s>, independent for members that are not alike. The reference draws
+    codes c independently of a. A query moves by E[l phi] there, l = open (Pr[c | <a,s>] / Pr[c]
+    - 1), of squared norm half of chi^2 = L - 1, with errors q sum_r Pr[e = r]^2 - 1; l sees of
+    phi its variance over the codes alone, at most 4 p (1-p) for codes of probability p as near
+    to 1/2 as can be, and for values in [0, 1] (1 - rarest) min(p0, 1 - p0), half of all
+    examples being open. Bessel multiplies.
     """
     n, q, whole, rarest = problem.n, problem.q, 1 << problem.bits, problem.rarest
     x = whole % q
@@ -786,6 +789,7 @@ def functions(given: dict[str, Any]) -> Any:
     text = (
         f"Members are {len(rows)} functions of {n} fair signs with the values -1 and +1, by their "
         "tables, all as likely; labels are their values. "
+        f"{FAMILY}"
     )
     return SimpleNamespace(n=n, tables=tables, levels=2, conditions=text + ALL)
 
