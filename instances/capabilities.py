@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from instances.errors import UsageError
 from instances.factor import MOST_COORDINATES
-from instances.family import Family
+from instances.family import Family, View
 
 if TYPE_CHECKING:
     from instances.coded import Coded
@@ -83,6 +83,11 @@ CHARACTERS: "Capability[Symmetric]" = Capability(
     what="members that are characters of z, and so orthogonal",
     given="take parity",
 )
+PROVED_AS: "Capability[tuple[Symmetric, View]]" = Capability(
+    name="proved_as",
+    what="hidden sets that its certificate is about, shown in another way",
+    given="take parity_position, composed, tokens3 or hidden",
+)
 LINEAR_FORMS: "Capability[Modular]" = Capability(
     name="linear_forms",
     what="labels that are functions of <a, s> mod q",
@@ -115,6 +120,7 @@ CAPABILITIES: tuple[Capability[object], ...] = cast(
         FACTOR,
         SCHEME,
         CHARACTERS,
+        PROVED_AS,
         LINEAR_FORMS,
         LINEAR_SAMPLES,
         NOISY_PARITIES,

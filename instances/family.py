@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from instances.symmetric import Symmetric
 
 Secret = tuple[int, ...]
+View = Literal["one-head", "positions", "three-tokens", "among-others"]  # of hidden sets
 REFERENCE_EXAMPLES = 8
 _ASK_ABOVE_BYTES = 1 << 28
 
@@ -188,6 +189,11 @@ class Family(ABC):
     @property
     def characters(self) -> "Symmetric | None":
         """Hidden sets whose members are characters of z, and so exactly orthogonal."""
+        return None
+
+    @property
+    def proved_as(self) -> "tuple[Symmetric, View] | None":
+        """Hidden sets whose labels are these but for how an example shows them, and how it does."""
         return None
 
     @property
