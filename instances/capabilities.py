@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from instances.errors import UsageError
 from instances.factor import MOST_COORDINATES
-from instances.family import Family, View
+from instances.family import Family, HiddenSigns, View
 
 if TYPE_CHECKING:
     from instances.coded import Coded
@@ -88,6 +88,11 @@ PROVED_AS: "Capability[tuple[Symmetric, View]]" = Capability(
     what="hidden sets that its certificate is about, shown in another way",
     given="take parity_position, composed, tokens3 or hidden",
 )
+HIDDEN_SIGNS: "Capability[HiddenSigns]" = Capability(
+    name="hidden_signs",
+    what="signs that examples show and that differ from member to member",
+    given="take tokens3, hidden or direction, or give the family a function of secret and tokens",
+)
 LINEAR_FORMS: "Capability[Modular]" = Capability(
     name="linear_forms",
     what="labels that are functions of <a, s> mod q",
@@ -121,6 +126,7 @@ CAPABILITIES: tuple[Capability[object], ...] = cast(
         SCHEME,
         CHARACTERS,
         PROVED_AS,
+        HIDDEN_SIGNS,
         LINEAR_FORMS,
         LINEAR_SAMPLES,
         NOISY_PARITIES,

@@ -4,7 +4,6 @@ A member is a layer of random weights, so the secret is what its weights are dra
 bits. Label noise is normal with mean 0, independent in every entry.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -85,9 +84,9 @@ class Dense(Family):
         why = f"no bound from below is claimed: {self.easy}"
         return Hardness(evidence="none", why=why)
 
-    @abstractmethod
     def build(self, rng: np.random.Generator) -> AttentionLayer:
-        """Draw the layer of a member."""
+        """Draw the layer of a member whose secret is 256 bits; else `made` makes it."""
+        raise NotImplementedError(f"{type(self).__name__} gives neither `build` nor `made`")
 
     @property
     def real_labels(self) -> "Dense":
@@ -167,13 +166,30 @@ class Dense(Family):
         return (int.from_bytes(rng.bytes(32), "little"),)
 
     def layer(self, secret: Secret) -> AttentionLayer:
-        """Build the layer of a secret."""
+        """Make the layer of a secret, or find it where it was made before."""
+        require_memory(64 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
+        return _made(self, secret)
+
+    def made(self, secret: Secret) -> AttentionLayer:
+        """Make the layer of a secret: here its 256 bits draw the weights."""
         require(
             len(secret) == 1 and 0 <= secret[0] < 1 << 256,
             "a secret of this family is one number of 256 bits",
         )
-        require_memory(64 * self.layer_heads * self.d**2, f"the layer of {self.spec}")
-        return _built(self, secret[0])
+        return self.build(generator(secret[0], "weights", self.name))
+
+    def reach(self, secret: Secret) -> float:
+        """Bound the length of every row of F, over that of the longest token."""
+        return row_reach(self.layer(secret))
+
+    def layer_tolerance(self, layer: AttentionLayer) -> float:
+        """Bound how far a member's layer may be from `label` by rounding: as for codes."""
+        return 1e-12 * max(1.0, row_reach(layer) / 200)
+
+    @property
+    def error_rate(self) -> float:
+        """The probability that noise changes a label, or more: normal noise changes each."""
+        return float(self.noise > 0)
 
     def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the layer: (n, k, d) -> (n, k, d)."""
@@ -188,8 +204,7 @@ class Dense(Family):
         return np.zeros(x.shape, np.float64)
 
     def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> DenseExamples:
-        """Draw tokens, evaluate the layer block by block, add noise."""
-        layer = self.layer(secret)
+        """Draw tokens, label them block by block, add noise."""
         shape = (count, self.k, self.d)
         noise = BitStream(key(seed, "noise", axis))
         x = np.empty(shape, np.int8 if self.tokens == "boolean" else np.float64)
@@ -200,11 +215,16 @@ class Dense(Family):
             low, high = max(start, first), min(start + count, first + _BLOCK)
             inner, outer = slice(low - first, high - first), slice(low - start, high - start)
             x[outer] = drawn[inner]
-            y[outer] = layer(drawn)[inner]
+            y[outer] = self.label(secret, drawn)[inner]
             if self.noise:
-                normal = tokens.gaussian(noise, low, high - low, self.k, self.d)
-                y[outer] += float(self.noise) * normal
+                y[outer] = self.disturbed(x[outer], y[outer], noise, low)
         return DenseExamples(family=self, values=x, labels=y)
+
+    def disturbed(
+        self, x: NDArray[Any], y: NDArray[np.float64], stream: BitStream, start: int
+    ) -> NDArray[np.float64]:
+        """Add label noise to examples from `start` on: here, normal in every entry."""
+        return y + float(self.noise) * tokens.gaussian(stream, start, len(y), self.k, self.d)
 
     def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[Any]:
         """Draw the tokens of examples start .. start+count-1 of a stream, without labels."""
@@ -238,6 +258,11 @@ class Dense(Family):
         return DenseExamples(family=self, values=values, labels=y)
 
 
+def row_reach(layer: AttentionLayer) -> float:
+    """Bound every row of a softmax layer by reach times the longest token: sum |W_i|_op."""
+    return float(sum(np.linalg.norm(w, 2) for w in layer.w))
+
+
 @lru_cache(maxsize=8)
-def _built(family: Dense, secret: int) -> AttentionLayer:
-    return family.build(generator(secret, "weights", family.name))
+def _made(family: Dense, secret: Secret) -> AttentionLayer:
+    return family.made(secret)

@@ -7,7 +7,7 @@ It never knows which secret was drawn; an Instance does.
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from instances.symmetric import Symmetric
 
 Secret = tuple[int, ...]
+HiddenSigns = Callable[[Secret, NDArray[Any]], NDArray[np.float64]]
 View = Literal["one-head", "positions", "three-tokens", "among-others"]  # of hidden sets
 REFERENCE_EXAMPLES = 8
 _ASK_ABOVE_BYTES = 1 << 28
@@ -195,6 +196,18 @@ class Family(ABC):
     def proved_as(self) -> "tuple[Symmetric, View] | None":
         """Hidden sets whose labels are these but for how an example shows them, and how it does."""
         return None
+
+    @property
+    def hidden_signs(self) -> HiddenSigns | None:
+        """The signs that an example shows of a member, without noise: (secret, x) -> (n, r).
+
+        x: (n, k, d). A sign is -1 or +1, and 0 where none is shown, which is public.
+        """
+        return None
+
+    def sign_correlations(self, members: tuple[Secret, ...]) -> NDArray[np.float64]:
+        """Correlate the hidden signs of members: (M, M), by default exactly orthogonal ones."""
+        return np.eye(len(members))
 
     @property
     def linear_forms(self) -> "Modular | None":

@@ -6,6 +6,7 @@ the family, which is public.
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -109,8 +110,7 @@ class Teacher(Dense):
             len(secret) == 2 * self.m * self.d**2 and all(0 <= n < 1 << 64 for n in secret),
             f"a secret of {self} is {2 * self.m * self.d**2} numbers of 64 bits",
         )
-        theta, w = np.array(secret, "<u8").view("<f8").reshape(shape)
-        return AttentionLayer(theta=theta, w=w)
+        return _read(secret, shape)
 
 
 def teach(
@@ -154,3 +154,9 @@ def _centre(layer: AttentionLayer, law: TokenLaw, k: int) -> Array | None:
         return None
     count = max(_LEAST, min(_PILOT, _PILOT_NUMBERS // (k * law.d)))
     return layer(law.draw(BitStream(key(0, "tokens", "mean label")), 0, count, k)).mean(axis=0)
+
+
+@lru_cache(maxsize=1)  # asked for a block of examples at a time
+def _read(secret: Secret, shape: tuple[int, ...]) -> AttentionLayer:
+    theta, w = np.array(secret, "<u8").view("<f8").reshape(shape)
+    return AttentionLayer(theta=theta, w=w)

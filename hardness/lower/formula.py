@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.lower.sums import Draw
 from instances import tokens
 from instances.capabilities import CODED
 from instances.coded import Coded, as_coded
+from instances.dense import Dense
 from instances.family import Secret
 from instances.files import Folder
 
@@ -98,6 +100,33 @@ def check_layer(
     )
 
 
+def check_numbers(family: Dense, members: tuple[Secret, ...], x: NDArray[Any]) -> LayerCheck:
+    """Evaluate the layer of the first few members on tokens (n, k, d) and compare the formula."""
+    chosen = members[:_LAYERS]
+    errors = {s: float(np.abs(family.layer(s)(x) - family.label(s, x)).max()) for s in chosen}
+    worst = max(chosen, key=lambda secret: errors[secret])
+    return LayerCheck(
+        members=len(chosen),
+        tokens=len(x),
+        error=errors[worst],
+        tolerance=max(family.layer_tolerance(family.layer(secret)) for secret in chosen),
+        worst=worst,
+    )
+
+
+def check_stored_numbers(
+    family: Dense, folder: Folder, secret: Secret, confidence: float
+) -> StoredCheck:
+    """Compare all stored labels with the formula of the secret, to within the layer's rounding."""
+    allowed = family.layer_tolerance(family.layer(secret))
+    different = 0
+    for shard in folder.shards:
+        examples = folder.shard(shard)
+        apart = np.abs(examples.y - family.label(secret, examples.x)).max(axis=(1, 2))
+        different += int((apart > allowed).sum())
+    return _stored(folder, different, folder.count, family.error_rate, confidence)
+
+
 def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredCheck:
     """Compare all stored labels with the formula of the secret, on packed words."""
     family = CODED.need(folder.family)
@@ -108,10 +137,13 @@ def check_stored(folder: Folder, secret: Secret, confidence: float) -> StoredChe
         clean = family.codes(secret, examples.words, np.zeros(len(examples), np.bool_))
         different += int((clean != examples.codes).sum())
         open_labels += int(family.open(examples.words).sum())
-    slack = math.sqrt(open_labels * math.log(1 / (1 - confidence)) / 2) if rate else 0.0
+    return _stored(folder, different, open_labels, rate, confidence)
+
+
+def _stored(
+    folder: Folder, different: int, opened: int, rate: float, confidence: float
+) -> StoredCheck:
+    slack = math.sqrt(opened * math.log(1 / (1 - confidence)) / 2) if rate else 0.0
     return StoredCheck(
-        examples=folder.count,
-        different=different,
-        open=open_labels,
-        allowed=rate * open_labels + slack,
+        examples=folder.count, different=different, open=opened, allowed=rate * opened + slack
     )

@@ -76,7 +76,7 @@ class BySets:
 
     def choose(self, members: int, seed: int, own: Secret | None = None) -> tuple[Secret, ...]:
         """Draw different sets."""
-        return _different(self.family, self.family.size, members, seed, own)
+        return different(self.family, self.family.size, members, seed, own)
 
     def exact(self, members: tuple[Secret, ...], rows: int | None = None) -> NDArray[np.float64]:
         """Look overlaps up."""
@@ -126,7 +126,7 @@ class ByTables:
 
     def choose(self, members: int, seed: int, own: Secret | None = None) -> tuple[Secret, ...]:
         """Draw different secrets."""
-        return _different(self.family, self.tables.size, members, seed, own)
+        return different(self.family, self.tables.size, members, seed, own)
 
     def exact(self, members: tuple[Secret, ...], rows: int | None = None) -> NDArray[np.float64]:
         """Average products over all z; raises TooLarge beyond 2^30 values."""
@@ -166,9 +166,10 @@ def correlations(tables: FactorTables) -> NDArray[np.float64]:
     return np.asarray(found / np.outer(scale, scale))
 
 
-def _different(
+def different(
     family: Family, size: int | None, members: int, seed: int, own: Secret | None
 ) -> tuple[Secret, ...]:
+    """Draw different secrets, `own` first; of all of a size where there are no more."""
     _require_some(members)
     rng = generator(seed, "members", family.spec)
     wanted = members if size is None else min(members, size)

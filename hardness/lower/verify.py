@@ -1,8 +1,8 @@
 """Verification: sampled against certified correlations, the real layer against the formula.
 
 Nothing here trusts the certificate: correlations come from the heads of hidden sets as float64
-computes them, for other families from the formula of the factor or of E[Y|X], and the layer is
-evaluated as a layer.
+computes them, for other families from the formula of the factor, of E[Y|X] or of the signs that are
+hidden, and the layer is evaluated as a layer.
 """
 
 from collections.abc import Callable
@@ -17,21 +17,25 @@ from hardness.lower.formula import (
     LayerCheck,
     StoredCheck,
     check_layer,
+    check_numbers,
     check_stored,
+    check_stored_numbers,
 )
-from hardness.lower.grams import grams_of
+from hardness.lower.grams import different, grams_of
+from hardness.lower.signs import sampled_signs
 from hardness.lower.sums import Draw
 from instances import tokens
-from instances.capabilities import CODED
+from instances.capabilities import CODED, REAL_LABELS
 from instances.coded import Coded, as_coded
 from instances.errors import Refuted
-from instances.family import Family, Secret
+from instances.family import Family, HiddenSigns, Secret
 from instances.files import Folder
 from instances.result import Result, TableRow
 from instances.streams import BitStream, key
 
 _SHOWN = 5
 _READ = 1 << 20
+_LAYER_TOKENS = 512
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +82,7 @@ class Verification(Result):
     layer: LayerCheck
     stored: StoredCheck | None
     unchecked: int = 0  # stored labels that could not be checked, for want of the secret part
+    where: str = "with z_0 = -1"  # tokens are used
 
     @property
     def agrees(self) -> bool:
@@ -165,6 +170,8 @@ def verify(
     With a folder its stored tokens are the sample (as many as there are, at most `samples`), its
     secret is one of the members, and its stored labels are compared with the formula.
     """
+    if signs := family.hidden_signs:
+        return _by_signs(family, signs, members, samples, confidence, seed, folder, progress)
     grams = grams_of(family)
     coded = CODED.need(family)  # hidden sets have grams of the profile that they are
     require_gram(members if coded.size is None else min(members, coded.size))
@@ -188,6 +195,48 @@ def verify(
         layer=layer,
         stored=check_stored(folder, own, each) if folder and own else None,
         unchecked=folder.count if folder and not own else 0,
+    )
+
+
+def _by_signs(
+    family: Family,
+    signs: HiddenSigns,
+    members: int,
+    samples: int,
+    confidence: float,
+    seed: int,
+    folder: Folder | None,
+    progress: Callable[[int], None],
+) -> Verification:
+    """Sample the correlations of hidden signs, of families whose labels are not codes."""
+    dense = REAL_LABELS.need(family)
+    require_gram(members)
+    own = folder.hidden.secret if folder and folder.hidden else None
+    chosen = different(family, family.size, members, seed, own)
+    stored = folder if folder and folder.count else None
+    samples = min(samples, stored.count) if stored else samples
+
+    def draw(start: int, count: int) -> NDArray[Any]:
+        if stored:
+            return np.asarray(stored.examples(start, count).x)
+        return dense.inputs(seed, "verify", start, count)
+
+    layer = check_numbers(dense, chosen, draw(0, min(samples, _LAYER_TOKENS)))
+    each = 1 - (1 - confidence) / 2 if own and dense.error_rate else confidence
+    gram = sampled_signs(family, signs, chosen, draw, samples, each, progress)
+    found = compare(gram.gram, family.sign_correlations(chosen), gram.radius, chosen)
+    return Verification(
+        spec=family.spec,
+        confidence=confidence,
+        gram=gram,
+        pairs=len(chosen) * (len(chosen) + 1) // 2,
+        worst=found.worst,
+        disagreeing=found.pairs,
+        disagreements=found.disagreements,
+        layer=layer,
+        stored=check_stored_numbers(dense, folder, own, each) if folder and own else None,
+        unchecked=folder.count if folder and not own else 0,
+        where="that show a hidden sign",
     )
 
 

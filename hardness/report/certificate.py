@@ -166,8 +166,8 @@ def verification_words(found: "Verification") -> str:
     gram, layer = found.gram, found.layer
     lines = [
         brief_spec(found.spec),
-        f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} tokens with "
-        f"z_0 = -1 (of {gram.samples})",
+        f"correlations  {found.pairs} of {len(gram.members)} members on {gram.used} tokens "
+        f"{found.where} (of {gram.samples})",
         f"              largest deviation {found.worst:.4g}, allowed {gram.radius:.4g} "
         f"({found.confidence:.0%}; {gram.inequality}); {found.disagreements} outside",
         f"layer         {layer.members} members on {layer.tokens} tokens: differs from the formula "

@@ -23,7 +23,6 @@ from instances.cubic import coefficients, evaluate, power, reach
 from instances.dense import Dense
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Instance
-from instances.layer import AttentionLayer
 from instances.limits import require_memory
 from instances.streams import BitStream, generator, key
 from instances.tokens import gaussian
@@ -204,7 +203,7 @@ def _of_numbers(
     confidence: float,
 ) -> Risk | None:
     """Measure E||F - F^||^2 / E||F - known||^2, both sampled, on tokens of the family's law."""
-    size = row_reach(instance.layer())
+    size = family.reach(instance.hidden.secret)
     pilot = instance.examples(0, _PILOT, axis="evaluate-pilot")
     means = family.mean(instance.hidden.secret, pilot.x)
     apart = means - family.known(pilot.x)
@@ -255,11 +254,6 @@ def _of_numbers(
         examples=examples,
         unclipped=_finite(raw / total),
     )
-
-
-def row_reach(layer: AttentionLayer) -> float:
-    """Bound every row of a softmax layer by reach times the longest token: sum |W_i|_op."""
-    return float(sum(np.linalg.norm(w, 2) for w in layer.w))
 
 
 def cut(family: Dense, reach: float, scale: float) -> tuple[float, float]:
@@ -539,7 +533,7 @@ def _projection(instance: Instance) -> Callable[[Examples, Array, Array], Array]
         layer = instance.layer()
         size = reach(coefficients(layer.theta, layer.w))
         return lambda part, said, target: shorten(said, size * lengths(part.x.astype(np.float64)))
-    if family.real_labels:
-        size = row_reach(instance.layer())
+    if dense := family.real_labels:
+        size = dense.reach(instance.hidden.secret)
         return lambda part, said, target: shorten(said, size * np.sqrt(_longest(part.x))[:, None])
     raise _no_risk(family)

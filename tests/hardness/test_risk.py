@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chi2
 
 from hardness.runs import measure
-from hardness.runs.risk import bernstein, cut, row_reach
+from hardness.runs.risk import bernstein, cut
 from hardness.runs.run import SOLVED_BELOW
 from instances import ToolkitError, parse
 
@@ -115,7 +115,7 @@ def test_relative_risks_of_numbers_are_inside_their_intervals(spec):
 @pytest.mark.parametrize("spec", NUMBERS)
 def test_rows_are_within_reach_and_predictions_are_projected_there(spec):
     instance = parse(spec).instance(0)
-    reach = row_reach(instance.layer())
+    reach = instance.family.reach(instance.hidden.secret)
     x = instance.examples(0, 4000).x.astype(float)
     longest = np.sqrt((x**2).sum(axis=2).max(axis=1))
     rows = np.sqrt((instance.layer()(x) ** 2).sum(axis=2)).max(axis=1)
@@ -203,7 +203,7 @@ def test_the_cut_leaves_out_no_more_than_its_part():
 def test_projection_is_on_the_ball_of_the_longest_token():
     """Of a hypothesis far outside the nearest point is at the reach, in its direction."""
     instance = parse("nice:m=2,k=2,d=4,tokens=gaussian").instance(0)
-    layer, reach = instance.layer(), row_reach(instance.layer())
+    layer, reach = instance.layer(), instance.family.reach(instance.hidden.secret)
     x = instance.examples(0, 3000, axis="evaluate").x
     longest = np.sqrt((x**2).sum(axis=2)).max(axis=1)
     nearest = np.zeros_like(x)

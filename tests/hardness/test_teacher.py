@@ -12,10 +12,11 @@ import hardness as h
 from hardness.oracles import Budget
 from hardness.report.run import run_words
 from hardness.runs import measure, run
-from hardness.runs.risk import cut, row_reach
+from hardness.runs.risk import cut
 from hardness.upper import parse_learner
 from hardness.upper.matching import match
 from instances import AttentionLayer, ToolkitError, UsageError, parse, read_folder, save_layer
+from instances.dense import row_reach
 from instances.files import write_folder
 from instances.heads import Heads
 from instances.teacher import teach
