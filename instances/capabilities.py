@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from instances.families.linear import Linear
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
+    from instances.questions import Questions
     from instances.symmetric import Symmetric
 
 T = TypeVar("T")
@@ -118,6 +119,12 @@ CUBIC: "Capability[Linear]" = Capability(
     what="outputs that are a cubic polynomial of the tokens",
     given="take linear",
 )
+QUESTIONS: "Capability[Questions]" = Capability(
+    name="questions",
+    what="labels of tokens that a learner chooses",
+    given="take a family of drawn layers, or give yours `questions` and `answers`",
+    beyond=lambda family: None if family.noise_known else "nobody knows other labels of your data",
+)
 CAPABILITIES: tuple[Capability[object], ...] = cast(
     "tuple[Capability[object], ...]",
     (
@@ -132,5 +139,6 @@ CAPABILITIES: tuple[Capability[object], ...] = cast(
         NOISY_PARITIES,
         REAL_LABELS,
         CUBIC,
+        QUESTIONS,
     ),
 )

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from instances.family import Examples, Family, Hardness, Secret
 from instances.layer import AttentionLayer
 from instances.layererror import LayerError, unknown
 from instances.streams import BitStream, key
+
+if TYPE_CHECKING:
+    from instances.questions import Questions
 
 _LISTED = 1 << 28  # values of members over z: their mean takes seconds
 
@@ -334,6 +337,20 @@ class Coded(Family):
         words = tokens.boolean(BitStream(key(seed, "tokens", axis)), start, count, self.k, self.d)
         errors = self.disturb(BitStream(key(seed, "noise", axis)), start, count)
         return CodedExamples(family=self, words=words, codes=self.codes(secret, words, errors))
+
+    @property
+    def questions(self) -> "Questions":
+        """All tokens of -1 and +1."""
+        from instances.questions import Questions  # which few commands need
+
+        return Questions(tokens="boolean")
+
+    def answers(
+        self, secret: Secret, seed: int, start: int, x: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Compute the codes of chosen tokens, with fresh errors, and decode them."""
+        errors = self.disturb(BitStream(key(seed, "noise", "values")), start, len(x))
+        return self.decode(x, self.codes(secret, tokens.pack(x), errors))
 
     def disturb(self, stream: BitStream, start: int, count: int) -> NDArray[Any]:
         """Draw what label noise does to examples start .. start+count-1: here, flips."""

@@ -18,9 +18,11 @@ from instances.limits import require_memory
 from instances.streams import BitStream, generator, key
 
 if TYPE_CHECKING:
+    from instances.questions import Questions
     from instances.tokenlaw import TokenLaw
 
 _BLOCK = 1024  # examples whose labels are computed together, wherever a stream is cut
+_ASKED = 32  # the same, of chosen tokens: they are often asked for one by one
 _CLOSE = 1e-9  # relative: labels of other machines differ by rounding
 
 
@@ -225,6 +227,28 @@ class Dense(Family):
     ) -> NDArray[np.float64]:
         """Add label noise to examples from `start` on: here, normal in every entry."""
         return y + float(self.noise) * tokens.gaussian(stream, start, len(y), self.k, self.d)
+
+    @property
+    def questions(self) -> "Questions | None":
+        """All tokens of -1 and +1, or of real numbers."""
+        from instances.questions import Questions  # which few commands need
+
+        return Questions(tokens="boolean" if self.tokens == "boolean" else "real")
+
+    def answers(
+        self, secret: Secret, seed: int, start: int, x: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Evaluate the labels of chosen tokens, in whole blocks by their places, and add noise."""
+        y, stop = np.empty(x.shape), start + len(x)
+        for first in range(start - start % _ASKED, stop, _ASKED):
+            low, high = max(start, first), min(stop, first + _ASKED)
+            outer = slice(low - start, high - start)
+            block = np.repeat(x[outer][:1], _ASKED, axis=0)
+            block[low - first : high - first] = x[outer]
+            y[outer] = self.label(secret, block)[low - first : high - first]
+        if self.noise:
+            y = self.disturbed(x, y, BitStream(key(seed, "noise", "values")), start)
+        return y
 
     def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[Any]:
         """Draw the tokens of examples start .. start+count-1 of a stream, without labels."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from instances.families.linear import Linear
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
+    from instances.questions import Questions
     from instances.symmetric import Symmetric
 
 Secret = tuple[int, ...]
@@ -243,6 +244,20 @@ class Family(ABC):
         return None
 
     @property
+    def questions(self) -> "Questions | None":
+        """Which tokens a learner may ask labels of: `answers` gives them."""
+        return None
+
+    def answers(
+        self, secret: Secret, seed: int, start: int, x: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        """Label chosen tokens (n, k, d) of `questions`, with noise start .. start+n-1 of a stream.
+
+        The stream is that of the axis "values". In any batching the answers are the same.
+        """
+        raise NotImplementedError(f"{type(self).__name__} answers no questions")
+
+    @property
     def default_learners(self) -> tuple[str, ...]:
         """Learners that a comparison runs where none is named; those that cannot are left out."""
         return ("trivial",)
@@ -314,6 +329,11 @@ class Instance:
         family = self.family
         require_examples(family, count)
         return family.stream(self.hidden.secret, self.hidden.seed, axis, start, count)
+
+    def values(self, start: int, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Return labels of chosen tokens (n, k, d), with noise start .. start+n-1 of its stream."""
+        require_examples(self.family, len(x))
+        return self.family.answers(self.hidden.secret, self.hidden.seed, start, x)
 
 
 class Source(Protocol):

@@ -61,6 +61,11 @@ class OwnData(Dense):
         )
         require(self.tokens in ("boolean", "real"), f"tokens={self.tokens} given: boolean or real")
 
+    @property
+    def questions(self) -> None:
+        """None: nobody knows other labels."""
+        return None
+
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Refuse: nobody knows a layer."""
         self._refuse()

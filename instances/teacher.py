@@ -7,7 +7,7 @@ the family, which is public.
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from instances.family import Hidden, Instance, Secret, require
 from instances.heads import Heads
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
+from instances.questions import Questions
 from instances.streams import BitStream, generator, key
 from instances.tokenlaw import NAMES, TokenLaw, law_of, with_constant
 
@@ -88,6 +89,17 @@ class Teacher(Dense):
     def seen(self) -> tuple[Array, Array] | None:
         """Where tokens leave directions out: what they span, and what their differences do."""
         return self.given.seen(self.k) if self.given else None
+
+    @property
+    def questions(self) -> Questions:
+        """Tokens of any law are real numbers, but for the constant coordinate of a layer's biases.
+
+        Signs alone are those that boolean tokens are.
+        """
+        constant = self.given is not None and self.given.constant
+        fixed = tuple((j, self.d - 1, 1.0) for j in range(self.k)) if constant else ()
+        kind: Literal["boolean", "real"] = "boolean" if self.tokens == "boolean" else "real"
+        return Questions(tokens=kind, fixed=fixed)
 
     def known(self, x: NDArray[Any]) -> Array:
         """Predict the mean label, which is zero where tokens and their negatives are as likely."""

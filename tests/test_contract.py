@@ -274,7 +274,7 @@ def test_learn(hardness, learner):
     found = hardness("learn", learner, "parity:d=10,m=2", "--json", "--tau", "0.1")
     assert found.code == 0
     assert set(found.json) >= RUN_FIELDS
-    assert set(found.json["usage"]) == {"examples", "queries", "seconds", "peak_bytes"}
+    assert set(found.json["usage"]) == {"examples", "queries", "values", "seconds", "peak_bytes"}
     low, high = found.json["risk_interval"]
     assert low <= found.json["risk"] <= high
     assert found.json["secret_recovered"] in (True, False, None)

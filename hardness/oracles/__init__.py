@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hardness.oracles.query import Character, Correlational, Factor, Pool, Query, Table
     from hardness.oracles.statistical import ExactOracle, QueryOracle, SampledOracle
     from hardness.oracles.transcript import Transcript
+    from hardness.oracles.values import ValueOracle
 
 __all__ = [
     "Adversary",
@@ -44,6 +45,7 @@ __all__ = [
     "Table",
     "Transcript",
     "Usage",
+    "ValueOracle",
 ]
 
 lazily(__name__)

@@ -1,4 +1,4 @@
-"""Budgets and their use: examples, queries, seconds, bytes."""
+"""Budgets and their use: examples, queries, values, seconds, bytes."""
 
 import math
 import os
@@ -12,7 +12,7 @@ from typing import Literal
 from instances.arguments import integral, real
 from instances.errors import UsageError
 
-Resource = Literal["examples", "queries", "seconds"]
+Resource = Literal["examples", "queries", "values", "seconds"]
 _LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system can hold
 
 
@@ -20,7 +20,8 @@ _LONGEST = 1e9  # seconds: 31 years, which every clock and timeout of the system
 class Budget:
     """What a learner may use; None is no limit. Raises UsageError for what cannot be a limit.
 
-    Every one is above 0; seconds and cpu_seconds are at most 1e9, the others integers.
+    Every one is above 0; seconds and cpu_seconds are at most 1e9, the others integers. values are
+    membership queries: labels of tokens that the learner chooses.
 
     cpu_seconds and memory_bytes (resident) are of all its processes together: they are held where
     a learner runs in a process of its own, as those from files do.
@@ -31,12 +32,13 @@ class Budget:
 
     examples: int | None = None
     queries: int | None = None
+    values: int | None = None
     seconds: float | None = None
     cpu_seconds: float | None = None
     memory_bytes: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("examples", "queries", "memory_bytes"):
+        for name in ("examples", "queries", "values", "memory_bytes"):
             if (given := getattr(self, name)) is not None:
                 object.__setattr__(self, name, integral(f"a budget of {name}", given, 1))
         for name in ("seconds", "cpu_seconds"):
@@ -63,6 +65,7 @@ class Usage:
     queries: int
     seconds: float
     peak_bytes: int
+    values: int = 0
 
 
 class Spent(Exception):
@@ -81,6 +84,7 @@ class Meter:
         self.budget = budget
         self.examples = 0
         self.queries = 0
+        self.values = 0
         self.peak_bytes: int | None = None  # of a learner in a process of its own
         self.restart()
 
@@ -114,6 +118,17 @@ class Meter:
             raise Spent("queries")
         self.queries += count
 
+    def require_values(self, count: int) -> None:
+        """Raise Spent where the budget has not `count` values left, or the seconds are over."""
+        self.require_time()
+        if self.budget.values is not None and self.values + count > self.budget.values:
+            raise Spent("values")
+
+    def take_values(self, count: int) -> None:
+        """Take `count` values of the budget; raises Spent, and takes none, where fewer are left."""
+        self.require_values(count)
+        self.values += count
+
     def has_time(self) -> bool:
         """Return whether the seconds are not over yet."""
         return self.budget.seconds is None or self.seconds <= self.budget.seconds
@@ -137,6 +152,7 @@ class Meter:
         return Usage(
             examples=self.examples,
             queries=self.queries,
+            values=self.values,
             seconds=self.seconds,
             peak_bytes=peak_bytes() if self.peak_bytes is None else self.peak_bytes,
         )

@@ -301,6 +301,8 @@ def require_playable(learner: Learner, family: Family) -> Coded:
     """Refuse a learner or a family that no trial can be played with; raises ToolkitError."""
     if learner.access == "queries":
         raise UsageError(f"{learner.name} asks statistical queries: coins give examples only")
+    if learner.access == "values":
+        raise UsageError(f"{learner.name} asks membership queries: coins give examples only")
     require_support(learner, family)
     reason = no_coins(family)
     if reason:

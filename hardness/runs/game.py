@@ -114,6 +114,11 @@ def play(
     require_support(learner, family)
     if learner.access == "examples":
         raise ToolkitError(f"{learner.name} sees examples: the adversary answers queries only")
+    if learner.access == "values":
+        raise ToolkitError(
+            f"{learner.name} asks membership queries: the adversary answers statistical queries "
+            "only"
+        )
     coded = CODED.need(family)
     spread = listed_spread(coded)
     adversary = _adversary(coded, strategy, tau, Meter(budget), spread)

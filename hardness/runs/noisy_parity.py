@@ -251,8 +251,9 @@ def _runnable(family: Family, names: tuple[str, ...]) -> tuple[str, ...]:
     names = distinct(names)
     for learner in map(parse_learner, names):
         require_support(learner, family)
-        if learner.access == "queries":
+        if learner.access in ("queries", "values"):
+            kind = "statistical" if learner.access == "queries" else "membership"
             raise UsageError(
-                f"{learner.name} given: it asks statistical queries; the map counts examples"
+                f"{learner.name} given: it asks {kind} queries; the map counts examples"
             )
     return names

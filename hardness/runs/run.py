@@ -34,6 +34,7 @@ from hardness.upper import (
     nothing,
 )
 from hardness.upper.learner import SPENT
+from instances.capabilities import QUESTIONS
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Instance
 from instances.files import Folder
@@ -44,12 +45,13 @@ from instances.streams import generator
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from hardness.oracles import ValueOracle
     from hardness.runs.misfit import Misfit
 
 OracleName = Literal["samples", "exact"]
 # What ended a run: a part of its budget that is the same everywhere, or one that is not (seconds,
 # memory), or the machine: its worker died, was ended at a hard limit, or it did not fit.
-Bound = Literal["none", "examples", "queries", "seconds", "memory", "machine"]
+Bound = Literal["none", "examples", "queries", "values", "seconds", "memory", "machine"]
 SOLVED_BELOW = 0.05
 _ROUNDING = 1e-9
 OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stops a little late
@@ -142,13 +144,17 @@ class Run(Result):
             return "examples"
         if outcome is Outcome.EXAMPLES_SPENT:
             return "examples"
-        spent = budget.queries is not None and usage.queries >= budget.queries
-        return "queries" if spent or outcome is Outcome.QUERIES_SPENT else "none"
+        if budget.queries is not None and usage.queries >= budget.queries:
+            return "queries"
+        if outcome is Outcome.QUERIES_SPENT:
+            return "queries"
+        spent = budget.values is not None and usage.values >= budget.values
+        return "values" if spent or outcome is Outcome.VALUES_SPENT else "none"
 
     @property
     def reproducible(self) -> bool:
         """Whether it ends the same on any machine, times and memory apart."""
-        return self.bound in ("none", "examples", "queries")
+        return self.bound in ("none", "examples", "queries", "values")
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         risk, usage, misfit = self.risk, self.usage, self.misfit
@@ -200,6 +206,7 @@ class Run(Result):
             "usage": {
                 "examples": self.usage.examples,
                 "queries": self.usage.queries,
+                "values": self.usage.values,
                 "seconds": self.usage.seconds,
                 "peak_bytes": self.usage.peak_bytes,
             },
@@ -252,6 +259,7 @@ class _Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     queries: _Count
     seconds: Annotated[float, msgspec.Meta(ge=0, lt=1e9)]
     peak_bytes: _Count
+    values: _Count = 0  # none in files from before there were any
 
     def record(self) -> Usage:
         return Usage(**{name: getattr(self, name) for name in self.__struct_fields__})
@@ -277,7 +285,10 @@ class _Written(msgspec.Struct, frozen=True):
     risk_unclipped: _Finite | None
     misfit: dict[str, Any] | None = None
     budget: (
-        dict[Literal["examples", "queries", "seconds", "cpu_seconds", "memory_bytes"], Any] | None
+        dict[
+            Literal["examples", "queries", "values", "seconds", "cpu_seconds", "memory_bytes"], Any
+        ]
+        | None
     ) = None
 
 
@@ -339,7 +350,8 @@ def answered(
     learner: Learner, oracle: OracleName = "samples", tau: Fraction = Fraction(1, 10)
 ) -> dict[str, str]:
     """Write down how a learner's queries were answered, if it asks any or might have."""
-    return {"tau": str(tau), "oracle": oracle} if learner.access != "examples" else {}
+    asks = learner.access in ("queries", "either")
+    return {"tau": str(tau), "oracle": oracle} if asks else {}
 
 
 def learn_once(
@@ -481,22 +493,37 @@ def _oracle(
     meter: Meter,
     name: OracleName,
     tau: Fraction,
-) -> ExampleOracle | QueryOracle | ChoiceOracle:
+) -> "ExampleOracle | QueryOracle | ValueOracle | ChoiceOracle":
     if name not in get_args(OracleName):
         raise UsageError(f"oracle {name!r} given: one of {', '.join(get_args(OracleName))}")
     if learner.access == "examples":
         return _examples(source, instance, meter)
+    if learner.access == "values":
+        QUESTIONS.need(source.family)
+        if instance is None:
+            raise ToolkitError(
+                f"{learner.name} asks for labels of tokens of its choice: the folder has no secret "
+                "part that knows them"
+            )
+        return _values(instance, meter)
     ask = SampledOracle if name == "samples" else ExactOracle
     queries = ask(instance, tau, meter) if instance else None
     if learner.access == "either":
+        values = _values(instance, meter) if instance else None
         private = (source.path,) if isinstance(source, Folder) and source.hidden else ()
-        return ChoiceOracle(_examples(source, instance, meter), queries, private)
+        return ChoiceOracle(_examples(source, instance, meter), queries, values, private)
     if queries is None:
         raise ToolkitError(
             f"{learner.name} asks statistical queries, which need fresh examples: the folder has "
             "no secret part to draw them from"
         )
     return queries
+
+
+def _values(instance: Instance, meter: Meter) -> "ValueOracle":
+    from hardness.oracles import ValueOracle  # which few runs need
+
+    return ValueOracle(instance, meter)
 
 
 def _examples(source: Instance | Folder, instance: Instance | None, meter: Meter) -> ExampleOracle:

@@ -185,7 +185,7 @@ def run_job(
     ('parity:d=8,m=2,noise=0,rho=3', 'lowdegree:degree=2,oversample=8', None)
     """
     family = parse_stored(spec) if isinstance(spec, str) else spec
-    asks = learner.access != "examples"
+    asks = learner.access in ("queries", "either")
     return RunJob(
         spec=family.spec,
         learner=learner_spec(learner),

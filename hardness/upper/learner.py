@@ -13,7 +13,7 @@ from instances.family import Family, Secret
 from instances.layer import AttentionLayer
 from instances.parameters import canonical
 
-Access = Literal["examples", "queries", "either"]  # either: it chooses as it runs
+Access = Literal["examples", "queries", "values", "either"]  # either: it chooses as it runs
 Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
 
 
@@ -25,6 +25,7 @@ class Outcome(Enum):
     LEARNED_NOTHING = "learned nothing"
     EXAMPLES_SPENT = "examples spent"
     QUERIES_SPENT = "queries spent"
+    VALUES_SPENT = "values spent"
     SECONDS_SPENT = "seconds spent"
     NOISY = "labels are noisy"
     TOLERANCE = "tolerance too large"
@@ -65,6 +66,8 @@ _ADVICE = {
     "more samples, or report it as not learned within it",
     Outcome.QUERIES_SPENT: "the query budget is spent: raise --budget-queries, or report it as "
     "not learned within it",
+    Outcome.VALUES_SPENT: "the next membership queries are more than the budget has left: raise "
+    "--budget-values, or report it as not learned within it",
     Outcome.SECONDS_SPENT: "the time budget is spent: raise --budget-seconds, or report it as "
     "not learned within it",
     Outcome.NOISY: "the labels fit no member: elimination needs labels without noise, try "
@@ -115,6 +118,7 @@ _ADVICE = {
 SPENT: dict[Resource, Outcome] = {
     "examples": Outcome.EXAMPLES_SPENT,
     "queries": Outcome.QUERIES_SPENT,
+    "values": Outcome.VALUES_SPENT,
     "seconds": Outcome.SECONDS_SPENT,
 }
 
@@ -161,7 +165,7 @@ class Learner(Protocol):
         """Return None, or the reason why the learner cannot run on the family."""
 
     def learn(self, oracle: Any, rng: np.random.Generator) -> Hypothesis:
-        """Learn from an ExampleOracle or a QueryOracle, as `access` says."""
+        """Learn from an oracle of examples, queries, values or all of them, as `access` says."""
 
 
 def expected(learner: Learner, family: Family) -> str | None:

@@ -53,7 +53,7 @@ class Ready(Said, frozen=True, kw_only=True, tag="ready"):
 
     name: _Word
     about: _Text
-    access: Literal["examples", "queries", "either"]
+    access: Literal["examples", "queries", "values", "either"]
     revision: Annotated[int, Meta(ge=0, lt=1 << 31)]
 
 
@@ -67,7 +67,7 @@ class Ended(Said, frozen=True, kw_only=True, tag="ended"):
 class Spends(Said, frozen=True, kw_only=True, tag="spent"):
     """The learner did not catch that its budget was spent."""
 
-    resource: Literal["examples", "queries", "seconds"]
+    resource: Literal["examples", "queries", "values", "seconds"]
 
 
 class Draw(Said, frozen=True, kw_only=True, tag="draw"):
