@@ -42,7 +42,15 @@ def listed(signs: int, *tables: str) -> Json:
     return {"kind": "functions", "signs": signs, "tables": list(tables)}
 
 
+def turned(degree: int, low: str, labels: str = "two", noise: str = "0", n: int = 30) -> Json:
+    """Pose hidden directions."""
+    return {"kind": "direction", "dimension": n, "degree": degree, "low": low.split(),
+            "labels": labels, "noise": noise}  # fmt: skip
+
+
 PARITY = hidden("1 -1 1 -1", 7)
+SOLE, THREES = {**PARITY, "view": "positions"}, {**PARITY, "view": "three-tokens"}
+SIGNED = turned(4, "0 1/9999 0 0")
 MAJORITY = hidden("1 1 -1 -1", 7)
 MANY = hidden("0 1 3", 5)
 THREE = listed(3, "aa", "cc", "e8")  # two signs, and the majority of three
@@ -68,6 +76,22 @@ CHARACTERS: list[Step] = [("subsets",), ("characters", 1)]
 JOHNSON: list[Step] = [("subsets",), ("overlaps",), ("johnson", 1, 2)]
 SECRETS: list[Step] = [("secrets",), ("laws", 1)]
 SPREAD: list[Step] = [("products",), ("spread", 1, {"top": "3"})]
+
+
+def around(top: str, tilt: str = "1", **more: str) -> list[Step]:
+    """Directions, and what is needed."""
+    given = {"tilt": tilt, "top": top}
+    return asked([("directions",), ("sphere", given)], **more)
+
+
+def random(size: int, cosine: str, power: int = 1) -> list[Step]:
+    """Directions that are drawn."""
+    return [("drawn", {"size": str(size), "cosine": cosine, "power": power})]
+
+
+def fields(size: int, q: int, points: int, degree: int) -> list[Step]:
+    """Directions of polynomials."""
+    return [("polynomials", {"size": str(size), "q": q, "points": points, "degree": degree})]
 
 
 def packed(upper: int, size: int, overlap: int, code: str, data: Json = None) -> list[Step]:
@@ -262,13 +286,13 @@ QUARTERS = modular(3, 8, 4, "interval", ("ternary", 2, 1))
 # Rules of every family.
 EVERY = (
     M("if room > 0 else members.count", "if room else members.count", NEAR, asked(SECRETS, risk="7/8")[:-1]),
-    M("gram.alike * math.floor", "math.floor", PRIME, asked(SECRETS)),
-    M("math.floor(gram.top / room)", "math.floor(gram.least / room)", MAJORITY, asked(JOHNSON, oracle="csq")),
+    M("gram.alike * problem.down", "problem.down", PRIME, asked(SECRETS)),
+    M("problem.down(gram.top / room)", "problem.down(gram.least / room)", MAJORITY, asked(JOHNSON, oracle="csq")),
     M("risk * gram.scale", "0 * gram.scale", PARITY, asked(CHARACTERS, risk="9/10")),
     M('need(gram.general or oracle == "csq"', '(gram.general or oracle == "csq"', MANY, asked(JOHNSON)),
     M("need(0 < term <= 1 and", "need(0 < term and", steps=asked(CHARACTERS, term="2")),
-    M("math.floor(gram.moves / term**2)", "math.floor(gram.moves / term)", steps=asked(CHARACTERS)),
-    M("math.floor(3 * term * weight", "math.floor(term * weight", steps=asked(CHARACTERS, **VSTAT)),
+    M("problem.down(gram.moves / term**2)", "problem.down(gram.moves / term)", steps=asked(CHARACTERS)),
+    M("problem.down(3 * term * weight", "problem.down(term * weight", steps=asked(CHARACTERS, **VSTAT)),
     M("term**2 * weight / 4", "term**2 * weight / 8", THREE, asked(SPREAD, oracle="vstat-least", term="2")),
     M("need(term >= 1 and term.denominator == 1", "need(term >= 1", steps=asked(CHARACTERS, oracle="vstat", term="7/2")),
     M("need(term >= 1 and term.denominator == 1", "need(term.denominator == 1", steps=asked(CHARACTERS, oracle="vstat", term="0")),
@@ -285,14 +309,25 @@ HIDDEN = (
     M("need(len(g) == m + 1 and", "need(len(g) > m and", {**MAJORITY, "chosen": 2}, [("overlaps",)]),
     M("small(given[\"chosen\"], 1, min(n, 128)", "small(given[\"chosen\"], 1, min(n, 129)", hidden(" ".join(["1", "-1"] * 65), 200)),
     M("small(given[\"chosen\"], 1, min(n, 128)", "small(given[\"chosen\"], 1, 128", hidden("1 -1 1", 1), CHARACTERS),
-    M("set(given) == {\"kind\", \"places\", \"chosen\", \"values\", \"noise\"}", "True", {**PARITY, "more": 1}),
+    M("set(given) == (fields | {\"view\"} if view else fields)", "True", {**PARITY, "more": 1}),
     M("count=math.comb(problem.n, problem.m)", "count=problem.n**problem.m"),
-    M("fade=1 - 2 * noise", "fade=1 - 4 * noise", hidden("1 -1", 8, "1/10")),
-    M("levels=len(set(g))", "levels=len(g)", MAJORITY, asked(JOHNSON, oracle="csq")),
+    M("g=g, fade=1 - 2 * noise", "g=g, fade=1 - 4 * noise", hidden("1 -1", 8, "1/10")),
+    M("else len(set(g))", "else len(g)", MAJORITY, asked(JOHNSON, oracle="csq")),
     M("half=(max(g) - min(g)) / 2", "half=max(g) - min(g)", MAJORITY, asked(JOHNSON)),
-    M("need(problem.g == [(-1) ** h for h in range(problem.m + 1)]", "([]", MAJORITY),
-    M("moves, count = problem.fade**2 / 4", "moves, count = problem.fade**2 / 8"),
-    M("moves=moves, moves01=moves)", "moves=moves, moves01=moves / 2)", steps=asked(CHARACTERS, **VSTAT)),
+    M("need(problem.parity,", "(True,", MAJORITY),
+    M("part**2 * (3 if two else 1)", "part**2 * (2 if two else 1)", THREES),
+    M("part**2 * (3 if two else 1)", "part**2 * (3 if two else Fraction(1, 2))", SOLE),
+    M("part**2 * (3 if two", "part * (3 if two"),
+    M("part * (3 if two else Fraction(1, 2))", "part * (2 if two else Fraction(1, 2))", THREES, asked(CHARACTERS, **VSTAT)),
+    M("part * (3 if two else Fraction(1, 2))", "part**2 * (3 if two else 1)", SOLE, asked(CHARACTERS, **VSTAT)),
+    M("    moves = problem.fade**2 * part", "    moves = problem.fade**4 * part", {**THREES, "noise": "1/10"}),
+    M("moves01 = problem.fade**2 *", "moves01 = problem.fade**4 *", {**THREES, "noise": "1/10"}, asked(CHARACTERS, **VSTAT)),
+    M("2**bits if bits > 1 else", "2 if bits > 1 else", THREES),
+    M("Fraction(3, 4), 2,", "Fraction(1, 2), 2,", THREES),
+    M('need(view in VIEWS, "the', 'view = view if view in VIEWS else ""; need(True, "the', {**PARITY, "view": "none"}),
+    M('need(problem.part == Fraction(1, 2), "this', '(True, "this', SOLE, JOHNSON),
+    M('need(problem.part * 2 == 1, "this', '(True, "this', SOLE, [*CHARACTERS, ("fit", 1, 2, RISK), ("mixture", 1, {"bound": "9"}), ("ask", 4, VSTAT), ("queries", 1, 3, 5, SUCCESS)]),
+    M("moves=moves, moves01=moves01)", "moves=moves, moves01=moves01 / 2)", steps=asked(CHARACTERS, **VSTAT)),
     M("(a + b) / 2 for a, b in pairwise(rows", "(a + 2 * b) / 3 for a, b in pairwise(rows", MAJORITY, JOHNSON),
     M("c = [value / 2**t - mean**2", "c = [value / 2**t", hidden("0 0 1", 5), JOHNSON),
     M("need(m < problem.n,", "(m < problem.n,", hidden("1 -1", 1), [("overlaps",)]),
@@ -407,6 +442,43 @@ RESIDUES = (
     M("square * part * (1 - part)", "square * part * (1 - part) / 2", PRIME, asked(SECRETS, term="1/3")),
     M("square * (1 - rarest) / 2", "square * (1 - rarest) / 4", PRIME, asked(SECRETS, **VSTAT)),
 )  # fmt: skip
+# Directions.
+DIRECTION = (
+    M("need(len(low) == m and min(low) >= 0", "need(len(low) == m", turned(1, "-1/2"), around("1")),
+    M("need(len(low) == m and min(low) >= 0", "need(min(low) >= 0", turned(4, "0"), around("1/10")),
+    M('need(labels in ("two", "real") and noise', "need(noise", turned(1, "0", "none"), [("directions",), ("sphere", {"tilt": "1", "top": "1"})]),
+    M('labels in ("two", "real") and noise < Fraction(1, 2)', "True", turned(1, "0", noise="3/4"), around("1")),
+    M('need(labels == "two" or noise == 0', '(labels == "two" or noise == 0', turned(1, "0", "real", "1/10"), around("1", oracle="csq")[:-1]),
+    M('fields = {"kind", "dimension", "degree", "low", "labels", "noise"}', "fields = set(given)", {**SIGNED, "more": 1}, around("1/10")),
+    M('small(given["dimension"], 2,', 'small(given["dimension"], 1,', turned(1, "0", n=1), around("1")),
+    M('small(given["degree"], 1, 64', 'small(given["degree"], 1, 65', turned(65, " ".join(["0"] * 65)), around("1")),
+    M("range(1, k, 2)), math", "range(1, k - 1, 2)), math", SIGNED, around("1/400")),
+    M("range(n, n + k, 2)", "range(n, n + k + 2, 2)", SIGNED, around("1/900")),
+    M('need(tilt > 0, "the', '(True, "the', turned(3, "0 0 0"), around("1/1000", "-1")),
+    M("last = (tilt * last + power_mean(n, m + 1) / tilt) / 2", "last = power_mean(n, m + 1)", turned(3, "0 0 0"), around("1/300")),
+    M("/ tilt) / 2", "/ tilt) / 4", turned(3, "0 0 0"), around("1/100")),
+    M("power_mean(n, k - k % 2) for", "power_mean(n, k) for", SIGNED, around("1/315")),
+    M("for k, g in enumerate(problem.low)), last)", "for k, g in enumerate(problem.low[:0])), last)", turned(2, "1/2 0"), around("1/20")),
+    M("need(top >= least,", "(top >= least,", SIGNED, around("1/9000")),
+    M("two, moves = problem.levels == 2, problem.fade**2 * top", "two, moves = problem.levels == 2, problem.fade**4 * top", turned(2, "0 0", noise="1/10"), around("1/10")),
+    M("moves01=moves / 2 if two", "moves01=moves / 4 if two", SIGNED, around("1/10", **VSTAT)),
+    M("if two else None, general=two", "if two else None, general=True", turned(2, "0 0", "real"), around("1/10")[:-1]),
+    M('need(levels is not None, "labels', 'levels = levels or 2; (True, "labels', turned(2, "0 0", "real"), around("1/10", oracle="csq")),
+    M("down=Fraction,", "down=math.floor,", SIGNED, around("1/10")),
+    M('"all directions" if members.share', '"all directions" if not members.share', SIGNED, around("1/10")),
+    M("size * (size - 1), 2)", "size, 2)", turned(2, "0 0", n=1000), random(5, "1/3")),
+    M("problem.n, 2 * j) / cosine ** (2 * j)", "problem.n, 2 * j) / cosine ** j", turned(2, "0 0", n=1000), random(5, "1/3")),
+    M("problem.n, 2 * j) / cosine ** (2 * j)", "problem.n, 2 * j) * cosine ** (2 * j)", turned(2, "0 0", n=1000), random(5, "1/3")),
+    M('need(sure > 0, "a pair', '(True, "a pair', turned(2, "0 0"), random(10, "1/4")),
+    M('need(correlation(problem, cosine) * size <= 1', '(True', turned(2, "0 0", n=1000), random(5, "1/2")),
+    M("for k, g in enumerate(problem.low)) + cosine**problem.m", "for k, g in enumerate(problem.low[:0])) + cosine**problem.m", turned(2, "1/9 0", n=1000), random(9, "1/3", 5)),
+    M("prime(q) and points <= q and points * q", "points <= q and points * q", SIGNED, fields(2, 4, 3, 1)),
+    M("points <= q and points * q", "points * q", SIGNED, fields(2, 3, 5, 1)),
+    M("points * q <= problem.n,", "True,", SIGNED, fields(2, 7, 6, 1)),
+    M('need(size <= q ** (t + 1),', "(True,", SIGNED, fields(10, 3, 3, 0)),
+    M("need(size == 1 or near * size <= 1,", "(True,", SIGNED, fields(9, 3, 3, 2)),
+    M("Fraction(t, points))", "Fraction(0))", SIGNED, fields(25, 5, 3, 2)),
+)  # fmt: skip
 # Listed functions.
 LISTED = (
     M('small(given["signs"], 1, 20,', 'small(given["signs"], 1, 21,', listed(21, "1", "2"), [("products",)]),
@@ -472,7 +544,7 @@ FILES = (
     M("least <= value <= most, f", "value <= most, f", MAJORITY, packed(9, 1, -1, "disjoint")),
     M('need(type(value) is list,', "(0,", change=at("steps/0/from", "")),
 )  # fmt: skip
-MUTANTS = (*EVERY, *HIDDEN, *RESIDUES, *LISTED, *FILES)
+MUTANTS = (*EVERY, *HIDDEN, *RESIDUES, *LISTED, *DIRECTION, *FILES)
 
 
 def main() -> int:

@@ -27,7 +27,8 @@ every oracle that keeps to the tolerance, asks at least (success N - K) / r quer
 number is enough if success N > K. Proof. Fix the coins. The run in which all answers are the
 reference's does not depend on the member, nor do its queries and its hypothesis; a member that none
 of its q queries rules out leads to exactly this run. So the learner succeeds on at most q r members
-that are ruled out, and K that its hypothesis fits. Average over the coins.
+that are ruled out, and K that its hypothesis fits. Average over the coins. Members may also be a
+continuum: then N = 1, and r and K are shares of a probability measure.
 
 How many members a query rules out follows from what it moves on all of them together. BESSEL: for
 functions whose matrix of inner products has no eigenvalue above `top`, the squared inner products
@@ -60,6 +61,7 @@ ALL = (
     "claim is a level of security."
 )
 EMPTY = "; vacuous: up to 2 rule out nothing but learners that ask or look once"
+ADDED = RISK.format("the best predictor that knows the family and what is added, on average")
 SQ_DIM = "SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is {}"
 AVERAGES = "the largest whole q such that any {} or more have mean |correlation| at most {}, is {}"
 SDA, PAIRS = f"SDA, {AVERAGES}", f"SDA over pairs, {AVERAGES}"
@@ -152,6 +154,8 @@ Claims = dict[str, tuple[Fraction | int, dict[str, str], str]]
 class Fact(SimpleNamespace):
     """What a step proved: its kind, numbers, and claims: quantity -> (value, terms, text)."""
 
+    share = False  # of members: N = 1 stands for a continuum
+
     def __init__(self, kind: str, claims: Claims | None = None, **numbers: Any) -> None:
         super().__init__(kind=kind, claims=claims or {}, **numbers)
 
@@ -179,7 +183,7 @@ def rule(of: str = "", cites: str = "", /, **takes: str) -> Callable[[Rule], Rul
 
 
 @rule("", "members gram", risk="risk")
-def fit(_: Any, members: Fact, gram: Fact, risk: Fraction) -> Fact:
+def fit(problem: Any, members: Fact, gram: Fact, risk: Fraction) -> Fact:
     """A hypothesis p fits at most alike floor(top / (least - risk scale)) members, or any number.
 
     With H = |p|^2 it fits f only if 2<p,f> >= |f|^2 + H - risk scale >= b + H, b = least - risk
@@ -187,16 +191,16 @@ def fit(_: Any, members: Fact, gram: Fact, risk: Fraction) -> Fact:
     top H, and (b + H)^2 >= 4 b H.
     """
     room = gram.least - risk * gram.scale
-    most = gram.alike * math.floor(gram.top / room) if room > 0 else members.count
+    most = gram.alike * problem.down(gram.top / room) if room > 0 else members.count
     return Fact("fit", most=most, risk=risk)
 
 
 @rule("", "gram", oracle="json", term="rational")
-def ask(_: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
+def ask(problem: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
     """A query of tolerance tau rules out at most floor(moves / tau^2) members; of VSTAT(t) others.
 
     Each member that is ruled out adds more than tau^2. csq: the query is the mean of h(point) times
-    the label, moved and scaled to [-1, 1], |h| <= 1. vstat: a member of mean p is ruled out where
+    the label, moved and scaled as the problem says. vstat: a member of mean p is ruled out where
     D = |p - p0| is above max(1/t, sqrt(p (1-p) / t)). Then D^2 > min(p0, 1 - p0) / (3t), so at most
     floor(3 t moves01) members are ruled out: let p0 <= 1/2. If p0 <= 3/t, D^2 > 1/t^2 >= p0/(3t).
     Else if D >= p0/3, D^2 >= p0^2/9 > p0/(3t). Else p is between 2 p0/3 and 4 p0/3 <= 2/3, where
@@ -206,16 +210,16 @@ def ask(_: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
     need(gram.general or oracle == "csq", "there is no bound on general queries here")
     if oracle in ("csq", "stat"):
         need(0 < term <= 1 and gram.moves is not None, "a tolerance is in (0, 1]")
-        most, at = math.floor(gram.moves / term**2), {"tau": written(term)}
+        most, at = problem.down(gram.moves / term**2), {"tau": written(term)}
         what = f"queries to STAT({short(term)}), of values in [-1,1]"
         if oracle == "csq":
-            what = f"correlations of labels scaled to [-1,1] with h, |h| <= 1, within {short(term)}"
+            what = f"correlations of labels scaled to {problem.scaled}, within {short(term)}"
     else:
         need(oracle in ("vstat", "vstat-least"), "the oracle is not known")
         need(term >= 1 and term.denominator == 1, "t is an integer of at least 1")
         weight = gram.moves01 if oracle == "vstat" else gram.moves
         need(weight is not None, "there is no bound on queries in [0,1] here")
-        most = math.floor(3 * term * weight if oracle == "vstat" else term**2 * weight / 4)
+        most = problem.down(3 * term * weight if oracle == "vstat" else term**2 * weight / 4)
         at, what = {"t": written(term)}, f"queries to VSTAT({short(term)}), of values in [0,1]"
     return Fact("cap", most=most, name=oracle.partition("-")[0], what=what, at=at)
 
@@ -224,19 +228,20 @@ def ask(_: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
 def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> Fact:
     """The theorem at the head of this file, with the least whole number of queries."""
     count, at = members.count, {**cap.at, "risk": written(fit.risk)}
+    every = "all directions" if members.share else f"{short(count)} members"
     fits = f"a hypothesis fits at most {short(fit.most)}"
     if not cap.most:
         guess = Fraction(min(fit.most, count), count)
         text = (
             f"{cap.what}: however many, a learner reaches relative risk {short(fit.risk)} with "
-            f"probability at most {short(guess)}, as one rules out none of {short(count)} members, "
+            f"probability at most {short(guess)}, as one rules out none of {every}, "
             f"and {fits}"
         )
         return Fact("bound", {f"{cap.name}-success": (guess, at, text)})
     least = max(0, math.ceil((success * count - fit.most) / cap.most))
     text = (
         f"{cap.what}: a learner needs at least {short(least)} {goal_of(fit.risk, success)}, as one "
-        f"rules out at most {short(cap.most)} of {short(count)} members, and {fits}"
+        f"rules out at most {short(cap.most)} of {every}, and {fits}"
     )
     text += EMPTY if least <= 2 else ""
     at["success"] = written(success)
@@ -250,6 +255,7 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
     Fix its coins, the points, and what noise does to each example: there are L^n runs at most.
     """
     levels, wanted = problem.levels, success * members.count
+    need(levels is not None, "labels are real numbers")
     need(fit.most > 0, "a hypothesis fits no member")
     bits = (math.ceil(wanted) // max(fit.most, 1)).bit_length()
     n = max(0, int((bits - 2) / math.log2(levels) * (1 - 1e-12)) - 2)  # no more than is needed
@@ -267,7 +273,40 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
 
 # 2. Hidden sets. S is one of the m-subsets of n places; a point has n fair signs, h is the number
 # of places of S where they are -1. Half of the examples, the open ones, show the value g(h), which
-# noise reflects in the middle of the range of g; the others show nothing of S.
+# noise reflects in the middle of the range of g; the others show nothing of S. A view says where
+# examples show it otherwise, or other layers compute it: how it is shown, what computes it, the
+# share of open examples, how many bits an open one shows.
+
+HEADS = "Heads of softmax attention on two tokens compute such labels exactly"
+HALF = "An example has {n} fair signs and, with probability 1/2, shows {g}"
+VIEWS = {
+    "": (HALF, HEADS, Fraction(1, 2), 1),
+    "one-head": (
+        HALF,
+        "One head of softmax attention on two tokens, and a public odd piecewise-linear map after "
+        "it, compute such labels exactly",
+        Fraction(1, 2), 1,
+    ),
+    "among-others": (
+        HALF + "; the same function of the point is added to the labels of all members, and "
+        "perhaps noise, neither of which depends on S",
+        HEADS + ", beside heads that compute what is added",
+        Fraction(1, 2), 1,
+    ),
+    "positions": (
+        "An example has {n} fair signs and always shows {g}, times a public vector of the tokens "
+        "whose mean squared length, given the signs, is a constant plus a weighted sum of them",
+        HEADS + ", with output matrices that are multiples of any one; a public place of the "
+        "tokens says which is the first",
+        Fraction(1), 1,
+    ),
+    "three-tokens": (
+        "An example has two independent sets of {n} fair signs and, with probability 3/4, shows "
+        "three numbers: {g} for each set, noise apart, and the product of the two",
+        HEADS.replace("two", "three"),
+        Fraction(3, 4), 2,
+    ),
+}  # fmt: skip
 
 
 def hidden_set(given: dict[str, Any]) -> Any:
@@ -278,9 +317,16 @@ def hidden_set(given: dict[str, Any]) -> Any:
     x = rho^2h, and a where it is closed; one that counts no sign of S adds a constant. For m
     different thresholds u > 0 these are combinations of 1 and the 1/(x+u), which take any values at
     m + 1 different x: else one would be 0 at all of them, and, times the product of the x+u, have
-    more zeros than its degree.
+    more zeros than its degree. Positions: the one more sign is public and always open; an output
+    matrix W makes it (x-u)/(x+u) times a vector. One head: for u < 1 its values at the h are
+    different numbers in (0, 1). Three tokens: a head adds a (p-u)/(p+u), where p is (1 + 1/x') x if
+    the token of x alone is odd, and x x'/(x + x') if the first is: M different numbers for rho = 3.
+    M thresholds give any values at them if their product is not that of all p, as above.
     """
-    need(set(given) == {"kind", "places", "chosen", "values", "noise"}, "fields of the problem")
+    fields, view = {"kind", "places", "chosen", "values", "noise"}, given.get("view", "")
+    need(set(given) == (fields | {"view"} if view else fields), "fields of the problem")
+    need(view in VIEWS, "the view is not known")
+    shown, layer, part, bits = VIEWS[view]
     n = small(given["places"], 1, 10**18, "places")
     m = small(given["chosen"], 1, min(n, 128), "chosen")
     g, noise = read("rational*", given["values"]), read("risk", given["noise"])
@@ -288,15 +334,18 @@ def hidden_set(given: dict[str, Any]) -> Any:
     need(noise < Fraction(1, 2), "noise is not below 1/2")
     runs = [(short(v), len(list(same))) for v, same in groupby(g)]
     values = ", ".join(v if k == 1 else f"{v} ({k} times)" for v, k in runs)
+    value = (
+        f"g(h), h how many signs of S are -1, g(0..{m}) = {values}, which noise reflects in the "
+        f"middle of its range with probability {noise}"
+    )
     text = (
-        f"Members are the {m}-subsets S of {n} places, all as likely. An example has {n} fair "
-        f"signs and, with probability 1/2, shows g(h), h how many signs of S are -1, g(0..{m}) = "
-        f"{values}, which noise reflects in the middle of its range with probability {noise}. "
-        f"Heads of softmax attention on two tokens compute such labels exactly. {FAMILY}"
+        f"Members are the {m}-subsets S of {n} places, all as likely. "
+        f"{shown.format(n=n, g=value)}. {layer}. {ADDED if view == 'among-others' else FAMILY}"
     )
     return SimpleNamespace(
-        n=n, m=m, g=g, fade=1 - 2 * noise, levels=len(set(g)), conditions=text + ALL,
-        half=(max(g) - min(g)) / 2, middle=(max(g) + min(g)) / 2,
+        n=n, m=m, g=g, fade=1 - 2 * noise, levels=2**bits if bits > 1 else len(set(g)),
+        conditions=text + ALL, half=(max(g) - min(g)) / 2, middle=(max(g) + min(g)) / 2,
+        parity=g == [(-1) ** h for h in range(m + 1)], part=part, bits=bits,
     )  # fmt: skip
 
 
@@ -310,20 +359,26 @@ def subsets(problem: Any) -> Fact:
 def characters(problem: Any, members: Fact) -> Fact:
     """If g(h) = (-1)^h the members are orthogonal, and SQ-DIM is their number.
 
-    Then g(h) is the product of the signs in S. The product of two of these is that of the signs in
-    S xor S', of mean 0 unless S = S'. The reference has a coin for the open value b. A query is
-    phi0 + phi1 b there, |phi1| <= 1, and its mean moves by (1 - 2 noise) E[open phi1 b]: by Bessel
-    the squares add up to (1 - 2 noise)^2 E[open phi1^2] / 2 <= (1 - 2 noise)^2 / 4. For values in
-    [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, hence as much times min(p0, 1 - p0).
+    Then g(h) is the product b of the signs in S. The product of two of these is that of the signs
+    in S xor S', an even number of them, so of mean 0 unless S = S', also if weighed by a constant
+    plus a weighted sum of single signs. The reference has coins for what is shown. A query is phi0
+    + phi1 b on open examples, p of all, |phi1| <= 1, and its mean moves by f E[open phi1 b], f =
+    1 - 2 noise: by Bessel the squares add up to f^2 p E[open phi1^2] <= f^2 p^2. For values in
+    [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, hence f^2 p/2 times min(p0, 1 - p0). Two bits b, b'
+    and their product: phi0 + phi1 b + phi2 b' + phi3 bb', whose squares add up to the mean of its
+    square over coins, at most 1, and phi0 for values in [0, 1]. The square of a sum of three moves
+    is at most three times their squares': 3 f^2 p^2, and 3 f^2 p times min(p0, 1 - p0).
     """
-    need(problem.g == [(-1) ** h for h in range(problem.m + 1)], "g is not (-1)^h")
-    moves, count = problem.fade**2 / 4, members.count
+    need(problem.parity, "g is not (-1)^h")
+    part, count, two = problem.part, members.count, problem.bits == 2
+    moves = problem.fade**2 * part**2 * (3 if two else 1)
+    moves01 = problem.fade**2 * part * (3 if two else Fraction(1, 2))
     claims: Claims = {
         "pairwise-correlation": (0, {}, "any two different members have correlation 0"),
         "sq-dimension": (count, {}, SQ_DIM.format(short(count)) + ": all"),
     }
     return Fact("gram", claims, top=Fraction(1), least=Fraction(1), scale=1, alike=1, general=True,
-                moves=moves, moves01=moves)  # fmt: skip
+                moves=moves, moves01=moves01)  # fmt: skip
 
 
 @rule("hidden-set")
@@ -334,6 +389,7 @@ def overlaps(problem: Any) -> Fact:
     are fair coins of its own, over which g is averaged. By the characters of the signs in S, c(t) =
     sum_k binom(t, k) w_k, w_k >= 0 and w_0 = 0: it grows with t from c(0) = 0.
     """
+    need(problem.part == Fraction(1, 2), "this rule is of examples half of which are open")
     m, rows = problem.m, [problem.g]
     while len(rows[-1]) > 1:  # rows[r][i]: the mean of g(i + heads of r coins)
         rows.append([(a + b) / 2 for a, b in pairwise(rows[-1])])
@@ -576,6 +632,7 @@ def mixture(problem: Any, members: Fact, bound: Fraction) -> Fact:
     """
     n, m, fade = problem.n, problem.m, problem.fade
     need(problem.levels == 2 and m < n, "labels have more than two values")
+    need(problem.part * 2 == 1, "this rule is of examples half of which are open")
     need(m <= 48 and n * (m + 4) ** 2 <= 3 * 10**6, "there are too many places for this rule")
     signs = [1 if v == max(problem.g) else -1 for v in problem.g]
     bits, first = 192 + 8 * m + 4 * members.count.bit_length(), max(0, 2 * m - n)
@@ -922,9 +979,121 @@ def sums(_: Any, members: Fact, gamma: Fraction, above: Any) -> Fact:
     )
 
 
-# 5. Reading a certificate.
+# 5. A hidden direction. w is a uniform unit vector of n dimensions; a point has normal numbers, u
+# the inner product of n of them with w, and what an example shows of w is a function s(u), E s^2 =
+# 1. By Mehler's formula E s(u) s(u') = sum_k g_k^2 r^k for two directions of cosine r, g_k the
+# coefficients of s in normalised Hermite polynomials, sum_k g_k^2 = 1.
 
-PROBLEMS = {"hidden-set": hidden_set, "residues": residues, "functions": functions}
+
+def direction(given: dict[str, Any]) -> Any:
+    """Read the problem: squares of g_0 .. g_(m-1) are at most those in `low`."""
+    fields = {"kind", "dimension", "degree", "low", "labels", "noise"}
+    need(set(given) == fields, "fields of the problem")
+    n = small(given["dimension"], 2, 10**9, "dimension")
+    m, labels = small(given["degree"], 1, 64, "degree"), given["labels"]
+    low, noise = read("rational*", given["low"]), read("risk", given["noise"])
+    need(len(low) == m and min(low) >= 0, "squares are not m numbers of at least 0")
+    need(labels in ("two", "real") and noise < Fraction(1, 2), "labels, or noise of 1/2")
+    need(labels == "two" or noise == 0, "noise of real labels is no number of the problem")
+    shown = (
+        f"s(u), of values -1 and +1, whose sign noise flips with probability {noise}"
+        if labels == "two"
+        else "s(u), of mean square 1, times a public function of the point that is independent of "
+        "u, and noise that does not depend on w may be added"
+    )
+    text = (
+        f"Members are the unit vectors w of {n} dimensions, drawn uniformly. u, the inner product "
+        f"of w with {n} numbers of the point, is standard normal, and an example shows {shown}. "
+        f"The squared Hermite coefficients of s of degree below {m} are at most "
+        f"{', '.join(map(short, low))}. {FAMILY}"
+    )
+    return SimpleNamespace(n=n, m=m, low=low, fade=1 - 2 * noise, conditions=text + ALL,
+                           levels=2 if labels == "two" else None, down=Fraction,
+                           scaled="mean square 1 with h, E h^2 <= 1")  # fmt: skip
+
+
+def power_mean(n: int, k: int) -> Fraction:
+    """E r^k for even k, r one entry of a uniform unit vector: 1 3 .. (k-1) / (n (n+2) .. )."""
+    return Fraction(math.prod(range(1, k, 2)), math.prod(range(n, n + k, 2)))
+
+
+@rule("direction", tilt="rational", top="rational")
+def sphere(problem: Any, tilt: Fraction, top: Fraction) -> Fact:
+    """The operator of inner products of members, on functions of w, has a norm of at most `top`.
+
+    No eigenvalue is above the largest mean of a row's absolute values: at most sum_k g_k^2 E|r|^k,
+    and E|r|^m for the k >= m together, as |r| <= 1. For odd k, 2 |r|^k <= t |r|^(k-1) + |r|^(k+1)/t
+    for the tilt t > 0, or |r|^k <= |r|^(k-1). So for a function of squared norm H its squared inner
+    products with all members have a mean of at most top H: Bessel, in shares of directions. The
+    reference has a coin for s, so that a query moves by (1 - 2 noise) E[phi1 s], |phi1| <= 1.
+    """
+    n, m = problem.n, problem.m
+    need(tilt > 0, "the tilt is not above 0")
+    last = power_mean(n, m - m % 2)
+    if m % 2:
+        last = (tilt * last + power_mean(n, m + 1) / tilt) / 2
+    least = sum((g * power_mean(n, k - k % 2) for k, g in enumerate(problem.low)), last)
+    need(top >= least, f"the norm may be {short(least)}")
+    two, moves = problem.levels == 2, problem.fade**2 * top
+    text = f"the norm of the members' inner products, over a uniform direction, is <= {short(top)}"
+    return Fact("gram", {"operator-norm": (top, {}, text)}, top=top, least=Fraction(1), scale=1,
+                alike=1, moves=moves, moves01=moves / 2 if two else None, general=two)  # fmt: skip
+
+
+@rule("direction")
+def directions(_: Any) -> Fact:
+    """All of them, a share of 1."""
+    return Fact("members", count=1, share=True)
+
+
+def correlation(problem: Any, cosine: Fraction) -> Fraction:
+    """Bound the correlation of two members of such a cosine at most, in absolute value."""
+    return Fraction(sum(g * cosine**k for k, g in enumerate(problem.low)) + cosine**problem.m)
+
+
+@rule("direction", size="positive", cosine="share", power="json")
+def drawn(problem: Any, size: int, cosine: Fraction, power: Any) -> Fact:
+    """So many uniform directions have cosines of at most `cosine`, with a probability.
+
+    Pr[|r| > c] <= E r^(2j) / c^(2j) for a pair, and there are size (size - 1) / 2 pairs. Two
+    directions are uniform relative to each other.
+    """
+    j = small(power, 1, 10**4, "the power")
+    fails = Fraction(size * (size - 1), 2) * power_mean(problem.n, 2 * j) / cosine ** (2 * j)
+    sure = Fraction(math.floor((1 - fails) * 10**6), 10**6)
+    need(sure > 0, "a pair may be nearer with probability 1")
+    need(correlation(problem, cosine) * size <= 1, "correlations may be above 1/size")
+    text = (
+        f"{short(size)} directions drawn uniformly have correlations of at most 1/{short(size)} "
+        f"with probability at least {short(sure)}: so there are such directions"
+    )
+    return Fact("bound", {"random-members": (size, {"probability": written(sure)}, text)})
+
+
+@rule("direction", q="json", points="json", degree="json", size="positive")
+def polynomials(problem: Any, q: Any, points: Any, degree: Any, size: int) -> Fact:
+    """SQ-DIM is at least `size`, by polynomials p of a degree over the field of a prime q.
+
+    The direction of p has entries 1/sqrt(l) at the places (i, p(i)), i < l = points <= q: two agree
+    at `degree` points at most. [RS60]
+    """
+    q, points = small(q, 2, 10**6, "q"), small(points, 1, 10**6, "points")
+    t = small(degree, 0, points, "the degree")
+    need(prime(q) and points <= q and points * q <= problem.n, "there are not so many places")
+    need(size <= q ** (t + 1), "there are not so many polynomials")
+    near = correlation(problem, Fraction(t, points))
+    need(size == 1 or near * size <= 1, "correlations may be above 1/size")
+    return Fact("bound", {"sq-dimension": (size, {}, SQ_DIM.format(f"at least {short(size)}"))})
+
+
+# 6. Reading a certificate.
+
+PROBLEMS = {
+    "hidden-set": hidden_set,
+    "residues": residues,
+    "functions": functions,
+    "direction": direction,
+}
 
 
 def posed(given: dict[str, Any]) -> Any:
@@ -932,7 +1101,8 @@ def posed(given: dict[str, Any]) -> Any:
     need(given["kind"] in PROBLEMS, "the kind of problem is not known")
     problem = PROBLEMS[given["kind"]](given)
     problem.kind = given["kind"]
-    return problem
+    known = {"down": math.floor, "scaled": "[-1,1] with h, |h| <= 1"}
+    return SimpleNamespace(**known | vars(problem))
 
 
 def intact(data: Any) -> None:
