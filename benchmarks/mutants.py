@@ -462,7 +462,7 @@ DIRECTION = (
     M("need(top >= least,", "(top >= least,", SIGNED, around("1/9000")),
     M("two, moves = problem.levels == 2, problem.fade**2 * top", "two, moves = problem.levels == 2, problem.fade**4 * top", turned(2, "0 0", noise="1/10"), around("1/10")),
     M("moves01=moves / 2 if two", "moves01=moves / 4 if two", SIGNED, around("1/10", **VSTAT)),
-    M("if two else None, general=two", "if two else None, general=True", turned(2, "0 0", "real"), around("1/10")[:-1]),
+    M("alike=1, general=two,", "alike=1, general=True,", turned(2, "0 0", "real"), around("1/10")[:-1]),
     M('need(levels is not None, "labels', 'levels = levels or 2; (True, "labels', turned(2, "0 0", "real"), around("1/10", oracle="csq")),
     M("down=Fraction,", "down=math.floor,", SIGNED, around("1/10")),
     M('"all directions" if members.share', '"all directions" if not members.share', SIGNED, around("1/10")),

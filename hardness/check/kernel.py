@@ -1036,8 +1036,9 @@ def sphere(problem: Any, tilt: Fraction, top: Fraction) -> Fact:
     need(top >= least, f"the norm may be {short(least)}")
     two, moves = problem.levels == 2, problem.fade**2 * top
     text = f"the norm of the members' inner products, over a uniform direction, is <= {short(top)}"
-    return Fact("gram", {"operator-norm": (top, {}, text)}, top=top, least=Fraction(1), scale=1,
-                alike=1, moves=moves, moves01=moves / 2 if two else None, general=two)  # fmt: skip
+    claims: Claims = {"operator-norm-at-most": (top, {}, text)}
+    return Fact("gram", claims, top=top, least=Fraction(1), scale=1, alike=1, general=two,
+                moves=moves, moves01=moves / 2 if two else None)  # fmt: skip
 
 
 @rule("direction")
@@ -1083,7 +1084,8 @@ def polynomials(problem: Any, q: Any, points: Any, degree: Any, size: int) -> Fa
     need(size <= q ** (t + 1), "there are not so many polynomials")
     near = correlation(problem, Fraction(t, points))
     need(size == 1 or near * size <= 1, "correlations may be above 1/size")
-    return Fact("bound", {"sq-dimension": (size, {}, SQ_DIM.format(f"at least {short(size)}"))})
+    text = SQ_DIM.format(f"at least {short(size)}")
+    return Fact("bound", {"sq-dimension-at-least": (size, {}, text)})
 
 
 # 6. Reading a certificate.

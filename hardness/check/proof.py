@@ -8,8 +8,10 @@ from typing import Any
 from hardness.check import kernel
 from hardness.check.reading import Checked, integer, listed, refuse
 from hardness.check.residues import check_residues, read_residues
-from hardness.check.scheme import Scheme
-from instances.strict import shown
+from hardness.check.scheme import Scheme, check_shown
+from hardness.check.spec import read_spec
+from instances.spec import built_in
+from instances.strict import shown as cut
 from instances.userfile import NAME, fits_name
 
 _NAME = re.compile(r"(functions|factors):d=([1-9]\d{0,8}),.*", re.ASCII)
@@ -47,6 +49,13 @@ def check_proof(data: dict[str, Any]) -> Checked:
 
 
 def _hidden_set(about: dict[str, Any], problem: dict[str, Any]) -> None:
+    if "view" in problem:
+        family = read_spec(about["spec"])
+        shown = family.proved_as if built_in(family) else None
+        if not shown or problem != {**Scheme(shown[0]).problem, "view": shown[1]}:
+            refuse("its problem is not that of its spec")
+        check_shown(family, *shown)
+        return
     scheme = Scheme.read(about["spec"])
     if problem != scheme.problem:
         refuse("its problem is not that of its spec")
@@ -64,7 +73,7 @@ def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
     count, digest = len(problem["tables"]), hashlib.sha256(text.encode()).hexdigest()
     found = _NAME.fullmatch(about["spec"])
     if not found or about["spec"][found.end(2) :] != f",members={count},sha256={digest}":
-        refuse(f"{shown(about['spec'], 100)} does not name these members by their digest")
+        refuse(f"{cut(about['spec'], 100)} does not name these members by their digest")
     if found[1] == "functions" and found[2] != str(problem["signs"]):
         refuse(f"its functions are of {problem['signs']} coordinates")
     if len(names) != count or not all(map(fits_name, names)) or len(set(names)) != count:

@@ -12,6 +12,7 @@ from hardness.check import kernel
 from hardness.check.reading import refuse
 from hardness.check.spec import read_family
 from instances.capabilities import SCHEME
+from instances.family import Family, View
 from instances.symmetric import Symmetric
 from instances.threshold import python_fraction
 
@@ -116,6 +117,12 @@ class Scheme:
                 total += a * (x - u) / (x + u)
             if total != value:
                 refuse(f"the heads of its spec do not compute its labels: B({h}) is not {value}")
+
+
+def check_shown(family: Family, twin: Symmetric, view: View) -> None:
+    """Evaluate the exact heads of a family that shows parities in another way; raises Refuted."""
+    if view in ("positions", "among-others"):  # of which they are the twin's
+        Scheme(twin).check_layer()
 
 
 def over_coins(values: list[fmpq]) -> list[list[fmpq]]:

@@ -18,21 +18,37 @@ _PRINTABLE = re.compile("[!-~]{1,2400}")  # ASCII without spaces: g has 2000 cha
 Kind = TypeVar("Kind", bound=Family)
 
 
+def read_spec(spec: Any) -> Family:
+    """Read the canonical spec of a family; raises Refuted for other text.
+
+    >>> read_spec("parity:d=8,m=3,noise=0,rho=3").size
+    35
+    """
+    found = _parsed(spec)
+    if found.spec != spec:
+        refuse(f"{spec[:80]} is not in its canonical form, {found.spec[:80]}")
+    return found
+
+
 def read_family(spec: Any, capability: Capability[Kind]) -> Kind:
-    """Read the canonical spec of a family that has a capability; raises Refuted for other text.
+    """Read the spec of what a family has as a capability; raises Refuted for other text.
 
     >>> from instances.capabilities import SCHEME
     >>> read_family("parity:d=8,m=3,noise=0,rho=3", SCHEME).size
     35
     """
-    if not isinstance(spec, str) or not _PRINTABLE.fullmatch(spec):
-        refuse("its spec is not one line of printable characters without spaces")
-    try:
-        found = capability.of(parse_stored(spec))
-    except UsageError as error:
-        refuse(f"certify refuses its family: {error}")
+    found = capability.of(_parsed(spec))
     if found is None:
         refuse(f"{spec[:80]} is not a family that is checked so")
     if found.spec != spec:
         refuse(f"{spec[:80]} is not in its canonical form, {found.spec[:80]}")
     return found
+
+
+def _parsed(spec: Any) -> Family:
+    if not isinstance(spec, str) or not _PRINTABLE.fullmatch(spec):
+        refuse("its spec is not one line of printable characters without spaces")
+    try:
+        return parse_stored(spec)
+    except UsageError as error:
+        refuse(f"certify refuses its family: {error}")

@@ -6,7 +6,7 @@ from functools import partial
 from hardness.lower.bounds import BoundParameters
 from hardness.lower.draws import require_uniform
 from hardness.lower.finite import certify_finite, of_family
-from hardness.lower.hidden import certify_parity, certify_symmetric
+from hardness.lower.hidden import certify_parity, certify_shown, certify_symmetric
 from hardness.lower.modular import certify_modular
 from hardness.lower.record import Certificate
 from instances.family import Family
@@ -36,6 +36,8 @@ def certify(family: Family, terms: BoundParameters | None = None) -> Certificate
 
 def formulas(family: Family) -> Callable[[BoundParameters], Certificate] | None:
     """Choose how hidden sets, or functions of <a, s> here, are certified; None for others."""
+    if family.proved_as and built_in(family):
+        return partial(certify_shown, family)
     if (characters := family.characters) and built_in(characters):
         return partial(certify_parity, characters)
     if scheme := family.scheme:

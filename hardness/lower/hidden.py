@@ -18,12 +18,14 @@ from hardness.lower.mixture import mixture_spread
 from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate
 from hardness.lower.sda import DualCertificate, all_subsets, enough
+from instances.capabilities import PROVED_AS
+from instances.family import Family
 from instances.symmetric import Symmetric
 from instances.threshold import Rational, python_fraction, rational
 
 
 def hidden_set(family: Symmetric) -> dict[str, Any]:
-    """Pose the problem of a family, as the kernel reads it."""
+    """Pose the problem of a family of hidden sets, as the kernel reads it."""
     return {
         "kind": "hidden-set",
         "places": family.d - 1,
@@ -35,7 +37,16 @@ def hidden_set(family: Symmetric) -> dict[str, Any]:
 
 def certify_parity(family: Symmetric, terms: BoundParameters) -> Certificate:
     """Certify exact correlations, SQ-DIM, query bounds, information floor. [BFJKMR94, FGRVX17]"""
-    proof = Proof(hidden_set(family), {"spec": family.spec})
+    return _orthogonal(Proof(hidden_set(family), {"spec": family.spec}), terms)
+
+
+def certify_shown(family: Family, terms: BoundParameters) -> Certificate:
+    """Certify the same of a family whose examples show parities in another way."""
+    twin, view = PROVED_AS.need(family)
+    return _orthogonal(Proof({**hidden_set(twin), "view": view}, {"spec": family.spec}), terms)
+
+
+def _orthogonal(proof: Proof, terms: BoundParameters) -> Certificate:
     members = proof.step("subsets")
     gram = proof.step("characters", members)
     fit = proof.step("fit", members, gram, risk=terms.risk)

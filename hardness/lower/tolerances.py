@@ -14,7 +14,7 @@ from hardness.claims.vacuous import vacuous
 from hardness.lower.bounds import BoundParameters, least_queries, ruled_out, stat_square
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.spectrum import UNIT
-from hardness.lower.hidden import query_square, right_about
+from hardness.lower.hidden import certify_shown, query_square, right_about
 from hardness.lower.johnson import Johnson
 from hardness.lower.modular import Independent
 from hardness.lower.record import Certificate
@@ -111,6 +111,8 @@ def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerance
 
 def of_family(family: Family, terms: BoundParameters) -> Tolerances | None:
     """Say how the bound of a family with formulas depends on the tolerance; None for others."""
+    if family.proved_as and built_in(family):
+        return of_certificate(certify_shown(family, terms), "stat-queries")
     if (characters := family.characters) and built_in(characters):
         square, right = stat_square(characters.noise), terms.right_about
         size = characters.size
