@@ -325,6 +325,7 @@ def learn(
     tau: "Number" = "0.1",
     budget_examples: int | None = None,
     budget_queries: int | None = None,
+    budget_values: int | None = None,
     budget_seconds: float | None = 60.0,
     budget_cpu: float | None = None,
     budget_memory: int | str | None = None,
@@ -359,7 +360,9 @@ def learn(
             raise UsageError(f"{name} given: it goes with teacher")
     chosen, within, more = _learner(learner), _exact("tau", tau), dict[str, Any]()
     instance: Instance | Folder
-    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    limits = budget(
+        budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
+    )
     own = None if teacher is not None or spec else source
     if data := own_data(own, labels, hold_out, seed):
         from hardness.runs.owndata import run_on_data
@@ -392,6 +395,7 @@ def play(
     tau: "Number" = "0.1",
     budget_examples: int | None = None,
     budget_queries: int | None = None,
+    budget_values: int | None = None,
     budget_seconds: float | None = 60.0,
     budget_cpu: float | None = None,
     budget_memory: int | str | None = None,
@@ -407,7 +411,9 @@ def play(
     """
     from hardness.runs import play as against
 
-    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    limits = budget(
+        budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
+    )
     chosen, within = _learner(learner), _exact("tau", tau)
     return against(chosen, family(source), limits, seed, strategy=oracle, tau=within)
 
@@ -421,6 +427,7 @@ def attack(
     seeds: int = 3,
     budget_examples: int | None = None,
     budget_queries: int | None = None,
+    budget_values: int | None = None,
     budget_seconds: float | None = 60.0,
     budget_cpu: float | None = None,
     budget_memory: int | str | None = None,
@@ -438,7 +445,9 @@ def attack(
     from hardness.sweep.resumable import resumable
 
     found, folder = target(source, spec)
-    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    limits = budget(
+        budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
+    )
     with resumable(None, {"command": "attack"}, _jobs(jobs)) as runs:
         return look(_name(learner, "attack"), folder or found, seeds, seed, limits, runs.do)
 
@@ -453,6 +462,7 @@ def compare(
     tau: "Number" = "0.1",
     budget_examples: int | None = None,
     budget_queries: int | None = None,
+    budget_values: int | None = None,
     budget_seconds: float | None = 60.0,
     budget_cpu: float | None = None,
     budget_memory: int | str | None = None,
@@ -475,7 +485,9 @@ def compare(
 
     spec = _spec(source, "compare")
     names = usual(spec, over) if learner is None else _names(learner, "compare")
-    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    limits = budget(
+        budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
+    )
     terms = _terms(tau=tau)
     with resumable(None, {"command": "compare"}, _jobs(jobs)) as runs:
         try:
@@ -494,6 +506,7 @@ def stress(
     reference: "Learners | None" = None,
     budget_examples: int | None = None,
     budget_queries: int | None = None,
+    budget_values: int | None = None,
     budget_seconds: float | None = None,
     budget_cpu: float | None = None,
     budget_memory: int | str | None = None,
@@ -522,7 +535,9 @@ def stress(
     chosen = named(ladder) if ladder else ladder_of(specs)
     names = _names(learner, "stress")
     beside = chosen.references if reference is None else _names(reference, "stress")
-    limits = budget(budget_examples, budget_queries, budget_seconds, budget_cpu, budget_memory)
+    limits = budget(
+        budget_examples, budget_queries, budget_values, budget_seconds, budget_cpu, budget_memory
+    )
     with resumable(None, {"command": "stress"}, _jobs(jobs)) as runs:
         try:
             return climb(names, chosen, seeds, seed, limits, runs.do, references=beside)
@@ -745,6 +760,7 @@ def _held(path: Path, of: str | None) -> "tuple[Any, Folder]":
 def budget(
     examples: int | None,
     queries: int | None,
+    values: int | None,
     seconds: float | None,
     cpu: float | None,
     memory: int | str | None,
@@ -756,6 +772,7 @@ def budget(
     return Budget(
         examples=examples,
         queries=queries,
+        values=values,
         seconds=seconds,
         cpu_seconds=cpu,
         memory_bytes=bytes_of(memory, "--budget-memory") if isinstance(memory, str) else memory,

@@ -41,7 +41,7 @@ CALLS = {
 NOT_WHOLE = (1.5, "3", NAN, INF, True, np.float64(2), np.True_, b"3", [1], 1j, -1)
 NOT_NUMBERS = (None, NAN, INF, "x", True, 1j, [0.1], np.float64("nan"), 10**5000, np.ones(2))
 NOT_PATHS = (None, 5, b"x.csv", "a\0.csv", "x" * 300 + ".csv", "\ud800.csv", "a/" * 3000, "", True)
-BUDGETS = ("budget_examples", "budget_queries")
+BUDGETS = ("budget_examples", "budget_queries", "budget_values")
 RUN = ("learn", "play", "attack", "compare", "stress")
 WHOLE = {
     "certify": ("vstat", "members", "samples", "steps", "seed"),

@@ -524,6 +524,11 @@ def _budget_options(seconds: float | None) -> Callable[[Callable[..., Any]], Cal
             "--budget-queries", type=POSITIVE, help="Queries to ask.  [default: no limit]"
         )
         @click.option(
+            "--budget-values",
+            type=POSITIVE,
+            help="Tokens to ask labels of, for membership queries.  [default: no limit]",
+        )
+        @click.option(
             "--budget-seconds",
             type=above,
             default=seconds,
@@ -544,6 +549,7 @@ def _budget_options(seconds: float | None) -> Callable[[Callable[..., Any]], Cal
         def wrapped(
             budget_examples: int | None,
             budget_queries: int | None,
+            budget_values: int | None,
             budget_seconds: float | None,
             budget_cpu: float | None,
             budget_memory: int | None,
@@ -554,6 +560,7 @@ def _budget_options(seconds: float | None) -> Callable[[Callable[..., Any]], Cal
             budget = Budget(
                 examples=budget_examples,
                 queries=budget_queries,
+                values=budget_values,
                 seconds=budget_seconds,
                 cpu_seconds=budget_cpu,
                 memory_bytes=budget_memory,

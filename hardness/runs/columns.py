@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 Record = dict[str, Any]  # a row of a table by its columns
 
 # The columns of a run, in the order of the table `runs` and of exports, with what they hold.
+# `values` is a word of SQL, and of DataFrames: the column of a run's values is `values_asked`.
 _KINDS = {
     "key spec family parameters learner learner_name learner_parameters": "text",
-    "seed budget_examples budget_queries": "int",
+    "seed budget_examples budget_queries budget_values": "int",
     "budget_seconds budget_cpu_seconds": "float",
     "budget_memory_bytes": "int",
     "outcome": "text",
@@ -32,7 +33,7 @@ _KINDS = {
     "risk risk_low risk_high risk_confidence": "float",
     "risk_examples": "int",
     "risk_unclipped": "float",
-    "examples queries": "int",
+    "examples queries values_asked": "int",
     "secret_recovered": "bool",
     "details": "text",
     "family_revision learner_revision": "int",
@@ -44,7 +45,7 @@ COLUMNS = {name: kind for names, kind in _KINDS.items() for name in names.split(
 JSON = ("parameters", "learner_parameters", "details", "versions")
 # Columns that differ from one execution of a run to the next.
 PASSING = ("seconds", "peak_bytes", "attempts", "machine", "versions")
-BUDGET = ("examples", "queries", "seconds", "cpu_seconds", "memory_bytes")
+BUDGET = ("examples", "queries", "values", "seconds", "cpu_seconds", "memory_bytes")
 _REVISED = ("family", "learner")
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 compact = json.JSONEncoder(separators=(",", ":"), allow_nan=False, sort_keys=True).encode
@@ -59,6 +60,7 @@ def record_of(run: "Run") -> Record:
     found = {
         **data,
         **data["usage"],
+        "values_asked": run.usage.values,
         **{f"budget_{name}": data["budget"].get(name) for name in BUDGET},
         **{f"{name}_revision": data["revisions"].get(name) for name in _REVISED},
         "key": run.key,
@@ -161,10 +163,11 @@ def data_of(record: Record) -> dict[str, Any]:
     revisions = {name: record[f"{name}_revision"] for name in _REVISED}
     budget = {name: record[f"budget_{name}"] for name in BUDGET}
     interval = record["risk_low"], record["risk_high"]
+    usage = {name: record[name] for name in ("examples", "queries", "seconds", "peak_bytes")}
     return record | {
         "budget": {name: value for name, value in budget.items() if value is not None},
         "risk_interval": None if record["risk"] is None else interval,
-        "usage": {name: record[name] for name in ("examples", "queries", "seconds", "peak_bytes")},
+        "usage": usage | {"values": record["values_asked"]},
         "details": loads(record["details"], RESULTS),
         "versions": _versions(record["versions"]),
         "revisions": {name: value for name, value in revisions.items() if value is not None},

@@ -25,7 +25,7 @@ SPECS = (
 )
 _SECONDS, _TOKENS = 20.0, 257
 _BUDGET = Budget(examples=1000, seconds=_SECONDS)
-_SPENT = (Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT)
+_SPENT = (Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT, Outcome.VALUES_SPENT)
 _BY_ITSELF = (  # outcomes of a learner that ran to an end of its own
     *(Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING, Outcome.NOISY, Outcome.TOLERANCE),
     *(Outcome.INCONSISTENT, Outcome.NOT_FOUND, Outcome.DEGENERATE, Outcome.DIVERGED, *_SPENT),
@@ -119,8 +119,8 @@ def _findings(learner: SubprocessLearner, families: list[Family]) -> Iterator[Fi
     family = taken[0]
     yield _again(learner, family)
     for check, budget in {
-        "budget of 1": Budget(examples=1, seconds=_SECONDS),
-        "budget of 30": Budget(examples=30, seconds=_SECONDS),
+        "budget of 1": Budget(examples=1, values=1, seconds=_SECONDS),
+        "budget of 30": Budget(examples=30, values=30, seconds=_SECONDS),
         "budget of a second": Budget(seconds=1.0),
     }.items():
         yield _tried(check, run(learner, family.instance(0), budget), softly=True)
@@ -129,6 +129,7 @@ def _findings(learner: SubprocessLearner, families: list[Family]) -> Iterator[Fi
 def _tried(check: str, trial: Run, softly: bool = False) -> Finding:
     """Say how a run for a check ended; softly: where it broke, that is a warning."""
     used = f"{trial.usage.examples} examples, {trial.usage.queries} queries"
+    used += f", {trial.usage.values} values" if trial.usage.values else ""
     said = f"{_said(trial.outcome, trial.details)}; {used}, {trial.usage.seconds:.1f} s"
     level: Level = "ok"
     if trial.outcome is Outcome.SECONDS_SPENT:

@@ -26,6 +26,7 @@ class Tally:
     high: float
     examples: float | None
     queries: float | None
+    values: float | None
     seconds: float | None
 
 
@@ -41,6 +42,7 @@ def tally(runs: Sequence[Run]) -> Tally:
         high=interval(len(solved) + lost, len(runs))[1],
         examples=median(one.examples for one in solved) if solved else None,
         queries=median(one.queries for one in solved) if solved else None,
+        values=median(one.values for one in solved) if solved else None,
         seconds=median(one.seconds for one in solved) if solved else None,
     )
 

@@ -21,7 +21,7 @@ def inconsistency(run: Run) -> str | None:
     >>> inconsistency(one), inconsistency(replace(one, secret_recovered=False))
     (None, 'it claims a secret that is that of its seed, and says that it is not')
     """
-    for name in ("examples", "queries"):
+    for name in ("examples", "queries", "values"):
         most = getattr(run.budget, name)
         if most is not None and getattr(run.usage, name) > most:
             return f"a run took more {name} than its budget of {most}"

@@ -81,6 +81,7 @@ def _cell(spec: str, learner: str, budget: dict[str, Any], how: str, runs: list[
         "not_run": counted.lost,
         "median_examples": counted.examples,
         "median_queries": counted.queries,
+        "median_values": counted.values,
     }
 
 

@@ -156,6 +156,7 @@ class _Varied(_Table, frozen=True, kw_only=True):
 class _Budget(_Table, frozen=True):
     examples: _Counts | None = None
     queries: _Counts | None = None
+    values: _Counts | None = None
     seconds: _Times | None = None
     cpu_seconds: _Times | None = None
     memory: int | str | Annotated[list[int | str], _Some] | None = None

@@ -17,7 +17,6 @@ from hardness.runs.columns import Record, exact, record_of
 from hardness.runs.rows import SweepRow
 from hardness.sweep.store import (
     TABLES,
-    VERSION,
     Conflict,
     Reader,
     new_store,
@@ -85,11 +84,11 @@ def recover(path: Path, out: Path) -> Recovered:
     """Copy what can be read of a store to a new one; raises DamagedFile where that is nothing.
 
     Where anything was damaged its sweeps are marked as recovered, for runs may be missing. Raises
-    ToolkitError for a store of an earlier version.
+    ToolkitError for a store of version 1 or 2.
     """
     kept, rejected = Counter(dict.fromkeys(_KEYED, 0)), Counter[str]()
     with read(path) as store:
-        if store.version < VERSION:
+        if store.version < _RECOVERED:
             raise ToolkitError(
                 f"{path} is a store of version {store.version}, of which nothing is recovered: "
                 f"`hardness store merge {path} --out NEW.db` copies all of it where it is sound"
@@ -113,6 +112,7 @@ def recover(path: Path, out: Path) -> Recovered:
     return Recovered(kept=dict(kept), rejected=dict(rejected))
 
 
+_RECOVERED = 3  # the first version whose tables have numbers of rows
 _KEYED = [table for table in TABLES if table != "arrays"]  # read with their artifacts
 
 
@@ -127,7 +127,7 @@ def _row(store: Reader, table: str, record: Record) -> Any:
             return None
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError, DamagedFile):
         return None
-    follows = table == "runs" and store.version == VERSION  # earlier ones had other rules
+    follows = table == "runs" and store.version >= _RECOVERED  # earlier ones had other rules
     return None if follows and record_of(row) != exact(record) else row
 
 
@@ -138,10 +138,12 @@ def _readable(store: Reader, table: str) -> Iterator[Record]:
     while ranges:
         low, high = ranges.pop()
         for order in ("ASC", "DESC"):  # up to what cannot be read, from both sides
-            sql = f"SELECT rowid, * FROM {table} WHERE rowid BETWEEN ? AND ? ORDER BY rowid {order}"
+            names = TABLES[table].columns
+            sql = f"SELECT rowid, {', '.join(names)} FROM {table} WHERE rowid BETWEEN ? AND ? "
+            sql += f"ORDER BY rowid {order}"
             try:
                 for number, *values in store.connection.execute(sql, (low, high)):
-                    yield dict(zip(TABLES[table].columns, values, strict=True))
+                    yield dict(zip(names, values, strict=True))
                     low, high = (number + 1, high) if order == "ASC" else (low, number - 1)
             except (sqlite3.Error, UnicodeDecodeError):
                 continue
@@ -154,7 +156,7 @@ def _readable(store: Reader, table: str) -> Iterator[Record]:
 
 def _last(store: Reader, table: str) -> int | None:
     """Return the number of the last row, by the table or by its index; None where both are lost."""
-    for source in (table, f"{table} INDEXED BY sqlite_autoindex_{table}_1"):
+    for source in (f"main.{table}", f"main.{table} INDEXED BY sqlite_autoindex_{table}_1"):
         with contextlib.suppress(sqlite3.Error):
             sql = f"SELECT max(number) FROM (SELECT rowid AS number FROM {source})"
             return int(store.connection.execute(sql).fetchone()[0] or 0)

@@ -45,7 +45,7 @@ __all__ = ["Conflict", "Reader", "StoreGone", "Writer", "create", "merge", "read
 # ---- the schema
 
 APPLICATION_ID = 0x48524431  # "HRD1"
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,13 @@ _SCHEMA = "".join(
 # Runs are counted by how they ended in this index alone.
 _SCHEMA += "CREATE INDEX runs_status ON runs (outcome, learner, reproducible)"
 
-# Versions 1 and 2 had these tables as views, under other names and without row numbers.
-_EARLIER = """
-CREATE TEMP TABLE runs AS SELECT * FROM main.runs;
+# Versions up to 3 had no membership queries: their runs asked none.
+_ABSENT = {"budget_values": "NULL AS budget_values", "values_asked": "0 AS values_asked"}
+_RUNS = ", ".join(_ABSENT.get(name, name) for name in TABLES["runs"].columns)
+_THIRD = f"CREATE TEMP VIEW runs AS SELECT rowid AS rowid, {_RUNS} FROM main.runs;"
+# Versions 1 and 2 had their tables as views, under other names and without row numbers.
+_EARLIER = f"""
+CREATE TEMP TABLE runs AS SELECT {_RUNS} FROM main.runs;
 CREATE TEMP TABLE certificates AS SELECT * FROM main.certificates;
 CREATE TEMP TABLE artifacts AS SELECT * FROM main.wholes;
 CREATE TEMP VIEW arrays AS SELECT lower(hex(whole)) AS artifact, name, content FROM main.array;
@@ -153,7 +157,7 @@ def _version_of(connection: sqlite3.Connection, path: Path) -> int:
         raise DamagedFile(f"{path} is a damaged store, of version {version}: {recover_with(path)}")
     with told(path):
         made = "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
-        if version == VERSION and connection.execute(made).fetchone()[0]:
+        if version >= 3 and connection.execute(made).fetchone()[0]:
             raise DamagedFile(f"{path} holds views or triggers, which no store has")
     return int(version)
 
@@ -323,7 +327,7 @@ class _Store:
             self.version = _version_of(self.connection, path)
             with told(path):
                 if self.version < VERSION:
-                    self.connection.executescript(_EARLIER)
+                    self.connection.executescript(_EARLIER if self.version < 3 else _THIRD)
                 for setting in settings:
                     self.connection.execute(f"PRAGMA {setting}")
         except BaseException:
@@ -360,8 +364,10 @@ class _Store:
     def select(self, table: str, clause: str = "", *given: Any) -> Iterator[Record]:
         """Yield rows of a table by their columns, as SQLite holds them."""
         with told(self.path):
-            for row in self.connection.execute(f"SELECT * FROM {table} {clause}", given):
-                yield dict(zip(TABLES[table].columns, row, strict=True))
+            names = TABLES[table].columns
+            sql = f"SELECT {', '.join(names)} FROM {table} {clause}"
+            for row in self.connection.execute(sql, given):
+                yield dict(zip(names, row, strict=True))
 
     def typed(self, table: str, record: Record) -> Any:
         """Make a row of a record; raises LookupError, TypeError or ValueError for what is not."""

@@ -27,10 +27,12 @@ from hardness.oracles.query import (
 )
 from hardness.upper.isolated.messages import (
     LOST,
+    SENT,
     Array,
     Ask,
     Broken,
     Channel,
+    Choose,
     Draw,
     Ended,
     Learned,
@@ -44,7 +46,7 @@ from hardness.upper.isolated.messages import (
 )
 from hardness.upper.learner import Failed, Hypothesis, Outcome
 from hardness.upper.plugins.views import checked
-from instances.capabilities import CODED
+from instances.capabilities import CODED, QUESTIONS
 from instances.coded import CodedExamples
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family
@@ -167,7 +169,7 @@ def _from(file: str | None, trace: TracebackType | None) -> TracebackType | None
 
 
 class ProxyOracle:
-    """Examples by `draw`, answers by `ask`; raises Spent where the budget is, UsageError.
+    """Examples by `draw`, answers by `ask`, labels by `value`; raises Spent, UsageError.
 
     Every use goes to the parent, which counts.
     """
@@ -216,10 +218,22 @@ class ProxyOracle:
                 raise
             self._channel.say(Values(shape=table.shape), table)
 
+    def value(self, x: Any) -> Array:
+        """Return the labels of tokens x (n, k, d): all of them, or none where they do not fit."""
+        tokens = QUESTIONS.need(self.family).checked(x, self.family).astype(np.float64)
+        self.meter.require_values(len(tokens))
+        labels, each = np.empty(tokens.shape), max(1, SENT // (8 * tokens[:1].size or 1))
+        for start in range(0, len(tokens), each):
+            part = np.ascontiguousarray(tokens[start : start + each])
+            self._channel.say(Choose(shape=part.shape), part)
+            labels[start : start + each] = self._reply("labelled")[1]["y"]
+        return labels
+
     def _reply(self, *wanted: str) -> tuple[Message, dict[str, Array]]:
         reply, arrays = self._channel.told()
         if "examples" in reply:
             self.meter.examples, self.meter.queries = reply["examples"], reply["queries"]
+            self.meter.values = reply["values"]
         op = reply.get("op")
         if op == "spent":
             raise Spent(reply["resource"])

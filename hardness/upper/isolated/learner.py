@@ -20,9 +20,11 @@ from hardness.oracles.budget import Budget, Spent
 from hardness.oracles.query import Character, Pool, StatisticalQuery, bounded, character
 from hardness.upper.isolated import contain
 from hardness.upper.isolated.messages import (
+    SENT,
     Array,
     Ask,
     Broken,
+    Choose,
     Draw,
     Ended,
     Learned,
@@ -44,7 +46,6 @@ from instances.family import Examples, Family, Secret
 from instances.spec import kind_of
 
 _LOADING, _GRACE, _JUDGING = 120.0, 2.0, 60.0  # seconds: to import; beyond the budget; to predict
-_AT_ONCE = 1 << 25  # bytes of examples or tokens that are sent at once
 _NUMBERS = 1 << 20  # of a query's table that is sent at once
 _OWN = frozenset(  # what a learner may say of itself: all else follows from what it did
     {
@@ -192,7 +193,7 @@ class _Predictor:
     def __call__(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Hand tokens over, a part at a time, and take the predictions."""
         out = np.empty(x.shape)
-        each = max(1, _AT_ONCE // (8 * x[:1].size or 1))
+        each = max(1, SENT // (8 * x[:1].size or 1))
         for start in range(0, len(x), each):
             part = x[start : start + each]
             asked = time.monotonic()
@@ -245,18 +246,21 @@ Evaluate = Callable[[dict[str, Array], Message, tuple[int, ...]], Array]
 
 
 def serve(process: Process, oracle: Any, until: float | None) -> Reply:
-    """Answer draws and queries until a message of another kind comes, and return that.
+    """Answer what a learner asks for until a message of another kind comes, and return that.
 
     until: the time of time.monotonic at which the process is ended. Raises Failed.
     """
+    token = (oracle.family.k, oracle.family.d)
     while True:
-        said, _ = process.hear(until)
+        said, tokens = process.hear(until, token=token)
         arrays: dict[str, Array] = {}
         try:
             if isinstance(said, Draw):
                 reply, arrays = _draw(oracle, said.count)
             elif isinstance(said, Ask):
                 reply = _ask(process, oracle, said, until)
+            elif isinstance(said, Choose) and tokens is not None:
+                reply, arrays = _choose(oracle, tokens)
             else:
                 return said
         except Spent as spent:
@@ -264,7 +268,7 @@ def serve(process: Process, oracle: Any, until: float | None) -> Reply:
         except ToolkitError as error:
             reply = {"op": "refused", "reason": str(error)[:2000]}
         meter = oracle.meter
-        counts = {"examples": meter.examples, "queries": meter.queries}
+        counts = {"examples": meter.examples, "queries": meter.queries, "values": meter.values}
         process.tell(reply | counts, until, arrays)
 
 
@@ -273,10 +277,21 @@ def _draw(oracle: Any, count: int) -> tuple[Message, dict[str, Array]]:
     if not hasattr(oracle, "draw"):
         said = "examples were asked for: this oracle has queries"
         return {"op": "unsupported", "reason": said}, {}
-    asked = min(count, max(1, _AT_ONCE // oracle.family.bytes_per_example))
+    asked = min(count, max(1, SENT // oracle.family.bytes_per_example))
     found = oracle.draw(asked)
     reply = {"op": "drawn", "count": len(found), "short": len(found) < asked}
     return reply, found.tensors
+
+
+def _choose(oracle: Any, tokens: Array) -> tuple[Message, dict[str, Array]]:
+    """Label the tokens that the learner chose."""
+    if not hasattr(oracle, "value"):
+        here = "the adversary answers statistical queries only"
+        if not hasattr(oracle, "ask"):
+            here = "this oracle has examples"
+        said = f"a membership query was asked: {here}"
+        return {"op": "unsupported", "reason": said}, {}
+    return {"op": "labelled"}, {"y": oracle.value(tokens)}
 
 
 def _ask(process: Process, oracle: Any, said: Ask, until: float | None) -> Message:

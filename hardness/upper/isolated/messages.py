@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 MOST = 1 << 18  # bytes of a message
 DETAILS = 1 << 16  # bytes of what a learner reports
+SENT = 1 << 25  # bytes of examples or tokens that are sent at once
 LOST = 77  # the exit code of a learner's process that cannot reach its parent
 _LENGTHS = struct.Struct("<IQ")
 _DEEP = 6
@@ -83,6 +84,10 @@ class Ask(Said, frozen=True, kw_only=True, tag="ask"):
     sets: Annotated[list[_Coordinates], Meta(max_length=1 << 12)] = []
 
 
+class Choose(Said, frozen=True, kw_only=True, tag="choose"):
+    """The learner asks for labels of tokens of its choice, which follow: as numbers."""
+
+
 class Values(Said, frozen=True, kw_only=True, tag="values"):
     """The values of a query on the tokens that were sent, or predictions: as numbers."""
 
@@ -101,7 +106,7 @@ class Learned(Said, frozen=True, kw_only=True, tag="learned"):
     details: Annotated[str, Meta(max_length=DETAILS)]
 
 
-Reply = Ready | Ended | Spends | Draw | Ask | Values | NoValues | Learned
+Reply = Ready | Ended | Spends | Draw | Ask | Choose | Values | NoValues | Learned
 _REPLY = msgspec.json.Decoder(Reply)
 
 
@@ -116,10 +121,13 @@ class Channel:
         """Send what a learner's process says, with float64 behind it; raises Broken."""
         self._send(msgspec.json.encode(said), [] if values is None else [values], None)
 
-    def hear(self, until: float | None, shape: tuple[int, ...] = ()) -> tuple[Reply, Array | None]:
+    def hear(
+        self, until: float | None, shape: tuple[int, ...] = (), token: tuple[int, ...] = ()
+    ) -> tuple[Reply, Array | None]:
         """Wait for what a learner's process says, and for float64 of a shape if it is Values.
 
-        Raises Late, or Broken for all that is not in its bounds.
+        token: the shape (k, d) of the tokens that it may choose, of which at most SENT bytes
+        follow. Raises Late, or Broken for all that is not in its bounds.
         """
         content, size = self._header(until)
         try:
@@ -127,9 +135,13 @@ class Channel:
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
             raise Broken(f"not a message: {str(error)[:200]}") from error
         wanted = shape if isinstance(said, Values) else ()
-        if said.shape != wanted or size != (8 * math.prod(shape) if wanted else 0):
+        if isinstance(said, Choose):
+            wanted = (*said.shape[:1], *token)
+            if not token or 8 * math.prod(wanted) > SENT:
+                raise Broken(f"tokens of shape {said.shape} where {token} may be chosen")
+        if said.shape != wanted or size != (8 * math.prod(wanted) if wanted else 0):
             raise Broken(f"numbers of shape {said.shape} where {wanted} is wanted")
-        return said, self._array(np.dtype(np.float64), shape, until) if wanted else None
+        return said, self._array(np.dtype(np.float64), wanted, until) if wanted else None
 
     def tell(
         self, message: Message, until: float | None = None, arrays: dict[str, Array] | None = None

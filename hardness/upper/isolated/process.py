@@ -110,10 +110,12 @@ class Process:
         with self._failing():
             self.channel.tell(message, until, arrays)
 
-    def hear(self, until: float | None, shape: tuple[int, ...] = ()) -> tuple[Reply, Array | None]:
-        """Wait for a message, and for numbers of a shape where it has values."""
+    def hear(
+        self, until: float | None, shape: tuple[int, ...] = (), token: tuple[int, ...] = ()
+    ) -> tuple[Reply, Array | None]:
+        """Wait for a message, and for numbers of a shape where it has values, or chosen tokens."""
         with self._failing():
-            heard = self.channel.hear(until, shape)
+            heard = self.channel.hear(until, shape, token)
             self._heard = True
             return heard
 

@@ -152,6 +152,26 @@ def test_a_store_of_version_1_is_read_and_merged_to_one_of_this_version(tmp_path
         recover(old, tmp_path / "other.db")
 
 
+def test_a_store_of_version_3_has_no_columns_of_values(tmp_path, db):
+    old = shutil.copy(db, tmp_path / "old.db")
+    absent = ("budget_values", "values_asked")
+    edit(old, *(f"ALTER TABLE runs DROP COLUMN {name}" for name in absent), "PRAGMA user_version=3")
+    with pytest.raises(ToolkitError, match=r"version 3, .* `hardness store merge"):
+        reopen(old)
+    with read(db) as now, read(old) as then:
+        assert list(then.runs()) == list(now.runs())
+        assert list(then.records()) == list(now.records())
+        asked = then.query("SELECT sum(values_asked), count(budget_values) FROM runs")[1]
+        assert asked == [(0, 0)]
+        assert then.summary() | {"version": 4, "bytes": 0} == now.summary() | {"bytes": 0}
+    assert check(old) is None
+    merge(old, [], tmp_path / "new.db")
+    assert recover(old, tmp_path / "other.db") == recover(db, tmp_path / "another.db")
+    for name in ("new.db", "other.db"):
+        with read(db) as now, read(tmp_path / name) as then:
+            assert list(then.runs()) == list(now.runs())
+
+
 def test_what_is_not_a_store_is_one_line(tmp_path, db):
     def changed(name, change):
         path = shutil.copy(db, tmp_path / name)
@@ -166,7 +186,7 @@ def test_what_is_not_a_store_is_one_line(tmp_path, db):
         (tmp_path / "empty", "is empty"),
         (tmp_path / "text", "no store at all: file is not a database"),
         (tmp_path / "folder", "is a folder"),
-        (changed("newer", "PRAGMA user_version = 4"), "of version 4: this hardness reads 1 to 3"),
+        (changed("newer", "PRAGMA user_version = 5"), "of version 5: this hardness reads 1 to 4"),
         (changed("other", "PRAGMA application_id = 7"), "but no store: its application id is 7"),
         (changed("zero", "PRAGMA user_version = 0"), "of version 0"),
         (changed("lost", "DROP TABLE runs"), "damaged"),

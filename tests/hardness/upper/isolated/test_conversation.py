@@ -71,9 +71,7 @@ class CoinsAsThere:
 
 @pytest.mark.parametrize("spec", FAMILIES)
 def test_examples_in_any_pieces(spec, monkeypatch):
-    monkeypatch.setattr(
-        subprocess_learner, "_AT_ONCE", 1 << 14
-    )  # some pieces come in several parts
+    monkeypatch.setattr(subprocess_learner, "SENT", 1 << 14)  # some pieces come in several parts
     here, there = pair("Sums", parse(spec).instance(3), Budget(examples=900))
     assert bare(there) == bare(here)
     assert flat(there.details)["counts"][-1] == [528, 900]
@@ -88,6 +86,39 @@ def test_queries(spec, oracle, monkeypatch):
     here, there = pair("Asks", family.instance(3), Budget(), oracle=oracle, tau=Fraction(1, 5))
     assert bare(there) == bare(here)
     assert there.usage.queries == len(flat(there.details)["answers"]) >= 3
+
+
+@pytest.mark.parametrize("spec", [FAMILIES[0], "nice:m=1,k=2,d=4,noise=0.1,tokens=gaussian"])
+def test_chosen_tokens(spec):
+    """In pieces that are sent in several parts, with the same noise."""
+    instance = parse(spec).instance(3)
+    here, there = pair("Chooses", instance, Budget(values=35_030))
+    for name in ("tau", "oracle"):  # a learner in its own process may ask queries too
+        del there.details[name]
+    assert bare(there) == bare(here)
+    assert there.usage.values == flat(there.details)["values"] >= 730
+    assert flat(there.details)["refused"] == 3
+    short = run(foreign_learner("well:Chooses"), instance, Budget(values=700), 3)
+    assert (short.outcome, short.usage.values) == (Outcome.VALUES_SPENT, 30)
+
+
+def test_chosen_tokens_that_nobody_can_label(tmp_path):
+    chooses, family = foreign_learner("well:Chooses"), parse("parity:d=7,m=3")
+    refused = play(chooses, family, Budget(), 3).run
+    assert refused.outcome is Outcome.UNSUPPORTED
+    said = "a membership query was asked: the adversary answers statistical queries only"
+    assert refused.details["reason"] == said
+    write_folder(tmp_path / "it", family.instance(3), 50)
+    (tmp_path / "it" / "secret.json").unlink()
+    asked = run(chooses, read_folder(tmp_path / "it"), Budget(), 0)
+    assert asked.outcome is Outcome.RAISED
+    assert "no secret part" in asked.details["message"]
+
+
+def test_a_budget_of_values_is_kept_by_the_parent():
+    imposes = foreign_learner("tampers:ImposesValues")
+    found = run(imposes, parse("parity:d=7,m=3").instance(3), Budget(values=5), 0)
+    assert (found.outcome, found.usage.values) == (Outcome.VALUES_SPENT, 4)
 
 
 @pytest.mark.parametrize("strategy", ["adversary", "stabbing"])

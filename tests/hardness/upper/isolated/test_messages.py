@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from hardness.upper.isolated.messages import (
     MOST,
+    SENT,
     Ask,
     Broken,
     Channel,
+    Choose,
     Draw,
     Late,
     Learned,
@@ -104,6 +106,29 @@ def test_numbers_of_another_shape_are_refused_before_they_are_taken(ends, shape,
     other.sendall(framed(json.dumps({"op": "values", "shape": shape}).encode(), size))
     with pytest.raises(Broken):  # although none of the numbers has come
         here.hear(soon(), (2, 3))
+
+
+def test_tokens_are_taken_only_where_they_may_be_chosen_and_in_their_shape(ends):
+    here, other = ends
+    for count in (0, 2):
+        sent = np.arange(6.0 * count).reshape(count, 3, 2)
+        Channel(other).say(Choose(shape=sent.shape), sent)
+        said, got = here.hear(soon(), token=(3, 2))
+        assert isinstance(said, Choose)
+        np.testing.assert_array_equal(got, sent)
+    most = SENT // 48
+    for shape, size, token in (
+        ((2, 3, 2), 96, ()),  # predictions or a query's values are due
+        ((2, 2, 3), 96, (3, 2)),
+        ((2, 3), 48, (3, 2)),
+        ((), 48, (3, 2)),
+        ((2, 3, 2), 88, (3, 2)),
+        ((most + 1, 3, 2), 48 * (most + 1), (3, 2)),
+        ((1 << 39, 3, 2), 48 << 39, (3, 2)),
+    ):
+        other.sendall(framed(json.dumps({"op": "choose", "shape": shape}).encode(), size))
+        with pytest.raises(Broken):
+            here.hear(soon(), token=token)
 
 
 def test_a_length_is_bounded_before_anything_is_waited_for(ends):

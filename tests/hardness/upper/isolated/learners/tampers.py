@@ -203,3 +203,9 @@ class Imposes(Base):
         meter.restart = None
         object.__setattr__(meter.budget, "examples", 10**12)
         return {"got": sum(len(self.oracle.draw(600)) for _ in range(2))}
+
+
+class ImposesValues(Base):
+    def tamper(self):
+        object.__setattr__(self.oracle.meter.budget, "values", None)
+        return {"got": sum(len(self.oracle.value(np.ones((4, 2, 7)))) for _ in range(2))}

@@ -5,6 +5,7 @@ import numpy as np
 from hardness.oracles import Character, Correlational, Factor, Pool, Query
 from hardness.upper.elimination import Elimination
 from hardness.upper.learner import Hypothesis
+from instances import UsageError
 
 
 class Eliminates(Elimination):
@@ -66,6 +67,26 @@ class Asks(Base):
             asked += [Character(subset=(1, 2, 3)), Pool(sets=((1, 2, 3), (2, 3, 4)))]
         answers = [oracle.ask(query) for query in asked]
         details = {"answers": answers, "queries": oracle.meter.queries, "tau": str(oracle.tau)}
+        return Hypothesis(predict=oracle.family.known, details=details)
+
+
+class Chooses(Base):
+    """Labels of tokens of its choice, some of which are refused."""
+
+    access = "values"
+
+    def learn(self, oracle, rng):
+        shape = (oracle.family.k, oracle.family.d)
+        sums, refused = [], 0
+        for bad in (np.full((1, *shape), np.nan), np.ones(shape), np.ones((1, *shape[::-1]))):
+            try:
+                oracle.value(bad)
+            except UsageError:
+                refused += 1
+        for size in (1, 0, 29, 35_000 if shape == (2, 70) else 700):
+            labels = oracle.value(rng.choice([-1, 1], (size, *shape)))
+            sums.append([float(np.sum(labels)), float(np.sum(np.sin(labels)))])
+        details = {"sums": sums, "refused": refused, "values": oracle.meter.values}
         return Hypothesis(predict=oracle.family.known, details=details)
 
 
