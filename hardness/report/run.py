@@ -21,12 +21,19 @@ def run_words(found: "Run") -> str:
     usage, risk = found.usage, found.risk
     ran = found.outcome is not Outcome.NOT_LOADED
     measured = "not measured" if ran else "- (nothing ran)"
-    used = f"{usage.examples} examples, {usage.queries} queries, {usage.seconds:.2f} s"
+    used = f"{usage.examples} examples, {usage.queries} queries, "
+    used += f"{usage.values} values, " if usage.values else ""
+    used += f"{usage.seconds:.2f} s"
     if risk:
         measured = (
             f"{_small(risk.value)} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
             "(1 = nothing learned, 0 = all)"
         )
+    unbound = []
+    if usage.values:
+        from hardness.report.binding import unbound_words  # which few runs need
+
+        unbound = [f"bounds   {line}" for line in unbound_words([found], lambda _: "it")]
     recovered = {True: "yes", False: "no", None: "not claimed"}[found.secret_recovered]
     if found.secret_recovered is None and "claimed_secret" in found.details:
         from hardness.runs.claim import claim_words
@@ -71,6 +78,7 @@ def run_words(found: "Run") -> str:
             *_untold(found),
             *judged,
             f"usage    {used if ran else '- (nothing ran)'}",
+            *unbound,
             *(given or secret),
             *heads,
             *own,

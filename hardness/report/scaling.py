@@ -3,9 +3,10 @@
 import math
 import textwrap
 
+from hardness.report.binding import unbound_words
 from hardness.report.paired import paired_words
 from hardness.report.summary import comparison_table, short_name
-from hardness.report.text import table
+from hardness.report.text import table, wrap
 from hardness.runs import Comparison, Scaling, scaling
 from hardness.runs.fits import Certified
 from hardness.runs.growth import CONFIDENCE, Law
@@ -23,9 +24,12 @@ HEADER = ("learner", "cost", "sizes", "power law", "exponential, a unit", "which
 
 def comparison_words(found: Comparison) -> str:
     """Write a comparison: its table, how costs grow, and learners two by two."""
-    parts = [comparison_table(found), scaling_words(found)]
+    names = dict(zip(found.learner_names, found.learners, strict=True))
+    parts = [comparison_table(found)]
+    if found.certificates:
+        parts += map(wrap, unbound_words(found.runs, names.__getitem__))
+    parts += [scaling_words(found)]
     if pairs := paired(found.runs):
-        names = dict(zip(found.learner_names, found.learners, strict=True))
         parts.append(paired_words(pairs, lambda name: names[name]))
     return "\n\n".join(parts)
 

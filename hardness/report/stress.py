@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from hardness.claims.words import chance
+from hardness.report.binding import unbound_words
 from hardness.report.paired import paired_words
 from hardness.report.text import big, number, table, wrap
+from hardness.runs.cells import Cost
 from hardness.runs.names import brief_spec, short_specs
 from hardness.runs.run import OVERTIME
 from hardness.runs.stress import TERMS, Certified, Climb, Stress, Trials, needed
@@ -111,9 +113,12 @@ def _overview(found: Stress) -> str:
 def _costs(found: Stress, climb: Climb) -> str:
     """A learner's rungs: its passes and their costs."""
     rows = []
+    counted: list[Cost] = ["examples", "queries"]
+    if any(trials.valued for trials in climb.rungs):
+        counted.append("values")
     for i, trials in enumerate(climb.rungs, 1):
         low, high = trials.interval
-        used = [trials.cost(name) for name in ("examples", "queries")]
+        used = [trials.cost(name) for name in counted]
         seconds = trials.cost("seconds")
         rows.append(
             [
@@ -125,7 +130,7 @@ def _costs(found: Stress, climb: Climb) -> str:
                 _ends(trials) if trials.failures else "",
             ]
         )
-    header = ["rung", "passed", "rate at 95%", "examples", "queries", "seconds", "the others"]
+    header = ["rung", "passed", "rate at 95%", *counted, "seconds", "the others"]
     told = f"{climb.asked}: medians of the runs that passed"
     return f"{told}\n{table(header, rows)}"
 
@@ -139,7 +144,8 @@ def certified_words(found: Stress) -> list[str]:
         where = f"rung {low}" if low == high else f"rungs {low} to {high}"
         lines.append(f"{where}: {_claim(rungs)}")
         low = high + 1
-    return lines
+    names = {climb.learner: climb.asked for climb in found.climbs}
+    return lines + unbound_words(found.runs, names.__getitem__)
 
 
 def _kind(one: Certified) -> tuple[str, str | None, bool, bool, str]:

@@ -44,6 +44,7 @@ def comparison_table(comparison: "Comparison") -> str:
         return bounds_table(comparison)
     rows = []
     every = cells(comparison)
+    valued = any(cell.values for cell in every)  # a column of values where any were asked
     asked = query_bound(comparison.certificates)
     least, floor = bounds(comparison, asked), bounds(comparison, "information-floor")
     for i, value in enumerate(comparison.values):
@@ -56,6 +57,7 @@ def comparison_table(comparison: "Comparison") -> str:
                     size,
                     asks,
                     number(cell.examples),
+                    *([number(cell.values) if cell.values else "-"] if valued else []),
                     number(cell.seconds),
                     "-" if cell.risk is None else shown_risk(cell.risk),
                     f"{cell.solved}/{cell.runs} {cell.outcome}",
@@ -64,6 +66,7 @@ def comparison_table(comparison: "Comparison") -> str:
         if floor:
             queries = bound(asked, least[i]) if least else "-"
             found = [queries, bound("information-floor", floor[i])]
-            rows.append(["certified at least", size, *found, *[""] * 3])
-    header = ["learner", "size", "queries", "examples", "seconds", "risk", "solved, outcome"]
+            rows.append(["certified at least", size, *found, *[""] * (3 + valued)])
+    header = ["learner", "size", "queries", "examples", *["values"] * valued]
+    header += ["seconds", "risk", "solved, outcome"]
     return table(header, rows)

@@ -14,8 +14,8 @@ from hardness.runs.ranges import Value
 if TYPE_CHECKING:
     from hardness.runs.comparison import Comparison
 
-Cost = Literal["queries", "examples", "seconds"]
-COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")
+Cost = Literal["queries", "examples", "values", "seconds"]
+COSTS: tuple[Cost, ...] = ("queries", "examples", "values", "seconds")
 BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "information-floor")
 
 
@@ -23,9 +23,9 @@ BOUNDS = ("sq-dimension", "stat-queries", "vstat-queries", "csq-queries", "infor
 class Cell:
     """The runs of one learner at one size.
 
-    Queries, examples, seconds and the risk are medians of all runs, solved or not. enough: of each
-    cost the least that a fraction of the runs stayed within, solved or not: the success probability
-    that the certified bound is about.
+    Queries, examples, values, seconds and the risk are medians of all runs, solved or not. enough:
+    of each cost the least that a fraction of the runs stayed within, solved or not: the success
+    probability that the certified bound is about.
     """
 
     value: Value
@@ -34,6 +34,7 @@ class Cell:
     runs: int
     queries: float
     examples: float
+    values: float
     seconds: float
     risk: float | None
     enough: dict[Cost, float]
@@ -58,6 +59,7 @@ def cells(comparison: "Comparison") -> list[Cell]:
                     runs=len(runs),
                     queries=_median([r.usage.queries for r in runs]),
                     examples=_median([r.usage.examples for r in runs]),
+                    values=_median([r.usage.values for r in runs]),
                     seconds=median(r.usage.seconds for r in runs),
                     enough={
                         cost: enough((getattr(r.usage, cost) for r in runs), success)

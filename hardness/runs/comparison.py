@@ -90,6 +90,7 @@ class Comparison(Result):
         least, floor = bounds(self, asked), bounds(self, "information-floor")
         names = dict(zip(self.learner_names, self.learners, strict=True))
         every, rows = cells(self), list[TableRow]()
+        valued = any(cell.values for cell in every)  # a column of values where any were asked
         for i, value in enumerate(self.values):
             size = f"{self.parameter}={plain(value)}"
             for cell in (c for c in every if c.value == value):
@@ -99,6 +100,7 @@ class Comparison(Result):
                         "size": size,
                         "queries": cell.queries or None,
                         "examples": cell.examples,
+                        **({"values": cell.values or None} if valued else {}),
                         "seconds": cell.seconds,
                         "risk": cell.risk,
                         "solved": f"{cell.solved}/{cell.runs}",
@@ -114,6 +116,7 @@ class Comparison(Result):
                         "size": size,
                         "queries": queries,
                         "examples": examples,
+                        **({"values": None} if valued else {}),
                         "seconds": None,
                         "risk": None,
                         "solved": None,

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import linear_regression
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
@@ -16,6 +16,7 @@ from msgspec import to_builtins
 
 from hardness.claims import vacuous
 from hardness.lower.record import text
+from hardness.runs.cells import COSTS, Cost
 from hardness.runs.growth import CONFIDENCE, LEAST_SIZES, Growth, growth
 from hardness.runs.ranges import Value
 from hardness.runs.run import Run
@@ -26,8 +27,6 @@ from instances.streams import BitStream, key
 if TYPE_CHECKING:
     from hardness.runs.comparison import Comparison
 
-Cost = Literal["queries", "examples", "seconds"]
-COSTS: tuple[Cost, ...] = ("queries", "examples", "seconds")
 QUANTITIES = ("sq-dimension", "stat-queries", "csq-queries", "information-floor")
 _BESIDE = {"queries": ("stat-queries", "csq-queries"), "examples": ("information-floor",)}
 

@@ -177,6 +177,10 @@ class Run(Result):
             {"measure": "secret recovered", "value": self.secret_recovered, "known": found},
             {"measure": "examples", "value": usage.examples, "known": "counted"},
             {"measure": "queries", "value": usage.queries, "known": "counted"},
+            *(
+                [{"measure": "values", "value": usage.values, "known": "counted"}]
+                * bool(usage.values)
+            ),
             {"measure": "seconds", "value": usage.seconds, "known": "measured here"},
         ]
 

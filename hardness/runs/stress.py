@@ -29,6 +29,7 @@ from hardness.claims.words import big, bound
 from hardness.lower import BoundParameters, Certificate, certify
 from hardness.oracles import Budget
 from hardness.oracles.statistical import samples_a_query
+from hardness.runs.cells import Cost
 from hardness.runs.certified import claims, number, query_bound, success
 from hardness.runs.columns import runs_frame
 from hardness.runs.names import labels, short_specs
@@ -102,10 +103,15 @@ class Trials:
         found = binomtest(self.passes, len(self.trials)).proportion_ci(0.95, "exact")
         return float(found.low), float(found.high)
 
-    def cost(self, resource: Literal["examples", "queries", "seconds"]) -> float | None:
+    def cost(self, resource: Cost) -> float | None:
         """Return the median use of a resource by the runs that passed; None where none did."""
         used = [getattr(run.usage, resource) for run in self.solved]
         return float(median(used)) if used else None
+
+    @property
+    def valued(self) -> bool:
+        """Whether some run asked labels of tokens of its choice."""
+        return any(run.usage.values for run in self.runs)
 
     @property
     def failures(self) -> dict[str, int]:
@@ -142,6 +148,7 @@ class Trials:
             "interval": list(self.interval),
             "median_examples": self.cost("examples"),
             "median_queries": self.cost("queries"),
+            **({"median_values": self.cost("values")} if self.valued else {}),
             "median_seconds": self.cost("seconds"),
             "failures": self.failures,
             "bound_by": self.bounds,
@@ -529,7 +536,7 @@ def rung_budget(rung: Rung, over: Budget) -> Budget:
     """Give a rung's budget, its limits replaced by those that are given.
 
     >>> rung_budget(Rung(spec="parity:d=8,m=3", examples=99, seconds=5.0), Budget(seconds=1.0))
-    Budget(examples=99, queries=None, seconds=1.0, cpu_seconds=None, memory_bytes=None)
+    Budget(examples=99, queries=None, values=None, seconds=1.0, cpu_seconds=None, memory_bytes=None)
     """
     given = {f.name: getattr(over, f.name) for f in fields(over)}
     own = Budget(examples=rung.examples, seconds=rung.seconds)
@@ -595,7 +602,7 @@ def read_stress(path: Path) -> Stress:
             # Earlier files have no word of a success, and no name of what is asked for there.
             if "success" not in old and one.pop("success") is not None:
                 one["asked"] = None
-        derived = again.keys() - {"runs", "paired"}  # runs are read, not derived
+        derived = again.keys() - {"runs", "budget", "paired"}  # these are read, not derived
         differs = [name for name in again if name in derived and again[name] != data[name]]
         if "paired" in data and contradiction(data["paired"], found.paired):
             differs.append("pairs of learners")  # which earlier files do not have

@@ -501,14 +501,15 @@ def test_the_budget_of_a_comparison_is_in_its_file_and_its_report(tmp_path):
 def test_what_solved_below_the_information_floor_is_named():
     certificate = certify(parse("parity:d=16,m=3"))
     floor = certificate.integer("information-floor")
-    rows = [("elimination:checks=32", floor - 1, 0), ("elimination:checks=32", floor, 0)]
-    rows += [("queries", 1, 40)]  # it sees more than examples
-    runs = DataFrame(rows, columns=["learner", "examples", "queries"])
+    rows = [("elimination:checks=32", floor - 1, 0, 0), ("elimination:checks=32", floor, 0, 0)]
+    rows += [("queries", 1, 40, 0), ("mine.py:Flips", 0, 0, 16)]  # they see more than examples
+    runs = DataFrame(rows, columns=["learner", "examples", "queries", "values_asked"])
     runs = runs.assign(spec=certificate.spec, solved=True)
     slices = [SimpleNamespace(comparison=SimpleNamespace(certificates=[certificate]))]
     (said,) = below_floor(SimpleNamespace(slices=slices, runs=runs))
     assert f"elimination on parity:d=16,m=3 (1 run, from {floor - 1} examples on" in said
     assert "queries" not in said
+    assert "Flips" not in said
     assert below_floor(SimpleNamespace(slices=slices, runs=runs[1:])) == []
 
 

@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget, Meter, Spent, ValueOracle
-from hardness.runs import run
+from hardness.report.charts.runs import draw_both_sides, of_both_sides
+from hardness.report.scaling import comparison_words
+from hardness.report.stress import stress_words
+from hardness.runs import compare, run, stress
 from hardness.runs.game import play
 from hardness.runs.run import Run
-from hardness.upper import Outcome
+from hardness.upper import Outcome, classes, registry
+from hardness.upper.classes import class_of
 from hardness.upper.learner import member
 from instances import ToolkitError, UsageError, parse, write_folder
+from instances.ladders import ladder_of
 from instances.questions import Questions
 
 FAMILIES = (
@@ -192,3 +197,52 @@ def data():
 
     drawn = parse("nice:m=1,k=2,d=4").instance(0).examples(0, 100)
     return split(drawn.x, drawn.y)
+
+
+@pytest.fixture
+def flips(monkeypatch):
+    monkeypatch.setattr(registry, "LEARNERS", {**registry.LEARNERS, "flips": Flips})
+    monkeypatch.setattr(classes, "LEARNERS", registry.LEARNERS)
+
+
+def test_a_comparison_has_a_column_of_values_and_says_what_binds_nobody(flips):
+    made = compare("parity:m=2", "d=6..12..2", ("queries", "flips"), seeds=1)
+    said = comparison_words(made)
+    header, *rows = (line.split() for line in said.split("\n\n")[0].splitlines())
+    assert header[2:6] == ["queries", "examples", "values", "seconds"]
+    assert ["flips", "d=8", "-", "0", "8"] in [row[:5] for row in rows]
+    assert "flips asks for labels of tokens of its choice: no bound here binds it." in said
+    assert "flips    values" in said
+    assert "d^1.00" in said
+    assert {(r.learner, r.usage.values > 0) for r in made.runs} >= {("flips", True)}
+    pictured = of_both_sides(made)
+    assert pictured["costs"] == ["queries", "examples", "values", "seconds"]
+    assert [run["values"] for run in pictured["learners"][1]["runs"]] == [6, 8, 10, 12]
+    shown = str(draw_both_sides(pictured))
+    assert "Membership queries" in shown
+    frame = made.to_frame()
+    assert frame[frame["learner"] == "flips"]["values_asked"].tolist() == [6, 8, 10, 12]
+    assert [row.get("values") for row in made._summary()[1][1:3]] == [6, None]
+
+
+def test_without_such_a_learner_nothing_is_said_of_values():
+    made = compare("parity:m=2", "d=6..8", ("elimination",), seeds=1)
+    assert "values" not in comparison_words(made).split("\n\n")[0]
+    assert "values" not in of_both_sides(made)["costs"]
+    assert "binds" not in comparison_words(made)
+
+
+def test_a_stress_test_counts_values(flips):
+    made = stress(["flips"], ladder_of(["parity:d=8,m=2", "parity:d=10,m=3"]), 5, base_seed=1)
+    said = " ".join(stress_words(made).split())
+    assert "1 5/5 0.48..1.00 0 0 8" in said
+    assert said.count("flips asks for labels of tokens of its choice: no bound here binds it.") == 1
+    assert made.climbs[0].rungs[1].to_dict()["median_values"] == 10
+
+
+def test_every_learner_has_a_class():
+    assert {class_of(name).name for name in registry.LEARNERS} >= {
+        *("statistical queries", "examples", "gradient", "lattice")
+    }
+    assert class_of("mine.py:Net") is None
+    assert class_of("mine.py:Net", chose=True).bound_by == ()

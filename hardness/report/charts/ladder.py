@@ -91,6 +91,7 @@ def _point(trials: Trials) -> Data:
         "trials": len(trials.trials),
         "examples": trials.cost("examples"),
         "queries": trials.cost("queries"),
+        **({"values": trials.cost("values")} if trials.valued else {}),
         "seconds": trials.cost("seconds"),
         "spent_examples": float(median(u.examples for u in failed)) if failed else None,
         "spent_seconds": float(median(u.seconds for u in failed)) if failed else None,
@@ -185,7 +186,9 @@ def draw_stress(data: Data) -> Data:
     legend = {_legend(one): styles[one["learner"]] for one in data["learners"]}
     bounds: dict[str, list[Data]] = {cost: _bounds(data, cost, rungs) for cost in COSTS}
     asked = any(point["queries"] for one in data["learners"] for point in one["points"])
+    valued = any(point.get("values") for one in data["learners"] for point in one["points"])
     costs = ["examples", "seconds"] + ["queries"] * bool(asked or bounds["queries"])
+    costs += ["values"] * valued
     charts = [_panel(data, cost, rungs, by_series(legend), bounds[cost]) for cost in costs]
     pick_in(charts[0], "series")
     notes = ["hollow: some seeds passed; cross: where a climb stopped, at what its runs spent"]
@@ -233,13 +236,13 @@ def _panel(data: Data, cost: str, rungs: Sequence[str], style: Data, bounds: lis
             {
                 "series": series,
                 "rung": rungs[i],
-                "cost": point[cost],
+                "cost": point.get(cost),
                 "passed": f"{point['passes']} of {point['trials']}",
                 "all": point["passes"] == point["trials"],
                 "reference": one["reference"],
             }
             for i, point in enumerate(points)
-            if point[cost]
+            if point.get(cost)
         ]
         passed += own
         last = points[-1].get(f"spent_{cost}") if points and one["stopped"] else None

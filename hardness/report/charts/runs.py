@@ -30,6 +30,7 @@ from instances.parameters import plain
 TITLES = {
     "queries": ("Statistical queries", "number of queries"),
     "examples": ("Examples", "number of examples"),
+    "values": ("Membership queries", "number of chosen tokens"),
     "seconds": ("Time", "time (s)"),
     "risk": ("Risk (1 = nothing learned)", "relative risk"),
 }
@@ -52,7 +53,9 @@ def of_both_sides(comparison: Comparison) -> Data:
     Runs may be missing: a learner may lack some sizes, and have other numbers of seeds than others.
     """
     every = cells(comparison)
-    costs: Sequence[str] = COSTS if comparison.learners else COSTS[:2]  # bounds are not on time
+    costs: list[str] = [*COSTS] if comparison.learners else [*COSTS[:2]]  # bounds are not on time
+    if comparison.learners and not any(run.usage.values for run in comparison.runs):
+        costs.remove("values")
     # Where nobody asks queries, the risk is the news.
     asked = bool(comparison.certificates) or any(run.usage.queries for run in comparison.runs)
     return {
@@ -61,17 +64,17 @@ def of_both_sides(comparison: Comparison) -> Data:
         "values": [plain(v) for v in comparison.values],
         "places": [float(v) for v in comparison.values],
         "seeds": comparison.seeds,
-        "costs": list(costs) if asked else ["risk", *costs[1:]],
+        "costs": costs if asked else ["risk", *costs[1:]],
         "learners": [
             {
                 "learner": short_name(comparison, name),
                 "name": name,
                 "runs": [
-                    _spent(float(value), run)
+                    _spent(float(value), run, costs)
                     for value in comparison.values
                     for run in comparison.of(name, value)
                 ],
-                "cells": [_summary(cell) for cell in every if cell.learner == name],
+                "cells": [_summary(cell, costs) for cell in every if cell.learner == name],
             }
             for name in comparison.learner_names
         ],
@@ -79,22 +82,22 @@ def of_both_sides(comparison: Comparison) -> Data:
     }
 
 
-def _spent(place: float, run: Run) -> Data:
+def _spent(place: float, run: Run, costs: Sequence[str]) -> Data:
     return {
         "place": place,
         "seed": run.seed,
         "solved": run.solved,
-        **{cost: spent(run, cost) for cost in COSTS},
+        **{cost: spent(run, cost) for cost in costs},
         "risk": run.risk.value if run.risk else None,
     }
 
 
-def _summary(cell: Cell) -> Data:
+def _summary(cell: Cell, costs: Sequence[str]) -> Data:
     return {
         "place": float(cell.value),
         "solved": cell.solved,
         "runs": cell.runs,
-        **{cost: float(cell.enough[cost]) for cost in COSTS},
+        **{cost: float(value) for cost, value in cell.enough.items() if cost in costs},
         "risk": cell.risk,
     }
 

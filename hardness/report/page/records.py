@@ -54,6 +54,7 @@ class LearnerRow:
     seconds: float | None
     risk: float | None
     outcome: str  # the most frequent one
+    values: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hardness.claims import vacuous
 from hardness.claims.words import chance
 from hardness.lower import BoundParameters, Certificate
+from hardness.report.binding import unbound, unbound_words
 from hardness.report.charts.phase import SHARE, asks
 from hardness.report.page.cards import certified
 from hardness.report.page.material import Material
@@ -35,7 +36,8 @@ SCOPE = (
     "budgets. That a learner failed says nothing of other learners, budgets or sizes.",
     "A bound is about learners by statistical queries and worst answers within a tolerance, on "
     "average over the members of a family. It says nothing of learners that see examples, such as "
-    "elimination, lattice reduction or gradient descent on batches, but for the information floor. "
+    "elimination, lattice reduction or gradient descent on batches, but for the information floor, "
+    "and nothing at all of learners that ask for labels of tokens of their choice. "
     "Queries of runs had honest answers, so a run may pass with fewer queries than a bound says.",
     "Intervals of learners are of Clopper and Pearson, at 95 %, each for one row alone; they are "
     "about instances drawn as these were. A run that its budget cut did not pass; one that the "
@@ -326,9 +328,10 @@ def no_queries(material: Material) -> list[str]:
     bounded = {c.spec for one in material.slices for c in one.comparison.certificates}
     runs = material.runs
     passed = runs[runs["spec"].isin(bounded) & runs["solved"]]
-    found = [name for name in passed["learner"].unique() if not asks(name)]
+    free = unbound(passed["run"])
+    found = [name for name in passed["learner"].unique() if not asks(name) and name not in free]
     if not found:
-        return []
+        return unbound_words(passed["run"], short)
     ours = [short(name) for name in found if name.partition(":")[0] in LEARNERS]
     others = [short(name) for name in found if name.partition(":")[0] not in LEARNERS]
     learn = "learns" if len(ours) == 1 else "learn"
@@ -338,7 +341,8 @@ def no_queries(material: Material) -> list[str]:
     them, passes = ("it", "where it passes") if one else ("them", "where they pass")
     return [
         f"{'; '.join(said)}: the bounds on queries are not about {them}, and {passes} they are not "
-        "contradicted."
+        "contradicted.",
+        *unbound_words(passed["run"], short),
     ]
 
 
@@ -355,7 +359,7 @@ def below_floor(material: Material) -> list[str]:
     }
     runs = material.runs
     few = runs["examples"] < runs["spec"].map(floors)
-    found = runs[runs["solved"] & few & (runs["queries"] == 0)]
+    found = runs[runs["solved"] & few & (runs["queries"] == 0) & (runs["values_asked"] == 0)]
     said = [
         f"{short(str(learner))} on {brief_spec(str(spec))} ({count(len(some), 'run')}, from "
         f"{some['examples'].min():.0f} examples on, floor {floors[str(spec)]})"

@@ -29,16 +29,19 @@ if TYPE_CHECKING:
 _UNITS = {
     "examples": "examples",
     "queries": "queries",
+    "values": "values",
     "seconds": "s",
     "cpu_seconds": "s of CPU",
     "memory_bytes": "bytes",
 }
+_VALUES = "values"  # a column where any were asked
 _RUNS = (
-    *("problem", "learner", "seed", "outcome", "passed", "risk", "examples", "queries"),
+    *("problem", "learner", "seed", "outcome", "passed", "risk", "examples", "queries", _VALUES),
     *("time (s)", "memory (MB)", "budget", "answers", "ended by"),
 )
 _LEARNERS = (
     *("learner", "problem", "passed", "runs", "95 % interval", "examples", "queries"),
+    _VALUES,
     *("time (s)", "risk, all runs", "most often", "budget", "answers"),
 )
 _RUNGS = (
@@ -128,6 +131,7 @@ def _learner_row(first: Any, asked: str, rows: list[Run]) -> LearnerRow:
         high=found.high,
         examples=None if found.examples is None else float(found.examples),
         queries=float(found.queries) if found.queries else None,
+        values=float(found.values) if found.values else None,
         seconds=found.seconds,
         risk=float(median(risks)) if risks else None,
         outcome=max(outcomes, key=outcomes.count),
@@ -138,25 +142,37 @@ def learners_table(rows: Iterable[LearnerRow]) -> Table:
     """Lay out learners and problems without their defaults, and files without their folders."""
     rows = list(rows)
     names = _names(row.learner for row in rows)
-    return Table(
+    found = Table(
         header=_LEARNERS,
         rows=tuple(
             (
                 *(names[row.learner], _brief(row.spec), row.passed, row.runs),
                 f"{row.low:.2f}–{row.high:.2f}",
-                *(row.examples, row.queries, row.seconds, row.risk, row.outcome),
+                *(row.examples, row.queries, row.values, row.seconds, row.risk, row.outcome),
                 *(row.budget, row.asked),
             )
             for row in rows
         ),
     )
+    return _valued(found)
 
 
 def runs_table(rows: Iterable[Run], budgets: bool) -> Table:
     """Lay out every run; seeds beyond 2^53 as texts, which a page keeps exactly."""
     rows = list(rows)
     names = _names(row.learner for row in rows)
-    return Table(header=_RUNS, rows=tuple(_run(row, names, budgets) for row in rows))
+    return _valued(Table(header=_RUNS, rows=tuple(_run(row, names, budgets) for row in rows)))
+
+
+def _valued(table: Table) -> Table:
+    """Leave the column of values out where none were asked."""
+    place = table.header.index(_VALUES)
+    if any(row[place] is not None for row in table.rows):
+        return table
+    return Table(
+        header=table.header[:place] + table.header[place + 1 :],
+        rows=tuple(row[:place] + row[place + 1 :] for row in table.rows),
+    )
 
 
 def rungs(found: Stress) -> SideBySide:
@@ -184,7 +200,8 @@ def _run(run: Run, names: dict[str, str], budgets: bool) -> tuple[Cell, ...]:
     return (
         *(_brief(run.spec), names[run.learner], seed, run.outcome.value),
         *("yes" if run.solved else "no", run.risk.value if run.risk else None),
-        *(used.examples, used.queries or None, used.seconds, round(used.peak_bytes / 1e6, 1)),
+        *(used.examples, used.queries or None, used.values or None, used.seconds),
+        round(used.peak_bytes / 1e6, 1),
         *(_budget(run, budgets), answers_words(run), ended),
     )
 
@@ -199,6 +216,7 @@ def costs(row: LearnerRow) -> str:
     if row.examples is None or row.seconds is None:
         return "no cost"
     asked = f"{figures(row.queries)} queries, " if row.queries else ""
+    asked += f"{figures(row.values)} values, " if row.values else ""
     return f"{asked}{figures(row.examples)} examples, {number(row.seconds)} s"
 
 

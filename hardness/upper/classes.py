@@ -1,0 +1,78 @@
+"""Classes of learners: what each sees, and which certified numbers bind it."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hardness.upper.registry import ATTACKS, LEARNERS
+
+ClassName = Literal["statistical queries", "examples", "gradient", "membership", "lattice"]
+GRADIENT = ("student", "mlp", "levenberg")  # learners that descend gradients over batches
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerClass:
+    """Learners that see one kind of thing. bound_by: the quantities of certificates about them."""
+
+    name: ClassName
+    does: str  # "it ..."
+    do: str  # "they ..."
+    bound_by: tuple[str, ...]
+
+
+CLASSES: dict[ClassName, LearnerClass] = {
+    one.name: one
+    for one in (
+        LearnerClass(
+            name="statistical queries",
+            does="asks for means over examples, answered within a tolerance",
+            do="ask for means over examples, answered within a tolerance",
+            bound_by=("stat-queries", "vstat-queries", "csq-queries"),
+        ),
+        LearnerClass(
+            name="examples",
+            does="learns from single examples",
+            do="learn from single examples",
+            bound_by=("information-floor",),
+        ),
+        LearnerClass(
+            name="gradient",
+            does="descends gradients over batches of examples",
+            do="descend gradients over batches of examples",
+            bound_by=("information-floor",),
+        ),
+        LearnerClass(
+            name="membership",
+            does="asks for labels of tokens of its choice",
+            do="ask for labels of tokens of their choice",
+            bound_by=(),
+        ),
+        LearnerClass(
+            name="lattice",
+            does="looks for the secret in single examples, by linear algebra, search or lattices",
+            do="look for the secret in single examples, by linear algebra, search or lattices",
+            bound_by=("information-floor",),
+        ),
+    )
+}
+
+
+def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
+    """Return the class of a learner by its spec; None for one from a file, which may do all.
+
+    chose: whether a run of it asked for labels of tokens of its choice; those from files are then
+    known.
+
+    >>> [class_of(name).name for name in ("queries", "primal:beta=40", "student", "lowdegree")]
+    ['statistical queries', 'lattice', 'gradient', 'examples']
+    """
+    name = learner.partition(":")[0]
+    if name not in LEARNERS:
+        return CLASSES["membership"] if chose else None
+    access = LEARNERS[name].access
+    if access == "queries":
+        return CLASSES["statistical queries"]
+    if access == "values":
+        return CLASSES["membership"]
+    if name in ATTACKS:
+        return CLASSES["lattice"]
+    return CLASSES["gradient" if name in GRADIENT else "examples"]
