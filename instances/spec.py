@@ -27,6 +27,7 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
     {
         "parity": "families.parity.Parity",
         "profile": "symmetric.Profile",
+        "tokens3": "families.tokens3.Tokens3",
         "nice": "families.nice.Nice",
         "dial": "families.dial.Dial",
         "linear": "families.linear.Linear",
