@@ -157,7 +157,7 @@ def test_every_page_is_reached_from_the_index():
 @pytest.mark.parametrize(("folder", "names"), [("families", FAMILIES), ("learners", LEARNERS)])
 def test_every_family_and_learner_has_its_section(folder, names):
     pages = "".join(page.read_text() for page in (ROOT / "docs" / folder).glob("*.md"))
-    assert sorted(re.findall(r"^## `([a-z-]+)`$", pages, re.M)) == sorted(names)
+    assert sorted(re.findall(r"^## `([a-z0-9_-]+)`$", pages, re.M)) == sorted(names)
 
 
 @pytest.mark.parametrize("book", sorted((ROOT / "docs").rglob("*.ipynb")), ids=called)

@@ -81,7 +81,7 @@ class Tokens3(Dense):
         return Hardness(
             evidence="exact",
             why="orthogonal members, two bits an open example: exact for statistical queries; "
-            "without noise linear algebra over two elements, which is none, would learn it",
+            "linear algebra mod 2, no statistical-query algorithm, would learn it without noise",
         )
 
     @property
