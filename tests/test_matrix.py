@@ -8,6 +8,7 @@ import dataclasses
 import json
 from functools import cache
 
+import numpy as np
 import pytest
 
 from hardness.check import check
@@ -95,6 +96,24 @@ def test_streams_do_not_depend_on_the_cut(spec):
             assert (value == whole.tensors[name][start : start + count]).all()
 
 
+@pytest.mark.parametrize("spec", SPECS)
+def test_tokens_of_the_law_may_be_asked_and_get_their_labels(spec):
+    """And what no example varies is fixed for those who ask: nothing else is."""
+    family = parse(spec)
+    instance = family.instance(5)
+    x = instance.examples(0, 100).x
+    asked = family.questions.checked(x, family)
+    truth = family.label(instance.hidden.secret, x)
+    answers = instance.values(0, asked)
+    if not family.noise and "sigma" not in spec:
+        assert answers == pytest.approx(truth, abs=1e-10 * (1 + abs(truth).max()))
+    for cut in (1, 37):
+        parts = [instance.values(0, asked[:cut]), instance.values(cut, asked[cut:])]
+        assert (np.concatenate(parts) == answers).all()
+    still = {(int(t), int(c)) for t, c in np.argwhere((x == x[0]).all(axis=0))}
+    assert still == {(token, coordinate) for token, coordinate, _ in family.questions.fixed}
+
+
 @pytest.mark.parametrize("tensors", ["npz", "safetensors"])
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_folder_holds_the_stream(spec, tensors, tmp_path):
@@ -128,9 +147,12 @@ def test_a_run_is_reproducible_honest_and_reads_back(learner, spec):
 
 @pytest.mark.parametrize("learner", LEARNER_SPECS)
 def test_a_tiny_budget_is_kept_and_reported(learner):
-    found = once(learner, supported(learner), examples=3)
+    found = once(learner, supported(learner), examples=3, values=3)
     assert found.outcome is Outcome.EXAMPLES_SPENT or not found.usage.examples
     assert found.usage.examples <= 3
+    assert found.usage.values <= 3
+    if parse_learner(learner).access == "values":
+        assert found.outcome is Outcome.VALUES_SPENT
 
 
 @pytest.mark.parametrize("learner", LEARNER_SPECS)

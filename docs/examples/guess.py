@@ -10,7 +10,7 @@ from hardness.upper import Hypothesis, member
 class Guess:
     """Asks whether a random member is the right one, and again."""
 
-    access = "queries"  # or "examples", or "either"
+    access = "queries"  # or "examples", "values", or "either"
 
     def __init__(self, tries=100):
         self.tries = tries

@@ -1,5 +1,6 @@
 """Attacks in words: how often each found the secret, and what it took."""
 
+from hardness.report.binding import unbound_words
 from hardness.report.text import number, table
 from hardness.runs import AttackResult
 from hardness.runs.claim import claim_words
@@ -17,6 +18,7 @@ def attack_words(found: list[AttackResult], stopped: dict[str, str] | None = Non
     stopped: why others did not run, by their names.
     """
     rows = []
+    valued = any(one.values for one in found)
     for one in found:
         low, high = one.interval
         counted = one.judged and not _silent(one)
@@ -28,12 +30,15 @@ def attack_words(found: list[AttackResult], stopped: dict[str, str] | None = Non
                 rate,
                 number(one.seconds),
                 number(one.examples),
+                *([number(one.values) if one.values else "-"] if valued else []),
                 readable_bytes(one.peak_bytes),
             ]
         )
-    header = ["attack", "found", "rate at 95%", "seconds", "examples", "peak memory"]
+    header = ["attack", "found", "rate at 95%", "seconds", "examples"]
+    header += [*["values"] * valued, "peak memory"]
     lines = [brief_spec(found[0].spec), "", table(header, rows), ""]
     lines += [f"{short(one.learner)}: {_ends(one)}" for one in found]
+    lines += unbound_words((run for one in found for run in one.runs), short)
     lines += [f"{name}: did not run: {why}" for name, why in (stopped or {}).items()]
     return "\n".join(lines)
 

@@ -84,6 +84,11 @@ class AttackResult(Result):
         return statistics.median(r.usage.examples for r in self.runs)
 
     @property
+    def values(self) -> float:
+        """The median number of tokens that a run asked labels of."""
+        return statistics.median(r.usage.values for r in self.runs)
+
+    @property
     def peak_bytes(self) -> int:
         """The largest memory of a process that ran it."""
         return max(r.usage.peak_bytes for r in self.runs)
@@ -96,6 +101,7 @@ class AttackResult(Result):
             "attack": short(self.learner),
             "found": f"{self.recovered}/{self.judged}" if self.judged else len(self.claims),
             "examples": self.examples,
+            **({"values": self.values} if self.values else {}),
             "seconds": self.seconds,
             "known": rate if self.judged else sure,
         }
@@ -116,6 +122,7 @@ class AttackResult(Result):
             "confidence": CONFIDENCE,
             "median_seconds": self.seconds,
             "median_examples": self.examples,
+            **({"median_values": self.values} if self.values else {}),
             "peak_bytes": self.peak_bytes,
             "runs": [r.to_dict() for r in self.runs],
         }

@@ -133,6 +133,8 @@ def noisy_map(
     for _, done in here(planned):  # nothing runs beside it: its seconds are those of one core
         if isinstance(done, ToolkitError):
             raise done
+        if done.usage.values:
+            raise UsageError(f"{done.learner} asked membership queries: the map counts examples")
         runs.append(done)
         progress(1)
     return Map(

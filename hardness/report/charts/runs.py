@@ -118,7 +118,7 @@ def _certified(comparison: Comparison) -> Data:
         },
         "examples": {
             "quantity": "information-floor",
-            "label": f"examples that any learner needs (certified: {named_terms})",
+            "label": f"examples that learners from examples need (certified: {named_terms})",
             "values": [str(v) for v in bounds(comparison, "information-floor")],
         },
     }

@@ -48,8 +48,9 @@ _RUNGS = (
     "How many seeds each learner passed. Certified: with fewer queries no statistical-query "
     f"learner reaches relative risk {TERMS.risk} with probability {TERMS.success} over a uniform "
     f"member when answers may be any within {TERMS.tau} (where marked, no learner by correlational "
-    "queries), and with fewer examples no learner does. A learner holds the rungs up to the number "
-    "in the last row: with that confidence it passes on more than half of the instances of each."
+    "queries), and with fewer examples no learner from examples does. A learner holds the rungs up "
+    "to the number in the last row: with that confidence it passes on more than half of the "
+    "instances of each."
 )
 _brief = lru_cache(4096)(brief_spec)
 
