@@ -55,7 +55,7 @@ def make_reduced(spec: str, n: int, seed: int) -> Arrays:
     rows = max(1, _NUMBERS // (2 * family.d))
     filled = start = 0
     while filled < n:
-        count = min(rows, 2 * (n - filled) + 8)
+        count = min(rows, family.enough(n - filled) + 8)
         found = reduce(instance.examples(start, count))
         taken = min(len(found), n - filled)
         z[filled : filled + taken] = found.signs()[:taken]

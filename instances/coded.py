@@ -81,9 +81,14 @@ class Coded(Family):
     the levels with probability `noise`. A subclass gives what is abstract, and `code` (or `codes`,
     of packed tokens). It should list its `members`; where it cannot, it gives `expected` and
     `unknown_variance` by formulas of its own, and what is known of its `hardness`.
+
+    A family that shows its factor in another way gives `labelled`, `factor_of`, `clip`,
+    `trivial_risk` and `risk_bound`; one with public coordinates `placed` and `open_share`.
     """
 
     k = 2
+    outer_text: ClassVar[str] = ""  # what stands on top of the layer, in words
+    open_share: ClassVar[Fraction] = Fraction(1, 2)  # of examples, whose label has an unknown part
     label_text: ClassVar[str] = (
         "bit j of a token is 1 where coordinate j is -1; z = X_1 * X_2; Y[l,0] = X[l,0] * "
         "levels[code] where z_0 = -1, else 0; all other columns are 0"
@@ -194,7 +199,7 @@ class Coded(Family):
         return np.array([place.get(2 * self.centre - v, 0) for v in self.levels])
 
     def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
-        """Evaluate by the formula what the layer of a member computes: (n, 2, d) -> (n, 2, d)."""
+        """Evaluate by the formula what `outer` of a member's layer is: (n, 2, d) -> (n, 2, d)."""
         return self.label(secret, x)
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
@@ -230,9 +235,21 @@ class Coded(Family):
         """The chance of each level where it is unknown; None where it depends on the tokens."""
         return None
 
+    def placed(self, words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """Write public coordinates into packed tokens (n, k, words), where a family has any."""
+        return words
+
+    def enough(self, opened: int) -> int:
+        """Count the examples of which so many are open, on average."""
+        return math.ceil(opened / self.open_share)
+
     def open(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return where the label of packed tokens has an unknown part, z_0 = -1: (n, k, words)."""
         return np.asarray((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1), np.bool_)
+
+    def outer(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Apply what stands on top of the layer, in public: here nothing."""
+        return y
 
     def decode(
         self, x: NDArray[Any], codes: NDArray[np.unsignedinteger[Any]]
@@ -330,11 +347,20 @@ class Coded(Family):
         out[:, :, 0] = x[:, :, 0] * np.where(opened, factor, float(self.known_constant))[:, None]
         return out
 
+    def factor_of(self, x: NDArray[Any], y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Read the factor of labels of open tokens, where they have one: (n, 2, d) -> (n,)."""
+        return np.asarray((x[:, :, 0] * y[:, :, 0]).mean(axis=1))
+
+    def inputs(self, seed: int, axis: str, start: int, count: int) -> NDArray[np.uint64]:
+        """Draw the packed tokens of examples start .. start+count-1 of a stream."""
+        stream = BitStream(key(seed, "tokens", axis))
+        return self.placed(tokens.boolean(stream, start, count, self.k, self.d))
+
     def stream(
         self, secret: Secret, seed: int, axis: str, start: int, count: int
     ) -> "CodedExamples":
         """Draw packed tokens and errors, and compute the codes."""
-        words = tokens.boolean(BitStream(key(seed, "tokens", axis)), start, count, self.k, self.d)
+        words = self.inputs(seed, axis, start, count)
         errors = self.disturb(BitStream(key(seed, "noise", axis)), start, count)
         return CodedExamples(family=self, words=words, codes=self.codes(secret, words, errors))
 
@@ -374,6 +400,8 @@ class Coded(Family):
         spare = 64 * width - self.d
         if (words[:, :, -1] >> np.uint64(64 - spare)).any() if spare else False:
             raise ValueError(f"has bits beyond coordinate d - 1 = {self.d - 1}")
+        if (self.placed(words) != words).any():
+            raise ValueError("has tokens without the family's public coordinates")
         if (codes >= np.where(self.open(words), len(self.levels), 1)).any():
             raise ValueError("has a code of no level, or one where the label is known")
         return CodedExamples(family=self, words=words, codes=codes)

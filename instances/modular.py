@@ -402,7 +402,7 @@ class Modular(Coded):
         """Draw packed tokens and errors, and compute the codes, by the layer where asked."""
         if self.labels == "formula":
             return super().stream(secret, seed, axis, start, count)
-        words = tokens.boolean(BitStream(key(seed, "tokens", axis)), start, count, self.k, self.d)
+        words = self.inputs(seed, axis, start, count)
         x = tokens.unpack(words, self.d)
         factor = (x * self.layer(secret)(x))[:, 0, 0]
         order = np.argsort(self.factors)

@@ -27,6 +27,8 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
     {
         "parity": "families.parity.Parity",
         "profile": "symmetric.Profile",
+        "parity_position": "families.position.ParityPosition",
+        "composed": "families.composed.Composed",
         "tokens3": "families.tokens3.Tokens3",
         "nice": "families.nice.Nice",
         "dial": "families.dial.Dial",

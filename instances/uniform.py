@@ -50,8 +50,7 @@ class Uniform:
         """Return examples start .. start+count-1 of a named stream, the same however it is cut."""
         family = self.family
         require_examples(family, count)
-        stream = BitStream(key(self.seed, "tokens", axis))
-        words = tokens.boolean(stream, start, count, family.k, family.d)
+        words = family.inputs(self.seed, axis, start, count)
         drawn = self.coins.draw(BitStream(key(self.seed, "coins", axis)).words(start, count))
         codes = np.where(family.open(words), drawn, 0).astype(family.code_type)
         return CodedExamples(family=family, words=words, codes=codes)

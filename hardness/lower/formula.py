@@ -85,7 +85,7 @@ def check_layer(
         drawn = family.decode(x, family.codes(secret, words, np.zeros(len(words), np.bool_)))
         # Examples are drawn by codes, all else goes by the formula: they must be one function.
         difference = max(
-            np.abs(layer(x) - family.computed(secret, x)).max(),
+            np.abs(family.outer(layer(x)) - family.computed(secret, x)).max(),
             np.abs(drawn - family.label(secret, x)).max(),
         )
         tolerance = max(tolerance, family.layer_tolerance(layer))

@@ -62,6 +62,8 @@ def grams_of(family: Family) -> Grams:
     """
     if scheme := family.scheme:
         return BySets(family=scheme)
+    if family.coded and (proved := family.proved_as):
+        return BySets(family=proved[0])
     if forms := family.linear_forms:
         return ByForms(family=forms)
     return ByTables(tables=FACTOR.need(family))

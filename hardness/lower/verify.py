@@ -301,5 +301,4 @@ def _tokens(family: Coded, samples: int, seed: int, folder: Folder | None) -> tu
 
 def fresh(family: Coded, seed: int) -> Draw:
     """The tokens of a seed to sample on."""
-    stream = BitStream(key(seed, "tokens", "verify"))
-    return lambda start, count: tokens.boolean(stream, start, count, 2, family.d)
+    return lambda start, count: family.inputs(seed, "verify", start, count)

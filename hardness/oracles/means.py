@@ -149,7 +149,7 @@ class Listed:
         return self._average(tables, self.codes[rows])
 
     def _average(self, tables: Values, codes: NDArray[Any]) -> Values:
-        """Half the mean over z of tables (queries, levels, 2^(d-1)) at codes (M, 2^(d-1))."""
+        """Average tables (queries, levels, 2^(d-1)) at codes (M, 2^(d-1)): 0 where none is open."""
         count = codes.shape[1]
         change = (tables[:, 1:] - tables[:, :1]).transpose(1, 2, 0)
         # Sums of small whole numbers are exact in float32 too, which is half as much to move.
@@ -162,7 +162,7 @@ class Listed:
             for code, changed in enumerate(change, 1):
                 has = part if len(change) == 1 else part == code
                 out[start : start + each] += has.astype(change.dtype) @ changed / count
-        return out / 2
+        return out * float(self.family.open_share)
 
     def with_reference(self, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
         """Compute E phi for every member, (N,), and the mean over all of them."""
@@ -237,7 +237,8 @@ def mean_of(family: Coded, query: FactorQuery, secret: Secret) -> float:
         return float(_means(scheme, query, np.array([secret]))[0][0])
     codes = FACTOR.need(family).codes(secret)
     tables, closed = by_code(family, query)
-    return closed + float(tables[codes, np.arange(len(codes))].mean()) / 2
+    found = float(tables[codes, np.arange(len(codes))].mean())
+    return closed + found * float(family.open_share)
 
 
 def by_code(family: Coded, query: StatisticalQuery | FactorQuery) -> tuple[Values, float]:
@@ -303,7 +304,7 @@ def _of_factor(family: Coded, query: FactorQuery) -> Values:
 
 
 def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
-    """The same for a query of raw tokens, averaged over X_1; and its mean where z_0 = +1, halved.
+    """The same for a query of raw tokens, averaged over X_1; and what is not open adds to its mean.
 
     Raises UsageError for 2d > 26.
     """
@@ -318,13 +319,14 @@ def _of_tokens(family: Coded, query: StatisticalQuery) -> tuple[Values, float]:
     first = np.arange(1 << d, dtype=np.uint64)
 
     def mean(words: NDArray[np.uint64], code: int) -> float:
-        codes = np.full(len(first), code, family.code_type)
+        codes, words = np.full(len(first), code, family.code_type), family.placed(words)
         return float(query.values(CodedExamples(family=family, words=words, codes=codes)).mean())
 
     for z in range(1 << d):
         words = np.stack([first, first ^ np.uint64(z)], axis=1)[..., None]
         if not z & 1:
-            closed += mean(words, 0) / (1 << d)
+            if family.open_share < 1:
+                closed += mean(words, 0) * float(1 - family.open_share) / len(tables[0])
             continue
         for code, row in enumerate(tables):
             row[z >> 1] = mean(words, code)

@@ -381,4 +381,4 @@ def _factors(
         return known
     opened = x[rows]
     clipped = family.clip(opened, given[rows].astype(np.float64))
-    return np.asarray((opened[:, :, 0] * clipped[:, :, 0]).mean(axis=1))
+    return family.factor_of(opened, clipped)

@@ -26,7 +26,7 @@ from hardness.upper.bruteforce import enumeration
 from hardness.upper.equations import equations
 from hardness.upper.restricted import best_k, work
 from instances import tokens
-from instances.capabilities import NOISY_PARITIES
+from instances.capabilities import CODED, NOISY_PARITIES
 from instances.errors import UsageError
 from instances.family import Family
 from instances.limits import require_memory
@@ -181,6 +181,11 @@ def _log_choose(n: Floats | float, k: Floats | float) -> Floats:
 def require_noisy(family: Family, terms: BoundParameters) -> None:
     """Refuse what the map is not about: no parity, no noise, few members; raises UsageError."""
     lpn = NOISY_PARITIES.need(family)
+    if CODED.need(family).open_share != Fraction(1, 2):
+        raise UsageError(
+            f"{family} given: the map counts examples of which every other one tells something; "
+            "here all do: take parity"
+        )
     if not lpn.noise:
         raise UsageError(
             f"{family} given: the map is of noisy parities: give noise=0.1 or so; without "

@@ -11,6 +11,7 @@ from hardness.measures.leap import information_exponent, leap_of_masks
 from hardness.oracles import Budget
 from hardness.runs.run import Run, answered, judged, learn_once
 from hardness.upper import Failed, Learner, learner_spec
+from hardness.upper.learner import Predict
 from hardness.upper.factor import factor, require_draws, require_table
 from hardness.upper.spectra import (
     Learned,
@@ -20,7 +21,9 @@ from hardness.upper.spectra import (
     residue_spectrum,
     spectrum,
 )
+from instances import tokens
 from instances.capabilities import CODED, FACTOR
+from instances.coded import Coded
 from instances.errors import ToolkitError
 from instances.factor import FactorTables
 from instances.family import Instance, Secret
@@ -121,7 +124,8 @@ def spectra(
         budget = budget or Budget()
         hypothesis, usage = learn_once(learner, source, budget, seed)
         try:
-            made = factor(hypothesis.predict, family.d, draws, seed, progress)
+            seen = _in_factors(family, hypothesis.predict)
+            made = factor(seen, family.d, draws, seed, progress)
         except Failed as failed:
             hypothesis.close()
             raise ToolkitError(
@@ -148,6 +152,19 @@ def spectra(
         known=known,
         attempt=attempt,
     )
+
+
+def _in_factors(family: Coded, predict: Predict) -> Predict:
+    """Write predictions as X[l, 0] times a factor, where the family's labels are not of this kind."""
+    if family.open_share < 1:
+        return predict
+
+    def of_factor(x: NDArray[Any]) -> NDArray[np.float64]:
+        words = family.placed(tokens.pack(x))
+        given = tokens.unpack(words, family.d)
+        return x * family.factor_of(given, predict(given))[:, None, None]
+
+    return of_factor
 
 
 def _target(tables: FactorTables, secret: Secret) -> tuple[Spectrum, int, int]:

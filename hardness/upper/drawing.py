@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
+from instances.capabilities import CODED
 from instances.family import Examples
 
 _AT_ONCE = 4096  # examples: the clock is looked at between draws
@@ -19,16 +20,16 @@ def draw_open(
 ) -> list[Part]:
     """Draw examples until `count` are kept by `read`, or the budget of examples is over.
 
-    read: keeps the open ones, half of them or so. The last part may hold more than is missing.
+    read: keeps the open ones. The last part may hold more than is missing.
     Raises Spent where there are none, or where the time is over; with `every` also where fewer than
     `count` can be had.
     """
     parts: list[Part] = []
-    missing = count
+    missing, family = count, CODED.need(oracle.family)
     try:
         while missing > 0:
             oracle.meter.require_time()
-            parts.append(read(oracle.draw(min(2 * missing + 8, _AT_ONCE))))
+            parts.append(read(oracle.draw(min(family.enough(missing) + 8, _AT_ONCE))))
             missing -= len(parts[-1])
     except Spent as spent:
         if every or spent.resource != "examples" or not sum(map(len, parts)):

@@ -14,7 +14,7 @@ from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.attack import Attack
 from hardness.upper.learner import SPENT, Hypothesis, Outcome, member, nothing
 from hardness.upper.search import is_member
-from instances.capabilities import NOISY_PARITIES, Capability
+from instances.capabilities import CODED, NOISY_PARITIES, Capability
 from instances.family import require
 from instances.modular import Modular
 from instances.reduced import reduce
@@ -41,13 +41,13 @@ class Elimination(Attack):
 
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Add equations until the rank is full and the checks are passed, or one contradicts."""
-        family, n = oracle.family, forms.n
+        family, n = CODED.need(oracle.family), forms.n
         system = System(forms.d)
         used = 0
         try:
             while system.rank < n or used < n + self.checks:
                 missing = max(n + self.checks - used, n - system.rank)
-                equations = reduce(oracle.draw(min(2 * missing, _AT_ONCE)))
+                equations = reduce(oracle.draw(min(family.enough(missing), _AT_ONCE)))
                 used += len(equations)
                 conflicts = system.add(equations.words, equations.codes)
                 if conflicts:

@@ -59,7 +59,7 @@ class LowDegree:
         used = 0
         try:
             while used < self.oversample * size:
-                wanted = min(_BLOCK, 2 * (self.oversample * size - used))
+                wanted = min(_BLOCK, family.enough(self.oversample * size - used))
                 block = reduce(oracle.draw(wanted))
                 features = _monomials(block.z(), columns)
                 gram += features.T @ features

@@ -101,12 +101,14 @@ class Mlp:
 
     def _batches(self, oracle: ExampleOracle) -> Iterator[tuple[Array, Array]]:
         """Cut the examples with z_0 = -1 into minibatches: (batch, d - 1), (batch,)."""
-        d = oracle.family.d
+        family, d = CODED.need(oracle.family), oracle.family.d
         z, values = np.zeros((0, d - 1), np.float32), np.zeros(0, np.float32)
         left = self.steps
         while left:
             missing = self.batch * left - len(values)
-            block = reduce(oracle.draw(min(2 * missing + 64, max(2 * self.batch, _NUMBERS // d))))
+            block = reduce(
+                oracle.draw(min(family.enough(missing) + 64, max(2 * self.batch, _NUMBERS // d)))
+            )
             signs = tokens.unpack(block.words, d)[:, 1:].astype(np.float32)
             z = np.concatenate([z, signs])
             values = np.concatenate([values, block.values.astype(np.float32)])

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.upper.learner import Predict
+from instances import tokens
+from instances.capabilities import CODED
 from instances.family import Family
 
 _AT_ONCE = 1 << 12
@@ -15,20 +17,22 @@ _AT_ONCE = 1 << 12
 def predictor(
     family: Family, surprise: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> Predict:
-    """Make predictions of a function of z: what is known, and where z_0 = -1 X[l,0] times it more.
+    """Make predictions of a function of z: labels of what it adds to the factor that is known.
 
     surprise: (n, d) of +-1, coordinate 0 being +1 -> (n,), the factor less its public part.
     """
+    coded = CODED.need(family)
 
     def predict(x: NDArray[Any]) -> NDArray[np.float64]:
-        out = family.known(x)
-        unknown = np.flatnonzero(x[:, 0, 0] != x[:, 1, 0])
+        words = tokens.pack(x)
+        factor = np.array(coded.expected(words), np.float64)
+        unknown = np.flatnonzero(coded.open(words))
         for start in range(0, len(unknown), _AT_ONCE):
             rows = unknown[start : start + _AT_ONCE]
             z = (x[rows, 0] * x[rows, 1]).astype(np.float64)
             z[:, 0] = 1.0
-            out[rows, :, 0] += x[rows, :, 0] * surprise(z)[:, None]
-        return out
+            factor[rows] += surprise(z)
+        return coded.labelled(x, factor)
 
     return predict
 
@@ -38,4 +42,4 @@ def known_factor(family: Family, z: NDArray[np.float64]) -> NDArray[np.float64]:
     x = np.ones((len(z), 2, family.d), np.int8)
     x[:, 1] = z
     x[:, 1, 0] = -1
-    return family.known(x)[:, 0, 0]
+    return CODED.need(family).expected(tokens.pack(x))

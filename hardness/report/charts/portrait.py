@@ -153,8 +153,8 @@ def _factor(tables: FactorTables) -> Data:
     secret = instance.hidden.secret
     x = np.asarray(instance.examples(0, _EXAMPLES, axis="portrait").x)
     opened = x[:, 0, 0] != x[:, 1, 0]
-    found = (instance.layer()(x) * x)[:, 0, 0]
-    wanted = (family.computed(secret, x) * x)[:, 0, 0]
+    found = family.factor_of(x, family.outer(instance.layer()(x)))
+    wanted = family.factor_of(x, family.computed(secret, x))
     at = [found[opened & (np.abs(wanted - v) < _SAME)] for v in family.factors]
     codes = tables.codes(secret)
     return {
