@@ -156,7 +156,9 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
         "why_hard": family.hardness.why,
         "labels": family.label_text,
     }
-    if scheme := family.scheme:
+    if family.coded and family.coded.outer_text:
+        facts |= {"A": float(family.coded.known_constant), "on_top": family.coded.outer_text}
+    elif scheme := family.scheme:
         scheme.require_float64()
         table = scheme.response()
         facts |= {

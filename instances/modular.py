@@ -33,7 +33,7 @@ from instances.layererror import LayerError, half_gap, step_error, sum_above, un
 from instances.limits import require_memory
 from instances.residues import centred, is_power_of_two, is_prime, next_prime
 from instances.secrets import Secrets
-from instances.streams import BitStream, key
+from instances.streams import BitStream
 
 SATURATED = 40  # beta from which tanh(beta/2) is 1 in float64
 _MAX_TABLE = 1 << 16

@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from instances import tokens
 from instances.capabilities import CODED
 from instances.coded import Coded, CodedExamples
 from instances.errors import ToolkitError

@@ -25,6 +25,8 @@ SPECS = [
     "parity:d=10,m=3",
     "parity:d=9,m=2,noise=0.1",
     "parity:d=70,m=1",
+    "parity_position:d=8,m=2,w0=gaussian,noise=0.1",
+    "composed:d=9,m=2",
     "profile:g=majority,d=10,m=3",
     "profile:g=parity+0.1*majority,d=9,m=2,noise=0.1",
     "tokens3:d=5,m=2,noise=0.1",

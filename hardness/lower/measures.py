@@ -156,7 +156,13 @@ def measures(
     delta = rational(sensitivity)
     if scheme := family.scheme:
         found = _Symmetric(family=scheme, delta=delta)
-        rows = tuple(_row(name, of(found), found.parameters, NOTIONS) for name, of in _ROWS.items())
+        # Of a map on top of one head, the parity's own heads would say nothing.
+        left_out = "approximate heads" if family.coded and family.coded.outer_text else "-"
+        rows = tuple(
+            _row(name, of(found), found.parameters, NOTIONS)
+            for name, of in _ROWS.items()
+            if not name.endswith(left_out)
+        )
         return Measures(spec=family.spec, rows=rows, weights=tuple(map(text, found.shares)))
     tables = FACTOR.need(family)
     member = family.instance(0).hidden.secret if secret is None else secret

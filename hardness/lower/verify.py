@@ -24,14 +24,12 @@ from hardness.lower.formula import (
 from hardness.lower.grams import different, grams_of
 from hardness.lower.signs import sampled_signs
 from hardness.lower.sums import Draw
-from instances import tokens
 from instances.capabilities import CODED, REAL_LABELS
 from instances.coded import Coded, as_coded
 from instances.errors import Refuted
 from instances.family import Family, HiddenSigns, Secret
 from instances.files import Folder
 from instances.result import Result, TableRow
-from instances.streams import BitStream, key
 
 _SHOWN = 5
 _READ = 1 << 20

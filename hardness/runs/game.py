@@ -196,8 +196,8 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
     """The certified bound for success probability 1 and relative risk 0."""
     scheme = SCHEME.of(family)
     if spread is not None:
-        # Labels that are not open say nothing, and noise takes its part: a mean over tokens moves by
-        # so much less than that of the function of z which the bound is about.
+        # Labels that are not open say nothing, and noise takes its part: a mean over tokens moves
+        # by so much less than that of the function of z which the bound is about.
         within = tau / (family.open_share * (1 - 2 * family.noise))
         members = len(listed(family).secrets)
         missing = members - spread.right_about(Fraction(0), members)

@@ -460,9 +460,14 @@ def judged(
 
 
 def layer_of(instance: Instance) -> AttentionLayer | None:
-    """Build the true layer to compare heads with; None where it is large or beyond float64."""
+    """Build the true layer to compare heads with; None where it is large or beyond float64.
+
+    And where labels are not its outputs, but those of a map on top of it.
+    """
     family = instance.family
     if family.layer_heads * family.d**2 > _TRUTH_NUMBERS:
+        return None
+    if family.coded and family.coded.outer_text:
         return None
     try:
         return instance.layer()

@@ -11,8 +11,8 @@ from hardness.measures.leap import information_exponent, leap_of_masks
 from hardness.oracles import Budget
 from hardness.runs.run import Run, answered, judged, learn_once
 from hardness.upper import Failed, Learner, learner_spec
-from hardness.upper.learner import Predict
 from hardness.upper.factor import factor, require_draws, require_table
+from hardness.upper.learner import Predict
 from hardness.upper.spectra import (
     Learned,
     Spectrum,
@@ -155,7 +155,7 @@ def spectra(
 
 
 def _in_factors(family: Coded, predict: Predict) -> Predict:
-    """Write predictions as X[l, 0] times a factor, where the family's labels are not of this kind."""
+    """Write predictions as X[l, 0] times a factor, where labels show theirs in another way."""
     if family.open_share < 1:
         return predict
 

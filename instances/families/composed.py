@@ -63,8 +63,13 @@ class Composed(Parity):
 
     @property
     def scheme(self) -> Symmetric:
-        """The family itself."""
-        return self
+        """The parities, of the same members."""
+        return self.twin
+
+    @property
+    def characters(self) -> Parity:
+        """The parities, of the same members."""
+        return self.twin
 
     @property
     def proved_as(self) -> tuple[Parity, View]:
@@ -94,10 +99,6 @@ class Composed(Parity):
         at, values = np.array(self.nodes, np.float64).T
         return np.asarray(np.sign(y) * np.interp(np.abs(y), at, values))
 
-    def response(self) -> Array:
-        """Evaluate P of the head in float64 where z_0 = -1, h = 0 .. m: (m+1,)."""
-        return self.outer(super().response())
-
     @cached_property
     def slope(self) -> Fraction:
         """The largest slope of P."""
@@ -105,10 +106,10 @@ class Composed(Parity):
 
     @cached_property
     def _error(self) -> float:
-        """Bound the error of P of the layer in float64: that of the layer and the nodes, steeper."""
+        """Bound the error of P of the layer in float64: its own and that of nodes, by the slope."""
         at = [r for r, _ in self.nodes[1:-1]]
         error = counting_error(*self._float_heads, at, Fraction(1))
-        largest = float(max(1, abs(self.known_constant)))
+        largest = max(1.0, abs(float(self.known_constant)))
         return float(self.slope) * (error + 2.0**-50) + 2.0**-49 * largest
 
     @property

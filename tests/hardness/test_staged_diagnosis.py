@@ -15,6 +15,7 @@ from instances import AttentionLayer, parse
 
 GOOD = {
     "moment": {"halves": 0.03, "label_rank": 16, "label_square": 1.0, "linear": 0.3},
+    "single": {"beyond": 0.5},
     "refine": {"halves": 0.001, "outside": 0.0},
     "hull": {"r2": 0.99},
     "span": {"heads": 2, "gap": 200.0},
@@ -48,7 +49,7 @@ def warnings(found):
 def test_a_sound_run_has_all_signals_and_none_is_flagged():
     signals = diagnose(reports(), HoldOut(error=1e-9, upper=2e-3), k=2)
     assert not flagged(signals)
-    assert len(signals) == 9
+    assert len(signals) == 10
     assert all(signal.advice for signal in signals)
 
 
@@ -57,6 +58,7 @@ def test_a_sound_run_has_all_signals_and_none_is_flagged():
     [
         ({"moment__label_rank": 1}, 2, "rank of the labels"),
         ({"moment__label_rank": 2}, 3, "rank of the labels"),
+        ({"single__beyond": 1e-20}, 2, "rows beyond one pattern"),
         ({"moment__halves": 0.6}, 2, "halves of the moment"),
         ({"moment__halves": np.nan}, 2, "halves of the moment"),
         ({"moment__linear": 0.9}, 2, "share beyond linear"),

@@ -57,9 +57,10 @@ def of_portrait(family: Family) -> Data:
             f"{family.spec[:200]} given: {family.layer_heads} heads of {family.d} x {family.d} "
             "numbers are too many for a portrait, take smaller parameters"
         )
-    if scheme := family.scheme:
+    coded = family.coded
+    if (scheme := family.scheme) and not (coded and coded.outer_text):
         found = _profile(scheme)
-    elif forms := family.linear_forms:
+    elif not scheme and (forms := family.linear_forms):
         found = _residues(forms)
     elif dense := family.real_labels:
         found = _random(dense)
@@ -164,7 +165,7 @@ def _factor(tables: FactorTables) -> Data:
         "low": [float(f"{v.min():.9g}") if len(v) else None for v in at],
         "high": [float(f"{v.max():.9g}") if len(v) else None for v in at],
         "examples": int(opened.sum()),
-        "known": float(family.known_constant),
+        "known": float(family.known_constant) if family.open_share < 1 else None,
         "layer_known": _plain(np.unique(np.round(found[~opened], 9))),
         "weight": spectrum(tables.table(secret)).weights.round(12).tolist(),
     }
@@ -344,7 +345,7 @@ def _draw_factor(data: Data) -> tuple[Data, Data]:
     ends = [(v, end) for v, *both in rows if both[0] is not None for end in both]
     left = panel(
         [
-            _where_known(data),
+            *([] if data["known"] is None else [_where_known(data)]),
             Trace(name="formula", x=data["levels"], y=data["levels"], marks=("point",), shape=RING),
             _layer(
                 f"layer, {data['examples']} examples", [v for v, _ in ends], [e for _, e in ends]
@@ -352,7 +353,7 @@ def _draw_factor(data: Data) -> tuple[Data, Data]:
         ],
         title=_LABEL,
         x="level, by the formula",
-        y="label / own token",
+        y="factor of the label",
         size=_SIZE,
     )
     right = panel(

@@ -22,6 +22,7 @@ SOLVED = 1e-3
 NOISE_LEFT = 0.02
 _LINEAR_ROWS = 200  # for each of the 2 d unknowns of a column
 RISK = 0.1
+_ROUNDING = 1e-6  # a share that rounding explains: it is about 1e-24, or 0.5 and more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +90,7 @@ def diagnose(
         *_above("mean of the tokens", seen.get("tokens mean"), 0.8, _MEAN, moot=solved),
         *_above("repeated examples", seen.get("repeats"), 0.9, _REPEATS, moot=solved),
         *_below("rank of the labels", seen.get("label_rank"), k - 1, _RANK, at=True),
+        *_below("rows beyond one pattern", seen.get("beyond"), _ROUNDING, _PARALLEL, moot=solved),
         *_above("halves of the moment", seen.get("moment halves"), 0.5, _MOMENT),
         *_above("share beyond linear", seen.get("linear"), 0.8, _SUM),
         *_above("halves of the refined sum", seen.get("halves"), 0.2, _REFINED),
@@ -133,6 +135,10 @@ _NOISE = "label noise shows here too, and there it is no fault"
 _RANK = (
     "any label is a mix of this few directions, so that rows cannot show whether heads agree: "
     "nothing that the stages say of Theta holds, and no more examples will help"
+)
+_PARALLEL = (
+    "one pattern fits every row, as where all heads agree, but it is not that of one head: the W_i "
+    "are multiples of one matrix, and no row tells the heads apart"
 )
 _MOMENT = "the sum of the W_i is zero or not yet seen: give more examples, else the W_i cancel"
 _SUM = "the sum of the W_i explains next to nothing: the W_i cancel, or noise covers the labels"

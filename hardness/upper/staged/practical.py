@@ -267,6 +267,8 @@ class Attempt:
             entry.measures |= {"steps": found.steps, "r2": found.r2}
             entry.measures |= {"evenness": found.evenness, "noise": found.noise}
             entry.measures["error"] = self.offer("single", found.theta, found.w)
+            if found.error > EXACT and first.label_rank >= self.data.k:
+                entry.measures["beyond"] = found.noise / found.error
         return found
 
     def single_in_noise(self) -> bool:
