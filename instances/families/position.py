@@ -26,6 +26,7 @@ from instances.family import Hardness, Secret, View, require
 from instances.layer import AttentionLayer
 from instances.layererror import LayerError, unknown
 from instances.limits import require_memory
+from instances.questions import Questions
 from instances.streams import generator
 
 MATRICES = ("identity", "corner", "gaussian")
@@ -154,6 +155,11 @@ class ParityPosition(Coded):
         out[:, 0, 0] &= ~np.uint64(1)
         out[:, 1, 0] |= np.uint64(1)
         return out
+
+    @property
+    def questions(self) -> Questions:
+        """Tokens of -1 and +1 with their positions."""
+        return Questions(tokens="boolean", fixed=((0, 0, 1), (1, 0, -1)))
 
     @cached_property
     def matrix(self) -> Array:
