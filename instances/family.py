@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Secret = tuple[int, ...]
 HiddenSigns = Callable[[Secret, NDArray[Any]], NDArray[np.float64]]
-View = Literal["one-head", "positions", "three-tokens", "among-others"]  # of hidden sets
+View = Literal["hardmax", "one-head", "positions", "three-tokens", "among-others"]  # of hidden sets
 REFERENCE_EXAMPLES = 8
 _ASK_ABOVE_BYTES = 1 << 28
 
@@ -93,7 +93,6 @@ class Family(ABC):
     example: ClassVar[str]  # a spec
     about: ClassVar[str]  # one line
     label_text: ClassVar[str]  # how labels follow from what is stored, for readers of files
-    kind: ClassVar[Kind] = "softmax"  # of the attention in its layers
 
     k: int  # number of tokens
     d: int  # dimension of a token
@@ -104,6 +103,11 @@ class Family(ABC):
     @abstractmethod
     def size(self) -> int | None:
         """The number of members, exactly; None for a continuum."""
+
+    @property
+    def kind(self) -> Kind:
+        """The attention in its layers."""
+        return "softmax"
 
     @property
     @abstractmethod

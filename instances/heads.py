@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from instances.errors import UsageError
-from instances.layer import AttentionLayer, Kind, mix_tokens, pair_products, softmax_rows
+from instances.layer import AttentionLayer, Kind, attention, mix_tokens, pair_products
 from instances.limits import require_memory
 
 Array = NDArray[Any]
@@ -198,7 +198,7 @@ class Heads:
         """Return the attention weights of a head, (n, k, d) -> (n, k, k)."""
         flat = x.reshape(-1, x.shape[2])
         logits = pair_products(self.theta.times(flat, head).reshape(x.shape), x)
-        return softmax_rows(logits) if self.kind == "softmax" else logits
+        return attention(logits, self.kind)
 
     def __call__(self, x: ArrayLike) -> NDArray[np.float64]:
         """Evaluate (n, k, d) tokens to (n, k, d) outputs, in batches of bounded memory."""

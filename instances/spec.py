@@ -27,6 +27,7 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
     {
         "parity": "families.parity.Parity",
         "profile": "symmetric.Profile",
+        "hardmax": "families.hardmax.Hardmax",
         "parity_position": "families.position.ParityPosition",
         "composed": "families.composed.Composed",
         "tokens3": "families.tokens3.Tokens3",

@@ -179,7 +179,7 @@ class Symmetric(Coded):
         w = np.zeros_like(theta)
         theta[:, secret, secret] = slope[:, None]
         theta[:, 0, 0], w[:, 0, 0] = offset, a
-        return AttentionLayer(theta=theta, w=w)
+        return AttentionLayer(theta=theta, w=w, kind=self.kind)
 
     @cached_property
     def _float_heads(self) -> tuple[Array, Array, Array]:
@@ -199,12 +199,16 @@ class Symmetric(Coded):
     def response(self) -> NDArray[np.float64]:
         """Evaluate the heads in float64 where z_0 = -1: B(h) for h = 0 .. m, (m+1,)."""
         self.require_float64()
-        log_x = 2 * math.log(self.rho) * np.arange(self.m + 1)
-        out = np.zeros(self.m + 1)
-        for head in self.heads:
-            argument = log_x * head.counts - log(head.u)
-            out += to_float(head.a) * np.tanh(argument / 2)
-        return out
+        return np.asarray(sum(self.curves(np.arange(self.m + 1.0)), np.zeros(self.m + 1)))
+
+    def curves(self, at: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Evaluate every head where z_0 = -1, between counts too: (n,) -> (heads, n)."""
+        log_x = 2 * math.log(self.rho) * at
+        rows = [
+            to_float(head.a) * np.tanh((log_x * head.counts - log(head.u)) / 2)
+            for head in self.heads
+        ]
+        return np.array(rows).reshape(-1, len(at))
 
     def _factor(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         return self._profile[self._count(secret, x)]

@@ -28,6 +28,7 @@ SPECS = [
     "parity_position:d=8,m=2,w0=gaussian,noise=0.1",
     "composed:d=9,m=2",
     "profile:g=majority,d=10,m=3",
+    "hardmax:d=9,m=3,g=majority",
     "profile:g=parity+0.1*majority,d=9,m=2,noise=0.1",
     "tokens3:d=5,m=2,noise=0.1",
     "nice:m=2,k=2,d=6",

@@ -281,6 +281,7 @@ HEADS = "Heads of softmax attention on two tokens compute such labels exactly"
 HALF = "An example has {n} fair signs and, with probability 1/2, shows {g}"
 VIEWS = {
     "": (HALF, HEADS, Fraction(1, 2), 1),
+    "hardmax": (HALF, HEADS.replace("softmax", "hardmax"), Fraction(1, 2), 1),
     "one-head": (
         HALF,
         "One head of softmax attention on two tokens, and a public odd piecewise-linear map after "
@@ -319,7 +320,8 @@ def hidden_set(given: dict[str, Any]) -> Any:
     m + 1 different x: else one would be 0 at all of them, and, times the product of the x+u, have
     more zeros than its degree. Positions: the one more sign is public and always open; an output
     matrix W makes it (x-u)/(x+u) times a vector. One head: for u < 1 its values at the h are
-    different numbers in (0, 1). Three tokens: a head adds a (p-u)/(p+u), where p is (1 + 1/x') x if
+    different numbers in (0, 1). Hardmax: heads add a sign(h - t), t = 1/2, 3/2, .., or a constant:
+    any staircase. Three tokens: a head adds a (p-u)/(p+u), where p is (1 + 1/x') x if
     the token of x alone is odd, and x x'/(x + x') if the first is: M different numbers for rho = 3.
     M thresholds give any values at them if their product is not that of all p, as above.
     """

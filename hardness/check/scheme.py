@@ -106,15 +106,17 @@ class Scheme:
     def check_layer(self) -> None:
         """Evaluate B(h) = sum_i a_i (x_h - u_i)/(x_h + u_i), the family's heads, for every h.
 
-        It must be g(h): the layer that the spec builds has these labels. Raises Refuted.
+        Of hardmax attention, sum_i a_i sign(h - u_i), h = 0 where a head counts nothing. It must be
+        g(h): the layer that the spec builds has these labels. Raises Refuted.
         """
         rho = fmpq(self.family.rho.numerator, self.family.rho.denominator)
-        heads = [(head.u, head.a, head.counts) for head in self.family.heads]
+        hard = self.family.kind == "hardmax"
         for h, value in enumerate(self.values):
             total = fmpq(0)
-            for u, a, counts in heads:
-                x = rho ** (2 * h) if counts else fmpq(1)
-                total += a * (x - u) / (x + u)
+            for head in self.family.heads:
+                count = h if head.counts else 0
+                x = fmpq(count) if hard else rho ** (2 * count)
+                total += head.a * (x - head.u) / (abs(x - head.u) if hard else x + head.u)
             if total != value:
                 refuse(f"the heads of its spec do not compute its labels: B({h}) is not {value}")
 
@@ -123,6 +125,8 @@ def check_shown(family: Family, twin: Symmetric, view: View) -> None:
     """Evaluate the exact heads of a family that shows parities in another way; raises Refuted."""
     if view in ("positions", "among-others"):  # of which they are the twin's
         Scheme(twin).check_layer()
+    if view == "hardmax":
+        Scheme(SCHEME.need(family)).check_layer()
 
 
 def over_coins(values: list[fmpq]) -> list[list[fmpq]]:

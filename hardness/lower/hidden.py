@@ -41,9 +41,10 @@ def certify_parity(family: Symmetric, terms: BoundParameters) -> Certificate:
 
 
 def certify_shown(family: Family, terms: BoundParameters) -> Certificate:
-    """Certify the same of a family whose examples show parities in another way."""
+    """Certify a family by the hidden sets that it shows in another way, or computes so."""
     twin, view = PROVED_AS.need(family)
-    return _orthogonal(Proof({**hidden_set(twin), "view": view}, {"spec": family.spec}), terms)
+    proof = Proof({**hidden_set(twin), "view": view}, {"spec": family.spec})
+    return _orthogonal(proof, terms) if twin.characters else _overlapping(proof, twin, terms)
 
 
 def _orthogonal(proof: Proof, terms: BoundParameters) -> Certificate:
@@ -58,7 +59,10 @@ def _orthogonal(proof: Proof, terms: BoundParameters) -> Certificate:
 
 def certify_symmetric(family: Symmetric, terms: BoundParameters) -> Certificate:
     """Certify correlations, spectrum, SQ-DIM, both SDAs and the query bounds of a profile."""
-    proof = Proof(hidden_set(family), {"spec": family.spec})
+    return _overlapping(Proof(hidden_set(family), {"spec": family.spec}), family, terms)
+
+
+def _overlapping(proof: Proof, family: Symmetric, terms: BoundParameters) -> Certificate:
     scheme, gamma = Johnson.family(family), rational(terms.gamma)
     dimension, bracket = sq_dimension(scheme), all_subsets(scheme, gamma)
     members, overlaps = proof.step("subsets"), proof.step("overlaps")

@@ -50,8 +50,8 @@ class Levenberg:
         require(self.examples != 1, "examples=1 given: 2 are needed at least, one is held out")
 
     def supports(self, family: Family) -> str | None:
-        """Any family of softmax layers."""
-        if family.kind != "softmax":
+        """Any family but those of linear attention."""
+        if family.kind == "linear":
             return "it fits softmax attention; `lifted` learns linear attention"
         if not (self.heads or family.layer_heads):
             return "nobody knows how many heads to fit: say levenberg:heads=2, or another number"

@@ -54,8 +54,8 @@ class Student:
         require(self.heads >= 0, f"heads={self.heads} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
-        """Any family of softmax layers."""
-        if family.kind != "softmax":
+        """Any family but those of linear attention."""
+        if family.kind == "linear":
             return "it fits softmax attention; `lifted` learns linear attention"
         if not (self.heads or family.layer_heads):
             return "nobody knows how many heads to fit: say student:heads=2, or another number"

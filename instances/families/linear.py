@@ -31,7 +31,6 @@ class Linear(Dense):
     """
 
     name: ClassVar[str] = "linear"
-    kind: ClassVar[Kind] = "linear"
     example: ClassVar[str] = "linear:m=4,k=3,d=6"
     about: ClassVar[str] = "attention without softmax: the easy control"
     label_text: ClassVar[str] = (
@@ -58,6 +57,11 @@ class Linear(Dense):
             "coefficients",
         )
         self.require_norm("scale")
+
+    @property
+    def kind(self) -> Kind:
+        """Linear attention."""
+        return "linear"
 
     @property
     def cubic(self) -> "Linear":

@@ -8,7 +8,7 @@ became of all of them. [CL24]
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from instances.dense import Dense
 from instances.families.parity import Parity
 from instances.family import require
-from instances.layer import AttentionLayer
+from instances.layer import AttentionLayer, Kind
+from instances.parameters import later
 
 Array = NDArray[np.float64]
-_BOUNDED = ("coherence", "trace", "column", "shared", "parity")
+_BOUNDED = ("coherence", "trace", "column", "shared", "parity", "lattice")
+_STEP = 1.0  # of the lattice, in root mean squares of an entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +33,9 @@ class Nice(Dense):
     ||Theta_i||. column: the share of ||Theta_i||^2 in its first column, 0 to leave it as drawn.
     ratio: of the largest to the smallest ||Theta_i||. wrank: of every W_i. shared: the cosine of
     two W_i, up to the sign where `signs` is alternating. parity: how far the layer has gone on the
-    line to one that computes plus or minus the parity of m hidden bits.
+    line to one that computes plus or minus the parity of m hidden bits. lattice: how far the
+    entries of W_i have gone to whole multiples of one number, so that sums of heads coincide.
+    attention: softmax, hardmax, power2, power4 or power8.
 
     >>> Nice(m=2, k=2, d=16).instance(0).examples(0, 5).y.shape
     (5, 2, 16)
@@ -60,6 +64,8 @@ class Nice(Dense):
     shared: float = 0.0
     signs: str = "plus"
     parity: float = 0.0
+    lattice: float = later(0.0)
+    attention: str = later("softmax")
 
     def __post_init__(self) -> None:
         self.require_tokens()
@@ -81,13 +87,27 @@ class Nice(Dense):
             self.signs in ("plus", "alternating"),
             f"signs={self.signs} given: plus or alternating",
         )
+        kinds = [kind for kind in get_args(Kind) if kind != "linear"]
+        require(
+            self.attention in kinds, f"attention={self.attention} given: one of {', '.join(kinds)}"
+        )
         if self.parity:
+            require(
+                self.attention == "softmax",
+                f"attention={self.attention} given with parity={self.parity}: the layer at the end "
+                "of that way is of softmax attention",
+            )
             require(
                 self.k == 2 and self.m % 2 == 1 and self.m < self.d,
                 f"parity={self.parity} given with k={self.k}, m={self.m}, d={self.d}: the way to a "
                 "parity needs k = 2 tokens and an odd m below d (the parity of an even number of "
                 "bits takes a head more)",
             )
+
+    @property
+    def kind(self) -> Kind:
+        """The attention."""
+        return cast(Kind, self.attention)
 
     def build(self, rng: np.random.Generator) -> AttentionLayer:
         """Draw Theta_i and W_i, dial by dial."""
@@ -98,7 +118,7 @@ class Nice(Dense):
             sign = rng.choice([-1.0, 1.0])  # so that the mean over all members stays zero
             theta = (1 - self.parity) * theta + self.parity * goal.theta
             w = (1 - self.parity) * w + self.parity * sign * goal.w
-        return AttentionLayer(theta=theta, w=w)
+        return AttentionLayer(theta=theta, w=w, kind=self.kind)
 
     def _theta(self, rng: np.random.Generator) -> Array:
         common = unit(random_matrix(rng, self.d, self.rank))
@@ -121,7 +141,11 @@ class Nice(Dense):
             own = unit(random_matrix(rng, self.d, self.wrank))
             sign = -1.0 if self.signs == "alternating" and i % 2 else 1.0
             head = math.sqrt(self.shared) * sign * common + math.sqrt(1 - self.shared) * own
-            heads.append(math.sqrt(self.d) * unit(head))
+            scaled = math.sqrt(self.d) * unit(head)
+            if self.lattice:
+                step = _STEP / math.sqrt(self.d)
+                scaled += self.lattice * (step * np.rint(scaled / step) - scaled)
+            heads.append(scaled)
         return np.stack(heads)
 
 

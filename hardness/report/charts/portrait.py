@@ -3,7 +3,6 @@
 Every number of the layer is an output of the real softmax or linear layer on real tokens.
 """
 
-import math
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +22,7 @@ from instances.family import Family
 from instances.layer import AttentionLayer, pair_products, softmax_rows
 from instances.modular import Modular
 from instances.parameters import brief
-from instances.symmetric import Symmetric, log, to_float
+from instances.symmetric import Symmetric
 
 Array = NDArray[np.float64]
 _MOST_NUMBERS = 1 << 22  # in the Theta_i: a layer that is drawn in a second
@@ -80,10 +79,7 @@ def _profile(family: Symmetric) -> Data:
     closed[:, 1, 0] = 1
     layer = family.layer(secret)
     at = np.linspace(0, family.m, _CURVE * family.m + 1)
-    heads = []
-    for head in family.heads:
-        argument = 2 * math.log(family.rho) * at * head.counts - log(head.u)
-        heads.append(to_float(head.a) * np.tanh(argument / 2))
+    heads = family.curves(at)
     return {
         "kind": "profile",
         "h": list(range(family.m + 1)),

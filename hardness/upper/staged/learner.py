@@ -50,8 +50,8 @@ class Staged:
             require(value >= 0, f"{name}={value} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
-        """Softmax layers: one head up to d=256, several up to d=128; d=16 in the mode paper."""
-        if family.kind != "softmax":
+        """All but linear attention: one head up to d=256, several to d=128; mode paper to d=16."""
+        if family.kind == "linear":
             return "its stages are for softmax attention; `lifted` learns linear attention"
         if self.mode == "paper":
             return refusal(family.d, self.heads)
