@@ -61,6 +61,7 @@ def test_budgets_of_rungs_are_overridden(hardness):
     assert found["budget"] == {
         "examples": 50,
         "queries": None,
+        "values": None,
         "seconds": None,
         "cpu_seconds": 5.0,
         "memory_bytes": 3 * 2**29,

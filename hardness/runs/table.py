@@ -27,6 +27,7 @@ _LISTED = 20  # choices in a message
 _UNITS = {
     "examples": "{} examples",
     "queries": "{} queries",
+    "values": "{} values",
     "seconds": "{} s",
     "cpu_seconds": "{} s of CPU",
     "memory_bytes": "{} bytes of memory",

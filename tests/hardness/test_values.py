@@ -1,5 +1,6 @@
 """Membership queries: labels of tokens that the learner chooses."""
 
+import json
 import re
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,12 +9,14 @@ import numpy as np
 import pytest
 
 from hardness.oracles import Budget, Meter, Spent, ValueOracle
-from hardness.report.charts.runs import draw_both_sides, of_both_sides
+from hardness.report.charts.runs import FREE, draw_both_sides, of_both_sides
 from hardness.report.scaling import comparison_words
 from hardness.report.stress import stress_words
 from hardness.runs import compare, run, stress
+from hardness.runs.comparison import read_comparison
 from hardness.runs.game import play
 from hardness.runs.run import Run
+from hardness.runs.stress import read_stress
 from hardness.upper import Outcome, classes, registry
 from hardness.upper.classes import class_of
 from hardness.upper.learner import member
@@ -174,6 +177,20 @@ def test_a_run_from_before_has_no_values():
     assert Run.from_json(data).usage.values == 0
 
 
+def test_files_from_before_there_were_values_read(tmp_path):
+    """A stress test and a comparison, whose budgets and runs do not name them."""
+    climbed = stress(["elimination"], ladder_of(["parity:d=8,m=2"]), 1, base_seed=1)
+    compared = compare("parity:m=2", "d=6..8", ("elimination",), seeds=1)
+    for made, reader in ((climbed, read_stress), (compared, read_comparison)):
+        text = json.dumps(made.to_dict())
+        old = re.sub(r', "values": (0|null)(?=[,}])|"values": null, ', "", text)
+        assert old != text
+        path = tmp_path / "results.json"
+        path.write_text(old)
+        found = reader(path)
+        assert found.to_dict() == made.to_dict()
+
+
 def test_who_cannot_answer_says_so(tmp_path):
     family = parse("parity:d=8,m=3")
     with pytest.raises(ToolkitError, match="flips asks membership queries: the adversary answers"):
@@ -220,6 +237,7 @@ def test_a_comparison_has_a_column_of_values_and_says_what_binds_nobody(flips):
     assert [run["values"] for run in pictured["learners"][1]["runs"]] == [6, 8, 10, 12]
     shown = str(draw_both_sides(pictured))
     assert "Membership queries" in shown
+    assert FREE in shown
     frame = made.to_frame()
     assert frame[frame["learner"] == "flips"]["values_asked"].tolist() == [6, 8, 10, 12]
     assert [row.get("values") for row in made._summary()[1][1:3]] == [6, None]

@@ -19,7 +19,7 @@ from hardness.report.charts.chart import (
     pick_in,
     tooltip,
 )
-from hardness.report.charts.runs import TITLES
+from hardness.report.charts.runs import FREE, TITLES
 from hardness.report.charts.style import BOUND, styles_of
 from hardness.runs.cells import COSTS
 from hardness.runs.certified import Certifier
@@ -204,6 +204,7 @@ def draw_stress(data: Data) -> Data:
             if who
             else f"black, {look}: examples that learners from examples need (certified{terms})"
         ]
+    notes += [FREE] if valued else []
     title = f"{named(data['spec'], 80)}: medians of the runs that passed, of {data['seeds']} seeds"
     return panels(*charts, title=title, notes=notes)
 

@@ -35,6 +35,7 @@ TITLES = {
     "risk": ("Risk (1 = nothing learned)", "relative risk"),
 }
 
+FREE = "membership queries: no bound here binds learners that ask them"
 _LINES = {"queries": ("dashed", [6, 3]), "examples": ("dotted", [1, 3])}
 
 
@@ -158,6 +159,7 @@ def draw_both_sides(data: Data) -> Data:
     notes = ["hollow: runs that did not solve, at what they spent"] if hollow else []
     for cost, (look, _) in _LINES.items():
         notes += [f"{look}: {data['certified'][cost]['label']}"] if _bound(data, cost) else []
+    notes += [FREE] if "values" in seen else []
     chart = panels(*charts, title=named(data["spec"], 80), notes=notes)
     return {**chart, "datasets": {"runs": every, "joined": joined}}  # once, for all panels
 
