@@ -147,14 +147,15 @@ class _Asked:
 def listed_spread(family: Coded) -> Spread | None:
     """Compute what one query can do about listed members of two values, from all their products.
 
-    None for families with a scheme, whose spread is known; for members that cannot be listed, are
-    more than 5000, or have more values; and for members that are all the same.
+    None for families with a scheme, or proved as one, whose spread is known; for members that cannot
+    be listed, are more than 5000, or have more values; and for members that are all the same.
 
     >>> from instances import parse
     >>> listed_spread(parse("parity:d=8,m=2")) is None
     True
     """
-    if SCHEME.of(family) is not None or unlisted(family) is not None or not two_levels(family):
+    known = SCHEME.of(family) or family.proved_as
+    if known is not None or unlisted(family) is not None or not two_levels(family):
         return None
     codes = listed(family).codes
     if len(codes) > MOST_MEMBERS:
@@ -182,6 +183,8 @@ def _adversary(
         return CertificateAdversary(family, tau, meter)
     if strategy == "stabbing":
         return StabbingAdversary(family, tau, meter)
+    if scheme is None and family.proved_as:
+        return ReferenceAdversary(family, tau, meter, Fraction(1))
     if scheme is None:
         half = (max(family.levels) - min(family.levels)) / 2
         second = Fraction(spread.eigenvalue, UNIT) * half**2 if spread else None
@@ -202,7 +205,7 @@ def _bound(family: Coded, tau: Fraction, spread: Spread | None) -> int | None:
         members = len(listed(family).secrets)
         missing = members - spread.right_about(Fraction(0), members)
         return least_queries(spread.cap(within), Fraction(missing))
-    if scheme is None or not scheme.two_valued:
+    if not family.proved_as and (scheme is None or not scheme.two_valued):
         return None
     made = certify(family, BoundParameters(tau=tau, risk=Fraction(0), success=Fraction(1)))
     asked = "stat-queries" in {claim.quantity for claim in made.claims}

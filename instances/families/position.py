@@ -206,10 +206,16 @@ class ParityPosition(Coded):
         return self.labelled(x, np.clip(self.factor_of(x, y), *self.ends))
 
     @cached_property
+    def _rows(self) -> Array:
+        """The squared norms of the rows of W_0, (d,)."""
+        if self.w0 == "gaussian":
+            return np.asarray((self.matrix**2).sum(axis=1))
+        return self._diagonal**2
+
+    @property
     def power(self) -> float:
         """E |x_1 - x_2|^2 / 2 through W_0: the squared norm that a factor of 1 gives a label."""
-        squares = self.matrix**2
-        return float(squares.sum() + squares[0].sum())
+        return float(self._rows.sum() + self._rows[0])
 
     @property
     def trivial_risk(self) -> float:
@@ -218,10 +224,15 @@ class ParityPosition(Coded):
 
     @cached_property
     def risk_bound(self) -> float:
-        """The largest relative loss of a clipped prediction on one pair of tokens, or more."""
-        rows = np.linalg.norm(self.matrix, axis=1).sum()
-        spread = min(rows**2, np.linalg.norm(self.matrix, 2) ** 2 * self.d)
-        return float(4 * 2 * spread / self.power)
+        """The largest relative loss of a clipped prediction on one pair of tokens, or more.
+
+        4 times the largest |x_1 - x_2|^2 / 2 through W_0, over its mean.
+        """
+        largest = float(self._rows.sum())  # where the rows are orthogonal
+        if self.w0 == "gaussian":
+            rows = float(np.sqrt(self._rows).sum())
+            largest = min(rows**2, float(np.linalg.norm(self.matrix, 2)) ** 2 * self.d)
+        return 4 * 2 * largest / self.power
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
         """Bound how far a member's layer may be from the formula by rounding.
