@@ -147,8 +147,8 @@ class _Asked:
 def listed_spread(family: Coded) -> Spread | None:
     """Compute what one query can do about listed members of two values, from all their products.
 
-    None for families with a scheme, or proved as one, whose spread is known; for members that cannot
-    be listed, are more than 5000, or have more values; and for members that are all the same.
+    None for families with a scheme, or proved as one, whose spread is known; for members that are
+    not listed, are more than 5000, or have more values; and for members that are all the same.
 
     >>> from instances import parse
     >>> listed_spread(parse("parity:d=8,m=2")) is None
