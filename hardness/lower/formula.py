@@ -73,7 +73,8 @@ def check_layer(
     No member is built of a family whose layers are large, but for hidden sets, which have few
     heads.
     """
-    if family.scheme is None and 16 * family.layer_heads * family.d**2 > _LAYER_BYTES:
+    hides = family.scheme or family.proved_as
+    if hides is None and 16 * family.layer_heads * family.d**2 > _LAYER_BYTES:
         return LayerCheck(members=0, tokens=0, error=0.0, tolerance=0.0, worst=members[0])
     chosen = members[:_LAYERS]
     cost = len(chosen) * family.layer_heads * 8 * family.d**2

@@ -51,7 +51,10 @@ class Correlational:
 
 @dataclass(frozen=True, kw_only=True)
 class Character:
-    """The correlational query phi = y[0,0] x[0,0] 1[z_0 = -1] chi_T(z), on packed words."""
+    """The correlational query: the label's factor times chi_T(z), and 0 where it is not open.
+
+    That is y[0,0] x[0,0] 1[z_0 = -1] chi_T(z) where labels are X[l,0] times their factor.
+    """
 
     subset: Secret
 
@@ -82,9 +85,10 @@ class Character:
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """The correlational query phi = y[0,0] x[0,0] 1[z_0 = -1] sign(sum_T chi_T(z)), T in `sets`.
+    """The correlational query: the label's factor times sign(sum_T chi_T(z)), T in `sets`.
 
-    It asks about many parities at once. Where the sum is 0 the query is 0.
+    It asks about many parities at once. Where the sum is 0 the query is 0, and where the label is
+    not open.
     """
 
     sets: tuple[Secret, ...]
