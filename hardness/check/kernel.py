@@ -1014,27 +1014,28 @@ def direction(given: dict[str, Any]) -> Any:
                            scaled="mean square 1 with h, E h^2 <= 1")  # fmt: skip
 
 
-def power_mean(n: int, k: int) -> Fraction:
-    """E r^k for even k, r one entry of a uniform unit vector: 1 3 .. (k-1) / (n (n+2) .. )."""
+def power_norm(n: int, k: int) -> Fraction:
+    """The norm of the operator of the kernel r^k, r the cosine, under a uniform direction.
+
+    On harmonics of degree l <= k, k - l even, its eigenvalue is k! Gamma(n/2) / (2^k ((k-l)/2)!
+    Gamma((n+k+l)/2)), which falls as l grows [Mul66]. So it is E r^k for even k, of l = 0, and
+    E r^(k+1) for odd k, of l = 1; E r^k = 1 3 .. (k-1) / (n (n+2) .. (n+k-2)), k even.
+    """
+    k += k % 2
     return Fraction(math.prod(range(1, k, 2)), math.prod(range(n, n + k, 2)))
 
 
-@rule("direction", tilt="rational", top="rational")
-def sphere(problem: Any, tilt: Fraction, top: Fraction) -> Fact:
+@rule("direction", top="rational")
+def sphere(problem: Any, top: Fraction) -> Fact:
     """The operator of inner products of members, on functions of w, has a norm of at most `top`.
 
-    No eigenvalue is above the largest mean of a row's absolute values: at most sum_k g_k^2 E|r|^k,
-    and E|r|^m for the k >= m together, as |r| <= 1. For odd k, 2 |r|^k <= t |r|^(k-1) + |r|^(k+1)/t
-    for the tilt t > 0, or |r|^k <= |r|^(k-1). So for a function of squared norm H its squared inner
-    products with all members have a mean of at most top H: Bessel, in shares of directions. The
-    reference has a coin for s, so that a query moves by (1 - 2 noise) E[phi1 s], |phi1| <= 1.
+    It is the sum of g_k^2 times that of r^k; norms of r^k fall as k grows, and those from m on
+    weigh at most 1 together. So for a function of squared norm H its squared inner products with
+    all members have a mean of at most top H: Bessel, in shares of directions. The reference has a
+    coin for s, so that a query moves by (1 - 2 noise) E[phi1 s], |phi1| <= 1.
     """
     n, m = problem.n, problem.m
-    need(tilt > 0, "the tilt is not above 0")
-    last = power_mean(n, m - m % 2)
-    if m % 2:
-        last = (tilt * last + power_mean(n, m + 1) / tilt) / 2
-    least = sum((g * power_mean(n, k - k % 2) for k, g in enumerate(problem.low)), last)
+    least = sum((g * power_norm(n, k) for k, g in enumerate(problem.low)), power_norm(n, m))
     need(top >= least, f"the norm may be {short(least)}")
     two, moves = problem.levels == 2, problem.fade**2 * top
     text = f"the norm of the members' inner products, over a uniform direction, is <= {short(top)}"
@@ -1062,7 +1063,7 @@ def drawn(problem: Any, size: int, cosine: Fraction, power: Any) -> Fact:
     directions are uniform relative to each other.
     """
     j = small(power, 1, 10**4, "the power")
-    fails = Fraction(size * (size - 1), 2) * power_mean(problem.n, 2 * j) / cosine ** (2 * j)
+    fails = Fraction(size * (size - 1), 2) * power_norm(problem.n, 2 * j) / cosine ** (2 * j)
     sure = Fraction(math.floor((1 - fails) * 10**6), 10**6)
     need(sure > 0, "a pair may be nearer with probability 1")
     need(correlation(problem, cosine) * size <= 1, "correlations may be above 1/size")

@@ -49,10 +49,9 @@ def check_proof(data: dict[str, Any]) -> Checked:
 
 
 def _hidden_set(about: dict[str, Any], problem: dict[str, Any]) -> None:
-    if "view" in problem:
-        family = read_spec(about["spec"])
-        shown = family.proved_as if built_in(family) else None
-        if not shown or problem != {**Scheme(shown[0]).problem, "view": shown[1]}:
+    family = read_spec(about["spec"])
+    if (shown := family.proved_as) and built_in(family):
+        if problem != {**Scheme(shown[0]).problem, "view": shown[1]}:
             refuse("its problem is not that of its spec")
         check_shown(family, *shown)
         return

@@ -12,7 +12,8 @@ from hardness.check import kernel
 from hardness.check.reading import refuse
 from hardness.check.spec import read_family
 from instances.capabilities import SCHEME
-from instances.family import Family, View
+from instances.errors import ToolkitError
+from instances.family import View
 from instances.symmetric import Symmetric
 from instances.threshold import python_fraction
 
@@ -121,12 +122,50 @@ class Scheme:
                 refuse(f"the heads of its spec do not compute its labels: B({h}) is not {value}")
 
 
-def check_shown(family: Family, twin: Symmetric, view: View) -> None:
-    """Evaluate the exact heads of a family that shows parities in another way; raises Refuted."""
-    if view in ("positions", "among-others"):  # of which they are the twin's
-        Scheme(twin).check_layer()
-    if view == "hardmax":
-        Scheme(SCHEME.need(family)).check_layer()
+def check_shown(family: Any, twin: Symmetric, view: View) -> None:
+    """Evaluate the exact heads of a family that shows hidden sets otherwise; raises Refuted."""
+    if view == "one-head":
+        _check_one(family, Scheme(twin).values)
+    elif view == "three-tokens":
+        _check_three(family, twin.m)
+    else:  # of positions and among others they are the twin's
+        Scheme(family if view == "hardmax" else twin).check_layer()
+
+
+def _check_one(family: Any, values: list[fmpq]) -> None:
+    """The public map is odd, and takes the one head's values, which rise in (0, 1), to the labels.
+
+    They are r(h) = (x_h - u)/(x_h + u), and 1 on closed examples.
+    """
+    (head,), (start, *nodes, end) = family.heads, family.nodes
+    rho = fmpq(family.rho.numerator, family.rho.denominator)
+    wanted = [(rho ** (2 * h) - head.u) / (rho ** (2 * h) + head.u) for h in range(len(values))]
+    at = [_flint(place) for place, _ in nodes]
+    rising = all(a < b for a, b in itertools.pairwise([fmpq(0), *at, fmpq(1)]))
+    kept = (start, end[0], head.a, head.counts) == ((0, 0), 1, 1, True)
+    if not rising or not kept or at != wanted or [_flint(v) for _, v in nodes] != values:
+        refuse("the head of its spec and the map after it do not compute its labels")
+
+
+def _check_three(family: Any, m: int) -> None:
+    """Evaluate sum_i a_i (p - u_i)/(p + u_i) in every case of a row, where the spec builds a layer.
+
+    One other token is odd, at h places, and the next differs at g: p = (1 + x_g)/x_h, the label is
+    (-1)^h. The row is odd: p = 1/(x_h + x_g), the label (-1)^(h+g). x_h = rho^(-steps h).
+    """
+    try:
+        heads = family.heads
+    except ToolkitError:
+        return  # too many digits for float64: that there are such heads is a lemma of the kernel
+    rho = fmpq(family.rho.numerator, family.rho.denominator)
+    for h, g in itertools.product(range(m + 1), repeat=2):
+        sums = [fmpq(0), fmpq(0)]
+        for head in heads:
+            x, y = rho ** (-head.steps * h), rho ** (-head.steps * g)
+            for i, p in enumerate(((1 + y) / x, 1 / (x + y))):
+                sums[i] += head.a * (p - head.u) / (p + head.u)
+        if sums != [(-1) ** h, (-1) ** (h + g)] or sum(head.a for head in heads):
+            refuse(f"the heads of its spec do not compute its labels where h = {h}, {g}")
 
 
 def over_coins(values: list[fmpq]) -> list[list[fmpq]]:

@@ -1,0 +1,155 @@
+"""Parities that are shown in another way, and hidden directions: what the kernel says of them."""
+
+import itertools
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.special import eval_gegenbauer
+
+from hardness.check import check, kernel
+from hardness.check.scheme import check_shown
+from hardness.lower import BoundParameters, certify
+from hardness.lower.hidden import certify_shown
+from hardness.lower.tolerances import of_family
+from instances import parse
+from instances.errors import Refuted
+from tests.conftest import sealed
+from tests.proofs import plain, refused, refused_alone
+
+VIEWS = {
+    "parity_position:d=11,m=3,noise=0.1": Fraction(16, 25),
+    "composed:d=11,m=3,noise=0.1": Fraction(4, 25),
+    "tokens3:d=11,m=3,noise=0.1": Fraction(27, 25),
+    "hardmax:d=11,m=3,noise=0.1": Fraction(4, 25),
+}
+
+
+@pytest.mark.parametrize("spec", VIEWS)
+def test_a_view_has_the_members_of_its_parity_and_a_cap_of_its_own(spec):
+    terms = BoundParameters(tau=Fraction(1, 5))
+    made, of_parity = (
+        certify(parse(spec), terms),
+        certify(parse("parity:d=11,m=3,noise=0.1"), terms),
+    )
+    assert check(plain(made)).checker == "the kernel"
+    assert made.value("sq-dimension") == of_parity.value("sq-dimension") == "120"
+    caps = math.floor(VIEWS[spec] * 25)
+    assert made.value("stat-queries") == str(math.ceil(Fraction(80 - 1, caps)))
+    assert of_family(parse(spec), terms).queries(Fraction(1, 5)) == made.integer("stat-queries")
+
+
+@pytest.mark.parametrize("spec", VIEWS)
+def test_another_view_family_or_number_is_refused(spec):
+    data = plain(certify(parse(spec)))
+    others = {*kernel.VIEWS, "none"} - {"", data["problem"]["view"]}
+    for view in others:
+        refused(data, lambda d, view=view: d["problem"].update(view=view))
+    refused(data, lambda d: d["problem"].pop("view"), "not that of its spec")
+    refused(data, lambda d: d["about"].update(spec="parity:d=11,m=3,noise=0.1,rho=3"))
+    refused_alone(data, lambda d: d["problem"].update(view=""), "fields of the problem")
+    refused_alone(data, lambda d: d["problem"].update(places=11), "conditions")
+    if parse(spec).kind == "softmax" and parse(spec).name != "composed":
+        refused_alone(data, lambda d: d["steps"][1].update(rule="overlaps", **{"from": []}), "half")
+
+
+def test_heads_that_compute_other_labels_are_refused():
+    for spec, broken in (
+        ("tokens3:d=9,m=2", {"heads": parse("tokens3:d=9,m=2").heads[1:], "rho": Fraction(2)}),
+        ("composed:d=9,m=2", {"nodes": parse("composed:d=9,m=2").nodes[:2]}),
+    ):
+        family = parse(spec)
+        twin, view = family.proved_as
+        check_shown(family, twin, view)
+        given = {"heads": family.heads, "nodes": getattr(family, "nodes", ()), "rho": family.rho}
+        with pytest.raises(Refuted, match="do not compute its labels"):
+            check_shown(SimpleNamespace(**given | broken), twin, view)
+
+
+def test_no_query_moves_more_over_positions_than_the_kernel_allows():
+    """Every example shows b = chi_S(z): queries phi0 + phi1 b, climbed to their best."""
+    n, m, rng = 5, 2, np.random.default_rng(0)
+    z = np.array(list(itertools.product([1, -1], repeat=n)))
+    members = np.array(
+        [z[:, s].prod(axis=1) for s in map(list, itertools.combinations(range(n), m))]
+    )
+    cap = kernel.characters(
+        kernel.posed({"kind": "hidden-set", "places": n, "chosen": m, "values": ["1", "-1", "1"],
+                      "noise": "0", "view": "positions"}),
+        kernel.Fact("members", count=len(members)),
+    )  # fmt: skip
+    best = 0.0
+    for _ in range(50):
+        phi = np.sign(rng.standard_normal(len(z)))
+        for _ in range(20):
+            moves = members @ phi / len(z)
+            phi = np.sign(moves @ members + 1e-9)
+        best = max(best, float((moves**2).sum()))
+    assert 0.5 < best <= cap.moves == 1
+
+
+def direction(n, low, labels="two", noise="0"):
+    return {"kind": "direction", "dimension": n, "degree": len(low), "low": low, "labels": labels,
+            "noise": noise}  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [5, 30])
+@pytest.mark.parametrize("g", [[0, 0, 0, 0.9, 0, 0.1], [0, 0, 1, 0], [0, 0.01, 0, 0, 0.99], [0, 1]])
+def test_the_norm_of_directions_is_that_of_their_zonal_kernel(n, g):
+    """Eigenvalues by Gegenbauer polynomials and quadrature (Funk and Hecke)."""
+    r, weights = np.polynomial.legendre.leggauss(400)
+    weights = weights * (1 - r**2) ** ((n - 3) / 2)
+    weights /= weights.sum()
+    values = sum(c * r**k for k, c in enumerate(g))
+    top = max(
+        abs(float(weights @ (values * eval_gegenbauer(k, n / 2 - 1, r)
+                             / eval_gegenbauer(k, n / 2 - 1, 1.0)))) for k in range(len(g))
+    )  # fmt: skip
+    m = next(k for k, c in enumerate(g) if c > 0.5)
+    problem = kernel.posed(direction(n, [str(Fraction(str(c))) for c in g[:m]]))
+    low, high = Fraction(0), Fraction(1)
+    for _ in range(40):
+        middle = (low + high) / 2
+        try:
+            kernel.sphere(problem, middle)
+            high = middle
+        except kernel.Refused:
+            low = middle
+    assert top * (1 - 1e-9) <= float(high) <= 1.2 * top
+
+
+def test_bounds_on_directions_grow_as_powers_of_the_dimension():
+    """m = 4, 8, 12 at d = 1000: shares of n^2/3, n^4/105, n^6/10395, and explicit directions."""
+    n = 998
+    for m, double in ((4, 3), (8, 105), (12, 10395)):
+        given = {"top": kernel.written(kernel.power_norm(n, m))}
+        problem = direction(n, ["0"] * m)
+        facts = kernel.prove(kernel.posed(problem), [
+            {"rule": "directions", "from": []},
+            {"rule": "sphere", "from": [], **given},
+            {"rule": "fit", "from": [1, 2], "risk": "1/4"},
+            {"rule": "ask", "from": [2], "oracle": "stat", "term": "1/10"},
+            {"rule": "queries", "from": [1, 3, 4], "success": "2/3"},
+            {"rule": "information", "from": [1, 3], "success": "2/3"},
+        ])  # fmt: skip
+        top = float(kernel.power_norm(n, m))
+        assert 0.9 < top * n ** (m / 2) / double < 1
+        ((value, _, text),) = facts[4].claims.values()
+        assert abs(float(value) / ((2 / 3 - top * 4 / 3) * 0.01 / top) - 1) < 1e-3
+        assert "of all directions" in text
+    real = kernel.posed(direction(n, ["0"] * 4, "real"))
+    with pytest.raises(kernel.Refused, match="real numbers"):
+        kernel.information(real, facts[0], facts[2], Fraction(2, 3))
+
+
+def test_certify_shown_is_for_families_that_are_shown():
+    from instances.errors import UsageError
+
+    with pytest.raises(UsageError, match="proved_as"):
+        certify_shown(parse("nice:m=1,k=2,d=4"), BoundParameters())
+    data = plain(certify(parse("parity:d=9,m=2")))
+    data["problem"]["view"] = "positions"
+    with pytest.raises(Refuted):
+        check(sealed(data))
