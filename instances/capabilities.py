@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from instances.coded import Coded
     from instances.dense import Dense
     from instances.factor import FactorTables
+    from instances.families.direction import Direction
     from instances.families.linear import Linear
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
@@ -114,6 +115,11 @@ REAL_LABELS: "Capability[Dense]" = Capability(
     what="labels that are the real outputs of a layer of random weights",
     given="take nice, dial or linear, or derive from instances.dense.Dense",
 )
+HIDDEN_DIRECTION: "Capability[Direction]" = Capability(
+    name="hidden_direction",
+    what="a direction in gaussian tokens that labels hide",
+    given="take direction",
+)
 CUBIC: "Capability[Linear]" = Capability(
     name="cubic",
     what="outputs that are a cubic polynomial of the tokens",
@@ -138,6 +144,7 @@ CAPABILITIES: tuple[Capability[object], ...] = cast(
         LINEAR_SAMPLES,
         NOISY_PARITIES,
         REAL_LABELS,
+        HIDDEN_DIRECTION,
         CUBIC,
         QUESTIONS,
     ),

@@ -185,13 +185,17 @@ class Dense(Family):
         return row_reach(self.layer(secret))
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
-        """Bound how far a member's layer may be from `label` by rounding: as for codes."""
+        """Bound how far a member's layer may be from `computed` by rounding: as for codes."""
         return 1e-12 * max(1.0, row_reach(layer) / 200)
 
     @property
     def error_rate(self) -> float:
         """The probability that noise changes a label, or more: normal noise changes each."""
         return float(self.noise > 0)
+
+    def computed(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate by the formula what the layer computes: here, the labels without noise."""
+        return self.label(secret, x)
 
     def label(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the layer: (n, k, d) -> (n, k, d)."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from instances.coded import Coded
     from instances.dense import Dense
     from instances.factor import FactorTables
+    from instances.families.direction import Direction
     from instances.families.linear import Linear
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
@@ -240,6 +241,11 @@ class Family(ABC):
     @property
     def real_labels(self) -> "Dense | None":
         """Labels that are the real outputs of a layer of random weights."""
+        return None
+
+    @property
+    def hidden_direction(self) -> "Direction | None":
+        """A direction in gaussian tokens, and a function of it without low Hermite coefficients."""
         return None
 
     @property

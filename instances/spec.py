@@ -34,6 +34,7 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
         "nice": "families.nice.Nice",
         "dial": "families.dial.Dial",
         "linear": "families.linear.Linear",
+        "direction": "families.direction.Direction",
         "teacher": "teacher.Teacher",
         "lwr": "families.lwe.Lwr",
         "lwe": "families.lwe.Lwe",

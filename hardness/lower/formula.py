@@ -104,7 +104,7 @@ def check_layer(
 def check_numbers(family: Dense, members: tuple[Secret, ...], x: NDArray[Any]) -> LayerCheck:
     """Evaluate the layer of the first few members on tokens (n, k, d) and compare the formula."""
     chosen = members[:_LAYERS]
-    errors = {s: float(np.abs(family.layer(s)(x) - family.label(s, x)).max()) for s in chosen}
+    errors = {s: float(np.abs(family.layer(s)(x) - family.computed(s, x)).max()) for s in chosen}
     worst = max(chosen, key=lambda secret: errors[secret])
     return LayerCheck(
         members=len(chosen),

@@ -1,0 +1,197 @@
+"""Functions of a standard normal number without Hermite coefficients below degree m.
+
+`thresholds` are the m places where a function of values -1 and +1 has to change its sign for that
+[HR65]; `smooth` puts a threshold head tanh(kappa (u - t)/2) at each, with amplitudes for which the
+sum has no such coefficients either. Both are even or odd with m, and +1 or so far out. Numbers are
+found in ball arithmetic and rounded to float64 once, so that every machine has the same.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from flint import acb, arb, arb_mat, ctx
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ball = Any  # flint.arb: the package has no types
+MOST = 24  # thresholds
+_BITS = 160
+_CLOSE, _NEAREST = arb(2) ** -100, arb(2) ** -40  # of integrals and Newton's last step; an interval
+FAR = 16  # where integrals end: a normal number is beyond it with probability 1e-57
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternating:
+    """m thresholds in increasing order, m amplitudes and a constant, all float64.
+
+    >>> found = smooth(3, 100.0)
+    >>> [round(t, 4) for t in found.places], found.signs(np.array([-2.0, -1.0, 1.0, 2.0])).tolist()
+    ([-1.1774, 0.0, 1.1774], [-1.0, 1.0, -1.0, 1.0])
+    """
+
+    kappa: float
+    places: tuple[float, ...]
+    amplitudes: tuple[float, ...]
+    constant: float
+
+    def signs(self, u: Array) -> Array:
+        """The function of values -1 and +1."""
+        passed = np.searchsorted(np.array(self.places), u, side="right")
+        return np.where((len(self.places) - passed) % 2, -1.0, 1.0)
+
+    def __call__(self, u: Array) -> Array:
+        """The sum of heads and the constant."""
+        out = np.full(u.shape, self.constant)
+        for t, a in zip(self.places, self.amplitudes, strict=True):
+            out += a * np.tanh(self.kappa * (u - t) / 2)
+        return out
+
+    @property
+    def largest(self) -> float:
+        """A bound on the sum's size: heads are a convex combination of some that are -1 or +1."""
+        a, c = np.array(self.amplitudes), self.constant
+        return float(max(abs(c - a.sum() + 2 * v) for v in (0.0, *np.cumsum(a))))
+
+    @property
+    def misread(self) -> float:
+        """Bound the probability that the sum has another sign than `signs`, over normal u.
+
+        Times prod (x + e^(kappa t_i)) it is a polynomial of degree m in x = e^(kappa u), so it has
+        at most m zeros: one in each interval about a threshold at whose ends its signs differ.
+
+        >>> 0 < smooth(4, 100.0).misread < 1e-5
+        True
+        """
+        total = arb(0)
+        with ctx.workprec(_BITS):
+            for i, t in enumerate(map(arb, self.places)):
+                sign, near = (-1) ** (len(self.places) - i - 1), _NEAREST
+                while not (self._ball(t + near) * sign > 0 > self._ball(t - near) * sign):
+                    near *= 2
+                least = (abs(t) - near).max(arb(0))
+                total += 2 * near * density(least)
+            return float(np.nextafter(float(total.upper()), 1.0))
+
+    def _ball(self, u: Ball) -> Ball:
+        heads = [(arb(self.kappa) * (u - t) / 2).tanh() for t in self.places]
+        return self.constant + _dot(map(arb, self.amplitudes), heads)
+
+
+@lru_cache(maxsize=64)
+def thresholds(m: int) -> tuple[float, ...]:
+    """Find the m thresholds, in increasing order, by Newton's method.
+
+    A sign s that changes at t_1 .. t_r > 0, and at their negatives, has the coefficients
+    E s H_k = sum_i 4 (-1)^(r-i) phi(t_i) H_(k-1)(t_i), plus 2 (-1)^r phi(0) H_(k-1)(0) for odd m.
+
+    >>> [round(t, 4) for t in thresholds(4)]
+    [-1.5947, -0.509, 0.509, 1.5947]
+    """
+    with ctx.workprec(_BITS):
+        odd, start = m % 2, 0.97 * np.polynomial.hermite.hermgauss(m)[0]
+        t, step = [arb(float(v)) for v in start if v > 1e-9], arb(1)
+        signs = [4 * (-1) ** (len(t) - i) for i in range(1, len(t) + 1)]
+        while t and not step < _CLOSE:
+            missing = [[-_coefficient(k, t, signs)] for k in range(odd, m, 2)]
+            slopes = [
+                [-sign * density(v) * hermite(k, v)[k] for v, sign in zip(t, signs, strict=True)]
+                for k in range(odd, m, 2)
+            ]
+            found = arb_mat(slopes).solve(arb_mat(missing))
+            step = max(abs(found[i, 0]).mid() for i in range(len(t)))
+            t = [(v + found[i, 0]).mid() for i, v in enumerate(t)]
+        right = [float(v) for v in t]
+    return (*(-v for v in reversed(right)), *([0.0] * odd), *right)
+
+
+@lru_cache(maxsize=64)
+def smooth(m: int, kappa: float) -> Alternating:
+    """Find amplitudes for which the sum has mean square 1 and no coefficient of degree below m.
+
+    They are the solution of linear equations in the coefficients of the heads; a constant is added
+    for an even m.
+
+    >>> found = smooth(4, 10.0)
+    >>> [round(a, 3) for a in found.amplitudes], round(found.constant, 3)
+    ([-1.224, 1.268, -1.268, 1.224], 1.189)
+    """
+    places, odd = thresholds(m), m % 2
+    with ctx.workprec(_BITS):
+        slope, right = acb(kappa) / 2, [acb(t) for t in places[m // 2 :]]  # not negative
+        degrees = range(odd or 2, m, 2)
+
+        def pair(u: Ball, t: Ball) -> Ball:
+            """A head at t with that at -t: their sum for odd functions, else their difference."""
+            head, other = (slope * (u - t)).tanh(), (slope * (u + t)).tanh()
+            return head + other if odd else head - other
+
+        def mean(k: int, t: Ball) -> Ball:
+            return half_mean(lambda u, _: pair(u, t) * hermite(k, u)[k])
+
+        a = [arb(1)]
+        if len(right) > 1:
+            left = [[mean(k, t) for t in right[:-1]] for k in degrees]
+            solved = arb_mat(left).solve(arb_mat([[-mean(k, right[-1])] for k in degrees]))
+            a = [*(solved[i, 0] for i in range(len(right) - 1)), arb(1)]
+        constant = arb(0) if odd else -2 * _dot(a, [mean(0, t) for t in right])
+        weights = [acb(v) for v in a]
+
+        def square(u: Ball, _: bool) -> Ball:
+            value = _dot(weights, [pair(u, t) for t in right]) + constant
+            return value * value
+
+        size = (2 * half_mean(square)).sqrt()
+        found = [float((v / size).mid()) for v in a]
+        if odd:
+            found[0] = float((2 * a[0] / size).mid())  # its pair is itself
+        mirrored = [v if odd else -v for v in reversed(found[odd:])]
+        return Alternating(
+            kappa=kappa,
+            places=places,
+            amplitudes=(*mirrored, *found),
+            constant=float((constant / size).mid()),
+        )
+
+
+def half_mean(value: Callable[[Ball, bool], Ball]) -> Ball:
+    """Integrate an analytic function times the normal density over 0 <= u <= FAR, rigorously."""
+    found = acb.integral(
+        lambda u, analytic: value(u, analytic) * (-u * u / 2).exp(),
+        0,
+        FAR,
+        abs_tol=_CLOSE,
+        rel_tol=_CLOSE,
+    )
+    return found.real / (2 * arb.pi()).sqrt()
+
+
+def hermite(most: int, u: Ball) -> list[Ball]:
+    """Evaluate the monic Hermite polynomials H_0 .. H_most: E H_j H_k = k! where j = k, else 0.
+
+    >>> hermite(3, arb(2))[3]
+    2.00000000000000
+    """
+    h = [u * 0 + 1, u]
+    for k in range(1, most):
+        h.append(u * h[k] - k * h[k - 1])
+    return h[: most + 1]
+
+
+def density(u: Ball) -> Ball:
+    """The density of a standard normal number."""
+    return (-u * u / 2).exp() / (2 * arb.pi()).sqrt()
+
+
+def _coefficient(k: int, t: list[Ball], signs: list[int]) -> Ball:
+    """E s H_k, as `thresholds` says; E s for k = 0."""
+    if k == 0:
+        return 1 - _dot(signs, [(v / arb(2).sqrt()).erf() / 2 for v in t])
+    middle = (-1) ** len(t) * 2 * density(arb(0)) * hermite(k, arb(0))[k - 1] if k % 2 else arb(0)
+    return middle + _dot(signs, [density(v) * hermite(k, v)[k - 1] for v in t])
+
+
+def _dot(one: Iterable[Ball | int], other: Iterable[Ball]) -> Ball:
+    return sum((a * b for a, b in zip(one, other, strict=True)), arb(0))

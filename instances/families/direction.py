@@ -1,0 +1,292 @@
+"""Gaussian tokens with a hidden direction: a function of <w, x_1 - x_2> without low Hermite parts.
+
+Coordinate 0 is the public position, +1 in the first token and -1 in the second; all others are
+standard normal, and u = <w, x_1 - x_2>/sqrt(2) for the hidden unit vector w, which is 0 at
+coordinates 0 and 1. Heads Theta_i = (kappa/sqrt(2)) e_0 w^T - (kappa t_i/2) e_0 e_0^T, W_i = a_i
+e_1 e_1^T make labels that are public but for G(u) = sum_i a_i tanh(kappa (u - t_i)/2).
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.alternating import MOST, Alternating, smooth
+from instances.dense import Dense
+from instances.family import Hardness, HiddenSigns, Secret, require
+from instances.layer import AttentionLayer
+from instances.questions import Questions
+from instances.streams import BitStream, generator
+from instances.tokenlaw import Normal, TokenLaw
+
+Array = NDArray[np.float64]
+_SATURATED = 20.0  # tanh of it is 1 in float64
+_TERMS = 500  # of correlations as a series in the cosine
+# A logistic number by its moments up to the fifth: at -z, 0 and z.
+_POINTS = math.pi * math.sqrt(7 / 5) * np.array([-1.0, 0.0, 1.0])
+_WEIGHTS = np.array([5 / 42, 16 / 21, 5 / 42])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Direction(Dense):
+    """Layers whose labels hide a direction in d - 2 dimensions; raises UsageError out of range.
+
+    m: G has m changes of sign, mean square 1 and no Hermite coefficient below degree m. labels:
+    rounded, with the sign of G for G, which noise flips at a rate; or raw, the outputs F, to which
+    normal noise of a standard deviation is added. kappa: the slope of the heads.
+
+    >>> instance = Direction(m=4, d=16).instance(0)
+    >>> instance.layer().m, instance.examples(0, 5).y.shape
+    (5, (5, 2, 16))
+    """
+
+    name: ClassVar[str] = "direction"
+    example: ClassVar[str] = "direction:m=4,d=16"
+    about: ClassVar[str] = "gaussian tokens with a hidden direction, no low Hermite coefficients"
+    label_text: ClassVar[str] = (
+        "Y[l,1] = A/2 (X_1 + X_2)[1] + (-1)^l/2 G (X_2 - X_1)[1], l = 1, 2, and 0 elsewhere, where "
+        "labels=rounded has -1 or +1 for G; raw adds noise * N(0,1) in every entry; in float64"
+    )
+    k = 2
+    tokens = "gaussian"
+
+    m: int
+    d: int
+    labels: str = "rounded"
+    noise: Fraction = Fraction(0)
+    kappa: float = 100.0
+
+    def __post_init__(self) -> None:
+        require(
+            1 <= self.m <= MOST,
+            f"m={self.m} given: m, the changes of sign, must be between 1 and {MOST}",
+        )
+        require(
+            4 <= self.d <= 4096,
+            f"d={self.d} given: d must be between 4 and 4096, two coordinates being public",
+        )
+        require(self.labels in ("rounded", "raw"), f"labels={self.labels} given: rounded or raw")
+        require(
+            4 <= self.kappa <= 1000,
+            f"kappa={self.kappa} given: the slope of the heads, between 4 and 1000",
+        )
+        if self.rounded:
+            require(
+                0 <= self.noise < Fraction(1, 2),
+                f"noise={self.noise} given: the rate at which rounded labels are flipped, at least "
+                "0 and below 1/2",
+            )
+        else:
+            require(
+                0 <= self.noise <= 1000,
+                f"noise={self.noise} given: the standard deviation of the noise of raw labels, at "
+                "least 0 and at most 1000",
+            )
+
+    @property
+    def rounded(self) -> bool:
+        """Whether labels have the sign of G for G."""
+        return self.labels == "rounded"
+
+    @property
+    def response(self) -> Alternating:
+        """G, and its sign."""
+        return smooth(self.m, self.kappa)
+
+    @property
+    def hardness(self) -> Hardness:
+        """Bounds hold for any statistical queries on rounded labels, for correlational on raw."""
+        if self.rounded:
+            why = (
+                "over a uniform direction any query on rounded labels moves little: exact for "
+                "statistical queries; of other algorithms nothing is said"
+            )
+        else:
+            why = (
+                "over a uniform direction no label correlates with a function of the tokens: exact "
+                "for correlational queries alone; raw labels also show how near a threshold is"
+            )
+        return Hardness(evidence="exact", why=why)
+
+    @property
+    def hidden_direction(self) -> "Direction":
+        """The family itself."""
+        return self
+
+    @property
+    def hidden_signs(self) -> HiddenSigns:
+        """The sign of G, which every example shows."""
+        return self._signs
+
+    def _signs(self, secret: Secret, x: NDArray[Any]) -> Array:
+        return self.response.signs(self.hidden(secret, x))[:, None]
+
+    def sign_correlations(self, members: tuple[Secret, ...]) -> Array:
+        """Correlate signs of members of cosines c, sum_k g_k^2 c^k: (M, M).
+
+        Cut at degree 500, which matters for cosines of 0.99 and more.
+        """
+        rows = np.stack([self.direction(one) for one in members])
+        cosines, out = rows @ rows.T, np.zeros((len(rows), len(rows)))
+        for square in self._squares[::-1]:
+            out = out * cosines + square
+        np.fill_diagonal(out, 1.0)
+        return out
+
+    @cached_property
+    def _squares(self) -> Array:
+        """The squares of g_k = sum_i 2 (-1)^(m-i) phi(t_i) h_(k-1)(t_i) / sqrt(k), k <= 500."""
+        t = np.array(self.response.places)
+        jumps = (
+            2
+            * (-1.0) ** np.arange(self.m - 1, -1, -1)
+            * np.exp(-t * t / 2)
+            / math.sqrt(2 * math.pi)
+        )
+        h, last, found = np.ones(self.m), np.zeros(self.m), [0.0]
+        for k in range(1, _TERMS + 1):
+            found.append(float(jumps @ h) ** 2 / k)
+            h, last = (t * h - math.sqrt(k - 1) * last) / math.sqrt(k), h
+        return np.array(found)
+
+    @property
+    def layer_heads(self) -> int:
+        """m, and one that is constant for an even m."""
+        return self.m + (self.m % 2 == 0)
+
+    @property
+    def token_text(self) -> str:
+        """Normal, with positions."""
+        return "gaussian with positions"
+
+    @cached_property
+    def law(self) -> TokenLaw:
+        """Standard normal but for coordinate 0, which is the position."""
+        free = np.eye(self.d)
+        free[0, 0] = 0.0
+        positions = np.zeros((2, self.d))
+        positions[:, 0] = 1.0, -1.0
+        plain = Normal(mean=np.zeros(self.d), covariance=free, root=free)
+        return TokenLaw(plain=plain, positions=positions)
+
+    @property
+    def questions(self) -> Questions:
+        """Real numbers, but for the positions."""
+        return Questions(tokens="real", fixed=((0, 0, 1.0), (1, 0, -1.0)))
+
+    def direction(self, secret: Secret) -> Array:
+        """Draw the w of a secret, (d,): uniform where it may be."""
+        require(
+            len(secret) == 1 and 0 <= secret[0] < 1 << 256,
+            "a secret of this family is one number of 256 bits",
+        )
+        return _direction(self.d, secret[0])
+
+    def made(self, secret: Secret) -> AttentionLayer:
+        """Put a head at each threshold; for an even m, one that attends to its own token."""
+        found, w = self.response, self.direction(secret)
+        theta = np.zeros((self.layer_heads, self.d, self.d))
+        values = np.zeros_like(theta)
+        theta[: self.m, 0] = self.kappa / math.sqrt(2) * w
+        theta[: self.m, 0, 0] = [-self.kappa * t / 2 for t in found.places]
+        values[: self.m, 1, 1] = found.amplitudes
+        theta[self.m :, 0, 0], values[self.m :, 1, 1] = _SATURATED, found.constant
+        return AttentionLayer(theta=theta, w=values)
+
+    def hidden(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """u of tokens: (n, 2, d) -> (n,)."""
+        return np.asarray((x[:, 0] - x[:, 1]) @ self.direction(secret) / math.sqrt(2))
+
+    def computed(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate by the formula what the layer computes: (n, 2, d) -> (n, 2, d)."""
+        return self.labelled(x, self.response(self.hidden(secret, x)))
+
+    def label(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate the labels without noise: (n, 2, d) -> (n, 2, d)."""
+        u = self.hidden(secret, x)
+        return self.labelled(x, self.response.signs(u) if self.rounded else self.response(u))
+
+    def mean(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate F = E[Y|X]: the sign drawn towards 0 by 1 - 2 noise."""
+        u = self.hidden(secret, x)
+        values = self._fade * self.response.signs(u) if self.rounded else self.response(u)
+        return self.labelled(x, values)
+
+    def known(self, x: NDArray[Any]) -> Array:
+        """Average over all directions: for an even m a function of the length of x_1 - x_2.
+
+        The sum of heads at c is E sign(u - c - z/kappa) over a logistic z, here by three points.
+        """
+        return self.labelled(x, self.expected(x))
+
+    def expected(self, x: NDArray[Any]) -> Array:
+        """Average what stands for G over all directions: (n, 2, d) -> (n,)."""
+        if self.m % 2:
+            return np.zeros(len(x))
+        from scipy.special import betainc  # which few commands need
+
+        square = np.maximum(((x[:, 0] - x[:, 1])[:, 2:] ** 2).sum(axis=1), 1e-300)
+        found = self.response
+        a, constant = np.array(found.amplitudes), found.constant
+        points, weights = _POINTS / self.kappa, _WEIGHTS
+        if self.rounded:
+            a, constant = np.sign(a), 1.0
+            points, weights = np.zeros(1), np.ones(1)
+        out = np.full(len(x), constant)
+        for t, height in list(zip(found.places, a, strict=True))[self.m // 2 :]:
+            for c, weight in zip(t + points, weights, strict=True):
+                inside = betainc(0.5, (self.d - 3) / 2, np.minimum(1, 2 * c * c / square))
+                out -= 2 * height * weight * np.sign(c) * inside  # at c and at -c
+        return self._fade * out if self.rounded else out
+
+    @property
+    def _fade(self) -> float:
+        return float(1 - 2 * self.noise)
+
+    def labelled(self, x: NDArray[Any], values: Array) -> Array:
+        """Put numbers (n,) where G stands in the labels of tokens: (n, 2, d) -> (n, 2, d)."""
+        out = np.zeros(x.shape)
+        half = values * (x[:, 0, 1] - x[:, 1, 1]) / 2
+        out[:, :, 1] = (self._share * (x[:, 0, 1] + x[:, 1, 1]) / 2)[:, None]
+        out[:, 0, 1] += half
+        out[:, 1, 1] -= half
+        return out
+
+    @cached_property
+    def _share(self) -> float:
+        """A, the sum of all amplitudes."""
+        found = self.response
+        return math.fsum((*found.amplitudes, found.constant if self.m % 2 == 0 else 0.0))
+
+    def disturbed(self, x: NDArray[Any], y: Array, stream: BitStream, start: int) -> Array:
+        """Add label noise to examples from `start` on: of rounded labels, flips."""
+        if not self.rounded:
+            return super().disturbed(x, y, stream, start)
+        flips = stream.words(start, len(y)) < np.uint64(math.floor(self.noise * 2**64))
+        return np.where(flips[:, None, None], 2 * self.labelled(x, np.zeros(len(x))) - y, y)
+
+    @property
+    def error_rate(self) -> float:
+        """The rate of flips; normal noise changes each label."""
+        return float(self.noise) if self.rounded else super().error_rate
+
+    def reach(self, secret: Secret) -> float:
+        """Bound rows by A or G times the larger of both entries that are read."""
+        return max(abs(self._share), 1.0 if self.rounded else self.response.largest)
+
+    def layer_tolerance(self, layer: AttentionLayer) -> float:
+        """Rounding grows with the slope of the heads."""
+        return super().layer_tolerance(layer) * max(1.0, self.kappa / 100)
+
+
+@lru_cache(maxsize=1024)
+def _direction(d: int, secret: int) -> Array:
+    drawn = generator(secret, "weights", Direction.name).standard_normal(d)
+    drawn[:2] = 0.0
+    found = np.asarray(drawn / np.linalg.norm(drawn))
+    found.setflags(write=False)
+    return found
