@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from hardness.check import kernel
+from hardness.check.direction import check_direction
 from hardness.check.reading import Checked, integer, listed, refuse
 from hardness.check.residues import check_residues, read_residues
 from hardness.check.scheme import Scheme, check_shown
@@ -83,4 +84,13 @@ def _functions(about: dict[str, Any], problem: dict[str, Any]) -> None:
         refuse("the family that its members are chosen from is no larger")
 
 
-_POSED = {"hidden-set": _hidden_set, "residues": _residues, "functions": _functions}
+def _direction(about: dict[str, Any], problem: dict[str, Any]) -> None:
+    check_direction(about["spec"], problem)
+
+
+_POSED = {
+    "hidden-set": _hidden_set,
+    "residues": _residues,
+    "functions": _functions,
+    "direction": _direction,
+}

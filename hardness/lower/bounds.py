@@ -94,7 +94,7 @@ def ruled_out(square: Fraction) -> int:
     return math.floor(square)
 
 
-def least_queries(cap: int, missing: Fraction) -> int | None:
+def least_queries(cap: int | Fraction, missing: Fraction) -> int | None:
     """Count the queries that rule out `missing` members, `cap` each; None where no number does.
 
     >>> least_queries(25, Fraction(454)), least_queries(0, Fraction(1, 2))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from hardness.lower.bounds import BoundParameters
+from hardness.lower.direction import certify_direction
 from hardness.lower.draws import require_uniform
 from hardness.lower.finite import certify_finite, of_family
 from hardness.lower.hidden import certify_parity, certify_shown, certify_symmetric
@@ -35,7 +36,7 @@ def certify(family: Family, terms: BoundParameters | None = None) -> Certificate
 
 
 def formulas(family: Family) -> Callable[[BoundParameters], Certificate] | None:
-    """Choose how hidden sets, or functions of <a, s> here, are certified; None for others."""
+    """Choose how hidden sets, functions of <a, s> here, or directions are certified; else None."""
     if family.proved_as and built_in(family):
         return partial(certify_shown, family)
     if (characters := family.characters) and built_in(characters):
@@ -44,4 +45,6 @@ def formulas(family: Family) -> Callable[[BoundParameters], Certificate] | None:
         return partial(certify_symmetric, scheme)
     if (forms := family.linear_forms) and built_in(forms):
         return partial(certify_modular, forms)
+    if (direction := family.hidden_direction) and built_in(direction):
+        return partial(certify_direction, direction)
     return None

@@ -12,6 +12,7 @@ from fractions import Fraction
 from hardness.check import kernel
 from hardness.claims.vacuous import vacuous
 from hardness.lower.bounds import BoundParameters, least_queries, ruled_out, stat_square
+from hardness.lower.direction import certify_direction
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.spectrum import UNIT
 from hardness.lower.hidden import certify_shown, query_square, right_about
@@ -30,7 +31,8 @@ class Tolerances:
     """What a bound on queries is computed from, at any tolerance.
 
     square: of which over tau^2 the whole part r is how many members one query rules out at most;
-    right: K, how many one hypothesis can fit; size: N, the members; success: probability.
+    right: K, how many one hypothesis can fit; size: N, the members; success: probability. share:
+    whether members are a continuum, N = 1, of which r and K are shares.
 
     >>> found = Tolerances(square=Fraction(1), right=2, size=36, success=Fraction(2, 3))
     >>> found.queries(Fraction(1, 2)), found.queries(Fraction(1, 10)), found.first()
@@ -38,18 +40,19 @@ class Tolerances:
     """
 
     square: Fraction
-    right: int
+    right: int | Fraction
     size: int
     success: Fraction
+    share: bool = False
 
     @property
     def missing(self) -> int:
         """How many members have to be ruled out; 0 or less where one hypothesis is enough."""
         return math.ceil(self.success * self.size - self.right)
 
-    def ruled_out(self, tau: Fraction) -> int:
+    def ruled_out(self, tau: Fraction) -> int | Fraction:
         """Bound how many members one query rules out."""
-        return ruled_out(self.square / tau**2)
+        return self.square / tau**2 if self.share else ruled_out(self.square / tau**2)
 
     def queries(self, tau: Fraction) -> int | None:
         """Bound the queries from below; None where no number is enough, 0 where none is needed."""
@@ -95,8 +98,14 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
     facts = kernel.prove(kernel.posed(certificate.evidence["problem"]), steps)
     members, fit, ask = steps[(claim.step or 1) - 1]["from"]
     moves = facts[steps[ask - 1]["from"][0] - 1].moves
-    right, size = facts[fit - 1].most, facts[members - 1].count
-    return Tolerances(square=moves, right=right, size=size, success=terms.success)
+    right, all_of_them = facts[fit - 1].most, facts[members - 1]
+    return Tolerances(
+        square=moves,
+        right=right,
+        size=all_of_them.count,
+        success=terms.success,
+        share=all_of_them.share,
+    )
 
 
 def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerances:
@@ -113,6 +122,9 @@ def of_family(family: Family, terms: BoundParameters) -> Tolerances | None:
     """Say how the bound of a family with formulas depends on the tolerance; None for others."""
     if family.proved_as and built_in(family):
         return of_certificate(certify_shown(family, terms), "stat-queries")
+    if (direction := family.hidden_direction) and built_in(direction):
+        made = certify_direction(direction, terms)
+        return of_certificate(made, f"{'stat' if direction.rounded else 'csq'}-queries")
     if (characters := family.characters) and built_in(characters):
         square, right = stat_square(characters.noise), terms.right_about
         size = characters.size

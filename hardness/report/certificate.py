@@ -84,7 +84,7 @@ def tolerance_words(certificate: "Certificate", claim: "Claim") -> str:
         return from_there
     tau = Fraction(claim.parameters["tau"])
     known = {"r": found.ruled_out(tau), "K": found.right, "N": found.size}
-    said = ", ".join(f"{name} = {shortened(value)}" for name, value in known.items())
+    said = ", ".join(f"{name} = {shortened(str(value))}" for name, value in known.items())
     if not claim.vacuous:
         return said
     why = "one hypothesis may fit success N members"

@@ -148,7 +148,8 @@ def of_queries(family: Family | FiniteFamily) -> Data:
         every = listed.signs
     else:
         found, about = of_family(family, terms), {"spec": family.spec}
-        every = family.scheme is None or family.scheme.two_valued
+        scheme, direction = family.scheme, family.hidden_direction
+        every = scheme.two_valued if scheme else direction is None or direction.rounded
     if not found:
         raise UsageError(f"{about['spec'][:200]} given: it has no certified bound on queries")
     first = found.first() if found.missing > 0 else None
