@@ -36,6 +36,8 @@ SPECS = [
     "dial:tau=0.3,m=2,k=2,d=5",
     "linear:m=2,k=3,d=4",
     "linear:m=5,k=2,d=3,tokens=boolean,noise=0.1",
+    "direction:m=3,d=6,noise=0.1",
+    "direction:m=2,d=4,labels=raw",
     "lwr:n=3,q=8,p=2,secret=binary",
     "lwr:n=3,q=8,p=4,secret=ternary,h=2,labels=layer",
     "lwe:n=2,q=5,sigma=1,bits=4",
