@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from instances import tokens
 from instances.coded import Coded
 from instances.families.lwe import Lpn
 from instances.families.parity import Parity
@@ -27,7 +28,7 @@ from instances.layer import AttentionLayer
 from instances.layererror import LayerError, unknown
 from instances.limits import require_memory
 from instances.questions import Questions
-from instances.streams import generator
+from instances.streams import BitStream, key
 
 MATRICES = ("identity", "corner", "gaussian")
 _UNIT = 2.0**-20  # of entries of W_0: sums of them are exact in float64, in any order
@@ -166,7 +167,8 @@ class ParityPosition(Coded):
         """W_0, (d, d)."""
         require_memory(16 * self.d**2, f"W_0 of {self.spec}")
         if self.w0 == "gaussian":
-            drawn = generator(0, "w0", self.d).standard_normal((self.d, self.d))
+            stream = BitStream(key(0, "w0", self.d))
+            drawn = tokens.gaussian(stream, 0, self.d, 1, self.d)[:, 0]
             return np.asarray(np.rint(drawn / _UNIT) * _UNIT)
         return np.diag(self._diagonal)
 
