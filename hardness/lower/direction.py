@@ -36,8 +36,7 @@ def certify_direction(family: "Direction", terms: BoundParameters) -> Certificat
     n, m, low = family.d - 2, family.m, low_squares(family)
     proof = Proof(hidden_direction(family, low), {"spec": family.spec})
     members = proof.step("directions")
-    tilt, top = norm(n, m, low)
-    gram = proof.step("sphere", tilt=tilt, top=top)
+    gram = proof.step("sphere", top=norm(n, m, low))
     sets = []
     size, cosine, power = random_directions(n, m, low)
     if size > 1:
@@ -123,24 +122,23 @@ def _above(value: Ball) -> Fraction:
     return Fraction(digits) * Fraction(10) ** size
 
 
-def norm(n: int, m: int, low: list[Fraction]) -> tuple[Fraction, Fraction]:
-    """Bound the norm as the rule `sphere` does: the tilt for an odd m, and the bound, rounded up.
+def norm(n: int, m: int, low: list[Fraction]) -> Fraction:
+    """Bound the norm as the rule `sphere` does, rounded up.
 
     >>> norm(1000, 4, [Fraction(0)] * 4)
-    (Fraction(1, 1), Fraction(149701, 50000000000))
+    Fraction(149701, 50000000000)
     """
-    tilt, top = Fraction(1), power_mean(n, m - m % 2)
-    if m % 2:
-        rate = math.sqrt(m / (n + m - 1))
-        tilt = Fraction(max(1, round(rate * 10**6)), 10**6)
-        top = (tilt * top + power_mean(n, m + 1) / tilt) / 2
-    top += sum(g * power_mean(n, k - k % 2) for k, g in enumerate(low))
+    top = sum((g * power_norm(n, k) for k, g in enumerate(low)), power_norm(n, m))
     size = Fraction(10) ** (_DIGITS - 1 - math.floor(math.log10(top)))
-    return tilt, min(Fraction(1), Fraction(math.ceil(top * size)) / size)
+    return min(Fraction(1), Fraction(math.ceil(top * size)) / size)
 
 
-def power_mean(n: int, k: int) -> Fraction:
-    """E r^k for even k, r one entry of a uniform unit vector of n dimensions."""
+def power_norm(n: int, k: int) -> Fraction:
+    """The norm of the kernel r^k on the sphere: E r^k for even k, E r^(k+1) for odd k. [Mul66]
+
+    r is one entry of a uniform unit vector of n dimensions.
+    """
+    k += k % 2
     return Fraction(math.prod(range(1, k, 2)), math.prod(range(n, n + k, 2)))
 
 
@@ -167,7 +165,7 @@ def random_directions(n: int, m: int, low: list[Fraction]) -> tuple[int, Fractio
     sizes = np.minimum(-near.min(axis=1) / 2, -m * np.log(cosines))
     place = int(sizes.argmax())
     cosine, power = Fraction(place + 1, _COSINES), int(powers[best[place]])
-    fails = power_mean(n, 2 * power) / cosine ** (2 * power)
+    fails = power_norm(n, 2 * power) / cosine ** (2 * power)
     return (
         max(1, min(math.isqrt(math.floor(1 / fails)), math.floor(1 / correlation(m, low, cosine)))),
         cosine,
