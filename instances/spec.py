@@ -31,6 +31,7 @@ FAMILIES: Mapping[str, type[Family]] = Imported(
         "parity_position": "families.position.ParityPosition",
         "composed": "families.composed.Composed",
         "tokens3": "families.tokens3.Tokens3",
+        "hidden": "families.hidden.Hidden",
         "nice": "families.nice.Nice",
         "dial": "families.dial.Dial",
         "linear": "families.linear.Linear",

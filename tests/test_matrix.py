@@ -31,6 +31,7 @@ SPECS = [
     "hardmax:d=9,m=3,g=majority",
     "profile:g=parity+0.1*majority,d=9,m=2,noise=0.1",
     "tokens3:d=5,m=2,noise=0.1",
+    "hidden:d=6,hard=3,nice=1,noise=0.1",
     "nice:m=2,k=2,d=6",
     "nice:m=1,k=3,d=5,tokens=gaussian,noise=0.1",
     "dial:tau=0.3,m=2,k=2,d=5",

@@ -61,6 +61,7 @@ FIGURES: dict[str, Figure] = {
     "scaling": Figure("costs with fitted power laws", "costs", _COMPARE),
     "attacks": Figure("time of attacks beside estimates", "costs", _COMPARE),
     "training": Figure("advantage of trained networks by steps", "costs", _COMPARE),
+    "hidden-share": Figure("risk against the hidden share of the variance", "share", _COMPARE),
     "dial": Figure("error after each stage of staged, over a parameter", "stages", _COMPARE),
     "stages": Figure("what the stages of one run of staged saw", "stages", _STAGED),
     "stress": Figure("how far learners climb a ladder, and at what cost", "ladder", _STRESS),

@@ -1,25 +1,27 @@
-"""A two-layer ReLU network on the signs of z, trained by gradient descent on minibatches.
+"""A two-layer ReLU network, trained by gradient descent on minibatches.
 
-f(z) = b + sum_i a_i max(0, <w_i, z> + c_i) is fitted to the label's unknown factor, less what
-everyone knows of it, where z_0 = -1. In one epoch every example is used once, so that the training
-loss is an estimate of the population's; in several it is not. Optimizers: plain SGD, SGD with
-momentum .9, Adam [KB15].
+f(z) = b + sum_i a_i max(0, <w_i, z> + c_i). Of labels that are codes it is fitted to the unknown
+factor, less what everyone knows of it, on the signs of z where z_0 = -1; else to all k d numbers of
+a label, less what is known, on those of the tokens. In one epoch every example is used once, so
+that the training loss is an estimate of the population's; in several it is not. Optimizers: plain
+SGD, SGD with momentum .9, Adam [KB15].
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import Epochs, ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, Predict, nothing
 from hardness.upper.reduced import predictor
 from instances import tokens
-from instances.capabilities import CODED
-from instances.family import Family, require
+from instances.capabilities import CODED, REAL_LABELS
+from instances.coded import Coded
+from instances.family import Examples, Family, require
 from instances.limits import require_memory
 from instances.parameters import later
 from instances.reduced import reduce
@@ -34,15 +36,16 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, kw_only=True)
 class Mlp:
-    """Trains `width` hidden units for at most `steps` minibatches of `batch` examples, z_0 = -1.
+    """Trains `width` hidden units for at most `steps` minibatches of `batch` examples.
 
-    epochs: over the examples there are; 1: each is used once.
+    Of labels that are codes, examples with z_0 = -1. epochs: over the examples there are; 1: each
+    is used once.
     """
 
     name: ClassVar[str] = "mlp"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
-    about: ClassVar[str] = "a two-layer ReLU network on the signs of z, trained on minibatches"
+    about: ClassVar[str] = "a two-layer ReLU network, trained on minibatches"
 
     width: int = 100
     optimizer: str = "adam"
@@ -62,26 +65,29 @@ class Mlp:
             require(value >= 1, f"{name}={value} given: it must be at least 1")
 
     def supports(self, family: Family) -> str | None:
-        """Two-token families whose labels have one unknown factor."""
-        return CODED.missing(family)
+        """Two-token families whose labels have one unknown factor, and real labels."""
+        return None if REAL_LABELS.of(family) else CODED.missing(family)
 
     def learn(self, oracle: ExampleOracle, rng: np.random.Generator) -> Hypothesis:
         """Descend until the steps or the budget are at their end, or the loss is near 0."""
         family, width = oracle.family, self.width
+        view = _Tokens(family) if family.real_labels else _Factor(CODED.need(family))
+        size = view.inputs + view.outputs
         require_memory(
-            4 * (family.d * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS),
+            4 * (size * (8 * width + 6 * self.batch) + 4 * width * self.batch + 4 * _NUMBERS),
             f"a network of width {width} at d={family.d}, batch {self.batch}",
         )
-        theta = initial(rng, family.d - 1, width)
+        theta = initial(rng, view.inputs, width, view.outputs)
         moments = np.zeros_like(theta), np.zeros_like(theta)
         oracle = Epochs(oracle, self.epochs, rng)
         curve, step, outcome = _Curve(self.steps), 0, None
         try:
-            for step, (z, values) in enumerate(self._batches(oracle), 1):
+            for step, (z, values) in enumerate(self._batches(oracle, view), 1):
                 loss, slope = gradient(theta, z, values)
                 if not math.isfinite(loss):
                     return nothing(family, Outcome.DIVERGED, steps=step, curve=curve.points)
-                curve.add(step, step * self.batch, loss, float(values @ values) / len(values))
+                scale = float(np.vdot(values, values)) / len(values)
+                curve.add(step, step * self.batch, loss, scale)
                 self._update(theta, slope, moments, step)
                 if curve.solved:
                     break
@@ -89,7 +95,7 @@ class Mlp:
             outcome = None if oracle.ended else SPENT[spent.resource]
         curve.mark(step, step * self.batch)
         return Hypothesis(
-            predict=predictor(family, lambda z: evaluate(theta, z[:, 1:])),
+            predict=view.predictor(theta),
             outcome=outcome,
             details={
                 "steps": step,
@@ -99,19 +105,16 @@ class Mlp:
             },
         )
 
-    def _batches(self, oracle: ExampleOracle) -> Iterator[tuple[Array, Array]]:
-        """Cut the examples with z_0 = -1 into minibatches: (batch, d - 1), (batch,)."""
-        family, d = CODED.need(oracle.family), oracle.family.d
-        z, values = np.zeros((0, d - 1), np.float32), np.zeros(0, np.float32)
+    def _batches(self, oracle: ExampleOracle, view: "_View") -> Iterator[tuple[Array, Array]]:
+        """Cut what the network sees into minibatches: (batch, inputs), (batch, outputs)."""
+        z = np.zeros((0, view.inputs), np.float32)
+        values = np.zeros((0, view.outputs), np.float32)
+        most = max(2 * self.batch, _NUMBERS // (view.inputs + view.outputs))
         left = self.steps
         while left:
             missing = self.batch * left - len(values)
-            block = reduce(
-                oracle.draw(min(family.enough(missing) + 64, max(2 * self.batch, _NUMBERS // d)))
-            )
-            signs = tokens.unpack(block.words, d)[:, 1:].astype(np.float32)
-            z = np.concatenate([z, signs])
-            values = np.concatenate([values, block.values.astype(np.float32)])
+            for_z, for_values = view.read(oracle.draw(min(view.enough(missing), most)))
+            z, values = np.concatenate([z, for_z]), np.concatenate([values, for_values])
             whole = min(left, len(values) // self.batch)
             left -= whole
             for start in range(0, whole * self.batch, self.batch):
@@ -135,6 +138,72 @@ class Mlp:
             second += 0.001 * (slope * slope - second)
             scale = rate * math.sqrt(1 - 0.999**t) / (1 - 0.9**t)
             theta -= scale * first / (np.sqrt(second) + 1e-8)
+
+
+class _View(Protocol):
+    """What a network sees of examples, and what is said of others by it."""
+
+    inputs: int
+    outputs: int
+
+    def enough(self, count: int) -> int:
+        """Return how many examples to draw for it to see `count`, or about so many."""
+
+    def read(self, examples: Examples) -> tuple[Array, Array]:
+        """Write examples as (n, inputs), (n, outputs)."""
+
+    def predictor(self, theta: Array) -> Predict:
+        """Make predictions of a network."""
+
+
+class _Factor:
+    """The signs of z, and the unknown factor of labels that are codes, where z_0 = -1."""
+
+    outputs = 1
+
+    def __init__(self, family: Coded) -> None:
+        self.family, self.inputs = family, family.d - 1
+
+    def enough(self, count: int) -> int:
+        """Draw a few more than are open on average."""
+        return self.family.enough(count) + 64
+
+    def read(self, examples: Examples) -> tuple[Array, Array]:
+        """Unpack z."""
+        block = reduce(examples)
+        signs = tokens.unpack(block.words, self.family.d)[:, 1:].astype(np.float32)
+        return signs, block.values.astype(np.float32)[:, None]
+
+    def predictor(self, theta: Array) -> Predict:
+        """Predict where z_0 = -1, and what is known elsewhere."""
+        return predictor(self.family, lambda z: evaluate(theta, z[:, 1:], 1)[:, 0])
+
+
+class _Tokens:
+    """All numbers of the tokens, and of the labels less what is known."""
+
+    def __init__(self, family: Family) -> None:
+        self.family = family
+        self.inputs = self.outputs = family.k * family.d
+
+    def enough(self, count: int) -> int:
+        """Draw as many."""
+        return count
+
+    def read(self, examples: Examples) -> tuple[Array, Array]:
+        """Write an example's numbers in a row."""
+        rows, unknown = (len(examples), -1), examples.y - self.family.known(examples.x)
+        z = examples.x.reshape(rows).astype(np.float32)
+        return z, unknown.reshape(rows).astype(np.float32)
+
+    def predictor(self, theta: Array) -> Predict:
+        """Add the network to what is known."""
+
+        def predict(x: NDArray[Any]) -> NDArray[np.float64]:
+            z = x.reshape(len(x), -1).astype(np.float64)
+            return self.family.known(x) + evaluate(theta, z, self.outputs).reshape(x.shape)
+
+        return predict
 
 
 class _Curve:
@@ -168,47 +237,46 @@ class _Curve:
         return self._recent < _SOLVED
 
 
-def parts(theta: Array, inputs: int) -> tuple[Array, Array, Array, Array]:
-    """View parameters (width (inputs + 2) + 1,) as w (width, inputs), c, a (width,), b (1,)."""
-    width = (len(theta) - 1) // (inputs + 2)
-    w = theta[: width * inputs].reshape(width, inputs)
-    c, a = theta[width * inputs : -1].reshape(2, width)
-    return w, c, a, theta[-1:]
+def parts(theta: Array, inputs: int, outputs: int) -> tuple[Array, Array, Array, Array]:
+    """View parameters as w (width, inputs), c (width,), a (outputs, width), b (outputs,)."""
+    width = (len(theta) - outputs) // (inputs + 1 + outputs)
+    w, c, a, b = np.split(theta, np.cumsum([width * inputs, width, width * outputs]))
+    return w.reshape(width, inputs), c, a.reshape(outputs, width), b
 
 
-def initial(rng: np.random.Generator, inputs: int, width: int) -> Array:
+def initial(rng: np.random.Generator, inputs: int, width: int, outputs: int) -> Array:
     """Draw w, c uniform within 1/sqrt(inputs), a within 1/sqrt(width); b = 0; float32."""
-    theta = np.zeros(width * (inputs + 2) + 1, np.float32)
-    w, c, a, _ = parts(theta, inputs)
+    theta = np.zeros(width * (inputs + 1 + outputs) + outputs, np.float32)
+    w, c, a, _ = parts(theta, inputs, outputs)
     for part, many in ((w, inputs), (c, inputs), (a, width)):
         part[:] = rng.uniform(-1, 1, part.shape) / math.sqrt(many)
     return theta
 
 
-def evaluate(theta: Array, z: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Evaluate the network: (n, inputs) -> (n,)."""
-    w, c, a, b = (part.astype(np.float64) for part in parts(theta, z.shape[1]))
-    return np.asarray(np.maximum(z @ w.T + c, 0) @ a + b)
+def evaluate(theta: Array, z: NDArray[np.floating], outputs: int) -> NDArray[np.float64]:
+    """Evaluate the network: (n, inputs) -> (n, outputs)."""
+    w, c, a, b = (part.astype(np.float64) for part in parts(theta, z.shape[1], outputs))
+    return np.asarray(np.maximum(z @ w.T + c, 0) @ a.T + b)
 
 
 def gradient(theta: Array, z: Array, values: Array) -> tuple[float, Array]:
-    """Compute the mean squared loss on (n, inputs), (n,), and its gradient in theta."""
-    w, c, a, b = parts(theta, z.shape[1])
+    """Compute the mean squared loss on (n, inputs), (n, outputs), and its gradient in theta."""
+    inputs, outputs = z.shape[1], values.shape[1]
+    w, c, a, b = parts(theta, inputs, outputs)
     hidden = z @ w.T
     hidden += c
     np.maximum(hidden, 0, out=hidden)
-    residual = hidden @ a
+    residual = hidden @ a.T
     residual += b
     residual -= values
-    loss = float(residual @ residual) / len(values)
+    loss = float(np.vdot(residual, residual)) / len(values)
     residual *= 2 / len(values)
     slope = np.empty_like(theta)
-    d_w, d_c, d_a, d_b = parts(slope, z.shape[1])
-    np.matmul(residual, hidden, out=d_a)
-    d_b[0] = residual.sum()
+    d_w, d_c, d_a, d_b = parts(slope, inputs, outputs)
+    np.matmul(residual.T, hidden, out=d_a)
+    np.sum(residual, axis=0, out=d_b)
     back = np.sign(hidden, out=hidden)  # 1 where the unit is on
-    back *= residual[:, None]
-    back *= a
+    back *= residual @ a
     np.matmul(back.T, z, out=d_w)
     np.sum(back, axis=0, out=d_c)
     return loss, slope

@@ -14,14 +14,15 @@ def learn(learner, spec, seed=0, **budget):
     return run(parse_learner(learner), parse(spec).instance(seed), Budget(**budget), seed)
 
 
-def test_gradients_are_those_of_the_loss():
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_gradients_are_those_of_the_loss(outputs):
     rng = np.random.default_rng(0)
-    theta = initial(rng, 6, 5).astype(np.float64)
-    z, values = rng.choice([-1.0, 1.0], (40, 6)), rng.normal(size=40)
+    theta = initial(rng, 6, 5, outputs).astype(np.float64)
+    z, values = rng.choice([-1.0, 1.0], (40, 6)), rng.normal(size=(40, outputs))
     loss, slope = gradient(theta, z, values)
 
     def value(at):
-        return float(((evaluate(at, z) - values) ** 2).mean())
+        return float(((evaluate(at, z, outputs) - values) ** 2).sum(axis=1).mean())
 
     assert loss == pytest.approx(value(theta), rel=1e-12)
     for i in range(len(theta)):
@@ -45,6 +46,11 @@ def test_small_instances_are_learned(learner, spec):
     found = learn(learner, spec)
     assert found.outcome is Outcome.SOLVED
     assert found.risk.value < 0.05
+
+
+def test_real_labels_are_fitted_whole():
+    found = learn("mlp:steps=3000", "dial:tau=0.1,m=1,k=2,d=4,tokens=gaussian")
+    assert found.risk.high < 0.1
 
 
 def test_runs_are_reproducible_and_every_example_is_used_once():

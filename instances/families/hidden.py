@@ -1,0 +1,164 @@
+"""A hidden parity among random heads: F = F_nice + F_hard on two boolean tokens.
+
+F_hard is a layer of the family parity, F_nice one whose random heads are drawn as those of the
+family nice. No bound on statistical queries changes: a query about F_hard with another function of
+the point added asks the same of F_hard alone. What is bounded is the risk that F_hard leaves.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.dense import Dense, row_reach
+from instances.families.nice import Nice
+from instances.families.parity import Parity
+from instances.family import Hardness, HiddenSigns, Secret, View, require
+from instances.layer import AttentionLayer
+from instances.streams import generator
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hidden(Dense):
+    """Layers of a parity on `hard` of d - 1 coordinates and of `nice` random heads.
+
+    scale: ||Theta_i||_F of the random heads; weight: their ||W_i||_F, where a row of the parity has
+    length 1. noise: standard deviation of the label noise; rho: e^(beta/2) of the parity's heads. A
+    secret is the 256 bits of the random heads, then the hidden set. Raises UsageError out of range.
+
+    >>> Hidden(d=8, hard=2, nice=1).instance(0).examples(0, 5).y.shape
+    (5, 2, 8)
+    """
+
+    name: ClassVar[str] = "hidden"
+    example: ClassVar[str] = "hidden:d=16,hard=4,nice=4"
+    about: ClassVar[str] = "a hidden parity among random heads that can be learned"
+    label_text: ClassVar[str] = (
+        "F(X) = sum_i softmax(X Theta_i X^T) X W_i over random heads, plus a label of the family "
+        "parity, plus noise * N(0,1) in every entry; stored in float64"
+    )
+    k = 2
+    tokens = "boolean"
+
+    d: int
+    hard: int
+    nice: int
+    scale: float = 2.0
+    weight: float = 1.0
+    noise: Fraction = Fraction(0)
+    rho: Fraction = Fraction(3)
+
+    def __post_init__(self) -> None:
+        require(
+            1 <= self.hard <= min(128, self.d - 1),
+            f"hard={self.hard} given with d={self.d}: the places of the hidden set, between 1 and "
+            f"d - 1 = {self.d - 1}, at most 128",
+        )
+        require(
+            1 <= self.nice <= 64,
+            f"nice={self.nice} given: the random heads, between 1 and 64; the family parity has "
+            "none",
+        )
+        Parity(d=self.d, m=self.hard, rho=self.rho)  # which refuses the same rho
+        self.require_tokens()
+        self.require_norm("scale")
+        require(
+            0 < self.weight <= 1000,
+            f"weight={self.weight} given: the norm of W_i, above 0 and at most 1000",
+        )
+
+    @cached_property
+    def twin(self) -> Parity:
+        """The parities that are hidden."""
+        return Parity(d=self.d, m=self.hard, rho=self.rho)
+
+    @property
+    def proved_as(self) -> tuple[Parity, View]:
+        """The hidden parities, among others."""
+        return self.twin, "among-others"
+
+    @property
+    def hardness(self) -> Hardness:
+        """That of the parities."""
+        return Hardness(
+            evidence="exact",
+            why="orthogonal hidden parts: exact for statistical queries, even of a learner that "
+            "knows all other heads; the risk is relative to the hidden part",
+        )
+
+    @property
+    def default_learners(self) -> tuple[str, ...]:
+        """Those that fit layers, a network, and the best linear map."""
+        return ("student", "levenberg", "mlp", "staged", "linear")
+
+    @property
+    def layer_heads(self) -> int:
+        """Those of the parity, and the random ones."""
+        return self.twin.layer_heads + self.nice
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Draw 256 bits, and a set."""
+        return (*super().draw(rng), *self.twin.draw(rng))
+
+    def same(self, one: Secret, other: Secret) -> bool:
+        """Return whether both the random heads and the sets are the same."""
+        return one[0] == other[0] and self.twin.same(one[1:], other[1:])
+
+    def sign_correlations(self, members: tuple[Secret, ...]) -> Array:
+        """1 where the hidden sets are the same, else 0."""
+        sets = [tuple(sorted(secret[1:])) for secret in members]
+        return np.array([[float(one == other) for other in sets] for one in sets])
+
+    def made(self, secret: Secret) -> AttentionLayer:
+        """Put the heads of both parts together, the random ones first."""
+        hard, nice = self.twin.layer(secret[1:]), self.nice_part(secret)
+        theta, w = zip((nice.theta, nice.w), (hard.theta, hard.w), strict=True)
+        return AttentionLayer(theta=np.concatenate(theta), w=np.concatenate(w))
+
+    def nice_part(self, secret: Secret) -> AttentionLayer:
+        """Draw the random heads as the family nice does, and scale their W_i."""
+        require(
+            0 <= secret[0] < 1 << 256,
+            "a secret of this family is one number of 256 bits, then a set of places",
+        )
+        return _drawn(self, secret[0])
+
+    def label(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Add the formula of the parity to the random heads."""
+        return self.nice_part(secret)(x) + self.twin.label(secret[1:], x)
+
+    def mean(self, secret: Secret, x: NDArray[Any]) -> Array:
+        """Evaluate F, the label without noise."""
+        return self.label(secret, x)
+
+    def known(self, x: NDArray[Any]) -> Array:
+        """Evaluate what is known of the parity; random heads are as likely as their negatives."""
+        return self.twin.known(x)
+
+    @property
+    def hidden_signs(self) -> HiddenSigns:
+        """The parity, where an example shows it."""
+        return self._signs
+
+    def _signs(self, secret: Secret, x: NDArray[Any]) -> Array:
+        z = x[:, 0] * x[:, 1]
+        self.twin.require_member(secret[1:])
+        return np.asarray(z[:, list(secret[1:])].prod(axis=1, dtype=float) * (z[:, 0] < 0))[:, None]
+
+    def reach(self, secret: Secret) -> float:
+        """Bound the random heads by their W_i, a row of the parity by its two values."""
+        largest = max(1.0, abs(float(self.twin.known_constant)))
+        return row_reach(self.nice_part(secret)) + largest / math.sqrt(self.d)
+
+
+@lru_cache(maxsize=8)  # asked for a block of examples at a time
+def _drawn(family: Hidden, number: int) -> AttentionLayer:
+    heads = Nice(m=family.nice, k=2, d=family.d, scale=family.scale)
+    layer = heads.build(generator(number, "weights", family.name))
+    return AttentionLayer(theta=layer.theta, w=layer.w * (family.weight / math.sqrt(family.d)))
