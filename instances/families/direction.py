@@ -132,13 +132,13 @@ class Direction(Dense):
         """
         rows = np.stack([self.direction(one) for one in members])
         cosines, out = rows @ rows.T, np.zeros((len(rows), len(rows)))
-        for square in self._squares[::-1]:
+        for square in self.weights[::-1]:
             out = out * cosines + square
         np.fill_diagonal(out, 1.0)
         return out
 
     @cached_property
-    def _squares(self) -> Array:
+    def weights(self) -> Array:
         """The squares of g_k = sum_i 2 (-1)^(m-i) phi(t_i) h_(k-1)(t_i) / sqrt(k), k <= 500."""
         t = np.array(self.response.places)
         jumps = (

@@ -4,7 +4,7 @@ Every number of the layer is an output of the real softmax or linear layer on re
 """
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from instances.modular import Modular
 from instances.parameters import brief
 from instances.symmetric import Symmetric
 
+if TYPE_CHECKING:
+    from instances.families.direction import Direction
+
 Array = NDArray[np.float64]
 _MOST_NUMBERS = 1 << 22  # in the Theta_i: a layer that is drawn in a second
 _EXAMPLES, _TOKENS = 2000, 512  # of residues; of random layers
@@ -42,9 +45,10 @@ def of_portrait(family: Family) -> Data:
     """Collect what the member of seed 0 computes: a different picture for each kind of family.
 
     kind: profile (label against h), residues (label against <a, s> mod q), heads (singular values
-    and attention weights), linear (growth with the tokens), factor (the layer's factor at each
-    level, and weight by degree, of any other whose factor is a table). Raises UsageError for other
-    families and for layers too large to draw.
+    and attention weights), linear (growth with the tokens), direction (the layer's response along
+    it, and weight by Hermite degree), factor (the layer's factor at each level, and weight by
+    degree, of any other whose factor is a table). Raises UsageError for other families and for
+    layers too large to draw.
 
     >>> from instances import parse
     >>> found = of_portrait(parse("parity:d=8,m=3"))
@@ -61,6 +65,8 @@ def of_portrait(family: Family) -> Data:
         found = _profile(scheme)
     elif not scheme and (forms := family.linear_forms):
         found = _residues(forms)
+    elif direction := family.hidden_direction:
+        found = _direction(direction)
     elif dense := family.real_labels:
         found = _random(dense)
     else:
@@ -167,6 +173,29 @@ def _factor(tables: FactorTables) -> Data:
     }
 
 
+def _direction(family: "Direction") -> Data:
+    """What stands for G in labels against u: by the formulas, and as the layer computes it.
+
+    layer: of examples, [u, factor]. weight: of the sign, by degree.
+    """
+    instance = family.instance(0)
+    secret = instance.hidden.secret
+    x = np.asarray(instance.examples(0, _TOKENS, axis="portrait").x)
+    public = family.labelled(x, np.zeros(len(x)))
+    shown = (instance.layer()(x) - public)[:, :, 1] @ [1, -1] / (x[:, 0, 1] - x[:, 1, 1])
+    u, far = family.hidden(secret, x), 1.3 * max(2.0, family.response.places[-1])
+    pairs = sorted(zip(u, shown, strict=True))[::4]
+    at = np.linspace(-far, far, _CURVE * 20 + 1)
+    return {
+        "kind": "direction",
+        "u": _plain(at),
+        "sign": _plain(family.response.signs(at)),
+        "sum": _plain(family.response(at)),
+        "layer": [_plain(pair) for pair in pairs if abs(pair[0]) < far],
+        "weight": _plain(family.weights[: 4 * family.m + 1]),
+    }
+
+
 def _pairs(t: NDArray[np.int64], factor: Array) -> set[tuple[int, float]]:
     return {(int(a), round(float(b), 9)) for a, b in zip(t, factor, strict=True)}
 
@@ -241,7 +270,8 @@ def _plain(values: Any) -> list[float]:
 def draw_portrait(data: Data) -> Data:
     """Draw both panels of a portrait."""
     kinds = {"profile": _draw_profile, "residues": _draw_residues, "factor": _draw_factor}
-    left, right = {**kinds, "heads": _draw_heads, "linear": _draw_linear}[data["kind"]](data)
+    kinds |= {"heads": _draw_heads, "linear": _draw_linear, "direction": _draw_direction}
+    left, right = kinds[data["kind"]](data)
     return beside(left, right, title=f"{named(data['about'], 110)}, member of seed 0")
 
 
@@ -362,6 +392,32 @@ def _draw_factor(data: Data) -> tuple[Data, Data]:
         axes={"x": WHOLE},
         size=_SIZE,
     )  # fmt: skip
+    return left, right
+
+
+def _draw_direction(data: Data) -> tuple[Data, Data]:
+    u, shown = ([pair[i] for pair in data["layer"]] for i in (0, 1))
+    on = _layer(f"layer, {len(u)} examples", u, shown)
+    left = panel(
+        [
+            Trace(name="sign", x=data["u"], y=data["sign"], marks=("line",), colour=_GREYISH),
+            Trace(name="sum of heads", x=data["u"], y=data["sum"], marks=("line",)),
+            on,
+        ],
+        title="What labels show of the direction",
+        x="u, along the direction",
+        y="factor of the label",
+        size=_SIZE,
+    )
+    right = panel(
+        [Trace(name="sign", x=range(len(data["weight"])), y=data["weight"], marks=("bar",))],
+        title="Hermite weight by degree",
+        x="degree in u",
+        y="squared coefficient",
+        domains={"y": (0.0, 1.05 * max(data["weight"]))},
+        axes={"x": WHOLE},
+        size=_SIZE,
+    )
     return left, right
 
 

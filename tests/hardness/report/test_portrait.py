@@ -119,3 +119,14 @@ def test_linear_attention_grows_with_the_cube():
 def test_a_layer_too_large_is_refused():
     with pytest.raises(UsageError, match="too many for a portrait"):
         numbers("portrait", parse("lwe:n=8,q=17,sigma=1"))
+
+
+def test_the_layer_of_a_direction_lies_on_its_curve():
+    family = parse("direction:m=4,d=9,kappa=8")
+    data = numbers("portrait", family)
+    u, shown = np.transpose(data["layer"])
+    np.testing.assert_allclose(np.interp(u, data["u"], data["sum"]), shown, atol=2e-3)
+    changes = np.flatnonzero(np.diff(data["sign"]))
+    np.testing.assert_allclose(np.array(data["u"])[changes], family.response.places, atol=0.01)
+    assert max(data["weight"][:4]) < 1e-12 < 0.05 < data["weight"][4]
+    assert sum(data["weight"]) < 1
