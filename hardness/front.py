@@ -248,13 +248,15 @@ def inspect(
     layer: int | None = None,
     heads: int | None = None,
     k: int | None = None,
+    form: str | None = None,
     seed: int = 0,
 ) -> "Inspection":
     """Show what a layer is like, and whether the theorem about learning speaks of it.
 
     source: a file of a layer, or a model's checkpoint with `layer`, from 0, and `heads` where no
     config.json says how many; a layer; a SPEC, of which the instance of `seed` is taken, or a
-    folder of `hardness generate`. k: the number of tokens of a layer that is given.
+    folder of `hardness generate`, both perhaps in a form of `instances.forms`. k: the number of
+    tokens of a layer that is given.
 
     >>> inspect("parity:d=12,m=4").facts["structure"]["parity_like"]
     True
@@ -278,11 +280,13 @@ def inspect(
                 "no file of one"
             )
     if isinstance(source, Heads):
+        if form:
+            raise UsageError(f"--rewrite {form} given: it is of a SPEC")
         return inspect_heads(source, k)
     if k is not None:
         raise UsageError(f"--k {k} given: it is of a layer in a file")
     found, folder = target(source)
-    return described(found, folder.instance if folder else found.instance(seed))
+    return described(found, folder.instance if folder else found.instance(seed), form)
 
 
 @_gated

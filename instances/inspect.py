@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from instances.errors import UsageError
 from instances.family import Family, Instance
 from instances.fineprint import fine_print, first_failure, structure
+from instances.forms import FORMS, formed
 from instances.heads import Heads, Matrices
 from instances.limits import readable_bytes
 from instances.linearity import linearity
@@ -138,11 +140,12 @@ def _largest(cosines: NDArray[np.float64]) -> float:
     return float(apart.max())
 
 
-def inspect(family: Family, instance: Instance | None) -> Inspection:
+def inspect(family: Family, instance: Instance | None, form: str | None = None) -> Inspection:
     """Describe a family and, where the secret is known, the layer of an instance.
 
-    Of a family of hidden sets nothing that is said depends on which member it is. The fine print is
-    what the theorem about learning asks of a layer, measured. [CL24]
+    form: the layer is that of `instances.forms`. Of a family of hidden sets nothing that is said
+    depends on which member it is, forms aside. The fine print is what the theorem about learning
+    asks of a layer, measured. [CL24]
     """
     facts: dict[str, Any] = {
         "spec": family.spec,
@@ -178,6 +181,11 @@ def inspect(family: Family, instance: Instance | None) -> Inspection:
             "rounded_layer": str(found),
         }
     layer = instance.layer() if instance and "not_shown" not in facts else None
+    if form:
+        if layer is None or instance is None:
+            raise UsageError(f"--rewrite {form} given: no layer is known or small enough here")
+        layer = formed(instance, form)
+        facts |= {"form": f"{form}: {FORMS[form].about}", "heads": layer.m}
     if layer is None:
         return Inspection(facts=facts | {"layer": None})
     heads = Heads.of(layer)

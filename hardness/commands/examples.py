@@ -126,6 +126,16 @@ def _write_samples(output: SimpleNamespace, found: "Samples", of: "Instance | No
 @spec_argument
 @layer_options
 @k_option("not known")
+@click.option(
+    "--rewrite",
+    help="Other heads of the same function: flipped, split, padded, copies, matched or moved.  "
+    "[default: as the family has them]",
+)
+@click.option(
+    "--save-layer",
+    type=click.Path(path_type=Path),
+    help="Write the layer of SPEC: .npz or .safetensors (secret).  [default: no file]",
+)
 @shared("seed", "force", out=FILE)
 def inspect(
     output: SimpleNamespace,
@@ -133,6 +143,8 @@ def inspect(
     number: int | None,
     heads: int | None,
     k: int | None,
+    rewrite: str | None,
+    save_layer: Path | None,
 ) -> None:
     """Show what a layer is like: heads, norms, how alike its heads are.
 
@@ -143,8 +155,27 @@ def inspect(
     from hardness.report.inspection import inspection_words
 
     refuse_existing_output(output)
-    found = described(spec, layer=number, heads=heads, k=k, seed=output.seed)
+    found = described(spec, layer=number, heads=heads, k=k, form=rewrite, seed=output.seed)
+    if save_layer:
+        if output.out and save_layer.resolve() == output.out.resolve():
+            raise click.UsageError("--out and --save-layer name the same file: give two names")
+        _save_layer(spec, rewrite, output.seed, save_layer, output.force)
     emit(output, found.to_dict(), inspection_words(found.to_dict()), table=found)
+
+
+def _save_layer(spec: str, form: str | None, seed: int, path: Path, force: bool) -> None:
+    """Write the layer of an instance to a file."""
+    from hardness.front import target
+    from instances.checkpoint import holds_layer
+    from instances.forms import formed
+
+    if holds_layer(Path(spec)):
+        raise click.UsageError(f"--save-layer given: {spec} holds a layer, it is that of a SPEC")
+    family, folder = target(spec)
+    instance = folder.instance if folder else family.instance(seed)
+    if instance is None:
+        raise click.UsageError(f"--save-layer given: {spec} has no secret part")
+    (formed(instance, form) if form else instance.layer()).save(path, force=force)
 
 
 @click.command(name="reduce", short_help="LWR/LWE samples to attention examples, and back.")
