@@ -48,6 +48,7 @@ EXAMPLES = (
     "generate parity:d=8,m=2 --examples 60 --out folder",
     f"generate {LWE},secret=gaussian,spread=1,heads=exact --examples 90 --out lwe",
     *("inspect nice:m=2,k=2,d=16 --seed 1", "inspect folder --out i.json", "inspect lightsaber"),
+    "inspect parity:d=8,m=4 --rewrite matched --save-layer matched.npz",
     *("measures parity:d=12,m=3 --out measures.json", "measures profile:g=majority,d=12,m=3"),
     *(
         "reduce attention-to-lwr lwe --out samples.npz",

@@ -134,7 +134,7 @@ def _write_samples(output: SimpleNamespace, found: "Samples", of: "Instance | No
 @click.option(
     "--save-layer",
     type=click.Path(path_type=Path),
-    help="Write the layer of SPEC: .npz or .safetensors (secret).  [default: no file]",
+    help="Write the layer to a file: .npz or .safetensors, of SPEC.  [default: no file]",
 )
 @shared("seed", "force", out=FILE)
 def inspect(

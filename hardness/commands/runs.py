@@ -70,8 +70,8 @@ TRIALS = "Number of trials, half of them with a member, half with coins"
 @click.option(
     "--save-layer",
     type=click.Path(path_type=Path),
-    help="Write the layer that staged, levenberg or student found: .npz or .safetensors.  "
-    "[default: no file]",
+    help="Write the layer to a file: .npz or .safetensors, as staged, levenberg or student found "
+    "it.  [default: no file]",
 )
 @tau_option
 @budget_options
