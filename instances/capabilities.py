@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from instances.factor import FactorTables
     from instances.families.direction import Direction
     from instances.families.linear import Linear
+    from instances.hiddenfunction import HiddenFunction
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
     from instances.questions import Questions
@@ -125,6 +126,11 @@ CUBIC: "Capability[Linear]" = Capability(
     what="outputs that are a cubic polynomial of the tokens",
     given="take linear",
 )
+HIDDEN_FUNCTION: "Capability[HiddenFunction]" = Capability(
+    name="hidden_function",
+    what="a function of chosen signs that labels show",
+    given="take parity, profile or another family of coded labels, or give yours `hidden_function`",
+)
 QUESTIONS: "Capability[Questions]" = Capability(
     name="questions",
     what="labels of tokens that a learner chooses",
@@ -146,6 +152,7 @@ CAPABILITIES: tuple[Capability[object], ...] = cast(
         REAL_LABELS,
         HIDDEN_DIRECTION,
         CUBIC,
+        HIDDEN_FUNCTION,
         QUESTIONS,
     ),
 )

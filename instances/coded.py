@@ -23,6 +23,7 @@ from instances.layererror import LayerError, unknown
 from instances.streams import BitStream, key
 
 if TYPE_CHECKING:
+    from instances.hiddenfunction import HiddenFunction
     from instances.questions import Questions
 
 _LISTED = 1 << 28  # values of members over z: their mean takes seconds
@@ -363,6 +364,13 @@ class Coded(Family):
         words = self.inputs(seed, axis, start, count)
         errors = self.disturb(BitStream(key(seed, "noise", axis)), start, count)
         return CodedExamples(family=self, words=words, codes=self.codes(secret, words, errors))
+
+    @property
+    def hidden_function(self) -> "HiddenFunction":
+        """The factor, a function of z_1 .. z_(d-1)."""
+        from instances.hiddenfunction import of_coded  # which few commands need
+
+        return of_coded(self)
 
     @property
     def questions(self) -> "Questions":

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from instances.factor import FactorTables
     from instances.families.direction import Direction
     from instances.families.linear import Linear
+    from instances.hiddenfunction import HiddenFunction
     from instances.linearsamples import LinearSamples
     from instances.modular import Modular
     from instances.questions import Questions
@@ -251,6 +252,11 @@ class Family(ABC):
     @property
     def cubic(self) -> "Linear | None":
         """Outputs that are a cubic polynomial of the tokens, whose risk is known exactly."""
+        return None
+
+    @property
+    def hidden_function(self) -> "HiddenFunction | None":
+        """A function of chosen signs that a member hides and its labels show."""
         return None
 
     @property

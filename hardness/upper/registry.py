@@ -32,6 +32,10 @@ LEARNERS: Mapping[str, type[Any]] = Imported(
         "primal": "primal.Primal",
         "trivial": "trivial.Trivial",
         "pairs": "pairs.Pairs",
+        "flips": "membership.flips.Flips",
+        "km": "membership.km.Km",
+        "onehead": "membership.onehead.OneHead",
+        "multihead": "membership.multihead.MultiHead",
     },
 )
 

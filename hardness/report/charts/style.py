@@ -46,6 +46,10 @@ _BUILT_IN = {
     "primal": (3, 0),
     "trivial": (5, 6),
     "pairs": (4, 2),
+    "flips": (3, 5),
+    "km": (0, 5),
+    "onehead": (2, 4),
+    "multihead": (5, 1),
 }
 # Of a learner's second, third, .. parameters in one figure; no learner has these marks as its own.
 _VARIANTS: tuple[tuple[str, tuple[int, ...]], ...] = (

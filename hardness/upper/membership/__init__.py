@@ -1,0 +1,1 @@
+"""Learners by membership queries: hidden sets, Fourier coefficients, attention heads."""

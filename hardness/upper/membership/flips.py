@@ -10,29 +10,107 @@ Such a pair is found on a path from all +1 to all -1 that flips one place after 
 through 0 .. m on it, so values on it differ, and between two that differ bisection finds a step.
 """
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.oracles import ValueOracle
+from hardness.upper.learner import Hypothesis, Outcome, member, nothing
+from hardness.upper.membership.asking import require_confidence, times_for_flips, too_many
+from instances.capabilities import HIDDEN_FUNCTION
+from instances.family import Family
+from instances.hiddenfunction import HiddenFunction
+
 Signs = NDArray[np.int8]
 Ask = Callable[[Signs], NDArray[np.float64]]  # (n, places) -> (n,)
 
+_NUMBERS = 1 << 22  # in the tokens of a call
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flips:
+    """Flips one place after the other; noisy answers are asked again, and the majority counts.
+
+    confidence: that all majorities are right.
+    """
+
+    name: ClassVar[str] = "flips"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["values"]] = "values"
+    about: ClassVar[str] = "a hidden set by single flips of chosen tokens: about d values"
+
+    confidence: float = 0.99
+
+    def __post_init__(self) -> None:
+        require_confidence(self.confidence)
+
+    def supports(self, family: Family) -> str | None:
+        """Return None for hidden sets, or the reason."""
+        hidden = HIDDEN_FUNCTION.of(family)
+        if hidden is None:
+            return HIDDEN_FUNCTION.missing(family)
+        if hidden.secret is None:
+            return "its members are no functions of how many places of a hidden set are -1"
+        values = most_questions(hidden.places) * self._times(hidden)
+        return too_many(values, f"noise={hidden.noise:g} is too near to 1/2")
+
+    def learn(self, oracle: ValueOracle, rng: np.random.Generator) -> Hypothesis:
+        """Find the set; one of another size than the family hides is no member's."""
+        family = oracle.family
+        hidden = HIDDEN_FUNCTION.need(family)
+        times = self._times(hidden)
+        found = hidden_set(
+            lambda z: _decided(oracle, hidden, z, times), hidden.places, rng, hidden.first_step
+        )
+        details: dict[str, Any] = {"repetitions": times}
+        if hidden.noise:
+            details["confidence"] = self.confidence
+        if found is None or hidden.secret is None or hidden.size not in (None, len(found)):
+            failed = f"{len(found or ())} places change labels, of a set of {hidden.size}"
+            return nothing(family, Outcome.DEGENERATE, failed=failed, **details)
+        return member(family, hidden.secret(found), **details)
+
+    def _times(self, hidden: HiddenFunction) -> int:
+        return times_for_flips(most_questions(hidden.places), hidden.noise, self.confidence)
+
+
+def _decided(
+    oracle: ValueOracle, hidden: HiddenFunction, z: Signs, times: int
+) -> NDArray[np.float64]:
+    """Ask for f at each z, and take the more frequent of the two values that noise leaves."""
+    out = np.empty(len(z))
+    at_once = max(1, _NUMBERS // (times * hidden.tokens(z[:1]).size))
+    for start in range(0, len(z), at_once):
+        x = hidden.tokens(np.repeat(z[start : start + at_once], times, axis=0))
+        values = hidden.read(x, oracle.value(x)).reshape(-1, times)
+        low, high = values.min(axis=1), values.max(axis=1)
+        upper = 2 * (values == high[:, None]).sum(axis=1) > times
+        out[start : start + at_once] = np.where(upper, high, low)
+    return out
+
+
+def most_questions(places: int) -> int:
+    """The most values that `hidden_set` asks."""
+    return 2 * places + math.ceil(math.log2(places + 1)) + 3
+
 
 def hidden_set(
-    f: Ask, places: int, rng: np.random.Generator, *, first: bool = False
+    f: Ask, places: int, rng: np.random.Generator, first_step: bool = False
 ) -> tuple[int, ...] | None:
     """Find S, its places counted from 0, by values of f; None where f is constant on the path.
 
-    first: g(0) != g(1) is known, and places + 1 values do. Else it takes some log2(places) more
-    and as many again as it takes to meet another value than g(0), about m on a random path:
-    2 places + log2(places) + 1 at most.
+    first_step: g(0) != g(1) is known, and places + 1 values do. Else as many more as it takes to
+    meet another value than g(0) on a random path, and log2(places).
 
     >>> asked = lambda z: (z[:, [2, 5]] == -1).sum(axis=1) % 2
-    >>> hidden_set(asked, 8, np.random.default_rng(0), first=True)
+    >>> hidden_set(asked, 8, np.random.default_rng(0), first_step=True)
     (2, 5)
     """
-    if first:
+    if first_step:
         low = np.ones(places, np.int8)
         flipped = np.where(np.eye(places, dtype=np.bool_), -low, low)
         return _listed(f(np.concatenate([low[None], flipped])))
@@ -68,8 +146,7 @@ def _step(f: Ask, order: NDArray[np.intp]) -> int | None:
         return float(f(_path(order, np.array([length])))[0])
 
     places, base = len(order), at(0)
-    same = 0  # the longest stretch that is known to have the value of none below `other`
-    seen = [0]
+    seen = [0]  # lengths with the value at 0
     for length in _spread(places):
         if at(length) != base:
             same, other = max(s for s in seen if s < length), length

@@ -23,7 +23,7 @@ _LESS = 2.0**-12  # where a weight is 0 or 1 to all digits
 _ZERO, _ROUNDING = 1e-10, 1e-12  # what is left of a column: relative, and of a logit
 _SHORTEST = 2.0**-200
 FITS = 1e-5  # what weights that were read may differ from those of the layer found
-UNEXPLAINED = "heads found: {}, which do not explain the answers"
+UNEXPLAINED = "heads found: {}, which do not explain the answers: others may lie between them"
 
 
 def pairs(x1: Array, x2: Array, k: int) -> Array:

@@ -8,7 +8,7 @@ jumps, so bisection finds all: their number is the number of heads with Theta_i 
 from the value at the start, the sum of the v W_i that go down.
 
 At v + e e_j, e small, the jumps move a little, so the same points between them show the same heads:
-that gives every W_i. Then d^2 values show all logits at once (logits.py). [arXiv26016873]
+that gives every W_i. Then d^2 values show all logits at once (logits.py). [BSHK26]
 
 Heads with the same Theta_i are one, with the sum of their W_i. For two tokens a head (Theta, W) is
 (-Theta, -W) and the constant head (0, 2 W): what is found has no constant head where that can be.
@@ -16,10 +16,14 @@ Heads with the same Theta_i are one, with the sum of their W_i. For two tokens a
 
 import math
 from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from hardness.upper.learner import Failed, Outcome
+from hardness.oracles import ValueOracle
+from hardness.upper.learner import Failed, Hypothesis, Outcome
+from hardness.upper.membership.asking import averaged, found, length, no_layer
 from hardness.upper.membership.logits import (
     FITS,
     UNEXPLAINED,
@@ -30,6 +34,9 @@ from hardness.upper.membership.logits import (
     pairs,
     total,
 )
+from instances.capabilities import QUESTIONS
+from instances.family import Family
+from instances.layer import AttentionLayer
 
 _LONG = 2.0**120  # of v: weights are 0 or 1 wherever signs are not rounding
 _HALVINGS = 22  # jumps within 1e-6 of each other are not told apart
@@ -37,6 +44,35 @@ _SAME, _INDEPENDENT, _WHOLE = 1e-9, 1e-6, 1e-3  # relative
 _MOVES = (1e-3, 3e-5, 1e-6)  # e in terms of the smallest gap between jumps, one try each
 _BASES = 20  # of which the one with the best conditioned v W_i is asked
 _PROBES = 8  # values by which the size of labels is known
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiHead:
+    """Reads all heads; nobody tells it how many there are. Noise is rounding beside long tokens."""
+
+    name: ClassVar[str] = "multihead"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["values"]] = "values"
+    about: ClassVar[str] = "several attention heads by labels of real tokens, their number found"
+
+    def supports(self, family: Family) -> str | None:
+        """Return None for softmax layers of at most d heads on real tokens, or the reason."""
+        if reason := no_layer(family):
+            return reason
+        if QUESTIONS.need(family).tokens != "real":
+            return "it asks tokens of any real numbers, and this family takes -1 and +1 alone"
+        if family.layer_heads > family.d:
+            return f"its layers have {family.layer_heads} heads: at most d = {family.d} are told"
+        return None
+
+    def learn(self, oracle: ValueOracle, rng: np.random.Generator) -> Hypothesis:
+        """Find the heads; where they cannot be told apart, Failed says why."""
+        family = oracle.family
+        long = length(family)
+        read = heads(partial(averaged, oracle), family.k, family.d, rng, long)
+        layer = AttentionLayer(theta=read.theta, w=read.w)
+        details = {"heads_found": layer.m, "misfit": read.misfit, "token_length": long}
+        return found(family, layer, read.misfit <= FITS, **details)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,8 +84,8 @@ class Heads:
     misfit: float
 
 
-def heads(value: Value, k: int, d: int, rng: np.random.Generator, length: float = 1.0) -> Heads:
-    """Read all heads on real tokens; length: of the tokens, so that noise is small beside labels.
+def heads(value: Value, k: int, d: int, rng: np.random.Generator, long: float = 1.0) -> Heads:
+    """Read all heads on real tokens; long: their length, so that noise is small beside labels.
 
     A head with Theta = 0 is the last. Raises Failed, outcome DEGENERATE, where no v and no circle
     of three tells the heads apart.
@@ -60,16 +96,16 @@ def heads(value: Value, k: int, d: int, rng: np.random.Generator, length: float 
     >>> len(found.w), found.misfit < 1e-9
     (2, True)
     """
-    together = total(value, k, length * np.eye(d))
-    probes = value(length * rng.standard_normal((_PROBES, k, d))) / length
+    together = total(value, k, long * np.eye(d))
+    probes = value(long * rng.standard_normal((_PROBES, k, d))) / long
     size = max(float(np.abs(together).max()), float(np.abs(probes).max()))
     if not size > 0:
         return Heads(theta=np.zeros((1, d, d)), w=together[None], misfit=0.0)
     for move in _MOVES:
-        circle = _Circle(value, k, together, rng, length)
+        circle = _Circle(value, k, together, rng, long)
         try:
             jumps = circle.jumps(size)
-            return _read(circle, circle.outputs(jumps, move), jumps.constant, length, rng)
+            return _read(circle, circle.outputs(jumps, move), jumps.constant, long, rng)
         except Failed as failed:
             last = failed
     raise last
@@ -91,12 +127,12 @@ class _Circle:
     """Row 1 at x_1 = cos(phi) a + sin(phi) b and x_2 = -t v: sum_i p_i v W_i."""
 
     def __init__(
-        self, value: Value, k: int, together: Array, rng: np.random.Generator, length: float
+        self, value: Value, k: int, together: Array, rng: np.random.Generator, long: float
     ) -> None:
         self.value, self.k, self.together = value, k, together
         d = len(together)
         self.a, self.b, self.v = rng.standard_normal((3, d)) / math.sqrt(d)
-        self.t = _LONG * length
+        self.t = _LONG * long
 
     def tokens(self, angles: Array) -> Array:
         """x_1: (n,) -> (n, d)."""
@@ -129,7 +165,7 @@ class _Circle:
     def outputs(self, jumps: _Jumps, move: float) -> Array:
         """Read every W_i at points between the jumps, at v and at v moved along each coordinate."""
         d, m = len(self.v), len(jumps.angles)
-        found = np.zeros((m, d, d))
+        read = np.zeros((m, d, d))
         if m:
             step = move * float(np.diff(jumps.angles, append=jumps.angles[0] + math.pi).min())
             step *= float(np.linalg.norm(self.v))
@@ -138,10 +174,10 @@ class _Circle:
                 np.diff(self.at(points, v), axis=0) * jumps.signs[:, None]
                 for v in np.concatenate([self.v[None], self.v + step * np.eye(d)])
             ]
-            found = np.stack([row - rows[0] for row in rows[1:]], axis=1) / step
+            read = np.stack([row - rows[0] for row in rows[1:]], axis=1) / step
         if jumps.constant:
-            found = np.append(found, [self.together - found.sum(axis=0)], axis=0)
-        return found
+            read = np.append(read, [self.together - read.sum(axis=0)], axis=0)
+        return read
 
     def sharpened(self, theta: Array, basis: Array) -> Array:
         """Read every W_i (m, d, d) at points between the jumps that Theta_i (m, d, d) has."""
@@ -180,23 +216,23 @@ def _signs(steps: Array, start: Array, whole: Array, k: int, size: float) -> tup
     )
 
     def combined(target: Array, wanted: tuple[float, float]) -> Array | None:
-        found = target @ np.linalg.pinv(steps)
-        fits = np.abs(target - found @ steps).max() <= _WHOLE * sizes[-1]
-        near = np.abs(found[:, None] - wanted).min(axis=1).max() <= _WHOLE
-        return found if fits and near else None
+        numbers = target @ np.linalg.pinv(steps)
+        fits = np.abs(target - numbers @ steps).max() <= _WHOLE * sizes[-1]
+        near = np.abs(numbers[:, None] - wanted).min(axis=1).max() <= _WHOLE
+        return numbers if fits and near else None
 
     if k == 2:  # both are -1/2 then, and either sign is right with a constant head
-        found = combined(whole, (1.0, -1.0))
-        return (np.ones(len(steps)), True) if found is None else (np.sign(found), False)
-    found = combined(start - whole / k, (-1 / k, 1 / k - 1))
-    if found is None:
+        numbers = combined(whole, (1.0, -1.0))
+        return (np.ones(len(steps)), True) if numbers is None else (np.sign(numbers), False)
+    numbers = combined(start - whole / k, (-1 / k, 1 / k - 1))
+    if numbers is None:
         raise Failed(Outcome.DEGENERATE, {"failed": "jumps of some heads fall together"})
-    signs = np.where(found < -1 / 2, -1.0, 1.0)
+    signs = np.where(numbers < -1 / 2, -1.0, 1.0)
     return signs, bool(np.abs(whole - signs @ steps).max() > _SAME * size)
 
 
 def _read(
-    circle: _Circle, w: Array, constant: bool, length: float, rng: np.random.Generator
+    circle: _Circle, w: Array, constant: bool, long: float, rng: np.random.Generator
 ) -> Heads:
     """Read all Theta_i in the orthonormal basis, of some, with the best conditioned v W_i.
 
@@ -206,21 +242,21 @@ def _read(
     d = w.shape[1]
     bases = [orthonormal(rng, d) for _ in range(_BASES)]
     best = max(bases, key=lambda basis: _condition(basis, w))
-    reader = Reader(circle.value, circle.k, w, length)
+    reader = Reader(circle.value, circle.k, w, long)
     for v in best:
         reader.column(np.eye(d), v)
 
     def theta_by(w: Array) -> Array:
-        found = np.moveaxis(reader.again(w), (2, 1, 0), (0, 1, 2)) @ best  # (m, u, v) @ (v, d)
-        found[len(w) - constant :] = 0.0
-        return found
+        theta = np.moveaxis(reader.again(w), (2, 1, 0), (0, 1, 2)) @ best  # (m, u, v) @ (v, d)
+        theta[len(w) - constant :] = 0.0
+        return np.asarray(theta)
 
     theta = theta_by(w)
     sharper = circle.sharpened(theta, best)
     again = theta_by(sharper)
-    found = Heads(theta=again, w=sharper, misfit=reader.misfit(again, sharper))
-    _require(found.misfit <= FITS, UNEXPLAINED.format(len(w)))
-    return found
+    read = Heads(theta=again, w=sharper, misfit=reader.misfit(again, sharper))
+    _require(read.misfit <= FITS, UNEXPLAINED.format(len(w)))
+    return read
 
 
 def _condition(basis: Array, w: Array) -> float:

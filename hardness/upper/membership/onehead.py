@@ -14,15 +14,28 @@ x_1j e_j + x_1l e_l. l is the longest row of W. Where row j is at least half as 
 of j show x Theta e_j for every x; else flips of j and l show it beside x Theta e_l, which is known,
 and |e_j W + e_l W| and |e_j W - e_l W| are both at least half of |e_l W|.
 
-W != 0 is all that it needs: then Theta is determined, and F by it. [arXiv26016873]
+W != 0 is all that it needs: then Theta is determined, and F by it. [BSHK26]
 """
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from hardness.upper.learner import Failed, Outcome
+from hardness.oracles import ValueOracle
+from hardness.upper.learner import Failed, Hypothesis, Outcome
+from hardness.upper.membership.asking import (
+    averaged,
+    found,
+    length,
+    no_layer,
+    require_confidence,
+    times_for_normal,
+    too_many,
+)
 from hardness.upper.membership.logits import (
+    FITS,
     Array,
     Reader,
     Value,
@@ -31,14 +44,79 @@ from hardness.upper.membership.logits import (
     pairs,
     total,
 )
+from instances.capabilities import QUESTIONS
+from instances.family import Family, require
+from instances.layer import AttentionLayer
 
 _TRIES = 20  # matrices of signs, of which the best conditioned is taken
 _ROUNDS = 4  # times that a column is read where weights are 0 or 1 in float64
 _SHARP = 1e4  # times the precision of a weight: what an entry of Theta may be off
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True)
 class OneHead:
+    """Reads a head; noisy answers to tokens of -1 and +1 are asked again, and their mean counts.
+
+    accuracy: what every entry of these means is within of the truth, with the confidence. Real
+    tokens are so long that noise is rounding beside their labels.
+    """
+
+    name: ClassVar[str] = "onehead"
+    revision: ClassVar[int] = 1
+    access: ClassVar[Literal["values"]] = "values"
+    about: ClassVar[str] = "one attention head by d^2 + d labels of chosen tokens"
+
+    accuracy: float = 0.01
+    confidence: float = 0.99
+
+    def __post_init__(self) -> None:
+        require(
+            self.accuracy > 0,
+            f"accuracy={self.accuracy} given: above 0, in units of an entry of the labels",
+        )
+        require_confidence(self.confidence)
+
+    def supports(self, family: Family) -> str | None:
+        """Return None for softmax layers of one head, or the reason."""
+        if reason := no_layer(family):
+            return reason
+        if family.layer_heads > 1:
+            return f"its layers have {family.layer_heads} heads: take multihead"
+        values = self._times(family) * (family.d**2 + family.d)
+        return too_many(
+            values, f"lower noise={float(family.noise):g} or raise accuracy={self.accuracy:g}"
+        )
+
+    def learn(self, oracle: ValueOracle, rng: np.random.Generator) -> Hypothesis:
+        """Read W, then Theta; without noise what does not explain the answers is no head."""
+        family, times = oracle.family, self._times(oracle.family)
+        if _real(family):
+            long = length(family)
+            read = on_reals(partial(averaged, oracle), family.k, family.d, rng, long)
+            known: dict[str, Any] = {"token_length": long}
+        else:
+            read = on_signs(partial(averaged, oracle, times=times), family.k, family.d, rng)
+            known = {"repetitions": times}
+            if family.noise:
+                known |= {"accuracy": self.accuracy, "confidence": self.confidence}
+        fits = read.misfit <= FITS or (bool(family.noise) and not _real(family))
+        layer = AttentionLayer(theta=read.theta[None], w=read.w[None])
+        return found(family, layer, fits, rank=read.rank, misfit=read.misfit, **known)
+
+    def _times(self, family: Family) -> int:
+        """How often each of d^2 + d questions is asked."""
+        if _real(family):
+            return 1
+        numbers = family.k * family.d * (family.d**2 + family.d)
+        return times_for_normal(numbers, float(family.noise), self.accuracy, self.confidence)
+
+
+def _real(family: Family) -> bool:
+    return QUESTIONS.need(family).tokens == "real"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Head:
     """What was found of a head: theta, w (d, d); rank: of Theta, None where it was not looked for.
 
     misfit: the largest difference between a weight that was read and that of the layer found.
@@ -50,10 +128,8 @@ class OneHead:
     misfit: float
 
 
-def on_reals(
-    value: Value, k: int, d: int, rng: np.random.Generator, length: float = 1.0
-) -> OneHead:
-    """Read a head on real tokens; length: of the tokens, so that noise is small beside labels.
+def on_reals(value: Value, k: int, d: int, rng: np.random.Generator, long: float = 1.0) -> Head:
+    """Read a head on real tokens; long: their length, so that noise is small beside labels.
 
     Raises Failed where logits are beyond float64.
 
@@ -64,10 +140,10 @@ def on_reals(
     >>> bool(np.allclose(found.theta, theta, atol=1e-12))
     True
     """
-    w = total(value, k, length * np.eye(d))
+    w = total(value, k, long * np.eye(d))
     if not np.abs(w).max() > 0:
-        return OneHead(theta=np.zeros((d, d)), w=w, rank=None, misfit=0.0)
-    reader = Reader(value, k, w[None], length)
+        return Head(theta=np.zeros((d, d)), w=w, rank=None, misfit=0.0)
+    reader = Reader(value, k, w[None], long)
     basis = facing(np.linalg.svd(w)[0][:, 0], rng)
     read = np.zeros((d, d))  # Theta v, a column each
     for j, v in enumerate(basis):
@@ -77,13 +153,13 @@ def on_reals(
         if d > 2 and 2 * j < d - 1 and np.linalg.norm(left) <= reader.floor(read):
             rows = np.stack([reader.column(explained.T, v)[:, 0] for v in basis], axis=1)
             theta = explained @ rows @ basis
-            return OneHead(theta=theta, w=w, rank=j, misfit=reader.misfit(theta[None], w[None]))
+            return Head(theta=theta, w=w, rank=j, misfit=reader.misfit(theta[None], w[None]))
     theta = read @ basis
-    return OneHead(theta=theta, w=w, rank=None, misfit=reader.misfit(theta[None], w[None]))
+    return Head(theta=theta, w=w, rank=None, misfit=reader.misfit(theta[None], w[None]))
 
 
 def facing(direction: Array, rng: np.random.Generator) -> Array:
-    """Draw an orthonormal basis (d, d), all its rows with inner product 1/sqrt(d) with a unit vector.
+    """Draw an orthonormal basis (d, d), each row with inner product 1/sqrt(d) with a unit vector.
 
     >>> rows = facing(np.array([0.6, 0.8, 0.0]), np.random.default_rng(0))
     >>> np.allclose(rows @ [0.6, 0.8, 0.0], 3**-0.5), np.allclose(rows @ rows.T, np.eye(3))
@@ -98,7 +174,7 @@ def facing(direction: Array, rng: np.random.Generator) -> Array:
     return basis - 2 / size * np.outer(normal, normal @ basis)
 
 
-def on_signs(value: Value, k: int, d: int, rng: np.random.Generator) -> OneHead:
+def on_signs(value: Value, k: int, d: int, rng: np.random.Generator) -> Head:
     """Read a head on tokens of -1 and +1.
 
     Raises Failed where a column of Theta has logits beyond what float64 shows.
@@ -116,16 +192,16 @@ def on_signs(value: Value, k: int, d: int, rng: np.random.Generator) -> OneHead:
     lengths = np.linalg.norm(w, axis=1)
     longest = int(lengths.argmax())
     if not lengths[longest] > 0:
-        return OneHead(theta=theta, w=w, rank=None, misfit=0.0)
+        return Head(theta=theta, w=w, rank=None, misfit=0.0)
     misfit = 0.0
     for j in sorted(range(d), key=lambda j: j != longest):
         flips = [j] if lengths[j] >= lengths[longest] / 2 else [j, longest]
         beside = theta[:, flips[1:]].sum(axis=1)
         x1, equations = basis, []
         for _ in range(_ROUNDS):
-            found, left = _equations(value, k, w, x1, flips, beside)
+            more, left = _equations(value, k, w, x1, flips, beside)
             misfit = max(misfit, left)
-            equations.append(found)
+            equations.append(more)
             rows, targets, weights = (np.concatenate(part) for part in zip(*equations, strict=True))
             theta[:, j], _, rank, sizes = np.linalg.lstsq(
                 rows * weights[:, None], targets * weights, rcond=None
@@ -137,7 +213,7 @@ def on_signs(value: Value, k: int, d: int, rng: np.random.Generator) -> OneHead:
         if rank < d:
             why = f"weights of column {j} of Theta are 0 or 1 in float64: its logits are too large"
             raise Failed(Outcome.DEGENERATE, {"failed": why})
-    return OneHead(theta=theta, w=w, rank=None, misfit=misfit)
+    return Head(theta=theta, w=w, rank=None, misfit=misfit)
 
 
 def _equations(
@@ -151,7 +227,7 @@ def _equations(
     x2[:, flips] *= -1
     y, base, outputs = value(pairs(x1, x2, k)), x2 @ w, (x1 - x2) @ w
     sizes = np.linalg.norm(outputs, axis=1)
-    found, left = [], 0.0
+    parts, left = [], 0.0
     for row, x in enumerate((x1, x2)):
         p = ((y[:, row] - base) * outputs).sum(axis=1) / sizes**2
         rest = np.linalg.norm(y[:, row] - base - p[:, None] * outputs, axis=1)
@@ -159,8 +235,8 @@ def _equations(
         seen = (p > 0) & (p < 1)
         number = logits(p[seen], k) / 2 - x1[seen][:, flips[1:]].sum(axis=1) * (x[seen] @ beside)
         weight = sizes * p * (1 - p) / sizes.max()
-        found.append((x[seen], x1[seen, flips[0]] * number, weight[seen]))
-    rows, numbers, weights = (np.concatenate(part) for part in zip(*found, strict=True))
+        parts.append((x[seen], x1[seen, flips[0]] * number, weight[seen]))
+    rows, numbers, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
     return (rows, numbers, weights), left
 
 
