@@ -10,7 +10,6 @@ Such a pair is found on a path from all +1 to all -1 that flips one place after 
 through 0 .. m on it, so values on it differ, and between two that differ bisection finds a step.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -55,7 +54,7 @@ class Flips:
             return HIDDEN_FUNCTION.missing(family)
         if hidden.secret is None:
             return "its members are no functions of how many places of a hidden set are -1"
-        values = most_questions(hidden.places) * self._times(hidden)
+        values = most_questions(hidden) * self._times(hidden)
         return too_many(values, f"noise={hidden.noise:g} is too near to 1/2")
 
     def learn(self, oracle: ValueOracle, rng: np.random.Generator) -> Hypothesis:
@@ -75,7 +74,7 @@ class Flips:
         return member(family, hidden.secret(found), **details)
 
     def _times(self, hidden: HiddenFunction) -> int:
-        return times_for_flips(most_questions(hidden.places), hidden.noise, self.confidence)
+        return times_for_flips(most_questions(hidden), hidden.noise, self.confidence)
 
 
 def _decided(
@@ -93,9 +92,10 @@ def _decided(
     return out
 
 
-def most_questions(places: int) -> int:
+def most_questions(hidden: HiddenFunction) -> int:
     """The most values that `hidden_set` asks."""
-    return 2 * places + math.ceil(math.log2(places + 1)) + 3
+    places = hidden.places
+    return places + 1 if hidden.first_step else 2 * places + places.bit_length() + 3
 
 
 def hidden_set(

@@ -52,7 +52,8 @@ def shares(y: Array, x2: Array, v: Array, w: Array) -> tuple[Array, float]:
     outputs = v @ w  # (m, d)
     target = y - x2 @ w.sum(axis=0)
     p = target @ np.linalg.pinv(outputs)
-    return p, float(np.abs(target - p @ outputs).max() / np.abs(outputs).max())
+    size = float(np.abs(outputs).max())
+    return p, float(np.abs(target - p @ outputs).max(initial=0.0)) / size if size else math.inf
 
 
 def logits(p: Array, k: int) -> Array:
@@ -129,6 +130,11 @@ class Reader:
     def _read(self, column: _Column, w: Array) -> Array:
         found = logits(column.shares(0, w)[0], self.k)
         return np.asarray(found / (self.length * column.lengths)[:, None])
+
+    @property
+    def amplified(self) -> float:
+        """How many times the error of a weight that of a logit u Theta_i v may be, at most."""
+        return self.k * math.exp(_FLAT) / self._size
 
     def floor(self, columns: Array) -> float:
         """Return the length below which a column is rounding, beside columns that were read."""

@@ -50,6 +50,7 @@ from instances.layer import AttentionLayer
 
 _TRIES = 20  # matrices of signs, of which the best conditioned is taken
 _ROUNDS = 4  # times that a column is read where weights are 0 or 1 in float64
+_LEAST = 1e-10  # of what weights show in any direction of a column
 _SHARP = 1e4  # times the precision of a weight: what an entry of Theta may be off
 
 
@@ -101,7 +102,15 @@ class OneHead:
                 known |= {"accuracy": self.accuracy, "confidence": self.confidence}
         fits = read.misfit <= FITS or (bool(family.noise) and not _real(family))
         layer = AttentionLayer(theta=read.theta[None], w=read.w[None])
-        return found(family, layer, fits, rank=read.rank, misfit=read.misfit, **known)
+        return found(
+            family,
+            layer,
+            fits,
+            rank=read.rank,
+            misfit=read.misfit,
+            amplified=read.amplified,
+            **known,
+        )
 
     def _times(self, family: Family) -> int:
         """How often each of d^2 + d questions is asked."""
@@ -120,12 +129,14 @@ class Head:
     """What was found of a head: theta, w (d, d); rank: of Theta, None where it was not looked for.
 
     misfit: the largest difference between a weight that was read and that of the layer found.
+    amplified: how many times the error of a weight that of an entry of Theta may be.
     """
 
     theta: Array
     w: Array
     rank: int | None
     misfit: float
+    amplified: float
 
 
 def on_reals(value: Value, k: int, d: int, rng: np.random.Generator, long: float = 1.0) -> Head:
@@ -142,7 +153,7 @@ def on_reals(value: Value, k: int, d: int, rng: np.random.Generator, long: float
     """
     w = total(value, k, long * np.eye(d))
     if not np.abs(w).max() > 0:
-        return Head(theta=np.zeros((d, d)), w=w, rank=None, misfit=0.0)
+        return Head(theta=np.zeros((d, d)), w=w, rank=None, misfit=0.0, amplified=1.0)
     reader = Reader(value, k, w[None], long)
     basis = facing(np.linalg.svd(w)[0][:, 0], rng)
     read = np.zeros((d, d))  # Theta v, a column each
@@ -153,9 +164,13 @@ def on_reals(value: Value, k: int, d: int, rng: np.random.Generator, long: float
         if d > 2 and 2 * j < d - 1 and np.linalg.norm(left) <= reader.floor(read):
             rows = np.stack([reader.column(explained.T, v)[:, 0] for v in basis], axis=1)
             theta = explained @ rows @ basis
-            return Head(theta=theta, w=w, rank=j, misfit=reader.misfit(theta[None], w[None]))
-    theta = read @ basis
-    return Head(theta=theta, w=w, rank=None, misfit=reader.misfit(theta[None], w[None]))
+            return _head(reader, theta, rank=j)
+    return _head(reader, read @ basis, rank=None)
+
+
+def _head(reader: Reader, theta: Array, rank: int | None) -> Head:
+    misfit = reader.misfit(theta[None], reader.w)
+    return Head(theta=theta, w=reader.w[0], rank=rank, misfit=misfit, amplified=reader.amplified)
 
 
 def facing(direction: Array, rng: np.random.Generator) -> Array:
@@ -192,8 +207,8 @@ def on_signs(value: Value, k: int, d: int, rng: np.random.Generator) -> Head:
     lengths = np.linalg.norm(w, axis=1)
     longest = int(lengths.argmax())
     if not lengths[longest] > 0:
-        return Head(theta=theta, w=w, rank=None, misfit=0.0)
-    misfit = 0.0
+        return Head(theta=theta, w=w, rank=None, misfit=0.0, amplified=1.0)
+    misfit, amplified = 0.0, 1.0
     for j in sorted(range(d), key=lambda j: j != longest):
         flips = [j] if lengths[j] >= lengths[longest] / 2 else [j, longest]
         beside = theta[:, flips[1:]].sum(axis=1)
@@ -210,10 +225,11 @@ def on_signs(value: Value, k: int, d: int, rng: np.random.Generator) -> Head:
                 break
             x1 = signs(d, rng)
         misfit = max(misfit, float(np.abs((rows @ theta[:, j] - targets) * weights).max()))
-        if rank < d:
+        if rank < d or sizes[-1] < _LEAST:
             why = f"weights of column {j} of Theta are 0 or 1 in float64: its logits are too large"
             raise Failed(Outcome.DEGENERATE, {"failed": why})
-    return Head(theta=theta, w=w, rank=None, misfit=misfit)
+        amplified = max(amplified, float(1 / sizes[-1]))
+    return Head(theta=theta, w=w, rank=None, misfit=misfit, amplified=amplified)
 
 
 def _equations(
