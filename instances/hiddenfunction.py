@@ -33,7 +33,7 @@ class HiddenFunction:
     >>> hidden, z = instance.family.hidden_function, np.array([[1, 1, 1], [1, -1, 1]], np.int8)
     >>> x = hidden.tokens(z)
     >>> instance.hidden.secret, hidden.read(x, instance.values(0, x)).tolist()
-    ((2, 3), [1.0, -1.0])
+    ((1, 2), [1.0, -1.0])
     """
 
     places: int

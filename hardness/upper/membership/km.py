@@ -116,7 +116,7 @@ class Plan:
     """How many values it takes: rounds (places + 1) 2^bits, and samples.
 
     >>> Plan.of(places=40, theta=0.25, confidence=0.99)
-    Plan(places=40, theta=0.25, bits=11, rounds=7, samples=6193)
+    Plan(places=40, theta=0.25, bits=11, rounds=8, samples=6262)
     """
 
     places: int
