@@ -2,7 +2,9 @@
 
 import itertools
 import math
+import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +22,8 @@ from hardness.upper.membership.multihead import heads
 from hardness.upper.membership.onehead import on_reals, on_signs
 from instances import AttentionLayer, UsageError, parse
 from instances.streams import generator
+
+ROOT = Path(__file__).parents[3]
 
 
 def learn(learner, spec, seed=0, **budget):
@@ -321,6 +325,18 @@ def test_a_function_that_is_no_members_is_predicted_by_its_characters():
     assert found.secret_recovered is None
     assert found.details["found"] > 1
     assert found.risk.high < 1
+
+
+def test_the_table_of_values_is_what_runs_take():
+    page = (ROOT / "docs/membership.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| `(\S+)` \| (\d+) \| (\S+) \| (\S+) \|$", page, re.M)
+    assert len(listed) > 8
+    for learner, spec, values, ratio, error in listed:
+        found = learn(learner, spec, values=int(values))
+        assert found.usage.values == int(values)
+        assert f"{int(values) / parse(spec).d ** 2:.2f}" == ratio
+        truth = found.details["truth"]
+        assert max(truth["theta_errors"] + truth["w_errors"]) < 100 * float(error) < 1e-8
 
 
 @pytest.mark.parametrize(
