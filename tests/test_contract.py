@@ -65,6 +65,10 @@ def test_families_and_learners(hardness):
         "primal",
         "trivial",
         "pairs",
+        "flips",
+        "km",
+        "onehead",
+        "multihead",
     ]
     for learner in hardness("learners", "--json").json["learners"]:
         assert hardness("learners", "show", learner["name"]).code == 0
