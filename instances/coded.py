@@ -252,6 +252,13 @@ class Coded(Family):
         """Apply what stands on top of the layer, in public: here nothing."""
         return y
 
+    def curves(self, at: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Evaluate what each head adds to the factor, by how many hidden coordinates are -1.
+
+        at: (n,), any reals -> (heads, n). None where labels are no functions of that number.
+        """
+        return None
+
     def decode(
         self, x: NDArray[Any], codes: NDArray[np.unsignedinteger[Any]]
     ) -> NDArray[np.float64]:

@@ -47,7 +47,7 @@ class ParityPosition(Coded):
     >>> family.spec, family.size
     ('parity_position:d=8,m=3,noise=0,rho=3,w0=identity', 35)
     >>> examples = family.instance(0).examples(0, 100)
-    >>> bool((family.instance(0).layer()(examples.x) - examples.y < 1e-12).all())
+    >>> bool((abs(family.instance(0).layer()(examples.x) - examples.y) < 1e-12).all())
     True
     """
 
@@ -124,6 +124,10 @@ class ParityPosition(Coded):
     def layer_heads(self) -> int:
         """The number of heads: m, and a bias head for even m."""
         return self.twin.layer_heads
+
+    def curves(self, at: Array) -> Array:
+        """Evaluate what every head adds to the factor at h = `at`: (n,) -> (heads, n)."""
+        return self.twin.curves(at)
 
     @property
     def known_constant(self) -> Fraction:

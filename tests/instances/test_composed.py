@@ -93,8 +93,10 @@ def test_what_is_said_of_the_layer_is_said_of_one_head():
     assert "P, odd and piecewise linear" in facts["on_top"]
     assert not [row for row in measures(family).rows if "approximate heads" in row.name]
     drawn = of_portrait(family)
-    assert drawn["kind"] == "factor"
-    assert np.allclose(drawn["low"], [1, -1], atol=1e-8)
+    assert drawn["layer"] == pytest.approx([1, -1, 1, -1], abs=1e-8)
+    assert drawn["layer_known"] == pytest.approx([drawn["known"]] * 4, abs=1e-8)
+    assert len(drawn["heads"]) == 1
+    assert drawn["sum"][::40] == pytest.approx(drawn["formula"], abs=1e-8)
     found = run(
         parse_learner("levenberg:restarts=1,examples=400,steps=3"), family.instance(0), Budget()
     )

@@ -15,6 +15,7 @@ from hardness.report.charts.trace import RING, WHOLE, Trace, beside, foot, level
 from hardness.upper.spectra import spectrum
 from instances import tokens
 from instances.capabilities import FACTOR
+from instances.coded import Coded
 from instances.dense import Dense
 from instances.errors import UsageError
 from instances.factor import FactorTables
@@ -60,10 +61,10 @@ def of_portrait(family: Family) -> Data:
             f"{family.spec[:200]} given: {family.layer_heads} heads of {family.d} x {family.d} "
             "numbers are too many for a portrait, take smaller parameters"
         )
-    coded = family.coded
-    if (scheme := family.scheme) and not (coded and coded.outer_text):
-        found = _profile(scheme)
-    elif not scheme and (forms := family.linear_forms):
+    hidden = family.scheme or (family.proved_as or (None,))[0]
+    if hidden and (coded := family.coded):
+        found = _profile(coded, hidden)
+    elif forms := family.linear_forms:
         found = _residues(forms)
     elif direction := family.hidden_direction:
         found = _direction(direction)
@@ -74,31 +75,41 @@ def of_portrait(family: Family) -> Data:
     return {"spec": family.spec, "about": brief(family, family.name), **found}
 
 
-def _profile(family: Symmetric) -> Data:
-    """The label's factor and the layer's against h, and every head between 0 and m."""
+def _profile(family: Coded, hidden: Symmetric) -> Data:
+    """The label's factor and the layer's against h, and every head between 0 and m.
+
+    hidden: the hidden sets that the family's are. known: where z_0 = +1, None where that is never.
+    """
     secret = family.instance(0).hidden.secret
-    x = np.ones((family.m + 1, 2, family.d))
+    x = np.ones((hidden.m + 1, 2, family.d))
     x[:, 1, 0] = -1
-    for h in range(family.m + 1):
+    for h in range(hidden.m + 1):
         x[h, 1, list(secret[:h])] = -1
     closed = x.copy()
     closed[:, 1, 0] = 1
     layer = family.layer(secret)
-    at = np.linspace(0, family.m, _CURVE * family.m + 1)
+    at = np.linspace(0, hidden.m, _CURVE * hidden.m + 1)
     heads = family.curves(at)
-    return {
+    if heads is None:
+        raise UsageError(f"{family.spec[:200]} given: its heads are no functions of h")
+    data: Data = {
         "kind": "profile",
-        "h": list(range(family.m + 1)),
-        "formula": _plain([float(v) for v in family.values]),
-        "mean": _plain(family.mean(secret, x)[:, 0, 0]),
+        "h": list(range(hidden.m + 1)),
+        "formula": _plain([float(v) for v in hidden.values]),
+        "mean": _plain(family.factor_of(x, family.mean(secret, x))),
         "noise": float(family.noise),
-        "layer": _plain(layer(x)[:, 0, 0]),
-        "known": float(family.known_constant),
-        "layer_known": _plain(layer(closed)[:, 0, 0]),
+        "layer": _plain(family.factor_of(x, family.outer(layer(x)))),
+        "known": None,
         "at": _plain(at),
         "heads": [_plain(head) for head in heads],
-        "sum": _plain(np.sum(heads, axis=0)),
+        "sum": _plain(family.outer(np.sum(heads, axis=0))),
     }
+    if family.outer_text:
+        data["on_top"] = "P"
+    if family.open_share < 1:
+        data["known"] = float(family.known_constant)
+        data["layer_known"] = _plain(family.factor_of(closed, family.outer(layer(closed))))
+    return data
 
 
 def _residues(family: Modular) -> Data:
@@ -292,10 +303,15 @@ def _where_known(data: Data) -> Trace:
 
 def _draw_profile(data: Data) -> tuple[Data, Data]:
     h = data["h"]
-    known = _where_known(data)
-    met = Trace(x=h, y=data["layer_known"], marks=("point",), colour=_GREEN, shape="cross")
+    count, total, layer = f"{len(data['heads'])} heads as threshold units", "their sum", "layer"
+    if "on_top" in data:
+        count, total, layer = "One head, and P of it", "P of the head", "P of the layer"
+    known = []
+    if data["known"] is not None:
+        met = Trace(x=h, y=data["layer_known"], marks=("point",), colour=_GREEN, shape="cross")
+        known = [_where_known(data), met]
     left = panel(
-        [known, met, *_formula(data, h, data["noise"] > 0), _layer("layer", h, data["layer"])],
+        [*known, *_formula(data, h, data["noise"] > 0), _layer(layer, h, data["layer"])],
         title=_LABEL,
         x="h, hidden coordinates with z_j = −1",
         y="label / own token",
@@ -307,10 +323,10 @@ def _draw_profile(data: Data) -> tuple[Data, Data]:
     right = panel(
         [
             Trace(name="heads", x=at, y=heads, marks=("line",), colour=_GREYISH, thick=0.6),
-            Trace(name="their sum", x=data["at"], y=data["sum"], marks=("line",), colour=_RED),
+            Trace(name=total, x=data["at"], y=data["sum"], marks=("line",), colour=_RED),
             Trace(name="formula", x=h, y=data["formula"], marks=("point",), shape=RING),
         ],
-        title=f"{len(data['heads'])} heads as threshold units",
+        title=count,
         x="h, between the integers as well",
         y="contribution",
         axes={"x": WHOLE},
