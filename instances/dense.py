@@ -181,8 +181,13 @@ class Dense(Family):
         return self.build(generator(secret[0], "weights", self.name))
 
     def reach(self, secret: Secret) -> float:
-        """Bound the length of every row of F, over that of the longest token."""
+        """Bound the length of every row of F, over that of the longest token, cut by `reached`."""
         return row_reach(self.layer(secret))
+
+    @property
+    def reached(self) -> "tuple[slice, TokenLaw]":
+        """The coordinates of tokens whose length bounds the rows of F, and their law: here, all."""
+        return slice(None), self.law
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
         """Bound how far a member's layer may be from `computed` by rounding: as for codes."""

@@ -227,7 +227,7 @@ def _of_numbers(
     for drawn, target, given in _predicted(instance, predict, examples):
         if given is None:
             return None
-        squares = _longest(drawn.x)
+        squares = _longest(drawn.x[:, :, family.reached[0]])
         # What is known may lie beyond F on short tokens: it stays, as its risk is 1.
         known = np.sqrt((family.known(drawn.x) ** 2).sum(axis=2))
         farthest = np.maximum(size * np.sqrt(squares)[:, None], known)
@@ -263,12 +263,13 @@ def cut(family: Dense, reach: float, scale: float) -> tuple[float, float]:
     in r dimensions; one is longer than T = (c + s b)^2 with a loss of at most
     4 k reach^2 E max_j |x_j|^2 1[|x_j|^2 > T] <= 4 k^2 reach^2 (c + s r^1/2)^2 Pr[chi2(r+2) > b^2].
     """
-    longest = family.law.longest(family.k)
+    law = family.reached[1]
+    longest = law.longest(family.k)
     if longest is not None:
         return longest, 0.0
     from scipy.stats import chi2
 
-    offset, spread, rank = family.law.tail(family.k)
+    offset, spread, rank = law.tail(family.k)
     whole = 4 * family.k**2 * reach**2 * (offset + spread * math.sqrt(rank)) ** 2
     part = min(0.5, _TAIL_PART * scale / whole) if whole else 0.5
     square = float(chi2.isf(part, rank + 2))
@@ -534,6 +535,10 @@ def _projection(instance: Instance) -> Callable[[Examples, Array, Array], Array]
         size = reach(coefficients(layer.theta, layer.w))
         return lambda part, said, target: shorten(said, size * lengths(part.x.astype(np.float64)))
     if dense := family.real_labels:
-        size = dense.reach(instance.hidden.secret)
-        return lambda part, said, target: shorten(said, size * np.sqrt(_longest(part.x))[:, None])
+        size, part_of = dense.reach(instance.hidden.secret), dense.reached[0]
+
+        def within_reach(part: Examples, said: Array, target: Array) -> Array:
+            return shorten(said, size * np.sqrt(_longest(part.x[:, :, part_of]))[:, None])
+
+        return within_reach
     raise _no_risk(family)

@@ -21,7 +21,7 @@ from instances.family import Hardness, HiddenSigns, Secret, require
 from instances.layer import AttentionLayer
 from instances.questions import Questions
 from instances.streams import BitStream, generator
-from instances.tokenlaw import Normal, TokenLaw
+from instances.tokenlaw import Normal, TokenLaw, law_of
 
 Array = NDArray[np.float64]
 _SATURATED = 20.0  # tanh of it is 1 in float64
@@ -277,6 +277,11 @@ class Direction(Dense):
     def reach(self, secret: Secret) -> float:
         """Bound rows by A or G times the larger of both entries that are read."""
         return max(abs(self._share), 1.0 if self.rounded else self.response.largest)
+
+    @property
+    def reached(self) -> tuple[slice, TokenLaw]:
+        """Coordinate 1 alone is read."""
+        return slice(1, 2), law_of("gaussian", 1)
 
     def layer_tolerance(self, layer: AttentionLayer) -> float:
         """Rounding grows with the slope of the heads."""

@@ -18,6 +18,7 @@ from hardness.check import check
 from hardness.lower import BoundParameters, certify, verify
 from hardness.lower.direction import code, correlation, low_squares, power_norm, random_directions
 from hardness.lower.tolerances import of_family
+from hardness.runs.risk import measure
 from instances import ToolkitError, parse
 from instances.alternating import smooth
 from instances.errors import Refuted
@@ -228,6 +229,15 @@ def test_a_query_on_raw_labels_beats_the_bound_of_rounded_ones():
         phi = (np.abs(shown) < 0.9) * np.sign(((x[:, 0] - x[:, 1]) @ asked) ** 2 / 2 - 1)
         wanted = sum(one[k] * other[k] * cosine**k for k in range(0, 25, 2))
         assert abs(phi.mean() - wanted) < 5 * phi.std() / 1000
+
+
+def test_risks_are_judged_by_the_coordinate_that_is_read():
+    instance = parse("direction:m=2,d=60,labels=raw").instance(0)
+    learned = measure(instance, instance.layer(), examples=20_000)
+    assert learned.value < 1e-20
+    nothing = measure(instance, instance.family.known, examples=20_000)
+    assert nothing.value == 1
+    assert 0.7 < nothing.low < 1 < nothing.high < 1.4  # by all coordinates it has no upper end
 
 
 def test_the_table_of_the_page_is_that_of_the_benchmark():
