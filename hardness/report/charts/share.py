@@ -8,6 +8,7 @@ from hardness.runs import Comparison
 from hardness.runs.share import hidden_share
 from instances.capabilities import PROVED_AS
 from instances.errors import UsageError
+from instances.parameters import plain
 from instances.spec import parse_stored
 
 _SIZE = (420, 300)
@@ -34,6 +35,7 @@ def of_hidden_share(comparison: Comparison) -> Data:
         "learners": {
             short_name(comparison, name): [
                 {
+                    "value": plain(value),
                     "share": shares[run.spec, run.seed].value,
                     "share_low": shares[run.spec, run.seed].low,
                     "share_high": shares[run.spec, run.seed].high,
