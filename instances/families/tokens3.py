@@ -12,7 +12,7 @@ the third with them.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,6 +25,7 @@ from instances.dense import Dense
 from instances.errors import ToolkitError
 from instances.families.parity import Parity
 from instances.family import Hardness, HiddenSigns, Secret, View
+from instances.hiddenfunction import HiddenFunction
 from instances.layer import AttentionLayer
 from instances.streams import BitStream
 from instances.symmetric import MAX_SUM, log, to_float
@@ -143,6 +144,34 @@ class Tokens3(Dense):
         """Evaluate F = E[Y|X]: noise fades a bit by 1 - 2 eta, the product by its square."""
         fade = float(1 - 2 * self.noise)
         return _labelled(x, self._signs(secret, x) * np.where(_odd(x), fade**2, fade))
+
+    @property
+    def hidden_function(self) -> HiddenFunction:
+        """The parity: tokens 1 and 2 are all +1, token 3 is odd and z, and row 1 shows it."""
+
+        def tokens(z: NDArray[np.int8]) -> NDArray[np.int8]:
+            x = np.ones((len(z), 3, self.d), np.int8)
+            x[:, 2, 0], x[:, 2, 1:] = -1, z
+            return x
+
+        def labels(x: NDArray[Any], f: Callable[[NDArray[np.int8]], Array]) -> Array:
+            odd = _odd(x)
+            with_odd = x * np.where(odd[:, :, None], x, 1).prod(axis=1, keepdims=True)
+            signs = f(with_odd[:, :, 1:].reshape(-1, self.d - 1).astype(np.int8)).reshape(-1, 3)
+            product = np.where(odd, 1.0, signs).prod(axis=1, keepdims=True)
+            return _labelled(x, np.where(odd, product, signs) * odd.any(axis=1, keepdims=True))
+
+        return HiddenFunction(
+            places=self.d - 1,
+            tokens=tokens,
+            read=lambda x, y: x[:, 0, 0] * y[:, 0, 0],
+            labels=labels,
+            largest=1.0,
+            noise=float(self.noise),
+            secret=lambda places: tuple(j + 1 for j in places),
+            size=self.m,
+            first_step=True,
+        )
 
     @property
     def hidden_signs(self) -> HiddenSigns:

@@ -82,7 +82,8 @@ class OneHead:
         if reason := no_layer(family):
             return reason
         if family.layer_heads > 1:
-            return f"its layers have {family.layer_heads} heads: take multihead"
+            several = "take multihead" if _real(family) else "several are read on real tokens alone"
+            return f"its layers have {family.layer_heads} heads: {several}"
         values = self._times(family) * (family.d**2 + family.d)
         return too_many(
             values, f"lower noise={float(family.noise):g} or raise accuracy={self.accuracy:g}"

@@ -320,6 +320,38 @@ def test_characters_that_are_found_show_the_member(spec):
     assert forecast.startswith(f"{found.usage.values:,} values")
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "parity:d=9,m=3,noise=0.1",
+        "parity_position:d=9,m=2,w0=gaussian,noise=0.1",
+        "composed:d=9,m=3",
+        "profile:g=h**2,d=9,m=3",
+        "tokens3:d=6,m=2,noise=0.1",
+    ],
+)
+def test_a_hidden_function_is_what_labels_show(spec):
+    instance = parse(spec).instance(0)
+    family, secret = instance.family, instance.hidden.secret
+    hidden = family.hidden_function
+    z = generator(0, "test").choice(np.array([-1, 1], np.int8), (300, hidden.places))
+    x = hidden.tokens(z)
+    values = hidden.read(x, family.label(secret, x))
+    assert np.abs(values).max() <= hidden.largest
+    inside = np.array(secret) - 1
+    counts = (z[:, inside] < 0).sum(axis=1)
+    assert all(len(set(values[counts == h])) == 1 for h in set(counts))
+    assert hidden.secret(tuple(inside.tolist())) == secret
+    noisy = hidden.read(x, instance.values(0, x))
+    assert np.mean(noisy != values) == pytest.approx(hidden.noise, abs=0.07)
+    drawn = instance.examples(0, 200).x  # with f as it is labels are those without noise
+    profile = {h: values[counts == h][0] for h in set(counts)}
+    labels = hidden.labels(
+        drawn, lambda z: np.array([profile[h] for h in (z[:, inside] < 0).sum(axis=1)])
+    )
+    assert np.abs(labels - family.label(secret, drawn)).max() < 1e-12
+
+
 def test_a_function_that_is_no_members_is_predicted_by_its_characters():
     found = learn("km:theta=0.2", "lwr:n=3,q=8,p=2,secret=binary")
     assert found.secret_recovered is None
@@ -348,7 +380,9 @@ def test_the_table_of_values_is_what_runs_take():
         ("km", "nice:m=1,k=2,d=4", "nice given: it lacks `hidden_function`"),
         ("km:theta=0.001", "parity:d=20,m=3", "at most 67108864 are asked: raise theta=0.001"),
         ("onehead", "parity:d=10,m=1", "parity given: it lacks `real_labels`"),
-        ("onehead", "nice:m=2,k=2,d=4", "its layers have 2 heads: take multihead"),
+        ("onehead", "nice:m=2,k=2,d=4", "have 2 heads: several are read on real tokens alone"),
+        ("onehead", "nice:m=2,k=2,d=4,tokens=gaussian", "its layers have 2 heads: take multihead"),
+        ("multihead", "direction:m=3,d=6", "some entries of its tokens are public"),
         ("onehead", "linear:m=1,k=2,d=4", "it reads softmax attention; `lifted` learns linear"),
         ("onehead", "nice:m=1,k=2,d=4,noise=1000", "lower noise=1000 or raise accuracy=0.01"),
         ("multihead", "nice:m=2,k=2,d=4", "this family takes -1 and +1 alone"),
