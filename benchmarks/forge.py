@@ -35,11 +35,15 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import networkx as nx
 import numpy as np
+from scipy.special import roots_chebyt as chebyshev
+from scipy.special import roots_gegenbauer as gauss_gegenbauer
+from scipy.stats import beta
 
 from hardness.check import check, kernel
 from hardness.lower import BoundParameters, certify
 from hardness.lower.bounds import information_floor, least_queries
 from hardness.lower.codes import sq_dimension
+from hardness.lower.direction import code
 from hardness.lower.finite import How, certify_finite, read_source
 from hardness.lower.finite import certificate as finite_maker
 from hardness.lower.finite.certificate import digest_of
@@ -87,7 +91,15 @@ SPECS = (
     "lwe:n=2,q=8,error=uniform,width=2",
     "lpn:n=5,noise=0.1",
     "window:n=3,q=8,parts=4",
+    "hardmax:d=7,m=2,g=majority",
+    "parity_position:d=7,m=2,noise=0.1",
+    "composed:d=7,m=2",
+    "tokens3:d=7,m=2,noise=0.1",
+    "hidden:d=7,hard=2,nice=1",
+    "direction:m=3,d=32,noise=0.1",
+    "direction:m=4,d=32,labels=raw",
 )
+BEYOND = ("hardmax", "parity_position", "composed", "tokens3", "hidden", "direction")
 ASKED = (
     Kernel(features=3),
     NoisyDescent(steps=2, clip=Fraction(1), std=Fraction(3)),
@@ -125,6 +137,8 @@ def genuine() -> list[Genuine]:
             found.append((family.name, made.to_dict()))
         for asked in ASKED:
             if asked.about == "low-degree" and family.name not in ("parity", "profile"):
+                continue
+            if family.name in BEYOND:  # of which the named ones are those of their parities
                 continue
             try:
                 named = certify_named(family, [asked], BoundParameters())
@@ -443,13 +457,14 @@ def _clique(near: Any) -> int:
 
 
 def _false_proof(data: Json) -> str | None:
-    problem, kinds = data["problem"], {"hidden-set": _Hidden, "residues": _Residues}
+    problem = data["problem"]
+    kinds = {"hidden-set": _Hidden, "residues": _Residues, "direction": _Direction}
     truth: Any = kinds.get(problem["kind"], _Listed)(problem)
     for claim in data["goal"]["claims"]:
         name, terms, value = claim["quantity"], claim["terms"], Fraction(_read(claim["value"]))
         upper = Fraction(_read(terms["upper"])) if "upper" in terms else value
         low, high = truth.ends(name, terms)
-        less = name.endswith("-success")  # at most so much: less claims more
+        less = name.endswith(("-success", "-at-most"))  # less claims more
         if value < low if less else value > low + _NEAR:
             return f"{name} is claimed as {value}, it is {low}"
         if "upper" in terms and upper < high - _NEAR:
@@ -495,6 +510,11 @@ class _Hidden:
         self.parity = self.values == tuple(
             map(Fraction, ((-1) ** h for h in range(len(self.values))))
         )
+        view = problem.get("view")
+        self.square, self.part, self.levels = _SHOWN.get(
+            view, (1 / 4, 1 / 2, len(set(self.values)))
+        )
+        assert self.parity or view not in _SHOWN, "what is no parity is not shown so"
 
     def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
         gamma = _read(terms["gamma"]) if "gamma" in terms else Fraction(0)
@@ -528,7 +548,7 @@ class _Hidden:
         less = _exact(scheme.norm - scheme.average)
         fits = math.floor(_exact(scheme.spread) / less / (1 - risk))
         fits = min(fits, math.floor(1 / (1 - risk))) if self.parity else fits
-        levels = len(set(self.values))
+        levels = self.levels
         caps = [] if name == "information-floor" else self.caps(name.partition("-")[0], terms)
         return _needed(name, terms, scheme.size, levels, fits, caps)
 
@@ -536,11 +556,15 @@ class _Hidden:
         """What each argument says that one query rules out."""
         square = (self.fade / self.half) ** 2 * _exact(self.scheme.spread) / 4
         if self.parity:
-            square = self.fade**2 / 4
+            square = self.fade**2 * Fraction(self.square)
         assert oracle == "csq" or len(set(self.values)) == 2, "labels have more than two values"
         if oracle != "vstat":
             return [math.floor(square / _read(terms["tau"]) ** 2)]
         t = int(terms["t"])
+        if self.levels == 4 or self.part == 1:  # of two bits three moves are added up
+            weight = Fraction(3 * self.part) if self.levels == 4 else Fraction(1, 2)
+            fades = [3 * t * self.fade**2 * weight, t**2 * square / 4]
+            return [math.floor(value) for value in fades]
         out = [math.floor(Fraction(3 * t, 4) * self.fade**2)] if self.parity else []
         out += [math.floor(t**2 * square / 4)]
         mixed = mixture_spread(self.family, self.scheme)
@@ -552,6 +576,61 @@ class _Hidden:
             far = [s for s, value in enumerate(averages) if value > float(gamma) + 1e-12]
             return [*out, max(far, default=0)]
         return [*out, enough(self.scheme, gamma).enough - 1]
+
+
+# What a query's squared moves add up to, the share of open examples, and the labels of one.
+_SHOWN = {"positions": (1.0, 1.0, 2), "three-tokens": (27 / 16, 3 / 4, 4)}
+
+
+class _Direction:
+    """Hidden directions: norms by Gegenbauer polynomials and quadrature, pairs by the beta law."""
+
+    def __init__(self, problem: Json) -> None:
+        self.n, self.m, self.two = (
+            problem["dimension"],
+            problem["degree"],
+            problem["labels"] == "two",
+        )
+        self.low = [float(_read(v)) for v in problem["low"]]
+        self.exact = [_read(v) for v in problem["low"]]
+        self.fade = 1 - 2 * float(_read(problem["noise"]))
+        r, weights = gauss_gegenbauer(200, self.n / 2 - 1) if self.n > 2 else chebyshev(200)
+        weights = weights / weights.sum()
+        self.norm = sum(
+            g * max(float(weights @ (r ** (k + k % 2))), 0.0)
+            for k, g in enumerate([*self.low, 1.0])
+        )
+
+    def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
+        if name == "operator-norm-at-most":
+            return Fraction(self.norm * (1 - 1e-9)), 0
+        if name == "random-members":
+            return self.drawn(float(_read(terms["probability"]))), 0
+        if name == "sq-dimension-at-least":
+            return code(self.n, self.m, self.exact)[0], 0
+        fits = Fraction(self.norm) / (1 - _read(terms["risk"]))
+        if name == "information-floor":
+            assert self.two
+            assert terms["levels"] == "2"
+            wanted = float(_read(terms["success"]) / fits) * (1 + 1e-9)
+            return max(0, math.ceil(math.log2(wanted))), 0
+        oracle, moves = name.partition("-")[0], self.fade**2 * self.norm
+        assert oracle == "csq" or self.two, "real labels have no bound on general queries"
+        assert not name.endswith("-success"), "a query rules out some"
+        cap = moves / float(_read(terms.get("tau", "1"))) ** 2
+        if oracle == "vstat":
+            t = int(terms["t"])
+            cap = min(3 * t * moves / 2, t**2 * moves / 4)
+        least = (float(_read(terms["success"])) - float(fits)) / cap
+        return max(0, math.ceil(least * (1 + 1e-9))), 0
+
+    def drawn(self, sure: float) -> Fraction:
+        """The most random directions that are near to none of the others so surely."""
+        cosines = np.linspace(0, 1, 4001)[1:-1]
+        pairs = np.maximum(1e-200, beta.sf(cosines**2, 1 / 2, (self.n - 1) / 2))
+        near = sum(g * cosines**k for k, g in enumerate(self.low)) + cosines**self.m
+        sizes = np.minimum(np.sqrt(2 * (1 - sure) / pairs) + 1, 1 / near)
+        return Fraction(math.floor(float(sizes.max()) * (1 + 1e-3)) + 1)
 
 
 def _exact(value: Any) -> Fraction:

@@ -19,6 +19,7 @@ KINDS = [
         for about in ("", " kernel", " gd")
     ),
     *("parity low-degree", "profile low-degree"),
+    *("hardmax", "parity_position", "composed", "tokens3", "hidden", "direction"),
     *("listed", "functions", "layers", "specs", "transcript"),
 ]
 PATH = Path(__file__).parents[2] / "benchmarks" / "forge.py"
@@ -49,7 +50,10 @@ def claims(data):
     return data["goal"]["claims"] if "goal" in data else data.get("claims", [])
 
 
-SLOW = {f"{kind} {about}" for kind in ("lwr", "lpn", "window") for about in ("kernel", "gd")}
+SLOW = {
+    *(f"{kind} {about}" for kind in ("lwr", "lpn", "window") for about in ("kernel", "gd")),
+    *("tokens3", "direction"),
+}
 
 
 @pytest.mark.parametrize(
