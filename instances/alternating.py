@@ -6,9 +6,11 @@ sum has no such coefficients either. Both are even or odd with m, and +1 or so f
 found in ball arithmetic and rounded to float64 once, so that every machine has the same.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -57,7 +59,7 @@ class Alternating:
 
     @property
     def misread(self) -> float:
-        """Bound the probability that the sum has another sign than `signs`, over normal u.
+        """Bound the probability that the sum has another sign than `signs`, in two digits.
 
         Times prod (x + e^(kappa t_i)) it is a polynomial of degree m in x = e^(kappa u), so it has
         at most m zeros: one in each interval about a threshold at whose ends its signs differ.
@@ -66,14 +68,19 @@ class Alternating:
         True
         """
         total = arb(0)
+        room = min((b - a for a, b in pairwise(self.places)), default=1.0) / 2
         with ctx.workprec(_BITS):
             for i, t in enumerate(map(arb, self.places)):
                 sign, near = (-1) ** (len(self.places) - i - 1), _NEAREST
                 while not (self._ball(t + near) * sign > 0 > self._ball(t - near) * sign):
                     near *= 2
+                    if near >= room:
+                        return 1.0  # the intervals may overlap
                 least = (abs(t) - near).max(arb(0))
                 total += 2 * near * density(least)
-            return float(np.nextafter(float(total.upper()), 1.0))
+            found = float(total.upper())
+            scale = math.floor(math.log10(found)) - 1
+            return float(f"{math.floor(found / 10.0**scale) + 1}e{scale}")
 
     def _ball(self, u: Ball) -> Ball:
         heads = [(arb(self.kappa) * (u - t) / 2).tanh() for t in self.places]

@@ -23,6 +23,7 @@ NUMERICAL = (
     "tests/hardness/test_spectra.py",
     "tests/hardness/test_staged_*.py",
     "tests/instances/test_dense.py",
+    "tests/instances/test_direction.py",
     "tests/instances/test_fineprint.py",
     "tests/instances/test_layer.py",
     "tests/instances/test_linear.py",

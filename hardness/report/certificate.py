@@ -109,12 +109,26 @@ def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
 
 
 def rounding_words(spec: str) -> str:
-    """Say of which output of a float layer a certificate speaks; empty where labels have no levels.
+    """Say of which output of a float layer a certificate speaks; empty where none is spoken of.
 
     >>> rounding_words("nice:m=2,k=2,d=16")
     ''
+    >>> rounding_words("direction:m=4,d=16,labels=raw")[:38]
+    'Raw labels also show how near a thresh'
     """
-    if kind_of(spec.partition(":")[0]) is None or parse_stored(spec).coded is None:
+    family = None if kind_of(spec.partition(":")[0]) is None else parse_stored(spec)
+    if family and (direction := family.hidden_direction):
+        if not direction.rounded:
+            return (
+                "Raw labels also show how near a threshold is: only correlational queries are "
+                "bounded here, and labels=rounded has bounds for all."
+            )
+        return (
+            "All of this is about labels of two levels, which the layer followed by rounding gives "
+            f"but for a share of at most {direction.response.misread:.1e} of the examples, and "
+            "about no other output of a layer."
+        )
+    if family is None or family.coded is None:
         return ""
     return (
         "All of this is about the formula, so about the layer followed by rounding to the public "

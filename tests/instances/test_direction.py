@@ -84,6 +84,9 @@ def test_the_bound_on_other_signs_holds_and_is_not_loose():
         rate = (np.sign(found(u)) != found.signs(u)).mean()
         assert rate < found.misread < 20 * rate
     assert smooth(12, 100.0).misread < 1e-5
+    good = smooth(4, 100.0)
+    assert dataclasses.replace(good, amplitudes=(-1.0, 1.0, -1.3, 1.0)).misread > 1e-3
+    assert dataclasses.replace(good, constant=-1.0).misread == 1  # no zero at some thresholds
 
 
 @pytest.mark.parametrize(
