@@ -180,7 +180,7 @@ class Tokens3(Dense):
 
     def _signs(self, secret: Secret, x: NDArray[Any]) -> Array:
         self.twin.require_member(secret)
-        own = x[:, :, list(secret)].prod(axis=2, dtype=np.float64)
+        own = x[:, :, list(secret)].prod(axis=2, dtype=x.dtype).astype(np.float64)
         odd = _odd(x)
         of_odd = (own * odd).sum(axis=1, keepdims=True)  # 0 where no token is odd
         return np.asarray(np.where(odd, own.prod(axis=1, keepdims=True), own) * of_odd)

@@ -10,7 +10,8 @@ from hardness.lower import verify
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
-from instances import ToolkitError, UsageError, parse
+from instances import ToolkitError, UsageError, parse, write_folder
+from instances.errors import Refuted
 from instances.families.parity import Parity
 from instances.threetokens import cases, three_token_heads
 
@@ -149,3 +150,24 @@ def test_out_of_range_is_refused():
         parse("tokens3:d=6,m=2,noise=0.5")
     with pytest.raises(ToolkitError, match="take m up to 5"):
         parse("tokens3:d=20,m=7").instance(0).layer()
+
+
+@pytest.mark.parametrize("noise", ["0", "0.1"])
+def test_stored_labels_of_another_set_are_refused(tmp_path, monkeypatch, noise):
+    instance = parse(f"tokens3:d=7,m=2,noise={noise}").instance(0)
+    kind, other = type(instance.family), (1, 2)
+    assert not instance.family.same(instance.hidden.secret, other)
+    good = write_folder(tmp_path / "good", instance, 4000)
+    verify(good.family, 5, 4000, folder=good).require()
+    right = kind.stream
+
+    def wrong(self, secret, seed, axis, start, count):
+        return right(self, other if axis == "examples" else secret, seed, axis, start, count)
+
+    monkeypatch.setattr(kind, "stream", wrong)
+    folder = write_folder(tmp_path / "bad", instance, 4000)
+    monkeypatch.undo()
+    found = verify(folder.family, 5, 4000, folder=folder)
+    assert found.stored.different > found.stored.allowed
+    with pytest.raises(Refuted, match="stored labels"):
+        found.require()

@@ -47,7 +47,8 @@ def of_portrait(family: Family) -> Data:
 
     kind: profile (label against h), residues (label against <a, s> mod q), heads (singular values
     and attention weights), linear (growth with the tokens), direction (the layer's response along
-    it, and weight by Hermite degree), factor (the layer's factor at each level, and weight by
+    it, and weight by Hermite degree), three-tokens (labels against the places at which tokens
+    differ), factor (the layer's factor at each level, and weight by
     degree, of any other whose factor is a table). Raises UsageError for other families and for
     layers too large to draw.
 
@@ -69,7 +70,8 @@ def of_portrait(family: Family) -> Data:
     elif direction := family.hidden_direction:
         found = _direction(direction)
     elif dense := family.real_labels:
-        found = _random(dense)
+        three = family.proved_as and family.proved_as[1] == "three-tokens"
+        found = _three(dense) if three else _random(dense)
     else:
         found = _factor(FACTOR.need(family))
     return {"spec": family.spec, "about": brief(family, family.name), **found}
@@ -207,6 +209,29 @@ def _direction(family: "Direction") -> Data:
     }
 
 
+def _three(family: Dense) -> Data:
+    """What the layer's labels are over X[l,0] on open examples of three tokens.
+
+    even: of rows that are not odd at coordinate 0, [places of S at which the odd token differs,
+    factor]; odd: of odd rows, the same with the places of both others, added.
+    """
+    instance = family.instance(0)
+    x = np.asarray(instance.examples(0, _EXAMPLES, axis="portrait").x)
+    x = x[np.abs(x[:, :, 0].sum(axis=1)) == 1]
+    hidden = list(instance.hidden.secret)
+    apart = (x[:, :, None, hidden] != x[:, None, :, hidden]).sum(axis=3)
+    odd = x[:, :, 0] != np.sign(x[:, :, 0].sum(axis=1, keepdims=True))
+    factor = (instance.layer()(x) * x)[:, :, 0]
+    to_odd = (apart * odd[:, None, :]).sum(axis=2)
+    return {
+        "kind": "three-tokens",
+        "even": [list(pair) for pair in sorted(_pairs(to_odd[~odd], factor[~odd]))],
+        "odd": [list(pair) for pair in sorted(_pairs(apart.sum(axis=2)[odd], factor[odd]))],
+        "heads": family.layer_heads,
+        "examples": len(x),
+    }
+
+
 def _pairs(t: NDArray[np.int64], factor: Array) -> set[tuple[int, float]]:
     return {(int(a), round(float(b), 9)) for a, b in zip(t, factor, strict=True)}
 
@@ -282,6 +307,7 @@ def draw_portrait(data: Data) -> Data:
     """Draw both panels of a portrait."""
     kinds = {"profile": _draw_profile, "residues": _draw_residues, "factor": _draw_factor}
     kinds |= {"heads": _draw_heads, "linear": _draw_linear, "direction": _draw_direction}
+    kinds["three-tokens"] = _draw_three
     left, right = kinds[data["kind"]](data)
     return beside(left, right, title=f"{named(data['about'], 110)}, member of seed 0")
 
@@ -435,6 +461,29 @@ def _draw_direction(data: Data) -> tuple[Data, Data]:
         size=_SIZE,
     )
     return left, right
+
+
+def _draw_three(data: Data) -> tuple[Data, Data]:
+    def row(which: str, title: str, x: str) -> Data:
+        places = sorted({place for place, _ in data[which]})
+        formula = [(-1.0) ** place for place in places]
+        shown = ([pair[i] for pair in data[which]] for i in (0, 1))
+        return panel(
+            [
+                *_formula({"mean": formula}, places, noisy=False),
+                _layer(f"layer of {data['heads']} heads, {data['examples']} examples", *shown),
+            ],
+            title=title,
+            x=x,
+            y="label / own token",
+            axes={"x": WHOLE},
+            size=_SIZE,
+        )
+
+    return (
+        row("even", "A row that is not odd", "places of S at which the odd token differs"),
+        row("odd", "The odd row", "places of S at which the others differ, added"),
+    )
 
 
 def _singular(data: Data) -> Data:

@@ -53,6 +53,13 @@ def test_a_profile_is_counted_and_its_heads_add_up(name):
     np.testing.assert_allclose([data["sum"][i] for i in whole], data["formula"], atol=1e-7)
 
 
+def test_rows_of_three_tokens_show_the_parity_of_places():
+    data = numbers("portrait", parse("tokens3:d=7,m=3"))
+    for which, most in (("even", 3), ("odd", 6)):
+        assert {place for place, _ in data[which]} == set(range(most + 1))
+        assert all(abs(factor - (-1) ** place) < 1e-8 for place, factor in data[which])
+
+
 @pytest.mark.parametrize("name", ["lwr", "lwe", "lpn", "window"])
 def test_labels_of_residues_are_those_of_the_definition(name):
     family = parse(SMALL[name])
