@@ -113,7 +113,7 @@ NOISY_PARITIES: "Capability[Modular]" = Capability(
 )
 REAL_LABELS: "Capability[Dense]" = Capability(
     name="real_labels",
-    what="labels that are the real outputs of a layer of random weights",
+    what="labels that are the outputs of a layer, as real numbers",
     given="take nice, dial or linear, or derive from instances.dense.Dense",
 )
 HIDDEN_DIRECTION: "Capability[Direction]" = Capability(

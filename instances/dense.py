@@ -1,7 +1,7 @@
 """Families whose labels are real numbers: dense tokens and labels, boolean or gaussian.
 
-A member is a layer of random weights, so the secret is what its weights are drawn from: 256 random
-bits. Label noise is normal with mean 0, independent in every entry.
+A member is a layer of random weights, whose secret is what these are drawn from, 256 random bits,
+unless a family says what else it is. Label noise is normal with mean 0, independent in every entry.
 """
 
 from dataclasses import dataclass
@@ -69,7 +69,11 @@ class DenseExamples(Examples):
 
 
 class Dense(Family):
-    """A family of layers with random weights; a subclass gives `build` and the fields below."""
+    """A family of layers; a subclass gives the fields below and `build`, for random weights.
+
+    Other ones give `draw` and `made`, for other secrets, `label` where there is a formula, `reach`
+    where heads cancel, and `disturbed` with `mean` and `error_rate` for another noise.
+    """
 
     label_text: ClassVar[str] = (
         "F(X) = sum_i softmax(X Theta_i X^T) X W_i, with another attention than softmax where the "

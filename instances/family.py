@@ -241,7 +241,7 @@ class Family(ABC):
 
     @property
     def real_labels(self) -> "Dense | None":
-        """Labels that are the real outputs of a layer of random weights."""
+        """Labels that are the outputs of a layer, as real numbers."""
         return None
 
     @property

@@ -123,7 +123,8 @@ class Tokens3(Dense):
                 return found
         raise ToolkitError(
             f"{self.spec}: sum |a_i| of its heads is above {MAX_SUM:.0e}, too much for a float64 "
-            "layer: take m up to 5, or m=6 with rho=1.5; labels and certificates are exact anyway"
+            "layer: take rho=2 for m up to 5, rho=1.5 for m=6; labels and certificates are exact "
+            "anyway"
         )
 
     def made(self, secret: Secret) -> AttentionLayer:

@@ -148,7 +148,7 @@ def test_out_of_range_is_refused():
         parse("tokens3:d=6,m=2,k=2")
     with pytest.raises(UsageError, match="noise"):
         parse("tokens3:d=6,m=2,noise=0.5")
-    with pytest.raises(ToolkitError, match="take m up to 5"):
+    with pytest.raises(ToolkitError, match="rho=2 for m up to 5"):
         parse("tokens3:d=20,m=7").instance(0).layer()
 
 
