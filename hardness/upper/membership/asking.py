@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ValueOracle
-from hardness.upper.learner import Hypothesis, Outcome, nothing
 from instances.capabilities import QUESTIONS, REAL_LABELS
 from instances.family import Family, require
-from instances.layer import AttentionLayer
+from instances.hiddenfunction import HiddenFunction
 
 Array = NDArray[np.float64]
 
@@ -34,6 +33,30 @@ def averaged(oracle: ValueOracle, x: NDArray[Any], times: int = 1) -> Array:
             total += answers.reshape(again, *part.shape).sum(axis=0)
         out[start : start + calls] = total / times
     return out
+
+
+def read_values(oracle: ValueOracle, hidden: HiddenFunction, z: NDArray[np.int8]) -> Array:
+    """Ask once for a hidden function at each of the points z (n, places): (n,)."""
+    out = np.empty(len(z))
+    at_once = max(1, _NUMBERS // hidden.tokens(z[:1]).size)
+    for start in range(0, len(z), at_once):
+        x = hidden.tokens(z[start : start + at_once])
+        out[start : start + at_once] = hidden.read(x, oracle.value(x))
+    return out
+
+
+def decided_values(
+    oracle: ValueOracle, hidden: HiddenFunction, z: NDArray[np.int8], times: int
+) -> Array:
+    """Ask so many times; of the two values that noise leaves the more frequent counts: (n,)."""
+    low, high, total = np.full(len(z), np.inf), np.full(len(z), -np.inf), np.zeros(len(z))
+    most = max(1, _NUMBERS // z.size)  # times at once
+    for first in range(0, times, most):
+        again = min(most, times - first)
+        values = read_values(oracle, hidden, np.tile(z, (again, 1))).reshape(again, len(z))
+        low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
+        total += values.sum(axis=0)
+    return np.where(2 * total > times * (low + high), high, low)
 
 
 def times_for_flips(questions: int, noise: float, confidence: float) -> int:
@@ -93,11 +116,3 @@ def no_layer(family: Family) -> str | None:
 def length(family: Family) -> float:
     """Choose the length of real tokens beside which noise of the labels is rounding."""
     return max(1.0, _DROWNED * float(family.noise))
-
-
-def found(family: Family, layer: AttentionLayer, fits: bool, **details: Any) -> Hypothesis:
-    """Build the hypothesis of a layer that was read, or that it does not explain the answers."""
-    if fits:
-        return Hypothesis(predict=layer, layer=layer, details=details)
-    failed = f"heads found: {layer.m}, which do not explain the answers"
-    return nothing(family, Outcome.DEGENERATE, failed=failed, **details)

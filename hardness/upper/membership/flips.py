@@ -19,15 +19,18 @@ from numpy.typing import NDArray
 
 from hardness.oracles import ValueOracle
 from hardness.upper.learner import Hypothesis, Outcome, member, nothing
-from hardness.upper.membership.asking import require_confidence, times_for_flips, too_many
+from hardness.upper.membership.asking import (
+    decided_values,
+    require_confidence,
+    times_for_flips,
+    too_many,
+)
 from instances.capabilities import HIDDEN_FUNCTION
 from instances.family import Family
 from instances.hiddenfunction import HiddenFunction
 
 Signs = NDArray[np.int8]
 Ask = Callable[[Signs], NDArray[np.float64]]  # (n, places) -> (n,)
-
-_NUMBERS = 1 << 22  # in the tokens of a call
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +66,10 @@ class Flips:
         hidden = HIDDEN_FUNCTION.need(family)
         times = self._times(hidden)
         found = hidden_set(
-            lambda z: _decided(oracle, hidden, z, times), hidden.places, rng, hidden.first_step
+            lambda z: decided_values(oracle, hidden, z, times),
+            hidden.places,
+            rng,
+            hidden.first_step,
         )
         details: dict[str, Any] = {"repetitions": times}
         if hidden.noise:
@@ -75,21 +81,6 @@ class Flips:
 
     def _times(self, hidden: HiddenFunction) -> int:
         return times_for_flips(most_questions(hidden), hidden.noise, self.confidence)
-
-
-def _decided(
-    oracle: ValueOracle, hidden: HiddenFunction, z: Signs, times: int
-) -> NDArray[np.float64]:
-    """Ask for f at each z, and take the more frequent of the two values that noise leaves."""
-    out = np.empty(len(z))
-    at_once = max(1, _NUMBERS // (times * hidden.tokens(z[:1]).size))
-    for start in range(0, len(z), at_once):
-        x = hidden.tokens(np.repeat(z[start : start + at_once], times, axis=0))
-        values = hidden.read(x, oracle.value(x)).reshape(-1, times)
-        low, high = values.min(axis=1), values.max(axis=1)
-        upper = 2 * (values == high[:, None]).sum(axis=1) > times
-        out[start : start + at_once] = np.where(upper, high, low)
-    return out
 
 
 def most_questions(hidden: HiddenFunction) -> int:

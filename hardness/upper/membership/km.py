@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from hardness.kernels.walsh import transform
 from hardness.oracles import ValueOracle
 from hardness.upper.learner import Hypothesis, member, nothing
-from hardness.upper.membership.asking import require_confidence, too_many
+from hardness.upper.membership.asking import read_values, require_confidence, too_many
 from instances.capabilities import HIDDEN_FUNCTION
 from instances.family import Family, require
 from instances.hiddenfunction import HiddenFunction
@@ -38,7 +38,6 @@ Signs = NDArray[np.int8]
 Values = Callable[[Signs], Array]  # (n, places) -> (n,), in [-1, 1]
 
 _BITS = 40  # of J at most, in plans
-_NUMBERS = 1 << 22  # in the tokens of a call
 _SHOWN = 20  # coefficients in the details
 
 
@@ -78,17 +77,8 @@ class Km:
         """Find the coefficients and, if they show one, the member."""
         family = oracle.family
         hidden = HIDDEN_FUNCTION.need(family)
-
-        def f(z: Signs) -> Array:
-            out = np.empty(len(z))
-            at_once = max(1, _NUMBERS // hidden.tokens(z[:1]).size)
-            for start in range(0, len(z), at_once):
-                x = hidden.tokens(z[start : start + at_once])
-                out[start : start + at_once] = hidden.read(x, oracle.value(x)) / hidden.largest
-            return out
-
         plan = self._plan(hidden)
-        kept = coefficients(f, plan, rng)
+        kept = coefficients(lambda z: read_values(oracle, hidden, z) / hidden.largest, plan, rng)
         details: dict[str, Any] = {
             "coefficients": [
                 [list(places), value] for places, value in list(kept.items())[:_SHOWN]

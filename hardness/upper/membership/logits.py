@@ -93,7 +93,7 @@ class Reader:
     """
 
     def __init__(self, value: Value, k: int, w: Array, length: float = 1.0) -> None:
-        """Start with the matrices W_i; raises nothing yet."""
+        """Start with nothing asked."""
         self.value, self.k, self.w, self.length = value, k, w, length
         self._size = _FIRST
         self._columns: list[_Column] = []

@@ -1,14 +1,15 @@
 """Several heads on real tokens of any length: their number is found, d^2 values and a few more.
 
-Tokens that are all v give v sum_i W_i. Fix v and take x_2 = x_1 - t v with t so large that every
-weight on x_1 is 0 or 1: 1 where x_1 Theta_i v^T > 0. While x_1 turns through a half circle each of
-these signs changes once, and row 1, less x_2 sum_i W_i and divided by t, jumps by v W_i or -v W_i.
+Tokens that are all v give v sum_i W_i. Fix v and take x_2 = -t v with t so large that every weight
+on x_1 is 0 or 1: 1 where x_1 Theta_i v^T > 0. While x_1 turns through a half circle each of these
+signs changes once, and row 1, less x_2 sum_i W_i and divided by t, jumps by v W_i or -v W_i.
 It is constant between the jumps, and where the v W_i are linearly independent it differs across any
 jumps, so bisection finds all: their number is the number of heads with Theta_i != 0. Signs follow
 from the value at the start, the sum of the v W_i that go down.
 
 At v + e e_j, e small, the jumps move a little, so the same points between them show the same heads:
-that gives every W_i. Then d^2 values show all logits at once (logits.py). [BSHK26]
+that gives every W_i. Then d^2 values show all logits at once (logits.py), and with the Theta_i
+known every W_i is read again, free of rounding over e. [BSHK26]
 
 Heads with the same Theta_i are one, with the sum of their W_i. For two tokens a head (Theta, W) is
 (-Theta, -W) and the constant head (0, 2 W): what is found has no constant head where that can be.
@@ -23,7 +24,7 @@ import numpy as np
 
 from hardness.oracles import ValueOracle
 from hardness.upper.learner import Failed, Hypothesis, Outcome
-from hardness.upper.membership.asking import averaged, found, length, no_layer
+from hardness.upper.membership.asking import averaged, length, no_layer
 from hardness.upper.membership.logits import (
     FITS,
     UNEXPLAINED,
@@ -72,7 +73,7 @@ class MultiHead:
         read = heads(partial(averaged, oracle), family.k, family.d, rng, long)
         layer = AttentionLayer(theta=read.theta, w=read.w)
         details = {"heads_found": layer.m, "misfit": read.misfit, "token_length": long}
-        return found(family, layer, read.misfit <= FITS, **details)
+        return Hypothesis(predict=layer, layer=layer, details=details)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -27,7 +27,6 @@ from hardness.oracles import ValueOracle
 from hardness.upper.learner import Failed, Hypothesis, Outcome
 from hardness.upper.membership.asking import (
     averaged,
-    found,
     length,
     no_layer,
     require_confidence,
@@ -36,6 +35,7 @@ from hardness.upper.membership.asking import (
 )
 from hardness.upper.membership.logits import (
     FITS,
+    UNEXPLAINED,
     Array,
     Reader,
     Value,
@@ -101,17 +101,11 @@ class OneHead:
             known = {"repetitions": times}
             if family.noise:
                 known |= {"accuracy": self.accuracy, "confidence": self.confidence}
-        fits = read.misfit <= FITS or (bool(family.noise) and not _real(family))
+        known |= {"rank": read.rank, "misfit": read.misfit, "amplified": read.amplified}
+        if read.misfit > FITS and (_real(family) or not family.noise):
+            raise Failed(Outcome.DEGENERATE, {"failed": UNEXPLAINED.format(1), **known})
         layer = AttentionLayer(theta=read.theta[None], w=read.w[None])
-        return found(
-            family,
-            layer,
-            fits,
-            rank=read.rank,
-            misfit=read.misfit,
-            amplified=read.amplified,
-            **known,
-        )
+        return Hypothesis(predict=layer, layer=layer, details=known)
 
     def _times(self, family: Family) -> int:
         """How often each of d^2 + d questions is asked."""
@@ -261,4 +255,6 @@ def signs(d: int, rng: np.random.Generator) -> Array:
     """Draw d tokens of -1 and +1, the best conditioned of twenty draws: (d, d), its rows."""
     drawn = rng.choice([-1.0, 1.0], (_TRIES, d, d))
     smallest = np.linalg.svd(drawn, compute_uv=False)[:, -1]
+    if smallest.max() < _LEAST:  # all singular: once in a million at d = 2
+        return signs(d, rng)
     return np.asarray(drawn[smallest.argmax()])
