@@ -329,7 +329,7 @@ def test_sweep_plan(hardness):
     assert found.code == 0
     assert {"format", "name", "runs", "certificates", "parts", "grams", "left_out", "limits",
             "job_seconds", "store_bytes"} == set(found.json)  # fmt: skip
-    assert (found.json["runs"], found.json["certificates"]) == (6, 2)
+    assert (found.json["runs"], found.json["certificates"]) == (8, 2)
     assert {"group", "learner", "specs", "reasons", "why"} == set(found.json["left_out"][0])
     with open("p.json") as file:
         assert json.load(file) == found.json
