@@ -52,7 +52,7 @@ LINES = [
     ("measures parity:d=8,m=2 --sensitivity x", 2, "number"),
     ("measures", 2, "SPEC"),
     ("estimate nice:m=2,k=2,d=8", 2, "nice given: it lacks `linear_samples`"),
-    ("distinguish mlp nice:m=2,k=2,d=8", 2, "mlp cannot run on"),
+    ("distinguish mlp nice:m=2,k=2,d=8", 2, "no coins to replace the labels: nice given"),
     ("distinguish trivial lwr:n=4,q=16,p=2 --trials 1", 2, "trials"),
     ("reduce lwr-to-attention nowhere.txt --out x", 1, "nowhere.txt"),
     ("reduce lwr-to-attention nowhere.txt", 2, "needs --out"),
