@@ -34,7 +34,7 @@ _BUILT_IN = {
     "mlp": (4, 6),
     "pooled": (5, 4),
     "staged": (0, 2),
-    "levenberg": (4, 0),
+    "levenberg": (5, 0),
     "linear": (1, 6),
     "lifted": (2, 1),
     "bruteforce": (0, 1),
