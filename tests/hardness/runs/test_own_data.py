@@ -176,7 +176,8 @@ def test_learners_that_are_objects_or_have_epochs_run_on_it():
     assert rounds.usage.examples == 160
     spent = front.learn("student:heads=2,steps=9", drawn(n=200), budget_examples=50)
     assert spent.outcome is Outcome.EXAMPLES_SPENT
-    for name, why in (("levenberg", "how many heads"), ("elimination", "lacks"), ("mlp", "lacks")):
+    assert front.learn("mlp:epochs=2,steps=9", drawn(n=200)).usage.examples == 160
+    for name, why in (("levenberg", "how many heads"), ("elimination", "lacks")):
         with pytest.raises(UsageError, match=why):
             front.learn(name, drawn(n=200))
 
