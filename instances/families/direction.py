@@ -3,7 +3,8 @@
 Coordinate 0 is the public position, +1 in the first token and -1 in the second; all others are
 standard normal, and u = <w, x_1 - x_2>/sqrt(2) for the hidden unit vector w, which is 0 at
 coordinates 0 and 1. Heads Theta_i = (kappa/sqrt(2)) e_0 w^T - (kappa t_i/2) e_0 e_0^T, W_i = a_i
-e_1 e_1^T make labels that are public but for G(u) = sum_i a_i tanh(kappa (u - t_i)/2).
+e_1 e_1^T make labels that are public but for G(u) = sum_i a_i tanh(kappa (u - t_i)/2), to which one
+more head adds a constant for an even m.
 """
 
 import math
@@ -107,8 +108,9 @@ class Direction(Dense):
             )
         else:
             why = (
-                "over a uniform direction no label correlates with a function of the tokens: exact "
-                "for correlational queries alone; raw labels also show how near a threshold is"
+                "over a uniform direction labels correlate little with any function of the tokens: "
+                "exact for correlational queries alone, as raw labels also show how near a "
+                "threshold is"
             )
         return Hardness(evidence="exact", why=why)
 
@@ -141,12 +143,8 @@ class Direction(Dense):
     def weights(self) -> Array:
         """The squares of g_k = sum_i 2 (-1)^(m-i) phi(t_i) h_(k-1)(t_i) / sqrt(k), k <= 500."""
         t = np.array(self.response.places)
-        jumps = (
-            2
-            * (-1.0) ** np.arange(self.m - 1, -1, -1)
-            * np.exp(-t * t / 2)
-            / math.sqrt(2 * math.pi)
-        )
+        density = np.exp(-t * t / 2) / math.sqrt(2 * math.pi)
+        jumps = 2 * (-1.0) ** np.arange(self.m - 1, -1, -1) * density
         h, last, found = np.ones(self.m), np.zeros(self.m), [0.0]
         for k in range(1, _TERMS + 1):
             found.append(float(jumps @ h) ** 2 / k)
