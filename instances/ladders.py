@@ -253,5 +253,34 @@ LADDERS: dict[str, Ladder] = {
                 ],
             ),
         ),
+        Ladder(
+            name="beyond-v1",
+            about="parities seen through positions, one head, three tokens and other heads, and "
+            "hidden directions: more of each",
+            references=("student", "mlp"),
+            rungs=_rungs(
+                60.0,
+                [
+                    ("parity_position:d=8,m=1", 1_000_000, "one bit, in every example"),
+                    ("composed:d=8,m=1", 1_000_000, "one bit, through a map of one head"),
+                    ("tokens3:d=8,m=1", 1_000_000, "one bit, on three tokens"),
+                    ("hidden:d=8,hard=1,nice=1", 1_000_000, "one bit beside a random head"),
+                    ("direction:d=8,m=1", 1_000_000, "the sign of a direction"),
+                    ("direction:d=8,m=2", 1_000_000, "no linear part"),
+                    ("parity_position:d=16,m=2", 1_000_000, "two bits: no linear model on the bits"),
+                    ("hidden:d=16,hard=2,nice=2", 1_000_000, "two bits beside two random heads"),
+                    ("tokens3:d=16,m=2", 1_000_000, "two bits, on three tokens"),
+                    ("direction:d=12,m=3", 1_000_000, "no part below degree 3"),
+                    ("parity_position:d=32,m=3,w0=gaussian", 1_000_000, "4495 triples"),
+                    ("hidden:d=16,hard=4,nice=4", 1_000_000, "four bits beside four random heads"),
+                    ("tokens3:d=32,m=3", 1_000_000, "4495 triples, on three tokens"),
+                    ("direction:d=32,m=4", 1_000_000, "no part below degree 4"),
+                    ("parity_position:d=100,m=8", 1_000_000, "2e11 members"),
+                    ("hidden:d=64,hard=6,nice=4", 1_000_000, "7e7 members beside random heads"),
+                    ("direction:d=200,m=8", 1_000_000, "no part below degree 8"),
+                    ("direction:d=1000,m=12", 100_000, "no part below degree 12"),
+                ],
+            ),
+        ),
     )
 }
