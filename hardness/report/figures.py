@@ -57,6 +57,7 @@ class Figure:
 FIGURES: dict[str, Figure] = {
     "both-sides": Figure("costs of learners beside certified bounds", "runs", _COMPARE),
     "phase": Figure("where learners solve, over two parameters, beside bounds", "phase", _SWEEP),
+    "binding": Figure("what binds which class of learners", "binding", _SWEEP),
     "risks": Figure("relative risk and examples, over a parameter", "costs", _COMPARE),
     "scaling": Figure("costs with fitted power laws", "costs", _COMPARE),
     "attacks": Figure("time of attacks beside estimates", "costs", _COMPARE),
@@ -108,10 +109,18 @@ def numbers(name: str, source: "Family | FiniteFamily | Path", choice: str | Non
 
 
 def _of_path(name: str, figure: Figure, path: Path, choice: str | None) -> Data:
-    from hardness.report.source import climbs_of, comparison_of, is_store, phase_of
+    from hardness.report.source import (
+        binding_of,
+        climbs_of,
+        comparison_of,
+        is_store,
+        phase_of,
+    )
 
     if name == "phase":
         return phase_of(path, choice)
+    if name == "binding":
+        return binding_of(path, choice)
     if figure.made == _COMPARE:
         return numbers_of(name, comparison_of(path, choice))
     if name == "stress":

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hardness.report.charts.binding import of_binding
 from hardness.report.charts.ladder import of_climbs, of_stress
 from hardness.report.charts.phase import Data, diagrams, of_phase
 from hardness.runs import Comparison, read_comparison
@@ -77,6 +78,21 @@ def phase_of(path: Path, choice: str | None = None) -> Data:
     if not found:
         raise curve
     return of_phase(chosen(found, choice, str(path)), certifier)
+
+
+def binding_of(path: Path, choice: str | None = None) -> Data:
+    """Collect what binds whom in all runs of a store; raises DamagedFile and UsageError."""
+    if choice is not None:
+        raise UsageError(
+            "--slice given: it chooses a part of a store; figure binding is of all runs"
+        )
+    if not is_store(path):
+        raise UsageError(f"{path} given: it is no store: give one that `hardness sweep run` wrote")
+    with read(path) as store:
+        try:
+            return of_binding(store.runs(), Certifier(store.certificates()))
+        except UsageError as error:
+            raise UsageError(f"{path} given: {error}") from error
 
 
 def climbs_of(path: Path, choice: str | None = None) -> Data:

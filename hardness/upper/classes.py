@@ -11,11 +11,15 @@ GRADIENT = ("student", "mlp", "levenberg")  # learners that descend gradients ov
 
 @dataclass(frozen=True, kw_only=True)
 class LearnerClass:
-    """Learners that see one kind of thing. bound_by: the quantities of certificates about them."""
+    """Learners that see one kind of thing.
+
+    cost: what they are counted by. bound_by: the quantities of certificates about them.
+    """
 
     name: ClassName
     does: str  # "it ..."
     do: str  # "they ..."
+    cost: Literal["queries", "examples", "values"]
     bound_by: tuple[str, ...]
 
 
@@ -26,30 +30,35 @@ CLASSES: dict[ClassName, LearnerClass] = {
             name="statistical queries",
             does="asks for means over examples, answered within a tolerance",
             do="ask for means over examples, answered within a tolerance",
+            cost="queries",
             bound_by=("stat-queries", "vstat-queries", "csq-queries"),
         ),
         LearnerClass(
             name="examples",
             does="learns from single examples",
             do="learn from single examples",
+            cost="examples",
             bound_by=("information-floor",),
         ),
         LearnerClass(
             name="gradient",
             does="descends gradients over batches of examples",
             do="descend gradients over batches of examples",
+            cost="examples",
             bound_by=("information-floor",),
         ),
         LearnerClass(
             name="membership",
             does="asks for labels of tokens of its choice",
             do="ask for labels of tokens of their choice",
+            cost="values",
             bound_by=(),
         ),
         LearnerClass(
             name="lattice",
             does="looks for the secret in single examples, by linear algebra, search or lattices",
             do="look for the secret in single examples, by linear algebra, search or lattices",
+            cost="examples",
             bound_by=("information-floor",),
         ),
     )

@@ -28,7 +28,7 @@ _BOUND = "#B0590A"
 _STEPS = 60  # budgets that a reader of a page can choose
 _WIDE, _HIGH = 300, 220  # pixels that cells of a panel share
 # Face, ink and mark of a state; the marks tell them apart without colour.
-_LOOKS = {
+LOOKS = {
     "solved": ("#0B559F", "#FCFEFF", "●"),
     "partly": ("#9BC8E8", "#0F1012", "◐"),
     "not solved": ("#F4F1EA", "#0F1012", "○"),
@@ -81,7 +81,7 @@ def of_phase(plane: Plane, certifier: Certifier) -> Data:
                 "learner": short(name),
                 "asks": asks(name),
                 "cells": [
-                    [_cell(rows.get((name, spec or ""), []), spec) for spec in line]
+                    [cell_of(rows.get((name, spec or ""), []), spec) for spec in line]
                     for line in grid
                 ],
             }
@@ -155,8 +155,8 @@ def _certified(
     return {"queries": decimal(value), "log10": math.log10(value) if value > 0 else None}
 
 
-def _cell(rows: list[Run], spec: str | None) -> Data | None:
-    """Count the runs of a learner on a spec; None where there are none."""
+def cell_of(rows: list[Run], spec: str | None) -> Data | None:
+    """Count the runs of a learner on a spec, and say its state; None where there are none."""
     if not rows or spec is None:
         return None
     kept = [row for row in rows if row.bound != "machine" and row.outcome not in _UNABLE]
@@ -275,7 +275,7 @@ def _panel(data: Data, learner: Data, choices: Sequence[int]) -> Data:
             "passed": f"{cell['passed']} of {cell['runs']}",
             "says": f"{cell['passed']}/{cell['runs']}"
             if room and cell["state"] != "could not run"
-            else _LOOKS[cell["state"]][2],
+            else LOOKS[cell["state"]][2],
             "certified": _said(data, i, j),
         }
         for i, line in enumerate(learner["cells"])
@@ -283,17 +283,17 @@ def _panel(data: Data, learner: Data, choices: Sequence[int]) -> Data:
         if cell
     ]
     cells = [cell for one in data["learners"] for line in one["cells"] for cell in line]
-    states = [state for state in _LOOKS if state in {cell["state"] for cell in cells if cell}]
+    states = [state for state in LOOKS if state in {cell["state"] for cell in cells if cell}]
     told = {named(data["x"]): "x", named(data["y"] or "-"): "y", "passed": "passed"}
     told |= {"state": "state", "certified queries": "certified"}
     colour = {
         "field": "state",
         "type": "nominal",
-        "scale": {"domain": states, "range": [_LOOKS[state][0] for state in states]},
+        "scale": {"domain": states, "range": [LOOKS[state][0] for state in states]},
         "legend": {"title": None, "symbolType": "square", "symbolStrokeColor": "#8A8A8A"},
     }
     ink = [
-        {"test": {"field": "state", "equal": state}, "value": _LOOKS[state][1]} for state in states
+        {"test": {"field": "state", "equal": state}, "value": LOOKS[state][1]} for state in states
     ]
     is_hatched = learner["asks"] and data["quantity"] == "stat-queries"
     marks = _hatches(above, xs, ys, wide / high) if is_hatched else _edges(above, xs, ys)

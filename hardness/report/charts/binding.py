@@ -1,0 +1,308 @@
+"""What binds whom: problems and classes of learners, what is certified and what was measured."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from statistics import median
+from typing import Any
+
+from hardness.claims.words import bound
+from hardness.lower import Certificate
+from hardness.report.charts.chart import Data, drawn_of, named
+from hardness.report.charts.phase import LOOKS, SHARE, cell_of
+from hardness.report.charts.style import GREY
+from hardness.report.text import big, shown_risk
+from hardness.runs.certified import Certifier, claims, number, terms_of
+from hardness.runs.names import brief_spec, short
+from hardness.runs.run import Run
+from hardness.runs.table import answers, version_of
+from hardness.runs.tally import tally
+from hardness.upper import LEARNERS, parse_learner
+from hardness.upper.classes import CLASSES, LearnerClass, class_of
+from instances.errors import DamagedFile, ToolkitError, UsageError
+from instances.family import Family
+from instances.parameters import whole
+from instances.spec import FAMILIES, parse_stored
+from instances.text import decimal
+
+ROWS = 40  # problems of a figure
+BASELINE = "trivial"  # no learner: it knows the family alone
+_UNTRIED = "not tried"
+_NONE_TAKES = "no learner takes it"
+_ORDER = ("solved", "partly", "not solved", "could not run")
+_FACES = {_UNTRIED: "#FFFFFF", _NONE_TAKES: "#DCDDDF"}
+_KINDS = {"csq-queries": "correlational", "vstat-queries": "VSTAT"}
+_WIDE, _HIGH, _NAME = 142, 31, 14  # pixels of a cell; characters of a learner in it
+
+
+def of_binding(runs: Iterable[Run], certifier: Certifier) -> Data:
+    """Collect, for every spec and class of learners, its best learner and what is certified.
+
+    The best is one that solved at least `SHARE` of its runs, at the least median cost; else one
+    that solved some; else the one whose median risk is least. What a certificate says stands only
+    with the classes that its quantity is about: `bound` is None where nothing binds the class, its
+    `value` None where no number is enough. unclassed: learners from files, which may do all.
+    Raises UsageError for no runs, more specs than a figure has room for, and queries answered in
+    several ways.
+    """
+    by_spec: dict[str, list[Run]] = {}
+    for run in runs:
+        by_spec.setdefault(run.spec, []).append(run)
+    if not by_spec:
+        raise UsageError("no runs are in it: do a sweep with [[runs]] into it first")
+    if len(by_spec) > ROWS:
+        raise UsageError(
+            f"it has runs of {len(by_spec)} specs: figure binding has room for {ROWS}: sweep "
+            "fewer into a store of their own"
+        )
+    answered = _answered(run for found in by_spec.values() for run in found)
+    pairs = [pair for pair in certifier.pairs if pair[0] in by_spec]
+    wanted = terms_of(answered.get("tau")) if answered or not pairs else pairs[0][1]
+    terms = certifier.terms([spec for spec, _ in pairs], wanted)
+    rows = []
+    for spec, found in by_spec.items():
+        certificate = certifier.one(spec, terms)
+        proved = certificate if isinstance(certificate, Certificate) else None
+        family = _family(spec)
+        cells = {
+            name: {
+                **_measured(of, found, family),
+                "bound": proved and certified(of, proved, terms.success),
+            }
+            for name, of in CLASSES.items()
+        }
+        rows.append({"spec": brief_spec(spec), "proved": proved is not None, "cells": cells})
+    free = [r.learner for found in by_spec.values() for r in found if _class(r) is None]
+    return {
+        "share": str(SHARE),
+        "tau": str(terms.tau),
+        "risk": str(terms.risk),
+        "success": str(terms.success),
+        "oracle": answered.get("oracle"),
+        "classes": {name: of.cost for name, of in CLASSES.items()},
+        "rows": sorted(rows, key=_place),
+        "unclassed": sorted(set(map(short, free))),
+    }
+
+
+def _answered(runs: Iterable[Run]) -> dict[str, str]:
+    """Tell how the queries of runs were answered; empty where none were asked."""
+    ways = {answers(run) for run in runs} - {()}
+    if len(ways) > 1:
+        said = "; ".join(sorted(", ".join("=".join(pair) for pair in way) for way in ways))
+        raise UsageError(
+            f"its queries were answered in several ways, {said[:200]}: sweep each into a store of "
+            "its own"
+        )
+    return dict(next(iter(ways), ()))
+
+
+def certified(of: LearnerClass, certificate: Certificate, success: Fraction) -> Data | None:
+    """Take from a certificate the first number that binds a class; None where it has none.
+
+    >>> from hardness.lower import certify
+    >>> from instances import parse
+    >>> hard = certify(parse("parity:d=16,m=4"))
+    >>> certified(CLASSES["lattice"], hard, Fraction(2, 3))
+    {'quantity': 'information-floor', 'value': '10'}
+    >>> certified(CLASSES["membership"], hard, Fraction(2, 3)) is None
+    True
+    """
+    for quantity in of.bound_by:
+        if claims(certificate, quantity):
+            value = number(certificate, quantity, success)
+            return {"quantity": quantity, "value": None if value is None else decimal(value)}
+    return None
+
+
+def _class(run: Run) -> LearnerClass | None:
+    return class_of(run.learner, bool(run.usage.values))
+
+
+def _family(spec: str) -> Family | None:
+    """Return the family of a spec in a store; None for one of a file, of which nothing is run."""
+    try:
+        return parse_stored(spec)
+    except ToolkitError:
+        return None
+
+
+def _place(row: Data) -> tuple[bool, int, str]:
+    """Put what has a certificate first, and then as the families are listed."""
+    names = list(FAMILIES)
+    name = row["spec"].partition(":")[0]
+    return not row["proved"], names.index(name) if name in names else len(names), row["spec"]
+
+
+def _measured(of: LearnerClass, runs: Sequence[Run], family: Family | None) -> Data:
+    """Say what the best learner of a class came to."""
+    groups: dict[object, list[Run]] = {}
+    for run in runs:
+        if _class(run) is of and run.learner != BASELINE:
+            key = (run.learner, run.budget, answers(run), version_of(run))
+            groups.setdefault(key, []).append(run)
+    if groups:
+        return min((_tried(of, group) for group in groups.values()), key=_rank)
+    takes = family is None or any(
+        class_of(name) is of and parse_learner(name).supports(family) is None
+        for name in LEARNERS
+        if name != BASELINE
+    )
+    return {"state": _UNTRIED if takes else _NONE_TAKES}
+
+
+def _tried(of: LearnerClass, runs: Sequence[Run]) -> Data:
+    cell = cell_of(list(runs), runs[0].spec) or {}
+    risks = [run.risk.value for run in runs if run.risk]
+    return {
+        "state": cell["state"],
+        "learner": short(runs[0].learner),
+        "passed": cell["passed"],
+        "runs": cell["runs"],
+        "cost": getattr(tally(runs), of.cost),
+        "risk": median(risks) if risks else None,
+    }
+
+
+def _rank(cell: Data) -> tuple[int, float, float]:
+    order = _ORDER.index(cell["state"])
+    most = float("inf")
+    cost = most if cell["cost"] is None else cell["cost"]
+    risk = most if cell["risk"] is None else cell["risk"]
+    return order, cost if cell["state"] == "solved" else -cell["passed"], risk
+
+
+def measured_words(cell: Mapping[str, Any], learner: str | None = None) -> str:
+    """Write what was measured, as "flips 16", or "student, risk 1.02".
+
+    learner: its name where there is less room for it.
+    """
+    if "learner" not in cell:
+        return str(cell["state"])
+    name = learner or cell["learner"]
+    if cell["state"] in ("solved", "partly"):
+        return f"{name} {_counted(cell['cost'])}"
+    risk = cell["risk"]
+    return f"{name}, no risk" if risk is None else f"{name}, risk {shown_risk(risk)}"
+
+
+def _counted(cost: float) -> str:
+    value = round(cost)
+    return f"{value:,}" if value < 10**7 else big(value)
+
+
+def bound_words(found: Mapping[str, str | None] | None) -> str:
+    """Write what is certified, as "certified ≥ 37"; bounds on correlational queries say so.
+
+    >>> bound_words({"quantity": "csq-queries", "value": "22"}), bound_words(None)
+    ('correlational ≥ 22', 'no bound')
+    >>> bound_words({"quantity": "stat-queries", "value": "2"})
+    'certified: vacuous'
+    """
+    if found is None:
+        return "no bound"
+    quantity, value = str(found["quantity"]), found["value"]
+    said = bound(quantity, None if value is None else whole(value))
+    kind = _KINDS.get(quantity, "certified")
+    return f"{kind} ≥ {said}" if said[0].isdigit() else f"{kind}: {said}"
+
+
+def draw_binding(data: Data) -> Data:
+    """Draw a row a problem, a column a class of learners.
+
+    Raises DamagedFile where a bound stands in a column that it does not bind.
+    """
+    names, labels = list(data["classes"]), [named(row["spec"]) for row in data["rows"]]
+    rows = [
+        {
+            "problem": label,
+            "class": name,
+            "state": cell["state"],
+            "measured": _first_line(cell),
+            "certified": bound_words(cell["bound"]),
+            "ink": LOOKS[cell["state"]][1] if cell["state"] in LOOKS else "#0F1012",
+        }
+        for label, row in zip(labels, data["rows"], strict=True)
+        for name in names
+        for cell in [_sound(name, row["cells"][name])]
+    ]
+    faces = {state: look[0] for state, look in LOOKS.items()} | _FACES
+    states = [state for state in faces if any(row["state"] == state for row in rows)]
+    marks = {state: f"{mark} {state}" for state, (_, _, mark) in LOOKS.items()}
+    colour = {
+        "field": "state",
+        "type": "nominal",
+        "scale": {"domain": states, "range": [faces[state] for state in states]},
+        "legend": {
+            "title": None,
+            "symbolType": "square",
+            "symbolStrokeColor": GREY,
+            "columns": len(states),
+            "labelExpr": f"{marks}[datum.label] || datum.label",
+        },
+    }
+    heads = {name: [name, f"cost in {cost}"] for name, cost in data["classes"].items()}
+    axis = {"ticks": False, "grid": False, "domain": False, "title": None, "labelPadding": 6}
+    above = {
+        "orient": "top",
+        "labelAngle": 0,
+        "labelPadding": 20,
+        "labelExpr": f"{heads}[datum.label]",
+    }
+    notes = [
+        "upper line: the learner of the class that solved it at the least median cost; "
+        "if none did, the least median risk",
+        f"lower line: what is certified of the class. Queries: relative risk {data['risk']}, "
+        f"success {data['success']}, worst answers within {data['tau']}"
+        + ("; answers to runs were honest" if data["oracle"] else ""),
+    ]
+    if data["unclassed"]:
+        notes.append(
+            f"left out, from files and of any class: {named(', '.join(data['unclassed']), 90)}"
+        )
+    return {
+        "title": {"text": "What binds whom", "subtitle": notes},
+        "width": _WIDE * len(names),
+        "height": _HIGH * len(labels),
+        "data": drawn_of(rows),
+        "encoding": {
+            "x": {"field": "class", "type": "ordinal", "sort": names, "axis": axis | above},
+            "y": {"field": "problem", "type": "ordinal", "sort": labels, "axis": axis},
+        },
+        "layer": [
+            {
+                "mark": {"type": "rect", "stroke": GREY, "strokeWidth": 0.5},
+                "encoding": {"color": colour},
+            },
+            *(
+                {
+                    "mark": {"type": "text", "dy": dy, "limit": _WIDE - 6, "tooltip": None, **look},
+                    "encoding": {
+                        "text": {"field": field},
+                        "color": {"field": "ink", "type": "nominal", "scale": None},
+                    },
+                }
+                for field, dy, look in (
+                    ("measured", -6, {"fontWeight": "bold"}),
+                    ("certified", 7, {}),
+                )
+            ),
+        ],
+    }
+
+
+def _first_line(cell: Data) -> str:
+    if "learner" not in cell:
+        return str(cell["state"])
+    name = named(cell["learner"].partition(":")[0].rpartition("/")[2], _NAME)
+    return f"{LOOKS[cell['state']][2]} {measured_words(cell, name)}"
+
+
+def _sound(name: str, cell: Data) -> Data:
+    """Return a cell whose bound binds its class."""
+    found = cell["bound"]
+    if name not in CLASSES or (found and found["quantity"] not in CLASSES[name].bound_by):
+        said = found and found["quantity"]
+        raise DamagedFile(
+            f"the figure's data have {said} in the column {name}, which it does not bind"
+        )
+    return cell

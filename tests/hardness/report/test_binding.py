@@ -1,0 +1,209 @@
+"""What binds whom: each kind of cell from hand-made runs, and no bound where it does not bind."""
+
+import copy
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from hardness.lower import BoundParameters, certify
+from hardness.oracles import Budget
+from hardness.oracles.budget import Usage
+from hardness.report.charts.binding import ROWS, bound_words, draw_binding, of_binding
+from hardness.report.figures import draw
+from hardness.report.source import binding_of
+from hardness.runs.certified import Certifier
+from hardness.runs.run import run
+from hardness.sweep.store import create
+from hardness.upper import Outcome, parse_learner
+from hardness.upper.classes import CLASSES
+from instances import parse
+from instances.errors import DamagedFile, UsageError
+from tests.charts import said
+from tests.hardness.sweep.here import sweep_here
+
+PARITY = "parity:d=16,m=4"
+RAW = "direction:m=4,d=64,labels=raw"
+HARD = "parity:d=20,m=3,noise=0.45"
+SPECS = (PARITY, HARD, "profile:g=majority,d=8,m=3", RAW, "nice:m=2,k=2,d=6")
+BASE, LOST = (
+    run(parse_learner(name), parse("parity:d=8,m=2").instance(0), Budget())
+    for name in ("elimination", "trivial")
+)
+
+
+def row(spec, learner, seed=0, solved=True, **changed):
+    """A hand-made run; queries, examples and values by these names."""
+    counts = {name: changed.pop(name, 0) for name in ("examples", "queries", "values")}
+    base = BASE if solved else LOST
+    usage = Usage(**counts, seconds=0.1, peak_bytes=1)
+    family = parse(spec) if ".py" not in spec else None
+    spec = family.spec if family else spec
+    return replace(base, spec=spec, learner=learner, seed=seed, usage=usage, **changed)
+
+
+ROWS_OF_EACH = [
+    *(row(PARITY, "queries", s, queries=q) for s, q in enumerate((300, 100, 200))),
+    *(row(PARITY, "pooled", s, queries=q) for s, q in enumerate((150, 160, 170))),
+    *(row(PARITY, "student", s, solved=s < 1, examples=7) for s in range(3)),
+    *(row(PARITY, "flips", s, values=16) for s in range(3)),
+    row(PARITY, "elimination", outcome=Outcome.CRASHED, risk=None),
+    row(PARITY, "trivial", solved=False),
+    row(PARITY, "mine.py:Net", examples=5),
+    row(PARITY, "yours.py:Net", values=5),
+    *(row(spec, "student", solved=False, examples=9) for spec in SPECS[1:]),
+]
+
+
+def data_of(rows=ROWS_OF_EACH):
+    return of_binding(rows, Certifier(()))
+
+
+def test_every_kind_of_cell():
+    """The best of each class by its own unit; what was not tried, and what nobody takes."""
+    data = data_of()
+    assert [line["spec"] for line in data["rows"]] == [
+        PARITY, HARD, "profile:g=majority,d=8,m=3", RAW,
+        SPECS[-1],
+    ]  # fmt: skip
+    cells = data["rows"][0]["cells"]
+    asked = cells["statistical queries"]
+    assert (asked["state"], asked["learner"], asked["cost"]) == ("solved", "pooled", 160)
+    assert (cells["gradient"]["state"], cells["gradient"]["passed"]) == ("partly", 1)
+    assert cells["membership"]["learner"] == "yours.py:Net"  # it asked for labels of its tokens
+    assert cells["lattice"]["state"] == "could not run"
+    assert cells["examples"]["state"] == "not tried"  # the baseline is no learner
+    assert data["unclassed"] == ["mine.py:Net"]
+    raw = data["rows"][3]["cells"]
+    assert raw["statistical queries"]["state"] == "no learner takes it"
+    assert raw["gradient"]["state"] == "not solved"
+    text = said("binding", data)
+    for part in ("● pooled 160", "◐ student 7", "● flips", "× elimination", "○ student, risk"):
+        assert (part in text) is (part != "● flips")
+
+
+def test_numbers_are_those_of_certificates_and_stand_where_they_bind():
+    """By the claims themselves: of statistical queries, of examples, and none of membership."""
+    data = data_of()
+    for spec, line in zip(SPECS, data["rows"], strict=True):
+        if parse(spec).hardness.evidence != "exact":
+            assert all(cell["bound"] is None for cell in line["cells"].values())
+            continue
+        claims = {one.quantity: one.value for one in certify(parse(spec)).claims}
+        for name, cell in line["cells"].items():
+            found = cell["bound"]
+            if name == "membership":
+                assert found is None
+            elif name == "statistical queries":
+                assert found["quantity"] == ("csq-queries" if spec == RAW else "stat-queries")
+                assert found["value"] == (None if spec == HARD else claims[found["quantity"]])
+            elif found:
+                assert found == {
+                    "quantity": "information-floor", "value": claims["information-floor"]
+                }  # fmt: skip
+            else:
+                assert "information-floor" not in claims
+    words = [bound_words(line["cells"]["statistical queries"]["bound"]) for line in data["rows"]]
+    assert words == [
+        "certified ≥ 37", "certified: none enough", "certified: vacuous", "correlational ≥ 9",
+        "no bound",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("column", "quantity"),
+    [
+        ("membership", "stat-queries"),
+        ("membership", "information-floor"),
+        ("lattice", "stat-queries"),
+        ("gradient", "stat-queries"),
+        ("gradient", "csq-queries"),
+        ("examples", "vstat-queries"),
+        ("statistical queries", "information-floor"),
+        ("oracles", "stat-queries"),
+    ],
+)
+def test_a_bound_in_a_column_that_it_does_not_bind_is_not_drawn(column, quantity):
+    data = copy.deepcopy(data_of())
+    draw_binding(data)
+    cells = data["rows"][0]["cells"]
+    cells[column] = cells.get(column, cells["gradient"]) | {
+        "bound": {"quantity": quantity, "value": "37"}
+    }
+    data["classes"].setdefault(column, "queries")
+    with pytest.raises(DamagedFile, match=f"{quantity} in the column {column}"):
+        draw_binding(data)
+
+
+def test_no_class_by_values_is_bound_and_every_quantity_has_one_owner():
+    assert CLASSES["membership"].bound_by == ()
+    for of in CLASSES.values():
+        assert all(q.endswith("queries") for q in of.bound_by) is (of.cost != "examples")
+
+
+def test_terms_are_those_that_the_store_has(tmp_path, monkeypatch, hardness):
+    """A sweep of another tolerance is drawn with its own certificates; the command draws it."""
+    text = """
+        format = "hardness-sweep/1"
+        name = "two"
+        seeds = 1
+        [[runs]]
+        spec = ["parity:d=10,m=2", "lpn:n=6,noise=0.1"]
+        learners = ["elimination", "flips"]
+        tau = "1/20"
+    """
+    sweep_here(monkeypatch, text, tmp_path / "two.db")
+    data = binding_of(tmp_path / "two.db")
+    assert data["tau"] == "1/20"
+    wanted = certify(parse("parity:d=10,m=2"), BoundParameters(tau=Fraction(1, 20))).value(
+        "stat-queries"
+    )
+    cells = data["rows"][0]["cells"]
+    assert cells["statistical queries"]["bound"]["value"] == str(wanted)
+    assert cells["membership"]["learner"] == "flips"
+    made = hardness("figure", "binding", tmp_path / "two.db", "--json")
+    assert json.loads(made.out) == data
+    assert hardness("figure", "binding", tmp_path / "two.db", "--out", "b.png").code == 0
+
+
+def test_queries_that_were_answered_in_several_ways_are_refused():
+    rows = [
+        row(PARITY, "queries", details={"oracle": "samples", "tau": tau}) for tau in ("1/10", "1/9")
+    ]
+    assert data_of(rows[1:])["tau"] == "1/9"
+    with pytest.raises(UsageError, match="several ways, oracle=samples, tau=1/10; oracle"):
+        data_of(rows)
+
+
+def test_bad_sources_are_one_line(tmp_path, hardness):
+    create(tmp_path / "empty.db").close()
+    (tmp_path / "text.db").write_text("no store")
+    for name, words in (("empty.db", "no runs are in it"), ("text.db", "it is no store")):
+        found = hardness("figure", "binding", tmp_path / name, "--out", "b.svg")
+        assert found.code == 2
+        found.one_line(words)
+    found = hardness("figure", "binding", tmp_path / "empty.db", "--out", "b.svg", "--slice", "m=3")
+    assert found.code == 2
+    found.one_line("all runs")
+    many = [row(f"parity:d={d},m=2", "flips") for d in range(8, 9 + ROWS)]
+    with pytest.raises(UsageError, match=f"runs of {ROWS + 1} specs"):
+        data_of(many)
+
+
+def test_specs_of_files_and_long_names_are_drawn():
+    """Nothing of the file is run, and no name is wider than its cell."""
+    rows = [
+        row("mine.py:Family:d=8", "student", examples=10**9),
+        row("mine.py:Family:d=8", "a/long/way/" + "w" * 80 + ".py:Net", values=10**8),
+    ]
+    data = data_of(rows)
+    cells = data["rows"][0]["cells"]
+    assert cells["lattice"]["state"] == "not tried"
+    assert b"<svg" in draw("binding", data)
+    lines = [
+        each["measured"]
+        for each in draw_binding(data)["data"]["values"]
+        if each["state"] == "solved"
+    ]
+    assert max(map(len, lines)) <= 25
