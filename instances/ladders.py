@@ -267,7 +267,7 @@ LADDERS: dict[str, Ladder] = {
                     ("hidden:d=8,hard=1,nice=1", 1_000_000, "one bit beside a random head"),
                     ("direction:d=8,m=1", 1_000_000, "the sign of a direction"),
                     ("direction:d=8,m=2", 1_000_000, "no linear part"),
-                    ("parity_position:d=16,m=2", 1_000_000, "two bits: no linear model on the bits"),
+                    ("parity_position:d=16,m=2", 1_000_000, "two bits: no linear model"),
                     ("hidden:d=16,hard=2,nice=2", 1_000_000, "two bits beside two random heads"),
                     ("tokens3:d=16,m=2", 1_000_000, "two bits, on three tokens"),
                     ("direction:d=12,m=3", 1_000_000, "no part below degree 3"),
