@@ -596,31 +596,36 @@ class _Direction:
         self.fade = 1 - 2 * float(_read(problem["noise"]))
         r, weights = gauss_gegenbauer(200, self.n / 2 - 1) if self.n > 2 else chebyshev(200)
         weights = weights / weights.sum()
-        self.norm = sum(
-            g * max(float(weights @ (r ** (k + k % 2))), 0.0)
-            for k, g in enumerate([*self.low, 1.0])
-        )
+        shapes = [np.ones_like(r), r, (self.n * r**2 - 1) / (self.n - 1)]  # zonal harmonics
+        norms = [[float(weights @ (r**k * one)) for one in shapes] for k in range(self.m + 2)]
+        parts = [*self.low, 1.0]
+        self.norm = sum(g * max(norms[k]) for k, g in enumerate(parts))
+        self.rest = sum(g * max(norms[k][1:]) for k, g in enumerate(self.low) if k)
+        self.rest += max(*norms[self.m][1:], *norms[self.m + 1][1:])
 
     def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
         if name == "operator-norm-at-most":
             return Fraction(self.norm * (1 - 1e-9)), 0
+        if name == "second-eigenvalue-at-most":
+            return Fraction(self.rest * (1 - 1e-9)), 0
         if name == "random-members":
             return self.drawn(float(_read(terms["probability"]))), 0
         if name == "sq-dimension-at-least":
             return code(self.n, self.m, self.exact)[0], 0
-        fits = Fraction(self.norm) / (1 - _read(terms["risk"]))
+        room = 1 - Fraction(self.norm) - _read(terms["risk"])
+        fits = Fraction(self.rest) / room if room > 0 else Fraction(1)
         if name == "information-floor":
             assert self.two
             assert terms["levels"] == "2"
             wanted = float(_read(terms["success"]) / fits) * (1 + 1e-9)
             return max(0, math.ceil(math.log2(wanted))), 0
-        oracle, moves = name.partition("-")[0], self.fade**2 * self.norm
+        oracle, moves = name.partition("-")[0], self.fade**2 * self.rest
         assert oracle == "csq" or self.two, "real labels have no bound on general queries"
         assert not name.endswith("-success"), "a query rules out some"
         cap = moves / float(_read(terms.get("tau", "1"))) ** 2
         if oracle == "vstat":
             t = int(terms["t"])
-            cap = min(3 * t * moves / 2, t**2 * moves / 4)
+            cap = min(3 * t * self.fade**2 * self.norm / 2, t**2 * moves / 4)
         least = (float(_read(terms["success"])) - float(fits)) / cap
         return max(0, math.ceil(least * (1 + 1e-9))), 0
 

@@ -78,9 +78,9 @@ SECRETS: list[Step] = [("secrets",), ("laws", 1)]
 SPREAD: list[Step] = [("products",), ("spread", 1, {"top": "3"})]
 
 
-def around(top: str, **more: str) -> list[Step]:
+def around(top: str, rest: str = "1", **more: str) -> list[Step]:
     """Directions, and what is needed."""
-    return asked([("directions",), ("sphere", {"top": top})], **more)
+    return asked([("directions",), ("sphere", {"top": top, "rest": rest})], **more)
 
 
 def random(size: int, cosine: str, power: int = 1) -> list[Step]:
@@ -445,7 +445,7 @@ RESIDUES = (
 DIRECTION = (
     M("need(len(low) == m and min(low) >= 0", "need(len(low) == m", turned(1, "-1/2"), around("1")),
     M("need(len(low) == m and min(low) >= 0", "need(min(low) >= 0", turned(4, "0"), around("1/10")),
-    M('need(labels in ("two", "real") and noise', "need(noise", turned(1, "0", "none"), [("directions",), ("sphere", {"top": "1"})]),
+    M('need(labels in ("two", "real") and noise', "need(noise", turned(1, "0", "none"), [("directions",), ("sphere", {"top": "1", "rest": "1"})]),
     M('labels in ("two", "real") and noise < Fraction(1, 2)', "True", turned(1, "0", noise="3/4"), around("1")),
     M('need(labels == "two" or noise == 0', '(labels == "two" or noise == 0', turned(1, "0", "real", "1/10"), around("1", oracle="csq")[:-1]),
     M('fields = {"kind", "dimension", "degree", "low", "labels", "noise"}', "fields = set(given)", {**SIGNED, "more": 1}, around("1/10")),
@@ -456,8 +456,16 @@ DIRECTION = (
     M("    k += k % 2\n", "", turned(3, "0 0 0"), around("1/900")),
     M("for k, g in enumerate(problem.low)), power", "for k, g in enumerate(problem.low[:0])), power", turned(2, "1/2 0"), around("1/20")),
     M("need(top >= least,", "(top >= least,", SIGNED, around("1/9000")),
-    M("two, moves = problem.levels == 2, problem.fade**2 * top", "two, moves = problem.levels == 2, problem.fade**4 * top", turned(2, "0 0", noise="1/10"), around("1/10")),
-    M("moves01=moves / 2 if two", "moves01=moves / 4 if two", SIGNED, around("1/10", **VSTAT)),
+    M("two, fade = problem.levels == 2, problem.fade**2", "two, fade = problem.levels == 2, problem.fade**4", turned(2, "0 0", noise="1/10"), around("1/10")),
+    M("power_norm(n, k + 1) for k, g", "power_norm(n, k + 3) for k, g", turned(2, "0 1/2"), around("1/10", "1/100")),
+    M("for k, g in enumerate(problem.low) if k]", "for k, g in enumerate(problem.low[:0]) if k]", turned(2, "0 1/2"), around("1/10", "1/100")),
+    M("enumerate(problem.low) if k]", "enumerate(problem.low)]", turned(2, "1/2 0"), around("1", "1/300")),
+    M("parts, power_norm(n, m + 1))", "parts, power_norm(n, m + 3))", SIGNED, around("1/10", "1/9000")),
+    M("need(rest >= least,", "(rest >= least,", SIGNED, around("1/10", "1/9000")),
+    M("least=1 - top,", "least=Fraction(1),", SIGNED, around("1/10", "1/1000")),
+    M("moves=fade * rest,", "moves=fade * rest / 2,", SIGNED, around("1/10", "1/1000")),
+    M("moves01=fade * top / 2 if two", "moves01=fade * rest / 2 if two", SIGNED, around("1/10", "1/1000", **VSTAT)),
+    M("moves01=fade * top / 2 if two", "moves01=fade * top / 4 if two", SIGNED, around("1/10", **VSTAT)),
     M("alike=1, general=two,", "alike=1, general=True,", turned(2, "0 0", "real"), around("1/10")[:-1]),
     M('need(levels is not None, "labels', 'levels = levels or 2; (True, "labels', turned(2, "0 0", "real"), around("1/10", oracle="csq")),
     M("down=Fraction,", "down=math.floor,", SIGNED, around("1/10")),

@@ -1025,23 +1025,34 @@ def power_norm(n: int, k: int) -> Fraction:
     return Fraction(math.prod(range(1, k, 2)), math.prod(range(n, n + k, 2)))
 
 
-@rule("direction", top="rational")
-def sphere(problem: Any, top: Fraction) -> Fact:
+@rule("direction", top="rational", rest="rational")
+def sphere(problem: Any, top: Fraction, rest: Fraction) -> Fact:
     """The operator of inner products of members, on functions of w, has a norm of at most `top`.
 
     It is the sum of g_k^2 times that of r^k; norms of r^k fall as k grows, and those from m on
-    weigh at most 1 together. So for a function of squared norm H its squared inner products with
-    all members have a mean of at most top H: Bessel, in shares of directions. The reference has a
-    coin for s, so that a query moves by (1 - 2 noise) E[phi1 s], |phi1| <= 1.
+    weigh at most 1 together. Less the mean member, it is at most `rest`: constant functions of w
+    are gone, and of r^k is left that of l = 1 for odd k, and for even k that of l = 2, E r^k
+    k/(n+k), at most E r^(k+2): in both cases at most the norm of r^(k+1). So for a function of
+    squared norm H its squared inner products with all members, less their mean, have a mean of at
+    most rest H: Bessel, in shares of directions. Their squared norm is at least 1 - top. The
+    reference is the mean over all directions, so that a query moves by (1 - 2 noise) E[phi1 (s -
+    its mean)], |phi1| <= 1; for values in [0, 1] it has a coin for s, and phi1^2 <= min(phi0, 1 -
+    phi0) / 2.
     """
     n, m = problem.n, problem.m
     least = sum((g * power_norm(n, k) for k, g in enumerate(problem.low)), power_norm(n, m))
     need(top >= least, f"the norm may be {short(least)}")
-    two, moves = problem.levels == 2, problem.fade**2 * top
-    text = f"the norm of the members' inner products, over a uniform direction, is <= {short(top)}"
-    claims: Claims = {"operator-norm-at-most": (top, {}, text)}
-    return Fact("gram", claims, top=top, least=Fraction(1), scale=1, alike=1, general=two,
-                moves=moves, moves01=moves / 2 if two else None)  # fmt: skip
+    parts = [g * power_norm(n, k + 1) for k, g in enumerate(problem.low) if k]
+    least = sum(parts, power_norm(n, m + 1))
+    need(rest >= least, f"the norm less the mean member may be {short(least)}")
+    two, fade = problem.levels == 2, problem.fade**2
+    said = "the norm of the members' inner products, over a uniform direction"
+    claims: Claims = {
+        "operator-norm-at-most": (top, {}, f"{said}, is at most {short(top)}"),
+        "second-eigenvalue-at-most": (rest, {}, f"{said}, less their mean, <= {short(rest)}"),
+    }
+    return Fact("gram", claims, top=rest, least=1 - top, scale=1, alike=1, general=two,
+                moves=fade * rest, moves01=fade * top / 2 if two else None)  # fmt: skip
 
 
 @rule("direction")

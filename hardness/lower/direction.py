@@ -36,7 +36,8 @@ def certify_direction(family: "Direction", terms: BoundParameters) -> Certificat
     n, m, low = family.d - 2, family.m, low_squares(family)
     proof = Proof(hidden_direction(family, low), {"spec": family.spec})
     members = proof.step("directions")
-    gram = proof.step("sphere", top=norm(n, m, low))
+    top, rest = norm(n, low, 0), norm(n, low, 1)
+    gram = proof.step("sphere", top=top, rest=rest)
     sets = []
     size, cosine, power = random_directions(n, m, low)
     if size > 1:
@@ -49,7 +50,8 @@ def certify_direction(family: "Direction", terms: BoundParameters) -> Certificat
         bound = proof.step("queries", members, fit, ask, success=terms.success)
         return proof.certificate(gram, *sets, bound)
     stat = proof.step("ask", gram, oracle="stat", term=terms.tau)
-    vstat = proof.step("ask", gram, oracle="vstat", term=Fraction(terms.vstat))
+    argument = "vstat-least" if terms.vstat * rest < 6 * top else "vstat"  # the better one
+    vstat = proof.step("ask", gram, oracle=argument, term=Fraction(terms.vstat))
     bounds = proof.bounds(members, fit, (stat, vstat), terms.success)
     return proof.certificate(gram, *sets, *bounds)
 
@@ -122,13 +124,14 @@ def _above(value: Ball) -> Fraction:
     return Fraction(digits) * Fraction(10) ** size
 
 
-def norm(n: int, m: int, low: list[Fraction]) -> Fraction:
-    """Bound the norm as the rule `sphere` does, rounded up.
+def norm(n: int, low: list[Fraction], without: int) -> Fraction:
+    """Bound a norm as the rule `sphere` does, rounded up; without: 1 for less the mean member.
 
-    >>> norm(1000, 4, [Fraction(0)] * 4)
+    >>> norm(1000, [Fraction(0)] * 4, 0)
     Fraction(149701, 50000000000)
     """
-    top = sum((g * power_norm(n, k) for k, g in enumerate(low)), power_norm(n, m))
+    parts = [g * power_norm(n, k + without) for k, g in enumerate(low) if k >= without]
+    top = sum(parts, power_norm(n, len(low) + without))
     size = Fraction(10) ** (_DIGITS - 1 - math.floor(math.log10(top)))
     return min(Fraction(1), Fraction(math.ceil(top * size)) / size)
 

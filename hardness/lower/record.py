@@ -37,6 +37,7 @@ _SOURCES = {
     "average-correlation": "FGRVX17",
     "operator-norm": "Del73",
     "operator-norm-at-most": "DKS17",
+    "second-eigenvalue-at-most": "DKS17",
     "random-members": "DKS17",
     "sq-dimension-at-least": "BFJKMR94",
     "second-eigenvalue": "Del73",

@@ -125,9 +125,11 @@ def test_a_thousand_dimensions(m, random, listed):
     assert math.log10(made.integer("random-members")) >= random
     assert math.log10(made.integer("sq-dimension-at-least")) > listed
     top = Fraction(made.value("operator-norm-at-most"))
+    rest = Fraction(made.value("second-eigenvalue-at-most"))
     queries = made.integer("stat-queries")
-    assert 0 <= top / power_norm(998, m) - 1 < Fraction(1, 10**5)
-    wanted = (Fraction(2, 3) - top / Fraction(3, 4)) / (100 * top)
+    for value, degree in ((top, m), (rest, m + 1)):
+        assert 0 <= value / power_norm(998, degree) - 1 < Fraction(1, 10**5)
+    wanted = (Fraction(2, 3) - rest / (Fraction(3, 4) - top)) / (100 * rest)
     assert queries == math.ceil(wanted)
 
 

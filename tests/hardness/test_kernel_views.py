@@ -103,28 +103,37 @@ def test_the_norm_of_directions_is_that_of_their_zonal_kernel(n, g):
     weights = weights * (1 - r**2) ** ((n - 3) / 2)
     weights /= weights.sum()
     values = sum(c * r**k for k, c in enumerate(g))
-    top = max(
-        abs(float(weights @ (values * eval_gegenbauer(k, n / 2 - 1, r)
-                             / eval_gegenbauer(k, n / 2 - 1, 1.0)))) for k in range(len(g))
-    )  # fmt: skip
+    zonal = [
+        float(weights @ (values * eval_gegenbauer(k, n / 2 - 1, r)))
+        / eval_gegenbauer(k, n / 2 - 1, 1.0)
+        for k in range(len(g))
+    ]
     m = next(k for k, c in enumerate(g) if c > 0.5)
     problem = kernel.posed(direction(n, [str(Fraction(str(c))) for c in g[:m]]))
-    low, high = Fraction(0), Fraction(1)
-    for _ in range(40):
-        middle = (low + high) / 2
-        try:
-            kernel.sphere(problem, middle)
-            high = middle
-        except kernel.Refused:
-            low = middle
-    assert top * (1 - 1e-9) <= float(high) <= 1.2 * top
+    one = Fraction(1)
+    for true, asked in (
+        (max(zonal), lambda v: kernel.sphere(problem, v, one)),
+        (max(zonal[1:]), lambda v: kernel.sphere(problem, one, v)),
+    ):
+        low, high = Fraction(0), one
+        for _ in range(40):
+            middle = (low + high) / 2
+            try:
+                asked(middle)
+                high = middle
+            except kernel.Refused:
+                low = middle
+        assert true * (1 - 1e-9) <= float(high) <= 2.4 * true
 
 
 def test_bounds_on_directions_grow_as_powers_of_the_dimension():
     """m = 4, 8, 12 at d = 1000: shares of n^2/3, n^4/105, n^6/10395, and explicit directions."""
     n = 998
     for m, double in ((4, 3), (8, 105), (12, 10395)):
-        given = {"top": kernel.written(kernel.power_norm(n, m))}
+        given = {
+            "top": kernel.written(kernel.power_norm(n, m)),
+            "rest": kernel.written(kernel.power_norm(n, m + 1)),
+        }
         problem = direction(n, ["0"] * m)
         facts = kernel.prove(kernel.posed(problem), [
             {"rule": "directions", "from": []},
@@ -134,10 +143,11 @@ def test_bounds_on_directions_grow_as_powers_of_the_dimension():
             {"rule": "queries", "from": [1, 3, 4], "success": "2/3"},
             {"rule": "information", "from": [1, 3], "success": "2/3"},
         ])  # fmt: skip
-        top = float(kernel.power_norm(n, m))
+        top, rest = (float(kernel.power_norm(n, k)) for k in (m, m + 1))
         assert 0.9 < top * n ** (m / 2) / double < 1
+        assert 0.9 < rest * n ** (m / 2 + 1) / double / (m + 1) < 1
         ((value, _, text),) = facts[4].claims.values()
-        assert abs(float(value) / ((2 / 3 - top * 4 / 3) * 0.01 / top) - 1) < 1e-3
+        assert abs(float(value) / ((2 / 3 - rest / (3 / 4 - top)) * 0.01 / rest) - 1) < 1e-3
         assert "of all directions" in text
     real = kernel.posed(direction(n, ["0"] * 4, "real"))
     with pytest.raises(kernel.Refused, match="real numbers"):
