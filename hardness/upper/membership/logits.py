@@ -144,11 +144,14 @@ class Reader:
         """Compare all answers with a layer, theta and w (m, d, d): the largest difference.
 
         Of row 1 and 2 what no weights explain, relative; and of row 2, which Theta was not read
-        from, the differences between the weights and those of the layer.
+        from, the differences between the weights and those of the layer. Infinite where weights of
+        row 1 are nearer to 0 or 1 than x_1 was chosen for: they show no logits.
         """
         worst = 0.0
         for column in self._columns:
-            (_, first), (p, second) = column.shares(0, w), column.shares(1, w)
+            (shown, first), (p, second) = column.shares(0, w), column.shares(1, w)
+            if not (np.abs(logits(shown, self.k)) <= 2 * _FLAT).all():
+                return math.inf
             with np.errstate(over="ignore"):
                 exact = (column.x2 @ theta @ column.v).T  # (n, m)
                 expected = 1 / (1 + (self.k - 1) * np.exp(-exact))

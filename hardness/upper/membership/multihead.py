@@ -248,7 +248,8 @@ def _read(
         reader.column(np.eye(d), v)
 
     def theta_by(w: Array) -> Array:
-        theta = np.moveaxis(reader.again(w), (2, 1, 0), (0, 1, 2)) @ best  # (m, u, v) @ (v, d)
+        with np.errstate(invalid="ignore"):  # infinite logits, of a w that does not fit
+            theta = np.moveaxis(reader.again(w), (2, 1, 0), (0, 1, 2)) @ best  # (m, u, v) @ (v, d)
         theta[len(w) - constant :] = 0.0
         return np.asarray(theta)
 

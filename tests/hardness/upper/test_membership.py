@@ -237,6 +237,21 @@ def test_heads_that_look_alike_are_one_or_are_flagged(name, k):
         assert max(errors.theta + errors.w) < 1e-8
 
 
+@pytest.mark.parametrize("apart", [3e-6, 1e-6, 3e-7, 1e-7])
+def test_heads_too_near_to_be_told_apart_are_one_or_are_flagged(apart):
+    theta = np.array([A[0], A[0] + apart * A[1], A[2]])
+    layer = AttentionLayer(theta=theta, w=B)
+    x = generator(4, "test").standard_normal((200, 2, 8))
+    for seed in range(4):
+        try:
+            found = heads(layer, 2, 8, generator(seed, "test"))
+        except Failed as failed:
+            assert failed.outcome is Outcome.DEGENERATE
+        else:
+            same = AttentionLayer(theta=found.theta, w=found.w)
+            assert np.abs(same(x) - layer(x)).max() < 100 * FITS * np.abs(B).max()
+
+
 # Fourier coefficients.
 
 
