@@ -113,6 +113,8 @@ def rounding_words(spec: str) -> str:
 
     >>> rounding_words("nice:m=2,k=2,d=16")
     ''
+    >>> rounding_words("tokens3:d=8,m=2")[:37]
+    'All of this is about the formula of t'
     >>> rounding_words("direction:m=4,d=16,labels=raw")[:38]
     'Raw labels also show how near a thresh'
     """
@@ -128,8 +130,13 @@ def rounding_words(spec: str) -> str:
             f"but for a share of at most {direction.response.misread:.1e} of the examples, and "
             "about no other output of a layer."
         )
-    if family is None or family.coded is None:
+    if family is None or (family.coded is None and family.proved_as is None):
         return ""
+    if family.coded is None:
+        return (
+            "All of this is about the formula of the labels, and about no raw output of a float "
+            "layer."
+        )
     return (
         "All of this is about the formula, so about the layer followed by rounding to the public "
         "levels where `hardness inspect` shows that this is the formula on every input, and about "
