@@ -193,8 +193,8 @@ def _counted(cost: float) -> str:
 def bound_words(found: Mapping[str, str | None] | None) -> str:
     """Write what is certified, as "certified ≥ 37"; bounds on correlational queries say so.
 
-    >>> bound_words({"quantity": "csq-queries", "value": "22"}), bound_words(None)
-    ('correlational ≥ 22', 'no bound')
+    >>> bound_words({"quantity": "csq-queries", "value": "2200"}), bound_words(None)
+    ('correlational ≥ 2,200', 'no bound')
     >>> bound_words({"quantity": "stat-queries", "value": "2"})
     'certified: vacuous'
     """
@@ -203,7 +203,9 @@ def bound_words(found: Mapping[str, str | None] | None) -> str:
     quantity, value = str(found["quantity"]), found["value"]
     said = bound(quantity, None if value is None else whole(value))
     kind = _KINDS.get(quantity, "certified")
-    return f"{kind} ≥ {said}" if said[0].isdigit() else f"{kind}: {said}"
+    if not said[0].isdigit():
+        return f"{kind}: {said}"
+    return f"{kind} ≥ {int(said):,}" if said.isdecimal() else f"{kind} ≥ {said}"
 
 
 def draw_binding(data: Data) -> Data:
@@ -251,9 +253,9 @@ def draw_binding(data: Data) -> Data:
     notes = [
         "upper line: the learner of the class that solved it at the least median cost; "
         "if none did, the least median risk",
-        f"lower line: what is certified of the class. Queries: relative risk {data['risk']}, "
-        f"success {data['success']}, worst answers within {data['tau']}"
-        + ("; answers to runs were honest" if data["oracle"] else ""),
+        f"lower line: what is certified of the class, for relative risk {data['risk']} with "
+        f"probability {data['success']}; queries answered in the worst way within {data['tau']}"
+        + (", runs had honest answers" if data["oracle"] else ""),
     ]
     if data["unclassed"]:
         notes.append(
