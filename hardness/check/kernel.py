@@ -252,7 +252,8 @@ def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> F
 def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fact:
     """Any learner needs the least n with K L^n >= success N examples, L the number of labels.
 
-    Fix its coins, the points, and what noise does to each example: there are L^n runs at most.
+    Fix its coins, the points that are drawn, and what noise does to each example. A label branches
+    the run in L ways at most, also if the learner chooses the next point: there are L^n runs.
     """
     levels, wanted = problem.levels, success * members.count
     need(levels is not None, "labels are real numbers")
@@ -264,8 +265,8 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
         n += 1
     at = {"risk": written(fit.risk), "success": written(success), "levels": written(levels)}
     text = (
-        f"examples: any learner whatever needs at least {n} {goal_of(fit.risk, success)}, as "
-        f"each has one of {levels} labels, its noise given"
+        f"examples, drawn or chosen: any learner whatever needs at least {n} "
+        f"{goal_of(fit.risk, success)}, as each has one of {levels} labels, its noise given"
     )
     text += EMPTY if n <= 2 else ""
     return Fact("bound", {"information-floor": (n, at, text)})

@@ -26,5 +26,5 @@ def unbound_words(runs: "Iterable[Run]", short: Callable[[str], str]) -> list[st
     if not names:
         return []
     if len(names) == 1:
-        return [f"{names[0]} {found.does}: no bound here binds it."]
-    return [f"{', '.join(names)} {found.do}: no bound here binds them."]
+        return [f"{names[0]} {found.does}: no statistical-query bound binds it."]
+    return [f"{', '.join(names)} {found.do}: no statistical-query bound binds them."]

@@ -35,7 +35,7 @@ TITLES = {
     "risk": ("Risk (1 = nothing learned)", "relative risk"),
 }
 
-FREE = "membership queries: no bound here binds learners that ask them"
+FREE = "membership queries: no statistical-query bound binds learners that ask them"
 _LINES = {"queries": ("dashed", [6, 3]), "examples": ("dotted", [1, 3])}
 
 
