@@ -26,7 +26,7 @@ from instances.tokenlaw import Normal, TokenLaw, law_of
 
 Array = NDArray[np.float64]
 _SATURATED = 20.0  # tanh of it is 1 in float64
-_TERMS = 500  # of correlations as a series in the cosine
+_TERMS = 4 * MOST  # coefficients that are shown
 # A logistic number by its moments up to the fifth: at -z, 0 and z.
 _POINTS = math.pi * math.sqrt(7 / 5) * np.array([-1.0, 0.0, 1.0])
 _WEIGHTS = np.array([5 / 42, 16 / 21, 5 / 42])
@@ -128,20 +128,15 @@ class Direction(Dense):
         return self.response.signs(self.hidden(secret, x))[:, None]
 
     def sign_correlations(self, members: tuple[Secret, ...]) -> Array:
-        """Correlate signs of members of cosines c, sum_k g_k^2 c^k: (M, M).
-
-        Cut at degree 500, which matters for cosines of 0.99 and more.
-        """
+        """Correlate signs of members by the cosines of their directions: (M, M)."""
         rows = np.stack([self.direction(one) for one in members])
-        cosines, out = rows @ rows.T, np.zeros((len(rows), len(rows)))
-        for square in self.weights[::-1]:
-            out = out * cosines + square
+        out = self.response.sign_correlations(rows @ rows.T)
         np.fill_diagonal(out, 1.0)
         return out
 
     @cached_property
     def weights(self) -> Array:
-        """The squares of g_k = sum_i 2 (-1)^(m-i) phi(t_i) h_(k-1)(t_i) / sqrt(k), k <= 500."""
+        """The squares of g_k = sum_i 2 (-1)^(m-i) phi(t_i) h_(k-1)(t_i) / sqrt(k), k <= 96."""
         t = np.array(self.response.places)
         density = np.exp(-t * t / 2) / math.sqrt(2 * math.pi)
         jumps = 2 * (-1.0) ** np.arange(self.m - 1, -1, -1) * density

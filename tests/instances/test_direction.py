@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from instances import UsageError, parse
 from instances.alternating import smooth, thresholds
+from instances.streams import generator
 
 SPECS = [
     "direction:m=1,d=4,noise=0.1",
@@ -75,6 +76,20 @@ def test_the_layer_is_its_formula_and_its_signs_are_the_labels(spec):
     assert np.abs(rounded.label(secret, x) - wanted)[~other].max() < 1e-15 * scale
     rows = np.abs(family.mean(secret, x)[:, :, 1])
     assert (rows <= family.reach(secret) * np.abs(x[:, :, 1]).max(axis=1)[:, None] + 1e-12).all()
+
+
+@pytest.mark.parametrize("m", [1, 2, 5, 12, 24])
+def test_correlations_are_those_of_the_series_of_samples_and_of_equal_directions(m):
+    family = parse(f"direction:m={m},d=6")
+    found = family.response.sign_correlations
+    few = np.array([-0.6, -0.1, 0.0, 0.3, 0.7])
+    series = np.polynomial.polynomial.polyval(few, family.weights)
+    assert np.abs(found(few) - series).max() < 1e-12
+    assert np.abs(found(np.array([-1.0, 1.0])) - [(-1.0) ** m, 1.0]).max() < 1e-12
+    u, other = generator(m, "test").standard_normal((2, 200_000))
+    for r in (0.9, 0.995, 0.9999):  # where the series is cut
+        signs = [family.response.signs(v) for v in (u, r * u + np.sqrt(1 - r * r) * other)]
+        assert abs(np.mean(signs[0] * signs[1]) - found(np.array([r]))[0]) < 0.012
 
 
 def test_the_bound_on_other_signs_holds_and_is_not_loose():
