@@ -52,7 +52,7 @@ CLASSES: dict[ClassName, LearnerClass] = {
             does="asks for labels of tokens of its choice",
             do="ask for labels of tokens of their choice",
             cost="values",
-            bound_by=(),
+            bound_by=("information-floor",),  # a label that is chosen is a label
         ),
         LearnerClass(
             name="lattice",

@@ -269,4 +269,4 @@ def test_every_learner_has_a_class():
         *("statistical queries", "examples", "gradient", "lattice")
     }
     assert class_of("mine.py:Net") is None
-    assert class_of("mine.py:Net", chose=True).bound_by == ()
+    assert class_of("mine.py:Net", chose=True).bound_by == ("information-floor",)

@@ -104,7 +104,7 @@ def certified(of: LearnerClass, certificate: Certificate, success: Fraction) -> 
     >>> hard = certify(parse("parity:d=16,m=4"))
     >>> certified(CLASSES["lattice"], hard, Fraction(2, 3))
     {'quantity': 'information-floor', 'value': '10'}
-    >>> certified(CLASSES["membership"], hard, Fraction(2, 3)) is None
+    >>> certified(CLASSES["membership"], certify(parse("direction:m=4,d=30,labels=raw")), 1) is None
     True
     """
     for quantity in of.bound_by:

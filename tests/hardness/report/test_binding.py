@@ -90,7 +90,7 @@ def test_every_kind_of_cell():
 
 
 def test_numbers_are_those_of_certificates_and_stand_where_they_bind():
-    """By the claims themselves: of statistical queries, of examples, and none of membership."""
+    """By the claims themselves: of statistical queries, and of labels, drawn or chosen."""
     data = data_of()
     for spec, line in zip(SPECS, data["rows"], strict=True):
         if parse(spec).hardness.evidence != "exact":
@@ -99,9 +99,7 @@ def test_numbers_are_those_of_certificates_and_stand_where_they_bind():
         claims = {one.quantity: one.value for one in certify(parse(spec)).claims}
         for name, cell in line["cells"].items():
             found = cell["bound"]
-            if name == "membership":
-                assert found is None
-            elif name == "statistical queries":
+            if name == "statistical queries":
                 assert found["quantity"] == ("csq-queries" if spec == RAW else "stat-queries")
                 assert found["value"] == (None if spec == HARD else claims[found["quantity"]])
             elif found:
@@ -120,7 +118,7 @@ def test_numbers_are_those_of_certificates_and_stand_where_they_bind():
     ("column", "quantity"),
     [
         ("membership", "stat-queries"),
-        ("membership", "information-floor"),
+        ("membership", "csq-queries"),
         ("lattice", "stat-queries"),
         ("gradient", "stat-queries"),
         ("gradient", "csq-queries"),
@@ -141,10 +139,9 @@ def test_a_bound_in_a_column_that_it_does_not_bind_is_not_drawn(column, quantity
         draw_binding(data)
 
 
-def test_no_class_by_values_is_bound_and_every_quantity_has_one_owner():
-    assert CLASSES["membership"].bound_by == ()
+def test_queries_and_labels_are_bound_apart():
     for of in CLASSES.values():
-        assert all(q.endswith("queries") for q in of.bound_by) is (of.cost != "examples")
+        assert all(q.endswith("queries") for q in of.bound_by) is (of.cost == "queries")
 
 
 def test_terms_are_those_that_the_store_has(tmp_path, monkeypatch, hardness):
