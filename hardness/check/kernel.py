@@ -995,7 +995,8 @@ def direction(given: dict[str, Any]) -> Any:
     n = small(given["dimension"], 2, 10**9, "dimension")
     m, labels = small(given["degree"], 1, 64, "degree"), given["labels"]
     low, noise = read("rational*", given["low"]), read("risk", given["noise"])
-    need(len(low) == m and min(low) >= 0, "squares are not m numbers of at least 0")
+    need(len(low) == m and all(0 <= g <= 1 for g in low), "squares are not m numbers in 0..1")
+    need(max(g.denominator for g in low) < 10**100, "a square has over 100 digits")
     need(labels in ("two", "real") and noise < Fraction(1, 2), "labels, or noise of 1/2")
     need(labels == "two" or noise == 0, "noise of real labels is no number of the problem")
     shown = (
@@ -1074,7 +1075,8 @@ def drawn(problem: Any, size: int, cosine: Fraction, power: Any) -> Fact:
     Pr[|r| > c] <= E r^(2j) / c^(2j) for a pair, and there are size (size - 1) / 2 pairs. Two
     directions are uniform relative to each other.
     """
-    j = small(power, 1, 10**4, "the power")
+    j = small(power, 1, 1000, "the power")
+    need(cosine.denominator <= 10**6, "the cosine has a denominator above 10^6")
     fails = Fraction(size * (size - 1), 2) * power_norm(problem.n, 2 * j) / cosine ** (2 * j)
     sure = Fraction(math.floor((1 - fails) * 10**6), 10**6)
     need(sure > 0, "a pair may be nearer with probability 1")

@@ -163,3 +163,20 @@ def test_certify_shown_is_for_families_that_are_shown():
     data["problem"]["view"] = "positions"
     with pytest.raises(Refuted):
         check(sealed(data))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"power": 1001}, "power"),
+        ({"cosine": "500001/1000001"}, "cosine"),
+        ({"low": ["3/2", "0"]}, "squares"),
+        ({"low": ["0", "1/1" + 100 * "0"]}, "100 digits"),
+    ],
+)
+def test_numbers_whose_powers_would_take_minutes_are_refused(change, words):
+    step = {"rule": "drawn", "from": [], "size": "2", "cosine": "1/2", "power": 30}
+    assert kernel.prove(kernel.posed(direction(300, ["0", "0"])), [step])
+    low = change.pop("low", ["0", "0"])
+    with pytest.raises(kernel.Refused, match=words):
+        kernel.prove(kernel.posed(direction(300, low)), [step | change])
