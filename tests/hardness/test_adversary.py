@@ -170,6 +170,19 @@ def test_asking_each_parity_in_turn_takes_all_but_one_and_pools_far_fewer():
     assert 19 <= many.run.usage.queries < 60
 
 
+@pytest.mark.parametrize(
+    "spec", ["hardmax:d=8,m=3", "hardmax:d=8,g=majority,m=3", "composed:d=8,m=3,noise=0.1"]
+)
+def test_games_on_other_layers_with_the_labels_of_hidden_sets_are_played_again(spec):
+    game = play(parse_learner("pooled"), parse(spec), Budget(queries=6))
+    written = json.loads(json.dumps(game.transcript.to_dict()))
+    assert written["spec"] == parse(spec).spec
+    assert check(written).statements
+    written["queries"][0]["alive"] = "1"
+    with pytest.raises(Refuted):
+        check(sealed(written))
+
+
 def test_a_cut_game_leaves_many_members_and_a_guess_is_rarely_right():
     family = parse("parity:d=1000,m=5")
     game = play(parse_learner("queries"), family, Budget(queries=30), 1)
