@@ -156,8 +156,9 @@ def measures(
     delta = rational(sensitivity)
     if scheme := family.scheme:
         found = _Symmetric(family=scheme, delta=delta)
-        # Of a map on top of one head, the parity's own heads would say nothing.
-        left_out = "approximate heads" if family.coded and family.coded.outer_text else "-"
+        # Of a map on top of one head, or of hardmax, softmax heads of a parity would say nothing.
+        others = scheme.kind != "softmax" or (family.coded and family.coded.outer_text)
+        left_out = "approximate heads" if others else "-"
         rows = tuple(
             _row(name, of(found), found.parameters, NOTIONS)
             for name, of in _ROWS.items()

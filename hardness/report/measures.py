@@ -56,9 +56,10 @@ def _leaps(found: Measures) -> str:
         else f"Its SQ-leap {exact} is below its leap {leap}: what holds of correlational queries "
         "says nothing about general ones."
     )
-    if of_member:
+    other = "SQ-leap, approximate heads"
+    if other not in {row.name for row in found.rows}:
         return said
-    approximate = int(found.value("SQ-leap, approximate heads") or 0)
+    approximate = int(found.value(other) or 0)
     if approximate < exact:
         said += (
             f" The same heads without the exact solve have SQ-leap {approximate}: what is "

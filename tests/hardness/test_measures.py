@@ -310,6 +310,10 @@ def test_words_say_which_queries_are_told_apart():
     assert "without the exact solve have SQ-leap 1" in words["parity:d=7,m=3,noise=0.1"]
     assert "without the exact solve have SQ-leap 2" in words["parity:d=5,m=4"]
     assert "without the exact" not in words["profile:g=majority,d=7,m=3"]
+    for other in ("composed:d=7,m=3", "hardmax:d=7,m=3"):  # their layers have no such heads
+        said = " ".join(measures_words(measures(parse(other))).split())
+        assert "Its SQ-leap is its leap, 3" in said
+        assert "approximate heads" not in said
 
 
 @pytest.mark.parametrize(
