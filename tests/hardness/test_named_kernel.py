@@ -147,6 +147,13 @@ def test_certificate_is_accepted(spec):
     assert len(statements) == 3
 
 
+@pytest.mark.parametrize("spec", ["hardmax:d=8,m=3", "composed:d=8,m=3"])
+def test_claims_are_about_labels_whatever_layer_computes_them(spec):
+    terms = BoundParameters(risk=Fraction(1, 2))
+    found = certify_named(parse(spec), [Kernel(features=5)], terms)
+    assert found == certify_named(parse("parity:d=8,m=3"), [Kernel(features=5)], terms)
+
+
 def test_a_family_without_such_bounds_has_no_claim():
     with pytest.raises(NoClaim, match="no claim: nice given"):
         certify_named(parse("nice:m=2,k=2,d=8"), [Kernel(features=5)])

@@ -199,6 +199,7 @@ class Profiles(Unknown):
         found = family.scheme
         if found is None:
             return None
+        found = found.proved_as[0] if found.proved_as else found  # of the same labels
         scheme, first = Johnson.family(found), int(found.characters is None)
         return Profiles(
             family=found,
