@@ -1051,7 +1051,11 @@ def sphere(problem: Any, top: Fraction, rest: Fraction) -> Fact:
     said = "the norm of the members' inner products, over a uniform direction"
     claims: Claims = {
         "operator-norm-at-most": (top, {}, f"{said}, is at most {short(top)}"),
-        "second-eigenvalue-at-most": (rest, {}, f"{said}, less their mean, <= {short(rest)}"),
+        "second-eigenvalue-at-most": (
+            rest,
+            {},
+            f"{said}, less their mean, is at most {short(rest)}",
+        ),
     }
     return Fact("gram", claims, top=rest, least=1 - top, scale=1, alike=1, general=two,
                 moves=fade * rest, moves01=fade * top / 2 if two else None)  # fmt: skip

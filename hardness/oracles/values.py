@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hardness.oracles.budget import Meter
 from instances.capabilities import QUESTIONS
-from instances.family import Family, Instance
+from instances.family import Family, Instance, require_examples
 
 
 class ValueOracle:
@@ -41,6 +41,7 @@ class ValueOracle:
         UsageError for tokens that may not be asked, which costs nothing either.
         """
         asked = QUESTIONS.need(self.family).checked(x, self.family)
+        require_examples(self.family, len(asked))  # before they are counted
         self.meter.take_values(len(asked))
         found = self._instance.values(self._next, asked)
         self._next += len(asked)
