@@ -443,8 +443,8 @@ RESIDUES = (
 )  # fmt: skip
 # Directions.
 DIRECTION = (
-    M("need(len(low) == m and min(low) >= 0", "need(len(low) == m", turned(1, "-1/2"), around("1")),
-    M("need(len(low) == m and min(low) >= 0", "need(min(low) >= 0", turned(4, "0"), around("1/10")),
+    M("all(0 <= g <= 1 for g in low)", "all(g <= 1 for g in low)", turned(1, "-1/2"), around("1")),
+    M("need(len(low) == m and all(0", "need(all(0", turned(4, "0"), around("1/10")),
     M('need(labels in ("two", "real") and noise', "need(noise", turned(1, "0", "none"), [("directions",), ("sphere", {"top": "1", "rest": "1"})]),
     M('labels in ("two", "real") and noise < Fraction(1, 2)', "True", turned(1, "0", noise="3/4"), around("1")),
     M('need(labels == "two" or noise == 0', '(labels == "two" or noise == 0', turned(1, "0", "real", "1/10"), around("1", oracle="csq")[:-1]),

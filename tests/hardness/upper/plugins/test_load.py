@@ -299,7 +299,7 @@ class Halves:
         ("Needs:depth=a b", "a plain word is needed"),
         ("NotCalled", r"learn is a int: learn\(self, oracle, rng\) is needed"),
         ("OneArgument", r"learn\(oracle\) given: learn\(self, oracle, rng\) is needed"),
-        ("Access", "access='all': one of examples, queries, either"),
+        ("Access", "access='all': one of examples, queries, values, either"),
         ("Revision", "revision is a str: int is needed"),
         ("Supports", r"supports is not a function"),
         ("Raises", "Raises, called with no arguments, raised KeyError in line 25: 'a"),
