@@ -22,6 +22,7 @@ from instances.layer import AttentionLayer
 from instances.streams import generator
 
 Array = NDArray[np.float64]
+_LOUDEST = 9  # so that the hidden share stays above 0.05, below which a risk counts as solved
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +72,13 @@ class Hidden(Dense):
         require(
             0 < self.weight <= 1000,
             f"weight={self.weight} given: the norm of W_i, above 0 and at most 1000",
+        )
+        # Random heads have E||F||^2 <= 2 nice weight^2 on average, the hidden part 1.
+        require(
+            self.nice * self.weight**2 <= _LOUDEST,
+            f"nice={self.nice} given with weight={self.weight}: nice * weight^2 is at most "
+            f"{_LOUDEST}, or a learner of the random heads alone could read as one that solved it: "
+            "lower the weight",
         )
 
     @cached_property
