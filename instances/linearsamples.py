@@ -11,7 +11,7 @@ from math import log2
 import numpy as np
 from numpy.typing import NDArray
 
-from instances.integers import Integers
+from instances.integers import Integers, bernoulli
 from instances.secrets import Secrets
 
 _SMALL_ANGLE = 1e-3
@@ -22,12 +22,15 @@ _ROUNDING = 1e-10
 class Errors:
     """What is known of an error: its standard deviation, how many values mod q it takes, its bias.
 
-    log_bias: ln |E exp(2 pi i e/q)|, 0 for no error and minus infinity for a uniform one.
+    log_bias: ln |E exp(2 pi i e/q)|, 0 for no error and minus infinity for a uniform one. kind,
+    law: what sort of distribution it is, and the distribution where it is listed.
     """
 
     deviation: float
     values: int
     log_bias: float
+    kind: str = "uniform"
+    law: Integers | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +63,10 @@ def of_flips(size: int, secrets: Secrets, noise: Fraction) -> LinearSamples:
     errors = None
     if rate:
         deviation = math.sqrt(rate * (1 - rate))
-        errors = Errors(deviation=deviation, values=2, log_bias=math.log1p(-2 * rate))
+        bias = math.log1p(-2 * rate)
+        errors = Errors(
+            deviation=deviation, values=2, log_bias=bias, kind="flips", law=bernoulli(noise)
+        )
     capacity = xlog1py(1 + x, x) + xlog1py(1 - x, -x)  # with all its digits near 1/2 too
     return LinearSamples(
         size=size,
@@ -86,7 +92,7 @@ def uniform_errors(width: int, q: int) -> Errors | None:
     return Errors(deviation=deviation, values=width, log_bias=log_bias)
 
 
-def errors_of(found: Integers | None, q: int) -> Errors | None:
+def errors_of(found: Integers | None, q: int, kind: str) -> Errors | None:
     """Describe errors of a distribution on the integers."""
     if found is None or len(found.values) == 1:
         return None
@@ -101,7 +107,7 @@ def errors_of(found: Integers | None, q: int) -> Errors | None:
     else:  # the sum is rounding there; wide errors of these kinds are nearly Gaussian
         log_bias = -2 * (math.pi * found.deviation / q) ** 2
     values = min(q, len(found.values))
-    return Errors(deviation=found.deviation, values=values, log_bias=log_bias)
+    return Errors(deviation=found.deviation, values=values, log_bias=log_bias, kind=kind, law=found)
 
 
 def _shares(found: Integers) -> NDArray[np.float64]:

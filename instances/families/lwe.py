@@ -152,7 +152,7 @@ class Lwe(Modular):
         return LinearSamples(
             size=self.size,
             secrets=self.secrets,
-            errors=errors_of(self.errors, self.q),
+            errors=errors_of(self.errors, self.q, self.error),
             information=told(self.errors, self.q),
         )
 

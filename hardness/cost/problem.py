@@ -1,0 +1,532 @@
+"""What attacks see: samples (a, <a, s> + e) mod q, how s and e are distributed, how many there are.
+
+A problem is read off a family, or from the same words for parameters that no family takes: moduli
+of thousands of bits, errors of any width, rounding to a p that does not divide q.
+"""
+
+import math
+import re
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from math import log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from instances.capabilities import LINEAR_SAMPLES
+from instances.errors import unknown
+from instances.family import Family, require
+from instances.integers import Integers
+from instances.linearsamples import LinearSamples
+from instances.parameters import fraction, integer, key_values, number
+from instances.secrets import Secrets
+from instances.text import cut
+
+_TABLE = 1 << 12  # a deviation up to which a Gaussian is tabulated
+_WIDEST = 1e18
+_LEAST_INFORMATION = 1e-20  # bits: float64 knows nothing of less
+_MOST_BITS = 1 << 16  # of a modulus
+_MOST_N = 1 << 20
+_GRID = 1 << 16
+_SMALL_ANGLE = 1e-3
+_MOST_LN = 700.0  # of a float64
+_NARROW = 0.05  # of q: a deviation up to which no error wraps around
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """The distribution of an entry of the secret, or of an error.
+
+    deviation: about the mean. low, high: the least and the largest value; of a Gaussian, where its
+    mass falls below 2^-64. zero: the probability of 0. entropy: bits of an entry. weight: how many
+    entries are not 0, exactly; None where they are independent. log_bias: ln |E exp(2 pi i x/q)|.
+
+    >>> ternary = uniform(-1, 1, q=3329)
+    >>> round(ternary.deviation, 3), ternary.alphabet
+    (0.816, 2)
+    """
+
+    kind: str
+    mean: float
+    deviation: float
+    low: int
+    high: int
+    zero: float
+    entropy: float
+    log_bias: float
+    weight: int | None = None
+
+    @property
+    def alphabet(self) -> int:
+        """How many values other than 0 an entry takes."""
+        return self.high - self.low + (self.low > 0 or self.high < 0)
+
+    @property
+    def rms(self) -> float:
+        """The root of the mean square."""
+        return math.hypot(self.mean, self.deviation)
+
+
+def tabled(kind: str, values: NDArray[np.float64], shares: NDArray[np.float64], q: int) -> Law:
+    """Make a law of its values and their probabilities, (k,) each; q: the modulus, of log_bias."""
+    shares = shares / shares.sum()
+    mean = float(shares @ values)
+    deviation = math.sqrt(max(0.0, float(shares @ (values - mean) ** 2)))
+    kept = shares[shares > 0]
+    return Law(
+        kind=kind,
+        mean=mean,
+        deviation=deviation,
+        low=int(values[0]),
+        high=int(values[-1]),
+        zero=float(shares[values == 0].sum()),
+        entropy=max(0.0, -float(kept @ np.log2(kept))),
+        log_bias=_log_bias(values - mean, shares, q, deviation),
+    )
+
+
+def _log_bias(
+    values: NDArray[np.float64], shares: NDArray[np.float64], q: int, deviation: float
+) -> float:
+    angles = 2 * math.pi * values * math.exp(-math.log(q))
+    missing = 2 * float(shares @ np.sin(angles / 2) ** 2)  # 1 - the cosine's mean, all its digits
+    square = (1 - missing) ** 2 + float(shares @ np.sin(angles)) ** 2
+    if missing < _SMALL_ANGLE:
+        return math.log1p(-missing)
+    if square > 1e-20:
+        return math.log(square) / 2
+    return _wide(deviation, q)  # the sum is rounding there
+
+
+def _wide(deviation: float, q: int) -> float:
+    """Compute ln |E exp(2 pi i x/q)| of a Gaussian: -2 pi^2 sigma^2/q^2."""
+    return -2 * math.exp(2 * (math.log(math.pi * deviation) - math.log(q)))
+
+
+def gaussian(sigma: float, q: int) -> Law:
+    """Describe the discrete Gaussian, weights exp(-x^2 / (2 sigma^2)).
+
+    >>> round(gaussian(3.2, q=3329).entropy, 3), gaussian(3.2, q=3329).high
+    (3.725, 31)
+    """
+    require(
+        0 < sigma < _WIDEST,
+        f"a standard deviation of {sigma:g} given: above 0 and below {_WIDEST:g}",
+    )
+    density = min(1.0, 1 / (sigma * math.sqrt(2 * math.pi)))
+    high = max(1, int(sigma * math.sqrt(2 * math.log(density * 2.0**64))))
+    if sigma <= _TABLE:
+        values = np.arange(-high, high + 1.0)
+        return tabled("gaussian", values, np.exp(-((values / sigma) ** 2) / 2), q)
+    return Law(
+        kind="gaussian",
+        mean=0.0,
+        deviation=sigma,
+        low=-high,
+        high=high,
+        zero=1 / (sigma * math.sqrt(2 * math.pi)),
+        entropy=log2(sigma * math.sqrt(2 * math.pi * math.e)),
+        log_bias=_wide(sigma, q),
+    )
+
+
+def cbd(eta: int, q: int) -> Law:
+    """Describe the centred binomial: eta coins less eta others. [ADPS16]
+
+    >>> cbd(2, q=3329).deviation
+    1.0
+    """
+    require(1 <= eta <= 512, f"eta={eta} given: a centred binomial takes 1 to 512")
+    weights = np.array([math.comb(2 * eta, i) / 4**eta for i in range(2 * eta + 1)])
+    return tabled("cbd", np.arange(-eta, eta + 1.0), weights, q)
+
+
+def uniform(low: int, high: int, q: int) -> Law:
+    """Describe the uniform distribution on low .. high.
+
+    >>> uniform(0, 1, q=97).mean
+    0.5
+    """
+    count = high - low + 1
+    require(1 <= count <= q, f"{count} values given with q={_brief(q)}: at least 1, at most q")
+    ln = math.log(count)
+    ln_deviation = (ln * 2 + math.log1p(-(1 / count**2)) - math.log(12)) / 2 if count > 1 else 0.0
+    angle = math.exp(math.log(math.pi) + ln - math.log(q))
+    if count == q:
+        log_bias = -math.inf
+    elif angle < _SMALL_ANGLE:  # the quotient loses its digits there
+        log_bias = -(angle**2) / 6 * (1 - 1 / count**2)
+    else:
+        turn = math.exp(math.log(math.pi) - math.log(q))
+        log_bias = math.log(math.sin(angle) / angle * (turn / math.sin(turn) if turn else 1))
+    deviation = math.exp(ln_deviation) if ln_deviation < _MOST_LN else math.inf
+    return Law(
+        kind={(0, 1): "binary", (-1, 1): "ternary"}.get((low, high), "uniform"),
+        mean=(low + high) / 2 if count < q and ln < _MOST_LN else 0.0,
+        deviation=deviation if count > 1 else 0.0,
+        low=low,
+        high=high,
+        zero=1 / count if low <= 0 <= high else 0.0,
+        entropy=log2(count),
+        log_bias=log_bias,
+    )
+
+
+def sparse(law: Law, n: int, weight: int) -> Law:
+    """Make `weight` of n entries other than 0, at random places, each by a law but for its 0.
+
+    >>> law = sparse(uniform(-1, 1, q=3329), n=64, weight=16)
+    >>> law.deviation, law.zero
+    (0.5, 0.75)
+    """
+    require(1 <= weight <= n, f"{weight} entries that are not 0 given: between 1 and n = {n}")
+    share = weight / n
+    kept = 1 - law.zero
+    require(kept > 0, "an entry that is always 0 given: no entry can be anything else")
+    inner = law.mean / kept
+    square = share * (law.rms**2 / kept)
+    surprise = (law.entropy - _coin(law.zero)) / kept  # of an entry that is not 0
+    return replace(
+        law,
+        mean=share * inner,
+        deviation=math.sqrt(max(0.0, square - (share * inner) ** 2)),
+        low=min(law.low, 0),
+        high=max(law.high, 0),
+        zero=1 - share,
+        entropy=_coin(share) + share * max(0.0, surprise),
+        weight=weight,
+    )
+
+
+def _coin(rate: float) -> float:
+    return 0.0 if not 0 < rate < 1 else -rate * log2(rate) - (1 - rate) * log2(1 - rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """Samples (a, <a, s> + e) mod q as attacks see them.
+
+    samples: how many labels there are, None for any number. size_bits: log2 of the number of
+    secrets. information: the bits that a label tells of <a, s> at most. noise: the rate of flips,
+    for q = 2. labels: how many labels make a sample, on average.
+
+    >>> kyber = read("lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3", samples=512)
+    >>> round(kyber.size_bits), kyber.secret.deviation == kyber.error.deviation
+    (1437, True)
+    """
+
+    n: int
+    q: int
+    secret: Law
+    error: Law | None
+    size_bits: float
+    information: float
+    samples: int | None = None
+    noise: Fraction = Fraction(0)
+    labels: int = 1
+
+    @cached_property
+    def ln_q(self) -> float:
+        """The natural logarithm of the modulus, of any size."""
+        return math.log(self.q)
+
+    @property
+    def log2_q(self) -> float:
+        """Bits of the modulus, as a real number."""
+        return log2(self.q)
+
+    @property
+    def unique(self) -> int:
+        """The labels that leave one candidate secret on average: log2 size / information."""
+        return math.ceil(max(1.0, self.size_bits) / self.information)
+
+    @property
+    def rows(self) -> int | None:
+        """How many samples (a, b) there are; None for any number."""
+        return None if self.samples is None else self.samples // self.labels
+
+    def normal(self) -> "Problem":
+        """Take the secret distributed as the error, for n of the samples, where it is narrower.
+
+        The problem itself where the secret is narrow already, or too few samples are left. [ACPS09]
+
+        >>> read("lwe:n=64,q=3329,sigma=3", samples=200).normal().rows
+        136
+        """
+        error, rows = self.error, self.rows
+        if error is None or error.deviation >= self.secret.deviation:
+            return self
+        if rows is not None and rows <= self.n:
+            return self
+        return replace(
+            self,
+            secret=error,
+            size_bits=self.n * error.entropy,
+            samples=None if rows is None else self.labels * (rows - self.n),
+        )
+
+
+# ---- of families
+
+
+def problem(family: Family, samples: int | None = None) -> Problem:
+    """Read off a family what attacks need; raises UsageError for families without samples.
+
+    >>> from instances import parse
+    >>> found = problem(parse("lwr:n=512,q=8192,p=1024,secret=cbd,spread=5"))
+    >>> found.error.alphabet + 1, round(found.error.deviation, 3)
+    (8, 2.291)
+    """
+    found = LINEAR_SAMPLES.need(family)
+    secrets = found.secrets
+    return _told(
+        f"{family}",
+        Problem(
+            n=secrets.n,
+            q=secrets.q,
+            secret=_secret(secrets),
+            error=_error(found, secrets.q),
+            size_bits=log2(found.size),
+            information=found.information,
+            samples=samples,
+            noise=found.noise,
+            labels=found.labels,
+        ),
+    )
+
+
+def _secret(secrets: Secrets) -> Law:
+    half = secrets.q // 2
+    entries, q = secrets.entries, secrets.q
+    law = uniform(-half, q - 1 - half, q) if entries is None else _law(secrets.kind, entries, q)
+    return sparse(law, secrets.n, secrets.h) if secrets.h else law
+
+
+def _law(kind: str, entries: Integers, q: int) -> Law:
+    values = np.array(entries.values, np.float64)
+    return tabled(kind, values, np.array(entries.counts, np.float64) / 2.0**64, q)
+
+
+def _error(found: LinearSamples, q: int) -> Law | None:
+    errors = found.errors
+    if errors is None:
+        return None
+    if errors.law is not None:
+        return _law(errors.kind, errors.law, q)
+    return uniform(-((errors.values - 1) // 2), errors.values // 2, q)
+
+
+def _told(given: str, found: Problem) -> Problem:
+    require(
+        found.information > _LEAST_INFORMATION,
+        f"{cut(given, 200)} given: labels do not depend on the secret: lower the error",
+    )
+    return found
+
+
+# ---- of words
+
+_SIZES = ("sigma", "alpha", "width", "eta", "weight")  # of an error
+_KEYS = ("n", "q", "p", "error", *_SIZES, "secret", "h", "spread")
+_SECRETS = ("binary", "ternary", "uniform", "gaussian", "cbd", "range")
+_POWER = re.compile(r"([0-9]{1,7})\^([0-9]{1,5})(?:([+-])([0-9]{1,18}))?", re.ASCII)
+_DIGITS = re.compile(r"[0-9]{1,19729}", re.ASCII)
+
+
+def read(text: str, samples: int | None = None) -> Problem:
+    """Read "lwe:n=..,q=..,.." or "lwr:..", beyond what families take; raises UsageError.
+
+    q: digits, or A^B+C. secret: binary, ternary, uniform, gaussian and cbd (with `spread`), range
+    (`spread` integers around 0); h: how many entries are not 0. error, of lwe: gaussian (`sigma`,
+    or `alpha` = sigma/q), cbd (`eta`), uniform (`width` integers around 0), ternary or binary, of
+    which `weight` among all samples are not 0. p, of lwr: what q is rounded to.
+
+    >>> read("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64").log2_q
+    25.0
+    >>> round(read("lwr:n=512,q=3329,p=1000,secret=cbd,spread=2").error.deviation, 2)
+    0.92
+    """
+    name, _, rest = text.strip().partition(":")
+    if name not in ("lwe", "lwr"):
+        raise unknown("family", name[:60], ["lwe", "lwr"])
+    given = key_values(rest, name, list(_KEYS))
+    for key in ("n", "q", *(["p"] if name == "lwr" else [])):
+        require(key in given, f"{name} needs {key}: write {name}:n=512,q=3329,..")
+    n, q = integer(given["n"], "n"), modulus(given["q"])
+    require(1 <= n <= _MOST_N, f"n={n} given: between 1 and {_MOST_N}")
+    secret, size_bits = _secret_of(given, n, q)
+    error = _rounding(given, q) if name == "lwr" else _error_of(given, q, samples)
+    found = Problem(
+        n=n,
+        q=q,
+        secret=secret,
+        error=error,
+        size_bits=size_bits,
+        information=log2(modulus(given["p"])) if name == "lwr" else _information(error, q),
+        samples=samples,
+    )
+    return _told(text, found)
+
+
+def modulus(text: str) -> int:
+    """Read a modulus, "3329" or "2^881+1"; raises UsageError.
+
+    >>> modulus("2^10-3")
+    1021
+    """
+    text = text.strip()
+    power = _POWER.fullmatch(text)
+    if power and int(power[2]) * max(1, int(power[1]).bit_length()) <= 2 * _MOST_BITS:
+        added = int(power[4] or 0)
+        found = int(power[1]) ** int(power[2]) + (-added if power[3] == "-" else added)
+    elif _DIGITS.fullmatch(text):
+        found = sum(
+            int(text[max(0, end - 4000) : end]) * 10 ** (len(text) - end)
+            for end in range(len(text), 0, -4000)
+        )
+    else:
+        found = 0
+    require(
+        found >= 2 and found.bit_length() <= _MOST_BITS,
+        f"q={cut(text, 60)} given: an integer of 2 to 2^{_MOST_BITS}, such as 3329 or 2^32+1",
+    )
+    return found
+
+
+def _brief(q: int) -> str:
+    return str(q) if q < 10**18 else f"2^{log2(q):.2f}"
+
+
+def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
+    """Return the law of the secret's entries, and log2 of the number of secrets."""
+    kind = given.get("secret", "uniform")
+    if kind not in _SECRETS:
+        raise unknown("secret", kind, _SECRETS)
+    wide = kind in ("gaussian", "cbd", "range")
+    require(
+        ("spread" in given) == wide,
+        f"secret={kind} given {'without' if wide else 'with'} spread: it is the standard "
+        "deviation of gaussian, eta of cbd and the number of values of range, and of no other",
+    )
+    half = q // 2
+    if kind == "gaussian":
+        law = gaussian(number(given["spread"], "spread"), q)
+    elif kind == "cbd":
+        law = cbd(integer(given["spread"], "spread"), q)
+    elif kind == "range":
+        law = _around(integer(given["spread"], "spread"), q)
+    elif kind == "uniform":
+        law = uniform(-half, q - 1 - half, q)
+    else:
+        law = uniform(0 if kind == "binary" else -1, 1, q)
+    require(
+        law.high - law.low < q,
+        f"q={_brief(q)} given with secret={kind}: entries from {law.low} to {law.high} need more",
+    )
+    h = integer(given.get("h", "0"), "h")
+    require(
+        0 <= h <= n,
+        f"h={h} given with n={n}: h, the number of entries that are not 0, must be between 1 and "
+        "n, or 0 to leave it open",
+    )
+    if h:
+        return sparse(law, n, h), log2(math.comb(n, h)) + h * log2(law.alphabet)
+    return law, n * log2(law.alphabet + 1)
+
+
+def _around(width: int, q: int) -> Law:
+    require(width >= 2, f"{width} values given: at least 2")
+    return uniform(-((width - 1) // 2), width // 2, q)
+
+
+def _error_of(given: dict[str, str], q: int, samples: int | None) -> Law | None:
+    require("p" not in given, "p given with lwe: it is of lwr")
+    kind = given.get("error", "gaussian")
+    sizes = {
+        "gaussian": ("sigma", "alpha"),
+        "cbd": ("eta",),
+        "uniform": ("width",),
+        "binary": ("weight",),
+        "ternary": ("weight",),
+        "none": (),
+    }
+    if kind not in sizes:
+        raise unknown("error", kind, list(sizes))
+    named = [k for k in _SIZES if k in given]
+    free = kind in ("none", "binary", "ternary")
+    allowed = not named if kind == "none" else len(named) == 1 or (free and not named)
+    require(
+        allowed and all(k in sizes[kind] for k in named),
+        f"error={kind} given with {', '.join(named) or 'no size'}: it needs "
+        f"{' or '.join(f'{k}=...' for k in sizes[kind]) or 'no size'}"
+        f"{' or nothing' if free and sizes[kind] else ''}",
+    )
+    if kind == "none":
+        return None
+    if kind in ("binary", "ternary"):
+        law = uniform(0 if kind == "binary" else -1, 1, q)
+        if not named:
+            return law
+        require(
+            samples is not None,
+            f"weight={given['weight']} given without a number of samples: it counts the errors "
+            "that are not 0 among all of them: --samples",
+        )
+        assert samples is not None
+        return sparse(law, samples, integer(given["weight"], "weight"))
+    if kind == "cbd":
+        return cbd(integer(given["eta"], "eta"), q)
+    if kind == "uniform":
+        return _around(integer(given["width"], "width"), q)
+    if "sigma" in given:
+        return gaussian(number(given["sigma"], "sigma"), q)
+    alpha = fraction(given["alpha"], "alpha")
+    require(0 < alpha < 1, f"alpha={given['alpha']} given: sigma/q, between 0 and 1")
+    require(q.bit_length() < 1000, "alpha given with so large a q: give sigma")
+    return gaussian(float(alpha * q), q)
+
+
+def _rounding(given: dict[str, str], q: int) -> Law | None:
+    """Make the error of rounding to p: uniform on about q/p values."""
+    named = [k for k in (*_SIZES, "error") if k in given]
+    require(not named, f"{', '.join(named)} given with lwr: its error is that of rounding to p")
+    p = modulus(given["p"])
+    require(2 <= p <= q, f"p={given['p']} given with q={_brief(q)}: between 2 and q")
+    if p == q:
+        return None
+    if q % p == 0:
+        return _around(q // p, q)
+    high = min(q // p // 2 + 1, (q - 1) // 2)  # the parts have floor(q/p) or one more values
+    width = math.exp(math.log(q) - math.log(p))
+    return replace(
+        uniform(-high, high, q),
+        deviation=math.sqrt((width**2 - 1) / 12),
+        entropy=log2(q) - log2(p),
+        log_bias=math.log(math.sin(math.pi / p) / (width * math.sin(math.pi / p / width))),
+        zero=1 / width,
+    )
+
+
+def _information(error: Law | None, q: int) -> float:
+    """Compute the bits that a label tells of <a, s>: log2 q less the entropy of e mod q."""
+    if error is None:
+        return log2(q)
+    wide = math.exp(math.log(error.deviation) - math.log(q)) if error.deviation else 0.0
+    if wide < _NARROW or error.kind != "gaussian":
+        return max(0.0, log2(q) - error.entropy)
+    require(
+        wide <= 2,
+        f"errors of standard deviation {error.deviation:g} given with q={_brief(q)}: labels then "
+        "say nothing, lower it",
+    )
+    from scipy.special import xlog1py
+
+    # The density of the wrapped Gaussian over its mean, less 1, by its Fourier series.
+    count = min(q, _GRID)
+    turns = np.arange(count) / count
+    x: NDArray[np.float64] = np.zeros(count)
+    for k in range(1, math.ceil(2 / wide) + 2):
+        x += 2 * math.exp(-2 * (math.pi * k * wide) ** 2) * np.cos(2 * np.pi * k * turns)
+    terms = xlog1py(1 + x, x) - x
+    return float(np.mean(terms)) / math.log(2)

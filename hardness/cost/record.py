@@ -1,0 +1,190 @@
+"""What an estimate is: the cost of one attack, and of all of them on one problem."""
+
+from dataclasses import dataclass, fields
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal
+
+from hardness.lower.record import Claim
+from instances.export import frame
+from instances.result import Result, TableRow
+from instances.text import cut
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Kind = Literal["exact count", "heuristic model", "asymptotic formula"]
+EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
+_FIGURES = 20  # bits below which a count is written out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What one attack costs, or why it does not apply.
+
+    rop, red, svp, guess: log2 of its operations, all of them, those of lattice reduction, of calls
+    for short vectors, of guessing. mem: log2 of what it stores. sample_bits: log2 of the labels
+    that it needs. repetitions, space: log2 of its repetitions, and of the candidates |S| that it
+    guesses. prob: the probability that one repetition succeeds. beta, eta, sieve: block sizes of
+    the reduction, of the last call, of the sieve that gives many vectors. zeta: coordinates of the
+    secret that are guessed. d, m: dimension and samples of the lattice. delta: root Hermite factor.
+    p, t: modulus and coordinates of a Fourier transform, or degree bound. search: how its cost is
+    known to be the least. model, shape: what is assumed of lattice reduction.
+
+    >>> Estimate(name="x", kind="exact count", source="y", reason="q = 2").applies
+    False
+    """
+
+    name: str
+    kind: Kind
+    source: str  # keys in docs/references.md
+    reason: str = ""  # why it does not apply
+    rop: float | None = None
+    red: float | None = None
+    svp: float | None = None
+    guess: float | None = None
+    mem: float | None = None
+    sample_bits: float | None = None
+    repetitions: float | None = None
+    space: float | None = None
+    prob: float | None = None
+    delta: float | None = None
+    beta: int | None = None
+    eta: int | None = None
+    sieve: int | None = None
+    zeta: int | None = None
+    d: int | None = None
+    m: int | None = None
+    p: int | None = None
+    t: int | None = None
+    search: str = ""
+    note: str = ""
+    model: str = ""
+    shape: str = ""
+
+    @property
+    def applies(self) -> bool:
+        """Whether the attack is one on this problem."""
+        return not self.reason
+
+    @property
+    def samples(self) -> int | None:
+        """The number of labels that it needs; None where unknown, or 2^53 and more."""
+        known = self.sample_bits is not None and self.sample_bits <= EXACT_BELOW
+        return round(2**self.sample_bits) if known and self.sample_bits is not None else None
+
+    @property
+    def sample_words(self) -> str:
+        """The number of labels that it needs, in figures."""
+        if self.sample_bits is None:
+            return "-"
+        return str(self.samples) if self.sample_bits < _FIGURES else f"2^{self.sample_bits:.1f}"
+
+    @property
+    def rank(self) -> float:
+        """What attacks are ordered by: log2 of operations, infinity where there is none."""
+        return inf if self.rop is None else self.rop
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the estimate as plain data, logarithms as such; what is not known is null."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "name"}
+        return {"applies": self.applies, "samples": self.samples, **values}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Estimates(Result):
+    """The attacks on a problem, by name, and apart from them what binds statistical queries.
+
+    name: of the problem, as it was given. samples: how many labels an attacker may have; None for
+    any number. queries: the claims of the family's certificate, average: the secrets over which
+    their success is averaged; without one, no_queries says why.
+    """
+
+    name: str
+    samples: int | None
+    estimates: tuple[Estimate, ...]
+    queries: tuple[Claim, ...]
+    average: str
+    no_queries: str
+
+    def __getitem__(self, name: str) -> Estimate:
+        """Return the estimate of an attack, the first of several models; raises KeyError."""
+        return next((e for e in self.estimates if e.name == name), None) or _missing(name)
+
+    @property
+    def least(self) -> Estimate | None:
+        """The attack of least cost among those that apply, the first by name of several."""
+        return next((e for e in self.ranked if e.applies), None)
+
+    @property
+    def ranked(self) -> list[Estimate]:
+        """The attacks, the least first, then those that do not apply."""
+        return sorted(self.estimates, key=lambda e: (not e.applies, e.rank, e.name, e.model))
+
+    def _summary(self) -> tuple[str, list[TableRow]]:
+        least = self.least
+        said = f"least of these: {least.name}, 2^{least.rank:.1f} ({least.kind})" if least else ""
+        title = f"{said or 'no attack here applies'}; {cut(self.name, 60)}"
+        return title, [
+            {
+                "attack": e.name,
+                "rop": None if e.rop is None else f"{e.rop:.1f}",
+                "beta": e.beta,
+                "samples": e.sample_words,
+                "known": e.kind if e.applies else "no estimate",
+            }
+            for e in self.ranked
+        ]
+
+    def _rows(self) -> list[TableRow]:
+        def bits(value: float | None) -> str | None:
+            return None if value is None else f"{value:.1f}"
+
+        return [
+            {
+                "set": self.name,
+                "attack": e.name,
+                "model": e.model or None,
+                "rop": bits(e.rop),
+                "red": bits(e.red),
+                "beta": e.beta,
+                "zeta": e.zeta,
+                "d": e.d,
+                "samples": e.sample_words,
+                "mem": bits(e.mem),
+                "known": e.kind,
+            }
+            for e in self.ranked
+            if e.applies
+        ]
+
+    def to_frame(self) -> "DataFrame":
+        """Make a pandas DataFrame, one row an attack and model, the least first."""
+        return frame([{"attack": e.name, **e.to_dict()} for e in self.ranked])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the estimates as plain data: {"spec", "estimates": [...], "least", ...}."""
+        least = self.least
+        return {
+            "spec": self.name,
+            "samples": self.samples,
+            "estimates": [{"attack": e.name, **e.to_dict()} for e in self.ranked],
+            "least": {"attack": least.name, "rop": least.rop} if least else None,
+            "among": sorted({e.name for e in self.estimates if e.applies}),
+            "statistical_queries": {
+                "claims": {
+                    c.quantity: {
+                        "value": c.value,
+                        "vacuous": c.vacuous,
+                        "parameters": c.parameters,
+                        "source": c.source,
+                    }
+                    for c in self.queries
+                },
+                "average": self.average,
+                "reason": self.no_queries,
+            },
+        }
+
+
+def _missing(name: str) -> Estimate:
+    raise KeyError(name)
