@@ -108,7 +108,7 @@ def gaussian(sigma: float, q: int) -> Law:
     """Describe the discrete Gaussian, weights exp(-x^2 / (2 sigma^2)).
 
     >>> round(gaussian(3.2, q=3329).entropy, 3), gaussian(3.2, q=3329).high
-    (3.725, 28)
+    (3.725, 29)
     """
     require(
         0 < sigma < _WIDEST,
