@@ -1,0 +1,323 @@
+"""Arora-Ge: errors from a set of w values make polynomial equations of degree w in the secret.
+
+prod_v (b - <a, x> - v) = 0 at x = s, over a field. `arora_ge` makes every monomial an unknown, and
+linear algebra solves for them [AG11]. `arora_gb` computes a Groebner basis [ACFP14]: with m
+equations of degree w in n unknowns, and one of degree v for each entry of a secret of v values, a
+semi-regular system has the Hilbert series (1 - z^w)^m (1 - z^v)^n / (1 - z)^n. The index of its
+first coefficient that is not positive is the degree of regularity D [BFS04], and linear algebra on
+the C(n + D, D) monomials up to it ends the computation. Of errors of wide range those equations are
+taken that hold for all of m samples with probability 0.99.
+"""
+
+import math
+from collections.abc import Callable
+from functools import cache, partial
+from math import lgamma, log2
+
+import numpy as np
+from flint import fmpz, fmpz_poly
+from numpy.typing import NDArray
+
+from hardness.cost.problem import Law, Problem
+from hardness.cost.record import EXACT_BELOW, Estimate
+from hardness.cost.reduction import Array, Setting
+
+OMEGA, STRASSEN = 2.0, 2.807  # exponents of linear algebra: what may be hoped for, what is done
+SUCCESS = 0.99
+_COUNTED = 4096  # a degree up to which monomials are counted exactly
+_MOST_DEGREE = 2048  # of a Groebner basis
+_MOST_BITS = 4096  # of a modulus that is tested for being prime
+_TABLE = 1 << 12
+_NEAR = 1e-9  # relative: a coefficient that float64 cannot tell from 0
+_SMALL_TAIL, _LARGE = -20.0, 40.0
+
+
+def monomials(n: int, degree: int, binary: bool = False) -> int:
+    """Count monomials of degree 1 .. w in n unknowns: C(n+w, w) - 1; square-free ones for bits.
+
+    >>> monomials(3, 2), monomials(3, 2, binary=True)
+    (9, 6)
+    """
+    if binary:
+        return sum(math.comb(n, i) for i in range(1, min(n, degree) + 1))
+    return math.comb(n + degree, degree) - 1
+
+
+def arora_ge(problem: Problem, _: Setting) -> Estimate:
+    """Count the monomials and raise them to the power omega = 2, which is optimistic.
+
+    >>> from hardness.cost.problem import read
+    >>> from hardness.cost.reduction import ROUGH
+    >>> found = arora_ge(read("lwe:n=40,q=1601,error=uniform,width=2"), ROUGH)
+    >>> found.samples, round(found.rop, 1)
+    (860, 19.5)
+    """
+    estimate = partial(Estimate, name="arora-ge", kind="asymptotic formula", source="AG11")
+    reason = _reason(problem)
+    if reason or problem.error is None:
+        return estimate(reason=reason)
+    degree = _values(problem.error)
+    if degree >= problem.q:
+        reason = "every element of Z_q is an error"
+        return estimate(reason=reason)
+    count = _monomial_bits(problem.n, degree, problem.secret.kind == "binary")
+    return estimate(
+        rop=OMEGA * count,
+        mem=2 * count,
+        d=degree,
+        sample_bits=count + log2(problem.labels),
+        search="nothing is free",
+        note=f"2^{count:.1f} monomials of degree up to {degree}, to the power omega = {OMEGA:g}, "
+        f"the least possible; with omega = {STRASSEN} it is 2^{STRASSEN * count:.1f}",
+    )
+
+
+def _monomial_bits(n: int, degree: int, binary: bool) -> float:
+    if degree <= _COUNTED:
+        return log2(monomials(n, degree, binary))
+    whole = (lgamma(n + degree + 1) - lgamma(degree + 1) - lgamma(n + 1)) / math.log(2)
+    return min(whole, n) if binary else whole
+
+
+def _reason(problem: Problem) -> str:
+    q = problem.q
+    if problem.error is None:
+        return "no error: linear algebra does it"
+    if q % 2 and q.bit_length() > _MOST_BITS:
+        return f"q has {q.bit_length()} bits: whether it is a prime is tested up to {_MOST_BITS}"
+    if q > 2 and not (q % 2 and fmpz(q).is_probable_prime()):
+        shown = str(q) if problem.log2_q < 64 else f"2^{problem.log2_q:.1f}"
+        return f"q = {shown} is no prime: only polynomials over the field Z_q are counted"
+    return ""
+
+
+def _values(law: Law) -> int:
+    return law.high - law.low + 1
+
+
+# ---- Groebner bases
+
+
+def regularity(n: int, values: int, degree: int, count: int) -> int | None:
+    """Compute the degree of regularity of m equations of degree w in n unknowns, exactly.
+
+    values: v, of the n equations of degree v that the unknowns obey. None above degree 2048.
+
+    >>> regularity(41, 2, 17, 1), regularity(63, 3, 29, 833)
+    (29, 68)
+    """
+    return _regularity(n, values, degree, count, min(_MOST_DEGREE, n * (values - 1) + 1) + 1)
+
+
+def _regularity(n: int, values: int, degree: int, count: int, length: int) -> int | None:
+    factor = [0] * length
+    term = 1
+    for j in range(min(count, (length - 1) // degree) + 1):
+        factor[j * degree] = term
+        term = -term * (count - j) // (j + 1)
+    product = _unknowns(n, values, length).mul_low(fmpz_poly(factor), length)
+    return next((i for i in range(length) if product[i] <= 0), None)
+
+
+def _unknowns(n: int, values: int, length: int) -> fmpz_poly:
+    """Expand ((1 - z^v)/(1 - z))^n up to a length."""
+    return fmpz_poly([1] * min(values, length)).pow_trunc(n, length)
+
+
+def arora_gb(problem: Problem, _: Setting) -> Estimate:
+    """Estimate a Groebner basis of the equations whose degree of regularity is the least.
+
+    >>> from hardness.cost.problem import read
+    >>> from hardness.cost.reduction import ROUGH
+    >>> found = arora_gb(read("lwe:n=64,q=1009,sigma=1", samples=256), ROUGH)
+    >>> found.t, found.m, found.d, round(found.rop, 1)
+    (4, 256, 93, 298.3)
+    """
+    reason, least = basis(problem)
+    if not reason and problem.error is not None:
+        found = least(problem.n)
+        if found is not None:
+            return _of_basis(problem, *found)
+        reason = f"no degree up to {_MOST_DEGREE} ends the computation"
+    return Estimate(
+        name="arora-gb", kind="heuristic model", source="AG11, ACFP14, BFS04", reason=reason
+    )
+
+
+def _of_basis(problem: Problem, regular: int, degree: int, count: int) -> Estimate:
+    bits = basis_bits(problem.n, regular)
+    return Estimate(
+        name="arora-gb",
+        kind="heuristic model",
+        source="AG11, ACFP14, BFS04",
+        rop=OMEGA * bits,
+        mem=2 * bits,
+        d=regular,
+        t=degree // 2,
+        m=count if log2(max(1, count)) <= EXACT_BELOW else None,
+        sample_bits=log2(max(1, count) * problem.labels),
+        prob=SUCCESS,
+        search="exhaustive over t; the degree of the best is computed exactly",
+        note=f"2^{log2(max(1, count)):.1f} equations of degree {degree}, degree of regularity "
+        f"{regular}, linear algebra with omega = {OMEGA:g}, the least possible",
+    )
+
+
+def basis_bits(n: int, regular: int) -> float:
+    """Compute log2 of the C(n + D, D) monomials in n unknowns up to degree D.
+
+    >>> round(basis_bits(41, 30), 2)
+    66.38
+    """
+    return (lgamma(n + regular + 1) - lgamma(regular + 1) - lgamma(n + 1)) / math.log(2)
+
+
+Least = Callable[[int], tuple[int, int, int] | None]
+
+
+def basis(problem: Problem) -> tuple[str, Least]:
+    """Return why no basis is computed, or "", and what finds the best for n unknowns.
+
+    It returns the degree of regularity, the degree of the equations and their number m: the most
+    that P >= 0.99 and the samples allow.
+    """
+    law = problem.error
+    reason = _reason(problem)
+    if reason or law is None:
+        return reason, lambda n: None
+    degrees, logs = equations(law, problem.rows)
+    below = degrees < min(problem.q, 2.0**64)  # of degree q they hold for every secret
+    degrees, logs = degrees[below], logs[below]
+    values = secret_values(problem)
+
+    @cache
+    def least(n: int) -> tuple[int, int, int] | None:
+        return _least(n, values, degrees, logs)
+
+    return "", least
+
+
+def equations(law: Law, rows: int | None) -> tuple[Array, Array]:
+    """List degrees w of equations, and ln of how many of them hold together with probability 0.99.
+
+    Errors within [-t, t] give degree 2t + 1; errors of a bounded range of w values always hold.
+
+    >>> from hardness.cost.problem import gaussian
+    >>> degrees, logs = equations(gaussian(3.0, q=3329), None)
+    >>> int(degrees[1]), round(math.exp(logs[1]))
+    (19, 6)
+    """
+    tail = _tails(law)
+    with np.errstate(divide="ignore", over="ignore"):
+        logs = np.where(
+            tail > _SMALL_TAIL,
+            np.log(np.floor(math.log(SUCCESS) / np.log1p(-np.exp(tail)))),
+            math.log(-math.log(SUCCESS)) - tail,
+        )
+    degrees = 2.0 * np.arange(len(tail)) + 1
+    if law.kind != "gaussian":
+        degrees, logs = np.append(degrees, _values(law)), np.append(logs, np.inf)
+    if rows is not None:
+        logs = np.minimum(logs, math.log(rows) if rows else -math.inf)
+    kept = (logs >= 0) & (degrees <= _MOST_DEGREE)
+    return np.asarray(degrees[kept], float), np.asarray(logs[kept], float)
+
+
+def _tails(law: Law) -> Array:
+    """Compute ln Pr[|e| > t] for t = 0, 1, .. below the whole range; none but for bell curves."""
+    half = _MOST_DEGREE // 2
+    if law.kind == "gaussian" and law.deviation <= _TABLE:
+        x = np.arange(half + 64 + round(8 * law.deviation))
+        weights = -((x / law.deviation) ** 2) / 2
+        beyond = np.logaddexp.accumulate(weights[::-1])[::-1]  # of t and above
+        whole = np.logaddexp(0.0, math.log(2) + beyond[1])
+        return math.log(2) + beyond[1 : half + 1] - whole
+    if law.kind == "cbd":
+        eta = law.high
+        shares = np.array([math.comb(2 * eta, eta + i) / 4**eta for i in range(eta + 1)])
+        return np.log(2 * np.cumsum(shares[::-1])[::-1][1:])
+    return np.zeros(0)
+
+
+def secret_values(problem: Problem) -> int:
+    """Count the values of an entry of the secret: v; of a Gaussian, of all with probability 0.99.
+
+    >>> from hardness.cost.problem import read
+    >>> secret_values(read("lwe:n=64,q=3329,sigma=3,secret=ternary,h=6"))
+    3
+    """
+    law = problem.secret
+    if law.kind == "gaussian" and law.weight is None:
+        degrees, logs = equations(law, None)
+        return int(degrees[logs >= math.log(problem.n)].min(initial=_values(law)))
+    return _values(law)
+
+
+def _least(n: int, values: int, degrees: Array, logs: Array) -> tuple[int, int, int] | None:
+    """Find the equations of the least degree of regularity, of the least degree if several.
+
+    The degree never rises as equations are added, so that as many are taken as allowed. Up to a
+    length that doubles, all t at once: the first that end within it have the least D.
+    """
+    most = min(_MOST_DEGREE, n * (values - 1) + 1)  # the unknowns' own equations end it there
+    length = 32
+    while True:
+        length = min(2 * length, most + 1)
+        series = _log_series(n, values, length)
+        near = degrees < length
+        regular = _first(series, degrees[near], logs[near])
+        best = int(regular.min(initial=length))
+        if best < length:
+            place = int(np.argmin(regular))
+            degree, log = int(degrees[near][place]), float(logs[near][place])
+            enough = int(_unknowns(n, values, degree + 1)[degree])  # ends it at its own degree
+            count = enough if log > math.log(max(1, enough)) else _integer(log)
+            exact = _regularity(n, values, degree, count, best + 1)
+            exact = exact or regularity(n, values, degree, count)
+            return None if exact is None else (exact, degree, count)
+        if length > most:
+            return (most, 1, 0) if most < _MOST_DEGREE else None
+
+
+def _integer(log: float) -> int:
+    """Return exp(log) as an integer of any size, to 53 bits."""
+    shift = max(0, math.floor(log / math.log(2)) - 60)
+    return round(math.exp(log - shift * math.log(2))) << shift
+
+
+def _log_series(n: int, values: int, length: int) -> Array:
+    i = np.arange(1, length)
+    with np.errstate(divide="ignore"):
+        if values >= length:
+            return np.concatenate([[0.0], np.cumsum(np.log((n + i - 1) / i))])
+        if values == 2:
+            return np.concatenate([[0.0], np.cumsum(np.log(np.maximum(n + 1 - i, 0) / i))])
+    series = _unknowns(n, values, length)
+    found = [int(series[i]) for i in range(length)]
+    return np.array([math.log(c) if c > 0 else -math.inf for c in found])
+
+
+def _first(series: Array, degrees: Array, logs: Array) -> NDArray[np.int64]:
+    """Find the first index whose coefficient of S(z) (1 - z^w)^m is not positive; len(S) if none.
+
+    Coefficients are taken over those of S: sum_j (-1)^j C(m, j) S_{i - jw}/S_i.
+    """
+    length = len(series)
+    index = np.arange(length)[None, :]
+    total = np.ones((len(degrees), length))
+    rows = np.arange(len(degrees))
+    w, log = degrees[:, None].astype(np.int64), logs[:, None]
+    choose = np.zeros((len(degrees), 1))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for j in range(1, length):
+            left = np.where(log > _LARGE, log, np.log(np.maximum(np.exp(log) - j + 1, 0)))
+            choose = choose + left - math.log(j)
+            kept = ((j * w < length) & (choose > -np.inf))[:, 0]
+            if not kept.any():
+                break
+            rows, w, log, choose = rows[kept], w[kept], log[kept], choose[kept]
+            source = index - j * w
+            terms = np.exp(choose + series[np.maximum(source, 0)] - series[None, :])
+            total[rows] += (-1) ** j * np.where(source >= 0, terms, 0.0)
+        ended = ~(total > _NEAR)
+    return np.where(ended.any(1), ended.argmax(1), length)

@@ -1,0 +1,129 @@
+"""Search without lattices: every secret in turn, and meeting in the middle of two halves."""
+
+import math
+from functools import partial
+from math import lgamma, log2
+
+import numpy as np
+
+from hardness.cost.problem import Problem
+from hardness.cost.record import Estimate
+from hardness.cost.reduction import Setting
+
+_MOST_BITS = 4096  # of a coordinate that label a table's entries
+
+
+def log2_binomial(n: float, k: float) -> float:
+    """Compute log2 of C(n, k).
+
+    >>> round(log2_binomial(10, 3), 9) == round(log2(120), 9)
+    True
+    """
+    return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / math.log(2)
+
+
+def brute_force(problem: Problem, _: Setting) -> Estimate:
+    """Count the candidates, exactly, and the labels that single one out. [information]
+
+    >>> from hardness.cost.problem import problem
+    >>> from hardness.cost.reduction import ROUGH
+    >>> from instances import parse
+    >>> found = brute_force(problem(parse("parity:d=101,m=4")), ROUGH)
+    >>> round(2**found.rop), found.samples
+    (3921225, 22)
+    """
+    return Estimate(
+        name="brute-force",
+        kind="exact count",
+        source="information",
+        rop=problem.size_bits,
+        space=problem.size_bits,
+        mem=log2(max(1, problem.n)),
+        sample_bits=log2(problem.unique),
+        search="nothing is free",
+        note="one operation a candidate; the samples are those that leave one candidate on average",
+    )
+
+
+def halves(n: int, h: int, alphabet: int) -> tuple[float, float, float]:
+    """Compute log2 of both tables' entries, and of the splits that are tried on average.
+
+    Coordinates are split at random in halves of n//2 and n - n//2. With h > 0 entries that are not
+    0, of `alphabet` values each, h//2 of them have to fall into the first half.
+
+    >>> [round(2**bits, 6) for bits in halves(8, 2, 1)]
+    [4.0, 4.0, 1.75]
+    >>> [round(2**bits, 6) for bits in halves(5, 0, 1)]
+    [4.0, 8.0, 1.0]
+    """
+    first, second = n // 2, n - n // 2
+    if not h:
+        return first * log2(alphabet + 1), second * log2(alphabet + 1), 0.0
+    left, right = h // 2, h - h // 2
+    places = log2_binomial(first, left), log2_binomial(second, right)
+    tries = max(0.0, log2_binomial(n, h) - sum(places))
+    return places[0] + left * log2(alphabet), places[1] + right * log2(alphabet), tries
+
+
+def near_matches(
+    left: float, ln_wrong: float, log2_q: float, rows: int | None
+) -> tuple[float, int, int]:
+    """Find how sums are labelled for the fewest lookups and matches of a second half.
+
+    left: log2 of the entries of the table. ln_wrong: ln of W/q, an error lying in a range of W + 1
+    values. A label is the part of Z_q, of 2^j in a row, that each of k sums lies in. The error
+    crosses W 2^j/q borders on average: a second half looks up (1 + W 2^j/q)^k labels, each of which
+    2^(left - jk) entries bear. Returned are log2 of lookups and matches, j and k. In k this is a
+    sum of exponentials, which is convex; every j is tried.
+
+    >>> cost, bits, count = near_matches(20.0, math.log(16 / 3329), math.log2(3329), None)
+    >>> round(cost, 2), bits, count
+    (0.38, 2, 13)
+    """
+    j = np.arange(1, min(_MOST_BITS, math.floor(log2_q)) + 1)
+    crossed = np.log1p(np.exp(ln_wrong + j * math.log(2)))  # ln of a coordinate's lookups
+    ln_parts, ln_left = j * math.log(2), left * math.log(2)
+    gain = ln_parts - crossed
+    enough = np.ceil((left + 64) / j)  # beyond it there are no matches
+    if rows is not None:
+        enough = np.minimum(enough, rows)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        top = (ln_left + np.log(gain) - np.log(crossed)) / ln_parts
+    top = np.clip(np.nan_to_num(top, nan=0.0), 0, enough)
+    k = np.concatenate([np.floor(top), np.ceil(top)])
+    j, crossed, ln_parts = np.tile(j, 2), np.tile(crossed, 2), np.tile(ln_parts, 2)
+    cost = k * crossed + np.logaddexp(0.0, ln_left - k * ln_parts)
+    best = int(np.argmin(cost))
+    return float(cost[best]) / math.log(2), int(j[best]), int(k[best])
+
+
+def meet_in_the_middle(problem: Problem, _: Setting) -> Estimate:
+    """Count entries, lookups and matches over all splits of the coordinates, on average. [HS06]
+
+    >>> from hardness.cost.problem import read
+    >>> from hardness.cost.reduction import ROUGH
+    >>> found = meet_in_the_middle(read("lwr:n=40,q=64,p=4,secret=binary,h=6"), ROUGH)
+    >>> round(found.rop, 2)
+    17.59
+    """
+    estimate = partial(Estimate, name="meet-in-the-middle", kind="exact count", source="HS06")
+    if problem.error is not None and problem.q == 2:
+        reason = "noisy bits: the halves of a sum cannot be matched"
+        return estimate(reason=reason)
+    left, right, tries = halves(problem.n, problem.secret.weight or 0, problem.secret.alphabet)
+    each, needed, labelled = 0.0, problem.unique, ""
+    if problem.error is not None:
+        ln_wrong = math.log(problem.error.high - problem.error.low) - problem.ln_q
+        each, bits, count = near_matches(left, ln_wrong, problem.log2_q, problem.rows)
+        needed = max(needed, count * problem.labels)
+        labelled = f"; a label is the first {bits} bits of {count} sums"
+        if not count:
+            labelled = "; errors are so wide that every pair of halves is compared"
+    return estimate(
+        rop=float(np.logaddexp2(left, right + each)) + tries,
+        mem=left,
+        repetitions=tries,
+        sample_bits=log2(needed),
+        search="bits of a label: exhaustive; sums: convex",
+        note="one operation an entry, a lookup and a match" + labelled,
+    )
