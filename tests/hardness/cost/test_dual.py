@@ -1,0 +1,262 @@
+"""Dual attacks: the formulas against published values, the search against trying everything."""
+
+import itertools
+import math
+from dataclasses import replace
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from hardness.cost.dual import Dual, dual, dual_at, dual_hybrid, guesses_bits, hybrid_at, split
+from hardness.cost.problem import Law, Problem, cbd, gaussian, read, sparse, tabled, uniform
+from hardness.cost.reduction import DEFAULT, MODELS, ROUGH, Setting
+
+SUCCESS_FACTOR = math.log2(2 * NormalDist().inv_cdf(0.99) ** 2)
+KYBER512 = read("lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3", samples=512)
+KYBER768 = read("lwe:n=768,q=3329,error=cbd,eta=2,secret=cbd,spread=2", samples=768)
+SEAL = read("lwe:n=1024,q=281474975662081,sigma=3.19,secret=ternary")
+HELIB = read("lwe:n=1024,q=140737488355328,sigma=3.2,secret=ternary,h=64")
+SPARSE = read("lwe:n=512,q=4096,sigma=3,secret=ternary,h=11", samples=1024)
+UNIFORM = read("lwe:n=256,q=7681,sigma=3.2", samples=1024)
+TERNARY = read("lwe:n=256,q=7681,sigma=3.2,secret=ternary", samples=1024)
+FRODO = read("lwe:n=640,q=32768,sigma=2.8,secret=gaussian,spread=2.8", samples=656)
+
+# lattice-estimator of June 2026, model ADPS16: beta, t, p, log2 N, log2 of what guessing costs.
+ROUGH_ROWS = [
+    (KYBER512, 395, 40, 5, 81.412, 112.340),
+    (HELIB, 136, 20, 2, 25.621, 36.145),
+    (SEAL, 142, 0, 3, 27.825, 38.069),
+    (SPARSE, 300, 70, 2, 61.249, 87.129),
+    (UNIFORM, 215, 0, 3, 44.157, 57.870),
+    (TERNARY, 160, 10, 5, 33.164, 43.521),
+]
+# Its defaults: beta, zeta, t, log2 N, beta', log2 of the reduction.
+RED_ROWS = [
+    (KYBER512, 387, 0, 50, 81.079, 391, 139.547),
+    (KYBER768, 589, 20, 60, 119.753, 583, 196.365),
+    (FRODO, 496, 10, 0, 101.657, 494, 170.146),
+    (HELIB, 128, 0, 50, 31.924, 154, 69.518),
+    (SPARSE, 286, 0, 90, 60.708, 296, 111.557),
+]
+# Its plain dual attack: beta, log2 of all operations.
+DUAL_ROWS = [
+    (KYBER512, 424, 149.884),
+    (KYBER768, 654, 214.291),
+    (FRODO, 506, 173.034),
+    (HELIB, 137, 72.076),
+    (SEAL, 141, 73.246),
+    (SPARSE, 312, 118.292),
+    (UNIFORM, 204, 88.345),
+    (TERNARY, 162, 76.557),
+]
+
+
+@pytest.mark.parametrize(("problem", "beta", "t", "p", "count", "guess"), ROUGH_ROWS)
+def test_hybrid_has_the_numbers_of_the_public_tool(problem, beta, t, p, count, guess):
+    """Of as many samples as coordinates, vectors of a sieve of the same block size, zeta = 0.
+
+    Its vectors are shorter by (pi beta)^(1/(2 beta)), which it leaves out of the Gaussian
+    heuristic; it takes 1/(1 - e^(-1/(2 sigma^2))) guesses where nothing is guessed.
+    """
+    normal = problem.normal()
+    lattice = Dual(problem=normal, setting=ROUGH)
+    k = normal.n - t
+    splits = split(normal, 0, t, p if t else 1)
+    noise = float(lattice.bits(beta, k + normal.n, k)) * (math.pi * beta) ** (-1 / beta)
+    assert noise + splits.noise == pytest.approx(count, abs=0.01)
+    guesses = -math.log2(-math.expm1(-1 / (2 * normal.secret.deviation**2)))
+    total = np.logaddexp2(splits.transform, splits.table + count)
+    assert total + guesses == pytest.approx(guess, abs=0.01)
+
+
+@pytest.mark.parametrize(("problem", "beta", "zeta", "t", "count", "sieve", "red"), RED_ROWS)
+def test_reduction_costs_what_it_does_in_the_public_tool(problem, beta, zeta, t, count, sieve, red):
+    found = DEFAULT.model.vectors(beta, 2 * problem.n - zeta - t, count)
+    assert found.sieve == sieve
+    assert found.cost == pytest.approx(red, abs=0.002)
+
+
+@pytest.mark.parametrize(("problem", "beta", "rop"), DUAL_ROWS)
+def test_dual_agrees_with_the_public_tool(problem, beta, rop):
+    found = dual(problem, DEFAULT)
+    assert abs(found.beta - beta) <= 1
+    assert rop - 0.5 <= found.rop <= rop + 0.05
+
+
+def test_dual_finds_what_a_local_search_missed():
+    """The public tool's issue 175 printed 2^403.5 at block size 511 for n = 256."""
+    sigma = 0.02 * 8192 / math.sqrt(2 * math.pi)
+    for n, beta, rop in ((256, 657, 213.6), (512, 1378, 419.5)):
+        text = f"lwe:n={n},q=8192,sigma={sigma},secret=gaussian,spread={sigma}"
+        found = dual(read(text), DEFAULT)
+        assert abs(found.rop - rop) < 0.6
+        assert abs(found.beta - beta) < 15
+
+
+def _small(rng: np.random.Generator, most: int) -> Problem:
+    n = int(rng.integers(2, most))
+    q = int(rng.choice([97, 521, 3329, 12289]))
+    secrets: list[Law] = [uniform(0, 1, q), uniform(-1, 1, q), cbd(3, q), gaussian(6.0, q)]
+    secrets.append(sparse(uniform(-1, 1, q), n, max(1, n // 3)))
+    secret = secrets[rng.integers(len(secrets))]
+    samples = [None, 1, n, 3 * n][rng.integers(4)]
+    return Problem(
+        n=n,
+        q=q,
+        secret=secret,
+        error=gaussian(float(rng.uniform(0.5, q / 10)), q),
+        size_bits=n * secret.entropy,
+        information=1.0,
+        samples=samples,
+    )
+
+
+def _settings():
+    return itertools.cycle(Setting(model=MODELS[name]) for name in ("matzov", "adps16", "chengu12"))
+
+
+def test_dual_is_least_of_all_block_sizes_and_samples():
+    rng = np.random.default_rng(1)
+    for _, setting in zip(range(50), _settings(), strict=False):
+        problem = _small(rng, 60)
+        found = dual(problem, setting)
+        normal = problem.normal()
+        lattice = Dual(problem=normal, setting=setting)
+        beta = np.arange(2, 400)[:, None]
+        m = np.arange(1, 1 + min(normal.rows or 400, 400))
+        d = (normal.n + m).astype(float)
+        count = lattice.bits(beta, d, normal.n) + SUCCESS_FACTOR
+        everything = setting.model.vectors(beta, d, count).cost
+        inside = (beta <= d) & (d <= lattice.dimension(beta, normal.n))
+        least = np.where(inside, everything, np.inf).min()
+        if not found.applies or found.beta >= 400 or found.m >= 400:
+            assert least > 100
+        else:
+            assert found.rop == pytest.approx(least, abs=1e-3)
+
+
+def test_hybrid_is_least_of_all_splits_and_block_sizes():
+    rng = np.random.default_rng(2)
+    for _, setting in zip(range(50), _settings(), strict=False):
+        problem = _small(rng, 11)
+        found = dual_hybrid(problem, setting)
+        normal = problem.normal()
+        lattice = Dual(problem=normal, setting=setting)
+        least = np.inf
+        for zeta in range(normal.n):
+            t, p = np.meshgrid(np.arange(1.0, normal.n - zeta), np.arange(2.0, 65.0))
+            splits = split(normal, zeta, np.append(0, t), np.append(1, p))
+            k = normal.n - zeta - splits.t
+            beta = np.arange(2.0, 150)[:, None]
+            d = lattice.dimension(beta, k)
+            count = lattice.bits(beta, d, k) + splits.noise
+            guess = np.logaddexp2(splits.transform, splits.table + np.maximum(count, 0))
+            rop = np.logaddexp2(setting.model.vectors(beta, d, count).cost, guess)
+            least = min(least, rop.min())
+        if not found.applies or found.beta >= 150:
+            assert least > 50
+            continue
+        assert found.rop <= least + 1e-9
+        k = normal.n - found.zeta - found.t
+        m = int(lattice.dimension(found.beta, k)) - k
+        p = found.p or 1
+        same = hybrid_at(problem, setting, beta=found.beta, zeta=found.zeta, t=found.t, p=p, m=m)
+        assert same.rop == pytest.approx(least, abs=1e-9)  # before m was searched for
+
+
+def test_hybrid_is_least_of_all_samples_near_its_best():
+    found = dual_hybrid(TERNARY, DEFAULT)
+    for beta, zeta, t, p in itertools.product(
+        range(found.beta - 2, found.beta + 3),
+        range(found.zeta - 2, found.zeta + 3),
+        range(found.t - 2, found.t + 3),
+        range(found.p - 1, found.p + 2),
+    ):
+        for m in (found.m - 15, found.m - 5, found.m, found.m + 5):
+            other = hybrid_at(TERNARY, DEFAULT, beta=beta, zeta=zeta, t=t, p=p, m=m)
+            assert other.rop >= found.rop - 0.05
+
+
+def _expected_guesses(law: list[float], entries: int) -> float:
+    joint = np.array([math.prod(x) for x in itertools.product(law, repeat=entries)])
+    ordered = np.sort(joint)[::-1]
+    return float(ordered @ np.arange(1, len(ordered) + 1))
+
+
+@pytest.mark.parametrize(
+    ("law", "shares"),
+    [
+        (uniform(-1, 1, 97), [1 / 3] * 3),
+        (cbd(2, 97), [1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16]),
+        (sparse(uniform(-1, 1, 97), 40, 10), [0.125, 0.75, 0.125]),
+        (sparse(uniform(0, 1, 97), 40, 4), [0.9, 0.1]),
+    ],
+)
+def test_guesses_are_bounded_as_arikan_has_it(law, shares):
+    for entries in (1, 3, 6):
+        expected = _expected_guesses(shares, entries)
+        bound = 2 ** (entries * guesses_bits(law))
+        assert expected <= bound * (1 + 1e-9)
+        assert expected >= bound / (1 + entries * math.log(len(shares)))
+
+
+def test_guesses_of_a_gaussian():
+    for sigma in (0.3, 0.75, 1.0, 3.2, 900.0):
+        x = np.arange(-math.ceil(60 * sigma), math.ceil(60 * sigma) + 1.0)
+        shares = np.exp(-((x / sigma) ** 2) / 2)
+        exact = 2 * math.log2(np.sqrt(shares / shares.sum()).sum())
+        if sigma > 0.5:
+            assert guesses_bits(gaussian(sigma, 2**40)) == pytest.approx(exact, abs=1e-3)
+        assert guesses_bits(tabled("other", x, shares, q=2**40)) >= exact
+
+
+def test_costs_rise_with_the_error_and_the_dimension():
+    for attack in (dual, dual_hybrid):
+        by_error = [
+            attack(read(f"lwe:n=128,q=3329,sigma={s},secret=ternary"), DEFAULT).rop
+            for s in (1, 2, 4, 8, 16)
+        ]
+        by_size = [
+            attack(read(f"lwe:n={n},q=3329,sigma=3,secret=ternary"), DEFAULT).rop
+            for n in (64, 128, 192, 256)
+        ]
+        assert by_error == sorted(by_error)
+        assert by_size == sorted(by_size)
+
+
+def test_hybrid_costs_no_more_than_the_dual_attack():
+    for problem in (KYBER512, SEAL, HELIB, SPARSE, UNIFORM, TERNARY, FRODO):
+        assert dual_hybrid(problem, DEFAULT).rop <= dual(problem, DEFAULT).rop
+
+
+def test_samples_are_counted_with_those_that_narrow_the_secret():
+    found = dual(UNIFORM, DEFAULT)
+    assert found.samples == found.m + 256
+    assert dual_at(UNIFORM, DEFAULT, beta=found.beta, m=found.m) == found
+    few = dual(replace(UNIFORM, samples=300), DEFAULT)
+    assert few.m <= 44
+    assert few.rop > found.rop
+
+
+@pytest.mark.parametrize(
+    ("problem", "word"),
+    [
+        (read("lwe:n=10,q=97,error=none"), "no error"),
+        (read("lwe:n=10,q=97,sigma=1", samples=0), "given out"),
+        (replace(TERNARY, error=gaussian(1e17, 2**20)), "so wide"),
+        (read("lwe:n=40,q=2^5000,sigma=3", samples=10), "as wide as q"),
+    ],
+)
+def test_reasons(problem, word):
+    for attack in (dual, dual_hybrid):
+        found = attack(problem, DEFAULT)
+        assert word in found.reason
+        assert found.rop is None
+
+
+def test_moduli_of_many_bits():
+    """lattice-estimator has 2^129.17 for its set HESv2 of n = 32768, q of 868 bits."""
+    problem = read("lwe:n=32768,q=2^868,sigma=3.19,secret=ternary")
+    assert dual(problem, DEFAULT).rop == pytest.approx(129.17, abs=1.0)
+    assert dual_hybrid(problem, DEFAULT).rop <= 129.0
