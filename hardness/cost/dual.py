@@ -36,7 +36,7 @@ SUCCESS = 0.99  # of the distinguisher
 _SUCCESS_FACTOR = math.log2(2 * ndtri(SUCCESS) ** 2)
 _MANY = 2.0**14  # log2 of more vectors than any sieve holds
 _LARGEST = 1 << 14  # block size
-_WIDE = "the errors are so wide for q that no short vectors tell samples from uniform ones"
+_WIDE = "secret and errors are so wide for q that no short vectors tell samples from uniform ones"
 _CONTESTED = "wrong guesses are taken as independent, which [DP23] contests"
 _EXACT_BITS, _MODULUS_STEP = 6, 1 / 32  # log2 of p: all up to 64, then in steps
 _MOST_MODULI, _MOST_T, _MOST_ZETA = 512, 320, 160
@@ -94,9 +94,14 @@ class Dual:
         return self.bits(beta, self.shortest(beta, k), k) * (1 - 2 * log_delta(beta))
 
     def one(self, beta: ArrayLike, d: ArrayLike) -> tuple[Array, Array]:
-        """Compute log2 of the cost of one vector, and of each of very many."""
-        model = self.setting.model
-        return model.vectors(beta, d, 0.0).cost, model.vectors(beta, d, _MANY).cost - _MANY
+        """Bound log2 of the cost of one vector, and of each of very many, in dimensions from d on.
+
+        Costs rise with d, but where d = 3/2 beta lets enumeration be prepared in larger blocks.
+        """
+        model, beta, d = self.setting.model, np.asarray(beta, float), np.asarray(d, float)
+        first = model.vectors(beta, d, 0.0).cost
+        prepared = np.where(d <= 1.5 * beta, model.cost(beta, 2 * beta) - 2, np.inf)
+        return np.minimum(first, prepared), model.vectors(beta, d, _MANY).cost - _MANY
 
     def blocks(self, rop: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
         """Compute the cost in block sizes from 2 to where one call alone costs more than the least.
@@ -107,8 +112,8 @@ class Dual:
         while True:
             found = rop(beta, self.dimension(beta, self.problem.n))
             least = found.min()
-            done = np.isinf(found[-1]) or model.cost(beta[-1], beta[-1]) > least
-            if done or beta[-1] >= _LARGEST:
+            call = np.minimum(model.call(beta[-1:], beta[-1:]), model.call(beta[-1:], 2 * beta[-1:]))
+            if np.isinf(found[-1]) or call[0] > least or beta[-1] >= _LARGEST:
                 return beta, found
             beta = np.arange(2.0, 2 * beta[-1] + 1)
 
