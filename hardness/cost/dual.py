@@ -112,7 +112,9 @@ class Dual:
         while True:
             found = rop(beta, self.dimension(beta, self.problem.n))
             least = found.min()
-            call = np.minimum(model.call(beta[-1:], beta[-1:]), model.call(beta[-1:], 2 * beta[-1:]))
+            call = np.minimum(
+                model.call(beta[-1:], beta[-1:]), model.call(beta[-1:], 2 * beta[-1:])
+            )
             if np.isinf(found[-1]) or call[0] > least or beta[-1] >= _LARGEST:
                 return beta, found
             beta = np.arange(2.0, 2 * beta[-1] + 1)
