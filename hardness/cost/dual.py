@@ -14,16 +14,21 @@ guessed, t are found by a Fourier transform after switching to the modulus p. It
 vectors to succeed half of the time, T being the guesses of zeta coordinates, and costs the
 reduction once and T (32^2 t p^(t+1) + 4 160 N) operations. That the values of wrong guesses are
 independent is a heuristic; [DP23] shows where it fails.
+
+The hybrid by meeting in the middle [CHHS19] splits zeta coordinates in halves, labels each by the
+signs of sums <x, b> and <y, s>, and matches the labels; a sparse secret has few entries that are
+not 0 in each half, or others are taken out.
 """
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
+from scipy.special import gammaln, ndtri
 
 from hardness.cost.problem import Law, Problem
 from hardness.cost.record import Estimate
@@ -32,6 +37,7 @@ from hardness.cost.reduction import DEFAULT, Setting, log_delta
 Array = NDArray[np.float64]
 
 MULTIPLY, ADD = 2 * math.log2(32), math.log2(5 * 32)  # operations of 32-bit numbers [MATZOV22]
+TABLE = 2 + ADD  # to enter a vector's value
 SUCCESS = 0.99  # of the distinguisher
 _SUCCESS_FACTOR = math.log2(2 * ndtri(SUCCESS) ** 2)
 _MANY = 2.0**14  # log2 of more vectors than any sieve holds
@@ -103,30 +109,97 @@ class Dual:
         prepared = np.where(d <= 1.5 * beta, model.cost(beta, 2 * beta) - 2, np.inf)
         return np.minimum(first, prepared), model.vectors(beta, d, _MANY).cost - _MANY
 
-    def blocks(self, rop: Callable[[Array, Array], Array]) -> tuple[Array, Array]:
-        """Compute the cost in block sizes from 2 to where one call alone costs more than the least.
+    def blocks(self, rop: Callable[[Array, Array], Array]) -> tuple[Array, float]:
+        """List block sizes from 2 to where one call alone costs more than the least, and that.
 
         rop: of a block size and a dimension, all n coordinates being in the lattice.
         """
         model, beta = self.setting.model, np.arange(2.0, 65)
         while True:
             found = rop(beta, self.dimension(beta, self.problem.n))
-            least = found.min()
-            call = np.minimum(
-                model.call(beta[-1:], beta[-1:]), model.call(beta[-1:], 2 * beta[-1:])
-            )
-            if np.isinf(found[-1]) or call[0] > least or beta[-1] >= _LARGEST:
-                return beta, found
-            beta = np.arange(2.0, 2 * beta[-1] + 1)
+            last = beta[-1:]
+            call = np.minimum(model.call(last, last), model.call(last, 2 * last))
+            if np.isinf(found[-1]) or call[0] > found.min() or last[0] >= _LARGEST:
+                return beta, float(found.min())
+            beta = np.arange(2.0, 2 * last[0] + 1)
 
-    def open(self, beta: Array, k: float, noise: float, rop: float) -> Array:
-        """Leave out block sizes in which no lattice of k coordinates or more costs at most rop.
 
-        More coordinates make a larger lattice; the rounding of the sieve's dimension changes a
-        price by less than half a bit.
-        """
-        first, each = self.one(beta, self.shortest(beta, k))
-        return beta[np.maximum(first, each + self.fewest(beta, k) + noise) - 0.5 <= rop]
+class Ways(Protocol):
+    """Ways to take a part of the secret out of the lattice, one an entry of every array."""
+
+    @property
+    def outside(self) -> Array:
+        """How many coordinates are not in the lattice."""
+
+    def take(self, which: NDArray) -> Self:
+        """Select some, by number or by a mask."""
+
+    def floor(self, first: Array, each: Array, bits: Array) -> Array:
+        """Bound log2 of the cost from below by those of one vector, of each, and D/ln 2."""
+
+    def rop(self, lattice: Dual, beta: ArrayLike, d: Array) -> Array:
+        """Compute log2 of the cost."""
+
+
+def search(lattice: Dual, ways: Ways, beta: Array, least: float) -> tuple[int, int]:
+    """Find the block size and the way of the least cost, m being that of the shortest vectors.
+
+    least: a cost that is reached. Costs at every eighth block size are bounds between them: log2 of
+    the cost of one vector and of each is concave in beta, but for the rounding of the sieve's
+    dimension, less than half a bit, and vectors get shorter. What the bounds leave is evaluated.
+    """
+    n = lattice.problem.n
+    found = (int(beta[0]), 0)
+
+    def evaluate(b: float, some: NDArray) -> None:
+        nonlocal least, found
+        part = ways.take(some)
+        rop = part.rop(lattice, b, lattice.dimension(b, n - part.outside))
+        best = int(np.argmin(rop))
+        if rop[best] <= least:
+            least, found = float(rop[best]), (int(b), int(some[best]))
+
+    outside, where = np.unique(ways.outside, return_inverse=True)
+    edges = np.unique(np.append(beta[::8], beta[-1]))[:, None]
+    first, each = lattice.one(edges, lattice.dimension(edges, n - outside))
+    bits = lattice.fewest(edges, n - outside)
+    ends = np.minimum(np.arange(len(edges)) + 1, len(edges) - 1)
+    bounds = np.minimum(first, first[ends]) - 0.5, np.minimum(each, each[ends]) - 0.5, bits[ends]
+
+    def left(some: NDArray) -> tuple[NDArray, NDArray]:
+        """Leave out ways, and block sizes, that cost more than the least."""
+        cheap = np.flatnonzero(bounds[0].min(axis=1) <= least)
+        floor = ways.take(some).floor(*(a[cheap].min(axis=0)[where[some]] for a in bounds))
+        return some[floor <= least], cheap
+
+    some, cheap = left(np.arange(len(where)))
+    few = some[:: 1 + len(some) // 1000]
+    sample = ways.take(few)
+    for i in cheap[::2]:  # a cost to beat
+        floor = sample.floor(*(a[i, where[few]] for a in (first, each, bits)))
+        if floor.min() <= least:
+            evaluate(edges[i, 0], few[[np.argmin(floor)]])
+    some, cheap = left(some)
+    kept, index = ways.take(some), where[some]
+
+    def floor_of(i: int) -> Array:
+        return kept.floor(*(a[i, index] for a in bounds))
+
+    for floor, i in sorted((floor_of(i).min(), i) for i in cheap):
+        if floor > least:
+            break
+        near = some[floor_of(i) <= least]
+        part = ways.take(near)
+        inside, place = np.unique(part.outside, return_inverse=True)
+        last = beta[-1] + 1 if ends[i] == i else edges[ends[i], 0]
+        inner = beta[(beta >= edges[i]) & (beta < last)][:, None]
+        d = lattice.dimension(inner, n - inside)
+        prices = [*lattice.one(inner, d), lattice.bits(inner, d, n - inside)]
+        for b, *price in zip(inner[:, 0], *prices, strict=True):
+            below = part.floor(*(a[place] for a in price)) <= least
+            if below.any():
+                evaluate(b, near[below])
+    return found
 
 
 # ---- the distinguisher
@@ -147,8 +220,7 @@ def dual(problem: Problem, setting: Setting) -> Estimate:
         return _none("dual", "MR09, Albrecht17, EJK20", reason)
     lattice = Dual(problem=problem.normal(), setting=setting)
     n = lattice.problem.n
-    beta, rop = lattice.blocks(lambda beta, d: _distinguish(lattice, beta, d))
-    least = float(rop.min())
+    beta, least = lattice.blocks(partial(_distinguish, lattice))
     if not least < setting.model.cost(_LARGEST, _LARGEST):
         return _none("dual", "MR09, Albrecht17, EJK20", _WIDE)
     # Fewer samples than the shortest vectors have make a smaller lattice.
@@ -165,7 +237,7 @@ def dual(problem: Problem, setting: Setting) -> Estimate:
 
 def _distinguish(lattice: Dual, beta: Array, d: Array) -> Array:
     count = lattice.bits(beta, d, lattice.problem.n) + _SUCCESS_FACTOR
-    return lattice.setting.model.vectors(beta, d, count).cost
+    return np.logaddexp2(lattice.setting.model.vectors(beta, d, count).cost, count + TABLE)
 
 
 def dual_at(problem: Problem, setting: Setting, *, beta: int, m: int) -> Estimate:
@@ -178,8 +250,9 @@ def dual_at(problem: Problem, setting: Setting, *, beta: int, m: int) -> Estimat
         name="dual",
         kind="heuristic model",
         source="MR09, Albrecht17, EJK20",
-        rop=float(vectors.cost),
+        rop=float(np.logaddexp2(vectors.cost, count + TABLE)),
         red=float(vectors.cost),
+        guess=count + TABLE,
         mem=float(setting.model.vectors(beta, d, 1.0).number + np.log2(vectors.sieve)),
         sample_bits=_labels(problem, lattice, m),
         prob=SUCCESS,
@@ -217,9 +290,23 @@ class Splits:
         """Select some, by number or by a mask."""
         return Splits(**{name: value[which] for name, value in vars(self).items()})
 
-    def within(self, rop: float) -> "Splits":
-        """Leave out those that cost more than rop by themselves."""
-        return self.take(np.maximum(self.transform, self.table) <= rop)
+    @property
+    def outside(self) -> Array:
+        """How many coordinates are not in the lattice."""
+        return self.zeta + self.t
+
+    def floor(self, first: Array, each: Array, bits: Array) -> Array:
+        """Bound log2 of the cost from below."""
+        count = bits + self.noise
+        guess = np.maximum(self.transform, self.table + count)
+        return np.maximum(np.maximum(first, each + count), guess)
+
+    def rop(self, lattice: Dual, beta: ArrayLike, d: Array) -> Array:
+        """Compute log2 of the cost."""
+        count = lattice.bits(beta, d, lattice.problem.n - self.outside) + self.noise
+        red = lattice.setting.model.vectors(beta, d, count).cost
+        guess = np.logaddexp2(self.transform, self.table + np.maximum(count, 0.0))
+        return np.logaddexp2(red, guess)
 
 
 def split(problem: Problem, zeta: ArrayLike = 0, t: ArrayLike = 0, p: ArrayLike = 1) -> Splits:
@@ -230,7 +317,7 @@ def split(problem: Problem, zeta: ArrayLike = 0, t: ArrayLike = 0, p: ArrayLike 
     noise = spread / math.log(2) + np.log2((guesses + t * np.log2(p) + 1) * math.log(2))
     with np.errstate(divide="ignore"):
         transform = guesses + MULTIPLY + np.log2(t) + (t + 1) * np.log2(p)
-    return Splits(zeta=zeta, t=t, p=p, noise=noise, transform=transform, table=guesses + 2 + ADD)
+    return Splits(zeta=zeta, t=t, p=p, noise=noise, transform=transform, table=guesses + TABLE)
 
 
 def guesses_bits(law: Law) -> float:
@@ -269,55 +356,31 @@ def dual_hybrid(problem: Problem, setting: Setting) -> Estimate:
     if reason:
         return _none("dual_hybrid", "MATZOV22", reason)
     lattice = Dual(problem=problem.normal(), setting=setting)
-    found = _least(lattice)
-    if found is None:
+    beta, rop = lattice.blocks(partial(split(lattice.problem).rop, lattice))
+    if not rop < setting.model.cost(_LARGEST, _LARGEST):
         return _none("dual_hybrid", "MATZOV22", _WIDE)
-    zeta, t, p, beta = found
-    k = lattice.problem.n - zeta - t
-    most = int(lattice.dimension(beta, k))
-    m = np.arange(max(1.0, beta - k), most - k + 1)
-    rop = _hybrid(lattice, beta, k + m, split(lattice.problem, zeta, t, p))
-    return hybrid_at(problem, setting, beta=beta, zeta=zeta, t=t, p=p, m=int(m[np.argmin(rop)]))
+    ways = _splits(lattice.problem, rop)
+    block, way = search(lattice, ways, beta, rop)
+    best = ways.take(np.array([way]))
+    found = hybrid_at(
+        problem,
+        setting,
+        beta=block,
+        zeta=int(best.zeta[0]),
+        t=int(best.t[0]),
+        p=int(best.p[0]),
+        m=_samples(lattice, best, block),
+    )
+    whole = dual(problem, setting)  # the best m for all coordinates may be another
+    other = hybrid_at(problem, setting, beta=whole.beta or 2, zeta=0, t=0, p=1, m=whole.m or 1)
+    return min(found, other, key=lambda e: e.rank)
 
 
-def _least(lattice: Dual) -> tuple[int, int, int, int] | None:
-    """Search zeta, t, p and beta for the least cost, m being that of the shortest vectors.
-
-    A cost is at least that of a first vector, of all vectors by the least price of one, of the
-    transforms, and of the tables. Coarse steps of beta give a cost to beat, then all splits and
-    block sizes that these bounds leave are evaluated.
-    """
-    n = lattice.problem.n
-    beta, rop = lattice.blocks(lambda beta, d: _hybrid(lattice, beta, d, split(lattice.problem)))
-    least = float(rop.min())
-    if not least < lattice.setting.model.cost(_LARGEST, _LARGEST):
-        return None
-    found = (0, 0, 1, int(beta[np.argmin(rop)]))
-    splits = _splits(lattice.problem, least)
-    for step in (8, 1):
-        splits = splits.within(least)
-        most = n - float(np.max(splits.zeta + splits.t))
-        blocks = lattice.open(beta, most, splits.noise.min(), least)
-        few = lattice.fewest(blocks[-1], n - splits.zeta - splits.t)
-        splits = splits.take(splits.table + splits.noise + few <= least)
-        outside, where = np.unique(splits.zeta + splits.t, return_inverse=True)
-        for b in blocks[::step]:
-            d = lattice.dimension(b, n - outside)
-            first, each = lattice.one(b, d)
-            count = lattice.bits(b, d, n - outside)[where] + splits.noise
-            bound = np.maximum(first[where], each[where] + count)
-            np.maximum(bound, splits.transform, out=bound)
-            np.maximum(bound, splits.table + count, out=bound)
-            kept = np.flatnonzero(bound < least) if step == 1 else np.argmin(bound, keepdims=True)
-            if not kept.size:
-                continue
-            some = splits.take(kept)
-            rop = _hybrid(lattice, b, d[where[kept]], some)
-            best = int(np.argmin(rop))
-            if rop[best] < least:
-                least = float(rop[best])
-                found = (int(some.zeta[best]), int(some.t[best]), int(some.p[best]), int(b))
-    return found
+def _samples(lattice: Dual, way: Ways, beta: int) -> int:
+    """Find the m of the least cost, up to that of the shortest vectors."""
+    k = lattice.problem.n - float(way.outside[0])
+    d = np.arange(max(k + 1, beta), float(lattice.dimension(beta, k)) + 1)
+    return int(d[np.argmin(way.rop(lattice, beta, d))] - k)
 
 
 def _splits(problem: Problem, rop: float) -> Splits:
@@ -336,7 +399,7 @@ def _splits(problem: Problem, rop: float) -> Splits:
     row, column = np.nonzero(transform <= rop)
     t, p = np.append(0.0, t[row]), np.append(1.0, p[column])
     transform = np.append(0.0, transform[row, column])
-    zeta = _steps(min(problem.n - 1, (rop - 2 - ADD) / guesses), _MOST_ZETA)
+    zeta = _steps(min(problem.n - 1, (rop - TABLE) / guesses), _MOST_ZETA)
     row, column = np.nonzero((guesses * zeta)[:, None] + transform <= rop)
     kept = zeta[row] + t[column] < problem.n
     return split(problem, zeta[row[kept]], t[column[kept]], p[column[kept]])
@@ -346,15 +409,6 @@ def _steps(most: float, count: int) -> Array:
     """List 0 to most, at most, in equal steps where that would be more than count numbers."""
     most = max(0, int(most))
     return np.arange(0.0, most + 1, -(-most // count) or 1)
-
-
-def _hybrid(lattice: Dual, beta: ArrayLike, d: Array, splits: Splits) -> Array:
-    """Compute log2 of the operations of the hybrid."""
-    k = lattice.problem.n - splits.zeta - splits.t
-    count = lattice.bits(beta, d, k) + splits.noise
-    red = lattice.setting.model.vectors(beta, d, count).cost
-    guess = np.logaddexp2(splits.transform, splits.table + np.maximum(count, 0.0))
-    return np.logaddexp2(red, guess)
 
 
 def hybrid_at(
@@ -390,6 +444,193 @@ def hybrid_at(
         search=f"exhaustive in beta, zeta, t and p, in steps beyond {_MOST_ZETA}, {_MOST_T} and "
         f"{1 << _EXACT_BITS}; m: of the shortest vectors, in the end exhaustive",
         note=f"2^{count:.1f} short vectors; {_CONTESTED}",
+        model=setting.model.name,
+        shape="gsa",
+    )
+
+
+# ---- the hybrid by meeting in the middle
+
+_ODD = np.arange(1, 12, 2)
+
+
+def label_price(bits: ArrayLike) -> Array:
+    """Compute -log2 of the probability that a sum mod q keeps its sign under the errors.
+
+    bits: D/ln 2, with D = (2 pi sigma'/q)^2 of errors of deviation sigma'. By the Fourier series of
+    the sign it is 1/2 + 4/pi^2 sum over odd j of e^(-D j^2/2)/j^2; of small errors 2 E|e|/q change
+    the sign.
+
+    >>> [round(float(price), 4) for price in label_price([0.001, 1.0, 100.0])]
+    [0.0097, 0.3427, 1.0]
+    """
+    bits = np.asarray(bits, float)
+    ratio = np.minimum(np.sqrt(bits * math.log(2)) / (2 * math.pi), 0.1)
+    series = (np.exp2(-bits[..., None] * _ODD**2 / 2) / _ODD**2).sum(axis=-1)
+    kept = np.where(ratio < 0.1, 1 - ratio * math.sqrt(8 / math.pi), 0.5 + 4 / math.pi**2 * series)
+    return -np.log2(kept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Halves:
+    """Ways to meet in the middle, one an entry: zeta coordinates, `most` not 0 in either half.
+
+    left, right: log2 of the halves. tries: log2 of the sets of coordinates, until one has so few.
+    """
+
+    zeta: Array
+    most: Array
+    left: Array
+    right: Array
+    tries: Array
+
+    @property
+    def outside(self) -> Array:
+        """How many coordinates are not in the lattice."""
+        return self.zeta
+
+    def take(self, which: NDArray) -> "Halves":
+        """Select some, by number or by a mask."""
+        return Halves(**{name: value[which] for name, value in vars(self).items()})
+
+    def single(self) -> Array:
+        """Compute log2 of ln(2 S), by which vectors single the right one out of S pairs."""
+        return np.log2((self.left + self.right + 1) * math.log(2))
+
+    def guess(self, bits: Array) -> Array:
+        """Compute log2 of the operations of sums for labels, and of tests of matches.
+
+        Labels are the signs of so many sums that all matches cost about what they do: every match
+        is tested with all vectors. Sums are exchanged until the right pair keeps all its signs.
+        """
+        count, label = bits + self.single(), self.label(bits)
+        sums = np.logaddexp2(self.left, self.right) + np.log2(label + 1)
+        matches = self.right + np.minimum(count, np.log2(self.left + 1))
+        return ADD + label * label_price(bits) + np.logaddexp2(sums, matches)
+
+    def label(self, bits: Array) -> Array:
+        """Compute how many sums label a half."""
+        return self.left + np.maximum(bits + self.single() - np.log2(self.left + 1), 0.0)
+
+    def floor(self, first: Array, each: Array, bits: Array) -> Array:
+        """Bound log2 of the cost from below."""
+        red = np.maximum(first, each + bits + self.single())
+        return np.maximum(red, self.guess(bits)) + self.tries
+
+    def rop(self, lattice: Dual, beta: ArrayLike, d: Array) -> Array:
+        """Compute log2 of the cost."""
+        bits = lattice.bits(beta, d, lattice.problem.n - self.zeta)
+        count = np.maximum(bits + self.single(), np.log2(self.label(bits) + 1))
+        red = lattice.setting.model.vectors(beta, d, count).cost
+        return np.logaddexp2(red, self.guess(bits)) + self.tries
+
+
+def halves(problem: Problem, zeta: Array, rop: float) -> Halves:
+    """List the ways for numbers of coordinates, of at most 2^rop entries a half.
+
+    Sparse secrets have one for each weight.
+    """
+    first, second = zeta // 2, zeta - zeta // 2
+    law, n = problem.secret, problem.n
+    value = math.log2(law.alphabet) if law.alphabet else 0.0
+    if law.weight is None:
+        bits = math.log2(law.alphabet + 1)
+        tries = np.zeros(zeta.shape)
+        found = Halves(zeta=zeta, most=second, left=first * bits, right=second * bits, tries=tries)
+        return found.take(found.right <= rop)
+    h, most = law.weight, np.arange(min(law.weight, int(second.max())) + 1.0)
+    most = most[most * value + log2_binomial(max(1.0, second.min()), most) <= rop]
+    places = [log2_binomial(half[:, None], most) for half in (first, second)]
+    left, right = (np.logaddexp2.accumulate(place + most * value, axis=1) for place in places)
+    rest = h - most[:, None] - most  # weight outside the halves
+    outside = log2_binomial(n - zeta[:, None, None], rest) - log2_binomial(n, h)
+    joint = np.exp2(places[0][:, :, None] + places[1][:, None, :] + outside)
+    share = np.diagonal(joint.cumsum(axis=1).cumsum(axis=2), axis1=1, axis2=2)
+    some = (most <= second[:, None]) & (right <= rop) & (share > 0)
+    return Halves(
+        zeta=np.broadcast_to(zeta[:, None], some.shape)[some],
+        most=np.broadcast_to(most, some.shape)[some],
+        left=left[some],
+        right=right[some],
+        tries=-np.log2(np.minimum(share[some], 1.0)),
+    )
+
+
+def log2_binomial(n: ArrayLike, k: ArrayLike) -> Array:
+    """Compute log2 of C(n, k), -infinity where k is not from 0 to n."""
+    n, k = np.broadcast_arrays(np.asarray(n, float), np.asarray(k, float))
+    inside = (k >= 0) & (k <= n)
+    k = np.where(inside, k, 0.0)
+    found = (gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)) / math.log(2)
+    return np.where(inside, found, -np.inf)
+
+
+def dual_mitm(problem: Problem, setting: Setting) -> Estimate:
+    """Estimate the dual attack that finds a part of the secret by meeting in the middle. [CHHS19]
+
+    >>> from hardness.cost.problem import read
+    >>> from hardness.cost.reduction import DEFAULT
+    >>> found = dual_mitm(read("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64"), DEFAULT)
+    >>> found.beta, found.zeta, round(found.rop, 1)
+    (203, 490, 105.2)
+    """
+    reason = _reason(problem)
+    if reason:
+        return _none("dual_mitm", "CHHS19", reason)
+    lattice = Dual(problem=problem.normal(), setting=setting)
+    none = halves(lattice.problem, np.zeros(1), 0.0)
+    beta, rop = lattice.blocks(partial(none.rop, lattice))
+    if not rop < setting.model.cost(_LARGEST, _LARGEST):
+        return _none("dual_mitm", "CHHS19", _WIDE)
+    ways = halves(lattice.problem, _steps(lattice.problem.n - 1, _MOST_ZETA), rop)
+    block, way = search(lattice, ways, beta, rop)
+    best = ways.take(np.array([way]))
+    found = mitm_at(
+        problem,
+        setting,
+        beta=block,
+        zeta=int(best.zeta[0]),
+        most=int(best.most[0]),
+        m=_samples(lattice, best, block),
+    )
+    whole = dual(problem, setting)
+    other = mitm_at(problem, setting, beta=whole.beta or 2, zeta=0, most=0, m=whole.m or 1)
+    return min(found, other, key=lambda e: e.rank)
+
+
+def mitm_at(
+    problem: Problem, setting: Setting, *, beta: int, zeta: int, most: int, m: int
+) -> Estimate:
+    """Estimate it for a block size, coordinates, how many are not 0 in a half, and samples."""
+    lattice = Dual(problem=problem.normal(), setting=setting)
+    ways = halves(lattice.problem, np.array([float(zeta)]), math.inf)
+    ways = ways.take(ways.most == most)
+    d = lattice.problem.n - zeta + m
+    bits = lattice.bits(beta, d, lattice.problem.n - zeta)
+    count = np.maximum(bits + ways.single(), np.log2(ways.label(bits) + 1))[0]
+    vectors = setting.model.vectors(beta, d, count)
+    table = ways.left + np.log2(ways.label(bits) + 1)
+    return Estimate(
+        name="dual_mitm",
+        kind="heuristic model",
+        source="CHHS19",
+        rop=float(ways.rop(lattice, beta, np.array([float(d)]))[0]),
+        red=float(vectors.cost + ways.tries[0]),
+        guess=float((ways.guess(bits) + ways.tries)[0]),
+        mem=float(np.logaddexp2(vectors.number + np.log2(vectors.sieve), table)[0]),
+        sample_bits=_labels(problem, lattice, m),
+        repetitions=float(ways.tries[0]),
+        space=float((ways.left + ways.right)[0]),
+        prob=float(2 ** -ways.tries[0]),
+        delta=math.exp(float(log_delta(beta))),
+        beta=beta,
+        sieve=int(vectors.sieve),
+        zeta=zeta,
+        d=d,
+        m=m,
+        search=f"exhaustive in beta, weights and zeta, in steps beyond {_MOST_ZETA}; m: of the "
+        "shortest vectors, in the end exhaustive",
+        note=f"at most {most} of each half of the {zeta} coordinates are not 0; {_CONTESTED}",
         model=setting.model.name,
         shape="gsa",
     )

@@ -8,7 +8,22 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from hardness.cost.dual import Dual, dual, dual_at, dual_hybrid, guesses_bits, hybrid_at, split
+from hardness.cost.dual import (
+    TABLE,
+    Array,
+    Dual,
+    Ways,
+    dual,
+    dual_at,
+    dual_hybrid,
+    dual_mitm,
+    guesses_bits,
+    halves,
+    hybrid_at,
+    label_price,
+    search,
+    split,
+)
 from hardness.cost.problem import Law, Problem, cbd, gaussian, read, sparse, tabled, uniform
 from hardness.cost.reduction import DEFAULT, MODELS, ROUGH, Setting
 
@@ -127,7 +142,7 @@ def test_dual_is_least_of_all_block_sizes_and_samples():
         m = np.arange(1, 1 + min(normal.rows or 400, 400))
         d = (normal.n + m).astype(float)
         count = lattice.bits(beta, d, normal.n) + SUCCESS_FACTOR
-        everything = setting.model.vectors(beta, d, count).cost
+        everything = np.logaddexp2(setting.model.vectors(beta, d, count).cost, count + TABLE)
         inside = (beta <= d) & (d <= lattice.dimension(beta, normal.n))
         least = np.where(inside, everything, np.inf).min()
         if not found.applies or found.beta >= 400 or found.m >= 400:
@@ -136,33 +151,68 @@ def test_dual_is_least_of_all_block_sizes_and_samples():
             assert found.rop == pytest.approx(least, abs=1e-3)
 
 
+def _everything(lattice: Dual, way: Ways) -> Array:
+    """Compute the cost of each block size below 150, by each way."""
+    beta = np.arange(2.0, 150)[:, None]
+    d = lattice.dimension(beta, lattice.problem.n - way.outside)
+    return way.rop(lattice, beta, d)
+
+
 def test_hybrid_is_least_of_all_splits_and_block_sizes():
     rng = np.random.default_rng(2)
     for _, setting in zip(range(50), _settings(), strict=False):
         problem = _small(rng, 11)
         found = dual_hybrid(problem, setting)
-        normal = problem.normal()
-        lattice = Dual(problem=normal, setting=setting)
-        least = np.inf
-        for zeta in range(normal.n):
-            t, p = np.meshgrid(np.arange(1.0, normal.n - zeta), np.arange(2.0, 65.0))
-            splits = split(normal, zeta, np.append(0, t), np.append(1, p))
-            k = normal.n - zeta - splits.t
-            beta = np.arange(2.0, 150)[:, None]
-            d = lattice.dimension(beta, k)
-            count = lattice.bits(beta, d, k) + splits.noise
-            guess = np.logaddexp2(splits.transform, splits.table + np.maximum(count, 0))
-            rop = np.logaddexp2(setting.model.vectors(beta, d, count).cost, guess)
-            least = min(least, rop.min())
-        if not found.applies or found.beta >= 150:
-            assert least > 50
-            continue
-        assert found.rop <= least + 1e-9
-        k = normal.n - found.zeta - found.t
-        m = int(lattice.dimension(found.beta, k)) - k
-        p = found.p or 1
-        same = hybrid_at(problem, setting, beta=found.beta, zeta=found.zeta, t=found.t, p=p, m=m)
-        assert same.rop == pytest.approx(least, abs=1e-9)  # before m was searched for
+        lattice = Dual(problem=problem.normal(), setting=setting)
+        zeta, t, p = (a.ravel() for a in np.meshgrid(range(11), range(11), range(2, 65)))
+        kept = (zeta + t < problem.n) & ((t > 0) | (p == 2))
+        ways = split(lattice.problem, zeta[kept], t[kept], p[kept])
+        everything = _everything(lattice, ways)
+        least = everything.min()
+        assert (found.rop or math.inf) <= least + 1e-9
+        if least < 1000:
+            beta, way = search(lattice, ways, np.arange(2.0, 150), everything[:, 0].min())
+            assert everything[beta - 2, way] == pytest.approx(least, abs=1e-9)
+
+
+def test_meeting_in_the_middle_is_least_of_all_weights_and_block_sizes():
+    rng = np.random.default_rng(3)
+    for _, setting in zip(range(50), _settings(), strict=False):
+        problem = _small(rng, 40)
+        found = dual_mitm(problem, setting)
+        lattice = Dual(problem=problem.normal(), setting=setting)
+        ways = halves(lattice.problem, np.arange(float(problem.n)), 1e4)
+        everything = _everything(lattice, ways)
+        least = everything.min()
+        assert (found.rop or math.inf) <= least + 1e-9
+        if least < 1000:
+            beta, way = search(lattice, ways, np.arange(2.0, 150), everything[:, 0].min())
+            assert everything[beta - 2, way] == pytest.approx(least, abs=1e-9)
+
+
+def test_halves_are_counted():
+    """Every secret of weight 3 among 8 ternary entries, with 5 coordinates out of the lattice."""
+    problem = read("lwe:n=8,q=97,sigma=1,secret=ternary,h=3")
+    found = halves(problem, np.array([5.0]), 100.0)
+    secrets = [s for s in itertools.product((-1, 0, 1), repeat=8) if np.count_nonzero(s) == 3]
+    for i, most in enumerate(found.most):
+        parts = [(np.count_nonzero(s[:2]), np.count_nonzero(s[2:5])) for s in secrets]
+        share = np.mean([max(part) <= most for part in parts])
+        assert found.tries[i] == pytest.approx(-math.log2(share))
+        for bits, size in ((found.left[i], 2), (found.right[i], 3)):
+            entries = itertools.product((-1, 0, 1), repeat=size)
+            count = sum(np.count_nonzero(x) <= most for x in entries)
+            assert bits == pytest.approx(math.log2(count))
+
+
+def test_signs_are_kept_as_in_a_simulation():
+    rng = np.random.default_rng(4)
+    for ratio in (0.01, 0.05, 0.099, 0.101, 0.2, 0.5):
+        x = rng.random(1 << 20)
+        shifted = (x + ratio * rng.standard_normal(len(x))) % 1
+        kept = ((x < 0.5) == (shifted < 0.5)).mean()
+        bits = (2 * math.pi * ratio) ** 2 / math.log(2)
+        assert 2 ** -label_price(bits) == pytest.approx(kept, abs=3e-3)
 
 
 def test_hybrid_is_least_of_all_samples_near_its_best():
@@ -212,7 +262,7 @@ def test_guesses_of_a_gaussian():
 
 
 def test_costs_rise_with_the_error_and_the_dimension():
-    for attack in (dual, dual_hybrid):
+    for attack in (dual, dual_hybrid, dual_mitm):
         by_error = [
             attack(read(f"lwe:n=128,q=3329,sigma={s},secret=ternary"), DEFAULT).rop
             for s in (1, 2, 4, 8, 16)
@@ -225,9 +275,13 @@ def test_costs_rise_with_the_error_and_the_dimension():
         assert by_size == sorted(by_size)
 
 
-def test_hybrid_costs_no_more_than_the_dual_attack():
-    for problem in (KYBER512, SEAL, HELIB, SPARSE, UNIFORM, TERNARY, FRODO):
-        assert dual_hybrid(problem, DEFAULT).rop <= dual(problem, DEFAULT).rop
+@pytest.mark.parametrize("setting", [DEFAULT, ROUGH, Setting(model=MODELS["ablr21"])])
+def test_hybrids_cost_no_more_than_the_dual_attack(setting):
+    big = read("lwe:n=16384,q=2^770,sigma=3.19,secret=ternary")
+    for problem in (KYBER512, SEAL, HELIB, SPARSE, UNIFORM, TERNARY, FRODO, big):
+        whole = dual(problem, setting)
+        assert dual_hybrid(problem, setting).rop <= whole.rop
+        assert dual_mitm(problem, setting).rop <= whole.rop
 
 
 def test_samples_are_counted_with_those_that_narrow_the_secret():
@@ -249,7 +303,7 @@ def test_samples_are_counted_with_those_that_narrow_the_secret():
     ],
 )
 def test_reasons(problem, word):
-    for attack in (dual, dual_hybrid):
+    for attack in (dual, dual_hybrid, dual_mitm):
         found = attack(problem, DEFAULT)
         assert word in found.reason
         assert found.rop is None
