@@ -42,6 +42,11 @@ SUCCESS = 0.99  # of the distinguisher
 _SUCCESS_FACTOR = math.log2(2 * ndtri(SUCCESS) ** 2)
 _MANY = 2.0**14  # log2 of more vectors than any sieve holds
 _LARGEST = 1 << 14  # block size
+_SOURCE = {
+    "dual": "MR09, Albrecht17, EJK20",
+    "dual_hybrid": "MATZOV22, Arikan96",
+    "dual_mitm": "CHHS19",
+}
 _WIDE = "secret and errors are so wide for q that no short vectors tell samples from uniform ones"
 _CONTESTED = "wrong guesses are taken as independent, which [DP23] contests"
 _EXACT_BITS, _MODULUS_STEP = 6, 1 / 32  # log2 of p: all up to 64, then in steps
@@ -146,7 +151,8 @@ def search(lattice: Dual, ways: Ways, beta: Array, least: float) -> tuple[int, i
 
     least: a cost that is reached. Costs at every eighth block size are bounds between them: log2 of
     the cost of one vector and of each is concave in beta, but for the rounding of the sieve's
-    dimension, less than half a bit, and vectors get shorter. What the bounds leave is evaluated.
+    dimension, less than half a bit, and for dips where a model's fits change places, which are
+    those of any lattice; and vectors get shorter. What the bounds leave is evaluated.
     """
     n = lattice.problem.n
     found = (int(beta[0]), 0)
@@ -164,7 +170,14 @@ def search(lattice: Dual, ways: Ways, beta: Array, least: float) -> tuple[int, i
     first, each = lattice.one(edges, lattice.dimension(edges, n - outside))
     bits = lattice.fewest(edges, n - outside)
     ends = np.minimum(np.arange(len(edges)) + 1, len(edges) - 1)
-    bounds = np.minimum(first, first[ends]) - 0.5, np.minimum(each, each[ends]) - 0.5, bits[ends]
+    fits = lattice.one(beta, lattice.dimension(beta, n - outside[0]))
+    at = np.searchsorted(beta, edges[:, 0])
+
+    def between(price: Array, fit: Array) -> Array:
+        dip = np.minimum(fit[at], fit[at[ends]]) - np.minimum.reduceat(fit, at)
+        return np.minimum(price, price[ends]) - 0.5 - np.maximum(dip, 0.0)[:, None]
+
+    bounds = between(first, fits[0]), between(each, fits[1]), bits[ends]
 
     def left(some: NDArray) -> tuple[NDArray, NDArray]:
         """Leave out ways, and block sizes, that cost more than the least."""
@@ -217,12 +230,12 @@ def dual(problem: Problem, setting: Setting) -> Estimate:
     """
     reason = _reason(problem)
     if reason:
-        return _none("dual", "MR09, Albrecht17, EJK20", reason)
+        return _none("dual", reason)
     lattice = Dual(problem=problem.normal(), setting=setting)
     n = lattice.problem.n
     beta, least = lattice.blocks(partial(_distinguish, lattice))
     if not least < setting.model.cost(_LARGEST, _LARGEST):
-        return _none("dual", "MR09, Albrecht17, EJK20", _WIDE)
+        return _none("dual", _WIDE)
     # Fewer samples than the shortest vectors have make a smaller lattice.
     most = lattice.dimension(beta, n)
     few = np.maximum(n + 1, beta)
@@ -244,12 +257,14 @@ def dual_at(problem: Problem, setting: Setting, *, beta: int, m: int) -> Estimat
     """Estimate the distinguisher for a block size and a number of samples."""
     lattice = Dual(problem=problem.normal(), setting=setting)
     d = lattice.problem.n + m
+    if reason := _misfit(lattice, beta, d, m):
+        return _none("dual", reason)
     count = float(lattice.bits(beta, d, lattice.problem.n)) + _SUCCESS_FACTOR
     vectors = setting.model.vectors(beta, d, count)
     return Estimate(
         name="dual",
         kind="heuristic model",
-        source="MR09, Albrecht17, EJK20",
+        source=_SOURCE["dual"],
         rop=float(np.logaddexp2(vectors.cost, count + TABLE)),
         red=float(vectors.cost),
         guess=count + TABLE,
@@ -354,11 +369,11 @@ def dual_hybrid(problem: Problem, setting: Setting) -> Estimate:
     """
     reason = _reason(problem)
     if reason:
-        return _none("dual_hybrid", "MATZOV22", reason)
+        return _none("dual_hybrid", reason)
     lattice = Dual(problem=problem.normal(), setting=setting)
     beta, rop = lattice.blocks(partial(split(lattice.problem).rop, lattice))
     if not rop < setting.model.cost(_LARGEST, _LARGEST):
-        return _none("dual_hybrid", "MATZOV22", _WIDE)
+        return _none("dual_hybrid", _WIDE)
     ways = _splits(lattice.problem, rop)
     block, way = search(lattice, ways, beta, rop)
     best = ways.take(np.array([way]))
@@ -419,13 +434,15 @@ def hybrid_at(
     splits = split(lattice.problem, zeta, t, p)
     k = lattice.problem.n - zeta - t
     d = k + m
+    if reason := _misfit(lattice, beta, d, m):
+        return _none("dual_hybrid", reason)
     count = max(0.0, float(lattice.bits(beta, d, k) + splits.noise))
     vectors = setting.model.vectors(beta, d, count)
     guess = float(np.logaddexp2(splits.transform, splits.table + count))
     return Estimate(
         name="dual_hybrid",
         kind="heuristic model",
-        source="MATZOV22",
+        source=_SOURCE["dual_hybrid"],
         rop=float(np.logaddexp2(vectors.cost, guess)),
         red=float(vectors.cost),
         guess=guess,
@@ -533,13 +550,13 @@ def halves(problem: Problem, zeta: Array, rop: float) -> Halves:
     first, second = zeta // 2, zeta - zeta // 2
     law, n = problem.secret, problem.n
     value = math.log2(law.alphabet) if law.alphabet else 0.0
-    if law.weight is None:
+    if law.weight is None or law is problem.error:  # the weight is among samples then
         bits = math.log2(law.alphabet + 1)
         tries = np.zeros(zeta.shape)
         found = Halves(zeta=zeta, most=second, left=first * bits, right=second * bits, tries=tries)
         return found.take(found.right <= rop)
     h, most = law.weight, np.arange(min(law.weight, int(second.max())) + 1.0)
-    most = most[most * value + log2_binomial(max(1.0, second.min()), most) <= rop]
+    most = most[most * math.log2(law.alphabet + 1) <= rop]  # a half has as many coordinates
     places = [log2_binomial(half[:, None], most) for half in (first, second)]
     left, right = (np.logaddexp2.accumulate(place + most * value, axis=1) for place in places)
     rest = h - most[:, None] - most  # weight outside the halves
@@ -576,12 +593,12 @@ def dual_mitm(problem: Problem, setting: Setting) -> Estimate:
     """
     reason = _reason(problem)
     if reason:
-        return _none("dual_mitm", "CHHS19", reason)
+        return _none("dual_mitm", reason)
     lattice = Dual(problem=problem.normal(), setting=setting)
     none = halves(lattice.problem, np.zeros(1), 0.0)
     beta, rop = lattice.blocks(partial(none.rop, lattice))
     if not rop < setting.model.cost(_LARGEST, _LARGEST):
-        return _none("dual_mitm", "CHHS19", _WIDE)
+        return _none("dual_mitm", _WIDE)
     ways = halves(lattice.problem, _steps(lattice.problem.n - 1, _MOST_ZETA), rop)
     block, way = search(lattice, ways, beta, rop)
     best = ways.take(np.array([way]))
@@ -606,6 +623,8 @@ def mitm_at(
     ways = halves(lattice.problem, np.array([float(zeta)]), math.inf)
     ways = ways.take(ways.most == most)
     d = lattice.problem.n - zeta + m
+    if reason := _misfit(lattice, beta, d, m):
+        return _none("dual_mitm", reason)
     bits = lattice.bits(beta, d, lattice.problem.n - zeta)
     count = np.maximum(bits + ways.single(), np.log2(ways.label(bits) + 1))[0]
     vectors = setting.model.vectors(beta, d, count)
@@ -613,7 +632,7 @@ def mitm_at(
     return Estimate(
         name="dual_mitm",
         kind="heuristic model",
-        source="CHHS19",
+        source=_SOURCE["dual_mitm"],
         rop=float(ways.rop(lattice, beta, np.array([float(d)]))[0]),
         red=float(vectors.cost + ways.tries[0]),
         guess=float((ways.guess(bits) + ways.tries)[0]),
@@ -641,8 +660,14 @@ def _labels(problem: Problem, lattice: Dual, m: int) -> float:
     return math.log2(problem.labels * (m + spent))
 
 
-def _none(name: str, source: str, reason: str) -> Estimate:
-    return Estimate(name=name, kind="heuristic model", source=source, reason=reason)
+def _none(name: str, reason: str) -> Estimate:
+    return Estimate(name=name, kind="heuristic model", source=_SOURCE[name], reason=reason)
+
+
+def _misfit(lattice: Dual, beta: int, d: int, m: int) -> str:
+    if beta > d:
+        return f"blocks of {beta} given: the lattice has dimension {d}"
+    return f"m={m} given: there are {lattice.rows} samples" if m > lattice.rows else ""
 
 
 def _reason(problem: Problem) -> str:

@@ -23,6 +23,7 @@ from hardness.cost.dual import (
     halves,
     hybrid_at,
     label_price,
+    mitm_at,
     search,
     split,
 )
@@ -146,8 +147,11 @@ def _small(rng: np.random.Generator, most: int) -> Problem:
     )
 
 
+NAMES = ("matzov", "adps16", "bdgl16", "chengu12", "ablr21")
+
+
 def _settings():
-    return itertools.cycle(Setting(model=MODELS[name]) for name in ("matzov", "adps16", "chengu12"))
+    return itertools.cycle(Setting(model=MODELS[name]) for name in NAMES)
 
 
 def test_dual_is_least_of_all_block_sizes_and_samples():
@@ -310,6 +314,14 @@ def test_samples_are_counted_with_those_that_narrow_the_secret():
     few = dual(replace(UNIFORM, samples=300), DEFAULT)
     assert few.m <= 44
     assert few.rop > found.rop
+
+
+def test_points_outside_the_lattice_have_a_reason():
+    few = dual_at(KYBER512, DEFAULT, beta=1100, m=512)
+    assert few.reason == "blocks of 1100 given: the lattice has dimension 1024"
+    many = hybrid_at(KYBER512, DEFAULT, beta=300, zeta=0, t=10, p=2, m=600)
+    assert many.reason == "m=600 given: there are 512 samples"
+    assert mitm_at(KYBER512, DEFAULT, beta=600, zeta=500, most=9, m=512).rop is None
 
 
 @pytest.mark.parametrize(
