@@ -58,9 +58,7 @@ def log_delta(beta: ArrayLike) -> Array:
 class Vectors(NamedTuple):
     """Short vectors of a lattice, all of about one length, and what they cost."""
 
-    ln_ratio: (
-        Array  # of their length to delta^(d - 1) Vol^(1/d), the length of the first of a basis
-    )
+    ln_ratio: Array  # of their length to that of the first of a basis, delta^(d - 1) Vol^(1/d)
     cost: Array  # log2 of operations
     number: Array  # log2 of how many there are, at least as many as asked for
     sieve: Array  # dimension of the sieve that holds them
@@ -195,6 +193,11 @@ def _chengu(beta: Array) -> Array:
 
 
 _chengu_call = _enumeration(_chengu, 100, 16)
+
+
+def roomy_dimension(beta: ArrayLike) -> NDArray[np.int64]:
+    """Compute the least dimension, over 3/2 beta, from which on enumeration can be cheaper."""
+    return 3 * np.asarray(beta, np.int64) // 2 + 1
 
 
 def _extended(
@@ -347,3 +350,82 @@ class Setting:
 
 DEFAULT = Setting(model=MATZOV)
 ROUGH = Setting(model=ADPS16)
+
+
+# ---- shapes of reduced bases
+
+
+class Lattice(NamedTuple):
+    """The Gram-Schmidt vectors of a q-ary lattice before reduction; numbers or arrays, broadcast.
+
+    m: how many have length q; tail: how many stand after them; ln_tail: the mean of their lengths'
+    logarithms, below ln_q.
+    """
+
+    m: ArrayLike
+    tail: ArrayLike
+    ln_q: ArrayLike
+    ln_tail: ArrayLike
+
+    @property
+    def ln_volume(self) -> Array:
+        """The logarithm of the volume."""
+        return np.multiply(self.m, self.ln_q) + np.multiply(self.tail, self.ln_tail)
+
+
+def _line(lattice: Lattice, beta: Array, place: Array) -> Array:
+    """Let lengths fall by delta^-2 from one to the next: the geometric series assumption."""
+    d = np.add(lattice.m, lattice.tail)
+    return lattice.ln_volume / d + (2 * place - d + 1) * log_delta(beta)
+
+
+def _clipped(lattice: Lattice, beta: Array, place: Array, low: Array, high: Array) -> Array:
+    """Let lengths fall as on a line that is cut off at `low` and `high`, with the same volume.
+
+    The volume grows with the line's last value, which is found by halving.
+    """
+    d, slope = np.add(lattice.m, lattice.tail), 2 * log_delta(beta)
+    volume = lattice.ln_volume
+    shape = np.broadcast(d, slope, volume, low, high).shape
+    below = np.broadcast_to(np.minimum(low, volume / d) - slope * d, shape).copy()
+    above = np.broadcast_to(np.maximum(volume / d, lattice.ln_q), shape).copy()
+    for _ in range(64):
+        last = (below + above) / 2
+        start = np.clip(np.ceil((low - last) / slope), 0, d)
+        end = np.clip(np.floor((high - last) / slope) + 1, start, d)
+        flat = np.where(start > 0, start * low, 0.0) + np.where(end < d, (d - end) * high, 0.0)
+        total = flat + (end - start) * (last + slope * (start + end - 1) / 2)
+        small = total < volume
+        below, above = np.where(small, last, below), np.where(small, above, last)
+    return np.clip(below + slope * place, low, high)
+
+
+def _headed(lattice: Lattice, beta: Array, place: Array) -> Array:
+    d = np.add(lattice.m, lattice.tail)
+    never = lattice.ln_volume / d - 2 * d * log_delta(beta)  # the mean is at most 2 d ln delta more
+    return _clipped(lattice, beta, place, never, np.asarray(lattice.ln_q, float))
+
+
+def _zed(lattice: Lattice, beta: Array, place: Array) -> Array:
+    low, high = np.asarray(lattice.ln_tail, float), np.asarray(lattice.ln_q, float)
+    return _clipped(lattice, beta, place, low, high)
+
+
+SHAPES: dict[str, Callable[[Lattice, Array, Array], Array]] = {
+    "gsa": _line,
+    "lgsa": _headed,
+    "zgsa": _zed,
+}
+
+
+def log_norm(shape: str, lattice: Lattice, beta: ArrayLike, place: ArrayLike) -> Array:
+    """Compute ln of a Gram-Schmidt vector's length after BKZ of block size beta.
+
+    place: how many vectors stand after it, 0 for the last. shape: gsa, a line in the logarithms;
+    lgsa, a line whose head is cut off at q; zgsa, one whose end also is, at the tail's length.
+
+    >>> lattice = Lattice(m=485, tail=513, ln_q=np.log(3329), ln_tail=0.0)
+    >>> round(float(log_norm("gsa", lattice, 406, 405)), 3)
+    3.206
+    """
+    return SHAPES[shape](lattice, np.asarray(beta, float), np.asarray(place, float))

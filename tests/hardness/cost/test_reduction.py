@@ -5,7 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from hardness.cost.reduction import MATZOV, MODELS, free_dimensions, log_delta
+from hardness.cost.reduction import (
+    MATZOV,
+    MODELS,
+    free_dimensions,
+    log_delta,
+    roomy_dimension,
+)
 
 
 def test_the_root_hermite_factor_falls_strictly_and_has_no_jump():
@@ -47,7 +53,10 @@ def test_costs_rise_with_the_block_size_and_the_dimension(name):
     # The two fits of BDGL16 do not meet.
     rises = np.diff(model.call(beta.astype(float), np.array(4000.0))) >= -1e-9
     assert rises[(beta[1:] != 91) | (name != "bdgl16")].all()
-    assert (np.diff(model.cost(300, np.arange(900, 4000))) >= 0).all()
+    d = np.arange(300, 4000)
+    grows = np.diff(model.cost(300, d)) >= 0
+    cheaper = np.isin(name, ["abfksw20", "ablr21"]) & (d[1:] == roomy_dimension(300))
+    assert (grows | cheaper).all()
 
 
 @pytest.mark.parametrize("name", MODELS)
