@@ -1,16 +1,16 @@
 """Measures the root Hermite factors of BKZ with small blocks, for hardness/cost/delta.csv.
 
-Run as `python benchmarks/delta.py > hardness/cost/delta.csv`, with the extra `lattice`. Each trial
-takes a random q-ary lattice of dimension 160 and volume q^80, q of 20 bits, reduces it by LLL and
-then by BKZ with growing blocks, and measures after each. Tours of one block size end where the
-slope of the profile has not become flatter for five tours [CN11], or at a limit. Blocks are
-enumerated with pruning for a success probability of 0.9, above 46 of one half, made by hand since the wheels of
-fpylll hold no file of strategies.
+Run as `python benchmarks/delta.py > hardness/cost/delta.csv`, with the extra `lattice`: about 20
+minutes on one core. Each trial takes a random q-ary lattice of dimension 140 and volume q^70, q of
+20 bits, reduces it by LLL and then by BKZ with growing blocks, and measures after the tours of
+each. Small blocks take many tours, since the profile settles slowly; with large blocks the tours
+are few, as in attacks. Blocks above 30 are enumerated with pruning for a success probability of
+0.9, above 46 of one half, by strategies made here, since the wheels of fpylll hold none.
 
-ln delta is -1/2 the slope of ln ||b_i*||, a line fitted to all i but those within max(10, beta) of
-an end of the basis: what the geometric series assumption takes. The head of the basis is flatter
-[YD17] and the last block is HKZ-reduced, so (||b_1||/vol^(1/d))^(1/d), in `log_first`, is smaller.
-Errors are standard errors of the mean over trials.
+log_delta is -1/2 the slope of ln ||b_i*||, a line fitted from i = max(10, beta/2) to
+d - max(10, beta): what the geometric series assumption takes. The head of the basis is flatter
+[YD17] and its last block is HKZ-reduced, so that (||b_1||/vol^(1/d))^(1/d), whose logarithm is
+log_first, is smaller. Errors are standard errors of the mean over trials.
 """
 
 import math
@@ -24,23 +24,21 @@ from fpylll.fplll.bkz import BKZReduction
 from fpylll.fplll.bkz_param import Strategy
 from fpylll.util import gaussian_heuristic
 
-DIMENSION = 160
+DIMENSION = 140
 BITS = 20  # of the modulus
-# Block size: how many trials, and the largest number of tours of each.
-PLAN = {
-    2: (12, 0),
-    5: (12, 100),
-    10: (12, 100),
-    15: (12, 50),
-    20: (12, 50),
-    25: (12, 50),
-    30: (12, 30),
-    35: (12, 30),
-    40: (12, 20),
-    45: (8, 16),
-    50: (4, 12),
-    55: (3, 10),
-    60: (2, 8),
+PLAN = {  # block size: trials, tours
+    2: (4, 0),
+    5: (4, 60),
+    10: (4, 60),
+    15: (4, 60),
+    20: (4, 60),
+    25: (4, 60),
+    30: (4, 60),
+    35: (4, 40),
+    40: (4, 30),
+    45: (4, 20),
+    50: (3, 12),
+    55: (2, 8),
 }
 _PRUNED = 30  # larger blocks are enumerated with pruning [CN11]
 _PREPROCESSED = 46  # larger blocks are reduced before
@@ -49,7 +47,7 @@ _SHAPE = 1.0125  # the root Hermite factor of blocks that pruning is made for
 
 @cache
 def strategy(size: int) -> Strategy:
-    """How a block is enumerated; an odd one as the even one above it, which the pruner does better."""
+    """Return how a block is enumerated: an odd one as the even one above, pruned better."""
     if size <= _PRUNED:
         return Strategy(size)
     even = size + size % 2
@@ -88,9 +86,10 @@ class Trial:
         self.seconds = time.process_time() - start
 
     def reduce(self, beta: int, tours: int) -> None:
+        """Do some tours of BKZ."""
         start = time.process_time()
         FPLLL.set_random_seed(1000 * self.seed + beta)
-        flags = BKZ.MAX_LOOPS | BKZ.AUTO_ABORT | BKZ.BOUNDED_LLL
+        flags = BKZ.MAX_LOOPS | BKZ.BOUNDED_LLL
         if beta > _PRUNED:
             flags |= BKZ.GH_BND
         strategies = [strategy(size) for size in range(beta + 1)]
@@ -106,8 +105,7 @@ class Trial:
 
 def measured(beta: int, profile: np.ndarray) -> tuple[float, float]:
     """Return ln delta by the slope of the middle, and by the first vector."""
-    edge = max(10, beta)
-    places = np.arange(edge, DIMENSION - edge)
+    places = np.arange(max(10, beta // 2), DIMENSION - max(10, beta))
     slope = np.polyfit(places, profile[places], 1)[0]
     return -slope / 2, (profile[0] - profile.mean()) / DIMENSION
 

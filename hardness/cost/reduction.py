@@ -7,6 +7,7 @@ are log2 of operations, lengths natural logarithms.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,18 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-# Block sizes that experiments reached, and the root Hermite factors they had [GN08, Chen13].
-_MEASURED = {
-    2: 1.0219,
-    5: 1.01862,
-    10: 1.01616,
-    15: 1.01485,
-    20: 1.01420,
-    25: 1.01342,
-    28: 1.01331,
-    40: 1.01295,
-}
 FORMULA_FROM = 60  # the least block size that the formula is used for
+_MEASURED_TO = 45  # the largest whose measured value is used, before a line to the formula
 SIEVE_WIDTH = 0.2075  # log2 of the vectors that a sieve holds, per dimension: sqrt(4/3) [BDGL16]
 
 
@@ -34,15 +25,26 @@ def _formula(beta: Array) -> Array:
     return inner / (2 * (beta - 1))
 
 
-_KNOTS = np.array([*_MEASURED, FORMULA_FROM], float)
-_LOG_DELTA = np.append(np.log([*_MEASURED.values()]), _formula(_KNOTS[-1:]))
+def _knots() -> tuple[Array, Array]:
+    """Read measured values, but those above one of a smaller block size, and end at the formula."""
+    table = np.loadtxt(
+        Path(__file__).with_name("delta.csv"), delimiter=",", skiprows=2, usecols=(0, 1)
+    )
+    beta, measured = table[table[:, 0] <= _MEASURED_TO].T
+    falls = np.append(True, measured[1:] < np.minimum.accumulate(measured)[:-1])
+    last = np.array([float(FORMULA_FROM)])
+    return np.append(beta[falls], last), np.append(measured[falls], _formula(last))
+
+
+_KNOTS, _LOG_DELTA = _knots()
 
 
 def log_delta(beta: ArrayLike) -> Array:
     """Compute ln of the root Hermite factor of BKZ of block size beta, 2 and more. [Chen13]
 
-    From 60 on delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))); below, ln delta is
-    interpolated between measured values. It falls strictly.
+    From 60 on delta = ((pi beta)^(1/beta) beta/(2 pi e))^(1/(2 (beta - 1))); up to 45 ln delta is
+    interpolated between values that `benchmarks/delta.py` measured, and a line joins the two. It
+    falls strictly.
 
     >>> round(float(np.exp(log_delta(406))), 6)
     1.003941
