@@ -13,7 +13,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables limit-tables attack-tables lifted-tables icl-tables scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
+.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables limit-tables attack-tables lifted-tables icl-tables estimator-table scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -96,6 +96,11 @@ ladder-tables: $(VENV)/.plugins
 icl-tables: $(VENV)/.test
 	$(BIN)/python benchmarks/icl.py > icl.part && mv icl.part docs/in-context-tables.md
 	cat docs/in-context-tables.md
+
+# Against values of lattice-estimator that are kept in tests/data.
+estimator-table: $(VENV)/.test
+	$(BIN)/python benchmarks/estimator.py > estimator.part && mv estimator.part docs/estimator-table.md
+	cat docs/estimator-table.md
 
 results: $(VENV)/.core
 	$(BIN)/python benchmarks/results.py > results.part && mv results.part docs/results.md
