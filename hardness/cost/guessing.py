@@ -1,0 +1,171 @@
+"""Guessing composed with any attack: zeta coordinates of the secret are guessed, the rest attacked.
+
+Drop and solve [ACW19]: coordinates at random places are guessed to be 0, and the attack runs on the
+n - zeta others; places are drawn until the secret is 0 there, with probability 0.99 in the end. For
+a secret with h entries that are not 0 a choice succeeds with probability C(n - zeta, h)/C(n, h),
+for independent entries with Pr[0]^zeta. Of independent entries all values may be tried instead,
+a^zeta.
+"""
+
+import heapq
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from math import log2
+
+from hardness.cost.combinatorial import log2_binomial
+from hardness.cost.problem import Law, Problem, sparse
+from hardness.cost.record import Estimate
+from hardness.cost.reduction import Setting
+
+SUCCESS = 0.99
+_CLOSE = 1e-9
+
+Attack = Callable[[Problem, Setting], Estimate]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guess:
+    """What a guess of coordinates takes: log2 of the candidates |S|, of repetitions, of 1/prob."""
+
+    space: float
+    repetitions: float
+    rarity: float
+
+    @property
+    def trials(self) -> float:
+        """Log2 of how often the attack runs."""
+        return self.space + self.repetitions
+
+
+def guess(law: Law, n: int, zeta: int) -> Guess:
+    """Choose between zeros at random places and all values, whichever takes fewer trials.
+
+    >>> from hardness.cost.problem import uniform
+    >>> found = guess(sparse(uniform(0, 1, q=3329), n=128, weight=10), 128, 87)
+    >>> round(2**found.trials), round(2**-found.rarity, 8)
+    (931820, 4.94e-06)
+    """
+    if law.weight is not None:
+        rarity = log2_binomial(n, law.weight) - log2_binomial(n - zeta, law.weight)
+    else:
+        rarity = -zeta * log2(law.zero) if law.zero else math.inf
+    zeros = Guess(space=0.0, repetitions=_repetitions(rarity), rarity=rarity)
+    values = zeta * log2(law.alphabet + (law.zero > 0))
+    if law.weight is None and values <= zeros.trials:
+        return Guess(space=values, repetitions=0.0, rarity=0.0)
+    return zeros
+
+
+def _repetitions(rarity: float) -> float:
+    """Compute log2 of the trials that an event of probability 2^-rarity takes, to see it once."""
+    if rarity > 40:
+        return rarity + log2(-math.log(1 - SUCCESS))
+    miss = -math.expm1(-rarity * math.log(2))  # 1 - probability
+    return max(0.0, log2(math.log(1 - SUCCESS) / math.log(miss))) if miss > 0 else 0.0
+
+
+def without(problem: Problem, zeta: int) -> Problem:
+    """Drop coordinates of the secret that are guessed to be 0; its weight stays.
+
+    >>> from hardness.cost.problem import read
+    >>> left = without(read("lwe:n=64,q=3329,sigma=3,secret=binary,h=8"), 32)
+    >>> left.n, left.secret.weight, left.secret.zero
+    (32, 8, 0.75)
+    """
+    n, law = problem.n - zeta, problem.secret
+    bits = problem.size_bits * n / problem.n
+    if law.weight is not None:
+        dropped = log2_binomial(problem.n, law.weight) - log2_binomial(n, law.weight)
+        law, bits = sparse(law, n, law.weight), problem.size_bits - dropped
+    return replace(problem, n=n, secret=law, size_bits=bits)
+
+
+def guessed(attack: Attack, problem: Problem, setting: Setting) -> Estimate:
+    """Estimate an attack behind a guess of zeta coordinates of least cost, 0 included. [ACW19]
+
+    >>> from hardness.cost.arora_ge import arora_gb
+    >>> from hardness.cost.problem import read
+    >>> from hardness.cost.reduction import ROUGH
+    >>> spec = "lwe:n=128,q=3329,sigma=3,secret=binary,h=10"
+    >>> found = guessed(arora_gb, read(spec, samples=512), ROUGH)
+    >>> found.name, found.rop < 130
+    ('guess+arora-gb', True)
+    """
+    whole = attack(problem, setting)
+    name = f"guess+{whole.name}"
+    estimate = partial(
+        Estimate,
+        name=name,
+        kind=whole.kind,
+        source=f"ACW19, {whole.source}",
+        model=whole.model,
+        shape=whole.shape,
+    )
+    if problem.samples is not None and problem.samples < problem.unique:
+        return estimate(
+            reason=f"{problem.samples} samples leave several secrets, {problem.unique} single one "
+            "out"
+        )
+
+    @cache
+    def after(n: int) -> Estimate:
+        return attack(without(problem, problem.n - n), setting)
+
+    @cache
+    def trials(zeta: int) -> Guess:
+        return guess(problem.secret, problem.n, zeta)
+
+    low = min(problem.n, (problem.secret.weight or 0) + 1)
+    if not whole.applies and not after(low).applies:
+        return estimate(reason=whole.reason)
+    n = least(problem.n, low, lambda zeta: trials(zeta).trials, lambda n: after(n).rank)
+    found, used, zeta = after(n), trials(problem.n - n), problem.n - n
+    how = f"all 2^{used.space:.1f} values" if used.space else "zeros"
+    return replace(
+        found,
+        name=name,
+        source=f"ACW19, {found.source}",
+        rop=found.rank + used.trials,
+        zeta=zeta,
+        space=used.space,
+        repetitions=used.repetitions,
+        prob=2**-used.rarity,
+        sample_bits=max(found.sample_bits or 0.0, log2(problem.unique)),
+        search=f"zeta: exhaustive, by bounds; {found.search}",
+        note=f"{zeta} coordinates guessed, {how} at 2^{used.repetitions:.1f} choices of places; "
+        f"{found.note}",
+    )
+
+
+def least(most: int, low: int, trials: Callable[[int], float], cost: Callable[[int], float]) -> int:
+    """Find the n in low .. most of least trials(most - n) + cost(n), both of which never fall.
+
+    Between two n it is at least what the smaller costs and the larger takes in trials: intervals
+    are halved where that bound is below the best, the lowest first. A cost may be infinite, at the
+    small n or at the large.
+
+    >>> least(100, 1, lambda zeta: 2.0 * zeta, lambda n: n**2 / 20)
+    20
+    """
+
+    def bound(start: int, end: int) -> float:
+        below = cost(start)
+        if math.isinf(below) and not math.isinf(cost(end)):
+            below = 0.0
+        return trials(most - end) + below
+
+    best = min((trials(most - n) + cost(n), n) for n in (low, most))
+    heap = [(bound(low, most), low, most)]
+    while heap:
+        lowest, start, end = heapq.heappop(heap)
+        if lowest >= best[0] - _CLOSE:
+            break
+        if end - start < 2:
+            continue
+        middle = (start + end) // 2
+        best = min(best, (trials(most - middle) + cost(middle), middle))
+        for left, right in ((start, middle), (middle, end)):
+            heapq.heappush(heap, (bound(left, right), left, right))
+    return best[1]

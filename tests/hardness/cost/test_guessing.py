@@ -1,0 +1,105 @@
+import itertools
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from hardness.cost.arora_ge import arora_gb
+from hardness.cost.guessing import guess, guessed, least, without
+from hardness.cost.problem import read
+from hardness.cost.record import Estimate
+from hardness.cost.reduction import ROUGH
+
+
+def count(problem, _, bits=1.5):
+    """Cost 2^(bits n), an attack that does not look at the secret."""
+    return Estimate(name="count", kind="exact count", source="none", rop=bits * problem.n)
+
+
+@pytest.mark.parametrize(("n", "h", "zeta"), [(8, 2, 3), (9, 4, 5), (7, 1, 6), (6, 3, 0)])
+def test_chances_of_zeros_by_enumeration(n, h, zeta):
+    found = guess(read(f"lwe:n={n},q=97,sigma=1,secret=binary,h={h}").secret, n, zeta)
+    places = list(itertools.combinations(range(n), zeta))
+    missed = sum(not set(p) & set(range(h)) for p in places)
+    assert 2**-found.rarity == pytest.approx(missed / len(places))
+    chance = missed / len(places)
+    often = 1 if chance >= 0.99 else math.log(0.01) / math.log(1 - chance)
+    assert 2**found.repetitions == pytest.approx(max(1.0, often))
+
+
+def test_independent_entries_are_guessed_as_zeros_or_as_all_values():
+    ternary = read("lwe:n=30,q=97,sigma=1,secret=ternary").secret
+    assert guess(ternary, 30, 8).trials == pytest.approx(8 * math.log2(3))
+    cbd = read("lwe:n=30,q=97,sigma=1,secret=cbd,spread=2").secret  # 0 with probability 3/8
+    often = math.log(0.01) / math.log(1 - (3 / 8) ** 8)
+    assert guess(cbd, 30, 8).trials == pytest.approx(math.log2(often))
+    assert guess(cbd, 30, 1).trials == pytest.approx(math.log2(5))
+    shifted = read("lwe:n=30,q=97,sigma=1,secret=range,spread=4").secret
+    assert guess(shifted, 30, 8).trials == pytest.approx(16)
+
+
+def test_what_is_left_is_a_problem_of_fewer_unknowns():
+    whole = read("lwe:n=64,q=3329,sigma=3,secret=ternary,h=8")
+    left, again = without(whole, 24), read("lwe:n=40,q=3329,sigma=3,secret=ternary,h=8")
+    assert left.size_bits == pytest.approx(again.size_bits)
+    assert left.secret.deviation == pytest.approx(again.secret.deviation)
+    assert left.secret.entropy == pytest.approx(again.secret.entropy)
+    dense = without(read("lwe:n=64,q=3329,sigma=3,secret=ternary"), 24)
+    assert dense.size_bits == pytest.approx(40 * math.log2(3))
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_least_is_that_of_all(seed):
+    rng = np.random.default_rng(seed)
+    most = int(rng.integers(2, 60))
+    low = int(rng.integers(1, most))
+    trials = np.cumsum(rng.exponential(size=most + 1) ** 2)
+    cost = np.cumsum(rng.exponential(size=most + 1) ** 2)
+    cost[int(rng.integers(low + 1, most + 2)) :] = math.inf
+    every = {n: trials[most - n] + cost[n] for n in range(low, most + 1)}
+    found = least(most, low, lambda zeta: float(trials[zeta]), lambda n: float(cost[n]))
+    assert every[found] == pytest.approx(min(every.values()))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=40,q=3329,sigma=3,secret=binary,h=4",
+        "lwe:n=40,q=3329,sigma=3,secret=ternary,h=9",
+        "lwe:n=24,q=3329,sigma=2,secret=cbd,spread=1",
+        "lwe:n=24,q=3329,sigma=2,secret=ternary",
+    ],
+)
+@pytest.mark.parametrize("attack", [arora_gb, count, partial(count, bits=0.2)])
+def test_every_number_of_guesses_is_compared(spec, attack):
+    problem = read(spec, samples=500)
+    found = guessed(attack, problem, ROUGH)
+    low = (problem.secret.weight or 0) + 1
+    every = [
+        guess(problem.secret, problem.n, zeta).trials + attack(without(problem, zeta), ROUGH).rank
+        for zeta in range(problem.n - low + 1)
+    ]
+    assert found.rop == pytest.approx(min(every))
+    assert found.rop <= attack(problem, ROUGH).rank
+    assert every[found.zeta] == pytest.approx(found.rop)
+
+
+def test_repetitions_are_those_of_the_lattice_estimator():
+    # commit 27a581bb, arora-gb: zeta, prop, repetitions
+    rows = [(128, 10, 87, 4.942113e-06, 931820), (256, 8, 215, 2.332358e-07, 19744694)]
+    for n, h, zeta, chance, repetitions in rows:
+        law = read(f"lwe:n={n},q=3329,sigma=3,secret=binary,h={h}").secret
+        found = guess(law, n, zeta)
+        assert 2**-found.rarity == pytest.approx(chance, rel=1e-5)
+        assert 2**found.repetitions == pytest.approx(repetitions, abs=1)
+
+
+def test_where_nothing_is_guessed():
+    wide = guessed(count, read("lwe:n=20,q=97,sigma=2"), ROUGH)
+    assert (wide.zeta, wide.rop) == (0, 30)
+    few = guessed(count, read("lwe:n=20,q=97,sigma=2,secret=binary", samples=2), ROUGH)
+    assert "leave several secrets" in few.reason
+    ring = guessed(arora_gb, read("lwe:n=64,q=64,sigma=1,secret=binary,h=8"), ROUGH)
+    assert ring.name == "guess+arora-gb"
+    assert "no prime" in ring.reason
