@@ -9,7 +9,8 @@ from hardness.cost.arora_ge import arora_gb
 from hardness.cost.guessing import guess, guessed, least, without
 from hardness.cost.problem import read
 from hardness.cost.record import Estimate
-from hardness.cost.reduction import ROUGH
+from hardness.cost.reduction import DEFAULT, ROUGH
+from hardness.cost.usvp import usvp
 
 
 def count(problem, _, bits=1.5):
@@ -103,3 +104,24 @@ def test_where_nothing_is_guessed():
     ring = guessed(arora_gb, read("lwe:n=64,q=64,sigma=1,secret=binary,h=8"), ROUGH)
     assert ring.name == "guess+arora-gb"
     assert "no prime" in ring.reason
+
+
+@pytest.mark.parametrize(
+    ("spec", "samples"),
+    [
+        ("lwe:n=128,q=3329,sigma=3,secret=binary,h=10", 512),
+        ("lwe:n=96,q=2^20,sigma=3.2,secret=ternary,h=16", None),
+        ("lwe:n=90,q=257,sigma=3,secret=binary", 400),
+        ("lwe:n=90,q=257,sigma=2,secret=cbd,spread=2", 90),
+    ],
+)
+@pytest.mark.parametrize("setting", [ROUGH, DEFAULT])
+def test_the_primal_attack_behind_a_guess_is_at_its_least(spec, samples, setting):
+    problem = read(spec, samples=samples)
+    found = guessed(usvp, problem, setting)
+    low = (problem.secret.weight or 0) + 1
+    rest = range(problem.n - low + 1)
+    costs = [usvp(without(problem, zeta), setting).rank for zeta in rest]
+    assert costs == sorted(costs, reverse=True)  # which the bounds take for granted
+    trials = [guess(problem.secret, problem.n, zeta).trials for zeta in rest]
+    assert found.rop == pytest.approx(min(map(sum, zip(costs, trials, strict=True))))
