@@ -56,11 +56,17 @@ def arora_ge(problem: Problem, _: Setting) -> Estimate:
     reason = _reason(problem)
     if reason or problem.error is None:
         return estimate(reason=reason)
+    binary = problem.secret.kind == "binary"
     degree = _values(problem.error)
+    if problem.error.kind == "gaussian":  # t so large that all samples stay within it
+        degrees, logs = equations(problem.error, None)
+        every = zip(degrees.astype(int).tolist(), (logs / math.log(2)).tolist(), strict=True)
+        degree = next(
+            (w for w, bits in every if bits >= _monomial_bits(problem.n, w, binary)), problem.q
+        )
     if degree >= problem.q:
-        reason = "every element of Z_q is an error"
-        return estimate(reason=reason)
-    count = _monomial_bits(problem.n, degree, problem.secret.kind == "binary")
+        return estimate(reason="every element of Z_q is an error")
+    count = _monomial_bits(problem.n, degree, binary)
     return estimate(
         rop=OMEGA * count,
         mem=2 * count,

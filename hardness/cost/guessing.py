@@ -21,6 +21,7 @@ from hardness.cost.reduction import Setting
 
 SUCCESS = 0.99
 _CLOSE = 1e-9
+_MOST_VALUES = 128
 
 Attack = Callable[[Problem, Setting], Estimate]
 
@@ -107,6 +108,11 @@ def guessed(attack: Attack, problem: Problem, setting: Setting) -> Estimate:
         return estimate(
             reason=f"{problem.samples} samples leave several secrets, {problem.unique} single one "
             "out"
+        )
+
+    if problem.secret.alphabet >= _MOST_VALUES:
+        return estimate(
+            reason=f"entries of the secret take over {_MOST_VALUES} values: too many to guess"
         )
 
     @cache

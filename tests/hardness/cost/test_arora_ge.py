@@ -40,6 +40,16 @@ def test_linear_equations_store_a_matrix_of_their_monomials():
     assert bits.rop == pytest.approx(10)
 
 
+def test_linear_equations_of_gaussians_take_a_range_that_all_samples_stay_within():
+    found = arora_ge(read("lwe:n=12,q=3329,sigma=2"), ROUGH)
+    t = found.d // 2
+    e = np.arange(-60, 61)
+    shares = np.exp(-((e / 2) ** 2) / 2)
+    tails = [shares[abs(e) > s].sum() / shares.sum() for s in (t - 1, t)]
+    counts = [monomials(12, 2 * s + 1) for s in (t - 1, t)]
+    assert (1 - tails[1]) ** counts[1] >= 0.99 > (1 - tails[0]) ** counts[0]
+
+
 def macaulay_ends(n, degrees, rng):
     """Find the degree at which multiples of random forms fill all monomials, by ranks."""
     forms = []

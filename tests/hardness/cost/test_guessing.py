@@ -99,6 +99,8 @@ def test_repetitions_are_those_of_the_lattice_estimator():
 def test_where_nothing_is_guessed():
     wide = guessed(count, read("lwe:n=20,q=97,sigma=2"), ROUGH)
     assert (wide.zeta, wide.rop) == (0, 30)
+    wider = guessed(count, read("lwe:n=20,q=997,sigma=2"), ROUGH)
+    assert "too many to guess" in wider.reason
     few = guessed(count, read("lwe:n=20,q=97,sigma=2,secret=binary", samples=2), ROUGH)
     assert "leave several secrets" in few.reason
     ring = guessed(arora_gb, read("lwe:n=64,q=64,sigma=1,secret=binary,h=8"), ROUGH)
