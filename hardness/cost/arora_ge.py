@@ -28,6 +28,7 @@ _COUNTED = 4096  # a degree up to which monomials are counted exactly
 _MOST_DEGREE = 2048  # of a Groebner basis
 _MOST_BITS = 4096  # of a modulus that is tested for being prime
 _TABLE = 1 << 12
+_SOME = 8
 _NEAR = 1e-9  # relative: a coefficient that float64 cannot tell from 0
 _SMALL_TAIL, _LARGE = -20.0, 40.0
 
@@ -262,27 +263,29 @@ def secret_values(problem: Problem) -> int:
 def _least(n: int, values: int, degrees: Array, logs: Array) -> tuple[int, int, int] | None:
     """Find the equations of the least degree of regularity, of the least degree if several.
 
-    The degree never rises as equations are added, so that as many are taken as allowed. Up to a
-    length that doubles, all t at once: the first that end within it have the least D.
+    The degree never rises as equations are added, so that as many are taken as allowed. Some t show
+    up to where all have to be looked at.
     """
     most = min(_MOST_DEGREE, n * (values - 1) + 1)  # the unknowns' own equations end it there
     length = 32
-    while True:
+    while length <= most:
         length = min(2 * length, most + 1)
-        series = _log_series(n, values, length)
-        near = degrees < length
-        regular = _first(series, degrees[near], logs[near])
-        best = int(regular.min(initial=length))
-        if best < length:
-            place = int(np.argmin(regular))
-            degree, log = int(degrees[near][place]), float(logs[near][place])
-            enough = int(_unknowns(n, values, degree + 1)[degree])  # ends it at its own degree
-            count = enough if log > math.log(max(1, enough)) else _integer(log)
-            exact = _regularity(n, values, degree, count, best + 1)
-            exact = exact or regularity(n, values, degree, count)
-            return None if exact is None else (exact, degree, count)
-        if length > most:
-            return (most, 1, 0) if most < _MOST_DEGREE else None
+        some = np.flatnonzero(degrees < length)[::_SOME]
+        regular = _first(_log_series(n, values, length), degrees[some], logs[some])
+        if regular.min(initial=length) < length:
+            length = int(regular.min()) + 1
+            break
+    near = degrees < length
+    regular = _first(_log_series(n, values, length), degrees[near], logs[near])
+    if regular.min(initial=length) == length:
+        return (most, 1, 0) if most < _MOST_DEGREE else None
+    place = int(np.argmin(regular))
+    best, degree, log = int(regular[place]), int(degrees[near][place]), float(logs[near][place])
+    enough = int(_unknowns(n, values, degree + 1)[degree])  # ends it at its own degree
+    count = enough if log > math.log(max(1, enough)) else _integer(log)
+    exact = _regularity(n, values, degree, count, best + 1)
+    exact = exact or regularity(n, values, degree, count)
+    return None if exact is None else (exact, degree, count)
 
 
 def _integer(log: float) -> int:
@@ -322,8 +325,9 @@ def _first(series: Array, degrees: Array, logs: Array) -> NDArray[np.int64]:
             if not kept.any():
                 break
             rows, w, log, choose = rows[kept], w[kept], log[kept], choose[kept]
-            source = index - j * w
-            terms = np.exp(choose + series[np.maximum(source, 0)] - series[None, :])
-            total[rows] += (-1) ** j * np.where(source >= 0, terms, 0.0)
+            start = j * int(w.min())
+            source = index[:, start:] - j * w
+            terms = np.exp(choose + series[np.maximum(source, 0)] - series[None, start:])
+            total[rows, start:] += (-1) ** j * np.where(source >= 0, terms, 0.0)
         ended = ~(total > _NEAR)
     return np.where(ended.any(1), ended.argmax(1), length)
