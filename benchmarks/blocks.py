@@ -1,7 +1,7 @@
 """Predicted block sizes of the primal attack beside those that it took, for docs/estimate.md.
 
-Each instance is attacked for two minutes with growing blocks, 10, 14, .., two tours each; the block size in use
-when the secret came out is kept. The prediction is the least block size of the attack `usvp`.
+Each instance is attacked for two minutes with growing blocks, 10, 14, .., two tours each; the block
+size in use when the secret came out is kept. The prediction is the least of the attack `usvp`.
 """
 
 import os
