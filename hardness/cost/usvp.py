@@ -46,6 +46,12 @@ SMALL_BLOCK = 50  # below it the cost models say little
 _LARGEST_BLOCK = 1 << 24
 _ALL_BELOW = 1 << 9  # block sizes up to which each is tried for the least
 _ROUNDING = 1e-9
+_SEARCH = {
+    "gsa": "block sizes: exhaustive; samples: concave",
+    "lgsa": "block sizes: exhaustive; samples: monotone",
+    "zgsa": "block sizes: exhaustive; samples: monotone",
+    "cn11": "halving: assumes that larger blocks help, and samples up to the best number on a line",
+}
 _estimate = partial(Estimate, name=NAME, kind="heuristic model", source=SOURCE)
 
 Counts = NDArray[np.int64]
@@ -88,7 +94,7 @@ class Embedding:
         lattice = self.lattice(m)
         stands = log_norm(self.shape, lattice, beta, np.subtract(beta, 1))
         margin = stands - np.log(beta) / 2 - self.ln_error
-        if self.shape == "gsa":
+        if self.shape in ("gsa", "cn11"):
             return margin
         return np.where(stands > np.add(lattice.ln_tail, _ROUNDING), margin, -np.inf)
 
@@ -143,11 +149,12 @@ class Embedding:
         """Find the least m that block sizes succeed with; -1 where none does."""
         beta = np.asarray(beta, np.int64)
         low = self.least(beta)
-        high = self.top(beta) if self.shape == "gsa" else self.enough(beta)
+        line = replace(self, shape="gsa")
+        high = self.enough(beta) if self.shape in ("lgsa", "zgsa") else line.top(beta)
         able = high >= low
         high = np.maximum(high, low)
         able &= self.margin(beta, high) >= 0
-        rest = self.shape != "gsa" and self.ln_scale < 0 and self.limit is not None
+        rest = self.shape in ("lgsa", "zgsa") and self.ln_scale < 0 and self.limit is not None
         found = np.where(able, self._halve(beta, low, high), -1)
         if not rest:
             return found
@@ -199,10 +206,17 @@ class Embedding:
         return float(beta * self.margin(beta, beta - self.n - 1))
 
     def _shaped(self) -> int | None:
-        """Try block sizes in turn, from what the GSA needs: a flat head or tail raises nothing."""
+        """Try block sizes in turn, from what the GSA needs: a flat head or tail raises nothing.
+
+        Those under `cn11` are found by halving, as if they succeeded from the least on.
+        """
         line = replace(self, shape="gsa").block()
         if line is None:
             return None
+        if self.shape == "cn11":
+            tried = range(2, min(2 * line + 64, self.n + 1 + (self.limit or _LARGEST_BLOCK)) + 1)
+            found = bisect_left(tried, True, key=self.succeeds)
+            return tried[found] if found < len(tried) else None
         largest = self.n + 1 + (self.limit or _LARGEST_BLOCK)
         start, step = max(2, line - 1), 8
         while start <= largest:
@@ -278,9 +292,7 @@ def usvp(problem: Problem, setting: Setting) -> Estimate:
         m=m,
         sample_bits=math.log2(problem.labels * (m + spent)),
         mem=float(model.memory(beta)),
-        search="block sizes: exhaustive; samples: concave"
-        if setting.shape == "gsa"
-        else "block sizes: exhaustive; samples: monotone",
+        search=_SEARCH[setting.shape],
         note="; ".join(notes),
     )
 
@@ -294,7 +306,7 @@ def _cheapest(lattice: Embedding, setting: Setting, first: int) -> tuple[int, in
     model, n = setting.model, lattice.n
     largest = n + 1 + lattice.limit if lattice.limit is not None else _LARGEST_BLOCK
     found, cost = (first, 0), math.inf
-    start, end = first, max(128, first + 64)
+    start = end = first
     while start <= largest:
         sizes = np.arange(start, min(end, largest) + 1)
         low, roomy = lattice.least(sizes), roomy_dimension(sizes) - n - 1
@@ -310,7 +322,7 @@ def _cheapest(lattice: Embedding, setting: Setting, first: int) -> tuple[int, in
             if costs.size and costs.min() < cost:
                 best = int(np.argmin(costs))
                 found, cost = (int(sizes[best]), int(m[best])), float(costs[best])
-        start, end = end + 1, end + 64
+        start, end = end + 1, max(128, end + 64)
         if model.call(np.array(float(start)), np.array(np.inf)) > cost:
             break
     return found

@@ -8,8 +8,11 @@ import pytest
 from hardness.cost.reduction import (
     MATZOV,
     MODELS,
+    Lattice,
+    _first,
     free_dimensions,
     log_delta,
+    log_norm,
     roomy_dimension,
 )
 
@@ -107,3 +110,53 @@ def test_dimensions_for_free_leave_a_sieve_that_grows():
     left = beta - free_dimensions(beta)
     assert (left > 0).all()
     assert (np.diff(left) > 0).all()
+
+
+# ---- the simulator
+
+
+def slow_tour(profile, beta, first):
+    """One tour as the paper writes it, block by block."""
+    d, old, new, changed = len(profile), profile, profile.copy(), False
+    for k in range(d):
+        end = min(k + beta, d)
+        volume = old[:end].sum() - new[:k].sum()
+        length = volume / (end - k) + first[end - k - 1]
+        changed = changed or length < old[k] - 1e-9
+        if changed:
+            new[k] = length
+    return new
+
+
+@pytest.mark.parametrize(
+    ("beta", "m", "tail", "ln_q"), [(60, 60, 60, 8.1), (90, 60, 130, 8.1), (40, 100, 60, 3.0)]
+)
+def test_lengths_are_those_that_tours_settle_at(beta, m, tail, ln_q):
+    lattice = Lattice(m=m, tail=tail, ln_q=ln_q, ln_tail=0.0)
+    places = np.arange(m + tail)[::-1]
+    profile, first = log_norm("lgsa", lattice, 2, places), _first(beta)
+    for _ in range(100):
+        profile = slow_tour(profile, beta, first)
+    assert log_norm("cn11", lattice, beta, places) == pytest.approx(profile, abs=0.02)
+
+
+def test_first_vectors_of_small_blocks_are_as_measured_and_of_large_as_heuristic():
+    first = _first(200)
+    assert first[0] == 0
+    assert (np.diff(first[1:]) > -0.02).all()
+    # [CN11] start the heuristic at 50; the two are near each other there
+    assert first[44] == pytest.approx(first[45], abs=0.02)
+    # Hermite's constant bounds it: 4/3 in dimension 2, 2 in dimension 8
+    assert first[1] <= math.log(4 / 3) / 4
+    assert first[7] <= math.log(2) / 2
+
+
+@pytest.mark.parametrize("beta", [60, 100, 200])
+def test_simulated_bases_are_near_a_line(beta):
+    lattice = Lattice(m=300, tail=300, ln_q=math.log(3329), ln_tail=0.0)
+    places = np.arange(600)
+    profile = log_norm("cn11", lattice, beta, places)
+    assert profile.sum() == pytest.approx(float(lattice.ln_volume), abs=1e-6)
+    assert profile == pytest.approx(log_norm("lgsa", lattice, beta, places), abs=1)
+    middle = np.diff(profile[beta + 50 : 600 - 150])
+    assert middle.mean() == pytest.approx(2 * log_delta(beta), rel=0.03)

@@ -18,7 +18,6 @@ from hardness.cost.reduction import (
     MATZOV,
     MODELS,
     ROUGH,
-    SHAPES,
     Lattice,
     Setting,
     log_delta,
@@ -233,7 +232,7 @@ def test_larger_blocks_may_fail_where_smaller_ones_succeed():
 # ---- shapes
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ["gsa", "lgsa", "zgsa"])
 @pytest.mark.parametrize(
     ("beta", "m", "tail", "ln_tail"),
     [(60, 400, 200, 0.0), (60, 90, 300, 0.7), (300, 900, 700, -1.0), (2, 30, 40, 0.0)],
@@ -260,9 +259,24 @@ def test_profiles_keep_the_volume_and_fall(shape, beta, m, tail, ln_tail):
 
 @pytest.mark.parametrize("name", ["ml-kem-512", "darmstadt-50-015", "frodokem-640"])
 def test_a_head_that_stays_changes_nothing_and_a_tail_that_stays_costs(name):
-    line, head, both = (named(name, Setting(model=MATZOV, shape=s)) for s in SHAPES)
+    line, head, both = (
+        named(name, Setting(model=MATZOV, shape=s)) for s in ("gsa", "lgsa", "zgsa")
+    )
     assert (line.beta, line.d) == (head.beta, head.d)
     assert line.beta <= both.beta <= line.beta + 5
+
+
+def test_simulated_bases_need_somewhat_larger_blocks():
+    line, settled = (
+        named("ml-kem-512", DEFAULT),
+        named("ml-kem-512", Setting(model=MATZOV, shape="cn11")),
+    )
+    # [Kyber21], section 5.2, has 413 by simulation, where luck with the projection counts too
+    assert line.beta < 413 <= settled.beta <= 420
+    lattice = embedding(problem(parse("ml-kem-512"), 512), "cn11")
+    assert [lattice.succeeds(beta) for beta in range(settled.beta - 12, settled.beta + 12)] == (
+        [False] * 12 + [True] * 12
+    )
 
 
 # ---- what must hold
