@@ -1,9 +1,12 @@
 """The primal attack: published figures, its least cost by trying everything, and what must hold."""
 
+import csv
 import itertools
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -353,3 +356,70 @@ def test_a_corrupted_margin_is_seen():
     given = problem(parse("ml-kem-512"), 512)
     wrong = replace(embedding(given), ln_error=embedding(given).ln_error + 0.01)
     assert wrong.block() > embedding(given).block()
+
+
+# ---- against the public tool, row by row
+
+
+def rows():
+    path = Path(__file__).parents[2] / "data" / "estimator.csv"
+    with open(path, encoding="utf-8") as file:
+        yield from csv.DictReader(line for line in file if not line.startswith("#"))
+
+
+PEER = [row for row in rows() if row["attack"] == "usvp" and row["rop"]]
+
+
+def test_models_cost_what_the_public_tool_says_at_its_own_points():
+    off = [
+        float(MODELS[row["model"]].cost(int(row["beta"]), int(row["d"]))) - float(row["rop"])
+        for row in PEER
+    ]
+    assert len(off) == 218
+    assert np.abs(off).max() < 1e-3
+
+
+def test_sieves_give_the_public_tools_vectors_at_its_own_points():
+    count = 0
+    for row in rows():
+        if row["attack"] != "dual_hybrid" or not row["red"]:
+            continue
+        n = int(re.search(r"n=(\d+)", row["spec"])[1]) if "n=" in row["spec"] else None
+        if n is None:
+            continue
+        d = int(row["m"]) + n - int(row["zeta"] or 0) - int(row["t"] or 0)
+        found = MODELS[row["model"]].vectors(int(row["beta"]), d, float(row["count"]))
+        assert float(found.cost) == pytest.approx(float(row["red"]), abs=1e-3), row
+        assert int(found.sieve) == int(row["sieve"])
+        count += 1
+    assert count > 80
+
+
+def test_least_costs_are_those_of_the_public_tool():
+    # Rows at its clamp (block sizes 40 and 41) left out. What differs: its zgsa falls off a cliff
+    # to the tail where samples are few, which saves dimensions; two searches of it end in a local
+    # minimum; below 60 the root Hermite factors are others.
+    allowed = {("darmstadt-45-0.005", "gsa"), ("darmstadt-80-0.015", "gsa")}
+    allowed |= {("uniform-30-521", "gsa"), ("uniform-100-2053", "gsa")}
+    different = []
+    for row in (row for row in PEER if int(row["beta"]) > 41):
+        given = problem_of(row)
+        found = usvp(given, Setting(model=MODELS[row["model"]], shape=row["shape"]))
+        near = abs(found.beta - int(row["beta"])) <= 1
+        if not (near and abs(found.rop - float(row["rop"])) <= 0.5):
+            different.append((row["set"], row["shape"]))
+            if row["shape"] == "zgsa":
+                assert near, row
+                assert found.rop > float(row["rop"])
+            else:
+                assert different[-1] in allowed, (row, found.beta, found.rop)
+    assert len(different) <= 13
+
+
+def problem_of(row):
+    samples = int(row["samples"]) if row["samples"] else None
+    return (
+        problem(parse(row["spec"]), samples)
+        if ":" not in row["spec"]
+        else read(row["spec"], samples)
+    )
