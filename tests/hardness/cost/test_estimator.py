@@ -28,11 +28,13 @@ ROWS = [*table.rows()]
 
 def test_the_file_has_all_rows_but_clamped_ones():
     count = Counter(row.attack for row in ROWS)
-    assert (count["usvp"], count["dual"], count["dual_hybrid"], len(ROWS)) == (204, 46, 93, 352)
+    assert (count["usvp"], count["dual"], count["dual_hybrid"], len(ROWS)) == (204, 46, 93, 457)
     assert all(row.beta not in table.CLAMPED and math.isfinite(row.rop) for row in ROWS)
 
 
-@pytest.mark.parametrize(("attack", "share"), [("usvp", 1.0), ("dual", 0.85)])
+@pytest.mark.parametrize(
+    ("attack", "share"), [("usvp", 1.0), ("bdd", 1.0), ("bdd_hybrid", 1.0), ("dual", 0.85)]
+)
 def test_the_formula_gives_the_figure_at_the_point_of_the_peer(attack, share):
     """Below 60 root Hermite factors are others. Six rows of `dual` take a sieve more here."""
     rows = [row for row in ROWS if row.attack == attack and row.beta >= table.SMALL]
