@@ -29,7 +29,7 @@ operations each, and subtracts all that are left of M + (i - 1) h; the transform
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from math import log2
 
 import numpy as np
@@ -41,9 +41,11 @@ from hardness.cost.reduction import Array, Setting
 
 FAILURE = 0.01
 _MOST_BLOCKS = 1000  # 2^1000 errors: beyond float64
-_MOST_CELLS = 2_000_000
-_MOST_TERMS = 256
-_FEW = 128
+_MOST_TERMS = 1 << 16
+_SOME = 24  # values of b and n_test that are tried first
+_BATCH = 2048  # boxes that are halved at a time
+_CELLS = 200_000  # steps times choices that are held at a time
+_MOST_WORK = 4_000_000  # steps times boxes in all
 _CLOSE = 1e-9
 
 Counts = NDArray[np.int64]
@@ -120,7 +122,7 @@ def _operations(n: int, q: int, log_bias: float, block: int) -> float:
 
 
 def _reason(problem: Problem) -> str:
-    if problem.error is None:
+    if problem.error is None or not problem.error.deviation:
         return "no error: linear algebra does it"
     return "errors are uniform mod q" if problem.error.log_bias == -math.inf else ""
 
@@ -156,52 +158,93 @@ def codes(n: int, log2_q: float, choices: tuple[Counts, Counts, Counts], most: i
     >>> int(found.steps[0]), int(found.plain[0]), round(float(found.noise[0] * 3329**2 / 1e6))
     (16, 0, 180)
     """
+    i, b, _, length = _walk(log2_q, choices[0], choices[1] / choices[2], choices[2], most)
     block, words, test = choices
-    steps = np.full(block.shape, -1)
-    length = test.astype(float)  # coordinates of the test and of codes up to the i-th
-    per_table, per_sample = np.zeros(block.shape), 4.0 * test  # the test decodes all that pass
-    plain, found = np.zeros_like(block), np.zeros((3, len(block)))
     ln_q = log2_q * math.log(2)
+    exact = length[1:] - length[:-1] == b
+    steps = (length < n).sum(0)
+    done = i <= steps
+    size = np.diff(length, axis=0)
+    decoded = np.where(exact, 0.0, 4 * size)
+    left = np.where(exact, length[:-1] + 1, length[1:])
+    plain = (done & exact).sum(0)
+    with np.errstate(over="ignore"):
+        added = np.where(exact, 0.0, size * np.exp(i * math.log(2) - 2 * b / size * ln_q))
     noise = np.where(words < test, test * np.exp(-2 * words / test * ln_q), 0.0)
-    alive = np.arange(len(block))
-    for i in range(most + 1):
-        if i:
-            b, r = block[alive], words[alive] / test[alive]
-            size = np.maximum(b, np.floor(b / (r + i / (2 * log2_q)) + _CLOSE))
-            exact = size == b
-            before = length[alive]
-            length[alive] = before + size
-            plain[alive] += exact
-            left = np.where(exact, before + 1, before + size)
-            decoded = np.where(exact, 0.0, 4 * size)
-            per_table[alive] += 1 + i * decoded + (i - 1) * left
-            per_sample[alive] += decoded + left
-            added = np.where(exact, 0.0, np.exp(i * math.log(2) - 2 * b / size * ln_q))
-            noise[alive] += size * added
-        done = alive[length[alive] >= n]
-        if done.size:
-            # The last code is made shorter by what is too much: all that is left then is, too.
-            excess = length[done] - n
-            steps[done] = i
-            is_coded = plain[done] < i
-            shorter = 4 * excess * is_coded
-            found[0, done] = per_table[done] - excess * i * (i - 1) / 2 - shorter
-            found[1, done] = per_sample[done] - excess * (i - 1 + is_coded) - shorter
-            found[2, done] = noise[done]
-            alive = alive[length[alive] < n]
-        if not alive.size:
-            break
+    # The last code is made shorter by what is too much: all that is left then is, too.
+    ends = np.minimum(steps, most)
+    excess = np.take_along_axis(length, ends[None], 0)[0] - n
+    is_coded = plain < steps
+    shorter = 4 * excess * is_coded
     every = Codes(
         block=block,
         words=words,
         test=test,
         steps=steps,
         plain=plain,
-        per_table=found[0],
-        per_sample=found[1],
-        noise=found[2],
+        per_table=(done * (1 + i * decoded + (i - 1) * left)).sum(0)
+        - excess * steps * (steps - 1) / 2
+        - shorter,
+        per_sample=4.0 * test
+        + (done * (decoded + left)).sum(0)
+        - excess * np.maximum(0, steps - 1 + is_coded)
+        - shorter,
+        noise=noise + (done * added).sum(0),
     )
-    return every[steps >= 0]
+    return every[steps <= most]
+
+
+def _walk(
+    log2_q: float, block: Counts, ratio: Array, test: Counts, most: int
+) -> tuple[Array, Array, Array, Array]:
+    """Return i, b, l/n_test + (i/2) log_q 2, each (t, k) or less, and the lengths up to step i."""
+    i = np.arange(1.0, most + 1)[:, None]
+    b = np.asarray(block, float)
+    r = ratio + i / (2 * log2_q)
+    size = np.maximum(b, np.floor(b / r + _CLOSE))
+    return i, b, r, np.cumsum(np.vstack([np.asarray(test, float)[None], size]), axis=0)
+
+
+def bounds(n: int, log2_q: float, low: Counts, high: Counts, most: int) -> tuple[Codes, Counts]:
+    """Bound codes of all choices of boxes (b, l, n_test), (3, k) each, from below.
+
+    Returned with them are the boxes of which some choice may cancel all in `most` steps. Lengths
+    N_i grow with b and n_test and fall with l: the number of steps is least in one corner of a box,
+    lengths in the opposite one. The last code may be shorter by less than N_t: what is left after
+    step i is at least what was before it, before step i - 1 if step i may be plain, and what the
+    first code takes to decode is not counted.
+
+    >>> low, high = np.array([[14], [13], [64]]), np.array([[15], [14], [70]])
+    >>> found, _ = bounds(512, math.log2(3329), low, high, 30)
+    >>> int(found.steps[0]), bool(found.per_table[0] > 3e4)
+    (13, True)
+    """
+    ln_q = log2_q * math.log(2)
+    _, _, _, longest = _walk(log2_q, high[0], low[1] / high[2], high[2], most)
+    steps = (longest < n).sum(0)
+    i, b, r, length = _walk(log2_q, low[0], np.minimum(1.0, high[1] / low[2]), low[2], most)
+    size, before = np.diff(length, axis=0), length[:-1]
+    coded = b >= r * (b + 1)  # in all of the box
+    done = i <= steps
+    earlier = np.vstack([np.zeros_like(before[:1]), before[:-1]])
+    left = np.where(coded, before, earlier)
+    decoded = np.where(coded & (i > 1), 4 * size, 0.0)
+    with np.errstate(over="ignore", divide="ignore"):
+        exponent = i * math.log(2) - 2 * ln_q / np.maximum(1.0, 1 / r - 1 / b)
+        added = np.where(coded, size * np.exp(exponent), 0.0)
+    noise = np.where(high[1] < low[2], low[2] * np.exp(-2 * high[1] / low[2] * ln_q), 0.0)
+    found = Codes(
+        block=low[0],
+        words=low[1],
+        test=low[2],
+        steps=steps,
+        plain=np.zeros_like(steps),
+        per_table=(done * (1 + i * decoded + (i - 1) * left)).sum(0),
+        per_sample=4.0 * low[2] + (done * (decoded + left)).sum(0),
+        noise=noise + (done * added).sum(0),
+    )
+    reach = steps <= most
+    return found[reach], np.flatnonzero(reach)
 
 
 def coded_costs(problem: Problem, found: Codes, terms: "int | Counts") -> tuple[Array, Array]:
@@ -256,7 +299,7 @@ class _Sums:
     rows: int | None
     spent: int
 
-    @property
+    @cached_property
     def number(self) -> Array:
         """Log2 of the sums of 1, 2, .. samples, as long as there are more of them."""
         if self.rows is None:
@@ -293,21 +336,30 @@ class _Best:
     used: float
 
 
+def _fewest_terms(
+    problem: Problem, found: Codes, sums: _Sums, bound: float
+) -> tuple[Codes, Array, Array, Counts, Counts]:
+    """Give the choices within a bound the least k: their costs, samples, k and places."""
+    terms = np.ones(found.block.shape, np.int64)
+    place = np.arange(len(terms))
+    while True:  # noise and samples grow with k: to the least that suffices
+        free, samples = coded_costs(problem, found, terms)
+        kept = (free <= bound) & (terms <= sums.most)
+        found, place = found[kept], place[kept]
+        free, samples, terms = free[kept], samples[kept], terms[kept]
+        enough = np.maximum(terms, sums.first(samples))
+        if (enough == terms).all():
+            return found, free, samples, terms, place
+        terms = enough
+
+
 def _best(problem: Problem, found: Codes, sums: _Sums, bound: float = math.inf) -> _Best | None:
     """Find the cheapest of choices up to a bound, each with the k that costs least.
 
     More terms cost more but for the normal form, which takes samples times n + 1 times
     n/(b - 1): they are added until nothing but that could be saved.
     """
-    terms = np.ones(found.block.shape, np.int64)
-    while True:  # noise and samples grow with k: to the least that suffices
-        free, samples = coded_costs(problem, found, terms)
-        kept = (free <= bound) & (terms <= sums.most)
-        found, free, samples, terms = found[kept], free[kept], samples[kept], terms[kept]
-        enough = np.maximum(terms, sums.first(samples))
-        if (enough == terms).all():
-            break
-        terms = enough
+    found, free, samples, terms = _fewest_terms(problem, found, sums, bound)[:4]
     if not found.block.size:
         return None
     best: _Best | None = None
@@ -361,7 +413,7 @@ def coded_bkw(problem: Problem, _: Setting) -> Estimate:
     normal = problem.normal()
     spent = 0 if normal is problem else problem.n
     sums = _Sums(rows=normal.rows, spent=spent)
-    best, whole = _cheapest(normal, sums)
+    best, gap = _cheapest(normal, sums)
     if best is None:
         return estimate(reason="no block size gets by with the samples, nor with sums of them")
     b, words, test, steps = (
@@ -383,59 +435,87 @@ def coded_bkw(problem: Problem, _: Setting) -> Estimate:
         mem=stored,
         sample_bits=log2(problem.labels) + add(best.used, log2(max(1, spent))),
         t=steps,
-        search="b, l and n_test: exhaustive; t: the least is best"
-        if whole
-        else "b and n_test: exhaustive; l: from b - 3 to b + 2; t: the least is best",
+        search="b, l, n_test and t: "
+        + ("exhaustive, by bounds" if gap <= _CLOSE else f"at most {gap:.2g} bits above the least"),
         note="; ".join(notes),
     )
 
 
-def _cheapest(problem: Problem, sums: _Sums) -> tuple[_Best | None, bool]:
-    """Find the cheapest of all choices, and whether all were tried.
+def _cheapest(problem: Problem, sums: _Sums) -> tuple[_Best | None, float]:
+    """Find the cheapest of all choices by branch and bound, and how many bits less may be.
 
-    A few choices give a bound, and it what b, l, t and l/n_test the cheapest may have: tables and
-    transforms cost at least their entries, and M samples must not cost more.
+    Boxes of b, l and n_test are halved, those of the lowest bounds first, until no bound is below
+    the best or the work is done that is allowed. Tables and transforms cost at least their entries.
     """
     n, bits = problem.n, problem.log2_q
-    b = np.unique(np.geomspace(1, n, 96).astype(np.int64))
-    test = np.unique(np.geomspace(1, n, 96).astype(np.int64))
-    few = np.array([(x, max(1, x - 1), y) for x in b for y in test if y >= x - 1], np.int64).T
-    bound = n * bits + 64
-    first = _best(problem, _codes(problem, few, bound), sums)
-    if first is None and n > _FEW:
-        return None, False
-    bound = bound if first is None else first.rop
-    chosen, whole = _promising(problem, bound)
-    second = _best(problem, _codes(problem, chosen, bound), sums, bound)
-    return second or first, whole
+    some = np.unique(np.geomspace(1, n, _SOME).astype(np.int64))
+    few = np.array([(x, max(1, x - 1), y) for x in some for y in some if y >= x - 1], np.int64).T
+    best = _tried(problem, few, sums, n * bits + 64)
+    rop = best.rop if best else n * bits + 64
+    top = [min(n, (rop + 1) / bits), min(n, rop / bits - 1), n]
+    low = np.ones((3, 1), np.int64)
+    high = np.maximum(1, np.array(top).astype(np.int64))[:, None]
+    floor, work = np.zeros(1), 0
+    while floor.size and work < _MOST_WORK:
+        most = _most_steps(problem, rop)
+        batch = max(16, min(_BATCH, _CELLS // (most + 1)))
+        order = (
+            np.argpartition(floor, batch)[:batch] if floor.size > batch else np.arange(len(floor))
+        )
+        one, two = low[:, order], high[:, order]
+        low, high = np.delete(low, order, 1), np.delete(high, order, 1)
+        floor = np.delete(floor, order)
+        one, two = _halved(one, two, bits)
+        work += (most + 2) * one.shape[1]
+        alone = (one == two).all(0)
+        middle = (one + two) // 2
+        middle[2] = np.maximum(middle[2], middle[1])
+        better = _tried(problem, middle, sums, rop)
+        if better and (best is None or better.rop < best.rop):
+            best, rop = better, better.rop
+        one, two = one[:, ~alone], two[:, ~alone]
+        below, reach = bounds(n, bits, one, two, most)
+        _, free, _, _, place = _fewest_terms(problem, below, sums, rop)
+        kept = reach[place]
+        low = np.concatenate([low, one[:, kept]], axis=1)
+        high = np.concatenate([high, two[:, kept]], axis=1)
+        floor = np.concatenate([floor, free])
+        open_ = floor < rop - _CLOSE
+        low, high, floor = low[:, open_], high[:, open_], floor[open_]
+    return best, rop - float(floor.min(initial=rop))
 
 
-def _codes(problem: Problem, choices: Counts, rop: float) -> Codes:
-    return codes(problem.n, problem.log2_q, tuple(choices), _most_steps(problem, rop))
+def _halved(low: Counts, high: Counts, bits: float) -> tuple[Counts, Counts]:
+    """Halve boxes across what changes costs most; those with n_test < l are left out."""
+    width = (high - low) * bits
+    width = np.array([width[0], width[1], bits * high[1] * np.log(high[2] / low[2])])
+    axis = np.where(high > low, width, -1.0).argmax(0)
+    columns = np.arange(low.shape[1])
+    middle = (low[axis, columns] + high[axis, columns]) // 2
+    left, right = high.copy(), low.copy()
+    left[axis, columns] = middle
+    right[axis, columns] = np.minimum(middle + 1, high[axis, columns])
+    alone = (low == high).all(0)
+    one = np.concatenate([low, right[:, ~alone]], axis=1)
+    two = np.concatenate([left, high[:, ~alone]], axis=1)
+    possible = two[2] >= one[1]
+    return one[:, possible], two[:, possible]
+
+
+def _tried(problem: Problem, choices: Counts, sums: _Sums, bound: float) -> _Best | None:
+    """Find the cheapest of choices, some at a time."""
+    most = _most_steps(problem, bound)
+    step = max(16, _CELLS // (most + 1))
+    best: _Best | None = None
+    for start in range(0, choices.shape[1], step):
+        part = choices[:, start : start + step]
+        chosen = codes(problem.n, problem.log2_q, (part[0], part[1], part[2]), most)
+        found = _best(problem, chosen, sums, best.rop if best else bound)
+        if found and (best is None or found.rop < best.rop):
+            best = found
+    return best
 
 
 def _most_steps(problem: Problem, rop: float) -> int:
     """Count the steps whose errors need 2^rop samples."""
     return max(0, math.floor(log2(rop * math.log(2)) - _ln_loss(problem) / math.log(2)))
-
-
-def _promising(problem: Problem, rop: float) -> tuple[Counts, bool]:
-    """List (b, l, n_test), (3, k), that may cost less than 2^rop; whether that is all of them."""
-    n, bits = problem.n, problem.log2_q
-    most = _most_steps(problem, rop)
-    b = np.arange(1, max(1, min(n, math.floor((rop + 1) / bits))) + 1)
-    words = np.arange(1, max(1, min(n, math.floor(rop / bits) - 1)) + 1)
-    whole = len(b) * len(words) * n <= _MOST_CELLS
-    kept = []
-    for x in b.tolist():
-        near = words if whole else words[(words >= x - 3) & (words <= x + 2)]
-        for y in near.tolist():
-            test = np.arange(y, n + 1)
-            r = y / test
-            reach = test + most * x + 2 * bits * x * np.log1p(most / (2 * bits * r))
-            with np.errstate(over="ignore"):
-                noise = math.pi**2 / 3 * np.exp(2 * (_ln_deviation(problem) - r * problem.ln_q))
-            test = test[(reach >= n) & ((noise * test <= rop * math.log(2)) | (r == 1))]
-            if test.size:
-                kept.append(np.array([np.full_like(test, x), np.full_like(test, y), test]))
-    return (np.concatenate(kept, axis=1) if kept else np.zeros((3, 0), np.int64)), whole

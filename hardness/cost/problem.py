@@ -528,5 +528,6 @@ def _information(error: Law | None, q: int) -> float:
     x: NDArray[np.float64] = np.zeros(count)
     for k in range(1, math.ceil(2 / wide) + 2):
         x += 2 * math.exp(-2 * (math.pi * k * wide) ** 2) * np.cos(2 * np.pi * k * turns)
+    x = np.maximum(x, -1.0)  # a density that rounds to less than 0
     terms = xlog1py(1 + x, x) - x
     return float(np.mean(terms)) / math.log(2)

@@ -1,10 +1,10 @@
-import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from hardness.cost.bkw import bkw, coded_bkw, coded_costs, codes, costs
+from hardness.cost.bkw import bkw, bounds, coded_bkw, coded_costs, codes, costs
 from hardness.cost.problem import problem, read
 from hardness.cost.reduction import ROUGH
 from instances import parse
@@ -89,6 +89,20 @@ def test_costs_are_those_of_the_lattice_estimator_at_its_choices(spec, choice, k
     assert float(coded_costs(found, chosen, k)[0][0]) == pytest.approx(rop, abs=0.12)
 
 
+def least_of_all(found, terms):
+    """Return the least cost over every choice of b, l and n_test, with each of several k."""
+    axes = np.meshgrid(*[np.arange(1, found.n + 1)] * 3)
+    b, words, test = (axis.ravel() for axis in axes)
+    choices = tuple(v[words <= test] for v in (b, words, test))
+    chosen, best = codes(found.n, found.log2_q, choices, 24), math.inf
+    for k in terms:
+        rop, used = coded_costs(found, chosen, k)
+        rows = found.rows
+        sums = math.inf if rows is None else math.log2(math.comb(rows, k)) + k - 1
+        best = min(best, rop[used <= sums].min(initial=math.inf))
+    return best
+
+
 @pytest.mark.parametrize(
     ("spec", "samples"),
     [
@@ -101,16 +115,65 @@ def test_costs_are_those_of_the_lattice_estimator_at_its_choices(spec, choice, k
 )
 def test_the_least_is_that_of_all_choices(spec, samples):
     found = read(spec, samples=samples)
-    best = math.inf
-    for b, words in itertools.product(range(1, found.n + 1), repeat=2):
-        test = np.arange(words, found.n + 1)
-        choices = np.full_like(test, b), np.full_like(test, words), test
-        chosen = codes(found.n, found.log2_q, choices, 24)
-        for k in range(1, 2 if samples is None else 2 * samples // 3 + 1):
-            rop, used = coded_costs(found, chosen, k)
-            sums = math.inf if samples is None else math.log2(math.comb(samples, k)) + k - 1
-            best = min(best, rop[used <= sums].min(initial=math.inf))
-    assert coded_bkw(found, ROUGH).rop == pytest.approx(best, abs=1e-9)
+    terms = range(1, 2 if samples is None else 2 * samples // 3 + 1)
+    assert coded_bkw(found, ROUGH).rop == pytest.approx(least_of_all(found, terms), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_least_is_that_of_all_choices_at_random(seed):
+    rng = np.random.default_rng(seed)
+    n, q = int(rng.integers(2, 41)), int(2 ** rng.uniform(2.9, 14))
+    secret = rng.choice(["binary", "ternary", "binary,h=2", "cbd,spread=3"])
+    found = read(f"lwe:n={n},q={q},sigma={min(q / 8, rng.uniform(0.5, 4)):g},secret={secret}")
+    if found.normal() is not found:
+        found = read(f"lwe:n={n},q={q},error=ternary,secret=binary")
+    ours = coded_bkw(found, ROUGH)
+    assert ours.rank == pytest.approx(least_of_all(found, [1]), abs=1e-9)
+    assert "exhaustive" in ours.search
+
+
+@pytest.mark.parametrize(
+    ("spec", "most"), [(KYBER, 24), ("lwe:n=300,q=5,sigma=1,secret=ternary", 8)]
+)
+def test_no_choice_of_a_box_is_below_its_bound(spec, most):
+    found, rng = read(spec), np.random.default_rng(1)
+    compared = 0
+    for _ in range(400):
+        middle = rng.integers([5, 5, 20], [40, 40, 200])
+        width = rng.integers(1, [8, 8, 60])
+        low, high = middle[:, None], (middle + width)[:, None]
+        points = rng.integers(middle[:, None], (middle + width + 1)[:, None], (3, 50))
+        points = points[:, points[1] <= points[2]]
+        every = codes(found.n, found.log2_q, tuple(points), most)
+        below, reach = bounds(found.n, found.log2_q, low, high, most)
+        if not reach.size or not every.steps.size:
+            assert not every.steps.size
+            continue
+        compared += 1
+        for one, many in zip(
+            coded_costs(found, below, 1), coded_costs(found, every, 1), strict=True
+        ):
+            assert one[0] <= many.min() + 1e-9
+    assert compared > 50
+
+
+@pytest.mark.parametrize(
+    ("spec", "samples"),
+    [
+        ("lwe:n=65536,q=3,secret=ternary,sigma=1", None),
+        ("lwe:n=65536,q=2^48,secret=uniform,sigma=1", None),
+        ("lwe:n=131072,q=2^3104,secret=ternary,h=64,sigma=3.2", 131072),
+    ],
+)
+def test_the_least_of_many_unknowns_takes_little_memory(spec, samples):
+    found = read(spec, samples=samples)
+    tracemalloc.start()
+    least = coded_bkw(found, ROUGH)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100e6
+    assert least.applies
+    assert least.rop >= found.log2_q
 
 
 def test_fewer_samples_never_help_and_a_normal_form_is_counted():
@@ -128,5 +191,6 @@ def test_wide_moduli_and_what_is_no_coded_attack():
     assert large.rop > 881
     assert "other" in coded_bkw(problem(parse("lpn:n=32,noise=0.1")), ROUGH).reason
     assert "linear algebra" in coded_bkw(read("lwe:n=9,q=61,error=none"), ROUGH).reason
+    assert "linear algebra" in coded_bkw(read("lwe:n=9,q=3,sigma=0.003"), ROUGH).reason
     few = coded_bkw(read("lwe:n=60,q=97,sigma=3,secret=ternary", samples=6), ROUGH)
     assert "leave several secrets" in few.reason
