@@ -12,12 +12,12 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 
 from collections.abc import Iterator
 
-from hardness.lower import estimate
+from hardness import estimate
 from hardness.oracles import Budget
 from hardness.runs import attack, run
 from hardness.upper import parse_learner
-from instances import ToolkitError, parse
-from instances.catalog import CATALOG, published_samples
+from instances import parse
+from instances.catalog import CATALOG
 from instances.limits import readable_bytes
 
 SEEDS = 5
@@ -83,18 +83,14 @@ def training() -> Iterator[str]:
 
 
 def estimates() -> Iterator[str]:
-    yield "| name | least | bits | primal: beta | d | bits |"
+    yield "| name | least | rop | usvp: β | d | core-SVP |"
     yield "|---|---|---|---|---|---|"
     for name, entry in CATALOG.items():
         if not entry.spec.startswith(("lwe:", "lwr:")):
             continue
-        try:
-            found = estimate(parse(entry.spec), published_samples(name)).to_dict()
-        except ToolkitError:
-            continue
-        least, primal = found["least"], found["estimates"]["primal-usvp"]
-        bits = found["estimates"][least]["bits"] if least else None
-        cells = [least, bits, primal["beta"], primal["d"], primal["bits"]]
+        least = estimate(name).least
+        primal = estimate(name, attack="usvp", model="rough")["usvp"]
+        cells = [least and least.name, least and least.rop, primal.beta, primal.d, primal.rop]
         yield f"| `{name}` | " + " | ".join(shown_cell(v) for v in cells) + " |"
 
 

@@ -24,6 +24,7 @@ from instances.lazy import lazily  # noqa: E402
 
 if TYPE_CHECKING:
     from hardness.check.reading import Checked
+    from hardness.cost.record import Estimate, Estimates
     from hardness.front import (
         attack,
         certify,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         sweep,
         verify,
     )
-    from hardness.lower.cost.record import Estimate, Estimates
     from hardness.lower.record import Certificate, Claim
     from hardness.lower.verify import Verification
     from hardness.report.citation import Citation

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from hardness.check import Checked
-    from hardness.lower import BoundParameters, Certificate, Estimates, Verification
+    from hardness.cost.given import Given
+    from hardness.cost.record import Estimates
+    from hardness.lower import BoundParameters, Certificate, Verification
     from hardness.lower.finite import FiniteFamily, How, Union
     from hardness.oracles import Budget
     from hardness.report.citation import Citation
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     Tokens = str | PathLike[str] | ArrayLike | Mapping[str, ArrayLike]
     Data = tuple[ArrayLike, ArrayLike]  # tokens and labels, (n, k, d)
     Learners = str | Learner | Iterable[str | Learner]
+    Names = str | Iterable[str]
     Number = int | float | str | Fraction  # read exactly: 0.1, "0.1" and "1/10" are the same
 
 _P = ParamSpec("_P")
@@ -290,25 +293,31 @@ def inspect(
 
 
 @_gated
-def estimate(source: "Source", *, samples: int | None = None) -> "Estimates":
-    """Estimate what some known attacks cost, by formulas of the literature.
+def estimate(
+    source: "Source",
+    *,
+    samples: int | None = None,
+    model: "Names" = "default",
+    shape: str | None = None,
+    attack: "Names" = (),
+) -> "Estimates":
+    """Estimate what attacks cost, by formulas of the literature.
 
+    source: also the name of a parameter set, or words of lwe and lwr beyond what families take.
     samples: that an attacker may have; by default those of a folder or file without its secret,
-    what a name of the catalog gives away, or any.
+    what a set's name gives away, or any. model, shape: of lattice reduction; several models stand
+    side by side. attack: names of some; all of them by default.
 
-    >>> estimate("ml-kem-512").least.name
-    'primal-usvp'
+    >>> estimate("ml-kem-512", attack="usvp", model="rough").least.beta
+    406
     """
-    from hardness.lower import estimate as costs
-    from instances.capabilities import LINEAR_FORMS
-    from instances.catalog import published_samples
-    from instances.samples import samples as read
+    from hardness.cost.attacks import estimate as costs
+    from hardness.cost.attacks import setting
 
-    found, folder = target(source)
-    given = published_samples(source) if isinstance(source, str) else None
-    if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(found):
-        given = len(read(folder.examples(0, folder.count)))
-    return costs(found, given if samples is None else samples)
+    models, only = _texts("model", model), _texts("attack", attack)
+    found = problem_of(source, samples)
+    settings = tuple(setting(name, shape) for name in models)
+    return costs(found.problem, found.spec, settings, only, found.family, found.name)
 
 
 @_gated
@@ -650,6 +659,38 @@ def target(source: "Source", of: str | None = None) -> "tuple[Any, Folder | None
             raise
     folder = read_folder(Path(text))
     return folder.family, folder
+
+
+def _texts(name: str, given: "Names") -> tuple[str, ...]:
+    """Read one name or several; raises UsageError."""
+    from instances.arguments import refused
+
+    found = (
+        (given,)
+        if isinstance(given, str)
+        else tuple(given)
+        if isinstance(given, Iterable)
+        else (given,)
+    )
+    if not all(isinstance(one, str) for one in found):
+        raise refused(name, given, "a text, or several")
+    return found
+
+
+def problem_of(source: "Source", samples: int | None = None) -> "Given":
+    """Read what attacks see of a SPEC, a named set, words of lwe or lwr, a folder or a file."""
+    from hardness.cost.given import Given, given
+    from hardness.cost.problem import problem
+    from instances.capabilities import LINEAR_FORMS
+    from instances.samples import samples as read
+
+    if isinstance(source, str) and not _file(source) and not _exists(source):
+        return given(source, samples)
+    found, folder = target(source)
+    if folder and not folder.hidden and samples is None and LINEAR_FORMS.of(found):
+        samples = len(read(folder.examples(0, folder.count)))
+    name = found.spec
+    return Given(spec=name, name=name, problem=problem(found, samples), family=found)
 
 
 def own_data(

@@ -141,13 +141,3 @@ CATALOG: dict[str, CatalogEntry] = {
     ),
     **dict(darmstadt()),
 }
-
-
-def published_samples(name: str) -> int | None:
-    """Return how many samples a named set gives to an attacker; None for other specs, or any.
-
-    >>> published_samples("ml-kem-512"), published_samples("parity:d=8,m=2")
-    (512, None)
-    """
-    entry = CATALOG.get(name.strip())
-    return entry.samples if entry else None

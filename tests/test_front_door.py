@@ -37,7 +37,7 @@ MADE = {
 }
 ROWS = {  # of the DataFrame: claims, statements, comparisons, runs, attacks
     **{"certify": 5, "check": 5, "verify": 2, "learn": 1, "play": 1, "attack": 2},
-    **{"compare": 6, "stress": 5, "estimate": 7},
+    **{"compare": 6, "stress": 5, "estimate": 17},
 }
 
 

@@ -118,7 +118,7 @@ def test_estimate_keeps_its_contract(hardness):
     assert set(data) >= {"spec", "estimates", "least"}
     assert data["least"] in data["estimates"]
     for one in data["estimates"].values():
-        assert set(one) >= {"bits", "beta", "d"}
+        assert set(one) >= {"rop", "red", "beta", "d", "search"}
     text = hardness("estimate", "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3").out
     assert data["least"] in text
     small = hardness("estimate", SMALL).out

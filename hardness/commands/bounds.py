@@ -1,4 +1,4 @@
-"""Lower bounds: certified, checked again, verified by sampling; costs by formulas."""
+"""Lower bounds: certified, checked again, verified by sampling."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -249,25 +249,3 @@ def verify(
         found = verify(family, members, samples, confidence, output.seed, folder, bar)
     emit(output, found.to_dict(), verification_words(found), table=found)
     found.require()
-
-
-@click.command(short_help="What an instance costs to break, by formulas.")
-@spec_argument
-@click.option(
-    "--samples",
-    type=POSITIVE,
-    help=f"{SAMPLES}: (a, b), that an attacker has.  [default: those of a folder, what a name "
-    "of the catalog gives away, or any]",
-)
-@shared("force", out=FILE)
-def estimate(output: SimpleNamespace, spec: str, samples: int | None) -> None:
-    """Estimate what some known attacks cost on a SPEC, a folder or a file of samples.
-
-    Not all: dual, hybrid and Meet-LWE attacks are not among them.
-    """
-    from hardness.front import estimate
-    from hardness.report.cost import estimate_words
-
-    refuse_existing_output(output)
-    found = estimate(spec, samples=samples)
-    emit(output, found.to_dict(), estimate_words(found), table=found)

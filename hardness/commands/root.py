@@ -19,7 +19,7 @@ GROUPS = {
         "check": "bounds.check",
         "cite": "bounds.cite",
         "verify": "bounds.verify",
-        "estimate": "bounds.estimate",
+        "estimate": "estimate.estimate",
     },
     "Learners": {
         "learners": "learners.learners",

@@ -30,6 +30,7 @@ _MOST_BITS = 1 << 16  # of a modulus
 _MOST_N = 1 << 20
 _GRID = 1 << 16
 _SMALL_ANGLE = 1e-3
+_ROUNDING = 1e-12
 _MOST_LN = 700.0  # of a float64
 _NARROW = 0.05  # of q: a deviation up to which no error wraps around
 
@@ -186,11 +187,12 @@ def sparse(law: Law, n: int, weight: int) -> Law:
     require(kept > 0, "an entry that is always 0 given: no entry can be anything else")
     inner = law.mean / kept
     square = share * (law.rms**2 / kept)
+    variance = square - (share * inner) ** 2
     surprise = (law.entropy - _coin(law.zero)) / kept  # of an entry that is not 0
     return replace(
         law,
         mean=share * inner,
-        deviation=math.sqrt(max(0.0, square - (share * inner) ** 2)),
+        deviation=math.sqrt(variance) if variance > _ROUNDING * square else 0.0,
         low=min(law.low, 0),
         high=max(law.high, 0),
         zero=1 - share,
@@ -328,7 +330,7 @@ def _told(given: str, found: Problem) -> Problem:
 # ---- of words
 
 _SIZES = ("sigma", "alpha", "width", "eta", "weight")  # of an error
-_KEYS = ("n", "q", "p", "error", *_SIZES, "secret", "h", "spread")
+KEYS = ("n", "q", "p", "error", *_SIZES, "secret", "h", "spread")
 _SECRETS = ("binary", "ternary", "uniform", "gaussian", "cbd", "range")
 _POWER = re.compile(r"([0-9]{1,7})\^([0-9]{1,5})(?:([+-])([0-9]{1,18}))?", re.ASCII)
 _DIGITS = re.compile(r"[0-9]{1,19729}", re.ASCII)
@@ -350,7 +352,7 @@ def read(text: str, samples: int | None = None) -> Problem:
     name, _, rest = text.strip().partition(":")
     if name not in ("lwe", "lwr"):
         raise unknown("family", name[:60], ["lwe", "lwr"])
-    given = key_values(rest, name, list(_KEYS))
+    given = key_values(rest, name, list(KEYS))
     for key in ("n", "q", *(["p"] if name == "lwr" else [])):
         require(key in given, f"{name} needs {key}: write {name}:n=512,q=3329,..")
     n, q = integer(given["n"], "n"), modulus(given["q"])

@@ -94,11 +94,12 @@ class Estimate:
 class Estimates(Result):
     """The attacks on a problem, by name, and apart from them what binds statistical queries.
 
-    name: of the problem, as it was given. samples: how many labels an attacker may have; None for
-    any number. queries: the claims of the family's certificate, average: the secrets over which
-    their success is averaged; without one, no_queries says why.
+    spec: of the problem; name: of its set, or the spec. samples: how many labels an attacker may
+    have; None for any number. queries: the claims of the family's certificate, average: the secrets
+    over which their success is averaged; without one, no_queries says why.
     """
 
+    spec: str
     name: str
     samples: int | None
     estimates: tuple[Estimate, ...]
@@ -109,6 +110,11 @@ class Estimates(Result):
     def __getitem__(self, name: str) -> Estimate:
         """Return the estimate of an attack, the first of several models; raises KeyError."""
         return next((e for e in self.estimates if e.name == name), None) or _missing(name)
+
+    def label(self, one: Estimate) -> str:
+        """Name an attack: with its model, where several are asked."""
+        models = {e.model for e in self.estimates if e.name == one.name}
+        return f"{one.name}, {one.model}" if len(models) > 1 else one.name
 
     @property
     def least(self) -> Estimate | None:
@@ -122,11 +128,11 @@ class Estimates(Result):
 
     def _summary(self) -> tuple[str, list[TableRow]]:
         least = self.least
-        said = f"least of these: {least.name}, 2^{least.rank:.1f} ({least.kind})" if least else ""
+        said = f"least: {self.label(least)}, 2^{least.rank:.1f} ({least.kind})" if least else ""
         title = f"{said or 'no attack here applies'}; {cut(self.name, 60)}"
         return title, [
             {
-                "attack": e.name,
+                "attack": self.label(e),
                 "rop": None if e.rop is None else f"{e.rop:.1f}",
                 "beta": e.beta,
                 "samples": e.sample_words,
@@ -162,14 +168,14 @@ class Estimates(Result):
         return frame([{"attack": e.name, **e.to_dict()} for e in self.ranked])
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the estimates as plain data: {"spec", "estimates": [...], "least", ...}."""
+        """Write the estimates as plain data: {"spec", "estimates": {attack: ...}, "least", ...}."""
         least = self.least
         return {
-            "spec": self.name,
+            "spec": self.spec,
+            "name": self.name,
             "samples": self.samples,
-            "estimates": [{"attack": e.name, **e.to_dict()} for e in self.ranked],
-            "least": {"attack": least.name, "rop": least.rop} if least else None,
-            "among": sorted({e.name for e in self.estimates if e.applies}),
+            "estimates": {self.label(e): e.to_dict() for e in self.estimates},
+            "least": self.label(least) if least else None,
             "statistical_queries": {
                 "claims": {
                     c.quantity: {

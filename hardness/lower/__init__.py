@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     )
     from hardness.lower.certificate import certify
     from hardness.lower.correlation import Correlation, SampledGram, exact, exact_gram, sampled
-    from hardness.lower.cost import Estimate, Estimates, estimate
     from hardness.lower.formula import LayerCheck
     from hardness.lower.johnson import Johnson
     from hardness.lower.measures import Measure, Measures, measures
@@ -25,8 +24,6 @@ __all__ = [
     "Certificate",
     "Claim",
     "Correlation",
-    "Estimate",
-    "Estimates",
     "Johnson",
     "LayerCheck",
     "Measure",
@@ -34,7 +31,6 @@ __all__ = [
     "SampledGram",
     "Verification",
     "certify",
-    "estimate",
     "exact",
     "exact_gram",
     "information_floor",

@@ -1,56 +1,111 @@
 """What an instance costs to break, in words."""
 
 import textwrap
+from typing import Any
 
 from hardness.claims.vacuous import WORD
-from hardness.lower.cost import Estimate, Estimates, estimate
+from hardness.cost.attacks import estimate
+from hardness.cost.grid import Found, Grid
+from hardness.cost.problem import problem
+from hardness.cost.record import Estimate, Estimates
+from hardness.cost.sets import SETS
 from hardness.report.text import table
 from hardness.runs.names import brief_spec
 from instances.spec import parse_stored
 
 _WIDTH = 80
 MEANING = (
-    "bits: log2 of the operations, each attack in its own unit (a candidate, a table entry, a step "
-    "of linear algebra, a call's worth of a sieve): differences of a few bits mean nothing. An "
-    "estimate is no lower bound: it says what these attacks cost under its model. Other known "
-    "ones, as dual, hybrid and Meet-LWE attacks, are not in it. samples: labels with z_0 = -1, "
-    "which about half of all examples have. memory: log2 of what is stored at once, in the same "
-    "units."
+    "rop, red, svp, guess, mem, |S| and repetitions are log2: of all operations, of lattice "
+    "reduction, of calls for short vectors, of guesses, of what is stored. Each attack counts in "
+    "its own unit (a gate, a candidate, a table entry, a step of linear algebra): differences of a "
+    "few bits mean nothing. 'Least' is said of the attacks above under the models named, and is no "
+    "lower bound. samples: labels with z_0 = -1, which about half of all examples have."
 )
+_FIELDS = (  # as practitioners write them
+    ("rop", "rop"),
+    ("red", "red"),
+    ("svp", "svp"),
+    ("guess", "guess"),
+    ("delta", "δ"),
+    ("beta", "β"),
+    ("eta", "η"),
+    ("sieve", "β'"),
+    ("zeta", "ζ"),
+    ("space", "|S|"),
+    ("p", "p"),
+    ("t", "t"),
+    ("d", "d"),
+    ("m", "m"),
+    ("mem", "mem"),
+    ("prob", "prob"),
+    ("repetitions", "↻"),
+)
+_LOGARITHMS = ("rop", "red", "svp", "guess", "space", "mem", "repetitions")
 
 
 def estimate_words(found: Estimates) -> str:
     """Write estimates: a table of the attacks that apply, why others do not, what bits mean."""
     given = "any number" if found.samples is None else str(found.samples)
-    lines = [brief_spec(found.spec), f"samples an attacker may have: {given}", ""]
-    applied = sorted((e for e in found.estimates if e.applies), key=lambda e: (e.rank, e.name))
+    lines = [_title(found), f"samples an attacker may have: {given}", *_settings(found)]
+    applied = [e for e in found.ranked if e.applies]
     if applied:
-        header = ["attack", "bits", "quantum", "beta", "d", "samples", "memory", "how known"]
-        lines += [table(header, [_row(e) for e in applied]), ""]
+        header = ["attack", "rop", "β", "d", "samples", "memory", "how known"]
+        lines += ["", table(header, [_row(found, e) for e in applied])]
     if found.least:
-        lines += [_wrap(f"least: {found.least.name}, {_cost(found.least)}"), ""]
-    lines += [_item(e.name, f"{e.note} [{e.source}]") for e in applied if e.note]
-    lines += [_item(e.name, f"no estimate: {e.reason}") for e in found.estimates if e.reason]
+        lines += ["", _wrap(f"least of these: {found.label(found.least)}, {_cost(found.least)}")]
+    lines += ["", *(_item(found.label(e), _said(e)) for e in applied), ""]
+    lines += [_item(found.label(e), f"no estimate: {e.reason}") for e in found.ranked if e.reason]
     return "\n".join([*lines, "", _queries(found), "", _wrap(MEANING)])
 
 
-def _row(e: Estimate) -> list[str]:
+def _title(found: Estimates) -> str:
+    """Write the name of a set, and the spec without what is usual."""
+    named = f"{found.name}: " if found.name != found.spec else ""
+    return named + brief_spec(found.spec)
+
+
+def _settings(found: Estimates) -> list[str]:
+    """Name what is assumed of lattice reduction."""
+    pairs = dict.fromkeys((e.model, e.shape) for e in found.estimates if e.model)
+    said = ", ".join(f"{model} with {shape}" for model, shape in pairs)
+    return [f"lattice reduction: {said}"] if said else []
+
+
+def _row(found: Estimates, e: Estimate) -> list[str]:
+    def number(value: object) -> str:
+        return "-" if value is None else str(value)
+
     return [
-        e.name,
-        "-" if e.bits is None else f"{e.bits:.1f}",
-        "-" if e.quantum_bits is None else f"{e.quantum_bits:.1f}",
-        "<50" if e.bits is None else "-" if e.beta is None else str(e.beta),
-        "-" if e.d is None else str(e.d),
+        found.label(e),
+        "-" if e.rop is None else f"{e.rop:.1f}",
+        number(e.beta),
+        number(e.d),
         e.sample_words,
-        "-" if e.memory_bits is None else f"{e.memory_bits:.1f}",
+        "-" if e.mem is None else f"{e.mem:.1f}",
         e.kind,
     ]
 
 
+def _said(e: Estimate) -> str:
+    """Write all fields of an estimate, as practitioners do, how it is the least, and its note."""
+    parts = []
+    for name, symbol in _FIELDS:
+        value = getattr(e, name)
+        if value is None:
+            continue
+        if name in _LOGARITHMS:
+            text = f"2^{value:.1f}"
+        elif name == "delta":
+            text = f"{value:.6f}"
+        else:
+            text = f"{value:.3g}" if name == "prob" else str(value)
+        parts.append(f"{symbol} {text}")
+    more = [part for part in (e.search and f"least by: {e.search}", e.note) if part]
+    return "; ".join([", ".join(parts), *more]) + f" [{e.source}]"
+
+
 def _cost(e: Estimate) -> str:
-    if e.bits is None:
-        return "a block size below 50, of which its model claims no bits"
-    return f"about 2^{e.bits:.1f} operations ({e.kind})"
+    return f"about 2^{e.rank:.1f} operations ({e.kind})"
 
 
 def _queries(found: Estimates) -> str:
@@ -83,6 +138,54 @@ def _wrap(text: str) -> str:
     return textwrap.fill(text, _WIDTH)
 
 
+def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
+    """Write our estimates beside those of lattice-estimator, by the names of attacks."""
+    other = {e.name: e for e in theirs}
+    names = list(dict.fromkeys([*(e.name for e in found.ranked if e.applies), *other]))
+    ours = {e.name: e for e in found.estimates}
+
+    def cells(e: Estimate | None) -> list[str]:
+        if e is None or e.rop is None:
+            return ["-", "-"]
+        return [f"{e.rop:.1f}", "-" if e.beta is None else str(e.beta)]
+
+    rows = [[name, *cells(ours.get(name)), *cells(other.get(name))] for name in names]
+    head = ["attack", "rop", "β", "its rop", "its β"]
+    return "\n".join([_title(found), "", table(head, rows), "", _wrap(MEANING)])
+
+
+def grid_words(found: Grid) -> str:
+    """Write a grid: one line a problem, with the attack of least cost."""
+    title, rows = found._summary()
+    heads = list(rows[0])
+    body = [["-" if row[h] is None else str(row[h]) for h in heads] for row in rows]
+    given = "any number" if found.samples is None else str(found.samples)
+    return "\n".join(
+        [found.spec, f"samples an attacker may have: {given}", "", table(heads, body), "", title]
+    )
+
+
+def search_words(found: Found) -> str:
+    """Write what reaches a level, and its neighbour that does not."""
+    title, rows = found._summary()
+    heads = list(rows[0])
+    body = [["-" if row[h] is None else str(row[h]) for h in heads] for row in rows]
+    checked = f"checked to hold at {found.key} = {', '.join(found.checked)}; of the attacks "
+    names = ", ".join(sorted({e.name for e in found.found.estimates if e.applies}))
+    return "\n".join([title, "", table(heads, body), "", _wrap(checked + names)])
+
+
+def sets_words() -> tuple[dict[str, Any], str]:
+    """List the named sets: as data, and as a table."""
+    listed = {
+        name: {"spec": e.spec, "samples": e.samples, "about": e.about, "source": e.source}
+        for name, e in SETS.items()
+    }
+    rows = [[name, e.spec] for name, e in SETS.items()]
+    more = "and darmstadt-N-ALPHA for any n and alpha. Other names are read too: Kyber512, Frodo640"
+    return {"sets": listed}, "\n".join([table(["set", "spec"], rows), "", _wrap(more)])
+
+
 def beside_words(spec: str) -> str:
     """Name the attack that stands beside every bound for noisy parities; empty for other specs.
 
@@ -94,9 +197,11 @@ def beside_words(spec: str) -> str:
     family = parse_stored(spec)
     if not family.noise:
         return ""
-    found = estimate(family)["restricted-elimination"]
+    found = estimate(problem(family), spec, only=("restricted-elimination",))[
+        "restricted-elimination"
+    ]
     return (
         "Beside it stands restricted Gaussian elimination, which is no statistical-query "
-        f"algorithm: about 2^{found.bits:.1f} operations on this instance [EKM17]. "
+        f"algorithm: about 2^{found.rank:.1f} operations on this instance [EKM17]. "
         f"`hardness attack {brief_spec(spec)} --learner restricted` runs it."
     )

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from hardness.lower.cost import Estimate, estimate
+from hardness.cost.attacks import estimate
+from hardness.cost.problem import problem
+from hardness.cost.record import Estimate
 from hardness.oracles import Budget
 from hardness.runs.claim import brief_claim
 from hardness.runs.columns import runs_frame
@@ -35,7 +37,7 @@ _FORMULAS = {  # what estimates call the attacks
     "restricted": "restricted-elimination",
     "bkw": "bkw",
     "arora-ge": "arora-ge",
-    "primal": "primal-usvp",
+    "primal": "usvp",
 }
 
 
@@ -179,7 +181,7 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
     >>> out_of_reach(parse("toy-80"), ("mitm", "arora-ge"))
     {'arora-ge': 'about 2^160 operations are estimated; --learner arora-ge runs it'}
     """
-    bits = {name: one.bits for name, one in _estimates(family).items()}
+    bits = {name: one.rop for name, one in _estimates(family).items()}
     return {
         name: f"about 2^{cost:.0f} operations are estimated; --learner {name} runs it"
         for name in names
@@ -190,7 +192,9 @@ def out_of_reach(family: Family, names: Sequence[str]) -> dict[str, str]:
 def _estimates(family: Family) -> dict[str, Estimate]:
     """What attacks cost by formulas, by the names of their learners; those that apply."""
     try:
-        found = {one.name: one for one in estimate(family).estimates if one.applies}
+        only = tuple(set(_FORMULAS.values()))
+        estimates = estimate(problem(family), family.spec, only=only).estimates
+        found = {one.name: one for one in estimates if one.applies}
     except ToolkitError:  # of a family that formulas do not speak of
         return {}
     return {learner: found[name] for learner, name in _FORMULAS.items() if name in found}

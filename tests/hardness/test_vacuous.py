@@ -2,12 +2,13 @@
 
 import pytest
 
+from hardness import estimate
 from hardness.claims import vacuous
 from hardness.claims.descent import QUANTITIES as DESCENT
 from hardness.claims.finite import quantities as finite
 from hardness.claims.kernel import QUANTITIES as KERNEL
 from hardness.claims.ratio import QUANTITIES as RATIO
-from hardness.lower import certify, estimate
+from hardness.lower import certify
 from hardness.oracles import Budget
 from hardness.report.certificate import certificate_words
 from hardness.report.charts.ladder import draw_stress, of_stress
@@ -143,7 +144,7 @@ def test_climbs_part_rungs_with_and_without_a_bound():
 def test_games_estimates_and_reports_say_it(small, mixed):
     game = play(parse_learner("queries"), parse("parity:d=3,m=1"), Budget())
     assert (game.bound, "the certified bound is vacuous" in game_words(game)) == (1, True)
-    found = estimate(parse("lpn:n=4,noise=0.1"))
+    found = estimate("lpn:n=4,noise=0.1")
     claims = found.to_dict()["statistical_queries"]["claims"]
     assert {name: one["vacuous"] for name, one in claims.items()} == {
         "orthogonal-members": False,

@@ -6,7 +6,8 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-from hardness.lower import estimate
+from hardness.cost.attacks import estimate
+from hardness.cost.problem import problem
 from hardness.report.charts.chart import (
     FADED,
     HIGH,
@@ -47,7 +48,7 @@ _LEARNER = {  # that runs what an estimate is about: both have one colour
     "brute-force": "bruteforce",
     "linear-algebra": "modlinear",
     "meet-in-the-middle": "mitm",
-    "primal-usvp": "primal",
+    "usvp": "primal",
     "restricted-elimination": "restricted",
 }
 _CURVES = 12  # training curves of one size that are drawn
@@ -404,8 +405,8 @@ def of_attacks(comparison: Comparison) -> Data:
         measured.setdefault(short_name(comparison, cell.learner), []).append(entry)
     estimated: dict[str, list[float | None]] = {}
     for i, spec in enumerate(comparison.specs):
-        for name, found in estimate(parse_stored(spec)).to_dict()["estimates"].items():
-            estimated.setdefault(name, [None] * len(comparison.specs))[i] = found["bits"]
+        for found in estimate(problem(parse_stored(spec)), spec, only=tuple(_LEARNER)).estimates:
+            estimated.setdefault(found.name, [None] * len(comparison.specs))[i] = found.rop
     return {
         "spec": comparison.spec,
         "parameter": comparison.parameter,

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
+from hardness.cost.given import given as described
 from hardness.cost.problem import problem, read
 from hardness.cost.reduction import (
     DEFAULT,
@@ -28,11 +29,10 @@ from hardness.cost.reduction import (
 )
 from hardness.cost.usvp import Embedding, embedding, usvp
 from instances import parse
-from instances.catalog import published_samples
 
 
 def named(name, setting=ROUGH):
-    return usvp(problem(parse(name), published_samples(name)), setting)
+    return usvp(described(name).problem, setting)
 
 
 # ---- published values

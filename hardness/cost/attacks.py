@@ -1,0 +1,148 @@
+"""All attacks on a problem, and what is known of statistical queries beside them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from math import log2
+
+from hardness.cost.arora_ge import arora_gb, arora_ge
+from hardness.cost.bkw import bkw, coded_bkw
+from hardness.cost.combinatorial import brute_force, meet_in_the_middle
+from hardness.cost.dual import dual, dual_hybrid, dual_mitm
+from hardness.cost.elimination import linear_algebra, restricted_elimination
+from hardness.cost.guessing import guessed
+from hardness.cost.hybrid import bdd, bdd_hybrid, bdd_mitm_hybrid
+from hardness.cost.problem import Problem
+from hardness.cost.record import Estimate, Estimates
+from hardness.cost.reduction import MODELS, SHAPES, Setting
+from hardness.cost.usvp import usvp
+from hardness.lower.certificate import certify
+from hardness.lower.record import Claim
+from instances.errors import ToolkitError, unknown
+from instances.family import Family, require
+
+Attack = Callable[[Problem, Setting], Estimate]
+LATTICE: dict[str, Attack] = {  # their cost depends on what is assumed of lattice reduction
+    "usvp": usvp,
+    "bdd": bdd,
+    "bdd_hybrid": bdd_hybrid,
+    "bdd_mitm_hybrid": bdd_mitm_hybrid,
+    "dual": dual,
+    "dual_hybrid": dual_hybrid,
+    "dual_mitm": dual_mitm,
+    "guess+usvp": partial(guessed, usvp),
+}
+OTHERS: dict[str, Attack] = {
+    "arora-gb": arora_gb,
+    "arora-ge": arora_ge,
+    "bkw": bkw,
+    "brute-force": brute_force,
+    "coded-bkw": coded_bkw,
+    "guess+arora-gb": partial(guessed, arora_gb),
+    "linear-algebra": linear_algebra,
+    "meet-in-the-middle": meet_in_the_middle,
+    "restricted-elimination": restricted_elimination,
+}
+NAMED = {"default": ("matzov", "gsa"), "rough": ("adps16", "gsa")}
+_ROUNDING = 1e-9
+BEYOND = "these parameters are of no family here, of which one could be certified"
+QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
+
+
+def setting(name: str, shape: str | None = None) -> Setting:
+    """Return the setting of a name: default, rough, or a cost model; raises UsageError.
+
+    >>> setting("rough").model.name, setting("bdgl16", "zgsa").shape
+    ('adps16', 'zgsa')
+    """
+    key = name.strip().lower()
+    model, usual = NAMED.get(key, (key, "gsa"))
+    if model not in MODELS:
+        raise unknown("cost model", name, [*NAMED, *MODELS])
+    if shape is not None and shape.lower() not in SHAPES:
+        raise unknown("shape", shape, list(SHAPES))
+    return Setting(model=MODELS[model], shape=(shape or usual).lower())
+
+
+def estimate(
+    problem: Problem,
+    spec: str,
+    settings: Sequence[Setting] = (),
+    only: Sequence[str] = (),
+    family: Family | None = None,
+    name: str = "",
+) -> Estimates:
+    """Estimate what each attack costs on a problem; raises UsageError for unknown attacks.
+
+    settings: what is assumed of lattice reduction, each on its own; none: the default. only: the
+    names of some attacks. family: of which a certificate stands beside. name: of a set.
+
+    >>> from hardness.cost.problem import read
+    >>> spec = "lwe:n=80,q=113,sigma=3,secret=binary,h=6"
+    >>> found = estimate(read(spec), spec, only=("meet-in-the-middle", "brute-force"))
+    >>> found.least.name
+    'meet-in-the-middle'
+    """
+    every = {**LATTICE, **OTHERS}
+    for one in only:
+        if one not in every:
+            raise unknown("attack", one, list(every))
+    samples = problem.samples
+    require(samples is None or samples >= 1, f"samples={samples} given: at least 1 is needed")
+    settings = settings or (setting("default"),)
+    found = [
+        _within(samples, _cost(one, problem, each))
+        for one in only or every
+        for each in (settings if one in LATTICE else settings[:1])
+    ]
+    queries, average, reason = _queries(family)
+    return Estimates(
+        spec=spec,
+        name=name or spec,
+        samples=samples,
+        estimates=tuple(found),
+        queries=queries,
+        average=average,
+        no_queries=reason,
+    )
+
+
+def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
+    if name in OTHERS:
+        return OTHERS[name](problem, setting)
+    found = LATTICE[name](problem, setting)
+    return replace(found, model=setting.model.name, shape=setting.shape)
+
+
+def _within(samples: int | None, found: Estimate) -> Estimate:
+    """Refuse an attack that needs more labels than there are."""
+    needed = found.sample_bits
+    if samples is None or needed is None or needed <= log2(samples) + _ROUNDING:
+        return found
+    return Estimate(
+        name=found.name,
+        kind=found.kind,
+        source=found.source,
+        reason=f"needs {found.sample_words} samples, {samples} are given out",
+        model=found.model,
+        shape=found.shape,
+    )
+
+
+def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:
+    """Return what is certified, over which secrets it is averaged, and why nothing is certified."""
+    if family is None:
+        return (), "", BEYOND
+    try:
+        certificate = certify(family)
+    except ToolkitError as error:
+        return (), "", str(error)
+    claims = {claim.quantity: claim for claim in certificate.claims}
+    counted = claims.get("orthogonal-members")
+    average = "all secrets, each as likely as the others"
+    if counted:
+        part = counted.value != counted.parameters["upper"]
+        average = "the members counted, each as likely as the others"
+        average += ", not over all that the family draws" if part else ""
+        average += f": {counted.meaning}"
+    return tuple(claims[name] for name in QUANTITIES if name in claims), average, ""

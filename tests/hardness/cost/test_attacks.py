@@ -1,0 +1,509 @@
+"""All attacks on a problem: what they see of it, which of them apply, how it is said."""
+
+import cmath
+import json
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness import estimate as of
+from hardness.cost.attacks import LATTICE, OTHERS, setting
+from hardness.cost.grid import grid, search
+from hardness.cost.hybrid import GAP
+from hardness.cost.problem import problem, read
+from hardness.cost.record import Estimate, Estimates
+from hardness.cost.sets import SETS, find
+from hardness.report.cost import estimate_words
+from hardness.upper.attack import needed
+from instances import ToolkitError, UsageError, parse
+from instances.export import text
+from instances.independence import chi_square
+
+KYBER = "lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3"
+
+
+# ---- what attacks see
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=4,q=17,sigma=1",
+        "lwe:n=4,q=31,error=uniform,width=4",
+        "lwe:n=4,q=64,error=cbd,eta=2",
+        "lwe:n=4,q=3329,sigma=0.8",
+        "lwr:n=4,q=64,p=4",
+        "lwr:n=4,q=8,p=2",
+        "lpn:n=4,noise=0.1",
+        "window:n=4,q=16,parts=4",
+    ],
+)
+def test_bias_and_information_by_sums_over_all_residues(spec):
+    family = parse(spec)
+    found = problem(family)
+    assert found.information == pytest.approx(family.information)
+    if spec.startswith(("lwr", "window")):
+        chances = np.zeros(found.q)
+        chances[: found.error.alphabet + 1] = 1 / (found.error.alphabet + 1)
+    else:
+        chances = family.chances
+    waves = (c * cmath.exp(2j * math.pi * v / found.q) for v, c in enumerate(chances))
+    assert math.exp(found.error.log_bias) == pytest.approx(abs(sum(waves)))
+    assert min(found.q, found.error.alphabet + 1) == (chances > 0).sum()
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=12)
+@given(
+    st.sampled_from(["lwe", "lwr"]),
+    st.sampled_from([1, 2, 3, 40, 5000]),
+    st.sampled_from([2, 3, 4, 251, 1 << 16, 1 << 48]),
+    st.sampled_from(["binary", "ternary", "uniform"]),
+    st.sampled_from([0, 1]),
+)
+def test_parameters_at_the_ends_of_their_ranges_give_finite_numbers(kind, n, q, secret, h):
+    rest = "sigma=1" if kind == "lwe" else f"p={2 if q % 2 == 0 else q}"
+    try:
+        family = parse(f"{kind}:n={n},q={q},secret={secret},h={h},{rest}")
+    except ToolkitError:
+        return
+    found = of(family.spec)
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert found.least
+    assert estimate_words(found)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=3,q=5,sigma=3.5",
+        "lwe:n=3,q=4,sigma=3",
+        "lwe:n=3,q=2,sigma=1.5",
+        "lpn:n=5,noise=0.4999999",
+    ],
+)
+def test_information_keeps_its_digits_near_uniform_errors(spec):
+    """It is near half of chi^2 there, which is exact."""
+    family = parse(spec)
+    half = float(chi_square(family)) / (2 * math.log(2))
+    assert half < 1e-6
+    assert family.information == pytest.approx(half, rel=1e-3, abs=0)
+    assert problem(family).information == pytest.approx(half, rel=1e-3, abs=0)
+
+
+@pytest.mark.parametrize("errors", ["q=5,sigma=9", "q=2,error=cbd,eta=9"])
+def test_labels_that_tell_nothing_are_refused(errors):
+    family = parse(f"lwe:n=3,secret=binary,{errors}")
+    for count in (problem, needed):
+        with pytest.raises(UsageError, match="labels do not depend on the secret"):
+            count(family)
+
+
+def test_too_few_labels_for_one_sample():
+    found = of("window:n=1,q=16,parts=8,secret=binary", samples=5)["usvp"]
+    assert "one label in 8" in found.reason
+
+
+def exact_bias(values, weights, q):
+    """ln |E exp(2 pi i e/q)|, to 60 digits."""
+    with mpmath.workdps(60):
+        pairs = zip(values, weights, strict=True)
+        turns = (w * mpmath.expjpi(mpmath.mpf(2 * v) / q) for v, w in pairs)
+        return float(mpmath.log(abs(mpmath.fsum(turns))))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "lwe:n=4,q=64,sigma=0.2",
+        "lwe:n=4,q=65537,sigma=3",
+        "lwe:n=4,q=1048576,error=uniform,width=2",
+        "lwe:n=4,q=1048576,error=uniform,width=64",
+        "lwe:n=4,q=31,sigma=7",
+        "lwe:n=4,q=29,error=cbd,eta=20",
+    ],
+)
+def test_the_bias_keeps_its_digits_near_no_error(spec):
+    family = parse(spec)
+    weights = [mpmath.mpf(c) / 2**64 for c in family.errors.counts]
+    expected = exact_bias(family.errors.values, weights, family.q)
+    assert problem(family).error.log_bias == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("width", [2, 64, 1 << 20])
+def test_the_bias_of_rounding_to_many_parts(width):
+    """sin(pi w/q)/(w sin(pi/q)), where float64 has no digits of 1 less it left."""
+    q = 1 << 44
+    found = problem(parse(f"lwr:n=4,q={q},p={q // width}"))
+    with mpmath.workdps(60):
+        turn = mpmath.pi / q
+        expected = float(mpmath.log(mpmath.sin(width * turn) / (width * mpmath.sin(turn))))
+    assert found.error.log_bias == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+# ---- words of problems, and named sets
+
+
+@pytest.mark.parametrize("name", [n for n, e in SETS.items() if not e.spec.startswith("lpn")])
+def test_words_and_families_say_the_same(name):
+    entry = SETS[name]
+    words = read(entry.spec, entry.samples)
+    try:
+        family = problem(parse(entry.spec), entry.samples)
+    except UsageError:
+        return  # beyond families
+    for one, other in ((words.secret, family.secret), (words.error, family.error)):
+        assert (one.kind, one.low, one.high) == (other.kind, other.low, other.high)
+        for value in ("mean", "deviation", "zero", "entropy", "log_bias"):
+            assert getattr(one, value) == pytest.approx(getattr(other, value), rel=1e-9, abs=1e-12)
+    assert words.information == pytest.approx(family.information)
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [
+        ("Kyber512", "ml-kem-512"),
+        ("FRODO976", "frodokem-976"),
+        ("HESv2_32768_128_ternary", "hesv2-32768-128-ternary"),
+        ("SEAL20_1024", "seal20-1024"),
+        ("Concrete_TFHE586", "concrete-tfhe-586"),
+        ("sparse-ternary-512-2^12-11", "sparse-ternary-512-2^12-11"),
+        ("darmstadt-40-005", "darmstadt-40-005"),
+        ("darmstadt-95-0.02", "darmstadt-95-0.02"),
+    ],
+)
+def test_sets_are_found_under_the_names_that_others_use(name, here):
+    found = find(name)
+    assert found
+    assert found[0] == here
+
+
+@pytest.mark.parametrize(
+    "law", ["gaussian,spread=1.5", "cbd,spread=3", "range,spread=6", "ternary"]
+)
+@pytest.mark.parametrize("h", [0, 5])
+def test_laws_of_secrets_are_those_of_samples(law, h):
+    """Drawn by rejection: each entry of its own, those that are not 0 at random places."""
+    kind, _, rest = law.partition(",")
+    more = f",{rest}" if rest else ""
+    found = read(f"lwe:n=16,q=97,sigma=1,secret={kind}{more},h={h}").secret
+    dense = read(f"lwe:n=16,q=97,sigma=1,secret={kind}{more}").secret
+    rng = np.random.default_rng(0)
+    if kind == "gaussian":
+        values = np.arange(dense.low, dense.high + 1)
+        chances = np.exp(-(values**2) / (2 * 1.5**2))
+    elif kind == "cbd":
+        values = np.arange(-3, 4)
+        chances = np.array([math.comb(6, 3 + v) for v in values], float)
+    else:
+        values = np.arange(dense.low, dense.high + 1)
+        chances = np.ones(len(values))
+    if h:
+        chances[values == 0] = 0
+    drawn = rng.choice(values, size=(20_000, 16), p=chances / chances.sum())
+    if h:
+        places = np.argsort(rng.random(drawn.shape), axis=1)
+        drawn = np.where(places < h, drawn, 0)
+    assert found.mean == pytest.approx(drawn.mean(), abs=0.02)
+    assert found.deviation == pytest.approx(drawn.std(), rel=0.01)
+    assert found.zero == pytest.approx((drawn == 0).mean(), abs=0.005)
+    shares = np.unique(drawn, return_counts=True)[1] / drawn.size
+    assert found.entropy == pytest.approx(-(shares * np.log2(shares)).sum(), abs=0.01)
+
+
+def test_rounding_to_any_p_is_measured():
+    found = read("lwr:n=4,q=3329,p=1000")
+    v = np.arange(3329)
+    error = (np.round(v * 1000 / 3329) * 3329 / 1000 - v + 1664) % 3329 - 1664
+    assert found.error.deviation == pytest.approx(error.std(), rel=0.05)
+    assert found.information == pytest.approx(math.log2(1000))
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("lwe:n=64,q=3329,sigma=3,h=65", "h=65 given with n=64"),
+        ("lwr:n=64,q=3329,p=3330", "p=3330 given with q=3329"),
+        ("lwe:n=64,q=1,sigma=3", "q=1 given"),
+        ("lwe:n=64,q=2^70000,sigma=3", "q=2^70000 given"),
+        ("lwe:n=64,q=3329,sigma=1e6", "labels then say nothing"),
+        ("lwe:n=64,q=3329,sigma=3,eta=2", "error=gaussian given with sigma, eta"),
+        ("lwe:n=64,q=3329", "error=gaussian given with no size"),
+        ("lwe:n=64,q=3329,error=ternary,weight=8", "weight=8 given without a number of samples"),
+        ("lwe:n=64,q=3329,sigma=3,secret=range", "secret=range given without spread"),
+        ("lwe:n=64,q=5,sigma=1,secret=gaussian,spread=3", "q=5 given with secret=gaussian"),
+        ("lwe:n=64,q=3329,sigma=3,secret=sparse", "unknown secret"),
+        ("lwe:n=0,q=3329,sigma=3", "n=0 given"),
+        ("lwr:n=64,q=3329,p=7,sigma=2", "sigma given with lwr"),
+    ],
+)
+def test_bad_words_get_one_line(words, line):
+    with pytest.raises(UsageError) as error:
+        read(words)
+    assert line in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+# ---- which attacks apply
+
+
+@pytest.mark.parametrize(
+    ("spec", "applied"),
+    [
+        ("parity:d=20,m=3", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
+        ("parity:d=20,m=3,noise=0.1", {"brute-force", "bkw", "restricted-elimination"}),
+        ("lpn:n=20,noise=0.1", {"brute-force", "bkw", "restricted-elimination"}),
+        ("lwr:n=20,q=17,p=17", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
+        ("lwe:n=20,q=101,error=none", {"brute-force", "linear-algebra", "meet-in-the-middle"}),
+        ("lwe:n=60,q=101,sigma=1", {"arora-ge", "brute-force", "bkw", *LATTICE}),
+        ("window:n=60,q=64,parts=8", {"brute-force", "bkw", "meet-in-the-middle", *LATTICE}),
+    ],
+)
+def test_attacks_apply_where_they_should(spec, applied):
+    found = of(spec)
+    names = {e.name for e in found.estimates if e.applies}
+    assert applied <= names
+    if not applied & {*LATTICE}:
+        assert not names & {*LATTICE}
+    assert all(e.rank >= found.least.rank for e in found.estimates if e.applies)
+    assert all(e.rop is None and e.beta is None for e in found.estimates if not e.applies)
+
+
+def test_few_samples_rule_attacks_out():
+    exact = of("lwe:n=40,q=1601,error=uniform,width=2", samples=860)
+    assert exact["arora-ge"].applies
+    less = of("lwe:n=40,q=1601,error=uniform,width=2", samples=859)
+    assert less["arora-ge"].reason == "needs 860 samples, 859 are given out"
+    assert of("lwe:n=9,q=61,error=none", samples=9)["linear-algebra"].applies
+    assert not of("lwe:n=9,q=61,error=none", samples=8)["linear-algebra"].applies
+    with pytest.raises(UsageError, match="samples"):
+        of("lwe:n=9,q=61,error=none", samples=0)
+
+
+def test_statistical_queries_stand_apart():
+    found = of("parity:d=64,m=5,noise=0.1")
+    assert {c.quantity for c in found.queries} == {"sq-dimension", "stat-queries"}
+    words = " ".join(estimate_words(found).split())
+    assert "sq-dimension = 7028847" in words
+    assert "averaged over all secrets" in words
+    beyond = of("lwe:n=64,q=2^60,sigma=3", attack="brute-force")
+    assert not beyond.queries
+    assert "of no family here" in estimate_words(beyond)
+
+
+@pytest.mark.parametrize(
+    ("spec", "rule", "part"),
+    [
+        ("lwe:n=8,q=17,sigma=1", "different mod 17", False),
+        ("lwr:n=16,q=64,p=4", "no multiples by a unit mod 32", True),
+        ("lwr:n=64,q=256,p=2,secret=binary,h=6", "no multiples by a unit mod 256", False),
+    ],
+)
+def test_what_binds_queries_says_over_which_secrets_it_is_averaged(spec, rule, part):
+    found = of(spec)
+    assert f"are {rule}," in found.average
+    assert ("not over all that the family draws" in found.average) is part
+    assert found.average in " ".join(estimate_words(found).split())
+    assert found.to_dict()["statistical_queries"]["average"] == found.average
+
+
+# ---- what holds of all of them
+
+
+small = st.builds(
+    lambda n, q, sigma, secret, h: (
+        f"lwe:n={n},q={q},sigma={sigma},secret={secret}"
+        + (f",h={min(h, n)}" if h and secret != "uniform" else "")
+    ),
+    n=st.integers(20, 300),
+    q=st.sampled_from([257, 3329, 12289, 1 << 20, 1 << 30]),
+    sigma=st.sampled_from([1, 2, 3.2, 8]),
+    secret=st.sampled_from(["binary", "ternary", "uniform"]),
+    h=st.sampled_from([0, 8, 16]),
+)
+
+
+def ease(bits):
+    """Bits that searches in steps may miss: more on toys."""
+    return 2.3 if bits < 36 else 0.05
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=30)
+@given(small, st.sampled_from(["matzov", "bdgl16", "ablr21"]))
+def test_on_random_problems_the_least_is_the_least(spec, model):
+    least_is_least(spec, model)
+
+
+@pytest.mark.parametrize(
+    ("spec", "model"),
+    [("toy-80", "matzov"), ("chhs-1024-25", "bdgl16"), ("lwe:n=90,q=3329,sigma=3", "ablr21")],
+)
+def test_the_least_is_none_above_and_a_hybrid_is_none_above_its_special_cases(spec, model):
+    least_is_least(spec, model)
+
+
+def least_is_least(spec, model):
+    found = of(spec, model=model)
+    cost = {e.name: e.rank for e in found.estimates}
+    assert found.least.rank == min(cost.values())
+    assert cost["bdd_hybrid"] <= cost["bdd"] + GAP
+    assert cost["guess+usvp"] <= cost["usvp"] or "values" in found["guess+usvp"].reason
+    assert cost["dual_hybrid"] <= cost["dual"]
+    assert cost["dual_mitm"] <= cost["dual"]
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=10)
+@given(small)
+def test_quantum_models_cost_no_more(spec):
+    found = of(spec, model=("adps16", "adps16-quantum", "adps16-paranoid"), attack=tuple(LATTICE))
+    for name in LATTICE:
+        every = [e.rank for e in found.estimates if e.name == name]
+        assert every == sorted(every, reverse=True)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=10)
+@given(
+    st.integers(40, 400),
+    st.integers(5, 100),
+    st.sampled_from([2, 3.2, 6]),
+    st.sampled_from([1, 3]),
+    st.sampled_from(["binary", "ternary", "uniform"]),
+    st.sampled_from([20, 30]),
+)
+def test_larger_n_and_sigma_cost_more_and_a_larger_q_less(n, more, sigma, wider, secret, bits):
+    def costs(n, sigma, bits):
+        found = of(f"lwe:n={n},q=2^{bits},sigma={sigma},secret={secret}", attack=tuple(LATTICE))
+        return {e.name: e.rank for e in found.estimates}
+
+    here = costs(n, sigma, bits)
+    larger, wide, easier = (
+        costs(n + more, sigma, bits),
+        costs(n, sigma + wider, bits),
+        costs(n, sigma, bits + 4),
+    )
+    for name, value in here.items():
+        assert larger[name] >= value - ease(value), name
+        assert wide[name] >= value - ease(value), name
+        assert easier[name] <= value + ease(value), name
+
+
+# ---- records and words
+
+
+@pytest.mark.parametrize("name", ["ml-kem-512", "chhs-1024-25", "toy-80", "lightsaber"])
+def test_named_sets_have_estimates_and_words(name):
+    found = of(name)
+    assert isinstance(found, Estimates)
+    body = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert set(body["estimates"]) == {*LATTICE, *OTHERS}
+    assert body["least"] in body["estimates"]
+    assert body["name"] == name
+    for one in body["estimates"].values():
+        assert one["applies"] == (one["reason"] == "")
+        assert one["rop"] is None or one["rop"] >= 0
+        assert not one["applies"] or one["search"]
+    lines = estimate_words(found).splitlines()
+    assert all(len(line) <= 100 for line in lines[1:])  # the spec is as long as it is
+    assert f"least of these: {found.least.name}" in "\n".join(lines)
+
+
+def test_models_stand_side_by_side():
+    found = of(KYBER, model=("default", "rough"), attack=("usvp", "brute-force"))
+    assert {found.label(e) for e in found.estimates} == {
+        "usvp, matzov",
+        "usvp, adps16",
+        "brute-force",
+    }
+    assert found["usvp"].model == "matzov"
+    with pytest.raises(KeyError):
+        found["dual"]
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"model": "sieve"}, "unknown cost model 'sieve'"),
+        ({"shape": "flat"}, "unknown shape 'flat'"),
+        ({"attack": "luck"}, "unknown attack 'luck'"),
+    ],
+)
+def test_unknown_names_are_refused(given, line):
+    with pytest.raises(UsageError, match=line):
+        of(KYBER, **given)
+
+
+def test_the_table_for_a_paper_names_the_set_and_has_no_sentences():
+    lines = text("latex", of("ml-kem-512", model="rough")).splitlines()
+    rows = [line.split(" & ") for line in lines if line.startswith("ml-kem-512")]
+    assert [row[1:4] for row in rows if row[1] == "usvp"] == [["usvp", "adps16", "118.6"]]
+    assert [float(row[3]) for row in rows] == sorted(float(row[3]) for row in rows)
+    assert "no estimate" not in "".join(lines)
+
+
+# ---- grids and searches
+
+
+def test_a_grid_is_what_its_problems_are():
+    over = ["n=128,160", "q=2^20..2^24..2", "h=8,16"]
+    found = grid("lwe:sigma=3,secret=binary", over, only=["usvp", "brute-force"])
+    assert len(found.cells) == 12
+    for cell in found.cells:
+        n, q, h = cell.values
+        alone = of(f"lwe:n={n},q={q},sigma=3,secret=binary,h={h}", attack=("usvp", "brute-force"))
+        assert cell.least == alone.least
+    assert len(found.to_frame()) == 24
+
+
+def test_a_problem_of_a_grid_that_is_none_says_why():
+    found = grid("lwe:n=16,q=97,sigma=1,secret=binary", ["h=8,17"], only=["brute-force"])
+    assert found.cells[0].least
+    assert "h=17 given with n=16" in found.cells[1].reason
+    with pytest.raises(UsageError, match="h=17 given with n=16"):
+        grid("lwe:n=16,q=97,sigma=1,secret=binary", ["h=17,18"])
+
+
+@pytest.mark.parametrize("key", ["n=64..400", "sigma=1..400", "q=2^10..2^40"])
+def test_what_is_found_holds_and_its_neighbour_does_not(key):
+    words = "lwe:n=160,q=2^18,sigma=3,secret=ternary"
+    found = search(words, key, 50, only=["usvp", "dual"])
+    assert found.found.least.rank >= 50 > found.below.least.rank
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        ("n=64..70", "widen the range"),
+        ("n=70..64", "the range is empty"),
+        ("p=2..4", "--find p=2..4 given"),
+        ("q=3329", "--find q=3329 given"),
+    ],
+)
+def test_a_search_that_finds_nothing_says_so(key, line):
+    with pytest.raises(UsageError, match=line):
+        search("lwe:q=2^18,sigma=3,secret=ternary", key, 128, only=["usvp"])
+
+
+def test_a_search_refuses_costs_that_fall(monkeypatch):
+    costs = {"n=8": 9.0, "n=9": 11.0, "n=10": 12.0, "n=11": 9.0, "n=12": 12.0}
+
+    def waves(words, *_):
+        one = Estimate(name="x", kind="exact count", source="y", rop=costs[words.split(":")[1]])
+        none = {"queries": (), "average": "", "no_queries": ""}
+        return Estimates(spec=words, name=words, samples=None, estimates=(one,), **none)
+
+    monkeypatch.setattr("hardness.cost.grid._one", waves)
+    assert search("lwe:n=1", "n=8..10", 10).value == "9"
+    with pytest.raises(UsageError, match="costs do not rise"):
+        search("lwe:n=1", "n=8..12", 10)
+
+
+def test_settings_have_names():
+    assert setting("default").model.name == "matzov"
+    assert setting("ROUGH").shape == "gsa"
