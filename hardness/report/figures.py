@@ -20,6 +20,7 @@ Data = dict[str, Any]
 Collect = Callable[[Any], Data]
 _COMPARE, _STRESS = "compare ... --out DIR", "stress ... --out FILE"
 _MAP, _ICL = "map SPEC --out DIR", "icl ... --out DIR"
+_GRID = "estimate SPEC --over ... --over ... --out FILE"
 _SWEEP = "sweep run FILE --store STORE"
 _STAGED = "learn staged SPEC --out FILE"
 _INSPECT = "inspect FILE --out FILE"  # or a layer's file itself
@@ -60,6 +61,7 @@ FIGURES: dict[str, Figure] = {
     "binding": Figure("what binds which class of learners", "binding", _SWEEP),
     "risks": Figure("relative risk and examples, over a parameter", "costs", _COMPARE),
     "scaling": Figure("costs with fitted power laws", "costs", _COMPARE),
+    "contours": Figure("costs of attacks over two parameters", "contours", _GRID),
     "attacks": Figure("time of attacks beside estimates", "costs", _COMPARE),
     "training": Figure("advantage of trained networks by steps", "costs", _COMPARE),
     "hidden-share": Figure("risk against the hidden share of the variance", "share", _COMPARE),

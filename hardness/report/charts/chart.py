@@ -195,6 +195,15 @@ def quantity(field: str, title: str, **rest: Any) -> Data:
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, **rest}
 
 
+def ordinal(field: str, title: str, values: Iterable[str]) -> Data:
+    """Return the encoding of the rows or the columns of cells, in the order of `values`."""
+    shown = [named(value) for value in values]
+    axis = {"labelAngle": 0, "labelOverlap": True, "ticks": False, "grid": False}
+    scale = {"domain": shown, "paddingInner": 0, "paddingOuter": 0}
+    found = {"type": "ordinal", "title": named(title), "axis": axis, "scale": scale}
+    return {"field": field, "sort": shown, **found}
+
+
 def logarithmic(field: str, title: str, values: Iterable[float], /, **axis: Any) -> Data:
     """Return the encoding of a number on a logarithmic axis around `values`, a decade at least.
 

@@ -10,7 +10,7 @@ from hardness.claims import vacuous
 from hardness.claims.vacuous import WORD
 from hardness.claims.words import NONE_ENOUGH
 from hardness.lower import BoundParameters, Certificate
-from hardness.report.charts.chart import Data, drawn_of, named, panels, tooltip
+from hardness.report.charts.chart import Data, drawn_of, named, ordinal, panels, tooltip
 from hardness.report.text import big
 from hardness.runs.certified import Certifier, number, query_bound, terms_of
 from hardness.runs.names import brief_spec, short
@@ -301,7 +301,7 @@ def _panel(data: Data, learner: Data, choices: Sequence[int]) -> Data:
         "title": named(learner["learner"]) + (", asks queries" if learner["asks"] else ""),
         "width": wide * len(xs),
         "height": high * len(ys),
-        "encoding": {"x": _axis("x", data["x"], xs), "y": _axis("y", data["y"], ys[::-1])},
+        "encoding": {"x": ordinal("x", data["x"], xs), "y": ordinal("y", data["y"], ys[::-1])},
         "layer": [
             {
                 "data": drawn_of(rows),
@@ -322,14 +322,6 @@ def _panel(data: Data, learner: Data, choices: Sequence[int]) -> Data:
             },
         ],
     }
-
-
-def _axis(channel: str, name: str, values: Sequence[str]) -> Data:
-    shown = [named(value) for value in values]
-    axis = {"labelAngle": 0, "labelOverlap": True, "ticks": False, "grid": False}
-    scale = {"domain": shown, "paddingInner": 0, "paddingOuter": 0}
-    found = {"type": "ordinal", "title": named(name), "axis": axis, "scale": scale}
-    return {"field": channel, "sort": shown, **found}
 
 
 def _said(data: Data, i: int, j: int) -> str:
