@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MOST = 4096  # problems of a grid
+FORMAT = "hardness-grid/1"
 _POWERS = re.compile(r"2\^([0-9]{1,5})\.\.2\^([0-9]{1,5})(?:\.\.([0-9]{1,5}))?", re.ASCII)
 _RANGE = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", re.ASCII)
 _RISING = ("n", "h", "sigma")  # keys of which the least value is looked for
@@ -134,6 +135,7 @@ class Grid(Result):
     def to_dict(self) -> dict[str, Any]:
         """Write the grid as plain data; `problems` in the order of the last key first."""
         return {
+            "format": FORMAT,
             "spec": self.spec,
             "samples": self.samples,
             "over": list(self.keys),

@@ -5,6 +5,8 @@ import math
 
 import pytest
 
+from hardness.cost.grid import grid as estimated
+from hardness.front import figure
 from hardness.report.charts.contours import draw_contours, of_contours
 from hardness.report.figures import numbers
 from instances.errors import DamagedFile, UsageError
@@ -122,3 +124,35 @@ def test_what_is_no_grid_of_two_parameters_is_refused(tmp_path):
         path.write_text(json.dumps(grid() | bad if bad else {"spec": "lwe:n=8"}))
         with pytest.raises(DamagedFile, match="this is no grid of costs"):
             numbers("contours", path)
+
+
+def test_a_file_of_estimate_is_drawn(hardness):
+    over = ("--over", "n=64..96..16", "--over", "h=4,6,8", "--attack", "brute-force")
+    made = hardness("estimate", "lwe:q=97,sigma=1,secret=binary", *over, "--out", "grid.json")
+    assert made.code == 0
+    drawn = hardness("figure", "contours", "grid.json", "--out", "grid.svg", "--json")
+    assert drawn.json["cells"][1][0]["rop"] == made_of(n=80, h=4)
+    assert (drawn.json["y"], drawn.json["xs"]) == ("n", ["4", "6", "8"])
+    hardness("estimate", "ml-kem-512", "--attack", "usvp", "--out", "one.json")
+    refused = hardness("figure", "contours", "one.json", "--out", "one.svg")
+    refused.one_line("no grid of costs", "--over n=..")
+
+
+def made_of(n, h):
+    words = "lwe:q=97,sigma=1,secret=binary"
+    one = estimated(words, [f"n={n}", f"h={h}"], only=["brute-force"])
+    return one.cells[0].least.rop
+
+
+def test_the_largest_grids_are_drawn_from_their_files(tmp_path):
+    over = ["n=1..64", "h=1..64"]
+    found = estimated("lwe:q=97,sigma=1,secret=binary", over, only=["brute-force"])
+    all_attacks = found.to_dict()  # take 40 MB
+    for one in all_attacks["problems"]:
+        one["reason"] = one["reason"].ljust(10_000, ".")
+    (tmp_path / "grid.json").write_text(json.dumps(all_attacks))
+    data = numbers("contours", tmp_path / "grid.json")
+    assert len(data["cells"]) == len(data["cells"][0]) == 64
+    assert data["cells"][0][1]["reason"].startswith("h=2")  # of 1 coordinate
+    figure("contours", found, tmp_path / "grid.svg")
+    assert b"left empty" in (tmp_path / "grid.svg").read_bytes()
