@@ -24,7 +24,6 @@ from hardness.cost.reduction import Array, Setting
 
 OMEGA, STRASSEN = 2.0, 2.807  # exponents of linear algebra: what may be hoped for, what is done
 SUCCESS = 0.99
-_COUNTED = 4096  # a degree up to which monomials are counted exactly
 _MOST_DEGREE = 2048  # of a Groebner basis
 _MOST_BITS = 4096  # of a modulus that is tested for being prime
 _TABLE = 1 << 12
@@ -33,15 +32,19 @@ _NEAR = 1e-9  # relative: a coefficient that float64 cannot tell from 0
 _SMALL_TAIL, _LARGE = -20.0, 40.0
 
 
-def monomials(n: int, degree: int, binary: bool = False) -> int:
-    """Count monomials of degree 1 .. w in n unknowns: C(n+w, w) - 1; square-free ones for bits.
+def monomial_bits(n: int, degree: int, binary: bool = False) -> float:
+    """Count monomials of degree 1 .. w in n unknowns: log2(C(n+w, w) - 1); square-free for bits.
 
-    >>> monomials(3, 2), monomials(3, 2, binary=True)
+    >>> round(2 ** monomial_bits(3, 2)), round(2 ** monomial_bits(3, 2, binary=True))
     (9, 6)
     """
+    few, ln_many = min(n, degree), math.log(max(n, degree))
+    ln_j = np.log(np.arange(1, few + 1))
     if binary:
-        return sum(math.comb(n, i) for i in range(1, min(n, degree) + 1))
-    return math.comb(n + degree, degree) - 1
+        logs = np.cumsum(np.log(n - np.arange(few)) - ln_j)
+        return float(np.logaddexp.reduce(logs)) / math.log(2)
+    ln = float(np.sum(np.logaddexp(ln_many, ln_j) - ln_j))
+    return (math.log(math.expm1(ln)) if ln < _LARGE else ln) / math.log(2)
 
 
 def arora_ge(problem: Problem, _: Setting) -> Estimate:
@@ -63,11 +66,11 @@ def arora_ge(problem: Problem, _: Setting) -> Estimate:
         degrees, logs = equations(problem.error, None)
         every = zip(degrees.astype(int).tolist(), (logs / math.log(2)).tolist(), strict=True)
         degree = next(
-            (w for w, bits in every if bits >= _monomial_bits(problem.n, w, binary)), problem.q
+            (w for w, bits in every if bits >= monomial_bits(problem.n, w, binary)), problem.q
         )
     if degree >= problem.q:
         return estimate(reason="every element of Z_q is an error")
-    count = _monomial_bits(problem.n, degree, binary)
+    count = monomial_bits(problem.n, degree, binary)
     return estimate(
         rop=OMEGA * count,
         mem=2 * count,
@@ -79,16 +82,9 @@ def arora_ge(problem: Problem, _: Setting) -> Estimate:
     )
 
 
-def _monomial_bits(n: int, degree: int, binary: bool) -> float:
-    if degree <= _COUNTED:
-        return log2(monomials(n, degree, binary))
-    whole = (lgamma(n + degree + 1) - lgamma(degree + 1) - lgamma(n + 1)) / math.log(2)
-    return min(whole, n) if binary else whole
-
-
 def _reason(problem: Problem) -> str:
     q = problem.q
-    if problem.error is None:
+    if problem.error is None or not problem.error.deviation:
         return "no error: linear algebra does it"
     if q % 2 and q.bit_length() > _MOST_BITS:
         return f"q has {q.bit_length()} bits: whether it is a prime is tested up to {_MOST_BITS}"
@@ -122,13 +118,24 @@ def _regularity(n: int, values: int, degree: int, count: int, length: int) -> in
     for j in range(min(count, (length - 1) // degree) + 1):
         factor[j * degree] = term
         term = -term * (count - j) // (j + 1)
-    product = _unknowns(n, values, length).mul_low(fmpz_poly(factor), length)
+    product = fmpz_poly(_unknowns(n, values, length)).mul_low(fmpz_poly(factor), length)
     return next((i for i in range(length) if product[i] <= 0), None)
 
 
-def _unknowns(n: int, values: int, length: int) -> fmpz_poly:
-    """Expand ((1 - z^v)/(1 - z))^n up to a length."""
-    return fmpz_poly([1] * min(values, length)).pow_trunc(n, length)
+def _unknowns(n: int, values: int, length: int) -> list[int]:
+    """Expand F = ((1 - z^v)/(1 - z))^n up to a length.
+
+    Coefficients of (1 - z)(1 - z^v) F' = n (1 - v z^(v-1) + (v - 1) z^v) F are compared.
+    """
+    v, found = values, [1]
+    for i in range(1, length):
+        term = (n + i - 1) * found[i - 1]
+        if i >= v:
+            term += (i - v - n * v) * found[i - v]
+        if i > v:
+            term += (n * (v - 1) - i + v + 1) * found[i - v - 1]
+        found.append(term // i)
+    return found
 
 
 def arora_gb(problem: Problem, _: Setting) -> Estimate:
@@ -195,6 +202,8 @@ def basis(problem: Problem) -> tuple[str, Least]:
     degrees, logs = equations(law, problem.rows)
     below = degrees < min(problem.q, 2.0**64)  # of degree q they hold for every secret
     degrees, logs = degrees[below], logs[below]
+    if problem.rows != 0 and not degrees.size and _values(law) >= problem.q:
+        return "every element of Z_q is an error", lambda n: None
     values = secret_values(problem)
 
     @cache
@@ -281,7 +290,7 @@ def _least(n: int, values: int, degrees: Array, logs: Array) -> tuple[int, int, 
         return (most, 1, 0) if most < _MOST_DEGREE else None
     place = int(np.argmin(regular))
     best, degree, log = int(regular[place]), int(degrees[near][place]), float(logs[near][place])
-    enough = int(_unknowns(n, values, degree + 1)[degree])  # ends it at its own degree
+    enough = _unknowns(n, values, degree + 1)[degree]  # ends it at its own degree
     count = enough if log > math.log(max(1, enough)) else _integer(log)
     exact = _regularity(n, values, degree, count, best + 1)
     exact = exact or regularity(n, values, degree, count)
@@ -301,8 +310,7 @@ def _log_series(n: int, values: int, length: int) -> Array:
             return np.concatenate([[0.0], np.cumsum(np.log((n + i - 1) / i))])
         if values == 2:
             return np.concatenate([[0.0], np.cumsum(np.log(np.maximum(n + 1 - i, 0) / i))])
-    series = _unknowns(n, values, length)
-    found = [int(series[i]) for i in range(length)]
+    found = _unknowns(n, values, length)
     return np.array([math.log(c) if c > 0 else -math.inf for c in found])
 
 
@@ -322,6 +330,7 @@ def _first(series: Array, degrees: Array, logs: Array) -> NDArray[np.int64]:
             left = np.where(log > _LARGE, log, np.log(np.maximum(np.exp(log) - j + 1, 0)))
             choose = choose + left - math.log(j)
             kept = ((j * w < length) & (choose > -np.inf))[:, 0]
+            kept &= _first_of(~(total[rows] > _NEAR)) >= j * w[:, 0]  # else nothing changes it
             if not kept.any():
                 break
             rows, w, log, choose = rows[kept], w[kept], log[kept], choose[kept]
@@ -329,5 +338,8 @@ def _first(series: Array, degrees: Array, logs: Array) -> NDArray[np.int64]:
             source = index[:, start:] - j * w
             terms = np.exp(choose + series[np.maximum(source, 0)] - series[None, start:])
             total[rows, start:] += (-1) ** j * np.where(source >= 0, terms, 0.0)
-        ended = ~(total > _NEAR)
-    return np.where(ended.any(1), ended.argmax(1), length)
+        return _first_of(~(total > _NEAR))
+
+
+def _first_of(ended: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return np.where(ended.any(1), ended.argmax(1), ended.shape[1])
