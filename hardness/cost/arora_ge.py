@@ -28,6 +28,7 @@ _MOST_DEGREE = 2048  # of a Groebner basis
 _MOST_BITS = 4096  # of a modulus that is tested for being prime
 _TABLE = 1 << 12
 _SOME = 8
+_LN_SMALL = math.log(0.88)  # below ln asinh(1)
 _NEAR = 1e-9  # relative: a coefficient that float64 cannot tell from 0
 _SMALL_TAIL, _LARGE = -20.0, 40.0
 
@@ -317,9 +318,15 @@ def _log_series(n: int, values: int, length: int) -> Array:
 def _first(series: Array, degrees: Array, logs: Array) -> NDArray[np.int64]:
     """Find the first index whose coefficient of S(z) (1 - z^w)^m is not positive; len(S) if none.
 
-    Coefficients are taken over those of S: sum_j (-1)^j C(m, j) S_{i - jw}/S_i.
+    Coefficients are taken over those of S: sum_j (-1)^j C(m, j) S_{i - jw}/S_i. S is log-concave:
+    that is at least 1 - sinh(m S_{i - w}/S_i), whose quotient grows with i. Equations for which
+    this is positive at the end are passed over.
     """
-    length = len(series)
+    length, found = len(series), np.full(len(degrees), len(series))
+    with np.errstate(invalid="ignore"):
+        last = logs + series[length - 1 - degrees.astype(np.int64)] - series[-1]
+    open_ = np.flatnonzero(~(last < _LN_SMALL))
+    degrees, logs = degrees[open_], logs[open_]
     index = np.arange(length)[None, :]
     total = np.ones((len(degrees), length))
     rows = np.arange(len(degrees))
@@ -338,7 +345,8 @@ def _first(series: Array, degrees: Array, logs: Array) -> NDArray[np.int64]:
             source = index[:, start:] - j * w
             terms = np.exp(choose + series[np.maximum(source, 0)] - series[None, start:])
             total[rows, start:] += (-1) ** j * np.where(source >= 0, terms, 0.0)
-        return _first_of(~(total > _NEAR))
+        found[open_] = _first_of(~(total > _NEAR))
+    return found
 
 
 def _first_of(ended: NDArray[np.bool_]) -> NDArray[np.int64]:
