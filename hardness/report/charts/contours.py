@@ -59,10 +59,12 @@ def _collected(found: Data) -> Data:
     if all(cell["rop"] is None for line in grid for cell in line):
         raise UsageError("a grid without any cost given: figure contours has nothing to draw")
     every = [one for cell in cells.values() for one in cell["estimates"].values()]
+    labels = [label for cell in cells.values() for label in cell["estimates"]]
     models = dict.fromkeys(f"{e['model']} with {e['shape']}" for e in every if e["model"])
     return {
         "spec": found["spec"],
         "samples": found["samples"],
+        "attacks": list(dict.fromkeys(label.partition(",")[0] for label in labels)),
         "models": list(models),
         "y": keys[0],
         "x": keys[1],
@@ -84,7 +86,7 @@ def _rising(key: str, values: set[str]) -> dict[str, float]:
             f"{key} has {len(values)} of 2 to {_MOST} values that figure contours takes of each key"
         )
     try:
-        read = {v: log2(modulus(v)) if key in _MODULI else number(v, key) for v in values}
+        read = {v: log2(modulus(v)) if key in _MODULI else number(v, key) for v in sorted(values)}
     except UsageError as error:
         raise UsageError(f"{error}; figure contours is over numbers") from error
     return dict(sorted(read.items(), key=lambda pair: pair[1]))
@@ -170,9 +172,11 @@ def draw_contours(data: Data) -> Data:
         "layer": [cells, *_lines(data), *([says] if lettered else [])],
         "resolve": {"scale": {"y": "independent"}},
     }
+    attacks = data["attacks"]
+    what = named(attacks[0]) if len(attacks) == 1 else f"the least of {len(attacks)} attacks"
     return panels(
         chart,
-        title=f"{named(brief_spec(data['spec']), 90)}: the least of the attacks estimated",
+        title=f"{named(brief_spec(data['spec']), 90)}: {what}",
         notes=_notes(data, letters, numbered, lettered),
     )
 

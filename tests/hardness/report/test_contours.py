@@ -58,7 +58,9 @@ def test_cells_rise_and_name_their_attack():
     assert "a usvp, b dual_hybrid" in texts
     for text in ("102.4 b", "76.8 a", "matzov with gsa", "linear in n"):
         assert text in texts
+    assert "lwe:sigma=3.2: the least of 2 attacks" in texts
     assert "left empty" not in texts
+    assert "lwe:sigma=3.2: usvp" in said("contours", of_contours(grid(lambda n, bits: n / 20)))
 
 
 def test_a_line_of_a_linear_cost_is_where_the_cost_is_exactly_that():
