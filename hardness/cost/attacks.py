@@ -91,7 +91,7 @@ def estimate(
     require(samples is None or samples >= 1, f"samples={samples} given: at least 1 is needed")
     settings = settings or (setting("default"),)
     found = [
-        _within(samples, _cost(one, problem, each))
+        _within(problem, _cost(one, problem, each))
         for one in only or every
         for each in (settings if one in LATTICE else settings[:1])
     ]
@@ -114,19 +114,19 @@ def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
     return replace(found, model=setting.model.name, shape=setting.shape)
 
 
-def _within(samples: int | None, found: Estimate) -> Estimate:
-    """Refuse an attack that needs more labels than there are."""
-    needed = found.sample_bits
-    if samples is None or needed is None or needed <= log2(samples) + _ROUNDING:
+def _within(problem: Problem, found: Estimate) -> Estimate:
+    """Refuse an attack that needs more labels than there are, or than single a secret out."""
+    if found.reason or found.sample_bits is None:
         return found
-    return Estimate(
-        name=found.name,
-        kind=found.kind,
-        source=found.source,
-        reason=f"needs {found.sample_words} samples, {samples} are given out",
-        model=found.model,
-        shape=found.shape,
-    )
+    samples, unique = problem.samples, problem.unique
+    found = replace(found, sample_bits=max(found.sample_bits, log2(unique)))
+    if samples is None or (found.sample_bits or 0.0) <= log2(samples) + _ROUNDING:
+        return found
+    reason = f"needs {found.sample_words} samples, {samples} are given out"
+    if samples < unique:
+        reason = f"{samples} samples leave several secrets: {unique} single one out"
+    kept = {"name", "kind", "source", "model", "shape"}
+    return Estimate(reason=reason, **{name: getattr(found, name) for name in sorted(kept)})
 
 
 def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:

@@ -14,6 +14,7 @@ from hardness.runs.names import brief_spec
 from instances.spec import parse_stored
 
 _WIDTH = 80
+SMALL = 50  # a block size below which models of cost say little
 MEANING = (
     "rop, red, svp, guess, mem, |S| and repetitions are log2: of all operations, of lattice "
     "reduction, of calls for short vectors, of guesses, of what is stored. Each attack counts in "
@@ -53,8 +54,9 @@ def estimate_words(found: Estimates) -> str:
         lines += ["", table(header, [_row(found, e) for e in applied])]
     if found.least:
         lines += ["", _wrap(f"least of these: {found.label(found.least)}, {_cost(found.least)}")]
-    lines += ["", *(_item(found.label(e), _said(e)) for e in applied), ""]
-    lines += [_item(found.label(e), f"no estimate: {e.reason}") for e in found.ranked if e.reason]
+    lines += ["", *(_item(found.label(e), _said(e)) for e in applied)]
+    reasons = [_item(found.label(e), f"no estimate: {e.reason}") for e in found.ranked if e.reason]
+    lines += ["", *reasons] if reasons else []
     return "\n".join([*lines, "", _queries(found), "", _wrap(MEANING)])
 
 
@@ -105,7 +107,11 @@ def _said(e: Estimate) -> str:
 
 
 def _cost(e: Estimate) -> str:
-    return f"about 2^{e.rank:.1f} operations ({e.kind})"
+    said = f"about 2^{e.rank:.1f} operations ({e.kind}"
+    small = e.beta is not None and e.beta < SMALL
+    return said + (
+        f"; too small for this model: it says little below block {SMALL})" if small else ")"
+    )
 
 
 def _queries(found: Estimates) -> str:
