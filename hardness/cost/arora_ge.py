@@ -172,7 +172,7 @@ def _of_basis(problem: Problem, regular: int, degree: int, count: int) -> Estima
         m=count if log2(max(1, count)) <= EXACT_BELOW else None,
         sample_bits=log2(max(1, count) * problem.labels),
         prob=SUCCESS,
-        search="exhaustive over t; the degree of the best is computed exactly",
+        search=f"exhaustive over t, regularity up to {_MOST_DEGREE}; that of the best is exact",
         note=f"2^{log2(max(1, count)):.1f} equations of degree {degree}, degree of regularity "
         f"{regular}, linear algebra with omega = {OMEGA:g}, the least possible",
     )

@@ -45,6 +45,7 @@ NAME, SOURCE = "usvp", "ADPS16, AGVW17"
 SMALL_BLOCK = 50  # below it the cost models say little
 _LARGEST_BLOCK = 1 << 24
 _ALL_BELOW = 1 << 9  # block sizes up to which each is tried for the least
+_FIRST_SIZES = 8
 _ROUNDING = 1e-9
 _SEARCH = {
     "gsa": "block sizes: exhaustive; samples: concave",
@@ -185,7 +186,8 @@ class Embedding:
             return self._shaped()
         largest = _LARGEST_BLOCK if self.limit is None else self.n + 1 + self.limit
         small = np.arange(2, min(_ALL_BELOW, largest) + 1)
-        succeed = self.fewest(small) > 0
+        low, high = self.least(small), self.top(small)
+        succeed = (high >= low) & (self.margin(small, np.maximum(high, low)) >= 0)
         if succeed.any():
             return int(small[np.argmax(succeed)])
         sizes = range(_ALL_BELOW, largest + 1)
@@ -306,7 +308,7 @@ def _cheapest(lattice: Embedding, setting: Setting, first: int) -> tuple[int, in
     model, n = setting.model, lattice.n
     largest = n + 1 + lattice.limit if lattice.limit is not None else _LARGEST_BLOCK
     found, cost = (first, 0), math.inf
-    start = end = first
+    start, end = first, first + _FIRST_SIZES - 1
     while start <= largest:
         sizes = np.arange(start, min(end, largest) + 1)
         low, roomy = lattice.least(sizes), roomy_dimension(sizes) - n - 1
