@@ -3,9 +3,10 @@ import math
 
 import numpy as np
 import pytest
-from flint import nmod_mat
+from flint import fmpz_poly, nmod_mat
 
 from hardness.cost.arora_ge import (
+    _unknowns,
     arora_gb,
     arora_ge,
     basis,
@@ -15,8 +16,9 @@ from hardness.cost.arora_ge import (
     regularity,
     secret_values,
 )
-from hardness.cost.problem import cbd, gaussian, read
+from hardness.cost.problem import cbd, gaussian, problem, read
 from hardness.cost.reduction import ROUGH
+from instances import parse
 
 P = 10007
 
@@ -160,6 +162,20 @@ def test_rings_that_are_no_fields_are_refused_and_large_primes_are_not():
     assert large.rop > 1000
     wide = arora_gb(read("lwe:n=4,q=2^127-1,sigma=397336"), ROUGH)
     assert "no degree up to 2048" in wide.reason
+
+
+@pytest.mark.parametrize("attack", [arora_ge, arora_gb])
+def test_errors_that_cover_the_field_leave_no_equation(attack):
+    noisy = problem(parse("parity:d=64,m=5,noise=0.1"))
+    assert attack(noisy, ROUGH).reason == "every element of Z_q is an error"
+    assert "every element" in attack(read("lwe:n=65536,q=3,sigma=1"), ROUGH).reason
+    assert "linear algebra" in attack(read("lwe:n=8,q=3,sigma=0.003"), ROUGH).reason
+
+
+@pytest.mark.parametrize("values", [2, 3, 5, 40])
+def test_series_of_the_unknowns_are_powers(values):
+    power = fmpz_poly([1] * values) ** 30
+    assert _unknowns(30, values, 60) == [int(power[i]) for i in range(60)]
 
 
 def test_linear_equations_and_a_basis_agree_where_samples_abound():
