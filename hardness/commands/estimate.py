@@ -91,7 +91,7 @@ def estimate(
 
     refuse_existing_output(output)
     asked = {"--over": over, "--find": find, "--emit": syntax, "--peer": peer}
-    ways = [name for name, value in asked.items() if value]
+    ways = [name for name, value in asked.items() if value not in (None, (), False)]
     if len(ways) > 1:
         raise click.UsageError(f"{' and '.join(ways)} given: one of them at a time")
     if (find is None) != (bits is None):
@@ -103,9 +103,9 @@ def estimate(
             )
         return emit(output, *words.sets_words())
     settings = tuple(known.setting(name, shape) for name in models or ("default",))
-    if over or find:
+    if over or find is not None:
         text, counted = grids.words_of(spec, samples)
-        if find:
+        if find is not None:
             found = grids.search(text, find, bits or 0.0, counted, settings, attacks)
             return emit(output, found.to_dict(), words.search_words(found), table=found)
         total = grids.size(over)

@@ -44,6 +44,7 @@ OTHERS: dict[str, Attack] = {
     "restricted-elimination": restricted_elimination,
 }
 NAMED = {"default": ("matzov", "gsa"), "rough": ("adps16", "gsa")}
+SHAPED = {"usvp": tuple(SHAPES), "guess+usvp": tuple(SHAPES)}  # the others take gsa alone
 _ROUNDING = 1e-9
 BEYOND = "these parameters are of no family here, of which one could be certified"
 QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
@@ -89,10 +90,11 @@ def estimate(
             raise unknown("attack", one, list(every))
     samples = problem.samples
     require(samples is None or samples >= 1, f"samples={samples} given: at least 1 is needed")
-    settings = settings or (setting("default"),)
+    unlike = {(one.model.name, one.shape): one for one in settings or (setting("default"),)}
+    settings = tuple(unlike.values())
     found = [
         _within(problem, _cost(one, problem, each))
-        for one in only or every
+        for one in dict.fromkeys(only) or every
         for each in (settings if one in LATTICE else settings[:1])
     ]
     queries, average, reason = _queries(family)
@@ -110,7 +112,11 @@ def estimate(
 def _cost(name: str, problem: Problem, setting: Setting) -> Estimate:
     if name in OTHERS:
         return OTHERS[name](problem, setting)
-    found = LATTICE[name](problem, setting)
+    if setting.shape not in SHAPED.get(name, ("gsa",)):
+        reason = f"its formula is for the shape gsa, {setting.shape} is given"
+        found = Estimate(name=name, kind="heuristic model", source="-", reason=reason)
+    else:
+        found = LATTICE[name](problem, setting)
     return replace(found, model=setting.model.name, shape=setting.shape)
 
 

@@ -50,6 +50,7 @@ _SOURCE = {
 _WIDE = "secret and errors are so wide for q that no short vectors tell samples from uniform ones"
 _CONTESTED = "wrong guesses are taken as independent, which [DP23] contests"
 _EXACT_BITS, _MODULUS_STEP = 6, 1 / 32  # log2 of p: all up to 64, then in steps
+_LEAST = 1e-9  # bits of a guess
 _MOST_MODULI, _MOST_T, _MOST_ZETA = 512, 320, 160
 
 
@@ -414,7 +415,7 @@ def _splits(problem: Problem, rop: float) -> Splits:
     row, column = np.nonzero(transform <= rop)
     t, p = np.append(0.0, t[row]), np.append(1.0, p[column])
     transform = np.append(0.0, transform[row, column])
-    zeta = _steps(min(problem.n - 1, (rop - TABLE) / guesses), _MOST_ZETA)
+    zeta = _steps(min(problem.n - 1, (rop - TABLE) / max(guesses, _LEAST)), _MOST_ZETA)
     row, column = np.nonzero((guesses * zeta)[:, None] + transform <= rop)
     kept = zeta[row] + t[column] < problem.n
     return split(problem, zeta[row[kept]], t[column[kept]], p[column[kept]])

@@ -27,6 +27,7 @@ _RANGE = re.compile(r"([0-9]{1,18})\.\.([0-9]{1,18})(?:\.\.([0-9]{1,18}))?", re.
 _RISING = ("n", "h", "sigma")  # keys of which the least value is looked for
 _CHECKED = 4  # larger values at which a found one is checked
 _FINENESS = 100  # parts of 1 that sigma is found to
+_WIDEST = 1 << 20  # values of a range
 
 
 def values(text: str) -> tuple[str, tuple[str, ...]]:
@@ -114,7 +115,7 @@ class Grid(Result):
         return f"{len(self.cells)} problems: the least of the attacks", [
             {
                 **dict(zip(self.keys, cell.values, strict=True)),
-                "least": cell.least.name if cell.least else "-",
+                "least": cell.found.label(cell.least) if cell.found and cell.least else "-",
                 "rop": f"{cell.least.rop:.1f}" if cell.least and cell.least.rop else None,
                 "beta": cell.least.beta if cell.least else None,
                 "known": cell.least.kind if cell.least else cell.reason or "no attack applies",
@@ -174,9 +175,10 @@ def grid(
     keys = tuple(key for key, _ in read_over)
     if len(set(keys)) < len(keys) or not 1 <= len(keys) <= 3:
         raise UsageError(f"--over {', '.join(keys)} given: one to three different parameters")
+    count = math.prod(len(found) for _, found in read_over)
+    if count > MOST:
+        raise UsageError(f"--over {', '.join(keys)} given: {count} problems, at most {MOST}")
     places = list(itertools.product(*(found for _, found in read_over)))
-    if len(places) > MOST:
-        raise UsageError(f"--over {', '.join(keys)} given: {len(places)} problems, at most {MOST}")
     cells = []
     for place in places:
         one = filled(words, dict(zip(keys, place, strict=True)))
@@ -313,10 +315,15 @@ def _candidates(text: str) -> tuple[str, Sequence[str]]:
     if equals and key == "q" and powers and not powers[3]:
         return key, [f"2^{v}" for v in range(int(powers[2]), int(powers[1]) - 1, -1)]
     if equals and key in ("n", "h") and len(ends) == 2:
-        return key, [str(v) for v in range(integer(ends[0], key), integer(ends[1], key) + 1)]
+        low, high = (integer(end, key) for end in ends)
+        if high - low > _WIDEST:
+            raise UsageError(f"--find {text[:60]} given: a range of at most {_WIDEST}")
+        return key, [str(v) for v in range(low, high + 1)]
     if equals and key == "sigma" and len(ends) == 2:
         low, high = (round(number(end, key) * _FINENESS) for end in ends)
-        return key, [f"{v / _FINENESS:.2f}" for v in range(low, min(high, low + 10**6) + 1)]
+        if high - low > _WIDEST:
+            raise UsageError(f"--find {text[:60]} given: a range of at most {_WIDEST // _FINENESS}")
+        return key, [f"{v / _FINENESS:.2f}" for v in range(low, high + 1)]
     raise UsageError(
         f"--find {text[:60]} given: n=256..4096, h=16..256, sigma=1..10 or q=2^10..2^60"
     )

@@ -41,22 +41,21 @@ class Guess:
 
 
 def guess(law: Law, n: int, zeta: int) -> Guess:
-    """Choose between zeros at random places and all values, whichever takes fewer trials.
+    """Guess zeros at random places where the weight is fixed, and all values of an entry elsewhere.
+
+    Zeros are redrawn until they are: a secret of the weight has enough of them. Of independent
+    entries nobody knows how many are 0.
 
     >>> from hardness.cost.problem import uniform
     >>> found = guess(sparse(uniform(0, 1, q=3329), n=128, weight=10), 128, 87)
     >>> round(2**found.trials), round(2**-found.rarity, 8)
     (931820, 4.94e-06)
     """
-    if law.weight is not None:
-        rarity = log2_binomial(n, law.weight) - log2_binomial(n - zeta, law.weight)
-    else:
-        rarity = -zeta * log2(law.zero) if law.zero else math.inf
-    zeros = Guess(space=0.0, repetitions=_repetitions(rarity), rarity=rarity)
-    values = zeta * log2(law.alphabet + (law.zero > 0))
-    if law.weight is None and values <= zeros.trials:
+    if law.weight is None:
+        values = zeta * log2(law.alphabet + (law.zero > 0))
         return Guess(space=values, repetitions=0.0, rarity=0.0)
-    return zeros
+    rarity = log2_binomial(n, law.weight) - log2_binomial(n - zeta, law.weight)
+    return Guess(space=0.0, repetitions=_repetitions(rarity), rarity=rarity)
 
 
 def _repetitions(rarity: float) -> float:

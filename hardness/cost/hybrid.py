@@ -47,7 +47,9 @@ _SOURCE = {
     "bdd_hybrid": "ACW19, PosVir21, LP11",
     "bdd_mitm_hybrid": "HG07, Wun19, LP11",
 }
-_SEARCH = "branch and bound over all beta, zeta, d, eta and weights, to 0.001 bits"
+_SEARCH = "branch and bound over all beta, zeta, d, eta and weights"
+_WORK = 1 << 23  # bounds of boxes, one a weight, after which a search doubles its gap
+_PIECE = 1 << 19  # of them at a time
 _MOST = 4000.0  # bits: costs above it are of no interest
 _TRIED = 512  # boxes of which points are tried at a time
 _LN2 = math.log(2)
@@ -118,12 +120,13 @@ class Guesses:
     def __init__(self, problem: Problem, zeta: int, most: float) -> None:
         """Tabulate sets of up to 2^most guesses of up to so many coordinates."""
         law, self.n = problem.secret, problem.n
+        usual = round(self.n * (1 - law.zero))  # of independent entries
         self._factorials = gammaln(np.arange(1.0, self.n + 2))
-        self._alphabet, self._weight = math.log(max(1, law.alphabet)), law.weight
-        self._nonzero = min(1.0, max(1e-300, 1 - law.zero)), max(1e-300, law.zero)
-        self._columns = 1 + min(zeta, self._heaviest(most))
+        self._alphabet = math.log(max(1, law.alphabet))
+        self._weight = usual if law.weight is None else law.weight
+        self.columns = 1 + min(zeta, self._heaviest(most))
         self._at = np.full(self.n + 1, -1)
-        self._tables = np.empty((0, 2, self._columns))
+        self._tables = np.empty((0, 2, self.columns))
 
     def _choose(self, n: Integers, k: Integers) -> Array:
         f = self._factorials
@@ -133,7 +136,7 @@ class Guesses:
     def _heaviest(self, most: float) -> int:
         """Bound the weight of sets of up to 2^most guesses: one of weight w has 2^w at least."""
         weight = int(most * _LN2 / max(self._alphabet, _LN2))
-        return min(weight, self.n if self._weight is None else self._weight)
+        return min(weight, self._weight)
 
     def of(self, zeta: Integers) -> tuple[Array, Array]:
         """Return log2 of the numbers and ln of the probabilities, (len(zeta), weights) each."""
@@ -146,14 +149,10 @@ class Guesses:
 
     def _rows(self, zeta: Integers) -> Array:
         zeta = zeta[:, None]
-        w = np.arange(self._columns)
+        w = np.arange(self.columns)
         ways = self._choose(zeta, w)
-        if self._weight is None:
-            one, none = self._nonzero
-            shares = ways + w * math.log(one) + np.maximum(zeta - w, 0) * math.log(none)
-        else:
-            rest = self._choose(self.n - zeta, self._weight - w)
-            shares = ways + rest - self._choose(np.array(self.n), np.array(self._weight))
+        rest = self._choose(self.n - zeta, self._weight - w)
+        shares = ways + rest - self._choose(np.array(self.n), np.array(self._weight))
         both = np.stack([ways + w * self._alphabet, shares], axis=1)
         found = np.logaddexp.accumulate(both, axis=2)
         found[:, 0] /= _LN2
@@ -294,7 +293,7 @@ class Attack:
         return (d * self.ln_width - k * self.ln_ratio - ln_ball) / _LN2
 
     def tighten(self, boxes: Integers) -> Integers:
-        """Leave out what no lattice has, and larger d than that of the highest level.
+        """Leave out what no lattice has, and d above both eta + 1 and that of the highest level.
 
         A larger d costs more there, and lowers all norms counted from the last.
         """
@@ -302,7 +301,7 @@ class Attack:
         n, rows = self.problem.n, self.problem.rows
         d1 = np.maximum(d1, np.maximum(beta, n - z2 + 1))
         top = np.ceil(self.best_d(beta, z1)).astype(int)
-        d2 = np.minimum(d2, np.maximum(top, np.maximum(beta, n - z1 + 1)))
+        d2 = np.minimum(d2, np.maximum(np.maximum(top, e2 + 1), np.maximum(beta, n - z1 + 1)))
         if rows is not None:
             d2 = np.minimum(d2, n - z1 + rows)
         if not self.meet:
@@ -350,26 +349,37 @@ class Attack:
             zeta = np.where(least > self.widest, -1, zeta)
         return np.stack([beta, zeta, zeta, d, d, e1, e1], axis=1)[zeta >= 0]
 
-    def least(self) -> Integers | None:
-        """Find the point of least cost, to GAP bits, by branch and bound; None: none is cheaper."""
-        best, point = self.most, None
+    def costs(self, boxes: Integers) -> Array:
+        """Bound the costs in boxes from below, some at a time."""
+        count = max(1, _PIECE // self.guesses.columns)
+        pieces = range(0, len(boxes), count)
+        return np.concatenate([self.bound(boxes[at : at + count]).rop for at in pieces])
+
+    def least(self) -> tuple[Integers | None, float]:
+        """Find the point of least cost by branch and bound, None for none, and by what gap at most.
+
+        The gap is GAP bits, and doubles with every _WORK bounds.
+        """
+        best, point, gap, work = self.most, None, GAP, 0
         one = np.ones_like(self.blocks)
         eta, last = (0 * one, 0 * one) if self.meet else (one, self.widest * one)
         boxes = np.stack(
             [self.blocks, 0 * one, self.largest * one, one, self.widest * one, eta, last], axis=1
         )
         while len(boxes := self.tighten(boxes)):
-            low = self.bound(boxes).rop
+            low = self.costs(boxes)
+            work += len(boxes) * self.guesses.columns
             order = np.argsort(low, kind="stable")
-            order = order[low[order] < best - GAP]
+            order = order[low[order] < best - gap]
             spread = order[:: 1 + len(order) // _TRIED]
             tried = self.tighten(self.points(boxes[np.append(order[:_TRIED], spread)]))
             if len(tried):
-                found = self.bound(tried).rop
+                found = self.costs(tried)
                 if found.min() < best:
                     best, point = float(found.min()), tried[found.argmin()]
-            boxes = _halves(boxes[order[low[order] < best - GAP]])
-        return point
+            gap = GAP * 2.0 ** (work // _WORK)
+            boxes = _halves(boxes[order[low[order] < best - gap]])
+        return point, gap
 
 
 def _halves(boxes: Integers) -> Integers:
@@ -453,11 +463,12 @@ def _least(name: str, problem: Problem, setting: Setting, *, meet: bool, guess: 
         return _none(name, reason)
     normal = problem.normal()
     attack = Attack(problem=normal, model=setting.model, meet=meet, largest=0)
-    point = attack.least()
+    point, gap = attack.least()
     if guess and normal.n > 1:
         most = _MOST if point is None else float(attack.bound(point[None]).rop[0])
         more = replace(attack, largest=normal.n - 1, most=most)
-        other = more.least()
+        other, wider = more.least()
+        gap = max(gap, wider)
         if other is not None:
             attack, point = more, other
     if point is None:
@@ -465,7 +476,7 @@ def _least(name: str, problem: Problem, setting: Setting, *, meet: bool, guess: 
             name,
             "no lattice and block size decode: the errors are too wide, or the samples too few",
         )
-    return _estimate(name, problem, attack, point, _SEARCH)
+    return _estimate(name, problem, attack, point, f"{_SEARCH}, to {gap:.1g} bits")
 
 
 def _estimate(

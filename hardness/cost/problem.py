@@ -28,6 +28,7 @@ _WIDEST = 1e18
 _LEAST_INFORMATION = 1e-20  # bits: float64 knows nothing of less
 _MOST_BITS = 1 << 16  # of a modulus
 _MOST_N = 1 << 20
+_MOST_SAMPLES = 1 << 62
 _GRID = 1 << 16
 _SMALL_ANGLE = 1e-3
 _ROUNDING = 1e-12
@@ -150,7 +151,9 @@ def uniform(low: int, high: int, q: int) -> Law:
     0.5
     """
     count = high - low + 1
-    require(1 <= count <= q, f"{count} values given with q={_brief(q)}: at least 1, at most q")
+    require(
+        1 <= count <= q, f"{_brief(count)} values given with q={_brief(q)}: at least 1, at most q"
+    )
     ln = math.log(count)
     ln_deviation = (ln * 2 + math.log1p(-(1 / count**2)) - math.log(12)) / 2 if count > 1 else 0.0
     angle = math.exp(math.log(math.pi) + ln - math.log(q))
@@ -241,7 +244,10 @@ class Problem:
     @property
     def unique(self) -> int:
         """The labels that leave one candidate secret on average: log2 size / information."""
-        return math.ceil(max(1.0, self.size_bits) / self.information)
+        bits = self.size_bits
+        if self.secret.weight is None:
+            bits = min(bits, self.n * self.secret.entropy)  # the unlikely do not count
+        return math.ceil(max(1.0, bits) / self.information)
 
     @property
     def rows(self) -> int | None:
@@ -263,7 +269,7 @@ class Problem:
             return self
         return replace(
             self,
-            secret=error,
+            secret=replace(error, weight=None),
             size_bits=self.n * error.entropy,
             samples=None if rows is None else self.labels * (rows - self.n),
         )
@@ -281,6 +287,10 @@ def problem(family: Family, samples: int | None = None) -> Problem:
     (8, 2.291)
     """
     found = LINEAR_SAMPLES.need(family)
+    require(
+        samples is None or 0 <= samples <= _MOST_SAMPLES,
+        f"samples={samples} given: at most 2^62",
+    )
     secrets = found.secrets
     return _told(
         f"{family}",
@@ -349,6 +359,10 @@ def read(text: str, samples: int | None = None) -> Problem:
     >>> round(read("lwr:n=512,q=3329,p=1000,secret=cbd,spread=2").error.deviation, 2)
     0.92
     """
+    require(
+        samples is None or 0 <= samples <= _MOST_SAMPLES,
+        f"samples={samples} given: at most 2^62",
+    )
     name, _, rest = text.strip().partition(":")
     if name not in ("lwe", "lwr"):
         raise unknown("family", name[:60], ["lwe", "lwr"])
@@ -438,7 +452,7 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
 
 
 def _around(width: int, q: int) -> Law:
-    require(width >= 2, f"{width} values given: at least 2")
+    require(width >= 2, f"{_brief(width)} values given: at least 2")
     return uniform(-((width - 1) // 2), width // 2, q)
 
 
@@ -500,7 +514,9 @@ def _rounding(given: dict[str, str], q: int) -> Law | None:
     if q % p == 0:
         return _around(q // p, q)
     high = min(q // p // 2 + 1, (q - 1) // 2)  # the parts have floor(q/p) or one more values
-    width = math.exp(math.log(q) - math.log(p))
+    ln_width = math.log(q) - math.log(p)
+    require(ln_width < _MOST_LN / 2, f"p={given['p']} given with q={_brief(q)}: a p that divides q")
+    width = math.exp(ln_width)
     return replace(
         uniform(-high, high, q),
         deviation=math.sqrt((width**2 - 1) / 12),

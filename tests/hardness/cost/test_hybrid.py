@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.special import erf, gammaln
-from scipy.stats import binom, hypergeom
+from scipy.stats import hypergeom
 
 from hardness.cost.hybrid import (
     GAP,
@@ -55,7 +55,7 @@ def test_sets_of_guesses_have_their_numbers_and_probabilities(spec):
     space, ln_prob = Guesses(problem, 39, 60.0).of(np.array([zeta]))
     count = sum(math.comb(zeta, i) * law.alphabet**i for i in range(w + 1))
     assert 2 ** space[0, w] == pytest.approx(count)
-    law_of = hypergeom(40, 9, zeta) if law.weight else binom(zeta, 1 - law.zero)
+    law_of = hypergeom(40, law.weight or round(40 * (1 - law.zero)), zeta)
     assert math.exp(ln_prob[0, w]) == pytest.approx(law_of.cdf(w))
 
 
@@ -94,10 +94,7 @@ def _plain(problem: Problem, model: Model, *, meet: bool) -> float:
         guesses, total, counts = [], 0.0, 0
         for w in range(zeta + 1):
             counts += math.comb(zeta, w) * law.alphabet**w
-            if law.weight:
-                total = hypergeom(n, law.weight, zeta).cdf(w)
-            else:
-                total = binom(zeta, 1 - law.zero).cdf(w)
+            total = hypergeom(n, law.weight or round(n * (1 - law.zero)), zeta).cdf(w)
             guesses.append((counts, total))
         k = n - zeta
         for beta, m in product(range(2, k + rows + 1), range(1, rows + 1)):
