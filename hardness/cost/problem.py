@@ -438,7 +438,7 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
         law = uniform(0 if kind == "binary" else -1, 1, q)
     require(
         law.high - law.low < q,
-        f"q={_brief(q)} given with secret={kind}: entries from {law.low} to {law.high} need more",
+        f"q={_brief(q)} given with secret={kind}: its entries take {_brief(law.high - law.low + 1)} values",
     )
     h = integer(given.get("h", "0"), "h")
     require(
