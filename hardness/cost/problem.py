@@ -436,9 +436,10 @@ def _secret_of(given: dict[str, str], n: int, q: int) -> tuple[Law, float]:
         law = uniform(-half, q - 1 - half, q)
     else:
         law = uniform(0 if kind == "binary" else -1, 1, q)
+    width = law.high - law.low + 1
     require(
-        law.high - law.low < q,
-        f"q={_brief(q)} given with secret={kind}: its entries take {_brief(law.high - law.low + 1)} values",
+        width <= q,
+        f"q={_brief(q)} given with secret={kind}: its entries take {_brief(width)} values",
     )
     h = integer(given.get("h", "0"), "h")
     require(
