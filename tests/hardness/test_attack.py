@@ -134,7 +134,7 @@ def test_attacks_begin_with_the_cheapest_and_what_is_hopeless_is_left_out():
     assert names[0] == "mitm"
     assert names.index("bruteforce") < names.index("arora-ge")
     block = "primal:block=59" if find_spec("fpylll") else "primal"
-    assert names[1] == block
+    assert names.index("bruteforce") < names.index(block) < names.index("arora-ge")
     assert list(out_of_reach(family, names)) == ["arora-ge"]
     assert out_of_reach(parse("parity:d=16,m=3"), attacks_on(parse("parity:d=16,m=3"))) == {}
 
