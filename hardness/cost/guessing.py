@@ -128,6 +128,7 @@ def guessed(attack: Attack, problem: Problem, setting: Setting) -> Estimate:
     n = least(problem.n, low, lambda zeta: trials(zeta).trials, lambda n: after(n).rank)
     found, used, zeta = after(n), trials(problem.n - n), problem.n - n
     how = f"all 2^{used.space:.1f} values" if used.space else "zeros"
+    said = f"{zeta} coordinates guessed, {how} at 2^{used.repetitions:.1f} choices of places"
     return replace(
         found,
         name=name,
@@ -139,8 +140,7 @@ def guessed(attack: Attack, problem: Problem, setting: Setting) -> Estimate:
         prob=2**-used.rarity,
         sample_bits=max(found.sample_bits or 0.0, log2(problem.unique)),
         search=f"zeta: exhaustive, by bounds; {found.search}",
-        note=f"{zeta} coordinates guessed, {how} at 2^{used.repetitions:.1f} choices of places; "
-        f"{found.note}",
+        note="; ".join(part for part in (said, found.note) if part),
     )
 
 
