@@ -672,12 +672,8 @@ def _misfit(lattice: Dual, beta: int, d: int, m: int) -> str:
 
 
 def _reason(problem: Problem) -> str:
-    if problem.q == 2:
-        return "q = 2: a flip is as large as the modulus"
-    if problem.error is None or not problem.error.deviation:
-        return "no error: linear algebra does it"
-    if not problem.secret.deviation:
-        return "there is one secret only"
+    if problem.no_lattice:
+        return problem.no_lattice
     if not math.isfinite(problem.normal().secret.deviation):
         return "the secret is as wide as q, and too few samples are left to make it narrow"
     if not Dual(problem=problem.normal(), setting=DEFAULT).ln_scaled > 0:

@@ -199,7 +199,7 @@ def _one(
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Found(Result):
+class SearchResult(Result):
     """The parameter that reaches a level, its neighbour that does not, and both estimates.
 
     below: None where the first value of the range reaches it. checked: further values at which the
@@ -250,7 +250,7 @@ def search(
     samples: int | None = None,
     settings: Sequence[Setting] = (),
     only: Sequence[str] = (),
-) -> Found:
+) -> SearchResult:
     """Find the least n, h or sigma, or the largest q, at which no attack costs below 2^bits.
 
     key: "n=256..4096", "sigma=1..10" or "q=2^10..2^60". By bisection: costs rise with n, h and
@@ -295,7 +295,7 @@ def search(
             f"{key} given: {name}={every[high]} has {bits:g} bits and {name}={every[failed]} has "
             "not: costs do not rise over this range, take a narrower one"
         )
-    return Found(
+    return SearchResult(
         spec=words,
         samples=samples,
         bits=bits,

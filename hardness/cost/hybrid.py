@@ -525,12 +525,8 @@ def _none(name: str, reason: str) -> Estimate:
 
 
 def _reason(problem: Problem, setting: Setting) -> str:
-    if problem.q == 2:
-        return "q = 2: a flip is as large as the modulus"
-    if problem.error is None or not problem.error.deviation:
-        return "no error: linear algebra does it"
-    if not problem.secret.deviation:
-        return "there is one secret only"
+    if problem.no_lattice:
+        return problem.no_lattice
     if setting.shape != "gsa":
         return f"shape {setting.shape} given: its probabilities are worked out for gsa alone"
     if not math.isfinite(problem.normal().secret.deviation):

@@ -254,6 +254,15 @@ class Problem:
         """How many samples (a, b) there are; None for any number."""
         return None if self.samples is None else self.samples // self.labels
 
+    @property
+    def no_lattice(self) -> str:
+        """Why no attack by lattices applies; empty where they do."""
+        if self.q == 2:
+            return "q = 2: a flip is as large as the modulus"
+        if self.error is None or not self.error.deviation:
+            return "no error: linear algebra does it"
+        return "" if self.secret.deviation else "there is one secret only"
+
     def normal(self) -> "Problem":
         """Take the secret distributed as the error, for n of the samples, where it is narrower.
 

@@ -331,12 +331,8 @@ def _cheapest(lattice: Embedding, setting: Setting, first: int) -> tuple[int, in
 
 
 def _reason(problem: Problem) -> str:
-    if problem.q == 2:
-        return "q = 2: a flip is as large as the modulus"
-    if problem.error is None or not problem.error.deviation:
-        return "no error: linear algebra does it"
-    if not problem.secret.deviation:
-        return "there is one secret only"
+    if problem.no_lattice:
+        return problem.no_lattice
     if problem.samples is not None and problem.samples < problem.labels:
         return f"one label in {problem.labels} makes a sample, {problem.samples} are given out"
     if problem.samples is not None and problem.samples < problem.unique:

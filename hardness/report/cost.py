@@ -5,7 +5,7 @@ from typing import Any
 
 from hardness.claims.vacuous import WORD
 from hardness.cost.attacks import estimate
-from hardness.cost.grid import Found, Grid
+from hardness.cost.grid import Grid, SearchResult
 from hardness.cost.problem import problem
 from hardness.cost.record import Estimate, Estimates
 from hardness.cost.sets import SETS
@@ -182,7 +182,7 @@ def grid_words(found: Grid) -> str:
     )
 
 
-def search_words(found: Found) -> str:
+def search_words(found: SearchResult) -> str:
     """Write what reaches a level, and its neighbour that does not."""
     title, rows = found._summary()
     heads = list(rows[0])
