@@ -1,6 +1,7 @@
 """What tests share: the command line in process, families small enough for brute force."""
 
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
+from hardness.oracles import clock  # noqa: E402
 from instances.spec import VARIABLE  # noqa: E402
 
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
@@ -83,6 +85,17 @@ def hardness(capfd, monkeypatch, tmp_path):
 def _no_families_of_others(monkeypatch):
     """What a test names as path.py:Name is forgotten behind it."""
     monkeypatch.setenv(VARIABLE, "")
+
+
+@pytest.fixture
+def ticks(monkeypatch):
+    """Let the clock of this process move when somebody looks, by so many seconds each time."""
+
+    def start(seconds: float) -> None:
+        looks = itertools.count()
+        monkeypatch.setattr(clock, "now", lambda: seconds * next(looks))
+
+    return start
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from instances.spec import FAMILIES
 
-MOST = 91  # modules of the project, of which there are over 500
+MOST = 92  # modules of the project, of which there are over 500
 
 
 def test_no_module_imports_itself_through_others():

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -16,6 +15,7 @@ from typing import Any
 import click
 
 from hardness.front import target as target
+from hardness.oracles import clock
 from instances.text import printable
 
 
@@ -300,13 +300,13 @@ def progress(total: int, label: str, output: SimpleNamespace) -> Iterator[Callab
     if not sys.stderr.isatty():
         yield _lines(total, label)
         return
-    start, waiting, bar = time.monotonic(), 0, None
+    start, waiting, bar = clock.now(), 0, None
     made = click.progressbar(length=total, label=label, file=sys.stderr)
 
     def update(done: int) -> None:
         nonlocal waiting, bar
         waiting += done
-        if bar is None and time.monotonic() - start > 1:
+        if bar is None and clock.now() - start > 1:
             bar = made.__enter__()
         if bar is not None:
             bar.update(waiting)
@@ -326,13 +326,13 @@ def _lines(total: int, label: str) -> Callable[[int], None]:
     """Count what is done, and say it on stderr in a line every few seconds."""
     from hardness.report.progress import duration
 
-    start = said = time.monotonic()
+    start = said = clock.now()
     count = 0
 
     def update(done: int) -> None:
         nonlocal said, count
         count += done
-        now = time.monotonic()
+        now = clock.now()
         if done and now - said >= _EVERY and count < total:
             said = now
             click.echo(f"{label}: {count} of {total}, {duration(now - start)} so far", err=True)
@@ -346,13 +346,13 @@ def waiting(label: str, output: SimpleNamespace) -> Iterator[None]:
     if output.quiet or not sys.stderr.isatty():
         yield
         return
-    start, ended = time.monotonic(), Event()
+    start, ended = clock.now(), Event()
 
     def count() -> None:
         shown = False
         while not ended.wait(1):
             shown = True
-            click.echo(f"\r{label}, {time.monotonic() - start:.0f} s", nl=False, err=True)
+            click.echo(f"\r{label}, {clock.now() - start:.0f} s", nl=False, err=True)
         if shown:
             click.echo(f"\r{' ' * (len(label) + 12)}\r", nl=False, err=True)
 

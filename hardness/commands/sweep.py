@@ -4,7 +4,6 @@ import json
 import math
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -24,6 +23,7 @@ from hardness.commands.options import (
     say,
     shared,
 )
+from hardness.oracles import clock
 
 _LOGGED = 30.0  # seconds between lines where stderr is no terminal
 _WRITING = 10.0  # seconds to write what is finished, in which another Ctrl-C does nothing
@@ -172,7 +172,7 @@ def _terminated() -> Iterator[None]:
 
     def interrupt(number: int, frame: Any) -> None:
         nonlocal last
-        now = time.monotonic()
+        now = clock.now()
         if now - last > _WRITING:
             last = now
             raise KeyboardInterrupt
@@ -197,12 +197,12 @@ def _watching(output: SimpleNamespace) -> Iterator[Callable[[Any], None]]:
 
     quiet = output.quiet
     terminal = sys.stderr.isatty() and not quiet
-    last = said = time.monotonic()
+    last = said = clock.now()
     width = 0
 
     def report(at: Any) -> None:
         nonlocal last, said, width
-        now = time.monotonic()
+        now = clock.now()
         if now - last < 1:
             return
         last = now

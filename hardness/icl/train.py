@@ -1,7 +1,6 @@
 """Training of L layers with full matrices, from a small random start."""
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from hardness.icl.descent import Ending, adam, lbfgs
 from hardness.icl.evaluate import Estimate, Rare, Reference, evaluate, rare, sample
 from hardness.icl.gram import Layers, loss_and_gradient
 from hardness.icl.scalars import scalar_reference
+from hardness.oracles import clock
 from instances.covariance import root
 from instances.errors import UsageError
 from instances.limits import require_draws
@@ -251,13 +251,13 @@ class _Descent:
         progress: Callable[[int], None],
     ) -> Run:
         """Descend once."""
-        began, evaluations = time.perf_counter(), 0
+        began, evaluations = clock.now(), 0
         curve: list[dict[str, Any]] = []
 
         def watch(step: int, x: Array, loss: float) -> bool:
             progress(min(step, 1))
             curve.append({"step": step, "loss": loss, **self.distances(x)})
-            return time.perf_counter() - began > seconds
+            return clock.now() - began > seconds
 
         def slope(x: Array, grams: Array) -> tuple[float, Array]:
             nonlocal evaluations
@@ -278,7 +278,7 @@ class _Descent:
             loss=self.slope(x, fixed)[0],
             steps=curve[-1]["step"],
             evaluations=evaluations,
-            seconds=time.perf_counter() - began,
+            seconds=clock.now() - began,
             ended=ended,
             curve=thinned(curve),
         )

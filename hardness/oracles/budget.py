@@ -3,12 +3,12 @@
 import math
 import os
 import sys
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from hardness.oracles import clock
 from instances.arguments import integral, real
 from instances.errors import UsageError
 
@@ -90,12 +90,12 @@ class Meter:
 
     def restart(self) -> None:
         """Start the clock again: what a learner imports is not part of its learning."""
-        self._start = time.monotonic()
+        self._start = clock.now()
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
-        return time.monotonic() - self._start
+        return clock.now() - self._start
 
     def take_examples(self, count: int) -> int:
         """Take up to `count` examples of the budget; raises Spent where none is left."""

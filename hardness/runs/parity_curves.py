@@ -7,7 +7,6 @@ has the proofs.
 
 import math
 import platform
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from hardness.lower import BoundParameters
 from hardness.lower.bounds import vstat_queries
 from hardness.lower.named.ratio import LAYER, Ratio
+from hardness.oracles import clock
 from hardness.runs.information import BOUNDS, fano, least_of_layer, least_open, require_few
 from hardness.upper.attack import needed
 from hardness.upper.bruteforce import enumeration
@@ -383,7 +383,7 @@ def measure(family: Family, seed: int = 0) -> Rates:
 def _seconds(step: Callable[[], float]) -> float:
     """Time a step again and again: seconds for each of the units that it says it did."""
     step()  # compiles, and is not timed
-    done, start = 0.0, time.perf_counter()
-    while (passed := time.perf_counter() - start) < 0.1 or not done:
+    done, start = 0.0, clock.now()
+    while (passed := clock.now() - start) < 0.1 or not done:
         done += step()
     return passed / done

@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal
 
-from hardness.oracles import Usage
+from hardness.oracles import Usage, clock
 from hardness.runs.columns import runs_frame
 from hardness.runs.machine import machine, versions
 from hardness.runs.rows import CertificateRow, FigureRow, PartRow, Progress, Row, SweepRow
@@ -173,12 +173,12 @@ class Driver:
         self._row = _row(sweep, self._earlier, engine)
         self._rows: list[Row] = []  # not written yet
         self._runs: dict[str, Run] = {}  # those of them
-        self._written = time.monotonic()
+        self._written = clock.now()
         self._wrote = self._broken = False  # something new; nothing more, for the store took none
         self._missing: list[str] = []
         self._limits = _hard_limits(sweep.limits, engine)
         self._slots = max(1, engine.slots)
-        self._asked = self._seen = time.monotonic()
+        self._asked = self._seen = clock.now()
         self._flying = 0  # tasks that the engine has
         self._back: SimpleQueue[tuple[Sequence[Task], Sequence[str], Batch]] = SimpleQueue()
         self._landed: deque[tuple[Task, Finished]] = deque()
@@ -201,7 +201,7 @@ class Driver:
             while busy:
                 sent = self._fill()
                 busy = self._land(PACE) or sent or self._flying > 0
-                if time.monotonic() - self._written >= PACE:
+                if clock.now() - self._written >= PACE:
                     self._write()
                 report(self._counts.progress())
             self._write()
@@ -346,8 +346,8 @@ class Driver:
     @property
     def _room(self) -> bool:
         """Whether the engine should have more; raises ToolkitError where it lost all its slots."""
-        if time.monotonic() - self._asked > _ASKED:  # workers of a cluster come and go
-            there, self._asked = self._engine.slots, time.monotonic()
+        if clock.now() - self._asked > _ASKED:  # workers of a cluster come and go
+            there, self._asked = self._engine.slots, clock.now()
             self._slots = max(1, there)
             if there:
                 self._seen = self._asked
@@ -432,7 +432,7 @@ class Driver:
             raise
         self._wrote |= bool(self._rows)
         self._rows, self._runs, self._kept = [], {}, progress
-        self._written = time.monotonic()
+        self._written = clock.now()
 
     def _figures(self) -> Iterator[Row]:
         """Collect what is drawn of a finished sweep: how far each climbed, and phases."""
@@ -569,7 +569,7 @@ class JobCounts:
         # By label and spec: jobs that are left; how many were done now, and their seconds.
         self._left = Counter[tuple[str, str]]()
         self._seconds: dict[tuple[str, str], list[float]] = {}
-        self._start = time.monotonic()
+        self._start = clock.now()
 
     def begin(self, key: str) -> bool:
         """Take a job on; False where it was begun before."""
@@ -612,7 +612,7 @@ class JobCounts:
 
     def progress(self) -> Progress:
         """Sum up, now."""
-        return self.at(time.monotonic() - self._start)
+        return self.at(clock.now() - self._start)
 
     def at(self, elapsed: float) -> Progress:
         """Sum up after so many seconds."""

@@ -13,7 +13,6 @@ import signal
 import socket
 import tempfile
 import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
@@ -27,6 +26,7 @@ from typing import IO, Any, Literal, NoReturn
 import psutil
 from pebble import ProcessPool
 
+from hardness.oracles import clock
 from hardness.oracles.budget import restart_peak
 from hardness.runs.processes import inherited
 from hardness.sweep.jobs import content_key, read_job
@@ -111,7 +111,7 @@ def answer(payload: str, read: Callable[[dict[str, Any]], Any] = read_job) -> di
     'raised'
     """
     restart_peak()
-    start = time.perf_counter()
+    start = clock.now()
     try:
         result = json.loads(json.dumps(read(json.loads(payload)).do(), allow_nan=False))
         done = {"result": result}
@@ -121,7 +121,7 @@ def answer(payload: str, read: Callable[[dict[str, Any]], Any] = read_job) -> di
         done = {"failure": "raised", "why": f"{type(error).__name__}: {error}{_place(error)}"}
     if "why" in done:
         done["why"] = " ".join(done["why"].split())[:_LONGEST]
-    return done | {"seconds": time.perf_counter() - start}
+    return done | {"seconds": clock.now() - start}
 
 
 def _place(error: BaseException) -> str:
@@ -188,7 +188,7 @@ class Worker:
             try:
                 pool, printed = self._ready(stopped)
                 os.ftruncate(printed.fileno(), 0)
-                task = pool.schedule(self._answer, (payload,), timeout=limits.seconds)
+                task = pool.schedule(self._answer, (payload,))
                 done = self._result(task, limits, stopped)
                 return Finished(key=key, attempts=attempt, where=self._where, **done)
             except (_Ended, RuntimeError, ValueError) as error:
@@ -237,9 +237,9 @@ class Worker:
 
     def _result(self, task: "Future[Any]", limits: Limits, stopped: Callable[[], bool]) -> Any:
         """Wait for what a task gives; raises _Ended where its process did, or at a limit."""
-        start = time.monotonic()
+        start = clock.now()
         while not wait([task], _LOOK).done:
-            used = time.monotonic() - start
+            used = clock.now() - start
             if stopped():
                 self._abort()
             if self._process is None:
@@ -248,17 +248,17 @@ class Worker:
             elif not self._process.is_alive():
                 wait([task], 2 * _LOOK)  # what it gave may be on its way
                 break
+            elif limits.seconds is not None and used > limits.seconds:
+                raise _Ended("overdue", f"it took over {limits.seconds:g} s", used)
             elif limits.memory_bytes is not None:
                 held = resident(self._process.pid or 0, limits.memory_bytes)
                 if held > limits.memory_bytes:
                     shown = f"{readable_bytes(held)}, over {readable_bytes(limits.memory_bytes)}"
                     raise _Ended("memory", f"it held {shown}, after {used:.2f} s", used)
-        used = time.monotonic() - start
+        used = clock.now() - start
         error = task.exception() if task.done() else None
         if task.done() and error is None:
             return task.result()
-        if isinstance(error, TimeoutError):
-            raise _Ended("overdue", f"it took over {limits.seconds:g} s", used)
         code = self._process.exitcode if self._process else None
         raise _Ended("died", f"its process {_ending(code)} after {used:.2f} s", used)
 

@@ -7,7 +7,6 @@ which knows the labels, takes its pick.
 
 import hashlib
 import os
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.oracles import clock
 from hardness.oracles.budget import Budget, Spent
 from hardness.oracles.query import Character, Pool, StatisticalQuery, bounded, character
 from hardness.upper.isolated import contain
@@ -144,7 +144,7 @@ class SubprocessLearner:
             "budget": asdict(budget),
             "rng": rng,
         }
-        until = time.monotonic() + _LOADING
+        until = clock.now() + _LOADING
         process.tell(job, until)
         ready, _ = process.hear(until)
         if not isinstance(ready, Ready):
@@ -155,13 +155,13 @@ class SubprocessLearner:
         self, process: Process, oracle: Any, rng: np.random.Generator, told: Message
     ) -> Hypothesis:
         family, meter = oracle.family, oracle.meter
-        started = time.monotonic()
+        started = clock.now()
         coins = int(rng.integers(2**63)), int(rng.integers(2**63))
         self._loaded(process, family.spec, getattr(oracle, "tau", None), meter.budget, coins)
         process.tell({"op": "learn"}, None)
         meter.restart()
         seconds = meter.budget.seconds
-        until = None if seconds is None else time.monotonic() + seconds + _GRACE
+        until = None if seconds is None else clock.now() + seconds + _GRACE
         last = serve(process, oracle, until)
         if not isinstance(last, Learned):
             raise _failed(process, last)
@@ -170,7 +170,7 @@ class SubprocessLearner:
             details = reported(last.details)
         except Broken as error:
             raise process.failure(Outcome.BROKE_OFF) from error
-        own = {"startup_seconds": time.monotonic() - started - meter.seconds}
+        own = {"startup_seconds": clock.now() - started - meter.seconds}
         predict = _Predictor(process, max(_JUDGING, meter.budget.seconds or 0.0))
         return Hypothesis(
             predict=predict,
@@ -196,11 +196,11 @@ class _Predictor:
         each = max(1, SENT // (8 * x[:1].size or 1))
         for start in range(0, len(x), each):
             part = x[start : start + each]
-            asked = time.monotonic()
+            asked = clock.now()
             until = asked + self._seconds - self.spent
             self._process.tell({"op": "predict"}, until, {"x": part})
             said, y = self._process.hear(until, part.shape)
-            self.spent += time.monotonic() - asked
+            self.spent += clock.now() - asked
             if not isinstance(said, Values) or y is None:
                 raise _failed(self._process, said)
             wrong = int((~np.isfinite(y)).sum())
@@ -248,7 +248,7 @@ Evaluate = Callable[[dict[str, Array], Message, tuple[int, ...]], Array]
 def serve(process: Process, oracle: Any, until: float | None) -> Reply:
     """Answer what a learner asks for until a message of another kind comes, and return that.
 
-    until: the time of time.monotonic at which the process is ended. Raises Failed.
+    until: the time of the clock at which the process is ended. Raises Failed.
     """
     token = (oracle.family.k, oracle.family.d)
     while True:
@@ -335,7 +335,7 @@ class _Pool(Pool):
         """Evaluate on packed z (n, words), z_0 = -1: (n,); raises Spent."""
         total = np.zeros(len(z))
         for subset in self.sets:
-            if self.until is not None and time.monotonic() > self.until:
+            if self.until is not None and clock.now() > self.until:
                 raise Spent("seconds")
             total += character(z, subset)
         return factor * np.sign(total)

@@ -9,13 +9,15 @@ is taken.
 import math
 import socket
 import struct
-import time
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
 from msgspec import Meta, Struct
 from numpy.typing import NDArray
+
+from hardness.oracles import clock
 
 MOST = 1 << 18  # bytes of a message
 DETAILS = 1 << 16  # bytes of what a learner reports
@@ -111,7 +113,7 @@ _REPLY = msgspec.json.Decoder(Reply)
 
 
 class Channel:
-    """One end of a connection. Every wait is until a time of time.monotonic, None for ever."""
+    """One end of a connection. Every wait is until a time of the clock, None for ever."""
 
     def __init__(self, sock: socket.socket) -> None:
         """Take a connected stream socket."""
@@ -159,14 +161,9 @@ class Channel:
 
     def _send(self, content: bytes, arrays: list[Array], until: float | None) -> None:
         lengths = _LENGTHS.pack(len(content), sum(array.nbytes for array in arrays))
-        try:
-            for part in (memoryview(lengths + content), *map(_bytes_of, arrays)):
-                self._wait(until)
-                self.socket.sendall(part)
-        except TimeoutError as error:
-            raise Late from error
-        except OSError as error:
-            raise Broken(str(error)) from error
+        for part in (memoryview(lengths + content), *map(_bytes_of, arrays)):
+            while part:
+                part = part[self._moved(self.socket.send, part, until) :]
 
     def _header(self, until: float | None) -> tuple[bytes, int]:
         length, size = _LENGTHS.unpack(self._bytes(_LENGTHS.size, until))
@@ -180,24 +177,28 @@ class Channel:
     def _array(self, dtype: np.dtype[Any], shape: tuple[int, ...], until: float | None) -> Array:
         out = np.empty(shape, dtype)
         left = _bytes_of(out)
-        try:
-            while left:
-                self._wait(until)
-                got = self.socket.recv_into(left)
-                if not got:
-                    raise Broken("the connection was closed")
-                left = left[got:]
-        except TimeoutError as error:
-            raise Late from error
-        except OSError as error:
-            raise Broken(str(error)) from error
+        while left:
+            got = self._moved(self.socket.recv_into, left, until)
+            if not got:
+                raise Broken("the connection was closed")
+            left = left[got:]
         return out
 
-    def _wait(self, until: float | None) -> None:
-        left = None if until is None else until - time.monotonic()
-        if left is not None and left <= 0:
-            raise Late
-        self.socket.settimeout(left)
+    def _moved(
+        self, move: Callable[[memoryview], int], part: memoryview, until: float | None
+    ) -> int:
+        """Send or take what can be of some bytes, and return how many; raises Late or Broken."""
+        while True:
+            left = None if until is None else until - clock.now()
+            if left is not None and left <= 0:
+                raise Late
+            self.socket.settimeout(left)
+            try:
+                return move(part)
+            except TimeoutError:  # the clock says whether it is late
+                continue
+            except OSError as error:
+                raise Broken(str(error)) from error
 
 
 def _bytes_of(array: Array) -> memoryview:

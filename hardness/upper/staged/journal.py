@@ -1,6 +1,5 @@
 """What a run of the stages writes down: reports, the layers it came by, the numbers of figures."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -8,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hardness.oracles import Meter
+from hardness.oracles import Meter, clock
 from hardness.upper.staged.agreement import Agreement
 from hardness.upper.staged.data import Array, Data, error_bound, relative_error
 from hardness.upper.staged.diagnosis import HoldOut, Signal, diagnose
@@ -68,7 +67,7 @@ class Journal:
     def stage(self, name: str, examples: int) -> Iterator[StageEntry]:
         """Time a stage and report it, also where it fails; raises Spent where the time is over."""
         self.meter.require_time()
-        entry, start = StageEntry(), time.monotonic()
+        entry, start = StageEntry(), clock.now()
         try:
             yield entry
         except np.linalg.LinAlgError as error:
@@ -77,7 +76,7 @@ class Journal:
             self.reports.append(
                 StageReport(
                     name=name,
-                    seconds=time.monotonic() - start,
+                    seconds=clock.now() - start,
                     examples=examples,
                     rows=entry.rows,
                     measures={key: float(value) for key, value in entry.measures.items()},
