@@ -52,17 +52,19 @@ PARITY = hidden("1 -1 1 -1", 7)
 SOLE, THREES = {**PARITY, "view": "positions"}, {**PARITY, "view": "three-tokens"}
 SIGNED = turned(4, "0 1/9999 0 0")
 MAJORITY = hidden("1 1 -1 -1", 7)
+LARGE = hidden(" ".join(["1", "-1"] * 64), 10**18)
 MANY = hidden("0 1 3", 5)
 THREE = listed(3, "aa", "cc", "e8")  # two signs, and the majority of three
+SEVEN = listed(3, "aa", "cc", "f0", "66", "5a", "3c", "fe")
 OPPOSITE = listed(2, "5", "a", "6")
 HALVES = modular(2, 8, 2, "interval", ("ternary", 0, 1))
 PRIME = modular(2, 7, 7, "residue", ("uniform", 0, 7))
 NEAR = {**PRIME, "bits": 5}  # a is far from uniform
 
 RISK, SUCCESS = {"risk": "1/4"}, {"success": "2/3"}
-STAT = {"oracle": "stat", "term": "1/10"}
-VSTAT = {"oracle": "vstat", "term": "100"}
-LEAST = {"oracle": "vstat-least", "term": "100"}
+STAT = {"oracle": "stat", "term": "2/9"}
+VSTAT = {"oracle": "vstat", "term": "8"}
+LEAST = {"oracle": "vstat-least", "term": "8"}
 
 
 def asked(first: list[Step], *, risk: str = "1/4", success: str = "2/3", **ask: str) -> list[Step]:
@@ -296,8 +298,13 @@ EVERY = (
     M("need(term >= 1 and term.denominator == 1", "need(term >= 1", steps=asked(CHARACTERS, oracle="vstat", term="7/2")),
     M("need(term >= 1 and term.denominator == 1", "need(term.denominator == 1", steps=asked(CHARACTERS, oracle="vstat", term="0")),
     M('oracle in ("vstat", "vstat-least"), "the', 'True or oracle in ("vstat", "vstat-least"), "the', steps=asked(CHARACTERS, oracle="all", term="2")),
-    M("Fraction(min(fit.most, count), count)", "Fraction(fit.most - 1, count)", steps=asked(CHARACTERS, term="9/10")),
-    M("success * count - fit.most) / cap.most", "success * count) / cap.most", steps=asked(CHARACTERS, term="1/2")),
+    M("most=min(most, members.count)", "most=most", steps=asked(CHARACTERS, risk="35/36", term="9/10")[:-1]),
+    M("guess = Fraction(fit.most, count)", "guess = Fraction(fit.most - 1, count)", steps=asked(CHARACTERS, term="9/10")),
+    M("most = min(cap.most, count)", "most = cap.most", THREES, asked(CHARACTERS, term="1/10")),
+    M("success * count - fit.most) / most", "success * count) / most", steps=asked(CHARACTERS, term="1/2")),
+    M("math.ceil if up else math.floor)(value", "math.ceil)(value", LARGE),
+    M("rules out at most {short(most, up=True)}", "rules out at most {short(most)}", LARGE, asked(CHARACTERS, term=f"1/{10**25 + 1}")),
+    M("between {short(low)} and {short(high, up=True)}", "between {short(low)} and {short(high)}", MAJORITY, packed(10**50 // 3, 1, 0, "disjoint")),
     M("least = max(0, math.ceil(", "least = max(0, math.floor(1 + ", PARITY, asked(CHARACTERS, success="26/35")),
     M("    while fit.most * levels**n < wanted", "    while fit.most * levels**n <= wanted", hidden("1 -1", 8), asked(CHARACTERS, success="1")),
     M("if not cap.most:", "if cap.most <= 25:"),
@@ -317,7 +324,7 @@ HIDDEN = (
     M("part**2 * (3 if two else 1)", "part**2 * (2 if two else 1)", THREES),
     M("part**2 * (3 if two else 1)", "part**2 * (3 if two else Fraction(1, 2))", SOLE),
     M("part**2 * (3 if two", "part * (3 if two"),
-    M("part * (3 if two else Fraction(1, 2))", "part * (2 if two else Fraction(1, 2))", THREES, asked(CHARACTERS, **VSTAT)),
+    M("part * (3 if two else Fraction(1, 2))", "part * (2 if two else Fraction(1, 2))", THREES, asked(CHARACTERS, oracle="vstat", term="4")),
     M("part * (3 if two else Fraction(1, 2))", "part**2 * (3 if two else 1)", SOLE, asked(CHARACTERS, **VSTAT)),
     M("    moves = problem.fade**2 * part", "    moves = problem.fade**4 * part", {**THREES, "noise": "1/10"}),
     M("moves01 = problem.fade**2 *", "moves01 = problem.fade**4 *", {**THREES, "noise": "1/10"}, asked(CHARACTERS, **VSTAT)),
@@ -456,7 +463,7 @@ DIRECTION = (
     M("    k += k % 2\n", "", turned(3, "0 0 0"), around("1/900")),
     M("for k, g in enumerate(problem.low)), power", "for k, g in enumerate(problem.low[:0])), power", turned(2, "1/2 0"), around("1/20")),
     M("need(top >= least,", "(top >= least,", SIGNED, around("1/9000")),
-    M("two, fade = problem.levels == 2, problem.fade**2", "two, fade = problem.levels == 2, problem.fade**4", turned(2, "0 0", noise="1/10"), around("1/10")),
+    M("two, fade = problem.levels == 2, problem.fade**2", "two, fade = problem.levels == 2, problem.fade**4", turned(2, "0 0", noise="1/10"), around("1/10", "1/100")),
     M("power_norm(n, k + 1) for k, g", "power_norm(n, k + 3) for k, g", turned(2, "0 1/2"), around("1/10", "1/100")),
     M("for k, g in enumerate(problem.low) if k]", "for k, g in enumerate(problem.low[:0]) if k]", turned(2, "0 1/2"), around("1/10", "1/100")),
     M("enumerate(problem.low) if k]", "enumerate(problem.low)]", turned(2, "1/2 0"), around("1", "1/300")),
@@ -468,7 +475,7 @@ DIRECTION = (
     M("moves01=fade * top / 2 if two", "moves01=fade * top / 4 if two", SIGNED, around("1/10", **VSTAT)),
     M("alike=1, general=two,", "alike=1, general=True,", turned(2, "0 0", "real"), around("1/10")[:-1]),
     M('need(levels is not None, "labels', 'levels = levels or 2; (True, "labels', turned(2, "0 0", "real"), around("1/10", oracle="csq")),
-    M("down=Fraction,", "down=math.floor,", SIGNED, around("1/10")),
+    M("down=Fraction,", "down=math.floor,", SIGNED, around("1/10", "1/1000")),
     M('"all directions" if members.share', '"all directions" if not members.share', SIGNED, around("1/10")),
     M("size * (size - 1), 2)", "size, 2)", turned(2, "0 0", n=1000), random(5, "1/3")),
     M("problem.n, 2 * j) / cosine ** (2 * j)", "problem.n, 2 * j) / cosine ** j", turned(2, "0 0", n=1000), random(5, "1/3")),
@@ -492,10 +499,10 @@ LISTED = (
     M("max(abs(v) for i, row", "max(v for i, row", OPPOSITE, [("products",)]),
     M("norm - 2 * (a ^ b)", "norm - (a ^ b)", THREE, [("products",)]),
     M("pivot <= 0:", "pivot < 0:", listed(2, "5", "3"), asked([("products",), ("spread", 1, {"top": "1"})])),
-    M("count**2 * g - count * (a + b) + sum(sums)", "count**2 * g - count * (a + b)", EQUAL, asked([("products",), ("spread", 1, {"top": "2"})])),
+    M("count**2 * g - count * (a + b) + sum(sums)", "count**2 * g - count * (a + b)", EQUAL, asked([("products",), ("spread", 1, {"top": "101/100"})])),
     M('need(definite(wanted), "an eigen', '(definite(wanted), "an eigen', THREE, asked([("products",), ("spread", 1, {"top": "1/2"})])),
-    M("top=top, least=min(squares)", "top=top, least=max(squares)", THREE, asked(SPREAD)),
-    M("scale=sum(squares) / count", "scale=min(squares)", OPPOSITE, asked([("products",), ("spread", 1, {"top": "3"})], risk="1/2")),
+    M("top=top, least=min(squares)", "top=top, least=max(squares)", SEVEN, asked(SPREAD)),
+    M("scale=sum(squares) / count", "scale=min(squares)", SEVEN, asked([("products",), ("spread", 1, {"top": "2"})])),
     M("general=True, moves=top,", "general=True, moves=top / 2,", THREE, asked(SPREAD, term="1")),
     M("min(sum(down), count - sum(down))", "max(sum(down), count - sum(down))", THREE, by_weights("9/10")),
     M('need(definite(wanted), "a weighted', '(definite(wanted), "a weighted', THREE, by_weights("0")),
@@ -533,6 +540,7 @@ FILES = (
     M('small(step, 1, len(facts), "the step of', 'small(step, 0, len(facts), "the step of', steps=CHARACTERS, change=at("goal/claims/0/step", 0)),
     M('need(len(names) == len(goal["claims"]),', "(0,", change=at("goal/claims", lambda claims: [*claims, claims[0]])),
     M("need(len({name for name, _ in pairs}) == len(pairs),", "(0,", text=text('"places": 7', '"places": 7, "places": 7')),
+    M("need(bool(named),", "(0,", change=at("about/spec", " ")),
     M("need(len(digits) <= 20,", "(0,", change=at("about/size", 10**30)),
     M("need(most <= DEEP,", "(0,", change=at("about/deep", json.loads("[" * 30 + "]" * 30))),
     M('lambda _: refuse("a JSON number is no integer")', "float", change=at("about/size", 0.5)),

@@ -6,7 +6,7 @@ certificate (format 2) is a JSON object of
     problem   a family of functions, by its numbers;
     goal      the conditions, and claims, each with the number of the step that proves it;
     steps     numbered from 1: a rule, the numbers of earlier steps that it cites, exact numbers;
-    about     what its maker says of the problem, as a name, which is not read;
+    about     what its maker says of the problem: the spec of the family, which is not read;
     format, digest (SHA-256 of all the rest).
 
 The rules are the functions below, each with its lemma. A rule reads the facts that it cites and the
@@ -63,7 +63,9 @@ ALL = (
 EMPTY = "; vacuous: up to 2 rule out nothing but learners that ask or look once"
 ADDED = RISK.format("the best predictor that knows the family and what is added, on average")
 SQ_DIM = "SQ-DIM, the largest N with N members of absolute correlation at most 1/N, is {}"
-AVERAGES = "the largest whole q such that any {} or more have mean |correlation| at most {}, is {}"
+AVERAGES = (
+    "the largest whole q up to N such that any {} or more have mean |correlation| at most {}, is {}"
+)
 SDA, PAIRS = f"SDA, {AVERAGES}", f"SDA over pairs, {AVERAGES}"
 _WHOLE = "(?:[1-9][0-9]{0,3999}|0x[1-9a-f][0-9a-f]*)"
 _RATIONAL = re.compile(f"(0|-?{_WHOLE})(?:/({_WHOLE}))?")
@@ -128,19 +130,28 @@ def listed(value: Any) -> list[Any]:
     return value
 
 
-def short(value: Fraction | int) -> str:
-    """Write a number, or the first digits of a long one."""
+def short(value: Fraction | int, up: bool = False) -> str:
+    """Write a number, or the first digits of a long one: rounded down, or `up` as an upper bound.
+
+    >>> short(Fraction(10**50, 3)), short(Fraction(10**50, 3), up=True)
+    ('about 3.33333e+49', 'about 3.33334e+49')
+    """
     text, value = written(value), Fraction(value)
     if len(text) <= 40:
         return text
-    size = math.log10(abs(value.numerator)) - math.log10(value.denominator)
-    sign = "-" if value < 0 else ""
-    return f"about {sign}{10 ** (size - math.floor(size)):.5f}e{math.floor(size):+d}"
+    size = math.floor(math.log10(abs(value.numerator)) - math.log10(value.denominator))
+    size += abs(value) >= Fraction(10) ** (size + 1)  # where logarithms round
+    size -= abs(value) < Fraction(10) ** size
+    digits = (math.ceil if up else math.floor)(value * Fraction(10) ** (5 - size))
+    if abs(digits) == 10**6:
+        digits, size = digits // 10, size + 1
+    sign, digits = "-" if digits < 0 else "", abs(digits)
+    return f"about {sign}{digits // 10**5}.{digits % 10**5:05}e{size:+d}"
 
 
 def between(low: int, high: int) -> str:
     """Write the two ends of a number."""
-    return short(low) if low == high else f"between {short(low)} and {short(high)}"
+    return short(low) if low == high else f"between {short(low)} and {short(high, up=True)}"
 
 
 def goal_of(risk: Fraction, success: Fraction) -> str:
@@ -184,7 +195,7 @@ def rule(of: str = "", cites: str = "", /, **takes: str) -> Callable[[Rule], Rul
 
 @rule("", "members gram", risk="risk")
 def fit(problem: Any, members: Fact, gram: Fact, risk: Fraction) -> Fact:
-    """A hypothesis p fits at most alike floor(top / (least - risk scale)) members, or any number.
+    """A hypothesis p fits at most alike floor(top / (least - risk scale)) members, or all.
 
     With H = |p|^2 it fits f only if 2<p,f> >= |f|^2 + H - risk scale >= b + H, b = least - risk
     scale. If b > 0 and that holds for k members that are not alike, Bessel gives k (b + H)^2 / 4 <=
@@ -192,7 +203,7 @@ def fit(problem: Any, members: Fact, gram: Fact, risk: Fraction) -> Fact:
     """
     room = gram.least - risk * gram.scale
     most = gram.alike * problem.down(gram.top / room) if room > 0 else members.count
-    return Fact("fit", most=most, risk=risk)
+    return Fact("fit", most=min(most, members.count), risk=risk)
 
 
 @rule("", "gram", oracle="json", term="rational")
@@ -229,19 +240,20 @@ def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> F
     """The theorem at the head of this file, with the least whole number of queries."""
     count, at = members.count, {**cap.at, "risk": written(fit.risk)}
     every = "all directions" if members.share else f"{short(count)} members"
-    fits = f"a hypothesis fits at most {short(fit.most)}"
+    fits = f"a hypothesis fits at most {short(fit.most, up=True)}"
     if not cap.most:
-        guess = Fraction(min(fit.most, count), count)
+        guess = Fraction(fit.most, count)
         text = (
             f"{cap.what}: however many, a learner reaches relative risk {short(fit.risk)} with "
-            f"probability at most {short(guess)}, as one rules out none of {every}, "
+            f"probability at most {short(guess, up=True)}, as one rules out none of {every}, "
             f"and {fits}"
         )
         return Fact("bound", {f"{cap.name}-success": (guess, at, text)})
-    least = max(0, math.ceil((success * count - fit.most) / cap.most))
+    most = min(cap.most, count)
+    least = max(0, math.ceil((success * count - fit.most) / most))
     text = (
         f"{cap.what}: a learner needs at least {short(least)} {goal_of(fit.risk, success)}, as one "
-        f"rules out at most {short(cap.most)} of {every}, and {fits}"
+        f"rules out at most {short(most, up=True)} of {every}, and {fits}"
     )
     text += EMPTY if least <= 2 else ""
     at["success"] = written(success)
@@ -400,7 +412,7 @@ def overlaps(problem: Any) -> Fact:
     seen = [sum(math.comb(t, i) * rows[m - t][i] ** 2 for i in range(t + 1)) for t in range(m + 1)]
     c = [value / 2**t - mean**2 for t, value in enumerate(seen)]
     need(m < problem.n, "there is one member")
-    text = f"two different members have correlation at most {short(c[m - 1] / c[m])}"
+    text = f"two different members have correlation at most {short(c[m - 1] / c[m], up=True)}"
     return Fact("overlaps", {"largest-correlation": (c[m - 1] / c[m], {}, text)}, c=c, mean=mean)
 
 
@@ -783,7 +795,7 @@ def secrets(problem: Any) -> Fact:
     alike = units if differ else 1
     count = vectors if differ else -(-vectors // units)
     text = (
-        f"{short(count)} secrets, of at most {short(upper)}, are "
+        f"{short(count)} secrets, of at most {short(upper, up=True)}, are "
         f"{'different' if differ else 'no multiples by a unit'} mod "
         f"{modulus}" + (f", with entries up to {reach}" if reach else "") + f", at most {alike} "
         "alike: where a is uniform their laws of a label are orthogonal"
@@ -821,7 +833,7 @@ def laws(problem: Any, members: Fact) -> Fact:
     part = rarest if problem.levels == 2 else Fraction(problem.levels // 2, problem.levels)
     apart, unlike = (most - least) / (most + least), -(-members.count // members.alike)
     size = min(unlike, math.floor(1 / apart)) if apart else unlike
-    near = f"at most {short(apart)}" if apart else "0"
+    near = f"at most {short(apart, up=True)}" if apart else "0"
     claims: Claims = {
         "pairwise-correlation": (
             0, {"upper": written(apart)}, f"members that are not alike have correlation {near}"
@@ -862,7 +874,8 @@ def products(problem: Any) -> Fact:
     most = max(abs(v) for i, row in enumerate(gram) for v in row[:i])
     total = sum(abs(v) for row in gram for v in row)
     largest, mean = Fraction(most, norm), Fraction(total, norm * len(rows) ** 2)
-    text = f"two different members have correlation at most {short(largest)}, in absolute value"
+    near = short(largest, up=True)
+    text = f"two different members have correlation at most {near}, in absolute value"
     average = f"the average of the absolute correlations of all pairs is {short(mean)}"
     claims: Claims = {
         "largest-correlation": (largest, {}, text),
@@ -1050,11 +1063,11 @@ def sphere(problem: Any, top: Fraction, rest: Fraction) -> Fact:
     two, fade = problem.levels == 2, problem.fade**2
     said = "the norm of the members' inner products, over a uniform direction"
     claims: Claims = {
-        "operator-norm-at-most": (top, {}, f"{said}, is at most {short(top)}"),
+        "operator-norm-at-most": (top, {}, f"{said}, is at most {short(top, up=True)}"),
         "second-eigenvalue-at-most": (
             rest,
             {},
-            f"{said}, less their mean, is at most {short(rest)}",
+            f"{said}, less their mean, is at most {short(rest, up=True)}",
         ),
     }
     return Fact("gram", claims, top=rest, least=1 - top, scale=1, alike=1, general=two,
@@ -1133,6 +1146,8 @@ def intact(data: Any) -> None:
     need(isinstance(data, dict) and data.get("format") == FORMAT, f"its format is not {FORMAT}")
     fields = {"format", "about", "problem", "goal", "steps", "digest"}
     need(set(data) == fields, "fields of the file")
+    named = isinstance(data["about"], dict) and str(data["about"].get("spec") or "").strip()
+    need(bool(named), "about names no family by its spec")
     body = {name: part for name, part in data.items() if name != "digest"}
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     same = hashlib.sha256(text.encode()).hexdigest() == data["digest"]

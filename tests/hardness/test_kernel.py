@@ -124,6 +124,10 @@ CHANGES = {
     "a problem that is null": change("problem", None),
     "a rule that is a list": change("steps/0/rule", []),
     "a claim that is null": change("goal/claims/0", None),
+    "an empty about": change("about", {}),
+    "an about that is a string": change("about", "spec"),
+    "a spec that is blank": change("about/spec", " "),
+    "a spec that is null": change("about/spec", None),
     "a surrogate": change("goal/claims/0/says", "\ud800"),
 }
 

@@ -420,8 +420,29 @@ def test_noise_adds_no_level_to_the_information_floor():
 def test_numbers_of_any_size_are_printed_as_numbers():
     assert kernel.short(Fraction(3, 7)) == "3/7"
     assert kernel.short(Fraction(10**400, 3)) == "about 3.33333e+399"
-    assert kernel.short(Fraction(-2, 3 * 10**400)) == "about -6.66667e-401"
     assert kernel.short(Fraction(10**30 + 1, 10**20)) == "about 1.00000e+10"
+
+
+def test_a_bound_is_rounded_to_its_own_side():
+    for value in (Fraction(10**400, 3), Fraction(-2, 3 * 10**400), 10**50 - 1, 10**50, 10**50 + 1):
+        down, up = (kernel.short(value, up=up).removeprefix("about ") for up in (False, True))
+        assert Fraction(down) <= value <= Fraction(up)
+        assert abs(Fraction(up) - Fraction(down)) <= abs(Fraction(value)) / 10**5
+    said = certify(parse("tokens3:d=12,m=3")).claims[2].meaning
+    assert "one rules out at most 165 of 165 members" in said
+    large = certify(parse("parity:d=10000,m=40")).to_dict()["goal"]["claims"]
+    for claim in large:
+        if claim["quantity"].endswith("-queries"):
+            least = claim["says"].partition("at least about ")[2].partition(" ")[0]
+            assert Fraction(least) <= Fraction(claim["value"]) < Fraction(least) * Fraction(1.0001)
+
+
+def test_the_largest_q_is_at_most_the_number_of_members():
+    one = certify(parse("profile:g=majority,d=9,m=3"), BoundParameters(gamma=Fraction(1)))
+    said = {claim.quantity: claim.meaning for claim in one.claims}
+    for name in ("sda-all-subsets", "sda-pair-events"):
+        assert "the largest whole q up to N such that" in said[name]
+        assert said[name].endswith("at most 1, is 56")
 
 
 # Forgery.
