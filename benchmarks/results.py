@@ -19,7 +19,7 @@ from hardness.lower import Certificate
 from hardness.report.text import bound, shown_risk
 from hardness.runs.run import Run
 from hardness.sweep.store import Reader, read
-from hardness.upper import parse_learner
+from hardness.upper.classes import view_of
 from instances.spec import parse_stored
 
 ROOT = Path(__file__).parent.parent
@@ -74,7 +74,7 @@ def _cell(name: str, runs: list[Run]) -> tuple[str, ...]:
     queries = median(run.usage.queries for run in runs)
     return (
         f"`{name.partition(':')[0]}`",
-        parse_learner(name).access,
+        view_of(name, parse_stored(runs[0].spec), runs[0].usage),
         f"{solved}/{len(runs)}" + (f", {', '.join(ends)}" if ends else ""),
         _shown(median(risks)),
         f"{median(run.usage.examples for run in runs):,.0f}",

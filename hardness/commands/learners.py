@@ -48,12 +48,14 @@ def learners(output: SimpleNamespace, action: str, name: str | None) -> None:
 def _list(output: SimpleNamespace) -> None:
     from hardness.report.text import table
     from hardness.upper import LEARNERS
+    from hardness.upper.classes import VIEWS, view_of
     from hardness.upper.plugins.names import installed
 
     entries = installed(LEARNERS)
     data = {
         "learners": [
-            {"name": x.name, "access": x.access, "about": x.about} for x in LEARNERS.values()
+            {"name": name, "access": x.access, "view": view_of(name), "about": x.about}
+            for name, x in LEARNERS.items()
         ],
         "installed": [
             {
@@ -66,8 +68,9 @@ def _list(output: SimpleNamespace) -> None:
             for e in entries
         ],
     }
-    rows = [[x["name"], x["access"], x["about"]] for x in data["learners"]]
-    text = table(["learner", "sees", "what"], rows)
+    rows = [[x["name"], x["view"], x["about"]] for x in data["learners"]]
+    seen = "\n".join(f"{view}: {what}" for view, what in VIEWS.items())
+    text = f"{table(['learner', 'sees', 'what'], rows)}\n\n{seen}"
     if entries:
         found = [[e.name, f"{e.distribution} {e.version}", e.problem or e.value] for e in entries]
         text += "\n\n" + table(["installed", "of", "where, or what is wrong"], found)
@@ -77,6 +80,7 @@ def _list(output: SimpleNamespace) -> None:
 def _show(output: SimpleNamespace, name: str) -> None:
     from hardness.report.text import table
     from hardness.upper import Failed, parse_learner
+    from hardness.upper.classes import view_of
     from hardness.upper.isolated import SubprocessLearner
     from instances.errors import ToolkitError
     from instances.spec import parse
@@ -95,10 +99,11 @@ def _show(output: SimpleNamespace, name: str) -> None:
         "name": learner.name,
         "about": learner.about,
         "access": learner.access,
+        "view": view_of(name),
         "parameters": parameters(type(learner)),
         "revision": learner.revision,
     }
-    text = f"{learner.name}: {learner.about}\nsees: {learner.access}\n\n"
+    text = f"{learner.name}: {learner.about}\nsees: {data['view']}\n\n"
     text += table(*parameter_rows(data["parameters"]))
     return emit(output, data, text, table=data["parameters"])
 

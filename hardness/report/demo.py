@@ -23,7 +23,7 @@ from instances.errors import AlreadyExists, DamagedFile
 from instances.strict import read_json
 
 SPEC, OVER = "parity:m=4", "d=10..22..4"
-LEARNERS = ("queries", "elimination", "lowdegree", "student:steps=2500")
+LEARNERS = ("queries", "elimination", "lowdegree", "student:steps=2500", "mlp")
 CERTIFIED = "parity:d=1000,m=21"
 VERIFIED = "parity:d=24,m=3"
 _COMMAND = "hardness demo"

@@ -1,8 +1,12 @@
 """The demo in words, for the terminal."""
 
 from hardness.report.demo import CERTIFIED, VERIFIED, Demo
-from hardness.report.summary import comparison_table
+from hardness.report.summary import comparison_table, short_name
 from hardness.report.text import big
+from hardness.runs import Comparison
+from hardness.runs.cells import cells
+from hardness.upper.classes import CLASSES, class_of
+from instances.parameters import plain
 
 
 def demo_words(made: Demo) -> str:
@@ -20,6 +24,18 @@ def demo_words(made: Demo) -> str:
             "",
             comparison_table(made.comparison),
             "",
-            "The bound holds for statistical-query learners; elimination is not one.",
+            "The bound on queries holds for statistical-query learners alone: here, queries.",
+            *_descents(made.comparison),
         ]
     )
+
+
+def _descents(comparison: Comparison) -> list[str]:
+    """Say of each learner by gradient descent what it sees, and how often that was enough."""
+    largest = comparison.values[-1]
+    return [
+        f"Gradient descent from {cell.view} ({short_name(comparison, cell.learner)}) solved "
+        f"{cell.solved} of {cell.runs} at {comparison.parameter}={plain(largest)}."
+        for cell in cells(comparison)
+        if cell.value == largest and class_of(cell.learner) is CLASSES["gradient"]
+    ]

@@ -39,7 +39,7 @@ def bounds_table(comparison: "Comparison") -> str:
 
 
 def comparison_table(comparison: "Comparison") -> str:
-    """Write learners and certified bounds, size by size; bounds alone where no learner ran."""
+    """Write what is certified, size by size, and each learner below; bounds alone without any."""
     if not comparison.learners:
         return bounds_table(comparison)
     rows = []
@@ -49,24 +49,23 @@ def comparison_table(comparison: "Comparison") -> str:
     least, floor = bounds(comparison, asked), bounds(comparison, "information-floor")
     for i, value in enumerate(comparison.values):
         size = f"{comparison.parameter}={plain(value)}"
+        rows.append([size, *[""] * (6 + valued)])
+        if floor:
+            queries = bound(asked, least[i]) if least else "-"
+            found = [queries, bound("information-floor", floor[i])]
+            rows[-1] = [f"{size}: at least", "", *found, *[""] * (2 + valued), "certified"]
         for cell in (c for c in every if c.value == value):
-            asks = number(cell.queries) if cell.queries else "-"
             rows.append(
                 [
                     short_name(comparison, cell.learner),
-                    size,
-                    asks,
+                    cell.view,
+                    number(cell.queries) if cell.queries else "-",
                     number(cell.examples),
                     *([number(cell.values) if cell.values else "-"] if valued else []),
                     number(cell.seconds),
                     "-" if cell.risk is None else shown_risk(cell.risk),
-                    f"{cell.solved}/{cell.runs} {cell.outcome}",
+                    f"{cell.solved}/{cell.runs} solved" if cell.solved else cell.outcome,
                 ]
             )
-        if floor:
-            queries = bound(asked, least[i]) if least else "-"
-            found = [queries, bound("information-floor", floor[i])]
-            rows.append(["certified at least", size, *found, *[""] * (3 + valued)])
-    header = ["learner", "size", "queries", "examples", *["values"] * valued]
-    header += ["seconds", "risk", "solved, outcome"]
-    return table(header, rows)
+    header = ["learner", "sees", "queries", "examples", *["values"] * valued]
+    return table([*header, "seconds", "risk", "outcome"], rows)

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Literal
 from hardness.runs.certified import claims
 from hardness.runs.certified import number as certified
 from hardness.runs.ranges import Value
+from hardness.upper.classes import view_of
+from hardness.upper.learner import View
+from instances.spec import parse_stored
 
 if TYPE_CHECKING:
     from hardness.runs.comparison import Comparison
@@ -30,6 +33,7 @@ class Cell:
 
     value: Value
     learner: str
+    view: View
     solved: int
     runs: int
     queries: float
@@ -44,8 +48,9 @@ class Cell:
 def cells(comparison: "Comparison") -> list[Cell]:
     """Summarise every learner at every size where it ran, learners in the order asked."""
     out, success = [], comparison.terms.success
+    families = [parse_stored(spec) for spec in comparison.specs]
     for learner in comparison.learner_names:
-        for value in comparison.values:
+        for value, family in zip(comparison.values, families, strict=True):
             runs = comparison.of(learner, value)
             if not runs:  # of a slice of a store, where not every learner ran at every size
                 continue
@@ -55,6 +60,7 @@ def cells(comparison: "Comparison") -> list[Cell]:
                 Cell(
                     value=value,
                     learner=learner,
+                    view=view_of(learner, family, runs[0].usage),
                     solved=sum(run.solved for run in runs),
                     runs=len(runs),
                     queries=_median([r.usage.queries for r in runs]),

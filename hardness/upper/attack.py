@@ -8,7 +8,7 @@ import numpy as np
 
 from hardness.oracles import ExampleOracle
 from hardness.upper.drawing import draw_open
-from hardness.upper.learner import Hypothesis
+from hardness.upper.learner import Hypothesis, View
 from instances.capabilities import LINEAR_FORMS, Capability
 from instances.family import Family, Secret, require
 from instances.modular import Modular
@@ -24,6 +24,7 @@ class Attack(ABC):
 
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "z"
     needs: ClassVar[Capability[Modular]] = LINEAR_FORMS
 
     def supports(self, family: Family) -> str | None:

@@ -3,10 +3,20 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from hardness.oracles.budget import Usage
+from hardness.upper.learner import View
 from hardness.upper.registry import ATTACKS, LEARNERS
+from instances.family import Family
 
 ClassName = Literal["statistical queries", "examples", "gradient", "membership", "lattice"]
 GRADIENT = ("student", "mlp", "levenberg")  # learners that descend gradients over batches
+
+VIEWS: dict[View, str] = {
+    "tokens": "the tokens and the label of each example, as they are drawn",
+    "z": "the product z of the two tokens, and the part of the label that z decides",
+    "queries": "means over examples, within a tolerance",
+    "values": "labels of tokens that it chooses",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,3 +95,22 @@ def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
     if name in ATTACKS:
         return CLASSES["lattice"]
     return CLASSES["gradient" if name in GRADIENT else "examples"]
+
+
+def view_of(learner: str, family: Family | None = None, usage: Usage | None = None) -> View:
+    """Name what a learner sees, by its spec.
+
+    family: labels that are real numbers have no factor of z, and whoever sees z elsewhere sees
+    their tokens. usage: of a run, which tells what a learner from a file asked for.
+
+    >>> [view_of(name) for name in ("student", "mlp:steps=9", "queries", "flips", "mine.py:Net")]
+    ['tokens', 'z', 'queries', 'values', 'examples']
+    """
+    name = learner.partition(":")[0]
+    if name not in LEARNERS:
+        if usage is None or not (usage.values or usage.queries):
+            return "examples"
+        return "values" if usage.values else "queries"
+    kind = LEARNERS[name]
+    view: View = getattr(kind, "view", kind.access)
+    return "tokens" if view == "z" and family is not None and family.real_labels else view

@@ -14,6 +14,8 @@ from instances.layer import AttentionLayer
 from instances.parameters import canonical
 
 Access = Literal["examples", "queries", "values", "either"]  # either: it chooses as it runs
+# What a learner sees, as upper/classes.py says; "examples": one from a file chooses how it looks.
+View = Literal["tokens", "z", "queries", "values", "examples", "nothing"]
 Predict = Callable[[NDArray[Any]], NDArray[np.float64]]
 
 
@@ -151,7 +153,10 @@ class Hypothesis:
 
 
 class Learner(Protocol):
-    """A learner: a frozen dataclass whose fields are its parameters."""
+    """A learner: a frozen dataclass whose fields are its parameters.
+
+    Those built in that learn from examples say in `view` what they see of them: "tokens" or "z".
+    """
 
     revision: ClassVar[int]  # raised when the output changes
     access: ClassVar[Access]

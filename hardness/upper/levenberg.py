@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, View, nothing
 from hardness.upper.staged.data import Array, Data
 from hardness.upper.staged.polish import Polished, enough, polish
 from instances.family import Examples, Family, require
@@ -33,6 +33,7 @@ class Levenberg:
     name: ClassVar[str] = "levenberg"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "an attention layer fitted by Levenberg-Marquardt, random starts"
 
     heads: int = 0

@@ -13,7 +13,7 @@ import numpy as np
 from hardness.oracles import ExampleOracle, Spent
 from hardness.upper.features import MAPS, FeatureMap
 from hardness.upper.heads import HeadCount, heads
-from hardness.upper.learner import SPENT, Hypothesis, Outcome
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, View
 from hardness.upper.leastsquares import Array, LeastSquares, LeastSquaresFit
 from instances.capabilities import REAL_LABELS
 from instances.family import Family, require
@@ -38,6 +38,7 @@ class Lifted:
     name: ClassVar[str] = "lifted"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "least squares on cubic features: linear attention, exactly"
 
     features: str = "auto"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Hypothesis
+from hardness.upper.learner import SPENT, Hypothesis, View
 from instances.family import Family, require
 from instances.limits import require_memory
 
@@ -25,6 +25,7 @@ class Linear:
     name: ClassVar[str] = "linear"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "least squares on each token and the sum of all tokens"
 
     oversample: int = 32

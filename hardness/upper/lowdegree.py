@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Hypothesis, nothing
+from hardness.upper.learner import SPENT, Hypothesis, View, nothing
 from hardness.upper.reduced import predictor
 from instances.capabilities import CODED, SCHEME
 from instances.family import Family, Secret, require
@@ -30,6 +30,7 @@ class LowDegree:
     name: ClassVar[str] = "lowdegree"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "z"
     about: ClassVar[str] = "least squares on monomials of z up to a degree"
 
     degree: int = 2

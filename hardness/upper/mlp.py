@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.oracles import Epochs, ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Hypothesis, Outcome, Predict, nothing
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, Predict, View, nothing
 from hardness.upper.reduced import predictor
 from instances import tokens
 from instances.capabilities import CODED, REAL_LABELS
@@ -45,6 +45,7 @@ class Mlp:
     name: ClassVar[str] = "mlp"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "z"
     about: ClassVar[str] = "a two-layer ReLU network, trained on minibatches"
 
     width: int = 100

@@ -24,7 +24,7 @@ import numpy as np
 from hardness.kernels.pairsums import Array, strips
 from hardness.measures.pairs import PairStatistic
 from hardness.oracles import ExampleOracle
-from hardness.upper.learner import Hypothesis, Outcome, member, nothing
+from hardness.upper.learner import Hypothesis, Outcome, View, member, nothing
 from hardness.upper.signs import Signs, gather, telling, wanted
 from instances import tokens
 from instances.capabilities import SCHEME
@@ -86,6 +86,7 @@ class Pairs:
     name: ClassVar[str] = "pairs"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "z"
     about: ClassVar[str] = "two-sample test: sums over pairs of a kernel of their distance"
 
     samples: int = 0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hardness.oracles import Epochs, ExampleOracle, Spent
 from hardness.upper.attention import columns, linearize
-from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, View, nothing
 from instances.capabilities import CODED
 from instances.family import Examples, Family, require
 from instances.layer import AttentionLayer
@@ -33,6 +33,7 @@ class Student:
     name: ClassVar[str] = "student"
     revision: ClassVar[int] = 2
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "an attention layer trained by Adam or SGD, analytic gradients"
 
     optimizer: str = "adam"

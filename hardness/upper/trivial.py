@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from hardness.oracles import ExampleOracle
-from hardness.upper.learner import Hypothesis, nothing
+from hardness.upper.learner import Hypothesis, View, nothing
 from instances.family import Family
 
 
@@ -17,6 +17,7 @@ class Trivial:
     name: ClassVar[str] = "trivial"
     revision: ClassVar[int] = 1
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "nothing"
     about: ClassVar[str] = "the baseline: the mean of all members, a risk of 1"
 
     def supports(self, family: Family) -> str | None:

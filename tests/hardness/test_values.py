@@ -3,12 +3,13 @@
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from hardness.oracles import Budget, Meter, Spent, ValueOracle
+from hardness.oracles import Budget, Meter, Spent, Usage, ValueOracle
 from hardness.report.charts.runs import FREE, draw_both_sides, of_both_sides
 from hardness.report.scaling import comparison_words
 from hardness.report.stress import stress_words
@@ -18,7 +19,7 @@ from hardness.runs.game import play
 from hardness.runs.run import Run
 from hardness.runs.stress import read_stress
 from hardness.upper import Outcome, classes, registry
-from hardness.upper.classes import class_of
+from hardness.upper.classes import class_of, view_of
 from hardness.upper.learner import member
 from instances import ToolkitError, UsageError, parse, write_folder
 from instances.ladders import ladder_of
@@ -227,7 +228,7 @@ def test_a_comparison_has_a_column_of_values_and_says_what_binds_nobody(flips):
     said = comparison_words(made)
     header, *rows = (line.split() for line in said.split("\n\n")[0].splitlines())
     assert header[2:6] == ["queries", "examples", "values", "seconds"]
-    assert ["flips", "d=8", "-", "0", "8"] in [row[:5] for row in rows]
+    assert ["flips", "values", "-", "0", "8"] in [row[:5] for row in rows]
     free = "flips asks for labels of tokens of its choice: no statistical-query bound binds it."
     assert free in " ".join(said.split())
     assert "flips    values" in said
@@ -270,3 +271,15 @@ def test_every_learner_has_a_class():
     }
     assert class_of("mine.py:Net") is None
     assert class_of("mine.py:Net", chose=True).bound_by == ("information-floor",)
+
+
+def test_what_a_learner_sees_is_what_its_oracle_gives_and_what_the_manual_says():
+    kinds = {"examples": {"tokens", "z", "nothing"}, "queries": {"queries"}, "values": {"values"}}
+    page = (Path(__file__).parents[2] / "docs/learners.md").read_text()
+    for name, learner in registry.LEARNERS.items():
+        assert view_of(name) in kinds[learner.access], name
+        assert re.search(rf"^\| \[`{name}`\]\(\S+\) \| {view_of(name)} \|", page, re.M), name
+    assert view_of("mlp:steps=5", parse("parity:d=8,m=2")) == "z"
+    assert view_of("mlp:steps=5", parse("nice:m=1,k=2,d=4")) == "tokens"  # there is no z
+    asked = Usage(examples=0, queries=0, values=3, seconds=0.1, peak_bytes=0)
+    assert view_of("mine.py:Net", usage=asked) == "values"

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from hardness.oracles import ExampleOracle, Spent
-from hardness.upper.learner import SPENT, Hypothesis, Outcome, nothing
+from hardness.upper.learner import SPENT, Hypothesis, Outcome, View, nothing
 from hardness.upper.staged.journal import Journal
 from hardness.upper.staged.paper import paper, refusal
 from hardness.upper.staged.practical import SEVERAL_D, StagedPlan, forecast, practical
@@ -36,6 +36,7 @@ class Staged:
     name: ClassVar[str] = "staged"
     revision: ClassVar[int] = 3
     access: ClassVar[Literal["examples", "queries"]] = "examples"
+    view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "the provable algorithm of Chen and Li, in stages that report"
 
     mode: str = "practical"
