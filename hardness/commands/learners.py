@@ -28,10 +28,10 @@ _ACTIONS = ("list", "show", "check", "new")
 @containment_options
 @shared("force", "quiet", out=FILE)
 def learners(output: SimpleNamespace, action: str, name: str | None) -> None:
-    """List the learners, built in and installed, or show one.
+    """List the built-in learners, or show one.
 
-    check NAME: does a learner of one's own, path.py:Name or an installed one, keep to the protocol?
-    Exits with 1 if not. new FILE: write a commented template of one.
+    check NAME: does a learner of one's own, path.py:Name, keep to the protocol? Exits with 1 if
+    not. new FILE: write a commented template of one.
     """
     if action in ("list", "show"):
         refuse_existing_output(output)
@@ -49,31 +49,16 @@ def _list(output: SimpleNamespace) -> None:
     from hardness.report.text import table
     from hardness.upper import LEARNERS
     from hardness.upper.classes import VIEWS, view_of
-    from hardness.upper.plugins.names import installed
 
-    entries = installed(LEARNERS)
     data = {
         "learners": [
             {"name": name, "access": x.access, "view": view_of(name), "about": x.about}
             for name, x in LEARNERS.items()
-        ],
-        "installed": [
-            {
-                "name": e.name,
-                "value": e.value,
-                "distribution": e.distribution,
-                "version": e.version,
-                "problem": e.problem,
-            }
-            for e in entries
-        ],
+        ]
     }
     rows = [[x["name"], x["view"], x["about"]] for x in data["learners"]]
     seen = "\n".join(f"{view}: {what}" for view, what in VIEWS.items())
     text = f"{table(['learner', 'sees', 'what'], rows)}\n\n{seen}"
-    if entries:
-        found = [[e.name, f"{e.distribution} {e.version}", e.problem or e.value] for e in entries]
-        text += "\n\n" + table(["installed", "of", "where, or what is wrong"], found)
     emit(output, data, text, table=data["learners"])
 
 

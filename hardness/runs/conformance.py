@@ -69,7 +69,7 @@ class Conformance:
 def conformance(
     name: str, specs: tuple[str, ...] = SPECS, progress: Callable[[int], None] = lambda done: None
 ) -> Conformance:
-    """Check a learner "path.py:Name", or an installed one, on small instances of some families.
+    """Check a learner "path.py:Name" on small instances of some families.
 
     Takes some ten runs in processes of their own. Raises UsageError for a built-in learner.
 

@@ -54,7 +54,7 @@ def here(planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]
 
 
 def require_loaded(names: Iterable[str], spec: str) -> None:
-    """Load each learner from a file or a package once; raises ToolkitError for one that cannot be.
+    """Load each learner from a file once; raises ToolkitError for one that cannot be.
 
     What cannot be loaded would otherwise count as runs that did not pass.
 

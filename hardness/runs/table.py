@@ -34,7 +34,6 @@ _UNITS = {
     "oracle": "{} answers",
 }
 DIMENSIONS, WEIGHTS = ("d", "n"), ("m", "h")
-_ORIGIN = ("sha256", "package")  # of details: what a user's learner is
 
 
 def comparable_groups(runs: "DataFrame") -> "Iterator[tuple[Fixed, DataFrame]]":
@@ -77,9 +76,8 @@ def answers(run: Run) -> Fixed:
 
 
 def version_of(run: Run) -> tuple[int, str]:
-    """Tell a learner's revision, and of a user's learner which file or package it is."""
-    origin = [str(run.details[name]) for name in _ORIGIN if name in run.details]
-    return run.revisions.get("learner", -1), " ".join(origin)
+    """Tell a learner's revision, and of a user's learner the SHA-256 of its file."""
+    return run.revisions.get("learner", -1), str(run.details.get("sha256", ""))
 
 
 def version_words(version: tuple[int, str]) -> str:

@@ -17,7 +17,7 @@ from hardness.runs.tally import tally
 from hardness.sweep.store import merge, read, reopen
 
 PHASE = "phase"
-_HOW = ("oracle", "tau", "sha256", "package")  # of details: what else a run depends on
+_HOW = ("oracle", "tau", "sha256")  # of details: what else a run depends on
 _SHOWN = ("value", "kind", "parameters", "assumptions", "source")  # of a claim
 
 

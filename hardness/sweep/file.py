@@ -583,17 +583,17 @@ def _learners(given: list[str | _Varied] | str | _Varied, key: str) -> dict[str,
 
 def _learner(text: str, chosen: dict[str, str]) -> Learner:
     """Make a learner; a file that it is named by must be there, and nothing of it is executed."""
-    from hardness.upper.plugins.names import plugin
+    from instances.userfile import split
 
     name, _, rest = text.partition(":")
     if chosen and name in LEARNERS:
         text = _with(name, rest, [f.name for f in listed(LEARNERS[name])], chosen)
     elif chosen:
-        named = plugin(text)
+        named = split(text)
         more = ",".join(f"{key}={value}" for key, value in chosen.items())
         text += ("," if named and named.parameters else ":") + more
     learner = parse_learner(text)
-    if isinstance(learner, SubprocessLearner) and learner.file and not learner.file.is_file():
+    if isinstance(learner, SubprocessLearner) and not learner.file.is_file():
         raise UsageError(
             f"'{text[:200]}' given: there is no file {learner.file}: name it relative to the "
             "folder that the sweep is started in"

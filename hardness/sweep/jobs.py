@@ -90,9 +90,8 @@ class RunJob(Job):
     """One learner on one instance: spec and learner in canonical form.
 
     seed: of both axes, the instance's and the learner's. oracle, tau: how queries are answered,
-    None for a learner that asks none. origin: of a user's learner, the SHA-256 of its file or the
-    package it came with; None for the learners here. family: the SHA-256 of the file of a user's
-    family.
+    None for a learner that asks none. origin, family: of a user's learner and a user's family, the
+    SHA-256 of the file.
     """
 
     kind: ClassVar[str] = "run"
@@ -164,8 +163,7 @@ class RunJob(Job):
             oracle=self.oracle or "samples",
             tau=self.tau or Fraction(1, 10),
         )
-        said = (done.details.get("sha256"), done.details.get("package"), None)
-        if self.origin and any(said) and self.origin not in said:
+        if self.origin and done.details.get("sha256", self.origin) != self.origin:
             raise ToolkitError(f"{self.learner} is not the one that the sweep was planned with")
         return done.to_dict()
 
@@ -222,11 +220,9 @@ _SEED = '"seed":0,'  # quotes inside of JSON strings are escaped: it stands ther
 
 
 def origin(learner: Learner) -> str | None:
-    """Return what a user's learner is: the SHA-256 of its file, or its package and version."""
+    """Return the SHA-256 of the file of a user's learner."""
     if not isinstance(learner, SubprocessLearner):
         return None
-    if learner.file is None:
-        return learner.package
     try:
         return hashlib.sha256(learner.file.read_bytes()).hexdigest()
     except OSError as error:

@@ -1,7 +1,6 @@
 """Names of learners, and "name:key=value" <-> learner."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from hardness.upper.learner import Learner
@@ -55,7 +54,7 @@ ATTACKS = (  # learners that look for the secret itself
 
 
 def parse_learner(text: str) -> Learner:
-    """Read a learner, "lowdegree:degree=3", "path.py:Name" or one installed; raises UsageError.
+    """Read a learner, "lowdegree:degree=3", or one in a file, "path.py:Name"; raises UsageError.
 
     >>> parse_learner("lowdegree:degree=3").degree
     3
@@ -73,34 +72,20 @@ def parse_learner(text: str) -> Learner:
 
 
 def _foreign(text: str) -> Learner:
-    """Name a learner of others; nothing of it is executed here, nor looked at."""
+    """Name a learner in a file; nothing of it is executed here, nor looked at."""
     from hardness.upper.isolated import SubprocessLearner
-    from hardness.upper.plugins.names import installed, plugin
+    from instances.userfile import split
 
-    found = plugin(text)
-    if found and found.kind == "file":
-        file = Path(found.place)
-        parts = [str(file.resolve()), found.attribute, found.parameters]
-        learner = SubprocessLearner(spec=text, text=":".join(p for p in parts if p), file=file)
-    else:
-        entries = installed(LEARNERS)
-        named = {entry.name: entry for entry in entries if not entry.problem}
-        if not found or found.place not in named:
-            broken = [e for e in entries if found and e.name == found.place]
-            if broken:
-                raise UsageError(
-                    f"'{text}' given: of {broken[0].distribution}: {broken[0].problem}"
-                )
-            name = text.partition(":")[0]
-            if kind_of(name):
-                raise UsageError(
-                    f"'{name}' is a family and no learner: give the learner before the spec; "
-                    "`hardness learners` lists them"
-                )
-            error = unknown("learner", name, [*LEARNERS, *named])
-            raise UsageError(f"{error}; a learner in a file is path.py:Name")
-        entry = named[found.place]
-        learner = SubprocessLearner(
-            spec=text, text=text, package=f"{entry.distribution} {entry.version}"
+    found = split(text)
+    if found:
+        parts = [str(found.path.resolve()), found.name, found.parameters]
+        return SubprocessLearner(
+            spec=text, text=":".join(part for part in parts if part), file=found.path
         )
-    return learner
+    name = text.partition(":")[0]
+    if kind_of(name):
+        raise UsageError(
+            f"'{name}' is a family and no learner: give the learner before the spec; "
+            "`hardness learners` lists them"
+        )
+    raise UsageError(f"{unknown('learner', name, LEARNERS)}; a learner in a file is path.py:Name")

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any, Literal
 
 from instances.errors import UsageError
@@ -147,15 +146,15 @@ def _base(learner: str) -> str:
     >>> _base("lowdegree:degree=2"), _base("a/b.py:Net:width=3")
     ('lowdegree', 'b.py:Net')
     """
-    from hardness.upper.plugins.names import plugin
+    from instances.userfile import split
 
     try:
-        found = plugin(learner)
+        found = split(learner)
     except UsageError:  # a figure may hold any text
         return learner
-    if found is None or found.kind == "entry":
+    if found is None:
         return learner.partition(":")[0]
-    return f"{PurePath(found.place).name}:{found.attribute}"
+    return f"{found.path.name}:{found.name}"
 
 
 def _place(name: str) -> int:

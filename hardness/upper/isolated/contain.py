@@ -8,21 +8,18 @@ system calls of `fence`. off: limits alone, only where the user asks for it.
 
 import functools
 import itertools
-import json
 import os
-import re
 import shutil
 import site
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Literal, get_args
-from urllib.parse import unquote, urlparse
 
 from hardness.upper.isolated import fence
+from hardness.upper.isolated.reach import require_hidden, within
 from instances.errors import ToolkitError, UsageError
 from instances.spec import files as families
 
@@ -40,13 +37,11 @@ _WHOLE = (Path("/usr"), Path("/usr/local"))  # prefixes of which the libraries a
 class Place:
     """Where a learner's process runs: the folder of its file, what is hidden, where it writes.
 
-    folder: None for an installed learner. package: the folder of one that is installed as editable.
     scratch: a folder of this machine, None in a namespace. hidden: folders that hold a secret.
     """
 
     level: Level
-    folder: Path | None
-    package: Path | None
+    folder: Path
     hidden: tuple[Path, ...]
     scratch: Path | None
 
@@ -56,21 +51,21 @@ class Place:
         return SCRATCH if self.scratch is None else str(self.scratch)
 
 
-def place(folder: Path | None, package: Path | None, hidden: tuple[Path, ...]) -> Place:
+def place(folder: Path, hidden: tuple[Path, ...]) -> Place:
     """Choose the level and make the scratch folder.
 
     Raises ToolkitError where a secret would be in reach, UsageError for a folder that is all.
     """
     chosen = level()
     devices()
-    for path, read in itertools.product(hidden, (folder, package)):
-        require_single(path / "secret.json", read)
+    for path in hidden:
+        require_hidden(path / "secret.json", folder)
         if chosen == "off":
             raise ToolkitError(
                 f"{path} holds secret.json, which a learner that is not contained could read: run "
                 "it on the SPEC, move secret.json elsewhere, or leave --contain off out"
             )
-        if chosen == "landlock" and read is not None and read in path.resolve().parents:
+        if chosen == "landlock" and folder in path.resolve().parents:
             raise ToolkitError(
                 f"{path} holds secret.json and lies below the learner's folder, which Landlock "
                 "cannot close: move one of them, or install bubblewrap"
@@ -78,38 +73,10 @@ def place(folder: Path | None, package: Path | None, hidden: tuple[Path, ...]) -
     for path, file in itertools.product(hidden, families()):
         if path.resolve() in file.parents:
             raise ToolkitError(f"{path} holds secret.json and {file.name}: move one of the two")
-    if folder is not None and len(folder.parts) == 1:
+    if len(folder.parts) == 1:
         raise UsageError(f"a learner in {folder} given: put it in a folder of its own")
     scratch = None if chosen == "bubblewrap" else Path(tempfile.mkdtemp(prefix="hardness-learner-"))
-    return Place(level=chosen, folder=folder, package=package, hidden=hidden, scratch=scratch)
-
-
-def require_single(secret: Path, folder: Path | None) -> None:
-    """Refuse a secret file that could be read in another place; raises ToolkitError."""
-    if secret.exists() and secret.stat().st_nlink > 1:
-        raise ToolkitError(
-            f"{secret} has {secret.stat().st_nlink} names (hard links), and a learner could read "
-            "it by another one: remove them, or copy the file"
-        )
-    if folder is None:
-        return
-    if any(path.samefile(secret.parent) for path in (folder, *folder.parents)):
-        raise ToolkitError(
-            f"{folder} is, or is in, the folder of {secret.name}: put the learner elsewhere"
-        )
-    mounts = Path("/proc/self/mountinfo")  # not on macOS
-    lines = mounts.read_text().splitlines() if mounts.exists() else []
-    places = [re.sub(r"\\([0-7]{3})", _octal, line.split()[4]) for line in lines]
-    below = [place for place in places if folder in Path(place).parents]
-    if below:
-        raise ToolkitError(
-            f"{below[0]} is mounted below the learner's folder, and the secret could be read "
-            "there: put the learner in another folder"
-        )
-
-
-def _octal(found: "re.Match[str]") -> str:
-    return chr(int(found[1], 8))
+    return Place(level=chosen, folder=folder, hidden=hidden, scratch=scratch)
 
 
 def require_out_of_reach(
@@ -122,7 +89,7 @@ def require_out_of_reach(
     if file is None or level() == "off":
         return
     folder = file.resolve().parent
-    if kept.resolve().is_relative_to(folder):
+    if within(folder, kept):
         raise ToolkitError(
             f"{kept} given, in the folder of {file.name}: a learner can read its folder, and so "
             f"{tells}: put it in a folder of its own, or {what} elsewhere"
@@ -222,7 +189,7 @@ def bound(where: Place) -> list[Path]:
     the files of a user's families.
     """
     found = [Path(path) for path in (*_SYSTEM, *_ALSO)]
-    found += [path for path in (where.folder, where.package) if path is not None]
+    found += [where.folder]
     for name in (sys.base_prefix, sys.base_exec_prefix, sys.prefix):
         prefix = Path(name)
         found += [] if prefix in _WHOLE else [prefix]
@@ -279,15 +246,3 @@ def devices() -> tuple[str, ...]:
         )
         raise UsageError(f"--device {name} given: a GPU is needed: {known}")
     return (*wanted, *(other for other in _NVIDIA if Path("/dev", other).exists()))
-
-
-def editable(distribution: str) -> Path | None:
-    """Return the folder of a distribution that is installed as editable; None for any other."""
-    try:
-        found = json.loads(metadata.distribution(distribution).read_text("direct_url.json") or "{}")
-    except (metadata.PackageNotFoundError, ValueError):
-        return None
-    url = urlparse(str(found.get("url", "")))
-    if url.scheme != "file" or not found.get("dir_info", {}).get("editable"):
-        return None
-    return Path(unquote(url.path))

@@ -5,10 +5,11 @@ from 6.7 on TCP too, from 6.12 on signals to processes outside. [landlock(7)]
 
 The filter of system calls leaves open what ends with the processes that use it and is seen by what
 watches them. Closed is what reaches beyond them (sockets, keyrings, other processes, new
-namespaces) and memory that no limit counts: nameless files, System V segments, shared pages without
-a file, extended attributes, pages that only a pipe holds, watches. What changes owners, modes and
-times of files does nothing, and says that it did: copying a file goes on, and no file outside is
-changed. [seccomp(2)]
+namespaces, leases and signals of files) and memory that no limit counts: nameless files, System V
+segments, shared pages without a file, extended attributes, pages that only a pipe holds, watches,
+locks of parts of files, rule sets, filters and queues that a process makes for itself. What changes
+owners, modes and times of files does nothing, and says that it did: copying a file goes on, and no
+file outside is changed. [seccomp(2)]
 
 Imported before anything else by a learner's first process: the standard library alone.
 """
@@ -44,7 +45,9 @@ _CLOSED = {
     **{"setxattrat": (463, 463), "removexattr": (197, 14), "lremovexattr": (198, 15)},
     **{"fremovexattr": (199, 16), "vmsplice": (278, 75), "file_setattr": (469, 469)},
     **{"inotify_init": (253, 26), "inotify_init1": (294, 26), "fanotify_init": (300, 262)},
-    **{"setpriority": (141, 140), "ioprio_set": (251, 30)},
+    **{"setpriority": (141, 140), "ioprio_set": (251, 30), "open_tree_attr": (467, 467)},
+    **{"landlock_create_ruleset": (444, 444), "landlock_add_rule": (445, 445)},
+    **{"landlock_restrict_self": (446, 446), "seccomp": (317, 277), "io_setup": (206, 0)},
 }
 _WITHOUT_EFFECT = {
     **{"chmod": (90, 52), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
@@ -54,6 +57,19 @@ _WITHOUT_EFFECT = {
 _OF_ITSELF = {  # the process that the first argument names must be 0, which is the caller
     **{"prlimit64": (302, 261), "sched_setparam": (142, 118), "sched_setscheduler": (144, 119)},
     **{"sched_setaffinity": (203, 122), "sched_setattr": (314, 274)},
+}
+_VALUES = {  # refused where an argument, counted from 0, is one of these
+    "fcntl": (
+        (72, 25),
+        1,
+        (
+            *(6, 7, 37, 38),  # locks of parts of files, of which there may be any number
+            *(8, 10, 15),  # signals to others: SETOWN, SETSIG, SETOWN_EX
+            *(1024, 1026, 1031),  # leases, watches, larger pipes
+        ),
+    ),
+    "ioctl": ((16, 29), 1, (0x8901, 0x8902)),  # FIOSETOWN, SIOCSPGRP
+    "prctl": ((157, 167), 0, (22,)),  # SET_SECCOMP: further filters
 }
 _MMAP, _CLONE, _CLONE3 = (9, 222), (56, 220), (435, 435)
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
@@ -190,6 +206,8 @@ def _steps(column: int, machine: int) -> Iterator[_Step]:
         yield from _case(numbers[column], [(_RETURN, _NOTHING, 0, 0)])
     for numbers in _OF_ITSELF.values():
         yield from _case(numbers[column], _argument(0, [(_EQUAL, 0, 1, 0)]))
+    for numbers, place, values in _VALUES.values():
+        yield from _case(numbers[column], _one_of(place, values))
     # The C library then starts threads by clone, whose flags can be looked at.
     yield from _case(_CLONE3[column], [(_RETURN, _MISSING, 0, 0)])
     yield from _case(_CLONE[column], _argument(0, [(_ANY, _NAMESPACES, 0, 1)]))
@@ -208,3 +226,10 @@ def _argument(place: int, test: list[_Step]) -> list[_Step]:
     """Refuse a call where the test of the low half of an argument goes on, not where it jumps."""
     load = (_LOAD, _ARGUMENTS + 8 * place, 0, 0)
     return [load, *test, (_RETURN, _REFUSE, 0, 0), (_RETURN, _ALLOW, 0, 0)]
+
+
+def _one_of(place: int, values: tuple[int, ...]) -> list[_Step]:
+    """Refuse a call where the low half of an argument is one of some values."""
+    load = (_LOAD, _ARGUMENTS + 8 * place, 0, 0)
+    tests = [(_EQUAL, value, len(values) - i, 0) for i, value in enumerate(values)]
+    return [load, *tests, (_RETURN, _ALLOW, 0, 0), (_RETURN, _REFUSE, 0, 0)]

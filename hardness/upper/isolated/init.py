@@ -13,7 +13,6 @@ import importlib
 import json
 import os
 import resource
-import shutil
 import signal
 import sys
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 DEATH_SIGNAL, _SUBREAPER = 1, 36
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def main(job: dict[str, Any]) -> None:
@@ -89,14 +89,55 @@ def end(scratch: str) -> NoReturn:
 
 
 def remove(scratch: str) -> None:
-    """Remove a folder and all below it, also where its owner had locked it; or what can be."""
+    """Remove a folder and all below it, however deep, also where it is locked; or what can be.
+
+    It goes from folder to folder: nothing calls itself, and no path grows long.
+    """
     with contextlib.suppress(OSError):
         os.chmod(scratch, 0o700)
-    for path, folders, _ in os.walk(scratch):  # from above: unlocked before it is listed
-        for name in (name for name in folders if not os.path.islink(os.path.join(path, name))):
+        here = os.open(scratch, _FOLDER)
+        above: list[tuple[os.stat_result, list[str]]] = []
+        inner = _emptied(here)
+        while inner or above:
+            if inner:
+                there, was = _entered(inner[-1], here), here
+                if there is None:
+                    inner.pop()
+                    continue
+                above.append((os.stat(here), inner))
+                inner = _emptied(there)
+            else:
+                there, was = os.open("..", _FOLDER, dir_fd=here), here
+                outer, inner = above.pop()
+                if not os.path.samestat(outer, os.stat(there)):
+                    break  # somebody moved it meanwhile
+                with contextlib.suppress(OSError):
+                    os.rmdir(inner.pop(), dir_fd=there)
+            here = there
+            os.close(was)
+        os.close(here)
+        os.rmdir(scratch)
+
+
+def _emptied(folder: int) -> list[str]:
+    """Remove the files of a folder; returns the names of the folders in it."""
+    inner = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                inner.append(entry.name)
+                continue
             with contextlib.suppress(OSError):
-                os.chmod(os.path.join(path, name), 0o700)
-    shutil.rmtree(scratch, ignore_errors=True)
+                os.unlink(entry.name, dir_fd=folder)
+    return inner
+
+
+def _entered(name: str, folder: int) -> int | None:
+    """Open a folder in a folder, unlocked; None where that cannot be."""
+    with contextlib.suppress(OSError):
+        os.chmod(name, 0o700, dir_fd=folder)
+        return os.open(name, _FOLDER, dir_fd=folder)
+    return None
 
 
 def below(root: int) -> list[int]:

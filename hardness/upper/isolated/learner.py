@@ -1,4 +1,4 @@
-"""A learner from a file or an installed package: it runs in its own process, and we serve it.
+"""A learner from a file: it runs in its own process, and we serve it.
 
 A statistical query is evaluated by the learner's process, which sees no label for it: it is sent
 tokens, and answers with the query's value at every level that a label can have there; the parent,
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +32,19 @@ from hardness.upper.isolated.messages import (
     NoValues,
     Ready,
     Reply,
-    Spends,
     Values,
     printable,
     reported,
 )
-from hardness.upper.isolated.process import Process
 from hardness.upper.learner import SPENT, Access, Failed, Hypothesis, Outcome, nothing
 from instances.capabilities import CODED
 from instances.coded import as_coded
 from instances.errors import ToolkitError, UsageError
 from instances.family import Examples, Family, Secret
 from instances.spec import kind_of
+
+if TYPE_CHECKING:
+    from hardness.upper.isolated.process import Process
 
 _LOADING, _GRACE, _JUDGING = 120.0, 2.0, 60.0  # seconds: to import; beyond the budget; to predict
 _NUMBERS = 1 << 20  # of a query's table that is sent at once
@@ -64,7 +65,7 @@ _OWN = frozenset(  # what a learner may say of itself: all else follows from wha
 class SubprocessLearner:
     """The learner that a user names: `spec` as given, `text` what the child is to load.
 
-    file: where it stands, None for an installed one. package: what it was installed with.
+    file: where it stands.
     """
 
     access: ClassVar[Access] = "either"
@@ -73,8 +74,7 @@ class SubprocessLearner:
 
     spec: str
     text: str
-    file: Path | None = None
-    package: str | None = None
+    file: Path
 
     @property
     def name(self) -> str:
@@ -83,7 +83,7 @@ class SubprocessLearner:
 
     def supports(self, family: Family) -> str | None:
         """Every family that has a spec; what the learner itself says, it says when it runs."""
-        if self.file is not None and not self.file.is_file():
+        if not self.file.is_file():
             raise UsageError(f"{self.spec} given: there is no file {self.file}")
         if not hasattr(os, "fork"):
             return "it runs in a process that is forked: on Linux or macOS"
@@ -116,20 +116,20 @@ class SubprocessLearner:
         finally:
             process.close()
 
-    def _started(self, budget: Budget, hidden: tuple[Path, ...]) -> Process:
-        folder = None if self.file is None else self.file.resolve().parent
-        package = contain.editable(self.package.split()[0]) if self.package else None
-        return Process(budget, contain.place(folder, package, hidden))
+    def _started(self, budget: Budget, hidden: tuple[Path, ...]) -> "Process":
+        from hardness.upper.isolated.process import Process
+
+        return Process(budget, contain.place(self.file.resolve().parent, hidden))
 
     def _origin(self) -> Message:
-        """Say what is run: the SHA-256 of its file, or its package."""
-        if self.file is not None and self.file.is_file():
-            return {"sha256": hashlib.sha256(self.file.read_bytes()).hexdigest()}
-        return {"package": self.package} if self.package else {}
+        """Say what is run: the SHA-256 of its file."""
+        if not self.file.is_file():
+            return {}
+        return {"sha256": hashlib.sha256(self.file.read_bytes()).hexdigest()}
 
     def _loaded(
         self,
-        process: Process,
+        process: "Process",
         spec: str,
         tau: Any,
         budget: Budget,
@@ -138,7 +138,7 @@ class SubprocessLearner:
         """Tell the process its job, and wait until it has loaded the learner."""
         job = {
             "learner": self.text,
-            "file": None if self.file is None else str(self.file.resolve()),
+            "file": str(self.file.resolve()),
             "spec": spec,
             "tau": None if tau is None else str(tau),
             "budget": asdict(budget),
@@ -148,11 +148,11 @@ class SubprocessLearner:
         process.tell(job, until)
         ready, _ = process.hear(until)
         if not isinstance(ready, Ready):
-            raise _failed(process, ready)
+            raise process.failure(ready)
         return ready
 
     def _converse(
-        self, process: Process, oracle: Any, rng: np.random.Generator, told: Message
+        self, process: "Process", oracle: Any, rng: np.random.Generator, told: Message
     ) -> Hypothesis:
         family, meter = oracle.family, oracle.meter
         started = clock.now()
@@ -164,12 +164,12 @@ class SubprocessLearner:
         until = None if seconds is None else clock.now() + seconds + _GRACE
         last = serve(process, oracle, until)
         if not isinstance(last, Learned):
-            raise _failed(process, last)
+            raise process.failure(last)
         meter.peak_bytes = process.peak_bytes
         try:
             details = reported(last.details)
         except Broken as error:
-            raise process.failure(Outcome.BROKE_OFF) from error
+            raise process.failure() from error
         own = {"startup_seconds": clock.now() - started - meter.seconds}
         predict = _Predictor(process, max(_JUDGING, meter.budget.seconds or 0.0))
         return Hypothesis(
@@ -187,7 +187,7 @@ class _Predictor:
     spent: the seconds that they took.
     """
 
-    def __init__(self, process: Process, seconds: float) -> None:
+    def __init__(self, process: "Process", seconds: float) -> None:
         self._process, self._seconds, self.spent = process, seconds, 0.0
 
     def __call__(self, x: NDArray[Any]) -> NDArray[np.float64]:
@@ -202,11 +202,11 @@ class _Predictor:
             said, y = self._process.hear(until, part.shape)
             self.spent += clock.now() - asked
             if not isinstance(said, Values) or y is None:
-                raise _failed(self._process, said)
+                raise self._process.failure(said)
             wrong = int((~np.isfinite(y)).sum())
             if wrong:
-                self._process.close()
-                raise Failed(Outcome.INVALID, {"reason": f"{wrong} of {y.size} not finite"})
+                reason = f"{wrong} of {y.size} not finite"
+                raise self._process.failure(Ended(why="INVALID", told={"reason": reason}))
             out[start : start + each] = y
         return out
 
@@ -215,19 +215,6 @@ class _Predictor:
         found = self._process.close()
         used = {"cpu_seconds": self._process.cpu_seconds, "predict_seconds": self.spent}
         return found | used
-
-
-def _failed(process: Process, said: Reply) -> Failed:
-    """Turn the last words of a learner's process into what happened."""
-    if isinstance(said, Spends):
-        return Failed(SPENT[said.resource], process.close())
-    if not isinstance(said, Ended):
-        return process.failure(Outcome.BROKE_OFF)
-    told: Message = {str(n): v for n, v in said.told.items()}
-    told |= {n: printable(v, 2000) for n, v in told.items() if isinstance(v, str)}
-    if told.get("type") in ("PermissionError", "OSError") and process.place.level != "off":
-        told["reason"] = f"see what {process.place.level} closes to learners (your-learner.md)"
-    return Failed(Outcome[said.why], told | process.close())
 
 
 def _claimed(given: list[int] | None, family: Family) -> Secret | None:
@@ -245,7 +232,7 @@ def _claimed(given: list[int] | None, family: Family) -> Secret | None:
 Evaluate = Callable[[dict[str, Array], Message, tuple[int, ...]], Array]
 
 
-def serve(process: Process, oracle: Any, until: float | None) -> Reply:
+def serve(process: "Process", oracle: Any, until: float | None) -> Reply:
     """Answer what a learner asks for until a message of another kind comes, and return that.
 
     until: the time of the clock at which the process is ended. Raises Failed.
@@ -294,7 +281,7 @@ def _choose(oracle: Any, tokens: Array) -> tuple[Message, dict[str, Array]]:
     return {"op": "labelled"}, {"y": oracle.value(tokens)}
 
 
-def _ask(process: Process, oracle: Any, said: Ask, until: float | None) -> Message:
+def _ask(process: "Process", oracle: Any, said: Ask, until: float | None) -> Message:
     """Have the oracle answer a query, which the learner's process evaluates where it must."""
     if not hasattr(oracle, "ask"):
         return {"op": "unsupported", "reason": "a query was asked: this oracle has examples"}
@@ -305,7 +292,7 @@ def _ask(process: Process, oracle: Any, said: Ask, until: float | None) -> Messa
         if isinstance(reply, NoValues):  # in its own code: it goes on from there
             raise ToolkitError(f"a query could not be evaluated: {reply.reason}")
         if not isinstance(reply, Values) or table is None:
-            raise process.failure(Outcome.BROKE_OFF)
+            raise process.failure()
         return table
 
     query = _query(said, oracle.family, evaluate, until)

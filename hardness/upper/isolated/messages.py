@@ -6,6 +6,7 @@ bounds, with float64 of exactly the shape that it says; it is looked at before a
 is taken.
 """
 
+import contextlib
 import math
 import socket
 import struct
@@ -39,6 +40,10 @@ _Secret = Annotated[list[Annotated[int, Meta(ge=-(1 << 62), le=1 << 62)]], Meta(
 
 class Broken(Exception):
     """The other side is gone, or sent what is no message."""
+
+
+class Closed(Broken):
+    """The other side is gone."""
 
 
 class Late(Exception):
@@ -119,6 +124,11 @@ class Channel:
         """Take a connected stream socket."""
         self.socket = sock
 
+    def hang_up(self) -> None:
+        """Have who waits at this end, or the other, see that it is over."""
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+
     def say(self, said: Said, values: Array | None = None) -> None:
         """Send what a learner's process says, with float64 behind it; raises Broken."""
         self._send(msgspec.json.encode(said), [] if values is None else [values], None)
@@ -180,7 +190,7 @@ class Channel:
         while left:
             got = self._moved(self.socket.recv_into, left, until)
             if not got:
-                raise Broken("the connection was closed")
+                raise Closed("the connection was closed")
             left = left[got:]
         return out
 
@@ -198,7 +208,7 @@ class Channel:
             except TimeoutError:  # the clock says whether it is late
                 continue
             except OSError as error:
-                raise Broken(str(error)) from error
+                raise Closed(str(error)) from error
 
 
 def _bytes_of(array: Array) -> memoryview:

@@ -4,21 +4,15 @@ from hardness.upper.plugins.estimator import Estimator
 from hardness.upper.plugins.function import Function, function
 from hardness.upper.plugins.load import Adapted, adapt, load
 from hardness.upper.plugins.module import Module
-from hardness.upper.plugins.names import GROUP, InstalledLearner, PluginName, installed, plugin
 from hardness.upper.plugins.template import template
 
 __all__ = [
-    "GROUP",
     "Adapted",
     "Estimator",
     "Function",
-    "InstalledLearner",
     "Module",
-    "PluginName",
     "adapt",
     "function",
-    "installed",
     "load",
-    "plugin",
     "template",
 ]

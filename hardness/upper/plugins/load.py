@@ -4,11 +4,9 @@ Only a name that the user gave comes here, and in the end only in a process of i
 """
 
 import functools
-import importlib
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, cast, get_args
 
 import numpy as np
@@ -17,13 +15,12 @@ from hardness.upper.learner import Access, Failed, Hypothesis, Learner, Outcome
 from hardness.upper.plugins.estimator import Estimator, fits
 from hardness.upper.plugins.function import Function
 from hardness.upper.plugins.module import Module, is_module
-from hardness.upper.plugins.names import PluginName, installed, plugin
 from hardness.upper.plugins.objects import described, first_line, needs, takes_examples
 from hardness.upper.plugins.views import batched
-from instances.errors import UsageError, unknown
+from instances.errors import UsageError
 from instances.family import Family
 from instances.parameters import arguments, is_readable, taken
-from instances.userfile import execute, guarded, named
+from instances.userfile import execute, guarded, named, split
 
 ALLOWED = (
     "a class or object with learn(self, oracle, rng); a function learn(x, y) or learn(x, y, rng); "
@@ -36,7 +33,7 @@ ALLOWED = (
 class Adapted:
     """A user's object as a learner: what it does not say of itself is filled in.
 
-    spec: the learner's text as given. digest: the SHA-256 of its file, None where it has none.
+    spec: the learner's text as given. digest: the SHA-256 of its file, None for an object.
     """
 
     inner: Any = field(repr=False)
@@ -70,38 +67,17 @@ class Adapted:
 
 
 def load(text: str) -> Learner:
-    """Load the learner of "path.py:Name:key=value,..." or of an entry point; raises UsageError.
+    """Load the learner of "path.py:Name:key=value,...": its file is executed; raises UsageError.
 
-    Its file is executed, or its package imported. The SHA-256 of the file is its `digest`.
+    The SHA-256 of the file is its `digest`.
     """
-    name = plugin(text)
+    name = split(text)
     if name is None:
-        raise UsageError(f"'{text}' given: path.py:Name is needed, or the name of an entry point")
-    digest = None
-    if name.kind == "file":
-        where = f"{name.place}: {name.attribute}"
-        module, digest = execute(Path(name.place))
-        value = named(module, name.attribute, name.place)
-    else:
-        value, where = _from_entry(name)
-    adapted = cast(Adapted, adapt(_given(value, name.parameters, where), where))
+        raise UsageError(f"'{text}' given: path.py:Name is needed")
+    module, digest = execute(name.path)
+    value = named(module, name.name, name.where)
+    adapted = cast(Adapted, adapt(_given(value, name.parameters, name.where), name.where))
     return cast(Learner, replace(adapted, spec=text.strip(), digest=digest))
-
-
-def _from_entry(name: PluginName) -> tuple[Any, str]:
-    entries = {entry.name: entry for entry in installed()}
-    entry = entries.get(name.place)
-    if entry is None:
-        raise unknown("learner of an installed package", name.place, entries)
-    where = f"{name.place} ({entry.value} of {entry.distribution} {entry.version})"
-    if entry.problem:
-        raise UsageError(f"{where} cannot be used: {entry.problem}")
-    module, _, attribute = (part.strip() for part in entry.value.partition(":"))
-    with guarded(f"{where}: importing it"):
-        value: Any = importlib.import_module(module)
-    for part in attribute.split("."):
-        value = named(value, part.strip(), where)
-    return value, where
 
 
 def _given(value: Any, text: str, where: str) -> Any:

@@ -87,9 +87,9 @@ def at_once(cases: list[Case], workers: int = 6) -> dict[Case, Run]:
 
 
 @contextmanager
-def nothing_left() -> Iterator[None]:
+def nothing_left(where: str | None = None) -> Iterator[None]:
     """Afterwards: no process, no zombie, no descriptor, no file that was not there before."""
-    with tempfile.TemporaryDirectory() as own, pytest.MonkeyPatch.context() as patch:
+    with tempfile.TemporaryDirectory(dir=where) as own, pytest.MonkeyPatch.context() as patch:
         patch.setenv("TMPDIR", own)  # others on this machine use the common one
         patch.setattr(tempfile, "tempdir", own)
         restart_peak()  # which opens its file once in a process, and keeps it

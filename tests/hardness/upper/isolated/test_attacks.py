@@ -7,8 +7,9 @@ import pty
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
-from hardness.upper.isolated import contain, fence
+from hardness.upper.isolated import contain, fence, watch
 from instances import parse, read_folder, write_folder
 from instances.errors import ToolkitError, UsageError
 from tests.hardness.upper.isolated.driving import (
@@ -118,7 +119,7 @@ def test_no_arguments_of_others(level):
             pytest.param(name, marks=pytest.mark.slow)
             for name in (
                 *("Nameless", "Shared", "Segments", "Attributes", "OtherNumbers", "Rings"),
-                "Watches",
+                *("Watches", "RuleSets", "Filters", "Queues", "Locks"),
             )
         ),
     ],
@@ -133,8 +134,38 @@ def test_no_namespaces_and_no_settings(level):
     assert got("Modes") is False
 
 
-def test_page_tables_count(level):
-    assert attack("PageTables").outcome is Outcome.MEMORY_SPENT
+def test_no_more_addresses_than_their_tables_may_take(level):
+    assert got("PageTables") == "OSError"
+
+
+def test_no_leases_and_no_signals_of_files(level):
+    assert got("Leases") == []
+
+
+def test_the_calls_are_there_for_a_learner_that_is_not_contained():
+    with contained("off"):
+        assert {"lease", "owner", "signal", "pipe"} <= set(got("Leases"))
+        assert [name for name in ("Filters", "Locks") if got(name) == CLOSED] == []
+
+
+def test_a_process_with_any_name_is_watched(level):
+    assert attack("OddName").outcome is Outcome.TOO_MANY_PROCESSES
+
+
+def test_what_cannot_be_watched_is_ended(level, monkeypatch):
+    def fails(pid):
+        raise ValueError("no such field")
+
+    monkeypatch.setattr(watch, "stat", fails)
+    found = attack("Rests", budget=Budget())  # it would never end
+    assert found.outcome is Outcome.REFUSED
+    assert found.details["reason"] == "it could not be watched: ValueError: no such field"
+
+
+@pytest.mark.parametrize("name", ["landlock", "off"])
+def test_folders_of_any_depth_are_removed(name):
+    with contained(name), nothing_left("/dev/shm" if os.path.isdir("/dev/shm") else None):
+        assert got("Deep") == "made"
 
 
 def test_a_forged_status_is_not_read(level):
@@ -215,16 +246,44 @@ def test_a_secret_by_a_hard_link_is_refused(level, secret):
         reads(public, public / "linked", read_folder(path.parent))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes bind mounts")
+@contextmanager
+def mounted(folder, place):
+    """A folder at a second place."""
+    place.mkdir()
+    subprocess.run(["mount", "--bind", folder, place], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+root = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes bind mounts")
+
+
+@root
 def test_a_secret_by_a_bind_mount_is_refused(level, secret):
     path, public = secret
-    (public / "mounted").mkdir()
-    subprocess.run(["mount", "--bind", path.parent, public / "mounted"], check=True)
-    try:
-        with pytest.raises(ToolkitError, match="is mounted below the learner's folder"):
-            reads(public, public / "mounted" / "secret.json", read_folder(path.parent))
-    finally:
-        subprocess.run(["umount", public / "mounted"], check=True)
+    refused = pytest.raises(ToolkitError, match="is mounted below the learner's folder")
+    with mounted(path.parent, public / "mounted") as place, refused:
+        reads(public, place / "secret.json", read_folder(path.parent))
+
+
+@root
+@pytest.mark.parametrize("at", ["public", "public/results", "apart"])
+def test_results_by_a_bind_mount_are_refused(tmp_path, at):
+    """The learner's folder, one below it, or that of the results stands at a second place."""
+    for name in ("public/results", "apart"):
+        (tmp_path / name).mkdir(parents=True)
+    shutil.copy(LEARNERS / "well.py", tmp_path / "public")
+    second = tmp_path / "public" / "second" if at == "apart" else tmp_path / "second"
+    out = (tmp_path / "apart" if at == "apart" else second) / "out"
+    told = ["stress", "--on", "parity:d=4,m=1", "--learner", "public/well.py:Eliminates", "--out"]
+    with mounted(tmp_path / at, second):
+        said = subprocess.run(
+            [sys.executable, "-m", "cli", *told, out], cwd=tmp_path, capture_output=True, text=True
+        ).stderr
+    assert "in the folder of well.py: a learner can read its folder" in said, said
+    assert not (tmp_path / "apart" / "out").exists()
 
 
 def test_a_secret_by_a_symbolic_link_is_not_there(level, secret):

@@ -10,12 +10,13 @@ import pytest
 
 from hardness.oracles import Budget, Meter, Spent
 from hardness.runs.run import run
-from hardness.upper import Outcome, learner_spec
+from hardness.upper import Outcome, learner_spec, parse_learner
 from hardness.upper.plugins import Function, adapt, function, load, template
 from hardness.upper.plugins.views import flat, gather
 from instances import UsageError, make_reduced, parse
 from instances.capabilities import LINEAR_FORMS
 from instances.samples import dot, samples
+from instances.userfile import split
 
 GOOD = '''
 from dataclasses import dataclass
@@ -159,6 +160,39 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "mine.py").write_text(GOOD)
     yield tmp_path
     sys.modules.pop("neighbour", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "name", "parameters"),
+    [
+        (" mine.py:Name:a=1,b=c ", "mine.py", "Name", "a=1,b=c"),
+        ("C:\\work\\my.dir\\mine.py:Name:a=1", "C:\\work\\my.dir\\mine.py", "Name", "a=1"),
+        ("/a:b/c.d/mine.py:Name", "/a:b/c.d/mine.py", "Name", ""),
+        ("old.py:d/mine.py:Name", "old.py:d/mine.py", "Name", ""),
+        ("mine.py:Name:file=b.py:c", "mine.py", "Name", "file=b.py:c"),
+        ("mine.py:Größe", "mine.py", "Größe", ""),
+    ],
+)
+def test_names_are_read(text, place, name, parameters):
+    found = split(text)
+    assert (str(found.path), found.name, found.parameters) == (place, name, parameters)
+
+
+@pytest.mark.parametrize("text", ["mine.py", "mine.py:", "mine.py:9x", "a/mine.py:a b", "x.py:-"])
+def test_a_file_without_a_name_is_refused(text):
+    with pytest.raises(UsageError, match=r"write path\.py:Name"):
+        parse_learner(text)
+
+
+def test_packages_name_no_learners(tmp_path, monkeypatch):
+    """An editable install would lay its whole project open: a learner is a file."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    info = tmp_path / "theirs-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[hardness.learners]\ntheirs = os:path\n")
+    with pytest.raises(UsageError, match=r"'theirs'.*a learner in a file is path\.py:Name"):
+        parse_learner("theirs")
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -295,6 +295,8 @@ class PageTables(Base):
         LIBC.mmap.restype = ctypes.c_void_p
         span = ctypes.c_size_t(200_000 << 21)
         start = LIBC.mmap(None, span, 1, 0x4022, -1, ctypes.c_long(0))
+        if start == ctypes.c_void_p(-1).value:
+            raise OSError(ctypes.get_errno(), "mmap")
         for page in range(200_000):
             ctypes.string_at(start + (page << 21), 1)
         time.sleep(2)
@@ -309,6 +311,102 @@ class Pipes(Base):
         part = (ctypes.c_void_p * 2)(ctypes.addressof(room), 4096)
         numbers = {"x86_64": 278, "aarch64": 75}
         return call(numbers[os.uname().machine], writing, part, ctypes.c_size_t(1), 0)
+
+
+def by_number(x86_64, aarch64):
+    return {"x86_64": x86_64, "aarch64": aarch64}[os.uname().machine]
+
+
+class RuleSets(Base):
+    """Rule sets of Landlock, each of kernel memory alone."""
+
+    def attack(self):
+        handled = (ctypes.c_uint64 * 3)(1, 0, 0)
+        return call(444, ctypes.byref(handled), ctypes.c_long(8), ctypes.c_long(0))
+
+
+class Filters(Base):
+    """Filters of system calls, each of up to 4096 instructions that every thread keeps."""
+
+    def attack(self):
+        available = ctypes.c_uint32(0x7FFF0000)  # whether an action is known: nothing is changed
+        number = by_number(317, 277)
+        return call(number, ctypes.c_long(2), ctypes.c_long(0), ctypes.byref(available))
+
+
+class Queues(Base):
+    """Of asynchronous input and output: the machine has some thousand entries for all."""
+
+    def attack(self):
+        return call(by_number(206, 0), ctypes.c_long(8), ctypes.byref(ctypes.c_ulong(0)))
+
+
+class Locks(Base):
+    """Of every other byte of a file: the kernel keeps each."""
+
+    def attack(self):
+        with open("locked", "w") as file:
+            for n in range(100):
+                fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 2 * n)
+        return "locked"
+
+
+class Leases(Base):
+    """What fcntl has beyond the process: leases on files, watches of folders, signals to others."""
+
+    def attack(self):
+        got = []
+        with open("leased", "w") as file:
+            folder = os.open(".", os.O_RDONLY)
+            reading, writing = os.pipe()
+            for name, where, number, value in (
+                ("lease", file.fileno(), 1024, fcntl.F_WRLCK),
+                ("watch", folder, 1026, 1),
+                ("owner", reading, fcntl.F_SETOWN, os.getpid()),
+                ("signal", reading, 10, signal.SIGIO),
+                ("owner by ioctl", reading, None, os.getpid()),
+                ("pipe", writing, 1031, 1 << 17),
+            ):
+                try:
+                    if number is None:
+                        fcntl.ioctl(where, 0x8901, struct.pack("i", value))
+                    else:
+                        fcntl.fcntl(where, number, value)
+                    got.append(name)
+                except PermissionError:
+                    pass
+                except OSError as error:
+                    got.append(f"{name}: {error.errno}")
+            fcntl.flock(file, fcntl.LOCK_EX)  # of the whole file: it works
+        return got
+
+
+class Deep(Base):
+    """Folders in folders, deeper than a path is long."""
+
+    def attack(self):
+        for _ in range(10_000):
+            os.mkdir("d")
+            os.chdir("d")
+        return "made"
+
+
+class Rests(Base):
+    def attack(self):
+        while True:
+            time.sleep(60)
+
+
+class OddName(Base):
+    """A name that is no text and looks like the end of another, and more processes than it may."""
+
+    def attack(self):
+        LIBC.prctl(15, b"\xff) Z 1 \n(", 0, 0, 0)
+        for _ in range(70):
+            if os.fork() == 0:
+                break
+        while True:
+            time.sleep(60)
 
 
 class Watches(Base):
