@@ -124,7 +124,7 @@ def _loaded(found: Name, sha256: str | None) -> type[Family] | Family | Function
         if found.parameters:
             arguments = taken(value, found.parameters, found.where)
         how = f"with {found.parameters}" if arguments else "without arguments"
-        with guarded(f"{found.where}, called {how},"):
+        with guarded(f"{found.where}, called {how}"):
             value, called = value(**arguments), True
     if found.parameters and not called:
         raise UsageError(f"{found.where} takes no parameters: it is of type {type(value).__name__}")
@@ -148,15 +148,16 @@ def guarded(what: str, hint: str = "") -> Iterator[None]:
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         own = [f.lineno for f in frames if f.filename in _paths()]
-        line = f" in line {own[-1]}" if own else ""
+        line = f", in line {own[-1]}" if own else ""
         if isinstance(error, SyntaxError) and error.lineno:
-            line = f" in line {error.lineno}"
+            line = f", in line {error.lineno}"
         said = error.msg if isinstance(error, SyntaxError) else str(error)
         said = " ".join(said.split())[:200]
         extra = advice(error.name or "") if isinstance(error, ModuleNotFoundError) else None
         said += f": {extra}" if extra else ""
         said += f"; {hint}" if hint and isinstance(error, TypeError | ValueError) else ""
-        raise UsageError(f"{what} raised {type(error).__name__}{line}: {said}") from error
+        reason = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        raise UsageError(f"{reason} ({what}{line})") from error
 
 
 def misfit(error: BaseException) -> str | None:

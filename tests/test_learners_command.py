@@ -118,3 +118,28 @@ def test_what_a_learner_says_does_not_steer_the_terminal(hardness, tmp_path):
         said = answer.out + answer.err
         assert "[2J??" in said
         assert all(c.isprintable() or c == "\n" for c in said)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "learn LEARNER parity:d=8,m=1",
+        "learn LEARNER parity:d=8,m=1 --json --out run.json",
+        "learners show LEARNER",
+        "compare parity:m=1 --over d=8..9 --learner trivial --learner LEARNER --jobs 1",
+        "stress --learner LEARNER --on parity:d=8,m=1",
+        "attack lwe:n=6,q=31,sigma=1 --learner LEARNER --seeds 1 --jobs 1",
+        "distinguish LEARNER parity:d=8,m=1 --jobs 1",
+        "spectrum parity:d=8,m=1 --learner LEARNER",
+    ],
+)
+def test_a_learner_that_cannot_be_loaded_is_wrong_usage_the_reason_first(hardness, tmp_path, line):
+    (tmp_path / "mine.py").write_text("\nimport what_is_not_there\n")
+    answer = hardness(*line.replace("LEARNER", "mine.py:Net").split())
+    assert answer.code == 2, answer.err
+    assert not answer.out
+    assert answer.err.startswith(
+        "hardness: ModuleNotFoundError: No module named 'what_is_not_there' "
+    )
+    answer.one_line("executing it, in line 2", "mine.py:Net was not loaded, and nothing was run")
+    assert not (tmp_path / "run.json").exists()

@@ -64,10 +64,10 @@ def _list(output: SimpleNamespace) -> None:
 
 def _show(output: SimpleNamespace, name: str) -> None:
     from hardness.report.text import table
+    from hardness.runs.planned import not_loaded
     from hardness.upper import Failed, parse_learner
     from hardness.upper.classes import view_of
     from hardness.upper.isolated import SubprocessLearner
-    from instances.errors import ToolkitError
     from instances.spec import parse
 
     learner = parse_learner(name)
@@ -76,8 +76,7 @@ def _show(output: SimpleNamespace, name: str) -> None:
         try:
             data: dict[str, Any] = learner.describe()
         except Failed as failed:
-            reason = failed.details.get("reason") or failed.details.get("message", "")
-            raise ToolkitError(f"{name}: {failed.outcome.value}: {reason}") from failed
+            raise not_loaded(name, failed.details) from failed
         lines = [f"{data['name']}: {data['about']}", f"sees: {data['access']}"]
         return emit(output, data, "\n".join([*lines, f"revision: {data['revision']}"]))
     data = {

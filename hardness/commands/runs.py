@@ -192,10 +192,13 @@ def announce(learner: Any, family: Any, output: SimpleNamespace) -> None:
 def learned(output: SimpleNamespace, found: Any, save_layer: Path | None) -> None:
     """Print and write a run, and the layer that it found."""
     from hardness.report.run import run_words
+    from hardness.runs.planned import not_loaded
     from hardness.upper.learner import Outcome
     from instances import files
     from instances.errors import ToolkitError
 
+    if found.outcome is Outcome.NOT_LOADED:  # no run at all: what was named is wrong
+        raise not_loaded(found.learner, found.details)
     emit(output, found.to_dict(), run_words(found), table=found)
     if save_layer:
         if found.layer is None:
@@ -203,8 +206,6 @@ def learned(output: SimpleNamespace, found: Any, save_layer: Path | None) -> Non
         files.save_layer(save_layer, found.layer)
         if not output.quiet:
             click.echo(f"hardness: {save_layer}: a layer of {found.layer.m} heads", err=True)
-    if found.outcome is Outcome.NOT_LOADED:  # no run at all: what was named is wrong
-        click.get_current_context().exit(1)
 
 
 @click.command(short_help="Does a learner tell labels from coins?")
@@ -232,10 +233,12 @@ def distinguish(
     """Play a learner against labels of a random member or coins, and report its advantage."""
     from hardness.report.distinction import distinction_words
     from hardness.runs import distinguish
+    from hardness.runs.planned import require_loaded
     from hardness.upper import parse_learner
     from instances.spec import parse
 
     refuse_existing_output(output)
+    require_loaded((learner,), spec)
     with progress(trials, "playing", output) as bar:
         found = distinguish(
             parse_learner(learner),
@@ -405,11 +408,13 @@ def spectrum(
     """Show the weight of a member by degree, and which part of it a learner has learned."""
     from hardness.report.spectrum import spectra_words
     from hardness.runs import spectra
+    from hardness.runs.planned import require_loaded
     from hardness.upper import parse_learner
 
     refuse_existing_output(output)
     chosen = parse_learner(learner) if learner else None
     family, folder = target(spec)
+    require_loaded(filter(None, (learner,)), family.spec)
     source = folder or family.instance(output.seed)
     with progress(1 << min(family.d - 1, 26), "tabulating", output) as bar:
         found = spectra(source, chosen, budget, output.seed, draws, bar)

@@ -1,15 +1,16 @@
 """Runs that are planned, and who does them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from hardness.oracles import Budget
 from hardness.runs.run import Run, learn_once, run
 from hardness.upper import Failed, parse_learner
 from hardness.upper.isolated import SubprocessLearner
-from instances.errors import ToolkitError
+from instances.errors import ToolkitError, UsageError
 from instances.spec import parse_stored
 
 
@@ -54,14 +55,14 @@ def here(planned: Sequence[Planned]) -> Iterator[tuple[int, Run | ToolkitError]]
 
 
 def require_loaded(names: Iterable[str], spec: str) -> None:
-    """Load each learner from a file once; raises ToolkitError for one that cannot be.
+    """Load each learner from a file once; raises UsageError for one that cannot be.
 
     What cannot be loaded would otherwise count as runs that did not pass.
 
     >>> require_loaded(["elimination", "docs/examples/nearest.py:neerest"], "parity:d=8,m=1")
     Traceback (most recent call last):
     ...
-    instances.errors.ToolkitError: docs/examples/nearest.py:neerest: not loaded: ...
+    instances.errors.UsageError: ... docs/examples/nearest.py:neerest was not loaded...
     """
     for name in dict.fromkeys(names):
         learner = parse_learner(name)
@@ -71,10 +72,13 @@ def require_loaded(names: Iterable[str], spec: str) -> None:
         try:
             learner.describe()
         except Failed as failed:
-            why = failed.details.get("reason") or failed.details.get("message") or "it says nothing"
-            raise ToolkitError(
-                f"{name}: {failed.outcome.value}: {why}; nothing was run"
-            ) from failed
+            raise not_loaded(name, failed.details) from failed
+
+
+def not_loaded(name: str, details: Mapping[str, Any]) -> UsageError:
+    """Say why a learner could not be loaded, the reason first."""
+    why = details.get("reason") or details.get("message") or "its process said nothing"
+    return UsageError(f"{why}: {name} was not loaded, and nothing was run")
 
 
 _warm = set[str]()  # learners that this process has warmed up

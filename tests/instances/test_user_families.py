@@ -67,7 +67,7 @@ def test_what_gives_a_family_may_take_parameters(signed):
     assert load("signed.py:functions:d=5").d == 5
     assert parse_stored("signed-majority:d=9,m=5").m == 5
     for text, words in (
-        ("signed.py:made", "called without arguments, raised TypeError"),
+        ("signed.py:made", "^TypeError: .*called without arguments"),
         ("signed.py:made:n=3", "unknown parameter of signed.py: made 'n'"),
         ("signed.py:one:m=3", "takes no parameters"),
     ):
@@ -117,7 +117,7 @@ def test_the_environment_names_families(signed, monkeypatch):
         ("gone.py:Name", "no such file"),
         ("parity", "path.py:Name is needed"),
         ("signed.py", "write path.py:Name"),
-        ("signed.py:comb", "raised TypeError"),
+        ("signed.py:comb", "^TypeError"),
         ("signed.py:np", "is needed"),
         (f"signed.py:SignedMajority@{'0' * 64}", "was changed meanwhile"),
     ],

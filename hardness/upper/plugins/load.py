@@ -127,7 +127,7 @@ def _called(value: Callable[..., Any], where: str, /, **arguments: Any) -> Any:
             f"{where}, {described(value)}, needs {', '.join(lacking)}: give defaults, or write "
             "path.py:Name:key=value"
         )
-    with guarded(f"{where}, called with {', '.join(arguments) or 'no arguments'},"):
+    with guarded(f"{where}, called with {', '.join(arguments) or 'no arguments'}"):
         return value(**arguments)
 
 
