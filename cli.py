@@ -1,20 +1,26 @@
 """The entry point: what a process needs before the commands, and how each of them ends."""
 
 import os
+import signal
 import sys
-from typing import NoReturn
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
 # One BLAS thread: results then do not depend on the number of cores, and pools do not fight.
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 _LONGEST = 2000  # characters of a complaint: it may quote what is in a file
+_WRITING = 10.0  # seconds to write what is finished, in which another signal does nothing
 INTERRUPTED = "interrupted: nothing was left half-written"
 
 try:  # Ctrl-C while modules are imported is an interrupt as any other
     import click
 
     from hardness.commands.root import cli
+    from hardness.oracles import clock
     from instances.text import printable
 except KeyboardInterrupt:
     print(f"hardness: {INTERRUPTED}", file=sys.stderr)
@@ -27,6 +33,43 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 could not, 2 wrong usage, 3 refuted, 130 cut."""
     if sys.stdout is None or sys.stderr is None:
         sys.exit(1)
+    with _interrupted_by_signals():
+        _run(arguments)
+
+
+@contextmanager
+def _interrupted_by_signals() -> Iterator[None]:
+    """Take SIGTERM, by which systems and clusters end a job, and SIGHUP for Ctrl-C.
+
+    For some seconds a second one does not stop the writing of what is finished, and after that
+    none does until the process has ended.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+        yield
+        return
+    last: float | None = None
+
+    def interrupt(number: int, frame: Any) -> None:
+        nonlocal last
+        if last is None or clock.now() - last > _WRITING:
+            last = clock.now()
+            raise KeyboardInterrupt
+
+    names = ("SIGTERM", "SIGINT", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) or signal.SIG_DFL for number in numbers}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # as nohup and shells in the background ask for
+            signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        ending = last is not None  # Python leaves alone what is ignored, until the very end
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_IGN if ending else handler)
+
+
+def _run(arguments: list[str] | None) -> NoReturn:
     try:
         code = cli.main(args=arguments, prog_name="hardness", standalone_mode=False)
         sys.stdout.flush()

@@ -12,7 +12,11 @@ PLAIN = "import numpy as np\nd = 6\nfs = [lambda x: x[:, 0], lambda x: x[:, 1]]\
 FILES = [
     ("x = (1,\n", "fs", "line 1"),
     ("import nosuchmodule\n", "fs", "hardness: ModuleNotFoundError: No module named"),
-    ("1 / 0\n", "fs", "hardness: ZeroDivisionError: division by zero (mine.py: executing it, in line 1)"),
+    (
+        "1 / 0\n",
+        "fs",
+        "hardness: ZeroDivisionError: division by zero (mine.py: executing it, in line 1)",
+    ),
     ("raise SystemExit(4)\n", "fs", "SystemExit"),
     ("\x00", "fs", "mine.py"),
     (PLAIN, "gs", "unknown name 'gs'"),

@@ -1,8 +1,6 @@
 """Sweeps: many runs named by a file, done into a store."""
 
 import json
-import math
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -26,7 +24,6 @@ from hardness.commands.options import (
 from hardness.oracles import clock
 
 _LOGGED = 30.0  # seconds between lines where stderr is no terminal
-_WRITING = 10.0  # seconds to write what is finished, in which another Ctrl-C does nothing
 
 
 @click.group(short_help="Many runs, named by a file.")
@@ -113,7 +110,7 @@ def run(
         click.echo(printable(said), err=True)
     again = bool(retry)
     try:
-        with _terminated(), _watching(output) as report:
+        with _watching(output) as report:
             ended = run_sweep(wanted, store, engine, output.jobs, resume or again, again, report)
     except Interrupted as cut:
         why = cut.__cause__
@@ -159,35 +156,6 @@ def _given(context: click.Context, output: SimpleNamespace) -> list[str]:
     asked = {n: o for n, o in given.items() if context.get_parameter_source(n) is not default}
     pairs = [text for name, option in asked.items() for text in (option, str(said[name]))]
     return pairs + [f"--{n}" for n in ("yes", "quiet") if said[n]]
-
-
-@contextmanager
-def _terminated() -> Iterator[None]:
-    """Take SIGTERM, by which clusters end a job, and SIGHUP for Ctrl-C.
-
-    For some seconds a second one does not stop the writing of what is finished, and after that
-    none does until the process has ended.
-    """
-    last = -math.inf
-
-    def interrupt(number: int, frame: Any) -> None:
-        nonlocal last
-        now = clock.now()
-        if now - last > _WRITING:
-            last = now
-            raise KeyboardInterrupt
-
-    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = [signal.getsignal(number) for number in numbers]
-    for number, handler in zip(numbers, before, strict=True):
-        if handler is not signal.SIG_IGN:  # as nohup and shells in the background ask for
-            signal.signal(number, interrupt)
-    try:
-        yield
-    finally:
-        ending = last != -math.inf  # Python leaves alone what is ignored, until the very end
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, signal.SIG_IGN if ending else handler)
 
 
 @contextmanager
