@@ -163,6 +163,7 @@ class Run(Result):
             measure, value = "misfit", misfit.value
             known = f"in [{misfit.low:.3g}, {misfit.high:.3g}] at {misfit.confidence:.0%}"
             known += f", {misfit.kind}, from {misfit.examples} held-out examples"
+            known = "; ".join(filter(None, (known, misfit.remark)))
         if risk:
             known = f"in [{risk.low:.3g}, {risk.high:.3g}] at {risk.confidence:.0%}"
             known += f", from {risk.examples} fresh examples"

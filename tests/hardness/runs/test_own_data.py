@@ -1,7 +1,9 @@
 """Runs on data of a user: what is held out judges them, beside baselines that saw the same."""
 
+import importlib.util
 import json
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hardness import front
 from hardness.oracles import Budget, Meter
 from hardness.report.run import run_words
 from hardness.runs import Run
-from hardness.runs.misfit import Misfit, ratio_interval
+from hardness.runs.misfit import Misfit, largest_share, ratio_interval
 from hardness.runs.owndata import run_on_data
 from hardness.runs.run import learn_once
 from hardness.upper import Outcome, parse_learner
@@ -212,13 +214,13 @@ def test_the_record_is_read_back_and_what_cannot_be_is_refused():
 def test_the_command_prints_and_saves_what_python_gives(hardness, tmp_path):
     x, y = drawn("nice:m=1,k=2,d=4", 400, noise=1.0)
     np.savez("data.npz", x=x.astype(np.float32), y=y)
-    asked = ("learn", "staged", "data.npz", "--hold-out", "0.1", "--seed", 5)
+    asked = ("learn", "staged", "data.npz", "--hold-out", "0.04", "--seed", 5)
     said = hardness(*asked, "--save-layer", "found.npz").out
-    for words in ("360 examples to learn from, 40 held out by seed 5", "x was float32",
-                  "fewer than 50", "95% interval, asymptotic", "mean label"):  # fmt: skip
+    for words in ("384 examples to learn from, 16 held out by seed 5", "x was float32",
+                  "fewer than 20", "95% interval, asymptotic", "mean label"):  # fmt: skip
         assert words in said, said
     assert "secret" not in said
-    ours = front.learn("staged", "data.npz", hold_out=0.1, seed=5)
+    ours = front.learn("staged", "data.npz", hold_out=0.04, seed=5)
     theirs = hardness(*asked, "--json").json
     assert theirs["misfit"] == ours.misfit.to_dict()
     assert theirs["details"]["baselines"] == ours.details["baselines"]
@@ -256,18 +258,48 @@ def test_the_interval_of_a_ratio():
     rng = np.random.default_rng(0)
     norm = rng.chisquare(8, size=(500, 20))
     loss = norm * rng.chisquare(4, size=(500, 20)) / 8
-    inside = [low <= 0.5 <= high for low, high in map(ratio_interval, loss, norm, [0.95] * 500)]
+    inside = [low <= 0.5 <= high for low, high in map(ratio_interval, loss, norm)]
     assert np.mean(inside) >= 0.93
-    low, high = ratio_interval(loss[0], norm[0], 0.95)
-    small = ratio_interval(1e-30 * loss[0], norm[0], 0.95)
+    low, high = ratio_interval(loss[0], norm[0])
+    assert low < loss[0].sum() / norm[0].sum() < high
+    small = ratio_interval(1e-30 * loss[0], norm[0])
     assert small == pytest.approx((1e-30 * low, 1e-30 * high))
-    wide = ratio_interval(loss[0], norm[0], 0.99)
-    assert wide[0] < low < loss[0].sum() / norm[0].sum() < high < wide[1]
     one = np.eye(20)[0]
-    assert ratio_interval(one, norm[0], 0.95) == ratio_interval(norm[0], one, 0.95) == (0.0, np.inf)
-    assert ratio_interval(0 * one, norm[0], 0.95) == (0.0, 0.0)
-    unbounded = Misfit(value=1.0, low=0.0, high=np.inf, confidence=0.95, examples=20)
+    assert ratio_interval(one, norm[0]) == ratio_interval(norm[0], one) == (0.0, np.inf)
+    assert ratio_interval(0 * one, norm[0]) == (0.0, 0.0)
+
+
+def test_one_example_that_has_much_of_the_residuals_widens_the_interval_and_is_said():
+    even = np.tile([0.5, 1.5], 200)
+    odd = even.copy()
+    odd[0] = 8.0  # a residual of 7 beside 399 of 1/2
+    for loss, share, errors in ((even, 1 / 400, 1.97), (odd, 0.33, 2.99)):
+        low, _ = ratio_interval(loss, np.ones(400))
+        assert largest_share(loss, np.ones(400)) == pytest.approx(share, rel=0.02)
+        assert loss.mean() - low == pytest.approx(errors * loss.std() / 20, rel=0.01)
+    made = {"value": 1.0, "low": 0.0, "confidence": 0.95, "examples": 20}
+    assert Misfit(**made, high=2.0, largest=0.04).remark == ""
+    assert "widened: one example has 38 % of" in Misfit(**made, high=2.0, largest=0.384).remark
+    unbounded = Misfit(**made, high=np.inf, largest=1.0)
+    assert "there is no interval: one example has 100 % of" in unbounded.remark
     assert Misfit.from_json(unbounded.to_dict()) == unbounded
+
+
+@pytest.fixture(scope="module")
+def misfits():
+    """The benchmark that prints the table of docs/own-data.md."""
+    path = Path(__file__).parents[3] / "benchmarks" / "misfit.py"
+    spec = importlib.util.spec_from_file_location("misfits_made", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_interval_covers_the_misfit_whatever_the_tails(misfits):
+    for name, law in misfits.LAWS.items():
+        given, covered = misfits.covered(np.random.default_rng(3), law, 100, 1000)
+        assert given >= 0.95, name
+        assert covered >= 0.93, (name, covered)
 
 
 TAILS = {  # of the noise: how its size varies from example to example
@@ -279,10 +311,10 @@ TAILS = {  # of the noise: how its size varies from example to example
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("tails", "held_out", "least"),
-    [("normal", 20, 0.93), ("normal", 50, 0.93), ("student", 50, 0.90), ("lognormal", 50, 0.87)],
+    ("tails", "held_out"),
+    [(tails, n) for tails in TAILS for n in (20, 50)],
 )
-def test_the_interval_covers_the_misfit_in_small_runs(tails, held_out, least):
+def test_the_interval_covers_the_misfit_in_small_runs(tails, held_out):
     """500 runs of a linear learner on labels of a layer with unit noise."""
     learner, inside = parse_learner("linear:oversample=1000"), 0
     layer = parse("nice:m=2,k=2,d=3,tokens=gaussian").instance(0).layer()
@@ -301,7 +333,7 @@ def test_the_interval_covers_the_misfit_in_small_runs(tails, held_out, least):
         lost = ((hypothesis.predict(fresh) - exact / unit) ** 2).sum(axis=(1, 2)).mean()
         truth = (lost + size) / (exact[0].size + size)
         inside += found.misfit.low <= truth <= found.misfit.high
-    assert inside >= least * 500
+    assert inside >= 0.93 * 500
 
 
 def test_all_examples_are_used_where_a_stage_cannot_go_on():
