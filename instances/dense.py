@@ -185,7 +185,7 @@ class Dense(Family):
         return self.build(generator(secret[0], "weights", self.name))
 
     def reach(self, secret: Secret) -> float:
-        """Bound the length of every row of F, over that of the longest token, cut by `reached`."""
+        """Bound every row of F less what is `beside`, over the longest token, cut by `reached`."""
         return row_reach(self.layer(secret))
 
     @property

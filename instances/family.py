@@ -155,6 +155,15 @@ class Family(ABC):
     def known(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """Evaluate the baseline, the best prediction from the family alone: (n, k, d)."""
 
+    beside_text: ClassVar[str] = ""  # what `beside` is
+
+    def beside(self, secret: Secret, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Evaluate what a risk takes as given, though it depends on the secret: here, nothing.
+
+        A relative risk is over that of the best predictor that knows this and the family.
+        """
+        return np.zeros(x.shape, np.float64)
+
     @abstractmethod
     def stream(self, secret: Secret, seed: int, axis: str, start: int, count: int) -> Examples:
         """Return examples start .. start+count-1 of a stream, the same however it is cut."""

@@ -64,7 +64,6 @@ FIGURES: dict[str, Figure] = {
     "contours": Figure("costs of attacks over two parameters", "contours", _GRID),
     "attacks": Figure("time of attacks beside estimates", "costs", _COMPARE),
     "training": Figure("advantage of trained networks by steps", "costs", _COMPARE),
-    "hidden-share": Figure("risk against the hidden share of the variance", "share", _COMPARE),
     "dial": Figure("error after each stage of staged, over a parameter", "stages", _COMPARE),
     "stages": Figure("what the stages of one run of staged saw", "stages", _STAGED),
     "stress": Figure("how far learners climb a ladder, and at what cost", "ladder", _STRESS),

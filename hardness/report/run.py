@@ -1,6 +1,5 @@
 """One run of a learner, and a game against the adversary, in words."""
 
-import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -8,12 +7,13 @@ from hardness.claims.vacuous import vacuous
 from hardness.report.text import big, table
 from hardness.runs.names import brief_spec, short
 from hardness.upper import Outcome
+from instances.spec import kind_of
 
 if TYPE_CHECKING:
     from hardness.runs import Game, Run
 
 _ROWS = 12
-_ENOUGH = 50  # held-out examples for an interval, of labels without heavy tails
+_ENOUGH = 20  # held-out examples for an interval
 
 
 def run_words(found: "Run") -> str:
@@ -27,7 +27,7 @@ def run_words(found: "Run") -> str:
     if risk:
         measured = (
             f"{_small(risk.value)} in [{risk.low:.4f}, {risk.high:.4f}] at {risk.confidence:.0%} "
-            "(1 = nothing learned, 0 = all)"
+            f"({_nothing(found)}, 0 = all)"
         )
     unbound = []
     if usage.values:
@@ -86,6 +86,13 @@ def run_words(found: "Run") -> str:
     )
 
 
+def _nothing(found: "Run") -> str:
+    """Say what a risk of 1 is."""
+    kind = kind_of(found.spec.partition(":")[0])
+    known = kind.beside_text if kind else ""
+    return f"1 = knowing {known} and no more" if known else "1 = nothing learned"
+
+
 def _untold(found: "Run") -> list[str]:
     """Say that the stages may be told the number of heads, where they found no good layer."""
     name, _, given = found.learner.partition(":")
@@ -131,8 +138,9 @@ def data_words(data: dict[str, Any], found: "Run") -> list[str]:
     for row in rows:
         said = [row.get("reason", "invalid predictions"), "", str(row.get("examples", ""))]
         if one := row["misfit"]:
-            high = math.inf if one["high"] is None else one["high"]
-            said[:2] = [_small(one["value"]), f"[{_small(one['low'])}, {_small(high)}]"]
+            low, high = one["low"], one["high"]
+            known = "none" if high is None else f"[{_small(low)}, {_small(high)}]"
+            said[:2] = [_small(one["value"]), known]
         cells += [[row["name"], *said[:2]]]
     one = found.misfit
     return [
@@ -141,6 +149,7 @@ def data_words(data: dict[str, Any], found: "Run") -> list[str]:
         textwrap.indent(
             table(["", "misfit", f"{one.confidence:.0%} interval, {one.kind}"], cells), " " * 9
         ),
+        *([f"         {one.remark}"] if one.remark else []),
     ]
 
 

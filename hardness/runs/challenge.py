@@ -58,7 +58,8 @@ from instances.strict import SMALL, Limits, read_bytes, read_json, shown
 CHALLENGE, FRESH = "hardness-challenge/1", "hardness-fresh/1"
 SCORING = (
     "relative risk on the fresh tokens: the sum of |F - predicted|^2 over that of |F - known|^2, "
-    "F = E[Y|X], known what the family predicts without the secret; predictions are first "
+    "F = E[Y|X], known what the family predicts without the secret, on top of the random heads for "
+    "the family hidden; predictions are first "
     "projected on a convex set that holds F, which never raises the risk; 1 is nothing learned, "
     "0 all; ranked by the risk in nine decimals"
 )

@@ -1,7 +1,8 @@
 """The risk of a hypothesis on fresh examples, with a confidence interval that holds at any size.
 
-E||F - F^||^2 over that of the best predictor that knows the family alone, F = E[Y|X], so label
-noise does not count against a learner. Predictions are first projected on a convex set that F(x)
+E||F - F^||^2 over that of the best predictor that knows the family alone, and what stands beside
+the hidden part where a family adds to it; F = E[Y|X], so label noise does not count against a
+learner. Predictions are first projected on a convex set that F(x)
 lies in, which never raises the risk and bounds the loss; the interval is the empirical Bernstein
 bound [MP09]. How the scale is known, and how far a loss may go, is a matter of the labels' kind:
 codes, real labels, cubic ones. Predictions that are not a function of the tokens have no such risk,
@@ -203,9 +204,10 @@ def _of_numbers(
     confidence: float,
 ) -> Risk | None:
     """Measure E||F - F^||^2 / E||F - known||^2, both sampled, on tokens of the family's law."""
-    size = family.reach(instance.hidden.secret)
+    secret = instance.hidden.secret
+    size = family.reach(secret)
     pilot = instance.examples(0, _PILOT, axis="evaluate-pilot")
-    means = family.mean(instance.hidden.secret, pilot.x)
+    means = family.mean(secret, pilot.x) - family.beside(secret, pilot.x)
     apart = means - family.known(pilot.x)
     scale = float((apart**2).sum()) / _PILOT
     if scale <= _EQUAL * float((means**2).sum()) / _PILOT:
@@ -231,9 +233,10 @@ def _of_numbers(
         # What is known may lie beyond F on short tokens: it stays, as its risk is 1.
         known = np.sqrt((family.known(drawn.x) ** 2).sum(axis=2))
         farthest = np.maximum(size * np.sqrt(squares)[:, None], known)
-        clipped = shorten(given.astype(np.float64), farthest)
-        losses.append(((target - clipped) ** 2).sum(axis=(1, 2)))
-        norms.append(((target - family.known(drawn.x)) ** 2).sum(axis=(1, 2)))
+        beside = family.beside(secret, drawn.x)
+        hidden, said = target - beside, given - beside
+        losses.append(((hidden - shorten(said, farthest)) ** 2).sum(axis=(1, 2)))
+        norms.append(((hidden - family.known(drawn.x)) ** 2).sum(axis=(1, 2)))
         kept.append(squares <= longest)
         with np.errstate(over="ignore"):
             raw += float(((target - given) ** 2).sum())
@@ -511,7 +514,7 @@ def losses(instance: Instance, examples: Examples, given: Array) -> Losses:
         target = family.mean(secret, x)
         clipped = projected(part, said, target)
         with np.errstate(over="ignore"):
-            found = (clipped, said, family.known(x))
+            found = (clipped, said, family.known(x) + family.beside(secret, x))
             sums += [float(((target - v) ** 2).sum()) for v in found]
     return Losses(clipped=float(sums[0]), raw=float(sums[1]), scale=float(sums[2]))
 
@@ -538,7 +541,9 @@ def _projection(instance: Instance) -> Callable[[Examples, Array, Array], Array]
         size, part_of = dense.reach(instance.hidden.secret), dense.reached[0]
 
         def within_reach(part: Examples, said: Array, target: Array) -> Array:
-            return shorten(said, size * np.sqrt(_longest(part.x[:, :, part_of]))[:, None])
+            beside = dense.beside(instance.hidden.secret, part.x)
+            longest = size * np.sqrt(_longest(part.x[:, :, part_of]))[:, None]
+            return beside + shorten(said - beside, longest)
 
         return within_reach
     raise _no_risk(family)

@@ -69,7 +69,8 @@ def test_the_way_round(tmp_path, spec, tensors):
     opened = reveal(made, tmp_path / "owner/s.json")
     assert opened.exact
     assert list(opened.instance.hidden.secret) == secret
-    truth, known = made.family.mean(tuple(secret), made.fresh.x), made.family.known(made.fresh.x)
+    family, x = made.family, made.fresh.x
+    truth, known = family.mean(tuple(secret), x), family.known(x) + family.beside(tuple(secret), x)
     given = {"true": truth, "known": known, "half": (truth + known) / 2, "huge": known + 1e300}
     paths = [hand_in(tmp_path, by_secret(made, "claim", str(secret)))]
     for name, values in given.items():
