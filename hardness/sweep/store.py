@@ -102,6 +102,12 @@ CREATE TEMP VIEW parts AS SELECT lower(hex(whole)) AS artifact, number, content 
 
 # ---- opening
 
+# Generated columns, and all columns of virtual tables: a row of them may have any size.
+_COMPUTED = (
+    "SELECT 1 FROM sqlite_schema AS tables, pragma_table_xinfo(tables.name) AS columns "
+    "WHERE tables.type = 'table' AND columns.hidden LIMIT 1"
+)
+_LONGEST = 64 << 20  # bytes of a value beyond all that the files hold
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FORMAT)
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _WAIT_SECONDS = 30.0  # for another process
@@ -134,6 +140,10 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
             with contextlib.closing(sqlite3.connect(f"file:{name}?mode=rw", uri=True)) as writer:
                 writer.execute("SELECT 1 FROM sqlite_master").fetchone()
         connection.execute("PRAGMA cache_size = -65536")
+        if mode == "ro":  # what a view or a query makes of small values could be of any size
+            files = (path, _beside(path, "wal"))
+            held = sum(file.stat().st_size for file in files if file.exists())
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(held + _LONGEST, 2**31 - 1))
         connection.create_function("natural_key", 1, natural, deterministic=True)
     return connection
 
@@ -159,6 +169,11 @@ def _version_of(connection: sqlite3.Connection, path: Path) -> int:
         made = "SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')"
         if version >= 3 and connection.execute(made).fetchone()[0]:
             raise DamagedFile(f"{path} holds views or triggers, which no store has")
+        if connection.execute(_COMPUTED).fetchone():
+            raise DamagedFile(
+                f"{path} holds columns that are computed, or tables that are no tables of a file: "
+                "no store has any"
+            )
     return int(version)
 
 

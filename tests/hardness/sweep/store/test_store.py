@@ -93,6 +93,26 @@ def test_an_artifact_takes_the_place_of_its_parts(db):
     assert check(db) is None
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE runs ADD COLUMN large AS (zeroblob(500000000))",
+        "DROP TABLE runs; CREATE VIRTUAL TABLE runs USING fts5(key, spec)",
+    ],
+)
+def test_columns_that_are_computed_are_refused_in_one_line(db, change):
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        connection.executescript(change)
+    for use in (read, reopen):
+        with pytest.raises(DamagedFile, match="holds columns that are computed"):
+            use(db)
+
+
+def test_a_value_is_not_larger_than_the_file_that_it_comes_from(db):
+    with read(db) as store, pytest.raises(UsageError, match="too big"):
+        store.query("SELECT zeroblob(500000000)")
+
+
 SOLVED = made_run(1)
 RAISED = replace(SOLVED, outcome=Outcome.RAISED, risk=None)
 CRASHED = replace(SOLVED, outcome=Outcome.CRASHED, risk=None)
