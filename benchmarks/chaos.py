@@ -45,6 +45,8 @@ seed = 7
 budget = {{ examples = 5000 }}
 """
 COMMAND = [sys.executable, "-m", "cli"]
+# Who reaches a port of the cluster can run code here.
+HERE = ("--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0")
 WORKER = "hardness-worker"  # how worker processes call themselves
 ENVIRONMENT = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
 
@@ -92,7 +94,7 @@ class Cluster:
         self.folder, self.count = folder, workers
         self.file = folder / "scheduler.json"
         self.scheduler = self._start(
-            "scheduler", "--port", "0", "--no-dashboard", "--scheduler-file", self.file
+            "scheduler", *HERE, "--port", "0", "--scheduler-file", self.file
         )
         while not self.file.exists():
             time.sleep(0.1)
@@ -113,7 +115,7 @@ class Cluster:
         while len(self.nannies) < self.count:
             self.nannies.append(
                 self._start(
-                    "worker", self.address, "--nthreads", "1", "--no-dashboard",
+                    "worker", self.address, *HERE, "--nthreads", "1",
                     "--local-directory", self.folder,
                 )
             )  # fmt: skip

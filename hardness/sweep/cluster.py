@@ -15,6 +15,7 @@ from importlib.metadata import version
 from typing import Any
 from uuid import uuid4
 
+from hardness.oracles import clock
 from hardness.runs.processes import inherited
 from hardness.sweep.pool import (
     Batch,
@@ -28,12 +29,15 @@ from hardness.sweep.pool import (
 )
 from instances.errors import ToolkitError, UsageError
 from instances.extras import require_extra
+from instances.strict import one_line
 
 BATCH = 256  # jobs in a task: of 50 ms each, they keep a core of 1000 busy for some 10 seconds
 _ENGINE = re.compile(
     r"local|dask(:(?P<address>(tls|tcp)://([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})))?"
 )
 _PATIENCE = 5.0  # seconds for a scheduler to answer
+# What a client raises where it does not, the last once it is closed.
+_LOST = (OSError, RuntimeError, CancelledError, AttributeError)
 _ARRIVING = 15.0  # seconds for a first worker to be there
 _AGAIN = 5  # times that a task is handed over again, or workers are asked
 _PAUSE = 0.2  # seconds between them
@@ -135,9 +139,11 @@ class _Dask(Engine):
             try:
                 found: dict[str, Any] = getattr(self._client, name)(*arguments)
                 break
-            except (OSError, RuntimeError, CancelledError) as error:
-                if not left or not self._answers():  # else a worker ended while it was asked
-                    raise self._lost(error) from error
+            except _LOST as error:
+                if gone := self._gone():
+                    raise self._without(gone) from error
+                if not left:  # else a worker ended while it was asked
+                    raise super()._lost(error) from error
                 time.sleep(_PAUSE)
         return found
 
@@ -151,21 +157,40 @@ class _Dask(Engine):
         for _ in range(_AGAIN):
             try:
                 return future.result()
-            except (CancelledError, OSError):
-                if self.stopped or not self._answers():
+            except (CancelledError, OSError) as error:
+                if self.stopped:
                     break
+                if gone := self._gone():
+                    raise self._without(gone) from error
                 future = super().submit(payloads, self._limits)
             except Exception:
                 break
         return super().collect(future, payloads)
 
-    def _answers(self) -> bool:
-        """Return whether the scheduler is there: a task is cancelled where a worker is lost too."""
-        try:
-            self._client.nthreads()
-        except (OSError, RuntimeError, CancelledError):
-            return False
-        return bool(self._client.status == "running")
+    def _gone(self) -> Exception | None:
+        """Ask for the scheduler for some seconds; returns what went wrong last, if it is not there.
+
+        A task is cancelled where a worker is lost too, and a busy scheduler may miss a call.
+        """
+        until = clock.now() + _PATIENCE
+        while True:
+            found: Exception = ConnectionError(f"the client is {self._client.status}")
+            try:
+                if self._client.status == "running":
+                    self._client.nthreads()
+                    return None
+            except _LOST as error:
+                found = error
+            if clock.now() >= until or self._client.status == "closed":
+                return found
+            time.sleep(_PAUSE)
+
+    def _without(self, gone: Exception) -> ToolkitError:
+        said = f"{type(gone).__name__}: {one_line(gone, 200)}"
+        return ToolkitError(
+            f"the scheduler of {self.name} is gone ({said}): what is finished is kept; start it "
+            "and resume"
+        )
 
     def _died(self, error: BaseException, payloads: Sequence[str]) -> list[Finished]:
         distributed = require_extra("distributed", "the engine dask")
@@ -175,12 +200,8 @@ class _Dask(Engine):
         raise self._lost(error) from error
 
     def _lost(self, error: BaseException) -> ToolkitError:
-        if not self._answers():
-            return ToolkitError(
-                f"the scheduler of {self.name} is gone: what is finished is kept; start it and "
-                "resume"
-            )
-        return super()._lost(error)
+        gone = self._gone()
+        return self._without(gone) if gone else super()._lost(error)
 
 
 def versions() -> dict[str, str]:

@@ -370,12 +370,35 @@ def test_a_learner_cannot_have_the_scheduler_run_its_code(three, tmp_path):
     assert not mark.exists()
 
 
-def test_what_a_lost_worker_was_doing_is_handed_over_again(three, monkeypatch):
-    """dask cancels a task where a worker is lost; the scheduler is gone only if it says nothing."""
+@pytest.mark.parametrize("misses", [0, 3])
+def test_what_a_lost_worker_was_doing_is_handed_over_again(three, monkeypatch, ticks, misses):
+    """dask cancels a task where a worker is lost, and a busy scheduler may miss some calls."""
+    asked = three._client.nthreads
+    failing = iter([OSError("busy")] * misses)
+
+    def answers():
+        for error in failing:
+            raise error
+        return asked()
+
+    monkeypatch.setattr(three._client, "nthreads", answers)
+    three.submit([NO_JOB], Limits(retries=0))
+    ticks(cluster._PATIENCE / 5)
+    assert len(three.collect(lost_task(), [NO_JOB])) == 1
+
+
+def test_a_scheduler_that_goes_on_missing_calls_is_gone_and_why_is_said(three, monkeypatch, ticks):
+    def fails():
+        raise OSError("no route")
+
+    monkeypatch.setattr(three._client, "nthreads", fails)
+    ticks(cluster._PATIENCE / 5)
+    for call in (lambda: three.collect(lost_task(), [NO_JOB]), lambda: three.slots):
+        with pytest.raises(ToolkitError, match=r"dask is gone \(OSError: no route\): what is"):
+            call()
+
+
+def lost_task():
     cancelled = Future()
     cancelled.set_exception(CancelledError("lost dependencies"))
-    three.submit([NO_JOB], Limits(retries=0))
-    assert len(three.collect(cancelled, [NO_JOB])) == 1
-    monkeypatch.setattr(three, "_answers", lambda: False)
-    with pytest.raises(ToolkitError, match="the scheduler of dask is gone"):
-        three.collect(cancelled, [NO_JOB])
+    return cancelled

@@ -1,5 +1,6 @@
 """Sweeps whose processes are killed, and what becomes of them: `benchmarks/chaos.py`, in short."""
 
+import importlib
 import os
 import re
 import signal
@@ -8,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from hardness.sweep.store import read
@@ -40,6 +42,23 @@ def test_kills_of_drivers_workers_and_nannies_lose_nothing(engine, seed):
     assert found.returncode == 0, found.stdout + found.stderr
     row = found.stdout.splitlines()[-1]
     assert re.fullmatch(rf"\| {engine} \| 1: .* \| [1-3] \| 0 \| 0 \| 0 \|", row)
+
+
+@pytest.mark.cluster
+def test_the_cluster_that_is_killed_is_in_reach_of_this_machine_alone(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    monkeypatch.syspath_prepend(str(CHAOS.parent))
+    cluster = importlib.import_module("chaos").Cluster(tmp_path, 1)
+    try:
+        with distributed.Client(cluster.address, set_as_default=False) as client:
+            client.wait_for_workers(1)
+            below = psutil.Process().children(recursive=True)
+            ports = [port for one in below for port in one.net_connections("inet")]
+    finally:
+        cluster.close()
+    listening = [port.laddr.ip for port in ports if port.status == psutil.CONN_LISTEN]
+    assert len(listening) >= 5  # with two of HTTP
+    assert set(listening) == {"127.0.0.1"}
 
 
 def started(tmp_path, *engine):
