@@ -28,6 +28,11 @@ CONTAIN, DEVICE = "HARDNESS_CONTAIN", "HARDNESS_DEVICE"  # set by --contain and 
 SCRATCH = "/run/learner"  # in the namespace: the working folder
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/nix/store")
 _ALSO = ("/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo")
+# Of its own process not `net` and `task`, which list the sockets of this machine by their names.
+_SEEN = (
+    *(f"/proc/self/{name}" for name in ("cmdline", "fd", "maps", "stat", "statm", "status")),
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system"),
+)
 _DEVICES = ("null", "full", "random", "urandom")  # not zero: its shared pages count nowhere
 _NVIDIA = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset")
 _WHOLE = (Path("/usr"), Path("/usr/local"))  # prefixes of which the libraries alone are bound
@@ -213,8 +218,7 @@ def writable(where: Place) -> list[Path]:
 
 def readable(where: Place) -> list[Path]:
     """List what a learner under Landlock can read besides its scratch folder."""
-    own = ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system")
-    return [*bound(where), *map(Path, own), *(Path("/dev", name) for name in _DEVICES)]
+    return [*bound(where), *map(Path, _SEEN), *(Path("/dev", name) for name in _DEVICES)]
 
 
 def links(path: Path) -> list[Path]:

@@ -85,6 +85,13 @@ def test_no_socket_of_the_host(level, host, name):
     assert got(name, host[name]) == CLOSED
 
 
+def test_no_names_of_sockets_of_the_host(level, host):
+    where = ["/proc/self/net/unix", host["Abstract"]]
+    assert got("Names", where) in (False, CLOSED)
+    with contained("off"):
+        assert got("Names", where) is True
+
+
 @pytest.mark.parametrize("name", ["Tcp", "Unix", "Abstract"])
 def test_the_sockets_are_there_for_a_learner_that_is_not_contained(host, name):
     with contained("off"):

@@ -118,6 +118,12 @@ class Reads(Base):
         return Path(self.where).read_text()[:20]
 
 
+class Names(Base):
+    def attack(self):
+        path, name = self.where
+        return name in Path(path).read_text()
+
+
 class Arguments(Base):
     """Those of all processes but its own two."""
 
