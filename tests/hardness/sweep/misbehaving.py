@@ -43,7 +43,7 @@ def well(given):
 
 def killed(number):
     os.kill(os.getpid(), number)
-    time.sleep(10)
+    time.sleep(1000)
 
 
 def once(file):
@@ -72,8 +72,12 @@ def first_waits(file):
     return {"there": True}
 
 
-def hangs(_):
-    time.sleep(1000)
+def hangs(file):
+    """Never end, from when there is a file."""
+    if file:
+        Path(file).touch()
+    while True:
+        time.sleep(1000)
 
 
 def holds_the_interpreter(_):
@@ -83,11 +87,8 @@ def holds_the_interpreter(_):
 
 
 def eats(count):
-    kept = []
-    for _ in range(count >> 24):
-        kept.append(np.ones(1 << 24, np.int8))
-        time.sleep(0.005)
-    return {"eaten": len(kept)}
+    _ = np.ones(count, np.int8)
+    time.sleep(1000)
 
 
 def peaks(count):

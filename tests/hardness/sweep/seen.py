@@ -2,8 +2,8 @@
 
 import json
 import os
-import time
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing import resource_tracker
 from pathlib import Path
 
@@ -12,6 +12,8 @@ from hardness.sweep.jobs import run_job
 from hardness.sweep.pool import Limits
 from hardness.upper import parse_learner
 from hardness.upper.isolated.init import below
+from tests.hardness.sweep.misbehaving import bad
+from tests.waiting import wait_for
 
 NONE = Limits(retries=0)
 
@@ -43,6 +45,22 @@ def done(engine, payloads, limits=NONE, size=1):
     return [one for task, part in tasks for one in engine.collect(task, part)]
 
 
+def require_neighbours_unharmed(engine):
+    """Have twenty jobs done, of which one dies, one hangs, one eats and one raises."""
+    given = [bad("well", i) for i in range(20)]
+    given[3], given[8], given[13] = bad("killed", 9), bad("hangs"), bad("eats", 400 << 20)
+    given[17] = bad("raises", "κόσμε")
+    usual = Limits(memory_bytes=300 << 20, retries=0)  # only who never ends has little time
+    found = [
+        *done(engine, given[:8], usual, size=4),
+        *done(engine, given[8:9], replace(usual, seconds=0.3)),
+        *done(engine, given[9:], usual, size=4),
+    ]
+    ends = {3: "died", 8: "overdue", 13: "memory", 17: "raised"}
+    assert [f.failure for f in found] == [ends.get(i) for i in range(20)]
+    assert [f.result["given"] for f in found if f.result] == [i for i in range(20) if i not in ends]
+
+
 def timeless(finished):
     """Return what must not depend on who did a run."""
     result = json.loads(json.dumps(finished.result))
@@ -66,11 +84,8 @@ def alive(pid):
         return False
 
 
-def gone(pids, within=5.0):
-    until = time.monotonic() + within
-    while any(map(alive, pids)) and time.monotonic() < until:
-        time.sleep(0.02)
-    return not any(map(alive, pids))
+def wait_until_gone(pids):
+    wait_for(lambda: not any(map(alive, pids)))
 
 
 @contextmanager

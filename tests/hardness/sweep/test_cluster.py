@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from functools import partial
@@ -25,8 +24,18 @@ from hardness.sweep.pool import Aborted, Limits, Worker, local
 from hardness.upper.isolated import level
 from instances.errors import ToolkitError
 from tests.hardness.sweep.misbehaving import answer, bad
-from tests.hardness.sweep.seen import NONE, done, from_file, gone, payload_of, runs, timeless
+from tests.hardness.sweep.seen import (
+    NONE,
+    done,
+    from_file,
+    payload_of,
+    require_neighbours_unharmed,
+    runs,
+    timeless,
+    wait_until_gone,
+)
 from tests.hardness.sweep.test_pool import driver
+from tests.waiting import NEVER, wait_for
 
 pytestmark = [
     pytest.mark.cluster,
@@ -39,7 +48,12 @@ NO_JOB = '{"kind": "none"}'
 
 @pytest.fixture(autouse=True, scope="module")
 def distributed():
-    return pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    """With all the time that schedulers and workers may need to answer, where they are there."""
+    found = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "_PATIENCE", NEVER)
+        patch.setattr(cluster, "_ARRIVING", NEVER)
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +70,7 @@ def _misbehave(on):
 
 @pytest.fixture
 def bad_three(three):
-    three._client.wait_for_workers(3, timeout=120)  # one that was killed is made anew
+    three._client.wait_for_workers(3, timeout=NEVER)  # one that was killed is made anew
     three._client.run(_misbehave, True)
     yield three
     three._client.run(_misbehave, False)
@@ -73,13 +87,7 @@ def test_runs_are_the_same_as_on_this_machine(three):
 
 
 def test_what_dies_hangs_and_eats_ends_as_on_this_machine(bad_three):
-    limits = Limits(seconds=4.0, memory_bytes=300 << 20, retries=0)
-    given = [bad("well", i) for i in range(20)]
-    given[3], given[8], given[13] = bad("killed", 9), bad("hangs"), bad("eats", 1 << 32)
-    given[17] = bad("raises", "κόσμε")
-    found = done(bad_three, given, limits, size=4)
-    ends = {3: "died", 8: "overdue", 13: "memory", 17: "raised"}
-    assert [f.failure for f in found] == [ends.get(i) for i in range(20)]
+    require_neighbours_unharmed(bad_three)
 
 
 def test_a_dask_worker_that_is_killed_costs_nothing(bad_three, tmp_path):
@@ -87,16 +95,14 @@ def test_a_dask_worker_that_is_killed_costs_nothing(bad_three, tmp_path):
     slow = bad_three.submit([bad("first_waits", str(file))], NONE)
     child, worker = waiting(file)
     os.kill(worker, signal.SIGKILL)
-    assert gone([child])  # with its owner
+    wait_until_gone([child])  # with its owner
     # Another worker has its task now; one that is new knows no bad job.
     assert bad_three.collect(slow, [bad("first_waits", str(file))])[0].failure in (None, "raised")
 
 
 def waiting(file):
     """Return the process that waits, and its owner, once they have written themselves down."""
-    until = time.monotonic() + 60
-    while not file.exists() and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_for(file.exists)
     return tuple(map(int, file.read_text().split()))
 
 
@@ -107,7 +113,7 @@ def test_abort_ends_what_runs_on_all_workers(bad_three, tmp_path):
     tasks += [engine.submit([bad("hangs")], Limits()) for _ in range(3)]
     engine.abort()
     assert len(set(owners)) == 3
-    assert gone(children, within=20)
+    wait_until_gone(children)
     for task in tasks:
         with pytest.raises(Aborted):
             engine.collect(task, [bad("hangs")])
@@ -142,7 +148,7 @@ def test_a_worker_with_another_version_is_named(three):
     with pytest.raises(ToolkitError, match=rf"has hardness-toolkit 0\.0\.9, {here} is here"):
         _Dask(three._client, "dask")
     three._client.run(_pretend, None)
-    three._client.wait_for_workers(3, timeout=120)  # the one that a test above killed is made anew
+    three._client.wait_for_workers(3, timeout=NEVER)  # one that was killed is made anew
     assert _Dask(three._client, "dask").slots == 3
 
 
@@ -152,7 +158,7 @@ def test_kill_9_of_the_driver_leaves_nothing(driver):
     each = 4 if level() == "bubblewrap" else 3
     process, found = driver("dask", [from_file("Sleep"), from_file("Loop")], 3 + 2 * each)
     process.kill()
-    assert gone(found, within=20)
+    wait_until_gone(found)
 
 
 # Schedulers that are not there, are of another kind, or go.
@@ -206,43 +212,41 @@ def scheduler(*more):
         port = free.getsockname()[1]
     given = ("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", *more)
     with dask_process(*given) as process:
-        until = time.monotonic() + 30
-        while time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
+        wait_for(lambda: listens(port))
         yield process, f"{'tls' if more else 'tcp'}://127.0.0.1:{port}"
 
 
-@pytest.fixture
-def impatient(monkeypatch):
-    monkeypatch.setattr(cluster, "_PATIENCE", 0.5)
+def listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
 
 
-def test_where_no_scheduler_is_one_line(impatient):
-    refused("tcp://127.0.0.1:1", "no dask scheduler at tcp://127.0.0.1:1")
-    refused("tcp://nonsense.invalid:8786", "no dask scheduler at tcp://nonsense.invalid")
+def test_where_no_scheduler_is_one_line(monkeypatch):
     with listener(b"HTTP/1.0 400 Bad\r\n\r\n") as address:
         refused(address, "no dask scheduler at", "speaks another protocol")
         refused(address.replace("tcp", "tls"), "no certificates for tls://")
+    monkeypatch.setattr(cluster, "_PATIENCE", 0.5)  # where nobody ever answers
+    refused("tcp://127.0.0.1:1", "no dask scheduler at tcp://127.0.0.1:1")
+    refused("tcp://nonsense.invalid:8786", "no dask scheduler at tcp://nonsense.invalid")
     with listener(b"") as address:
         refused(address, "no dask scheduler at", "no answer")
 
 
 def test_a_scheduler_without_workers_and_a_worker_are_one_line(monkeypatch):
-    monkeypatch.setattr(cluster, "_ARRIVING", 1.0)
     with scheduler() as (_, address):
-        refused(address, "has no workers", "dask worker")
-        monkeypatch.undo()
+        with monkeypatch.context() as patch:
+            patch.setattr(cluster, "_ARRIVING", 0.5)
+            refused(address, "has no workers", "dask worker")
         with dask_process("worker", address, "--nthreads", 1):
             with engine_of(f"dask:{address}", 1) as engine:
                 worker = next(iter(engine._client.nthreads()))
             refused(worker, "no dask scheduler", "what listens there is Worker")
 
 
-def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs():
+def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs(tmp_path):
     with (
         scheduler() as (process, address),
         dask_process("worker", address, "--nthreads", 1),
@@ -250,12 +254,13 @@ def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs():
     ):
         engine._client.run(_misbehave, True)
         assert done(engine, [bad("well", 1)])[0].result["given"] == 1
-        tasks = [engine.submit([bad("hangs")], Limits()) for _ in range(3)]
-        time.sleep(0.5)
+        given = [bad("hangs", str(tmp_path / str(i))) for i in range(3)]
+        tasks = [engine.submit([one], Limits()) for one in given]
+        wait_for(lambda: list(tmp_path.iterdir()))
         os.killpg(process.pid, signal.SIGKILL)
-        for task in tasks:
+        for task, one in zip(tasks, given, strict=True):
             with pytest.raises(ToolkitError, match=r"the scheduler of dask:.* is gone"):
-                engine.collect(task, [bad("hangs")])
+                engine.collect(task, [one])
         with pytest.raises(ToolkitError, match="is gone"):
             _ = engine.slots
         engine.abort()

@@ -7,15 +7,21 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 
 from hardness.sweep.store import read
+from instances.errors import ToolkitError
+from tests.waiting import wait_for
 
 CHAOS = Path(__file__).parents[3] / "benchmarks" / "chaos.py"
-pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+pytestmark = [
+    pytest.mark.clocks,
+    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc"),
+]
 LONG = """
 format = "hardness-sweep/1"
 name = "long"
@@ -23,7 +29,7 @@ seeds = 2000
 certify = false
 [[runs]]
 spec = "parity:d=8,m=2"
-learners = ["student:steps=300"]
+learners = ["elimination", "student:steps=1000000000"]
 budget = { examples = 4000 }
 """
 
@@ -37,11 +43,11 @@ def test_kills_of_drivers_workers_and_nannies_lose_nothing(engine, seed):
     found = subprocess.run(
         [sys.executable, CHAOS, "--engine", engine, "--kills", "1", "--seed", str(seed),
          "--seeds", "1", "--pause", "0.5"],
-        text=True, capture_output=True, timeout=240, check=False,
+        text=True, capture_output=True, check=False,
     )  # fmt: skip
     assert found.returncode == 0, found.stdout + found.stderr
     row = found.stdout.splitlines()[-1]
-    assert re.fullmatch(rf"\| {engine} \| 1: .* \| [1-3] \| 0 \| 0 \| 0 \|", row)
+    assert re.fullmatch(rf"\| {engine} \| 1: .* \| [1-9]\d* \| 0 \| 0 \| 0 \|", row)
 
 
 @pytest.mark.cluster
@@ -62,7 +68,7 @@ def test_the_cluster_that_is_killed_is_in_reach_of_this_machine_alone(tmp_path, 
 
 
 def started(tmp_path, *engine):
-    """Start a sweep, and wait until it writes."""
+    """Start a sweep that never ends, and wait until it writes."""
     (tmp_path / "long.toml").write_text(LONG)
     store = tmp_path / "runs.db"
     command = [sys.executable, "-m", "cli", "sweep", "run", "long.toml", "--store", str(store)]
@@ -72,10 +78,12 @@ def started(tmp_path, *engine):
         # Tests that a shell's & started do not heed it.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    until = time.monotonic() + 60
-    while not (tmp_path / "runs.db-lock").exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    time.sleep(0.5)
+
+    def written():
+        with suppress(ToolkitError), read(store) as found:
+            return found.sweeps()
+
+    wait_for(written)
     return sweep, store
 
 
@@ -83,7 +91,7 @@ def test_an_impatient_end_is_one_line_with_the_way_on(tmp_path):
     sweep, store = started(tmp_path)
     for _ in range(5):
         sweep.send_signal(signal.SIGTERM)
-        time.sleep(0.002)
+        time.sleep(0.002)  # else they may be one
     said = sweep.communicate()[1]
     assert sweep.returncode == 130, said
     assert said.count("\n") == 1
@@ -97,7 +105,7 @@ def test_ctrl_c_of_a_terminal_is_the_drivers_alone(tmp_path):
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     sweep, _ = started(tmp_path, "--engine", "dask")
     os.killpg(sweep.pid, signal.SIGINT)
-    said = sweep.communicate(timeout=60)[1]
+    said = sweep.communicate()[1]
     assert sweep.returncode == 130, said
     assert said.count("\n") == 1, said
     assert "go on with: hardness sweep run" in said
@@ -111,12 +119,12 @@ def test_a_store_that_is_taken_away_ends_the_sweep_at_once(tmp_path, what):
     else:
         (tmp_path / "other").write_bytes(b"another's")
         (tmp_path / "other").rename(store)
-    said = sweep.communicate(timeout=30)[1]
+    said = sweep.communicate()[1]
     assert (sweep.returncode, said.count("\n")) == (1, 1)
     assert "runs.db was moved, removed or replaced while it was written" in said
     assert not list(tmp_path.glob("runs.db-*"))
     if what == "moved":
         with read(tmp_path / "moved") as found:
-            assert sum(found.sweeps()[0].planned.values()) == 2000
+            assert sum(found.sweeps()[0].planned.values()) == 4000
     if what == "replaced":
         assert store.read_bytes() == b"another's"

@@ -6,10 +6,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from hardness.oracles import clock
 from hardness.sweep import pool
 from hardness.sweep.cluster import engine_of
 from hardness.sweep.jobs import read_job
@@ -22,13 +22,18 @@ from tests.hardness.sweep.seen import (
     NONE,
     done,
     from_file,
-    gone,
     nothing_left,
+    require_neighbours_unharmed,
     runs,
     timeless,
+    wait_until_gone,
 )
+from tests.waiting import wait_for
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+pytestmark = [
+    pytest.mark.clocks,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
+]
 _MIB = 1 << 20
 
 
@@ -54,7 +59,13 @@ def worker():
         ("exits", 0, "died", "its process exited with code 0", {}),
         ("hangs", None, "overdue", "it took over 0.3 s", {"seconds": 0.3}),
         ("holds_the_interpreter", None, "overdue", "it took over 0.3 s", {"seconds": 0.3}),
-        ("eats", 1 << 32, "memory", "it held .* MiB, over 400.0 MiB", {"memory_bytes": 400 << 20}),
+        (
+            "eats",
+            500 << 20,
+            "memory",
+            "it held .* MiB, over 400.0 MiB",
+            {"memory_bytes": 400 << 20},
+        ),
         ("raises", "two\nlines", "raised", r"ValueError: two lines \(misbehaving.py:\d+\)", {}),
         ("leaves", 3, "raised", "SystemExit: 3", {}),
         ("interrupts", None, "raised", "KeyboardInterrupt", {}),
@@ -100,7 +111,7 @@ def test_retries_are_counted(worker, tmp_path):
     assert (found.failure, found.attempts) == ("died", 2)
     worker.do(bad("well"), NONE)
     os.kill(worker.pid, signal.SIGKILL)  # while it waits, which is no attempt
-    assert gone([worker.pid])
+    wait_until_gone([worker.pid])
     found = worker.do(bad("well", 1), NONE)
     assert (found.result["given"], found.attempts) == (1, 1)
 
@@ -110,8 +121,6 @@ def test_its_surroundings_are_its_own(worker, monkeypatch):
     for name in ("OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "PYTHONHASHSEED"):
         monkeypatch.setenv(name, "2")
     worker.close()
-    # Its own start is no part of a job.
-    assert worker.do(bad("well"), Limits(seconds=0.25, retries=0)).failure is None
     wanted = {"OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     for name, value in wanted.items():
         assert worker.do(bad("environment", name), NONE).result == {"value": value}
@@ -119,6 +128,21 @@ def test_its_surroundings_are_its_own(worker, monkeypatch):
     before = worker.pid
     os.kill(before, signal.SIGINT)
     assert worker.do(bad("well"), NONE).result["pid"] == before == os.getsid(before)
+
+
+def test_its_start_is_no_part_of_a_job(worker, monkeypatch):
+    """The clock stands, but for an hour while a process starts."""
+    worker.close()
+    passed, ready = [0.0], Worker._ready
+
+    def slowly(*given):
+        found = ready(*given)
+        passed[0] += 3600
+        return found
+
+    monkeypatch.setattr(clock, "now", lambda: passed[0])
+    monkeypatch.setattr(Worker, "_ready", slowly)
+    assert worker.do(bad("well"), Limits(seconds=1.0, retries=0)).failure is None
 
 
 def test_a_process_that_cannot_start_is_one_line(monkeypatch):
@@ -151,29 +175,21 @@ def test_runs_are_the_same_here_and_on_one_worker_or_two():
 
 
 def test_neighbours_of_what_dies_hangs_and_eats_are_unharmed():
-    limits = Limits(seconds=1.5, memory_bytes=300 << 20, retries=0)
-    given = [bad("well", i) for i in range(20)]
-    given[3], given[8], given[13] = bad("killed", 9), bad("hangs"), bad("eats", 1 << 32)
     with nothing_left(), local(2, answer) as engine:
-        found = done(engine, given, limits, size=4)
-    failures = {3: "died", 8: "overdue", 13: "memory"}
-    assert [f.failure for f in found] == [failures.get(i) for i in range(20)]
-    assert [f.result["given"] for i, f in enumerate(found) if i not in failures] == [
-        i for i in range(20) if i not in failures
-    ]
+        require_neighbours_unharmed(engine)
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_abort_and_leaving_drop_what_waits_and_end_what_runs(told):
+def test_abort_and_leaving_drop_what_waits_and_end_what_runs(told, tmp_path):
+    given = [bad("hangs", str(tmp_path / str(i))) for i in range(5)]
     with nothing_left(), local(2, answer) as engine:
-        done(engine, [bad("well")] * 2)
-        tasks = [engine.submit([bad("hangs")], Limits()) for _ in range(5)]
-        time.sleep(0.3)
+        tasks = [engine.submit([one], Limits()) for one in given]
+        wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
         if told:
             engine.abort()
-            for task in tasks:
+            for task, one in zip(tasks, given, strict=True):
                 with pytest.raises(Aborted):
-                    engine.collect(task, [bad("hangs")])
+                    engine.collect(task, [one])
             with pytest.raises(ToolkitError):
                 engine.submit([bad("well")], NONE)
 
@@ -202,12 +218,10 @@ def driver():
         arguments = [sys.executable, "-m", "tests.hardness.sweep.driver", engine]
         process = subprocess.Popen([*arguments, *payloads], stderr=subprocess.PIPE)
         started.append(process)
-        until = time.monotonic() + 60
-        while len(found := below(process.pid)) < processes and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_for(lambda: len(below(process.pid)) >= processes)
+        found = below(process.pid)
         assert len(found) == processes
-        time.sleep(1.0)  # until they are at it
-        return process, below(process.pid)
+        return process, found
 
     yield start
     for process in started:
@@ -222,14 +236,14 @@ def test_kill_9_of_the_driver_leaves_nothing_of_learners_from_files_either(drive
     given = [bad("holds_the_interpreter"), from_file("Sleep")]
     process, found = driver("local", given, 3 + more)
     process.kill()
-    assert gone(found, within=20)
+    wait_until_gone(found)
 
 
 def test_an_interrupt_of_the_driver_leaves_nothing(driver):
     process, found = driver("local", [bad("well"), bad("hangs")], 3)
     process.send_signal(signal.SIGINT)
-    process.wait(timeout=20)
-    assert gone(found, within=20)
+    process.wait()
+    wait_until_gone(found)
 
 
 def test_a_learner_from_a_file_ends_with_its_worker(tmp_path, monkeypatch):
@@ -237,7 +251,4 @@ def test_a_learner_from_a_file_ends_with_its_worker(tmp_path, monkeypatch):
     with local(1) as engine:
         (found,) = done(engine, [from_file("Sleep")], Limits(seconds=1.5, retries=0))
         assert found.failure == "overdue"
-        until = time.monotonic() + 5
-        while (left := list(tmp_path.iterdir())) and time.monotonic() < until:
-            time.sleep(0.02)
-        assert left == []
+        wait_for(lambda: not list(tmp_path.iterdir()))
