@@ -257,6 +257,7 @@ def test_a_scheduler_that_is_lost_is_one_line_and_nothing_hangs(tmp_path):
         given = [bad("hangs", str(tmp_path / str(i))) for i in range(3)]
         tasks = [engine.submit([one], Limits()) for one in given]
         wait_for(lambda: list(tmp_path.iterdir()))
+        engine._client._timeout = 0.5  # nobody will answer
         os.killpg(process.pid, signal.SIGKILL)
         for task, one in zip(tasks, given, strict=True):
             with pytest.raises(ToolkitError, match=r"the scheduler of dask:.* is gone"):

@@ -12,6 +12,7 @@ from hardness.upper.isolated import learner as subprocess_learner
 from tests.hardness.upper.isolated.driving import (
     BUDGET,
     LEVELS,
+    UNTIMED,
     Case,
     at_once,
     bare,
@@ -22,13 +23,12 @@ from tests.hardness.upper.isolated.driving import (
 )
 
 LATE = {"ended": "from outside: it went on beyond its time"}
-PATIENT = dataclasses.replace(BUDGET, seconds=20.0)
 
 
 def case(learner, outcome, budget, says):
-    """Who ends by itself has time for it: only who never ends is given little."""
-    little = BUDGET if outcome is Outcome.SECONDS_SPENT else PATIENT
-    return Case(learner=learner, outcome=outcome, says=says, budget=budget or little)
+    """Who ends by itself has all time for it: only who never ends is given little."""
+    own = BUDGET if outcome is Outcome.SECONDS_SPENT else UNTIMED
+    return Case(learner=learner, outcome=outcome, says=says, budget=budget or own)
 
 
 def ends(name, outcome, budget=None, **says):
@@ -61,7 +61,7 @@ NEVER = [
     ends("Stops", Outcome.SECONDS_SPENT, **LATE),
     ends("IgnoresTerm", Outcome.SECONDS_SPENT, **LATE),
     ends("DaemonThenSleep", Outcome.SECONDS_SPENT, **LATE),
-    ends("Loop", Outcome.CPU_SPENT, Budget(cpu_seconds=0.5, seconds=20.0)),
+    ends("Loop", Outcome.CPU_SPENT, Budget(cpu_seconds=0.5)),
     answers("StrHangs", Outcome.SECONDS_SPENT, **LATE),
     answers("HangsInPredict", Outcome.SECONDS_SPENT, **LATE),
     tampers("HalfMessage", Outcome.SECONDS_SPENT, **LATE),
@@ -82,7 +82,7 @@ EARLY = [
 ]
 LEAVES = [
     ends("Daemon", Outcome.LEARNED_NOTHING, processes_left=1),
-    ends("Fifty", Outcome.LEARNED_NOTHING, dataclasses.replace(PATIENT, memory_bytes=None)),
+    ends("Fifty", Outcome.LEARNED_NOTHING, dataclasses.replace(UNTIMED, memory_bytes=None)),
     ends("Zombies", Outcome.LEARNED_NOTHING, processes_left=None),
     ends("Threads", Outcome.LEARNED_NOTHING),
     ends("ForkBomb", Outcome.TOO_MANY_PROCESSES),
@@ -293,7 +293,7 @@ def disagreement(level, case, run):
 NEIGHBOURS = [
     Case(learner="well:Eliminates", outcome=Outcome.SOLVED),
     ends("Segfault", Outcome.CRASHED),
-    Case(learner="well:Eliminates", outcome=Outcome.SOLVED, budget=PATIENT),
+    Case(learner="well:Eliminates", outcome=Outcome.SOLVED, budget=UNTIMED),
     tampers("Junk", Outcome.BROKE_OFF),
     ends("Daemon", Outcome.LEARNED_NOTHING),
     Case(learner="well:Guesses", outcome=Outcome.LEARNED_NOTHING),
