@@ -297,7 +297,7 @@ def test_a_learner_in_its_own_process_asks_by_a_table(tmp_path):
     (tmp_path / "asks.py").write_text(LEARNER)
     learner = parse_learner(f"{tmp_path / 'asks.py'}:Asks")
     instance = parse("profile:g=majority,d=6,m=3").instance(0)
-    found = run(learner, instance, Budget(seconds=30), 0, "exact")
+    found = run(learner, instance, Budget(), 0, "exact")
     assert found.details["claimed_secret"] == [1, 2, 3]
 
 

@@ -257,7 +257,7 @@ def made(tmp_path, monkeypatch):
 
 
 def submit(made: Challenge, file: Path, name: str = "zeros"):
-    return by_learner(made, "ann", parse_learner(f"{file}:{name}"), Budget(seconds=20))
+    return by_learner(made, "ann", parse_learner(f"{file}:{name}"), Budget())
 
 
 @pytest.mark.parametrize(

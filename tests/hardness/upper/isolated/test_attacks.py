@@ -29,7 +29,9 @@ from tests.hardness.upper.isolated.driving import (
     nothing_left,
 )
 
-BUDGET = Budget(examples=1000, seconds=30.0, memory_bytes=200 << 20)
+pytestmark = pytest.mark.clocks
+
+BUDGET = Budget(examples=1000, memory_bytes=200 << 20)
 CONTAINING = LEVELS[:2]
 CLOSED = "PermissionError"
 
@@ -110,7 +112,7 @@ def test_no_process_outside(level):
 
 
 def test_no_arguments_of_others(level):
-    with subprocess.Popen(["sleep", "60"]) as other:
+    with subprocess.Popen(["sleep", "infinity"]) as other:
         seen = got("Arguments")
         other.kill()
     assert seen == []
@@ -185,7 +187,6 @@ def test_a_forged_status_is_not_read(level):
 def test_children_that_live_half_a_second_count(level, name):
     found = attack(name, budget=dataclasses.replace(BUDGET, cpu_seconds=2.0))
     assert found.outcome is Outcome.CPU_SPENT
-    assert 2.0 <= found.details.get("cpu_seconds", 2.0) < 6.0
 
 
 def test_files_in_memory_count(level):

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from fractions import Fraction
 
@@ -28,6 +27,9 @@ from tests.hardness.upper.isolated.driving import (
     foreign_learner,
     nothing_left,
 )
+from tests.waiting import wait_for
+
+pytestmark = pytest.mark.clocks
 
 FAMILIES = [
     "parity:d=70,m=3,noise=0.1",
@@ -159,12 +161,19 @@ def test_a_query_of_few_samples_shows_no_levels_of_theirs(monkeypatch):
     assert [factors for factors in sent if factors] == [[float(v) for v in family.levels]]
 
 
-def test_a_pool_of_many_sets_ends_with_the_time():
-    family = parse("parity:d=20,m=3")
-    found = run(
-        foreign_learner("well:ManySets"), family.instance(3), Budget(seconds=1.0), oracle="exact"
+def test_a_pool_of_many_sets_ends_with_the_time(monkeypatch, ticks):
+    evaluated = []
+    character = subprocess_learner.character
+    monkeypatch.setattr(
+        subprocess_learner, "character", lambda *given: evaluated.append(1) or character(*given)
     )
-    assert found.outcome is Outcome.SECONDS_SPENT  # and not a minute later
+    ticks(0.01)
+    family = parse("parity:d=12,m=3")
+    found = run(
+        foreign_learner("well:ManySets"), family.instance(3), Budget(seconds=10.0), oracle="exact"
+    )
+    assert found.outcome is Outcome.SECONDS_SPENT
+    assert 0 < len(evaluated) < 2000  # of 4096
 
 
 def test_a_claim_that_is_no_secret_is_none():
@@ -238,10 +247,3 @@ def test_nothing_outlives_the_command(number, tmp_path, interruptible):
             with suppress(OSError):
                 os.waitpid(pid, 0)
         wait_for(lambda: not list(tmp_path.iterdir()))
-
-
-def wait_for(true, seconds=15.0):
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until
-        time.sleep(0.02)

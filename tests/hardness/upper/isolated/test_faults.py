@@ -22,6 +22,8 @@ from tests.hardness.upper.isolated.driving import (
     one,
 )
 
+pytestmark = pytest.mark.clocks
+
 LATE = {"ended": "from outside: it went on beyond its time"}
 
 

@@ -4,13 +4,13 @@ import json
 import socket
 import struct
 import threading
-import time
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hardness.oracles import clock
 from hardness.upper.isolated.messages import (
     MOST,
     SENT,
@@ -26,6 +26,8 @@ from hardness.upper.isolated.messages import (
     reported,
 )
 
+pytestmark = pytest.mark.clocks
+
 
 @pytest.fixture
 def ends():
@@ -34,8 +36,8 @@ def ends():
         yield Channel(one), other
 
 
-def soon(seconds=5.0):
-    return time.monotonic() + seconds
+def soon():
+    return clock.now() + 0.05
 
 
 def framed(content, size=0):
@@ -49,8 +51,8 @@ def test_messages_arrive_as_they_were(ends):
     said += [Learned(secret=None, outcome="ä\0", details="{}")]
     for one in said:
         there.say(one)
-    assert [here.hear(soon())[0] for _ in said] == said
-    here.tell({"op": "drawn", "count": 2}, soon(), {"x": np.arange(6, dtype=np.int8).reshape(2, 3)})
+    assert [here.hear(None)[0] for _ in said] == said
+    here.tell({"op": "drawn", "count": 2}, None, {"x": np.arange(6, dtype=np.int8).reshape(2, 3)})
     message, arrays = there.told()
     assert message == {"op": "drawn", "count": 2}
     assert arrays["x"].dtype == np.int8
@@ -65,7 +67,7 @@ def test_numbers_arrive_whatever_their_order_in_memory(ends, order):
         target=Channel(other).say, args=(Values(shape=sent.shape), sent.copy(order))
     )
     sender.start()
-    said, got = here.hear(soon(), sent.shape)
+    said, got = here.hear(None, sent.shape)
     sender.join()
     assert isinstance(said, Values)
     np.testing.assert_array_equal(got, sent)
@@ -94,7 +96,7 @@ def test_what_is_no_message_is_refused(ends, content):
     here, other = ends
     other.sendall(framed(content))
     with pytest.raises(Broken):
-        here.hear(soon())
+        here.hear(None)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_numbers_of_another_shape_are_refused_before_they_are_taken(ends, shape,
     here, other = ends
     other.sendall(framed(json.dumps({"op": "values", "shape": shape}).encode(), size))
     with pytest.raises(Broken):  # although none of the numbers has come
-        here.hear(soon(), (2, 3))
+        here.hear(None, (2, 3))
 
 
 def test_tokens_are_taken_only_where_they_may_be_chosen_and_in_their_shape(ends):
@@ -113,7 +115,7 @@ def test_tokens_are_taken_only_where_they_may_be_chosen_and_in_their_shape(ends)
     for count in (0, 2):
         sent = np.arange(6.0 * count).reshape(count, 3, 2)
         Channel(other).say(Choose(shape=sent.shape), sent)
-        said, got = here.hear(soon(), token=(3, 2))
+        said, got = here.hear(None, token=(3, 2))
         assert isinstance(said, Choose)
         np.testing.assert_array_equal(got, sent)
     most = SENT // 48
@@ -128,14 +130,14 @@ def test_tokens_are_taken_only_where_they_may_be_chosen_and_in_their_shape(ends)
     ):
         other.sendall(framed(json.dumps({"op": "choose", "shape": shape}).encode(), size))
         with pytest.raises(Broken):
-            here.hear(soon(), token=token)
+            here.hear(None, token=token)
 
 
 def test_a_length_is_bounded_before_anything_is_waited_for(ends):
     here, other = ends
     other.sendall(struct.pack("<IQ", MOST + 1, 0))
     with pytest.raises(Broken, match="bytes"):
-        here.hear(soon())
+        here.hear(None)
 
 
 def test_the_end_of_a_connection_is_seen(ends):
@@ -143,20 +145,20 @@ def test_the_end_of_a_connection_is_seen(ends):
     other.sendall(framed(b'{"op": "draw", "count": 1}')[:20])
     other.close()
     with pytest.raises(Broken):
-        here.hear(soon())
+        here.hear(None)
     with pytest.raises(Broken):
-        here.tell({"op": "answer"}, soon())
+        here.tell({"op": "answer"}, None)
 
 
 def test_waiting_ends(ends):
     here, other = ends
     other.sendall(framed(b'{"op": "draw", "count": 1}')[:20])
     with pytest.raises(Late):
-        here.hear(soon(0.05))
+        here.hear(soon())
     with pytest.raises(Late):  # nobody reads
-        here.tell({"op": "drawn"}, soon(0.05), {"x": np.zeros(1 << 20)})
+        here.tell({"op": "drawn"}, soon(), {"x": np.zeros(1 << 20)})
     with pytest.raises(Late):
-        here.hear(soon(-1))
+        here.hear(clock.now() - 1)
 
 
 plain = st.recursive(

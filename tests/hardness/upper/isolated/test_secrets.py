@@ -14,6 +14,8 @@ from hardness.upper.isolated.messages import Channel
 from instances import parse, read_folder, write_folder
 from tests.hardness.upper.isolated.driving import LEARNERS, LEVELS, contained, flat, nothing_left
 
+pytestmark = pytest.mark.clocks
+
 SPEC, SEED = "parity:d=1000,m=21", 3_141_592_653_589_793_238
 
 
@@ -64,13 +66,13 @@ def looked(found):
 def test_the_spy_finds_what_is_there(instance, spy, tmp_path):
     (tmp_path / "planted" / "secret.json").write_bytes(needles(instance)[2])
     with contained("off"):
-        found = looked(run(parse_learner(spy), instance, Budget(seconds=60), 0))
+        found = looked(run(parse_learner(spy), instance, Budget(), 0))
     assert "by its path" in found["found"]
 
 
 def test_nothing_shows_the_secret(instance, spy, level):
     with nothing_left():
-        found = looked(run(parse_learner(spy), instance, Budget(seconds=60), 0))
+        found = looked(run(parse_learner(spy), instance, Budget(), 0))
     assert found["found"] == []
     assert not [place for place in found["opened"] if place.startswith("above 1")]
     # Its input and output, and the connection to the process that knows the secret.
@@ -88,7 +90,7 @@ def test_nothing_that_is_sent_holds_the_secret(instance, spy, monkeypatch):
         tell(self, message, until, arrays)
 
     monkeypatch.setattr(Channel, "tell", telling)
-    looked(run(parse_learner(spy), instance, Budget(seconds=60), 0))
+    looked(run(parse_learner(spy), instance, Budget(), 0))
     assert len(sent) > 4
     assert not [needle for needle in needles(instance) if any(needle in part for part in sent)]
 
@@ -105,7 +107,7 @@ def test_the_folder_of_the_instance_is_closed(instance, spy, tmp_path, level, co
 
 def spied(task):
     text, seed = task
-    return run(parse_learner(text), parse(SPEC).instance(seed), Budget(seconds=60), 0)
+    return run(parse_learner(text), parse(SPEC).instance(seed), Budget(), 0)
 
 
 def test_workers_show_none_of_their_tasks(spy):

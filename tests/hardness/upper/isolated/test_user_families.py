@@ -17,6 +17,8 @@ from pathlib import Path
 
 from hardness.upper import Hypothesis
 
+pytestmark = pytest.mark.clocks
+
 class Reads:
     name, about, access, revision = "reads", "what can be read", "examples", 1
 

@@ -80,8 +80,9 @@ def test_tokens_and_flat_rows(torch):
     assert learned(Same, "parity:d=6,m=1", 500).outcome is Outcome.SOLVED
 
 
-def test_time_ends_training(torch):
-    found = learned(Module(layers(torch), steps=10**9), "parity:d=30,m=12", 2000, seconds=0.5)
+def test_time_ends_training(torch, ticks):
+    ticks(0.1)
+    found = learned(Module(layers(torch), steps=10**9), "parity:d=30,m=12", 2000, seconds=10.0)
     assert found.outcome is Outcome.SECONDS_SPENT
     assert found.details["steps"] > 1
 

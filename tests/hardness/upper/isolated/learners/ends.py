@@ -17,7 +17,6 @@ class Base:
     access = "either"
 
     def learn(self, oracle, rng):
-        oracle.draw(10)
         self.misbehave()
         return Hypothesis(predict=oracle.family.known)
 
@@ -52,7 +51,9 @@ class Sort(Base):
 
 class Product(Base):
     def misbehave(self):
-        np.zeros((3000, 3000)) @ np.zeros((3000, 3000)) @ np.ones((3000, 30000))
+        square = np.zeros((1000, 1000))
+        while True:
+            square @ square
 
 
 class Regex(Base):

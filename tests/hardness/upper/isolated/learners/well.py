@@ -97,10 +97,10 @@ class AsksForever(Base):
 
 
 class ManySets(Base):
-    """A pool that would take a minute to evaluate."""
+    """A pool of thousands of sets."""
 
     def learn(self, oracle, rng):
-        sets = tuple(tuple(rng.choice(20, 3, replace=False).tolist()) for _ in range(4096))
+        sets = tuple(tuple(rng.choice(12, 3, replace=False).tolist()) for _ in range(4096))
         oracle.ask(Pool(sets=sets))
 
 
