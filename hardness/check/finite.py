@@ -45,6 +45,7 @@ from hardness.claims.finite import (
     quantities,
     scope,
 )
+from hardness.claims.words import digits
 from instances.capabilities import SCHEME
 from instances.limits import require_memory
 from instances.strict import shown
@@ -351,7 +352,8 @@ class FiniteEvidence(FiniteMembers):
             _check_ends(low, high, ends, "the largest correlation")
         elif not low**2 <= square <= high**2 or (low, high) != _root_ends(square):
             refuse("the largest correlation is not the one claimed")
-        return f"two different members have correlation at most {_short(high)} in absolute value"
+        most = _short(high, up=True)
+        return f"two different members have correlation at most {most} in absolute value"
 
     def _average(self, value: fmpq, given: dict[str, str]) -> str:
         low, high = python_fraction(value), fraction(given["upper"])
@@ -360,8 +362,8 @@ class FiniteEvidence(FiniteMembers):
             _check_ends(low, high, ends, "the average correlation")
         elif (low, high) != (exact, exact):
             refuse("the average correlation is not the one claimed")
-        least, most = _short(low), _short(high)
-        between = least if least == most else f"between {least} and {most}"
+        least, most = _short(low), _short(high, up=True)
+        between = least if low == high else f"between {least} and {most}"
         return f"the average absolute correlation is {between}"
 
     def _all_subsets(self, value: fmpq, given: dict[str, str]) -> str:
@@ -450,6 +452,6 @@ def _whole(value: fmpq) -> int:
     return int(value.p)
 
 
-def _short(value: Fraction) -> str:
+def _short(value: Fraction, up: bool = False) -> str:
     text = str(value)
-    return text if len(text) <= 12 else f"about {float(value):.6g}"
+    return text if len(text) <= 12 else f"about {digits(text, up)}"

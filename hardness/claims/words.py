@@ -4,6 +4,7 @@ Words only. How a value is found stands in lower/, how it is verified in check/.
 """
 
 from dataclasses import dataclass, field, replace
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 
 from hardness.claims.vacuous import WORD, vacuous
 from instances.parameters import whole
@@ -32,6 +33,28 @@ def big(value: int) -> str:
         return str(value)
     text = decimal(value)
     return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
+
+
+def digits(value: str, up: bool = False) -> str:
+    """Write a fraction p/q by six digits, rounded down, or `up` as an upper bound.
+
+    >>> digits("2/3"), digits("2/3", up=True)
+    ('0.666666', '0.666667')
+    """
+    top, _, bottom = value.partition("/")
+    with localcontext(Context(6, ROUND_CEILING if up else ROUND_FLOOR, MIN_EMIN, MAX_EMAX)):
+        return f"{Decimal(top) / Decimal(bottom or 1):g}"
+
+
+def is_upper(quantity: str) -> bool:
+    """Whether what is claimed of a quantity bounds it from above: it is rounded up.
+
+    >>> is_upper("stat-success"), is_upper("stat-queries")
+    (True, False)
+    """
+    return quantity.startswith("low-degree-advantage") or quantity.endswith(
+        ("-success", "-at-most", "-correlation")
+    )
 
 
 def bound(quantity: str, value: int | None) -> str:

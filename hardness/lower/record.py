@@ -3,7 +3,6 @@
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -14,6 +13,7 @@ from flint import fmpq, fmpz
 from hardness.check import kernel
 from hardness.claims import FORMAT, Quantity, vacuous
 from hardness.claims.vacuous import WORD
+from hardness.claims.words import digits, is_upper
 from instances.arguments import located
 from instances.errors import ToolkitError, unknown
 from instances.export import Cited
@@ -276,14 +276,15 @@ def _file(value: str) -> str:
 
 def _bracket(found: Claim) -> str:
     upper = found.parameters.get("upper", found.value)
-    return "..".join(map(_brief, dict.fromkeys((found.value, upper))))
+    if upper == found.value:
+        return _brief(found.value, is_upper(found.quantity))
+    return f"{_brief(found.value, False)}..{_brief(upper, True)}"
 
 
-def _brief(value: str) -> str:
-    top, slash, bottom = value.partition("/")
-    if not slash or len(value) <= _LONG:
+def _brief(value: str, up: bool) -> str:
+    if "/" not in value or len(value) <= _LONG:
         return shortened(value, _LONG)
-    return f"about {Decimal(top) / Decimal(bottom):.6g}"
+    return f"about {digits(value, up)}"
 
 
 def claim(

@@ -1,11 +1,11 @@
 """Certificates, what they were found to prove, and what sampling says, in words."""
 
 import re
-from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hardness.claims.vacuous import WORD
+from hardness.claims.words import digits, is_upper
 from hardness.report.cost import beside_words
 from hardness.report.members import member_notes, origin_notes
 from hardness.report.text import credit, wrap
@@ -104,7 +104,7 @@ def gamma_words(certificate: "Certificate", claim: "Claim") -> str:
         return ""
     return (
         f"0 since gamma = {gamma} is below the average correlation of all members, "
-        f"{_shown(average)}: choose a larger --gamma"
+        f"{_shown(average, True)}: choose a larger --gamma"
     )
 
 
@@ -160,17 +160,16 @@ def shown_value(claim: "Claim") -> str:
         return WORD
     upper = claim.parameters.get("upper", claim.value)
     if upper != claim.value:
-        return f"{_shown(claim.value)}..{_shown(upper)}"
-    return _shown(claim.value)
+        return f"{_shown(claim.value, False)}..{_shown(upper, True)}"
+    return _shown(claim.value, is_upper(claim.quantity))
 
 
-def _shown(value: str) -> str:
-    """A short number as it is, a long one by its first digits."""
+def _shown(value: str, up: bool) -> str:
+    """A short number as it is, a long one by its first digits, rounded up or down."""
     top, slash, bottom = value.partition("/")
     if not slash or len(value) <= _LONG:
         return shortened(value)
-    shown = Decimal(top) / Decimal(bottom)
-    return f"about {shown:.6g}, a fraction of {len(top)} by {len(bottom)} digits in --json"
+    return f"about {digits(value, up)}, a fraction of {len(top)} by {len(bottom)} digits in --json"
 
 
 def checked_words(checked: "Checked") -> str:

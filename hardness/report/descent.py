@@ -1,6 +1,7 @@
 """Noisy gradient descent beside its bound, in words."""
 
 from hardness.claims.vacuous import WORD, vacuous
+from hardness.claims.words import digits
 from hardness.report.text import number, table
 from hardness.runs.descent import DescentStudy
 
@@ -15,7 +16,7 @@ def descent_words(study: DescentStudy) -> str:
             str(p.steps),
             f"{p.right}/{p.runs}",
             f"{p.interval[0]:.3f}..{p.interval[1]:.3f}",
-            WORD if vacuous(_SUCCESS, str(p.bound)) else f"{float(p.bound):.4g}",
+            WORD if vacuous(_SUCCESS, str(p.bound)) else digits(str(p.bound), up=True),
             "BEATEN" if p.beaten else "holds",
         ]
         for p in study.points

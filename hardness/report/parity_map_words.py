@@ -27,6 +27,9 @@ def map_words(found: Map) -> str:
     return "\n\n".join(parts)
 
 
+_TAKEN = ("algorithm", "low-degree")
+
+
 def _curves(found: Map) -> str:
     rows = []
     for curve in found.curves:
@@ -34,7 +37,8 @@ def _curves(found: Map) -> str:
             rows.append(
                 [
                     "" if i else curve.name,
-                    number(mark.examples),
+                    # Of bounds from below, rounded down.
+                    number(mark.examples) if curve.role in _TAKEN else big(int(mark.examples)),
                     "-" if mark.seconds is None else number(mark.seconds),
                     mark.note or curve.known,
                 ]

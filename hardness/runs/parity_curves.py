@@ -16,6 +16,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from hardness.claims.words import big
 from hardness.lower import BoundParameters
 from hardness.lower.bounds import vstat_queries
 from hardness.lower.named.ratio import LAYER, Ratio
@@ -304,8 +305,8 @@ def _queries(lpn: Modular, rates: Rates, terms: BoundParameters, floor: int) -> 
     for count in (floor, math.ceil(product)) if product > floor else ():
         reading = BoundParameters(vstat=count, risk=terms.risk, success=terms.success)
         asked = vstat_queries(lpn.size, lpn.noise, reading)
-        number = "no number of" if asked is None else f"{float(asked):.3g}"
-        note = f"{number} queries to VSTAT({float(count):.3g})"
+        number = "no number of" if asked is None else big(asked)
+        note = f"{number} queries to VSTAT({big(count)})"
         seconds = float(product) * rates.query
         marks.append(Mark(examples=float(count), seconds=seconds, note=note))
     return Curve(

@@ -507,7 +507,7 @@ def test_what_solved_below_the_information_floor_is_named():
     runs = runs.assign(spec=certificate.spec, solved=True)
     slices = [SimpleNamespace(comparison=SimpleNamespace(certificates=[certificate]))]
     (said,) = below_floor(SimpleNamespace(slices=slices, runs=runs))
-    assert f"elimination on parity:d=16,m=3 (1 run, from {floor - 1} examples on" in said
+    assert f"elimination on parity:d=16,m=3 (1 run, from {floor - 1} labels on" in said
     assert "queries" not in said
     assert "Flips" not in said
     assert below_floor(SimpleNamespace(slices=slices, runs=runs[1:])) == []

@@ -229,7 +229,7 @@ def test_a_comparison_has_a_column_of_values_and_says_what_binds_nobody(flips):
     header, *rows = (line.split() for line in said.split("\n\n")[0].splitlines())
     assert header[2:6] == ["queries", "examples", "values", "seconds"]
     assert ["flips", "values", "-", "0", "8"] in [row[:5] for row in rows]
-    free = "flips asks for labels of tokens of its choice: no statistical-query bound binds it."
+    free = "flips asks for labels of tokens of its choice: only the information floor binds it."
     assert free in " ".join(said.split())
     assert "flips    values" in said
     assert "d^1.00" in said
@@ -258,7 +258,7 @@ def test_a_stress_test_counts_values(flips):
     assert "1 5/5 0.48..1.00 0 0 8" in said
     assert (
         said.count(
-            "flips asks for labels of tokens of its choice: no statistical-query bound binds it."
+            "flips asks for labels of tokens of its choice: only the information floor binds it."
         )
         == 1
     )

@@ -202,7 +202,7 @@ def draw_stress(data: Data) -> Data:
         notes += [
             f"black, {look}: queries that SQ learners need {who} (certified{terms}, worst answers)"
             if who
-            else f"black, {look}: examples that learners from examples need (certified{terms})"
+            else f"black, {look}: labels that any learner needs (certified{terms})"
         ]
     notes += [FREE] if valued else []
     title = f"{named(data['spec'], 80)}: medians of the runs that passed, of {data['seeds']} seeds"

@@ -35,7 +35,7 @@ TITLES = {
     "risk": ("Risk (1 = nothing learned)", "relative risk"),
 }
 
-FREE = "membership queries: no statistical-query bound binds learners that ask them"
+FREE = "membership queries: only the information floor, of labels, binds learners that ask them"
 _LINES = {"queries": ("dashed", [6, 3]), "examples": ("dotted", [1, 3])}
 
 
@@ -119,7 +119,7 @@ def _certified(comparison: Comparison) -> Data:
         },
         "examples": {
             "quantity": "information-floor",
-            "label": f"examples that learners from examples need (certified: {named_terms})",
+            "label": f"labels that any learner needs (certified: {named_terms})",
             "values": [str(v) for v in bounds(comparison, "information-floor")],
         },
     }

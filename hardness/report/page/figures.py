@@ -27,8 +27,8 @@ _SAY = {
     "bound": " The dashed line is certified: {asker} needs that many queries to reach "
     "relative risk {risk} with probability {success} over the members, whatever the answers within "
     "{tau}. It is about such learners alone, and about worst answers: runs had honest ones, and "
-    "may lie below it. The dotted line is the least number for any learner from examples. Vacuous "
-    "bounds, as of 1 or 2 queries, are not drawn.",
+    "may lie below it. The dotted line is the least number of labels, drawn or chosen, for any "
+    "learner. Vacuous bounds, as of 1 or 2 queries, are not drawn.",
     "no bound": " No bound is drawn; {why}.",
     "scaling": "Lines are laws fitted to the logarithms of costs over the sizes where every run "
     "passed; they say nothing of larger sizes.",
@@ -44,8 +44,7 @@ _SAY = {
     "rung. A learner tries a rung only where it passed at least once on the one below. A rung "
     "is held where it, and every rung below, is passed on more than half of its instances, "
     "with confidence. Certified are the queries that learners by statistical queries need when "
-    "answers are the worst, and the examples that learners from examples need; vacuous bounds are "
-    "left out.",
+    "answers are the worst, and the labels that any learner needs; vacuous bounds are left out.",
 }
 _TITLES = {
     "scaling": "Growth of costs on",

@@ -36,8 +36,9 @@ SCOPE = (
     "budgets. That a learner failed says nothing of other learners, budgets or sizes.",
     "A bound is about learners by statistical queries and worst answers within a tolerance, on "
     "average over the members of a family. It says nothing of learners that see examples, such as "
-    "elimination, lattice reduction or gradient descent on batches, but for the information floor, "
-    "and nothing at all of learners that ask for labels of tokens of their choice. "
+    "elimination, lattice reduction or gradient descent on batches, nor of learners that ask for "
+    "labels of tokens of their choice. The information floor binds all of these, and counts every "
+    "label. "
     "Queries of runs had honest answers, so a run may pass with fewer queries than a bound says.",
     "Intervals of learners are of Clopper and Pearson, at 95 %, each for one row alone; they are "
     "about instances drawn as these were. A run that its budget cut did not pass; one that the "
@@ -349,7 +350,7 @@ def no_queries(material: Material) -> list[str]:
 def below_floor(material: Material) -> list[str]:
     """Name the runs that solved with fewer examples than the certified information floor.
 
-    The floor holds for every learner that sees examples alone, with a probability of success.
+    The floor counts labels, drawn or chosen, and holds with a probability of success.
     """
     floors = {
         c.spec: c.integer("information-floor")
@@ -358,11 +359,11 @@ def below_floor(material: Material) -> list[str]:
         if any(claim.quantity == "information-floor" for claim in c.claims)
     }
     runs = material.runs
-    few = runs["examples"] < runs["spec"].map(floors)
-    found = runs[runs["solved"] & few & (runs["queries"] == 0) & (runs["values_asked"] == 0)]
+    labels = runs["examples"] + runs["values_asked"]
+    found = runs[runs["solved"] & (labels < runs["spec"].map(floors)) & (runs["queries"] == 0)]
     said = [
         f"{short(str(learner))} on {brief_spec(str(spec))} ({count(len(some), 'run')}, from "
-        f"{some['examples'].min():.0f} examples on, floor {floors[str(spec)]})"
+        f"{labels[some.index].min():.0f} labels on, floor {floors[str(spec)]})"
         for (learner, spec), some in found.groupby(["learner", "spec"], sort=False)
     ]
     return (

@@ -48,7 +48,7 @@ _RUNGS = (
     "How many seeds each learner passed. Certified: with fewer queries no statistical-query "
     f"learner reaches relative risk {TERMS.risk} with probability {TERMS.success} over a uniform "
     f"member when answers may be any within {TERMS.tau} (where marked, no learner by correlational "
-    "queries), and with fewer examples no learner from examples does. A learner holds the rungs up "
+    "queries), and with fewer labels no learner does. A learner holds the rungs up "
     "to the number in the last row: with that confidence it passes on more than half of the "
     "instances of each."
 )

@@ -11,6 +11,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from hardness.claims.words import big
 from hardness.report.page.records import Cell, Table
 
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, bidi and zero-width, surrogates, separators
@@ -89,7 +90,7 @@ def figures(given: float) -> str:
     if not whole:
         return f"{given:.4g}"
     if abs(given) >= 10**15:
-        return str(given) if abs(given) < 10**40 else f"{given:.4g}"
+        return str(given) if abs(given) < 10**40 else big(int(given))
     return f"{int(given):,}" if abs(given) >= 10_000 else str(int(given))
 
 
