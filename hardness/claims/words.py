@@ -35,14 +35,14 @@ def big(value: int) -> str:
     return f"{text[0]}.{text[1:3]}e{len(text) - 1}"
 
 
-def digits(value: str, up: bool = False) -> str:
-    """Write a fraction p/q by six digits, rounded down, or `up` as an upper bound.
+def digits(value: str, up: bool = False, places: int = 6) -> str:
+    """Write a fraction p/q by its first digits, rounded down, or `up` as an upper bound.
 
     >>> digits("2/3"), digits("2/3", up=True)
     ('0.666666', '0.666667')
     """
     top, _, bottom = value.partition("/")
-    with localcontext(Context(6, ROUND_CEILING if up else ROUND_FLOOR, MIN_EMIN, MAX_EMAX)):
+    with localcontext(Context(places, ROUND_CEILING if up else ROUND_FLOOR, MIN_EMIN, MAX_EMAX)):
         return f"{Decimal(top) / Decimal(bottom or 1):g}"
 
 

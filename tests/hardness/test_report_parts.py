@@ -511,6 +511,9 @@ def test_what_solved_below_the_information_floor_is_named():
     assert "queries" not in said
     assert "Flips" not in said
     assert below_floor(SimpleNamespace(slices=slices, runs=runs[1:])) == []
+    fewer = runs.assign(values_asked=[0, 0, 0, floor - 1])  # a label that is chosen is a label
+    (said,) = below_floor(SimpleNamespace(slices=slices, runs=fewer[1:]))
+    assert f"Flips on parity:d=16,m=3 (1 run, from {floor - 1} labels on" in said
 
 
 def test_a_stress_test_has_a_report_of_its_climbs(tmp_path):
