@@ -9,6 +9,7 @@ import hashlib
 import math
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_bytes
@@ -41,6 +42,7 @@ SUBMISSION = "hardness-submission/1"
 _NAME = re.compile(r"[A-Za-z0-9._@+-]+( [A-Za-z0-9._@+-]+)*")
 _LONGEST_NAME = 64
 _MOST_FILES = 10_000  # in a learner's folder
+_DEEPEST = 1000  # letters of a path below it
 _BATCH_NUMBERS = 1 << 21
 _BROKEN = {  # outcomes of a learner that has to be mended: what nobody learned is not packed
     *(*MACHINE, Outcome.UNSUPPORTED, Outcome.RAISED, Outcome.EXITED, Outcome.INVALID),
@@ -285,7 +287,7 @@ def _require_out_of_reach(challenge: Challenge, file: Path) -> None:
     folder of over 10,000 files.
     """
     folder = file.resolve().parent
-    files = (Path(place, name) for place, _, names in os.walk(folder) for name in names)
+    files = (Path(place, name) for place, _, names in _walked(folder) for name in names)
     for count, path in enumerate(files, 1):
         if count > _MOST_FILES:
             raise UsageError(
@@ -297,6 +299,17 @@ def _require_out_of_reach(challenge: Challenge, file: Path) -> None:
                 f"{path} is the secret of this challenge, and the learner's process may read all "
                 f"of {folder}: keep the secret, and every link to it, elsewhere"
             )
+
+
+def _walked(folder: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Walk a folder; raises UsageError where it is so deep that something could lie unseen."""
+    for found in os.walk(folder):
+        if len(found[0]) > len(str(folder)) + _DEEPEST:
+            raise UsageError(
+                f"the learner's folder {folder} has folders in folders, deeper than is looked: put "
+                "the learner in a folder of its own"
+            )
+        yield found
 
 
 def _holds_secret(path: Path, challenge: str) -> bool:

@@ -17,6 +17,7 @@ from hardness.oracles.budget import Budget
 from hardness.upper.isolated import contain, fence, init
 from hardness.upper.isolated.contain import Place
 from hardness.upper.isolated.ends import Seen, code_of, ending
+from hardness.upper.isolated.group import Group, group
 from hardness.upper.isolated.messages import Array, Broken, Channel, Closed, Late, Message, Reply
 from hardness.upper.isolated.watch import Watcher, below
 from hardness.upper.learner import Failed
@@ -65,10 +66,12 @@ class Process:
             "limits": _limits(memory, budget.cpu_seconds),
         }
         environment = _environment(place.working)
-        before = contain.command(place, memory, environment, filter)
+        command = contain.command(place, memory, environment, filter)
+        command += [sys.executable, "-P", str(_INIT), json.dumps(job)]
+        counted = group(memory)
         try:
             self._first = subprocess.Popen(
-                [*before, sys.executable, "-P", str(_INIT), json.dumps(job)],
+                counted.within(command) if counted else command,
                 pass_fds=(theirs.fileno(), report, filter),
                 cwd=place.scratch,
                 env=environment,
@@ -82,13 +85,14 @@ class Process:
                 os.close(descriptor)
             theirs.close()
         self.channel = Channel(ours)
-        over = partial(_end, self._first, place)
+        over = partial(_end, self._first, place, counted)
         self._release = weakref.finalize(self, over)  # at the end of this process, too
         self._watcher = Watcher(
             self._first,
             place,
             memory=memory,
             cpu=budget.cpu_seconds,
+            group=counted,
             report=reported,
             printing=printed,
             over=over,
@@ -188,7 +192,7 @@ def _limits(memory: int, seconds: float | None) -> dict[str, int]:
     return limits
 
 
-def _end(first: "subprocess.Popen[bytes]", place: Place) -> None:
+def _end(first: "subprocess.Popen[bytes]", place: Place, group: Group | None) -> None:
     """End all that a learner started: by the first process of its namespace, or as that one can."""
     namespace = place.level == "bubblewrap"
     tree = below(first.pid, namespace) if first.poll() is None else []
@@ -207,6 +211,8 @@ def _end(first: "subprocess.Popen[bytes]", place: Place) -> None:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGKILL)
     first.wait()
+    if group is not None:
+        group.remove()
     if place.scratch is not None:
         init.remove(str(place.scratch))
 

@@ -2,8 +2,8 @@
 
 It reads bytes of the kernel, among which names of processes stand, which may be any. Whatever goes
 wrong in it, the learner is ended: nothing goes on that is not watched. Memory is what is resident
-and what the file systems in memory hold; the kernel's own for a process is bounded, not measured:
-by limits of the process and by what `fence` closes.
+and what the file systems in memory hold; the kernel's own for a process counts where there is a
+`group`, and is bounded elsewhere: by limits of the process and by what `fence` closes.
 """
 
 import contextlib
@@ -20,6 +20,7 @@ from threading import Event, Thread
 from hardness.oracles import clock
 from hardness.upper.isolated import contain, init
 from hardness.upper.isolated.contain import Place
+from hardness.upper.isolated.group import Group
 from hardness.upper.learner import Outcome
 
 PROCESSES, THREADS = 64, 1024  # a learner's
@@ -56,6 +57,7 @@ class Watcher(Thread):
         *,
         memory: int,
         cpu: float | None,
+        group: Group | None,
         report: int,
         printing: int,
         over: Callable[[], object],
@@ -72,7 +74,7 @@ class Watcher(Thread):
         self.peak_bytes, self.cpu_seconds, self.left = 0, 0.0, 0
         self.settled = Event()
         self._first, self._place = first, place
-        self._memory, self._cpu = memory, cpu
+        self._memory, self._cpu, self._group = memory, cpu, group
         self._report, self._printing = report, printing
         self._over, self._hang_up = over, hang_up
         self._stopped, self._wake = os.pipe()
@@ -115,6 +117,8 @@ class Watcher(Thread):
                 self._look()
                 look = time.monotonic() + _EVERY
         self._read(self._report, 1)
+        if self._group and self._group.passed():
+            self.limit = self.limit or Outcome.MEMORY_SPENT
 
     def _read(self, descriptor: int, most: int) -> None:
         """Take what is there, in so many parts at most."""
@@ -154,7 +158,7 @@ class Watcher(Thread):
         self.peak_bytes = max(self.peak_bytes, held)
         if self._cpu is not None and used > self._cpu:
             self.limit = Outcome.CPU_SPENT
-        elif held > self._memory:
+        elif held > self._memory or (self._group and self._group.passed()):
             self.limit = Outcome.MEMORY_SPENT
         elif len(there) > PROCESSES or sum(one.threads for one in there) > THREADS:
             self.limit = Outcome.TOO_MANY_PROCESSES

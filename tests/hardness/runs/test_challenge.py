@@ -23,6 +23,7 @@ from hardness.runs.submission import (
 )
 from hardness.upper import Failed, Hypothesis, Outcome, parse_learner
 from hardness.upper.isolated import contain
+from hardness.upper.isolated.init import remove
 from instances import parse, read_folder
 from instances.arrayfile import read_arrays
 from instances.errors import ToolkitError, UsageError
@@ -315,6 +316,22 @@ def test_a_folder_of_too_many_files_is_refused(made, tmp_path, monkeypatch):
         (tmp_path / "ann" / name).touch()
     with pytest.raises(UsageError, match="holds over 3 files"):
         submit(made, tmp_path / "ann/mine.py")
+
+
+def test_a_folder_of_any_depth_is_refused(made, tmp_path):
+    """Without a file in it, deeper than Python calls itself."""
+    place = os.open(tmp_path / "ann", os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=place)
+        inner = os.open("d", os.O_RDONLY, dir_fd=place)
+        os.close(place)
+        place = inner
+    os.close(place)
+    try:
+        with pytest.raises(UsageError, match="folders in folders"):
+            submit(made, tmp_path / "ann/mine.py")
+    finally:
+        remove(str(tmp_path / "ann" / "d"))
 
 
 @pytest.mark.parametrize("level", ["bubblewrap", "landlock", "off"])

@@ -18,6 +18,7 @@ from hardness.oracles import Budget
 from hardness.runs import run
 from hardness.upper import Outcome, parse_learner
 from hardness.upper.isolated import contain, fence, watch
+from hardness.upper.isolated.group import group
 from instances import parse, read_folder, write_folder
 from instances.errors import ToolkitError, UsageError
 from tests.hardness.upper.isolated.driving import (
@@ -145,6 +146,15 @@ def test_no_namespaces_and_no_settings(level):
 
 def test_no_more_addresses_than_their_tables_may_take(level):
     assert got("PageTables") == "OSError"
+
+
+def test_the_memory_of_the_kernel_counts_in_a_group(level):
+    mine = group(1 << 30)
+    if mine is None:
+        pytest.skip("only root, or who is given one, has control groups")
+    mine.remove()
+    found = attack("ManyTables", budget=Budget(memory_bytes=200 << 20))  # it would never end
+    assert found.outcome is Outcome.MEMORY_SPENT
 
 
 def test_no_leases_and_no_signals_of_files(level):

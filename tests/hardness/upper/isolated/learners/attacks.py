@@ -304,6 +304,23 @@ class PageTables(Base):
         time.sleep(1000)
 
 
+class ManyTables(Base):
+    """The same, within the addresses that a process may have, by some processes."""
+
+    def attack(self):
+        LIBC.mmap.restype = ctypes.c_void_p
+        for _ in range(5):
+            if os.fork() == 0:
+                start = LIBC.mmap(
+                    None, ctypes.c_size_t(30_000 << 21), 1, 0x4022, -1, ctypes.c_long(0)
+                )
+                for page in range(30_000):
+                    ctypes.string_at(start + (page << 21), 1)
+                break
+        while True:
+            time.sleep(60)
+
+
 class Pipes(Base):
     """Pages that a pipe alone holds."""
 
