@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import run
 from hardness.upper import Outcome
+from hardness.upper.levenberg import Levenberg
 from hardness.upper.staged.agreement import agreement
 from hardness.upper.staged.constraints import constraints
 from hardness.upper.staged.data import Data, relative_error
@@ -268,6 +269,29 @@ def test_the_learner_stops_at_noise():
     assert 1e-6 < found.details["error"] < 1e-3
 
 
+@pytest.mark.parametrize("noise", ["0.3", "0.4", "0.5"])
+@pytest.mark.parametrize("seed", range(3))
+def test_two_heads_under_noise_are_found_as_well_as_by_levenberg(noise, seed):
+    instance = parse(f"nice:m=2,k=2,d=8,noise={noise}").instance(seed)
+    found = run(Staged(), instance, Budget(), seed)
+    assert found.details["heads"] == 2
+    rival = run(Levenberg(examples=found.usage.examples), instance, Budget(), seed)
+    assert found.risk.value <= 2 * rival.risk.value
+
+
+@pytest.mark.parametrize("m", [1, 3])
+def test_heavy_noise_hides_no_head_and_adds_none(m):
+    found, _ = learn(f"nice:m={m},k=2,d=8,noise=0.5", 1)
+    assert found.details["heads"] == m
+
+
+def test_examples_that_are_given_are_used_where_labels_are_noisy():
+    found, used = learn("nice:m=1,k=2,d=8,noise=0.3", examples=3_000)
+    assert used == 3_000
+    assert found.details["heads"] == 1
+    assert [s["examples"] for s in found.details["stages"] if s["name"] == "single"] == [560, 2625]
+
+
 def test_no_polish_and_given_heads_and_examples_are_obeyed():
     found, used = learn("nice:m=2,k=2,d=12", heads=2, examples=12_000, polish=0)
     assert used == 12_000
@@ -318,8 +342,9 @@ def test_a_failure_that_more_examples_mend_is_forgotten():
 
 
 def test_a_single_head_may_be_asked_for_where_there_are_two():
+    assert learn("nice:m=2,k=2,d=8", heads=1)[1] == 640
     found, used = learn("nice:m=2,k=2,d=8", heads=1, examples=2_000)
-    assert used == 640
+    assert used == 2_000
     assert found.details["heads"] == 1
     assert found.details["error"] > 0.1
     assert not measured(found, "span", "gap")

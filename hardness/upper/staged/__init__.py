@@ -1,5 +1,8 @@
 """The provable learner in six stages, one file a stage: each a function from records to a record.
 
+In the practical form eigenvectors (span) stand where the paper has a convex body; projection and
+polish are outside of its theorem.
+
     moment → agreement, refine (or refine_by_proxy) → constraints, hull (or Body) → span (or
     extract) → net (or grid) → project → polish
 

@@ -135,3 +135,17 @@ def error_bound(predicted: Array, y: Array) -> float:
     n, error = len(y), relative_error(predicted, y)
     apart = np.sum((y - predicted) ** 2, axis=(1, 2)) - error * squares
     return error + (3 * float(np.sqrt(np.mean(apart**2) / n)) / float(squares.mean())) + 3 / n
+
+
+def gain(before: Array, after: Array, y: Array) -> float:
+    """Say by how many standard errors predictions (n, k, d) are better than those before.
+
+    Of the mean over examples of the difference of their squared errors.
+
+    >>> y = np.random.default_rng(0).normal(size=(400, 2, 3))
+    >>> round(gain(0.0 * y, 0.5 * y, y)), gain(y, y, y)
+    (36, 0.0)
+    """
+    better = np.sum((before - y) ** 2 - (after - y) ** 2, axis=(1, 2))
+    error = float(better.std() / np.sqrt(len(better)))
+    return float(better.mean()) / error if error else 0.0

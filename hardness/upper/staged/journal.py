@@ -60,7 +60,6 @@ class Journal:
         self.failed: StageFailed | None = None
         self.single: bool | None = None  # whether a single head explains the data, if known
         self.heads = 0  # where the last span saw its largest gap
-        self.noisy = False  # whether the polish left what looks like label noise
         self.replaced: list[Found] = []  # those that have spare heads
 
     @contextmanager

@@ -9,7 +9,7 @@ _LOW = 0.01
 _LEAST_FREEDOM = 6  # below, the norms of noise spread too far to tell
 # Of fewer rows the quantile is little else than the least norm: at d = 6, a head fitted to the
 # labels of three passed for noise on 10 of 12 instances by 36 rows, and on none by 1000.
-_LEAST_ROWS = 1000
+LEAST_ROWS = 1000
 
 
 def evenness(norms: Array, freedom: int) -> float:
@@ -25,7 +25,7 @@ def evenness(norms: Array, freedom: int) -> float:
     """
     from scipy.stats import chi2
 
-    if freedom < _LEAST_FREEDOM or norms.size < _LEAST_ROWS:
+    if freedom < _LEAST_FREEDOM or norms.size < LEAST_ROWS:
         return 0.0
     low, median = np.quantile(norms, [_LOW, 0.5])
     expected = np.sqrt(chi2.ppf(_LOW, freedom) / chi2.ppf(0.5, freedom))

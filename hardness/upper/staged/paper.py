@@ -1,8 +1,10 @@
-"""The provable learner as the paper states it, all six stages. [CL24]
+"""The provable learner nearly as the paper states it, all six stages. [CL24]
 
 Moment, agreement rows, convex body, its minimum-norm point as a proxy, high-margin rows, the body
 again, its long axes by support queries, a net. No variable projection and no polish: the error is
-what the stages leave. Every stage that has a layer reports its error on the hold-out.
+what the stages leave. Not as stated: stage 3 drops 70 % of its rows, epsilon is a multiple of the
+least one, and the bound is on entries. Every stage that has a layer reports its error on the
+hold-out.
 """
 
 from dataclasses import dataclass
@@ -142,7 +144,8 @@ class Run:
         with self.journal.stage("proxy", len(self.data)) as entry:
             refined = refine_by_proxy(proxy, self.data)
             entry.rows = refined.rows
-            entry.measures |= {"margin": refined.margin, "halves": refined.spread}
+            entry.measures |= {"dropped": refined.dropped, "margin": refined.margin}
+            entry.measures["halves"] = refined.spread
             entry.measures["untrimmed_residual"] = float(refined.history[0])
             entry.measures["residual"] = float(refined.history[-1])
             entry.measures["moved"] = disagreement(refined.w, crude)

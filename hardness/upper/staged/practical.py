@@ -1,19 +1,18 @@
 """The stages in the form that works best, on ever more examples until the error is small."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from hardness.upper.staged.constraints import MATRIX_D, constraints
-from hardness.upper.staged.data import Array, Data, repeated
+from hardness.upper.staged.data import Array, Data, gain, repeated
 from hardness.upper.staged.diagnosis import moment_measures
 from hardness.upper.staged.hull import Hull, hull
-from hardness.upper.staged.journal import Journal
+from hardness.upper.staged.journal import Found, Journal
 from hardness.upper.staged.moment import Moment, moment
 from hardness.upper.staged.net import net
-from hardness.upper.staged.noise import LIKE_NOISE, evenness
+from hardness.upper.staged.noise import LEAST_ROWS, LIKE_NOISE, evenness
 from hardness.upper.staged.polish import enough, polish
 from hardness.upper.staged.projection import project
 from hardness.upper.staged.prune import prune
@@ -40,25 +39,27 @@ _MOST_ENTRIES = 1 << 27  # of the tokens: 1 GiB, and as much for the labels
 _ONE_SECONDS, _TWO_SECONDS = 30, 640  # one head, and two, on one core at d = 128, k = 2
 _ARRAYS = 6  # of the size of the tokens, that an attempt makes at most
 _NOISY = 1 << 15  # examples of the polish where the labels are not exact
-# Where nobody knows how many heads there are: at most so many, each starting at a part of the size
-# of the others, and each better by so much on the hold-out.
-_MOST_HEADS, _NEW_HEAD, _BETTER = 8, 0.1, 0.98
+_DESCENTS = ("polish", "second polish", "prune", "another head")
+# Under noise held-out examples count the heads: at most so many, each starting at a part of the
+# size of the others, and each gaining so many standard errors on the hold-out.
+_MOST_HEADS, _NEW_HEAD, _GAIN = 8, 0.1, 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class StagedPlan:
     """What the user fixed: heads and examples (0: find out), steps of the polish (0: none).
 
-    noisy: whether the family's labels carry noise, which the family states; None of data of a user.
-    What is left over by a wrong layer can look like noise, and is none where there is none. Where
-    nobody knows, what looks like noise ends nothing, heads are added to the best layer while that
-    helps, and the layer of least error is kept.
+    noisy: whether labels may carry noise: the family states it, nobody does of data of a user. What
+    a wrong layer leaves over can look like noise, and is none where there is none. every: whether
+    all examples are to be used, the given number or those of a user: what looks like noise ends
+    nothing then.
     """
 
     heads: int
     examples: int
     polish: int
-    noisy: bool | None = True
+    noisy: bool = True
+    every: bool = False
 
     @property
     def goal(self) -> float:
@@ -120,20 +121,22 @@ def practical(plan: StagedPlan, supply: Supply, journal: Journal, rng: np.random
             last=last,
         )
         journal.failed = None
-        try:
-            attempt.run()
-        except StageFailed as failed:
-            # One head explains the labels up to noise: that there are no others is no failure.
-            journal.failed = None if journal.single else failed
-        if last and plan.noisy is None and not plan.heads:
-            attempt.add_heads()
-        hopeless = journal.failed is not None and journal.failed.needs is None
-        hopeless &= plan.noisy is not None  # noise of unknown size may hide a way on
-        explained = plan.noisy is not None and (journal.single or journal.noisy)
-        settled = journal.error <= plan.goal or explained
-        if last or settled or hopeless:
+        for part in (attempt.run, attempt.add_heads):
+            try:
+                part()
+            except StageFailed as failed:
+                journal.failed = failed
+                if failed.needs is None and not plan.every:
+                    return supply.exhausted  # more examples would not help
+                if not last:
+                    break
+        sound = journal.failed is None or (last and attempt.counts)
+        explained = journal.single or (plan.noisy and sound and attempt.left_like_noise())
+        if explained:
+            journal.failed = None
+        if last or journal.error <= plan.goal or (explained and not plan.every):
             break
-    return supply.exhausted
+    return supply.exhausted and not explained
 
 
 def forecast(k: int, d: int) -> str | None:
@@ -175,20 +178,25 @@ class Attempt:
         """What every stage asks for the time."""
         return self.journal.meter.left
 
+    @property
+    def best(self) -> Found:
+        """The best layer so far, of which the first stage leaves one."""
+        found = self.journal.best
+        assert found is not None
+        return found
+
+    @property
+    def counts(self) -> bool:
+        """Whether held-out examples tell the number of heads: of labels with noise, no gap need."""
+        plan, d = self.plan, self.data.d
+        told = plan.heads or not plan.polish or d > SEVERAL_D
+        return plan.noisy and not told and (self.last or not plan.every)
+
     def run(self) -> None:
         """Test a single head first, then find several; raises StageFailed."""
         first = self.moment()
-        unknown = self.plan.noisy is None
-        if self.plan.heads < 2 and (unknown or self.journal.single is not False):
-            alone = self.single(first)
-            exact = alone.error <= EXACT
-            self.journal.single = (
-                self.plan.heads == 1 or exact or (self.plan.noisy is not False and alone.recognised)
-            )
-            if self.journal.single and not exact:
-                self.polish(alone.theta, alone.w)
-            if self.journal.single and (exact or self.plan.heads == 1 or not unknown):
-                return
+        if self.plan.heads < 2 and self.journal.single is not False and self.alone(first):
+            return
         self.require_several()
         around, along = self.affine_hull(first)
         if not self.plan.heads and first.label_rank < self.data.k:
@@ -205,8 +213,7 @@ class Attempt:
             last = self.last or known or before == along.heads
             if last and along.gap >= _LAST_GAP:
                 return self.heads(around, along)
-            noisy = self.plan.noisy is not False
-            if noisy and along.gap < _LAST_GAP and self.single_in_noise():
+            if self.counts:
                 return
             said = (
                 f"no gap among the eigenvalues tells the number of heads ({along.gap:.2f} at most)"
@@ -221,24 +228,62 @@ class Attempt:
             raise StageFailed("span", f"{said}, {len(self.data)} examples given", needs=needs)
         return self.heads(around, along)
 
+    def alone(self, first: Moment) -> bool:
+        """Whether one head is all that there is, or all that is to be found of these examples."""
+        found = self.single(first)
+        exact = found.error <= EXACT
+        like_noise = self.plan.noisy and found.recognised
+        if not exact and (like_noise or self.plan.heads == 1):
+            self.polish(found.theta, found.w)
+        if exact or self.plan.heads == 1:
+            self.journal.single = True
+        elif not self.plan.noisy:
+            self.journal.single = False
+        elif like_noise and (self.last or not self.plan.every):
+            # Heavy noise is even whatever it covers: a second head has to be of no use.
+            self.journal.single = not (self.counts and self.another_head(self.best))
+        return like_noise if self.journal.single is None else self.journal.single
+
     def add_heads(self) -> None:
-        """Add heads to the best layer, one at a time from a random start, while it does better."""
-        best, most = self.journal.best, min(_MOST_HEADS, self.data.d**2)
-        if self.data.d > SEVERAL_D:
+        """Count heads by the hold-out: add one at a time to the best layer while it gains."""
+        rows = self.data.k * len(self.validation)
+        too_few = rows < LEAST_ROWS and not self.last  # they could not end the run
+        if not self.counts or self.journal.single or too_few or not self.journal.found:
             return
-        while best is not None and best.layer.m < most and best.error > self.plan.goal:
-            layer, shape = best.layer, (1, self.data.d, self.data.d)
-            theta = self.rng.normal(0.0, float(layer.theta.std()) or 1 / self.data.d, shape)
-            w = self.rng.normal(0.0, _NEW_HEAD * float(layer.w.std()), shape)
-            with suppress(StageFailed):
-                self.polish(
-                    np.concatenate([layer.theta, theta]), np.concatenate([layer.w, w]), _NOISY
-                )
-            before, best = best, self.journal.best
-            if best is None or best.error > _BETTER * before.error:
-                return
-            if self.journal.noisy:
-                self.journal.failed = None
+        best = self.best
+        if best.stage not in _DESCENTS or best.examples < len(self.data):
+            self.polish(best.layer.theta, best.layer.w, _NOISY)
+        least, most = self.best.layer.m, min(_MOST_HEADS, self.data.d**2)
+        while self.best.layer.m < most and self.another_head(self.best):
+            pass
+        if self.best.layer.m > least:  # one may have become spare by those after it
+            layer = self.best.layer
+            self.prune(layer.theta, layer.w, self.data.cut(0, _NOISY))
+
+    def another_head(self, best: Found) -> bool:
+        """Add a head to a layer, from a random start; keep it where the hold-out gains by it."""
+        layer, d = best.layer, self.data.d
+        theta = self.rng.normal(0.0, float(layer.theta.std()) or 1 / d, (1, d, d))
+        w = self.rng.normal(0.0, _NEW_HEAD * float(layer.w.std()), (1, d, d))
+        theta, w = np.concatenate([layer.theta, theta]), np.concatenate([layer.w, w])
+        data, validation = self.data.cut(0, _NOISY), self.validation
+        with self.journal.stage("another head", len(data)) as entry:
+            found = polish(theta, w, data, validation, self.plan.polish, self.clock)
+            more = AttentionLayer(theta=found.theta, w=found.w)
+            gained = gain(layer(validation.x), more(validation.x), validation.y)
+            entry.measures |= {"heads": more.m, "gain": gained}
+            if gained > _GAIN:
+                entry.measures["error"] = self.offer("another head", more.theta, more.w)
+        return gained > _GAIN
+
+    def left_like_noise(self) -> bool:
+        """Whether what the best layer leaves of the hold-out is even, as noise is."""
+        return bool(self.journal.found) and self.evenness(self.best.layer) > LIKE_NOISE
+
+    def evenness(self, layer: AttentionLayer) -> float:
+        """How even a layer's residuals on the hold-out are: about 1 for noise."""
+        left = self.validation.y - layer(self.validation.x)
+        return evenness(np.linalg.norm(left, axis=-1), self.data.d)
 
     def require_several(self) -> None:
         """Refuse what the stages 2 to 6 cannot do, or could not with the examples there are."""
@@ -270,14 +315,6 @@ class Attempt:
             if found.error > EXACT and first.label_rank >= self.data.k:
                 entry.measures["beyond"] = found.noise / found.error
         return found
-
-    def single_in_noise(self) -> bool:
-        """Polish the best single head so far; whether what is left over then looks like noise."""
-        alone = [one for one in self.journal.found if one.layer.m == 1]
-        best = min(alone, key=lambda one: one.error)
-        self.polish(best.layer.theta, best.layer.w)
-        self.journal.single = self.journal.noisy
-        return self.journal.noisy
 
     def affine_hull(self, first: Moment) -> tuple[Hull, Span]:
         """Stages 2 to 5; the layer of the hull has one head, at its centre."""
@@ -323,7 +360,6 @@ class Attempt:
         if self.data.d > MATRIX_D:
             few = few // 2
         many = min(max(few, _NOISY), len(self.data))
-        exact = self.plan.noisy is False
         for name, count in zip(("polish", "second polish"), sorted({few, many}), strict=False):
             if not self.plan.polish or self.journal.error <= _POLISHED:
                 return
@@ -332,21 +368,18 @@ class Attempt:
                 found = polish(theta, w, data, self.validation, self.plan.polish, self.clock)
                 entry.measures |= {"steps": found.steps, "heads": m}
                 entry.measures["error"] = self.offer(name, found.theta, found.w)
-                left = self.validation.y - AttentionLayer(theta=found.theta, w=found.w)(
-                    self.validation.x
-                )
-                even = evenness(np.linalg.norm(left, axis=-1), self.data.d)
-                entry.measures["evenness"] = even
-            self.journal.noisy = self.plan.noisy is not False and even > LIKE_NOISE
-            theta, w = self.prune(found.theta, found.w, data.cut(0, few if exact else count))
+                layer = AttentionLayer(theta=found.theta, w=found.w)
+                entry.measures["evenness"] = self.evenness(layer)
+            used = data.cut(0, count if self.plan.noisy else few)
+            theta, w = self.prune(found.theta, found.w, used)
 
     def prune(self, theta: Array, w: Array, data: Data) -> tuple[Array, Array]:
         """Take spare heads out; returns those that are left."""
         if len(theta) == 1:
             return theta, w
         with self.journal.stage("prune", len(data)) as entry:
-            noisy = self.plan.noisy is not False
-            found = prune(theta, w, data, self.validation, self.plan.polish, noisy, self.clock)
+            steps, noisy = self.plan.polish, self.plan.noisy
+            found = prune(theta, w, data, self.validation, steps, noisy, self.clock)
             entry.measures |= {"heads": len(found.theta), "spare": len(theta) - len(found.theta)}
             if len(found.theta) < len(theta):
                 self.journal.replaced.append(self.journal.found[-1])

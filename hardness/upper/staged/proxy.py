@@ -28,14 +28,15 @@ class ProxyRefined:
     """The refined sum of the W_i and what was seen on the way.
 
     w: (d, d); margin: least margin of the accepted rows in the proxy's logits; rows: how many were
-    kept in the end; history: (rounds + 1,) root mean square residual of the rows in use, relative
-    to their labels, before any were dropped and after each round; spread: relative difference
-    between the fits on two halves of the kept rows.
+    kept in the end; dropped: the share of the accepted that were not; history: (rounds + 1,) root
+    mean square residual of the rows in use, relative to their labels, before any were dropped and
+    after each round; spread: relative difference between the fits on two halves of the kept rows.
     """
 
     w: Array
     margin: float
     rows: int
+    dropped: float
     history: Array
     spread: float
 
@@ -72,6 +73,7 @@ def refine_by_proxy(theta: Array, data: Data) -> ProxyRefined:
         w=w,
         margin=float(margins[taken].min()),
         rows=len(kept),
+        dropped=1 - len(kept) / len(taken),
         history=history,
         spread=float(np.linalg.norm(fits[0] - fits[1]) / (np.linalg.norm(w) or np.inf)),
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.upper.attention import attend, columns, gram_factor, scores, softmax
-from hardness.upper.staged.data import Array, Data, relative_error
+from hardness.upper.staged.data import Array, Data, gain, relative_error
 from hardness.upper.staged.polish import polish
 from hardness.upper.staged.projection import solve
 from hardness.upper.staged.stage import Clock, endless
@@ -101,14 +101,8 @@ def _without(i: int, theta: Array, data: Data, validation: Data, clock: Clock) -
 
 def _as_good(fewer: Pruned, found: Pruned, validation: Data) -> bool:
     """Whether fewer heads do no worse on the hold-out, beyond the uncertainty of the difference."""
-    worse = _squares(fewer, validation) - _squares(found, validation)
-    return bool(worse.mean() <= worse.std() / np.sqrt(len(worse)))
-
-
-def _squares(found: Pruned, data: Data) -> Array:
-    """The squared error of every example, (n,)."""
-    layer = AttentionLayer(theta=found.theta, w=found.w)
-    return np.asarray(np.sum((layer(data.x) - data.y) ** 2, axis=(1, 2)))
+    before, after = (AttentionLayer(theta=one.theta, w=one.w) for one in (fewer, found))
+    return gain(before(validation.x), after(validation.x), validation.y) <= 1
 
 
 def _error(theta: Array, w: Array, data: Data) -> float:
