@@ -298,6 +298,7 @@ def estimate(
     *,
     samples: int | None = None,
     model: "Names" = "default",
+    success: float = 0.99,
     shape: str | None = None,
     attack: "Names" = (),
 ) -> "Estimates":
@@ -306,7 +307,8 @@ def estimate(
     source: also the name of a parameter set, or words of lwe and lwr beyond what families take.
     samples: that an attacker may have; by default those of a folder or file without its secret,
     what a set's name gives away, or any. model, shape: of lattice reduction; several models stand
-    side by side. attack: names of some; all of them by default.
+    side by side. success: the probability that each attack is brought to, 0.5 and more. attack:
+    names of some; all of them by default.
 
     >>> estimate("ml-kem-512", attack="usvp", model="rough").least.beta
     406
@@ -316,7 +318,7 @@ def estimate(
 
     models, only = _texts("model", model), _texts("attack", attack)
     found = problem_of(source, samples)
-    settings = tuple(setting(name, shape) for name in models)
+    settings = tuple(setting(name, shape, success) for name in models)
     return costs(found.problem, found.spec, settings, only, found.family, found.name)
 
 

@@ -22,6 +22,8 @@ _NUMBER = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 
+_POWER = re.compile(r"([1-9][0-9]{0,5})\^([+-]?[0-9]{1,3})", re.ASCII)
+
 
 def split_list(text: str) -> list[str]:
     """Split at the commas that stand outside of brackets.
@@ -57,13 +59,15 @@ def key_values(text: str, what: str, known: list[str]) -> dict[str, str]:
 
 
 def fraction(text: str, what: str) -> Fraction:
-    """Read an exact rational, "0.1", "1e-1" or "1/10"; raises UsageError.
+    """Read an exact rational, "0.1", "1e-1", "1/10" or "2^-15"; raises UsageError.
 
-    >>> fraction("0.1", "noise"), fraction("1.e-1", "noise")
-    (Fraction(1, 10), Fraction(1, 10))
+    >>> fraction("0.1", "noise"), fraction("1.e-1", "noise"), fraction("2^-3", "noise")
+    (Fraction(1, 10), Fraction(1, 10), Fraction(1, 8))
     """
-    if _NUMBER.fullmatch(text.strip()) and not text.strip().rstrip("0").endswith("/"):
-        found = Fraction(text.strip())
+    power = _POWER.fullmatch(text.strip())
+    written = _NUMBER.fullmatch(text.strip()) and not text.strip().rstrip("0").endswith("/")
+    if power or written:
+        found = Fraction(int(power[1])) ** int(power[2]) if power else Fraction(text.strip())
         if max(abs(found.numerator), found.denominator) < _LONGEST:
             return found
     raise UsageError(f"{what}={text[:60]} given: a number such as 0.1 or 1/10 is needed")

@@ -1,5 +1,6 @@
 """What instances cost to break, by formulas: one, a grid of them, the least that holds."""
 
+from fractions import Fraction
 from types import SimpleNamespace
 
 import click
@@ -7,6 +8,7 @@ import click
 from hardness.commands.options import (
     FILE,
     POSITIVE,
+    RATIONAL,
     SAMPLES,
     Number,
     emit,
@@ -28,8 +30,8 @@ def _complete(context: click.Context, parameter: click.Parameter, text: str) -> 
 @click.option(
     "--samples",
     type=POSITIVE,
-    help=f"{SAMPLES}: (a, b), that an attacker has.  [default: those of a folder, what a set's "
-    "name gives away, or any]",
+    help=f"{SAMPLES}: (a, b), that an attacker has.  [default: samples= of the SPEC, those of a "
+    "folder, what a set gives away, or any]",
 )
 @click.option(
     "--model",
@@ -37,6 +39,11 @@ def _complete(context: click.Context, parameter: click.Parameter, text: str) -> 
     multiple=True,
     help="Cost of lattice reduction: default (matzov), rough (adps16) or a model's name; several "
     "stand side by side.  [default: default]",
+)
+@click.option(
+    "--success",
+    type=RATIONAL,
+    help="Success probability: that each attack is brought to, 0.5 and more.  [default: 0.99]",
 )
 @click.option("--shape", help="Shape of a reduced basis: gsa, zgsa, lgsa, cn11.  [default: gsa]")
 @click.option(
@@ -70,6 +77,7 @@ def estimate(
     spec: str | None,
     samples: int | None,
     models: tuple[str, ...],
+    success: Fraction | None,
     shape: str | None,
     attacks: tuple[str, ...],
     over: tuple[str, ...],
@@ -102,7 +110,10 @@ def estimate(
                 f"{ways[0]} given without a SPEC: lwe:.., lwr:.. or a set's name"
             )
         return emit(output, *words.sets_words())
-    settings = tuple(known.setting(name, shape) for name in models or ("default",))
+    if peer and success is not None:
+        raise click.UsageError("--peer and --success given: both stand at the peer's own level")
+    level = known.SUCCESS if success is None else float(success)
+    settings = tuple(known.setting(name, shape, level) for name in models or ("default",))
     if over or find is not None:
         text, counted = grids.words_of(spec, samples)
         if find is not None:
@@ -116,9 +127,12 @@ def estimate(
     if syntax:
         text = bridge.emit(read.problem)
         return emit(output, {"spec": read.spec, "parameters": text}, text)
-    one = known.estimate(read.problem, read.spec, settings, attacks, read.family, read.name)
+    levels = bridge.LEVELS if peer else {}
+    one = known.estimate(read.problem, read.spec, settings, attacks, read.family, read.name, levels)
     if peer:
         theirs = bridge.peer(read.problem, settings[0])
         beside = {**one.to_dict(), "peer": {e.name: e.to_dict() for e in theirs}}
         return emit(output, beside, words.peer_words(one, theirs))
-    emit(output, one.to_dict(), words.estimate_words(one), table=one)
+    said = words.estimate_words(one)
+    said += f"\n\n{words.attack_words(one)}" if attacks else ""
+    emit(output, one.to_dict(), said, table=one)

@@ -6,7 +6,7 @@ equations of degree w in n unknowns, and one of degree v for each entry of a sec
 semi-regular system has the Hilbert series (1 - z^w)^m (1 - z^v)^n / (1 - z)^n. The index of its
 first coefficient that is not positive is the degree of regularity D [BFS04], and linear algebra on
 the C(n + D, D) monomials up to it ends the computation. Of errors of wide range those equations are
-taken that hold for all of m samples with probability 0.99.
+taken that hold for all of m samples as often as the attack is to succeed.
 """
 
 import math
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from hardness.cost.problem import Law, Problem
 from hardness.cost.record import EXACT_BELOW, Estimate
 from hardness.cost.reduction import Array, Setting
+from hardness.cost.success import SUCCESS
 
 OMEGA, STRASSEN = 2.0, 2.807  # exponents of linear algebra: what may be hoped for, what is done
-SUCCESS = 0.99
 _MOST_DEGREE = 2048  # of a Groebner basis
 _MOST_BITS = 4096  # of a modulus that is tested for being prime
 _TABLE = 1 << 12
@@ -48,7 +48,7 @@ def monomial_bits(n: int, degree: int, binary: bool = False) -> float:
     return (math.log(math.expm1(ln)) if ln < _LARGE else ln) / math.log(2)
 
 
-def arora_ge(problem: Problem, _: Setting) -> Estimate:
+def arora_ge(problem: Problem, setting: Setting) -> Estimate:
     """Count the monomials and raise them to the power omega = 2, which is optimistic.
 
     >>> from hardness.cost.problem import read
@@ -64,7 +64,7 @@ def arora_ge(problem: Problem, _: Setting) -> Estimate:
     binary = problem.secret.kind == "binary"
     degree = _values(problem.error)
     if problem.error.kind == "gaussian":  # t so large that all samples stay within it
-        degrees, logs = equations(problem.error, None)
+        degrees, logs = equations(problem.error, None, setting.success)
         every = zip(degrees.astype(int).tolist(), (logs / math.log(2)).tolist(), strict=True)
         degree = next(
             (w for w, bits in every if bits >= monomial_bits(problem.n, w, binary)), problem.q
@@ -139,7 +139,7 @@ def _unknowns(n: int, values: int, length: int) -> list[int]:
     return found
 
 
-def arora_gb(problem: Problem, _: Setting) -> Estimate:
+def arora_gb(problem: Problem, setting: Setting) -> Estimate:
     """Estimate a Groebner basis of the equations whose degree of regularity is the least.
 
     >>> from hardness.cost.problem import read
@@ -148,18 +148,20 @@ def arora_gb(problem: Problem, _: Setting) -> Estimate:
     >>> found.t, found.m, found.d, round(found.rop, 1)
     (4, 256, 93, 298.3)
     """
-    reason, least = basis(problem)
+    reason, least = basis(problem, setting.success)
     if not reason and problem.error is not None:
         found = least(problem.n)
         if found is not None:
-            return _of_basis(problem, *found)
+            return _of_basis(problem, *found, setting.success)
         reason = f"no degree up to {_MOST_DEGREE} ends the computation"
+        if problem.n * (secret_values(problem) - 1) < _MOST_DEGREE:
+            reason = "equations of samples are of no use beside those of entries: brute-force"
     return Estimate(
         name="arora-gb", kind="heuristic model", source="AG11, ACFP14, BFS04", reason=reason
     )
 
 
-def _of_basis(problem: Problem, regular: int, degree: int, count: int) -> Estimate:
+def _of_basis(problem: Problem, regular: int, degree: int, count: int, success: float) -> Estimate:
     bits = basis_bits(problem.n, regular)
     return Estimate(
         name="arora-gb",
@@ -171,7 +173,7 @@ def _of_basis(problem: Problem, regular: int, degree: int, count: int) -> Estima
         t=degree // 2,
         m=count if log2(max(1, count)) <= EXACT_BELOW else None,
         sample_bits=log2(max(1, count) * problem.labels),
-        prob=SUCCESS,
+        prob=success,
         search=f"exhaustive over t, regularity up to {_MOST_DEGREE}; that of the best is exact",
         note=f"2^{log2(max(1, count)):.1f} equations of degree {degree}, degree of regularity "
         f"{regular}, linear algebra with omega = {OMEGA:g}, the least possible",
@@ -190,22 +192,25 @@ def basis_bits(n: int, regular: int) -> float:
 Least = Callable[[int], tuple[int, int, int] | None]
 
 
-def basis(problem: Problem) -> tuple[str, Least]:
+def basis(problem: Problem, success: float) -> tuple[str, Least]:
     """Return why no basis is computed, or "", and what finds the best for n unknowns.
 
-    It returns the degree of regularity, the degree of the equations and their number m: the most
-    that P >= 0.99 and the samples allow.
+    It returns the degree of regularity, the degree of the equations and their number m, the most
+    that the probability of success and the samples allow. A Gaussian secret leaves its own range
+    now and then too.
     """
+    if problem.secret.kind == "gaussian" and problem.secret.weight is None:
+        success = math.sqrt(success)
     law = problem.error
     reason = _reason(problem)
     if reason or law is None:
         return reason, lambda n: None
-    degrees, logs = equations(law, problem.rows)
+    degrees, logs = equations(law, problem.rows, success)
     below = degrees < min(problem.q, 2.0**64)  # of degree q they hold for every secret
     degrees, logs = degrees[below], logs[below]
     if problem.rows != 0 and not degrees.size and _values(law) >= problem.q:
         return "every element of Z_q is an error", lambda n: None
-    values = secret_values(problem)
+    values = secret_values(problem, success)
 
     @cache
     def least(n: int) -> tuple[int, int, int] | None:
@@ -214,8 +219,8 @@ def basis(problem: Problem) -> tuple[str, Least]:
     return "", least
 
 
-def equations(law: Law, rows: int | None) -> tuple[Array, Array]:
-    """List degrees w of equations, and ln of how many of them hold together with probability 0.99.
+def equations(law: Law, rows: int | None, success: float = SUCCESS) -> tuple[Array, Array]:
+    """List degrees w of equations, and ln of how many of them hold together as often as asked.
 
     Errors within [-t, t] give degree 2t + 1; errors of a bounded range of w values always hold.
 
@@ -228,8 +233,8 @@ def equations(law: Law, rows: int | None) -> tuple[Array, Array]:
     with np.errstate(divide="ignore", over="ignore"):
         logs = np.where(
             tail > _SMALL_TAIL,
-            np.log(np.floor(math.log(SUCCESS) / np.log1p(-np.exp(tail)))),
-            math.log(-math.log(SUCCESS)) - tail,
+            np.log(np.floor(math.log(success) / np.log1p(-np.exp(tail)))),
+            math.log(-math.log(success)) - tail,
         )
     degrees = 2.0 * np.arange(len(tail)) + 1
     if law.kind != "gaussian":
@@ -256,8 +261,8 @@ def _tails(law: Law) -> Array:
     return np.zeros(0)
 
 
-def secret_values(problem: Problem) -> int:
-    """Count the values of an entry of the secret: v; of a Gaussian, of all with probability 0.99.
+def secret_values(problem: Problem, success: float = SUCCESS) -> int:
+    """Count the values of an entry of the secret: v; of a Gaussian, of all entries as often.
 
     >>> from hardness.cost.problem import read
     >>> secret_values(read("lwe:n=64,q=3329,sigma=3,secret=ternary,h=6"))
@@ -265,7 +270,7 @@ def secret_values(problem: Problem) -> int:
     """
     law = problem.secret
     if law.kind == "gaussian" and law.weight is None:
-        degrees, logs = equations(law, None)
+        degrees, logs = equations(law, None, success)
         return int(degrees[logs >= math.log(problem.n)].min(initial=_values(law)))
     return _values(law)
 
@@ -273,10 +278,12 @@ def secret_values(problem: Problem) -> int:
 def _least(n: int, values: int, degrees: Array, logs: Array) -> tuple[int, int, int] | None:
     """Find the equations of the least degree of regularity, of the least degree if several.
 
+    None where samples do not lower what the unknowns' own equations have: that tries all values.
     The degree never rises as equations are added, so that as many are taken as allowed. Some t show
     up to where all have to be looked at.
     """
-    most = min(_MOST_DEGREE, n * (values - 1) + 1)  # the unknowns' own equations end it there
+    own = n * (values - 1) + 1  # where the unknowns' equations end it
+    most = min(_MOST_DEGREE, own)
     length = 32
     while length <= most:
         length = min(2 * length, most + 1)
@@ -288,14 +295,14 @@ def _least(n: int, values: int, degrees: Array, logs: Array) -> tuple[int, int, 
     near = degrees < length
     regular = _first(_log_series(n, values, length), degrees[near], logs[near])
     if regular.min(initial=length) == length:
-        return (most, 1, 0) if most < _MOST_DEGREE else None
+        return None
     place = int(np.argmin(regular))
     best, degree, log = int(regular[place]), int(degrees[near][place]), float(logs[near][place])
     enough = _unknowns(n, values, degree + 1)[degree]  # ends it at its own degree
     count = enough if log > math.log(max(1, enough)) else _integer(log)
     exact = _regularity(n, values, degree, count, best + 1)
     exact = exact or regularity(n, values, degree, count)
-    return None if exact is None else (exact, degree, count)
+    return None if exact is None or exact >= own else (exact, degree, count)
 
 
 def _integer(log: float) -> int:

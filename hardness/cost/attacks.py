@@ -1,9 +1,10 @@
 """All attacks on a problem, and what is known of statistical queries beside them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import log2
+from types import MappingProxyType
 
 from hardness.cost.arora_ge import arora_gb, arora_ge
 from hardness.cost.bkw import bkw, coded_bkw
@@ -15,6 +16,7 @@ from hardness.cost.hybrid import bdd, bdd_hybrid, bdd_mitm_hybrid
 from hardness.cost.problem import Problem
 from hardness.cost.record import Estimate, Estimates
 from hardness.cost.reduction import MODELS, SHAPES, Setting
+from hardness.cost.success import SUCCESS
 from hardness.cost.usvp import usvp
 from hardness.lower.certificate import certify
 from hardness.lower.record import Claim
@@ -50,8 +52,10 @@ BEYOND = "these parameters are of no family here, of which one could be certifie
 QUANTITIES = ("orthogonal-members", "sq-dimension", "stat-queries", "stat-success")
 
 
-def setting(name: str, shape: str | None = None) -> Setting:
+def setting(name: str, shape: str | None = None, success: float = SUCCESS) -> Setting:
     """Return the setting of a name: default, rough, or a cost model; raises UsageError.
+
+    success: the probability with which attacks are to succeed, from 1/2 on, below 1.
 
     >>> setting("rough").model.name, setting("bdgl16", "zgsa").shape
     ('adps16', 'zgsa')
@@ -62,7 +66,7 @@ def setting(name: str, shape: str | None = None) -> Setting:
         raise unknown("cost model", name, [*NAMED, *MODELS])
     if shape is not None and shape.lower() not in SHAPES:
         raise unknown("shape", shape, list(SHAPES))
-    return Setting(model=MODELS[model], shape=(shape or usual).lower())
+    return Setting(model=MODELS[model], shape=(shape or usual).lower(), success=success)
 
 
 def estimate(
@@ -72,11 +76,13 @@ def estimate(
     only: Sequence[str] = (),
     family: Family | None = None,
     name: str = "",
+    levels: Mapping[str, float] = MappingProxyType({}),
 ) -> Estimates:
     """Estimate what each attack costs on a problem; raises UsageError for unknown attacks.
 
-    settings: what is assumed of lattice reduction, each on its own; none: the default. only: the
-    names of some attacks. family: of which a certificate stands beside. name: of a set.
+    settings: what is assumed of lattice reduction, each on its own, and one probability of success;
+    none: the default. only: the names of some attacks. family: of which a certificate stands
+    beside. name: of a set. levels: other probabilities of success, of some attacks.
 
     >>> from hardness.cost.problem import read
     >>> spec = "lwe:n=80,q=113,sigma=3,secret=binary,h=6"
@@ -93,7 +99,7 @@ def estimate(
     unlike = {(one.model.name, one.shape): one for one in settings or (setting("default"),)}
     settings = tuple(unlike.values())
     found = [
-        _within(problem, _cost(one, problem, each))
+        _within(problem, _cost(one, problem, replace(each, success=levels.get(one, each.success))))
         for one in dict.fromkeys(only) or every
         for each in (settings if one in LATTICE else settings[:1])
     ]
@@ -102,6 +108,7 @@ def estimate(
         spec=spec,
         name=name or spec,
         samples=samples,
+        success=settings[0].success,
         estimates=tuple(found),
         queries=queries,
         average=average,
@@ -124,13 +131,12 @@ def _within(problem: Problem, found: Estimate) -> Estimate:
     """Refuse an attack that needs more labels than there are, or than single a secret out."""
     if found.reason or found.sample_bits is None:
         return found
-    samples, unique = problem.samples, problem.unique
-    found = replace(found, sample_bits=max(found.sample_bits, log2(unique)))
+    samples = problem.samples
+    found = replace(found, sample_bits=max(found.sample_bits, log2(problem.unique)))
     if samples is None or (found.sample_bits or 0.0) <= log2(samples) + _ROUNDING:
         return found
-    reason = f"needs {found.sample_words} samples, {samples} are given out"
-    if samples < unique:
-        reason = f"{samples} samples leave several secrets: {unique} single one out"
+    few = f"not reachable with {samples} samples: it needs {found.sample_words}"
+    reason = problem.too_few or few
     kept = {"name", "kind", "source", "model", "shape"}
     return Estimate(reason=reason, **{name: getattr(found, name) for name in sorted(kept)})
 

@@ -38,8 +38,8 @@ from numpy.typing import NDArray
 from hardness.cost.problem import Problem
 from hardness.cost.record import Estimate
 from hardness.cost.reduction import Array, Setting
+from hardness.cost.success import SUCCESS
 
-FAILURE = 0.01
 _MOST_BLOCKS = 1000  # 2^1000 errors: beyond float64
 _MOST_TERMS = 1 << 16
 _SOME = 24  # values of b and n_test that are tried first
@@ -51,7 +51,9 @@ _CLOSE = 1e-9
 Counts = NDArray[np.int64]
 
 
-def costs(n: int, q: int, log_bias: float, block: int) -> tuple[float, float, float]:
+def costs(
+    n: int, q: int, log_bias: float, block: int, success: float = SUCCESS
+) -> tuple[float, float, float]:
     """Compute log2 of operations, samples and stored samples of plain steps, b coordinates each.
 
     >>> [round(v, 1) for v in costs(16, 2, math.log(0.8), 16)]
@@ -62,7 +64,7 @@ def costs(n: int, q: int, log_bias: float, block: int) -> tuple[float, float, fl
     if count > _MOST_BLOCKS:
         return math.inf, math.inf, math.inf
     table = block * log2(q) - (q > 2)
-    spread = log2(8 * (last * math.log(q) - math.log(FAILURE)))
+    spread = log2(8 * (last * math.log(q) - math.log1p(-success)))
     fresh = spread - 2 ** (count - 1) * 2 * log_bias / math.log(2)
     transform = last * log2(q) + log2(max(1.0, last * log2(q)))
     if count == 1:
@@ -87,7 +89,7 @@ def add(*bits: float) -> float:
     return float(np.logaddexp2.reduce(bits))
 
 
-def bkw(problem: Problem, _: Setting) -> Estimate:
+def bkw(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the plain attack with the block size of least cost.
 
     >>> from hardness.cost.problem import problem
@@ -102,10 +104,14 @@ def bkw(problem: Problem, _: Setting) -> Estimate:
     reason = _reason(problem)
     if reason or problem.error is None:
         return estimate(reason=reason)
-    n, q = problem.n, problem.q
+    n = problem.n
     sizes = sorted({-(-n // count) for count in range(1, min(n, _MOST_BLOCKS) + 1)})
-    block = min(sizes, key=partial(_operations, n, q, problem.error.log_bias))
-    bits, samples, stored = costs(n, q, problem.error.log_bias, block)
+    found = {
+        block: costs(n, problem.q, problem.error.log_bias, block, setting.success)
+        for block in sizes
+    }
+    block = min(sizes, key=lambda size: found[size][0])
+    bits, samples, stored = found[block]
     return estimate(
         rop=bits,
         mem=stored,
@@ -115,10 +121,6 @@ def bkw(problem: Problem, _: Setting) -> Estimate:
         note=f"blocks of {block} coordinates, {-(-n // block) - 1} tables; memory counts samples "
         "of n + 1 numbers; secrets that are small or sparse are not made use of",
     )
-
-
-def _operations(n: int, q: int, log_bias: float, block: int) -> float:
-    return costs(n, q, log_bias, block)[0]
 
 
 def _reason(problem: Problem) -> str:
@@ -247,7 +249,9 @@ def bounds(n: int, log2_q: float, low: Counts, high: Counts, most: int) -> tuple
     return found[reach], np.flatnonzero(reach)
 
 
-def coded_costs(problem: Problem, found: Codes, terms: "int | Counts") -> tuple[Array, Array]:
+def coded_costs(
+    problem: Problem, found: Codes, terms: "int | Counts", success: float = SUCCESS
+) -> tuple[Array, Array]:
     """Compute log2 of operations, and of the samples m, each a sum of `terms` of the problem's.
 
     Codes are of a problem in normal form; what bringing it there takes is not counted.
@@ -263,7 +267,7 @@ def coded_costs(problem: Problem, found: Codes, terms: "int | Counts") -> tuple[
     bits, steps = problem.log2_q, found.steps.astype(float)
     with np.errstate(over="ignore", divide="ignore"):
         rounding = math.pi**2 / 3 * np.exp(2 * _ln_deviation(problem) + np.log(found.noise))
-        ln_fresh = np.log(8 * (found.words * problem.ln_q - math.log(FAILURE))) + rounding
+        ln_fresh = np.log(8 * (found.words * problem.ln_q - math.log1p(-success))) + rounding
         ln_fresh += np.exp(_ln_loss(problem) + np.log(terms) + steps * math.log(2))
         fresh = ln_fresh / math.log(2)
         table = found.block * bits - (problem.q > 2)
@@ -293,11 +297,12 @@ def _ln_deviation(problem: Problem) -> float:
 class _Sums:
     """Sums of k signed samples, of which there are C(rows, k) 2^(k-1); rows: None for any number.
 
-    spent: n where samples were spent on the normal form, else 0.
+    spent: n where samples were spent on the normal form, else 0. success: of the whole attack.
     """
 
     rows: int | None
     spent: int
+    success: float
 
     @cached_property
     def number(self) -> Array:
@@ -343,7 +348,7 @@ def _fewest_terms(
     terms = np.ones(found.block.shape, np.int64)
     place = np.arange(len(terms))
     while True:  # noise and samples grow with k: to the least that suffices
-        free, samples = coded_costs(problem, found, terms)
+        free, samples = coded_costs(problem, found, terms, sums.success)
         kept = (free <= bound) & (terms <= sums.most)
         found, place = found[kept], place[kept]
         free, samples, terms = free[kept], samples[kept], terms[kept]
@@ -385,10 +390,10 @@ def _best(problem: Problem, found: Codes, sums: _Sums, bound: float = math.inf) 
         if best.rop <= free.min() + _CLOSE:
             return best
         terms = terms + 1
-        free, samples = coded_costs(problem, found, terms)
+        free, samples = coded_costs(problem, found, terms, sums.success)
 
 
-def coded_bkw(problem: Problem, _: Setting) -> Estimate:
+def coded_bkw(problem: Problem, setting: Setting) -> Estimate:
     """Estimate the attack with lattice codes: b, l, n_test and k of least cost. [GJS15, Lyu05]
 
     >>> from hardness.cost.problem import read
@@ -405,17 +410,15 @@ def coded_bkw(problem: Problem, _: Setting) -> Estimate:
     reason = reason or ("q = 2: codes over bits are others" if problem.q == 2 else "")
     if reason or problem.error is None:
         return estimate(reason=reason)
-    if problem.samples is not None and (not problem.rows or problem.samples < problem.unique):
-        return estimate(
-            reason=f"{problem.samples} samples leave several secrets, {problem.unique} single one "
-            "out"
-        )
+    if problem.too_few or problem.rows == 0:
+        return estimate(reason=problem.too_few or problem.no_rows)
     normal = problem.normal()
     spent = 0 if normal is problem else problem.n
-    sums = _Sums(rows=normal.rows, spent=spent)
+    sums = _Sums(rows=normal.rows, spent=spent, success=setting.success)
     best, gap = _cheapest(normal, sums)
     if best is None:
-        return estimate(reason="no block size gets by with the samples, nor with sums of them")
+        reason = f"not reachable with {problem.samples} samples, nor with sums of them"
+        return estimate(reason=reason)
     b, words, test, steps = (
         int(v[0]) for v in (best.codes.block, best.codes.words, best.codes.test, best.codes.steps)
     )
@@ -433,7 +436,7 @@ def coded_bkw(problem: Problem, _: Setting) -> Estimate:
     return estimate(
         rop=best.rop,
         mem=stored,
-        sample_bits=log2(problem.labels) + add(best.used, log2(max(1, spent))),
+        sample_bits=log2(problem.labels) + (add(best.used, log2(spent)) if spent else best.used),
         t=steps,
         search="b, l, n_test and t: "
         + ("exhaustive, by bounds" if gap <= _CLOSE else f"at most {gap:.2g} bits above the least"),

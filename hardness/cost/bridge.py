@@ -23,6 +23,7 @@ _MODELS = {  # its names of cost models
     "laamospol14": "LaaMosPol14",
     "matzov": "MATZOV",
 }
+LEVELS = {"dual_hybrid": 0.5, "guess+arora-gb": 0.99**2}  # of success, where it is not 0.99
 _LOGARITHMS = {  # its name of a count: ours of the logarithm
     "rop": "rop",
     "red": "red",

@@ -9,6 +9,7 @@ import numpy as np
 from hardness.cost.problem import Problem
 from hardness.cost.record import Estimate
 from hardness.cost.reduction import Setting
+from hardness.cost.success import log_repetitions
 
 _MOST_BITS = 4096  # of a coordinate that label a table's entries
 
@@ -22,7 +23,7 @@ def log2_binomial(n: float, k: float) -> float:
     return (lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)) / math.log(2)
 
 
-def brute_force(problem: Problem, _: Setting) -> Estimate:
+def brute_force(problem: Problem, setting: Setting) -> Estimate:
     """Count the candidates, exactly, and the labels that single one out. [information]
 
     >>> from hardness.cost.problem import problem
@@ -30,7 +31,7 @@ def brute_force(problem: Problem, _: Setting) -> Estimate:
     >>> from instances import parse
     >>> found = brute_force(problem(parse("parity:d=101,m=4")), ROUGH)
     >>> round(2**found.rop), found.samples
-    (3921225, 22)
+    (3921225, 29)
     """
     return Estimate(
         name="brute-force",
@@ -39,9 +40,9 @@ def brute_force(problem: Problem, _: Setting) -> Estimate:
         rop=problem.size_bits,
         space=problem.size_bits,
         mem=log2(max(1, problem.n)),
-        sample_bits=log2(problem.unique),
+        sample_bits=log2(problem.single(setting.success)),
         search="nothing is free",
-        note="one operation a candidate; the samples are those that leave one candidate on average",
+        note="one operation a candidate; samples that leave no other candidate",
     )
 
 
@@ -97,21 +98,22 @@ def near_matches(
     return float(cost[best]) / math.log(2), int(j[best]), int(k[best])
 
 
-def meet_in_the_middle(problem: Problem, _: Setting) -> Estimate:
-    """Count entries, lookups and matches over all splits of the coordinates, on average. [HS06]
+def meet_in_the_middle(problem: Problem, setting: Setting) -> Estimate:
+    """Count entries, lookups and matches of a split of the coordinates, and the splits. [HS06]
 
     >>> from hardness.cost.problem import read
     >>> from hardness.cost.reduction import ROUGH
     >>> found = meet_in_the_middle(read("lwr:n=40,q=64,p=4,secret=binary,h=6"), ROUGH)
     >>> round(found.rop, 2)
-    17.59
+    19.62
     """
     estimate = partial(Estimate, name="meet-in-the-middle", kind="exact count", source="HS06")
     if problem.error is not None and problem.q == 2:
         reason = "noisy bits: the halves of a sum cannot be matched"
         return estimate(reason=reason)
-    left, right, tries = halves(problem.n, problem.secret.weight or 0, problem.secret.alphabet)
-    each, needed, labelled = 0.0, problem.unique, ""
+    left, right, rarity = halves(problem.n, problem.secret.weight or 0, problem.secret.alphabet)
+    each, needed, labelled = 0.0, problem.single(setting.success), ""
+    tries = float(log_repetitions(-rarity * math.log(2), setting.success))
     if problem.error is not None:
         ln_wrong = math.log(problem.error.high - problem.error.low) - problem.ln_q
         each, bits, count = near_matches(left, ln_wrong, problem.log2_q, problem.rows)

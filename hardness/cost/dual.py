@@ -9,11 +9,12 @@ vectors of length L the cosine of 2 pi <x, b>/q has the mean e^(-D/2), D = (2 pi
 The hybrid [MATZOV22] leaves zeta + t = n - k coordinates out of the lattice: zeta of them are
 guessed, t are found by a Fourier transform after switching to the modulus p. It needs
 
-    N = e^D e^(t (pi sigma_s/p)^2/3) ln(2 T p^t)
+    N = e^D e^(t (pi sigma_s/p)^2/3) (sqrt(2 ln(T p^t/(1 - S))) + z)^2/2
 
-vectors to succeed half of the time, T being the guesses of zeta coordinates, and costs the
-reduction once and T (32^2 t p^(t+1) + 4 160 N) operations. That the values of wrong guesses are
-independent is a heuristic; [DP23] shows where it fails.
+vectors to succeed with probability S, whose normal quantile is z, T being the guesses of zeta
+coordinates: of half ln(2 T p^t) times the powers. It costs the reduction once and
+T (32^2 t p^(t+1) + 4 160 N) operations. That the values of wrong guesses are independent is a
+heuristic; [DP23] shows where it fails.
 
 The hybrid by meeting in the middle [CHHS19] splits zeta coordinates in halves, labels each by the
 signs of sums <x, b> and <y, s>, and matches the labels; a sparse secret has few entries that are
@@ -22,7 +23,7 @@ not 0 in each half, or others are taken out.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Protocol, Self
 
@@ -33,13 +34,12 @@ from scipy.special import gammaln, ndtri
 from hardness.cost.problem import Law, Problem
 from hardness.cost.record import Estimate
 from hardness.cost.reduction import DEFAULT, Setting, log_delta
+from hardness.cost.success import SUCCESS, log_repetitions, log_single, log_told
 
 Array = NDArray[np.float64]
 
 MULTIPLY, ADD = 2 * math.log2(32), math.log2(5 * 32)  # operations of 32-bit numbers [MATZOV22]
 TABLE = 2 + ADD  # to enter a vector's value
-SUCCESS = 0.99  # of the distinguisher
-_SUCCESS_FACTOR = math.log2(2 * ndtri(SUCCESS) ** 2)
 _MANY = 2.0**14  # log2 of more vectors than any sieve holds
 _LARGEST = 1 << 14  # block size
 _SOURCE = {
@@ -48,7 +48,6 @@ _SOURCE = {
     "dual_mitm": "CHHS19",
 }
 _WIDE = "secret and errors are so wide for q that no short vectors tell samples from uniform ones"
-_CONTESTED = "wrong guesses are taken as independent, which [DP23] contests"
 _EXACT_BITS, _MODULUS_STEP = 6, 1 / 32  # log2 of p: all up to 64, then in steps
 _LEAST = 1e-9  # bits of a guess
 _MOST_MODULI, _MOST_T, _MOST_ZETA = 512, 320, 160
@@ -153,7 +152,8 @@ def search(lattice: Dual, ways: Ways, beta: Array, least: float) -> tuple[int, i
     least: a cost that is reached. Costs at every eighth block size are bounds between them: log2 of
     the cost of one vector and of each is concave in beta, but for the rounding of the sieve's
     dimension, less than half a bit, and for dips where a model's fits change places, which are
-    those of any lattice; and vectors get shorter. What the bounds leave is evaluated.
+    those of any lattice, or where one block is all of it; and vectors get shorter. What the bounds
+    leave is evaluated.
     """
     n = lattice.problem.n
     found = (int(beta[0]), 0)
@@ -168,17 +168,22 @@ def search(lattice: Dual, ways: Ways, beta: Array, least: float) -> tuple[int, i
 
     outside, where = np.unique(ways.outside, return_inverse=True)
     edges = np.unique(np.append(beta[::8], beta[-1]))[:, None]
-    first, each = lattice.one(edges, lattice.dimension(edges, n - outside))
+    sizes = lattice.dimension(edges, n - outside)
+    first, each = lattice.one(edges, sizes)
     bits = lattice.fewest(edges, n - outside)
     ends = np.minimum(np.arange(len(edges)) + 1, len(edges) - 1)
+    whole = lattice.one(edges, edges), (sizes > edges) & (sizes <= edges)[ends]
     fits = lattice.one(beta, lattice.dimension(beta, n - outside[0]))
     at = np.searchsorted(beta, edges[:, 0])
 
-    def between(price: Array, fit: Array) -> Array:
+    def between(price: Array, fit: Array, one: Array) -> Array:
         dip = np.minimum(fit[at], fit[at[ends]]) - np.minimum.reduceat(fit, at)
-        return np.minimum(price, price[ends]) - 0.5 - np.maximum(dip, 0.0)[:, None]
+        least = np.minimum(price, price[ends])
+        least = np.where(whole[1], np.minimum(least, one), least)
+        return least - 0.5 - np.maximum(dip, 0.0)[:, None]
 
-    bounds = between(first, fits[0]), between(each, fits[1]), bits[ends]
+    ends_of = zip((first, each), fits, whole[0], strict=True)
+    bounds = *(between(*price) for price in ends_of), bits[ends]
 
     def left(some: NDArray) -> tuple[NDArray, NDArray]:
         """Leave out ways, and block sizes, that cost more than the least."""
@@ -241,7 +246,7 @@ def dual(problem: Problem, setting: Setting) -> Estimate:
     most = lattice.dimension(beta, n)
     few = np.maximum(n + 1, beta)
     first, each = lattice.one(beta, few)
-    enough = lattice.bits(beta, most, n) + _SUCCESS_FACTOR
+    enough = lattice.bits(beta, most, n) + log_told(setting.success)
     kept = np.flatnonzero(np.maximum(first, each + enough - 0.5) <= least)
     blocks = np.concatenate([np.full(int(most[i] - few[i]) + 1, beta[i]) for i in kept])
     sizes = np.concatenate([np.arange(few[i], most[i] + 1) for i in kept])
@@ -250,7 +255,7 @@ def dual(problem: Problem, setting: Setting) -> Estimate:
 
 
 def _distinguish(lattice: Dual, beta: Array, d: Array) -> Array:
-    count = lattice.bits(beta, d, lattice.problem.n) + _SUCCESS_FACTOR
+    count = lattice.bits(beta, d, lattice.problem.n) + log_told(lattice.setting.success)
     return np.logaddexp2(lattice.setting.model.vectors(beta, d, count).cost, count + TABLE)
 
 
@@ -260,7 +265,7 @@ def dual_at(problem: Problem, setting: Setting, *, beta: int, m: int) -> Estimat
     d = lattice.problem.n + m
     if reason := _misfit(lattice, beta, d, m):
         return _none("dual", reason)
-    count = float(lattice.bits(beta, d, lattice.problem.n)) + _SUCCESS_FACTOR
+    count = float(lattice.bits(beta, d, lattice.problem.n)) + log_told(setting.success)
     vectors = setting.model.vectors(beta, d, count)
     return Estimate(
         name="dual",
@@ -271,7 +276,7 @@ def dual_at(problem: Problem, setting: Setting, *, beta: int, m: int) -> Estimat
         guess=count + TABLE,
         mem=float(setting.model.vectors(beta, d, 1.0).number + np.log2(vectors.sieve)),
         sample_bits=_labels(problem, lattice, m),
-        prob=SUCCESS,
+        prob=setting.success,
         delta=math.exp(float(log_delta(beta))),
         beta=beta,
         sieve=int(vectors.sieve),
@@ -325,12 +330,18 @@ class Splits:
         return np.logaddexp2(red, guess)
 
 
-def split(problem: Problem, zeta: ArrayLike = 0, t: ArrayLike = 0, p: ArrayLike = 1) -> Splits:
+def split(
+    problem: Problem,
+    zeta: ArrayLike = 0,
+    t: ArrayLike = 0,
+    p: ArrayLike = 1,
+    success: float = SUCCESS,
+) -> Splits:
     """Compute what ways to split the secret cost; t = 0 takes no transform."""
     zeta, t, p = (a.astype(float) for a in np.broadcast_arrays(zeta, t, p))
     guesses = zeta * guesses_bits(problem.secret)
     spread = t * (np.pi * problem.secret.deviation / p) ** 2 / 3
-    noise = spread / math.log(2) + np.log2((guesses + t * np.log2(p) + 1) * math.log(2))
+    noise = spread / math.log(2) + log_single(guesses + t * np.log2(p), success)
     with np.errstate(divide="ignore"):
         transform = guesses + MULTIPLY + np.log2(t) + (t + 1) * np.log2(p)
     return Splits(zeta=zeta, t=t, p=p, noise=noise, transform=transform, table=guesses + TABLE)
@@ -366,16 +377,18 @@ def dual_hybrid(problem: Problem, setting: Setting) -> Estimate:
     >>> kyber = read("lwe:n=512,q=3329,error=cbd,eta=3,secret=cbd,spread=3", samples=512)
     >>> found = dual_hybrid(kyber, DEFAULT)
     >>> found.beta, found.zeta, found.t, found.p, round(found.rop, 1)
-    (383, 17, 32, 5, 138.5)
+    (384, 15, 34, 5, 138.7)
     """
     reason = _reason(problem)
     if reason:
         return _none("dual_hybrid", reason)
     lattice = Dual(problem=problem.normal(), setting=setting)
-    beta, rop = lattice.blocks(partial(split(lattice.problem).rop, lattice))
+    beta, rop = lattice.blocks(
+        partial(split(lattice.problem, success=setting.success).rop, lattice)
+    )
     if not rop < setting.model.cost(_LARGEST, _LARGEST):
         return _none("dual_hybrid", _WIDE)
-    ways = _splits(lattice.problem, rop)
+    ways = _splits(lattice.problem, rop, setting.success)
     block, way = search(lattice, ways, beta, rop)
     best = ways.take(np.array([way]))
     found = hybrid_at(
@@ -387,7 +400,7 @@ def dual_hybrid(problem: Problem, setting: Setting) -> Estimate:
         p=int(best.p[0]),
         m=_samples(lattice, best, block),
     )
-    whole = dual(problem, setting)  # the best m for all coordinates may be another
+    whole = dual(problem, replace(setting, success=SUCCESS))  # its best m may be another
     other = hybrid_at(problem, setting, beta=whole.beta or 2, zeta=0, t=0, p=1, m=whole.m or 1)
     return min(found, other, key=lambda e: e.rank)
 
@@ -399,13 +412,15 @@ def _samples(lattice: Dual, way: Ways, beta: int) -> int:
     return int(d[np.argmin(way.rop(lattice, beta, d))] - k)
 
 
-def _splits(problem: Problem, rop: float) -> Splits:
+def _splits(problem: Problem, rop: float, success: float) -> Splits:
     """List the ways to split the secret whose transform alone costs at most rop.
 
     A p beyond that from which on the noise rises again is of no use.
     """
     guesses = guesses_bits(problem.secret)
-    noisy = math.log2(math.pi * problem.secret.deviation * math.sqrt(2 / 3 * math.log(2) * rop) + 2)
+    ln_wrong = rop * math.log(2) - math.log1p(-success)
+    enough = ln_wrong + ndtri(success) * math.sqrt(ln_wrong / 2)
+    noisy = math.log2(math.pi * problem.secret.deviation * math.sqrt(2 / 3 * enough) + 2)
     most = max(1.0, min(noisy, (rop - MULTIPLY) / 2, problem.log2_q, 1000.0))
     step = max(_MODULUS_STEP, (most - _EXACT_BITS) / _MOST_MODULI)
     large = np.rint(2 ** np.arange(_EXACT_BITS, most, step))
@@ -418,7 +433,7 @@ def _splits(problem: Problem, rop: float) -> Splits:
     zeta = _steps(min(problem.n - 1, (rop - TABLE) / max(guesses, _LEAST)), _MOST_ZETA)
     row, column = np.nonzero((guesses * zeta)[:, None] + transform <= rop)
     kept = zeta[row] + t[column] < problem.n
-    return split(problem, zeta[row[kept]], t[column[kept]], p[column[kept]])
+    return split(problem, zeta[row[kept]], t[column[kept]], p[column[kept]], success)
 
 
 def _steps(most: float, count: int) -> Array:
@@ -432,7 +447,7 @@ def hybrid_at(
 ) -> Estimate:
     """Estimate the hybrid for a block size, a split of the secret and a number of samples."""
     lattice = Dual(problem=problem.normal(), setting=setting)
-    splits = split(lattice.problem, zeta, t, p)
+    splits = split(lattice.problem, zeta, t, p, setting.success)
     k = lattice.problem.n - zeta - t
     d = k + m
     if reason := _misfit(lattice, beta, d, m):
@@ -450,7 +465,7 @@ def hybrid_at(
         mem=float(np.logaddexp2(vectors.number + np.log2(vectors.sieve), t * math.log2(p))),
         sample_bits=_labels(problem, lattice, m),
         space=zeta * guesses_bits(lattice.problem.secret),
-        prob=0.5,
+        prob=setting.success,
         delta=math.exp(float(log_delta(beta))),
         beta=beta,
         sieve=int(vectors.sieve),
@@ -461,7 +476,8 @@ def hybrid_at(
         t=t,
         search=f"exhaustive in beta, zeta, t and p, in steps beyond {_MOST_ZETA}, {_MOST_T} and "
         f"{1 << _EXACT_BITS}; m: of the shortest vectors, in the end exhaustive",
-        note=f"2^{count:.1f} short vectors; {_CONTESTED}",
+        note=f"2^{count:.1f} short vectors",
+        standing="contested",
         model=setting.model.name,
         shape="gsa",
     )
@@ -494,6 +510,7 @@ class Halves:
     """Ways to meet in the middle, one an entry: zeta coordinates, `most` not 0 in either half.
 
     left, right: log2 of the halves. tries: log2 of the sets of coordinates, until one has so few.
+    part: the probability of success of each of three: sets, labels, scores.
     """
 
     zeta: Array
@@ -501,6 +518,7 @@ class Halves:
     left: Array
     right: Array
     tries: Array
+    part: float
 
     @property
     def outside(self) -> Array:
@@ -509,11 +527,12 @@ class Halves:
 
     def take(self, which: NDArray) -> "Halves":
         """Select some, by number or by a mask."""
-        return Halves(**{name: value[which] for name, value in vars(self).items()})
+        arrays = {name: value[which] for name, value in vars(self).items() if name != "part"}
+        return Halves(**arrays, part=self.part)
 
     def single(self) -> Array:
-        """Compute log2 of ln(2 S), by which vectors single the right one out of S pairs."""
-        return np.log2((self.left + self.right + 1) * math.log(2))
+        """Compute log2 of the factor by which vectors single the right one out of all pairs."""
+        return log_single(self.left + self.right, self.part)
 
     def guess(self, bits: Array) -> Array:
         """Compute log2 of the operations of sums for labels, and of tests of matches.
@@ -524,7 +543,8 @@ class Halves:
         count, label = bits + self.single(), self.label(bits)
         sums = np.logaddexp2(self.left, self.right) + np.log2(label + 1)
         matches = self.right + np.minimum(count, np.log2(self.left + 1))
-        return ADD + label * label_price(bits) + np.logaddexp2(sums, matches)
+        kept = log_repetitions(-label * label_price(bits) * math.log(2), self.part)
+        return ADD + kept + np.logaddexp2(sums, matches)
 
     def label(self, bits: Array) -> Array:
         """Compute how many sums label a half."""
@@ -543,18 +563,20 @@ class Halves:
         return np.logaddexp2(red, self.guess(bits)) + self.tries
 
 
-def halves(problem: Problem, zeta: Array, rop: float) -> Halves:
+def halves(problem: Problem, zeta: Array, rop: float, success: float = SUCCESS) -> Halves:
     """List the ways for numbers of coordinates, of at most 2^rop entries a half.
 
     Sparse secrets have one for each weight.
     """
+    part = success ** (1 / 3)
     first, second = zeta // 2, zeta - zeta // 2
     law, n = problem.secret, problem.n
     value = math.log2(law.alphabet) if law.alphabet else 0.0
     if law.weight is None or law is problem.error:  # the weight is among samples then
         bits = math.log2(law.alphabet + 1)
         tries = np.zeros(zeta.shape)
-        found = Halves(zeta=zeta, most=second, left=first * bits, right=second * bits, tries=tries)
+        left, right = first * bits, second * bits
+        found = Halves(zeta=zeta, most=second, left=left, right=right, tries=tries, part=part)
         return found.take(found.right <= rop)
     h, most = law.weight, np.arange(min(law.weight, int(second.max())) + 1.0)
     most = most[most * math.log2(law.alphabet + 1) <= rop]  # a half has as many coordinates
@@ -570,7 +592,8 @@ def halves(problem: Problem, zeta: Array, rop: float) -> Halves:
         most=np.broadcast_to(most, some.shape)[some],
         left=left[some],
         right=right[some],
-        tries=-np.log2(np.minimum(share[some], 1.0)),
+        tries=log_repetitions(np.log(np.minimum(share[some], 1.0)), part),
+        part=part,
     )
 
 
@@ -590,17 +613,18 @@ def dual_mitm(problem: Problem, setting: Setting) -> Estimate:
     >>> from hardness.cost.reduction import DEFAULT
     >>> found = dual_mitm(read("lwe:n=1024,q=2^25,sigma=3.19,secret=ternary,h=64"), DEFAULT)
     >>> found.beta, found.zeta, round(found.rop, 1)
-    (203, 490, 105.2)
+    (209, 483, 108.7)
     """
     reason = _reason(problem)
     if reason:
         return _none("dual_mitm", reason)
     lattice = Dual(problem=problem.normal(), setting=setting)
-    none = halves(lattice.problem, np.zeros(1), 0.0)
+    none = halves(lattice.problem, np.zeros(1), 0.0, setting.success)
     beta, rop = lattice.blocks(partial(none.rop, lattice))
     if not rop < setting.model.cost(_LARGEST, _LARGEST):
         return _none("dual_mitm", _WIDE)
-    ways = halves(lattice.problem, _steps(lattice.problem.n - 1, _MOST_ZETA), rop)
+    zeta = _steps(lattice.problem.n - 1, _MOST_ZETA)
+    ways = halves(lattice.problem, zeta, rop, setting.success)
     block, way = search(lattice, ways, beta, rop)
     best = ways.take(np.array([way]))
     found = mitm_at(
@@ -611,7 +635,7 @@ def dual_mitm(problem: Problem, setting: Setting) -> Estimate:
         most=int(best.most[0]),
         m=_samples(lattice, best, block),
     )
-    whole = dual(problem, setting)
+    whole = dual(problem, replace(setting, success=SUCCESS))
     other = mitm_at(problem, setting, beta=whole.beta or 2, zeta=0, most=0, m=whole.m or 1)
     return min(found, other, key=lambda e: e.rank)
 
@@ -621,7 +645,7 @@ def mitm_at(
 ) -> Estimate:
     """Estimate it for a block size, coordinates, how many are not 0 in a half, and samples."""
     lattice = Dual(problem=problem.normal(), setting=setting)
-    ways = halves(lattice.problem, np.array([float(zeta)]), math.inf)
+    ways = halves(lattice.problem, np.array([float(zeta)]), math.inf, setting.success)
     ways = ways.take(ways.most == most)
     d = lattice.problem.n - zeta + m
     if reason := _misfit(lattice, beta, d, m):
@@ -641,7 +665,7 @@ def mitm_at(
         sample_bits=_labels(problem, lattice, m),
         repetitions=float(ways.tries[0]),
         space=float((ways.left + ways.right)[0]),
-        prob=float(2 ** -ways.tries[0]),
+        prob=setting.success,
         delta=math.exp(float(log_delta(beta))),
         beta=beta,
         sieve=int(vectors.sieve),
@@ -650,7 +674,8 @@ def mitm_at(
         m=m,
         search=f"exhaustive in beta, weights and zeta, in steps beyond {_MOST_ZETA}; m: of the "
         "shortest vectors, in the end exhaustive",
-        note=f"at most {most} of each half of the {zeta} coordinates are not 0; {_CONTESTED}",
+        note=f"at most {most} of each half of the {zeta} coordinates are not 0",
+        standing="untried",
         model=setting.model.name,
         shape="gsa",
     )
@@ -678,6 +703,4 @@ def _reason(problem: Problem) -> str:
         return "the secret is as wide as q, and too few samples are left to make it narrow"
     if not Dual(problem=problem.normal(), setting=DEFAULT).ln_scaled > 0:
         return _WIDE
-    if problem.rows == 0:
-        return f"one label in {problem.labels} makes a sample, {problem.samples} are given out"
-    return ""
+    return problem.no_rows

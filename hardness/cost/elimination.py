@@ -15,6 +15,7 @@ import numpy as np
 from hardness.cost.problem import Problem
 from hardness.cost.record import Estimate
 from hardness.cost.reduction import Setting
+from hardness.cost.success import log_repetitions
 
 SPARE = 4  # labels beyond k, that make a solution unique
 
@@ -65,15 +66,15 @@ def best_size(n: int, h: int, rate: float) -> int:
     return int(k[np.argmin(work)])
 
 
-def restricted_elimination(problem: Problem, _: Setting) -> Estimate:
-    """Count the expected trials, exactly, times k^3.
+def restricted_elimination(problem: Problem, setting: Setting) -> Estimate:
+    """Count the trials that succeed as often as asked, exactly, times k^3.
 
     >>> from hardness.cost.problem import problem
     >>> from hardness.cost.reduction import ROUGH
     >>> from instances import parse
     >>> found = restricted_elimination(problem(parse("parity:d=200,m=8,noise=0.02")), ROUGH)
     >>> round(found.rop, 1), found.d
-    (28.8, 199)
+    (31.0, 199)
     """
     estimate = partial(Estimate, name="restricted-elimination", kind="exact count", source="EKM17")
     n, h, rate = problem.n, problem.secret.weight or 0, float(problem.noise)
@@ -82,13 +83,13 @@ def restricted_elimination(problem: Problem, _: Setting) -> Estimate:
         reason = "q is not 2" if problem.q != 2 else noiseless
         return estimate(reason=reason)
     k = best_size(n, h, rate)
-    trials = trials_bits(n, h, k, rate)
+    trials = float(log_repetitions(-trials_bits(n, h, k, rate) * math.log(2), setting.success))
     return estimate(
         rop=trials + 3 * log2(k),
         mem=2 * log2(k),
         repetitions=trials,
         d=k,
-        sample_bits=log2(k + SPARE + problem.unique),
+        sample_bits=log2(k + SPARE + problem.single(setting.success)),
         search="exhaustive over k",
         note=f"k = {k} coordinates guessed, 2^{trials:.1f} trials of k^3 operations; the samples "
         "are the least: trials draw from a pool of some thousand",

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hardness.cost import given as reading
 from hardness.cost.attacks import estimate
 from hardness.cost.problem import KEYS, read
 from hardness.cost.record import Estimate, Estimates
 from hardness.cost.reduction import Setting
-from hardness.cost.sets import find
 from instances.errors import ToolkitError, UsageError
 from instances.export import frame
 from instances.parameters import integer, key_values, number
@@ -67,12 +67,10 @@ def size(over: Sequence[str]) -> int:
 
 def words_of(text: str, samples: int | None) -> tuple[str, int | None]:
     """Return the words of a problem or of a named set, and how many samples there are."""
-    named = find(text)
-    if named is None:
-        if text.strip().partition(":")[0] not in ("lwe", "lwr"):
-            raise UsageError(f"{text[:60]} given: a grid is of lwe:.., of lwr:.. or of a named set")
-        return text, samples
-    return named[1].spec, named[1].samples if samples is None else samples
+    words, counted = reading.words_of(text)
+    if words.partition(":")[0] not in ("lwe", "lwr"):
+        raise UsageError(f"{text[:60]} given: a grid is of lwe:.., of lwr:.. or of a named set")
+    return words, counted if samples is None else samples
 
 
 def filled(words: str, given: dict[str, str]) -> str:
@@ -118,6 +116,7 @@ class Grid(Result):
                 "least": cell.found.label(cell.least) if cell.found and cell.least else "-",
                 "rop": f"{cell.least.rop:.1f}" if cell.least and cell.least.rop else None,
                 "beta": cell.least.beta if cell.least else None,
+                "uncontested": _brief(cell.found.uncontested if cell.found else None),
                 "known": cell.least.kind if cell.least else cell.reason or "no attack applies",
             }
             for cell in self.cells
@@ -192,6 +191,10 @@ def grid(
     return Grid(spec=words, samples=samples, keys=keys, cells=tuple(cells))
 
 
+def _brief(one: Estimate | None) -> str:
+    return f"{one.name} {one.rank:.1f}" if one else "-"
+
+
 def _one(
     words: str, samples: int | None, settings: Sequence[Setting], only: Sequence[str]
 ) -> Estimates:
@@ -221,10 +224,11 @@ class SearchResult(Result):
         pairs = [self.found, *([self.below] if self.below else [])]
         return title, [
             {
-                "spec": one.spec,
+                "spec": one.words,
                 "least": one.label(one.least) if one.least else "-",
                 "rop": f"{one.least.rop:.1f}" if one.least and one.least.rop else None,
                 "beta": one.least.beta if one.least else None,
+                "uncontested": _brief(one.uncontested),
             }
             for one in pairs
         ]

@@ -12,16 +12,18 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import pairwise
 from math import log2
 
 from hardness.cost.combinatorial import log2_binomial
 from hardness.cost.problem import Law, Problem, sparse
 from hardness.cost.record import Estimate
 from hardness.cost.reduction import Setting
+from hardness.cost.success import SUCCESS, log_repetitions
 
-SUCCESS = 0.99
 _CLOSE = 1e-9
 _MOST_VALUES = 128
+_MAY_FAIL = ("arora-gb",)
 
 Attack = Callable[[Problem, Setting], Estimate]
 
@@ -40,7 +42,7 @@ class Guess:
         return self.space + self.repetitions
 
 
-def guess(law: Law, n: int, zeta: int) -> Guess:
+def guess(law: Law, n: int, zeta: int, success: float = SUCCESS) -> Guess:
     """Guess zeros at random places where the weight is fixed, and all values of an entry elsewhere.
 
     Zeros are redrawn until they are: a secret of the weight has enough of them. Of independent
@@ -55,15 +57,8 @@ def guess(law: Law, n: int, zeta: int) -> Guess:
         values = zeta * log2(law.alphabet + (law.zero > 0))
         return Guess(space=values, repetitions=0.0, rarity=0.0)
     rarity = log2_binomial(n, law.weight) - log2_binomial(n - zeta, law.weight)
-    return Guess(space=0.0, repetitions=_repetitions(rarity), rarity=rarity)
-
-
-def _repetitions(rarity: float) -> float:
-    """Compute log2 of the trials that an event of probability 2^-rarity takes, to see it once."""
-    if rarity > 40:
-        return rarity + log2(-math.log(1 - SUCCESS))
-    miss = -math.expm1(-rarity * math.log(2))  # 1 - probability
-    return max(0.0, log2(math.log(1 - SUCCESS) / math.log(miss))) if miss > 0 else 0.0
+    repetitions = float(log_repetitions(-rarity * math.log(2), success))
+    return Guess(space=0.0, repetitions=repetitions, rarity=rarity)
 
 
 def without(problem: Problem, zeta: int) -> Problem:
@@ -103,30 +98,36 @@ def guessed(attack: Attack, problem: Problem, setting: Setting) -> Estimate:
         model=whole.model,
         shape=whole.shape,
     )
-    if problem.samples is not None and problem.samples < problem.unique:
-        return estimate(
-            reason=f"{problem.samples} samples leave several secrets, {problem.unique} single one "
-            "out"
-        )
-
+    if problem.too_few:
+        return estimate(reason=problem.too_few)
     if problem.secret.alphabet >= _MOST_VALUES:
         return estimate(
             reason=f"entries of the secret take over {_MOST_VALUES} values: too many to guess"
         )
 
+    low = min(problem.n, (problem.secret.weight or 0) + 1)
+    few = attack(without(problem, problem.n - low), setting)
+    both = problem.secret.weight is not None and whole.name in _MAY_FAIL
+    often = math.sqrt(setting.success) if both else setting.success
+
     @cache
     def after(n: int) -> Estimate:
-        return attack(without(problem, problem.n - n), setting)
+        if n == problem.n:
+            return whole
+        return attack(without(problem, problem.n - n), replace(setting, success=often))
 
     @cache
     def trials(zeta: int) -> Guess:
-        return guess(problem.secret, problem.n, zeta)
+        return guess(problem.secret, problem.n, zeta, often)
 
-    low = min(problem.n, (problem.secret.weight or 0) + 1)
-    if not whole.applies and not after(low).applies:
+    if not whole.applies and whole.reason == few.reason:
         return estimate(reason=whole.reason)
     n = least(problem.n, low, lambda zeta: trials(zeta).trials, lambda n: after(n).rank)
     found, used, zeta = after(n), trials(problem.n - n), problem.n - n
+    if not found.applies:
+        return estimate(reason=found.reason)
+    if used.space and found.rank + used.trials >= problem.size_bits:
+        return estimate(reason="it tries nearly all secrets, at more than brute-force does")
     how = f"all 2^{used.space:.1f} values" if used.space else "zeros"
     said = f"{zeta} coordinates guessed, {how} at 2^{used.repetitions:.1f} choices of places"
     return replace(
@@ -148,22 +149,24 @@ def least(most: int, low: int, trials: Callable[[int], float], cost: Callable[[i
     """Find the n in low .. most of least trials(most - n) + cost(n), both of which never fall.
 
     Between two n it is at least what the smaller costs and the larger takes in trials: intervals
-    are halved where that bound is below the best, the lowest first. A cost may be infinite, at the
-    small n or at the large.
+    are halved where that bound is below the best, the lowest first. Costs may be infinite below
+    some n and above another; between them is one of low, 2 low, 4 low, .. or most.
 
     >>> least(100, 1, lambda zeta: 2.0 * zeta, lambda n: n**2 / 20)
     20
     """
 
+    some = sorted({most, *(low << k for k in range(most.bit_length()) if low << k < most)})
+    first = next((n for n in some if math.isfinite(cost(n))), most)
+
     def bound(start: int, end: int) -> float:
-        below = cost(start)
-        if math.isinf(below) and not math.isinf(cost(end)):
-            below = 0.0
+        below = 0.0 if start < first else cost(start)
         return trials(most - end) + below
 
-    best = min((trials(most - n) + cost(n), n) for n in (low, most))
-    heap = [(bound(low, most), low, most)]
-    while heap:
+    best = min((trials(most - n) + cost(n), n) for n in some)
+    heap = [(bound(start, end), start, end) for start, end in pairwise(some)]
+    heapq.heapify(heap)
+    while heap and math.isfinite(best[0]):
         lowest, start, end = heapq.heappop(heap)
         if lowest >= best[0] - _CLOSE:
             break

@@ -32,16 +32,15 @@ from scipy.interpolate import CubicHermiteSpline
 from scipy.special import erf, gammaln
 
 from hardness.cost.problem import Law, Problem
-from hardness.cost.record import Estimate
+from hardness.cost.record import SMALL_BLOCK, Estimate
 from hardness.cost.reduction import Model, Setting, log_delta
+from hardness.cost.success import SUCCESS, log_repetitions
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-SUCCESS = 0.99  # of all repetitions together
 GAP = 2.0**-10  # bits that the least cost found may be above the least
 _LARGEST_BLOCK = 5000
-SMALL_BLOCK = 50
 _SOURCE = {
     "bdd": "PosVir21",
     "bdd_hybrid": "ACW19, PosVir21, LP11",
@@ -161,18 +160,6 @@ class Guesses:
         return found
 
 
-def log_repetitions(ln_prob: Array) -> Array:
-    """Compute log2 of the repetitions until one succeeds with probability 0.99, a whole number.
-
-    >>> log_repetitions(np.log([0.99, 0.3, 2.0**-80])).round(2).tolist()
-    [0.0, 3.7, 82.2]
-    """
-    prob = np.exp(np.minimum(ln_prob, 0.0))
-    few = math.log1p(-SUCCESS) / np.log1p(-np.clip(prob, 1e-12, SUCCESS))
-    many = math.log2(-math.log1p(-SUCCESS)) - ln_prob / _LN2
-    return np.where(prob > 1e-12, np.log2(np.ceil(few - 1e-9)), many)
-
-
 # ---- the lattices, and what boxes of parameters cost at least
 
 
@@ -204,6 +191,7 @@ class Attack:
     meet: bool
     largest: int
     most: float = _MOST
+    success: float = SUCCESS
 
     @cached_property
     def guesses(self) -> Guesses:
@@ -330,7 +318,7 @@ class Attack:
             one = np.logaddexp2(one, self.calls[eta])
             tried = space
         svp = tried + one[:, None]
-        repetitions = log_repetitions(ln_prob)
+        repetitions = log_repetitions(ln_prob, self.success)
         rop = repetitions + np.logaddexp2(red[:, None], svp)
         rop = np.where(space <= self.room(z2, d2)[:, None], rop, np.inf)
         w = rop.argmin(axis=1)
@@ -451,7 +439,11 @@ def decode_at(
     if reason:
         return _none(name, reason)
     attack = Attack(
-        problem=problem.normal(), model=setting.model, meet=name == "bdd_mitm_hybrid", largest=zeta
+        problem=problem.normal(),
+        model=setting.model,
+        meet=name == "bdd_mitm_hybrid",
+        largest=zeta,
+        success=setting.success,
     )
     point = np.array([beta, zeta, zeta, d, d, eta, eta])
     return _estimate(name, problem, attack, point, "one point")
@@ -462,7 +454,9 @@ def _least(name: str, problem: Problem, setting: Setting, *, meet: bool, guess: 
     if reason:
         return _none(name, reason)
     normal = problem.normal()
-    attack = Attack(problem=normal, model=setting.model, meet=meet, largest=0)
+    attack = Attack(
+        problem=normal, model=setting.model, meet=meet, largest=0, success=setting.success
+    )
     point, gap = attack.least()
     if guess and normal.n > 1:
         most = _MOST if point is None else float(attack.bound(point[None]).rop[0])
@@ -531,10 +525,8 @@ def _reason(problem: Problem, setting: Setting) -> str:
         return f"shape {setting.shape} given: its probabilities are worked out for gsa alone"
     if not math.isfinite(problem.normal().secret.deviation):
         return "the secret is as wide as q, and too few samples are left to make it narrow"
-    if problem.rows == 0:
-        return f"one label in {problem.labels} makes a sample, {problem.samples} are given out"
-    if problem.samples is not None and problem.samples < problem.unique:
-        return f"{problem.samples} samples leave several secrets: {problem.unique} single one out"
+    if reason := problem.no_rows or problem.too_few:
+        return reason
     attack = Attack(problem=problem.normal(), model=setting.model, meet=False, largest=0)
     if attack.ln_width <= math.log(2 * math.pi * math.e) / 2 or attack.ln_ratio <= 0:
         return "the errors are too wide for q"

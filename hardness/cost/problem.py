@@ -242,17 +242,39 @@ class Problem:
         return log2(self.q)
 
     @property
-    def unique(self) -> int:
-        """The labels that leave one candidate secret on average: log2 size / information."""
+    def unique_bits(self) -> float:
+        """The bits that single a secret out: log2 of how many there are but for unlikely ones."""
         bits = self.size_bits
         if self.secret.weight is None:
-            bits = min(bits, self.n * self.secret.entropy)  # the unlikely do not count
-        return math.ceil(max(1.0, bits) / self.information)
+            bits = min(bits, self.n * self.secret.entropy)
+        return max(1.0, bits)
+
+    @property
+    def unique(self) -> int:
+        """The labels that leave one candidate secret on average; no attack does with fewer."""
+        return math.ceil(self.unique_bits / self.information)
+
+    def single(self, success: float) -> int:
+        """The labels that leave no other candidate with some probability: by the union bound."""
+        return math.ceil((self.unique_bits - log2(1 - success)) / self.information)
+
+    @property
+    def too_few(self) -> str:
+        """Why no attack applies to so few samples; empty where one may."""
+        if self.samples is None or self.samples >= self.unique:
+            return ""
+        return f"{self.samples} samples leave several secrets: {self.unique} single one out"
 
     @property
     def rows(self) -> int | None:
         """How many samples (a, b) there are; None for any number."""
         return None if self.samples is None else self.samples // self.labels
+
+    @property
+    def no_rows(self) -> str:
+        """Why there is not one sample (a, b); empty where there are some."""
+        given = f"one label in {self.labels} makes a sample, {self.samples} are given out"
+        return given if self.rows == 0 else ""
 
     @property
     def no_lattice(self) -> str:

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Kind = Literal["exact count", "heuristic model", "asymptotic formula"]
+Standing = Literal["published", "contested", "untried"]
+STANDING = {  # why, of what is not simply published
+    "contested": "takes wrong guesses as independent, which [DP23] contests",
+    "untried": "is put together here and no published formula: not among the least until runs bear "
+    "it out",
+}
+MANY_SAMPLES = 40.0  # log2: who holds a key gives fewer away
+SMALL_BLOCK = 50  # below it models of cost say little
 EXACT_BELOW = 53  # bits from which a count is given by its logarithm alone
 _FIGURES = 20  # bits below which a count is written out
 
@@ -28,7 +36,8 @@ class Estimate:
     the reduction, of the last call, of the sieve that gives many vectors. zeta: coordinates of the
     secret that are guessed. d, m: dimension and samples of the lattice. delta: root Hermite factor.
     p, t: modulus and coordinates of a Fourier transform, or degree bound. search: how its cost is
-    known to be the least. model, shape: what is assumed of lattice reduction.
+    known to be the least. standing: whether the formula is published and stands, is published and
+    contested, or is our own. model, shape: what is assumed of lattice reduction.
 
     >>> Estimate(name="x", kind="exact count", source="y", reason="q = 2").applies
     False
@@ -58,6 +67,7 @@ class Estimate:
     t: int | None = None
     search: str = ""
     note: str = ""
+    standing: Standing = "published"
     model: str = ""
     shape: str = ""
 
@@ -71,6 +81,16 @@ class Estimate:
         """The number of labels that it needs; None where unknown, or 2^53 and more."""
         known = self.sample_bits is not None and self.sample_bits <= EXACT_BELOW
         return round(2**self.sample_bits) if known and self.sample_bits is not None else None
+
+    @property
+    def plainly(self) -> str:
+        """Its cost in a line, with what speaks against taking it at its word."""
+        said = [self.kind, *([STANDING[self.standing]] if self.standing in STANDING else [])]
+        if self.beta is not None and self.beta < SMALL_BLOCK:
+            said.append(f"too small for this model: it says little below block {SMALL_BLOCK}")
+        if (self.sample_bits or 0.0) > MANY_SAMPLES:
+            said.append(f"it needs {self.sample_words} samples")
+        return f"about 2^{self.rank:.1f} operations ({'; '.join(said)})"
 
     @property
     def sample_words(self) -> str:
@@ -95,13 +115,15 @@ class Estimates(Result):
     """The attacks on a problem, by name, and apart from them what binds statistical queries.
 
     spec: of the problem; name: of its set, or the spec. samples: how many labels an attacker may
-    have; None for any number. queries: the claims of the family's certificate, average: the secrets
-    over which their success is averaged; without one, no_queries says why.
+    have; None for any number. success: the probability that every attack is brought to. queries:
+    the claims of the family's certificate, average: the secrets over which their success is
+    averaged; without one, no_queries says why.
     """
 
     spec: str
     name: str
     samples: int | None
+    success: float
     estimates: tuple[Estimate, ...]
     queries: tuple[Claim, ...]
     average: str
@@ -117,9 +139,25 @@ class Estimates(Result):
         return f"{one.name}, {one.model}" if len(models) > 1 else one.name
 
     @property
+    def words(self) -> str:
+        """The spec with the number of samples: it is read again as this problem."""
+        return worded(self.spec, self.samples)
+
+    @property
     def least(self) -> Estimate | None:
-        """The attack of least cost among those that apply, the first by name of several."""
-        return next((e for e in self.ranked if e.applies), None)
+        """The attack of least cost among the published ones that apply, the first by name."""
+        return next((e for e in self.ranked if e.applies and e.standing != "untried"), None)
+
+    @property
+    def uncontested(self) -> Estimate | None:
+        """The attack of least cost among those that nobody contests."""
+        return next((e for e in self.ranked if e.applies and e.standing == "published"), None)
+
+    @property
+    def leasts(self) -> list[Estimate]:
+        """The attack of least cost, and where that is contested the least of the others."""
+        found = dict.fromkeys(e for e in (self.least, self.uncontested) if e)
+        return list(found)
 
     @property
     def ranked(self) -> list[Estimate]:
@@ -127,9 +165,13 @@ class Estimates(Result):
         return sorted(self.estimates, key=lambda e: (not e.applies, e.rank, e.name, e.model))
 
     def _summary(self) -> tuple[str, list[TableRow]]:
-        least = self.least
-        said = f"least: {self.label(least)}, 2^{least.rank:.1f} ({least.kind})" if least else ""
-        title = f"{said or 'no attack here applies'}; {cut(self.name, 60)}"
+        said = [
+            f"{self.label(e)}, 2^{e.rank:.1f} ({e.kind}"
+            + (")" if e.standing == "published" else f", {e.standing})")
+            for e in self.leasts
+        ]
+        least = f"least: {', else '.join(said)}" if said else "no attack here applies"
+        title = f"{least}; {cut(self.name, 60)}"
         return title, [
             {
                 "attack": self.label(e),
@@ -169,13 +211,15 @@ class Estimates(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Write the estimates as plain data: {"spec", "estimates": {attack: ...}, "least", ...}."""
-        least = self.least
+        least, other = self.least, self.uncontested
         return {
             "spec": self.spec,
             "name": self.name,
             "samples": self.samples,
+            "success": self.success,
             "estimates": {self.label(e): e.to_dict() for e in self.estimates},
             "least": self.label(least) if least else None,
+            "least_uncontested": self.label(other) if other else None,
             "statistical_queries": {
                 "claims": {
                     c.quantity: {
@@ -190,6 +234,15 @@ class Estimates(Result):
                 "reason": self.no_queries,
             },
         }
+
+
+def worded(spec: str, samples: int | None) -> str:
+    """Write a spec with the number of samples that an attacker has.
+
+    >>> worded("lwe:n=10,q=97,sigma=1", 512)
+    'lwe:n=10,q=97,sigma=1,samples=512'
+    """
+    return spec if samples is None else f"{spec},samples={samples}"
 
 
 def _missing(name: str) -> Estimate:

@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.signal import lfilter, lfiltic
 from scipy.special import gammaln
 
+from hardness.cost.success import SUCCESS
+from instances.family import require
+
 Array = NDArray[np.float64]
 
 FORMULA_FROM = 60  # the least block size that the formula is used for
@@ -347,10 +350,21 @@ MODELS: dict[str, Model] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What is assumed of lattice reduction: a cost model and the shape of a reduced basis."""
+    """What is assumed of lattice reduction, and the probability with which attacks are to succeed.
+
+    success: from 1/2 on, below 1.
+    """
 
     model: Model
     shape: str = "gsa"
+    success: float = SUCCESS
+
+    def __post_init__(self) -> None:
+        """Refuse a probability that no attack or every coin has; raises UsageError."""
+        require(
+            0.5 <= self.success < 1,
+            f"success={self.success:g} given: a probability from 0.5 on, below 1",
+        )
 
 
 DEFAULT = Setting(model=MATZOV)

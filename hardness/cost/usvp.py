@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.cost.problem import Law, Problem
-from hardness.cost.record import Estimate
+from hardness.cost.record import SMALL_BLOCK, Estimate
 from hardness.cost.reduction import (
     Array,
     Lattice,
@@ -42,7 +42,6 @@ from hardness.cost.reduction import (
 )
 
 NAME, SOURCE = "usvp", "ADPS16, AGVW17"
-SMALL_BLOCK = 50  # below it the cost models say little
 _LARGEST_BLOCK = 1 << 24
 _ALL_BELOW = 1 << 9  # block sizes up to which each is tried for the least
 _FIRST_SIZES = 8
@@ -331,10 +330,4 @@ def _cheapest(lattice: Embedding, setting: Setting, first: int) -> tuple[int, in
 
 
 def _reason(problem: Problem) -> str:
-    if problem.no_lattice:
-        return problem.no_lattice
-    if problem.samples is not None and problem.samples < problem.labels:
-        return f"one label in {problem.labels} makes a sample, {problem.samples} are given out"
-    if problem.samples is not None and problem.samples < problem.unique:
-        return f"{problem.samples} samples leave several secrets: {problem.unique} single one out"
-    return ""
+    return problem.no_lattice or problem.no_rows or problem.too_few

@@ -7,22 +7,23 @@ from hardness.claims.vacuous import WORD
 from hardness.cost.attacks import estimate
 from hardness.cost.grid import Grid, SearchResult
 from hardness.cost.problem import problem
-from hardness.cost.record import Estimate, Estimates
+from hardness.cost.record import SMALL_BLOCK, STANDING, Estimate, Estimates, worded
 from hardness.cost.sets import SETS
 from hardness.report.text import table
 from hardness.runs.names import brief_spec
+from instances.result import TableRow
 from instances.spec import parse_stored
 
 _WIDTH = 80
-SMALL = 50  # a block size below which models of cost say little
 MEANING = (
-    "rop, red, svp, guess, mem, |S| and repetitions are log2: of all operations, of lattice "
-    "reduction, of calls for short vectors, of guesses, of what is stored. Each attack counts in "
-    "its own unit (a gate, a candidate, a table entry, a step of linear algebra): differences of a "
-    "few bits mean nothing. Attacks succeed with probability 0.99 after their repetitions; "
-    "dual_hybrid, as published, half of the time, dual_mitm on average. 'Least' is said of the "
-    "attacks above under the models named, and is no lower bound. samples: labels with z_0 = -1, "
-    "which about half of all examples have."
+    "rop and memory are log2. Each attack counts in its own unit, a gate, a candidate or a step of "
+    "linear algebra: a few bits mean nothing. The least is that of these attacks under the models "
+    "named, no lower bound. --attack NAME prints all of an attack, or why there is no estimate."
+)
+_SYMBOLS = (
+    "red, svp, guess, |S| and ↻ are log2 too: of lattice reduction, of calls for short vectors, of "
+    "guesses, of candidates, of repetitions; prob is of one. samples: labels with z_0 = -1, which "
+    "about half of all examples have."
 )
 _FIELDS = (  # as practitioners write them
     ("rop", "rop"),
@@ -47,33 +48,43 @@ _LOGARITHMS = ("rop", "red", "svp", "guess", "space", "mem", "repetitions")
 
 
 def estimate_words(found: Estimates) -> str:
-    """Write estimates: a table of the attacks that apply, why others do not, what bits mean."""
-    given = "any number" if found.samples is None else str(found.samples)
-    lines = [_title(found), f"samples an attacker may have: {given}", *_settings(found)]
+    """Write estimates: a table of the attacks that apply, the least of them, and what bits mean."""
+    lines = [_title(found), *_settings(found), ""]
     applied = [e for e in found.ranked if e.applies]
     if applied:
         header = ["attack", "rop", "β", "d", "samples", "memory", "how known"]
-        lines += ["", table(header, [_row(found, e) for e in applied])]
-    if found.least:
-        lines += ["", _wrap(f"least of these: {found.label(found.least)}, {_cost(found.least)}")]
-    lines += ["", *(_item(found.label(e), _said(e)) for e in applied)]
-    reasons = [_item(found.label(e), f"no estimate: {e.reason}") for e in found.ranked if e.reason]
-    lines += ["", *reasons] if reasons else []
-    return "\n".join([*lines, "", _queries(found), "", _wrap(MEANING)])
+        lines += [table(header, [_row(found, e) for e in applied]), ""]
+    for said, e in zip(("least of these", "least of the others"), found.leasts, strict=False):
+        lines.append(_wrap(f"{said}: {found.label(e)}, {e.plainly}"))
+    none = [found.label(e) for e in found.ranked if e.reason]
+    lines += [_item("no estimate", ", ".join(none))] if none else []
+    return "\n".join([*lines, *_brief_queries(found), _wrap(MEANING)])
+
+
+def attack_words(found: Estimates) -> str:
+    """Write all fields of each attack or why it has no estimate, and what queries need."""
+    said = [_item(found.label(e), _said(e) if e.applies else e.reason) for e in found.ranked]
+    return "\n".join([*said, "", _queries(found), "", _wrap(_SYMBOLS)])
 
 
 def _title(found: Estimates) -> str:
-    """Write the name of a set, and the spec without what is usual."""
+    """Write the name of a set, and the spec without what is usual, with the samples."""
     named = f"{found.name}: " if found.name != found.spec else ""
-    return named + brief_spec(found.spec)
+    return named + worded(brief_spec(found.spec), found.samples)
 
 
 def _settings(*every: Estimates | None) -> list[str]:
-    """Name what is assumed of lattice reduction."""
-    estimates = [e for found in every if found for e in found.estimates]
+    """Say how many samples there are, how often attacks succeed, what reduction is taken to do."""
+    some = [found for found in every if found]
+    estimates = [e for found in some for e in found.estimates]
+    given = {"any number" if found.samples is None else str(found.samples) for found in some}
+    lines = [
+        f"samples an attacker may have: {', '.join(given)}",
+        f"probability of success: {some[0].success:g} at least",
+    ]
     pairs = dict.fromkeys((e.model, e.shape) for e in estimates if e.model)
     said = ", ".join(f"{model} with {shape}" for model, shape in pairs)
-    return [f"lattice reduction: {said}"] if said else []
+    return [*lines, f"lattice reduction: {said}"] if said else lines
 
 
 def _row(found: Estimates, e: Estimate) -> list[str]:
@@ -87,8 +98,14 @@ def _row(found: Estimates, e: Estimate) -> list[str]:
         number(e.d),
         e.sample_words,
         "-" if e.mem is None else f"{e.mem:.1f}",
-        e.kind,
+        _known(e),
     ]
+
+
+def _known(e: Estimate) -> str:
+    if e.beta is not None and e.beta < SMALL_BLOCK:
+        return "too small for its model"
+    return e.kind if e.standing == "published" else f"{e.standing} model"
 
 
 def _said(e: Estimate) -> str:
@@ -105,16 +122,18 @@ def _said(e: Estimate) -> str:
         else:
             text = f"{value:.3g}" if name == "prob" else str(value)
         parts.append(f"{symbol} {text}")
-    more = [part for part in (e.search and f"least by: {e.search}", e.note) if part]
+    least = e.search and f"least by: {e.search}"
+    more = [part for part in (least, e.note, STANDING.get(e.standing, "")) if part]
     return "; ".join([", ".join(parts), *more]) + f" [{e.source}]"
 
 
-def _cost(e: Estimate) -> str:
-    said = f"about 2^{e.rank:.1f} operations ({e.kind}"
-    small = e.beta is not None and e.beta < SMALL
-    return said + (
-        f"; too small for this model: it says little below block {SMALL})" if small else ")"
-    )
+def _brief_queries(found: Estimates) -> list[str]:
+    """Say in a line how many statistical queries are proven to be needed, where that is known."""
+    claim = next((c for c in found.queries if c.quantity == "stat-queries"), None)
+    if claim is None:
+        return []
+    said = "the bound is vacuous" if claim.vacuous else f"{_brief(claim.value)} at least, proven"
+    return [_item("statistical queries", f"{said}; no attack above is one")]
 
 
 def _queries(found: Estimates) -> str:
@@ -140,7 +159,7 @@ def _brief(value: object) -> str:
 
 
 def _item(name: str, text: str) -> str:
-    return textwrap.fill(f"{name}: {text}", _WIDTH, subsequent_indent="  ")
+    return textwrap.fill(f"{name}: {text}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _wrap(text: str) -> str:
@@ -160,37 +179,29 @@ def peer_words(found: Estimates, theirs: tuple[Estimate, ...]) -> str:
 
     rows = [[name, *cells(ours.get(name)), *cells(other.get(name))] for name in names]
     head = ["attack", "rop", "β", "its rop", "its β"]
-    return "\n".join([_title(found), "", table(head, rows), "", _wrap(MEANING)])
+    level = "Success is that of lattice-estimator: 0.99, of dual_hybrid 1/2."
+    return "\n".join([_title(found), "", table(head, rows), "", _wrap(f"{level} {MEANING}")])
 
 
 def grid_words(found: Grid) -> str:
     """Write a grid: one line a problem, with the attack of least cost."""
     title, rows = found._summary()
-    heads = list(rows[0])
-    body = [["-" if row[h] is None else str(row[h]) for h in heads] for row in rows]
-    given = "any number" if found.samples is None else str(found.samples)
-    return "\n".join(
-        [
-            found.spec,
-            f"samples an attacker may have: {given}",
-            *_settings(*(cell.found for cell in found.cells)),
-            "",
-            table(heads, body),
-            "",
-            title,
-        ]
-    )
+    settings = _settings(*(cell.found for cell in found.cells))
+    return "\n".join([worded(found.spec, found.samples), *settings, "", _rows(rows), "", title])
 
 
 def search_words(found: SearchResult) -> str:
     """Write what reaches a level, and its neighbour that does not."""
     title, rows = found._summary()
-    heads = list(rows[0])
-    body = [["-" if row[h] is None else str(row[h]) for h in heads] for row in rows]
     checked = f"checked to hold at {found.key} = {', '.join(found.checked)}; of the attacks "
     names = ", ".join(sorted({e.name for e in found.found.estimates if e.applies}))
-    lines = [title, *_settings(found.found), "", table(heads, body), "", _wrap(checked + names)]
+    lines = [title, *_settings(found.found), "", _rows(rows), "", _wrap(checked + names)]
     return "\n".join(lines)
+
+
+def _rows(rows: list[TableRow]) -> str:
+    heads = list(rows[0])
+    return table(heads, [["-" if row[h] is None else str(row[h]) for h in heads] for row in rows])
 
 
 def sets_words() -> tuple[dict[str, Any], str]:
@@ -199,7 +210,7 @@ def sets_words() -> tuple[dict[str, Any], str]:
         name: {"spec": e.spec, "samples": e.samples, "about": e.about, "source": e.source}
         for name, e in SETS.items()
     }
-    rows = [[name, e.spec] for name, e in SETS.items()]
+    rows = [[name, worded(e.spec, e.samples)] for name, e in SETS.items()]
     more = "and darmstadt-N-ALPHA for any n and alpha. Other names are read too: Kyber512, Frodo640"
     return {"sets": listed}, "\n".join([table(["set", "spec"], rows), "", _wrap(more)])
 

@@ -5,14 +5,18 @@ from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from instances.capabilities import LINEAR_FORMS, SCHEME
 from instances.errors import UsageError
 from instances.family import Secret
 from instances.files import Folder
+from instances.integers import Integers
 
 _SURE = 2.0**-30  # what attacks ask for before they claim a secret
 _MOST = 1 << 16  # examples that are looked at
+_OFF = 5.0  # standard errors beyond which a declared deviation does not hold
+_LIKE_COINS = 0.9  # of the deviation of uniform residuals: above it they say nothing of errors
 _LEAST = -1022  # log2 of the least chance that is written, above what float64 rounds to 0
 
 
@@ -21,7 +25,8 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
 
     evidence: the bits by which they favour it over random labels. coins: a bound on the chance that
     random labels favour any secret as much, all secrets counted. residual_std, residual_max: of
-    b - <a, s> mod q, centred; declared_std: of the errors that the spec names.
+    b - <a, s> mod q, centred; declared_std: of the errors that the spec names, which is off by so
+    many standard errors of the residuals.
 
     >>> from pathlib import Path
     >>> from tempfile import mkdtemp
@@ -61,8 +66,23 @@ def fit(folder: Folder, secret: Secret) -> dict[str, Any] | None:
             "residual_std": round(float(residuals.std()), 4),
             "declared_std": round(found.error.deviation if found.error else 0.0, 4),
             "residual_max": int(np.abs(residuals).max()),
+            "standard_errors": round(_off(residuals, found.error), 1),
         }
+        if said["residual_std"] >= _LIKE_COINS * family.q / math.sqrt(12):
+            said["standard_errors"] = 0.0
     return said
+
+
+def _off(residuals: NDArray[np.int64], law: Integers | None) -> float:
+    """Compute by how many standard errors the variance of residuals is above that of a law."""
+    if law is None:
+        return 0.0
+    shares = np.array(law.counts, float) / sum(law.counts)
+    about = np.array(law.values, float) - law.mean
+    variance, fourth = float(shares @ about**2), float(shares @ about**4)
+    spread = math.sqrt((fourth - variance**2) / len(residuals))
+    more = float(residuals.var()) - variance
+    return more / spread if spread else 0.0
 
 
 def _shown(count: int, secrets: int, evidence: float) -> dict[str, Any]:
@@ -128,4 +148,8 @@ def _residuals(found: dict[str, Any]) -> str:
     return (
         f"; residuals have standard deviation {found['residual_std']:.3g}, "
         f"{found['declared_std']:.3g} is declared, and reach {found['residual_max']}"
+    ) + (
+        f": the declared one does not hold, by {abs(off):.0f} standard errors"
+        if abs(off := found.get("standard_errors", 0.0)) > _OFF
+        else ""
     )

@@ -49,13 +49,15 @@ class MeetInTheMiddle(SecretSearch):
         """Return that the list of half secrets fits on no machine, or None."""
         size = max(halves(forms))
         if size > MOST:
-            return f"it has 2^{math.log2(size):.1f} half secrets, at most 2^30 are sorted"
+            most = f"at most 2^30 are sorted{_more(forms)}"
+            return f"it has 2^{math.log2(size):.1f} half secrets, {most}"
         return None
 
     def attack(self, oracle: ExampleOracle, forms: Modular, rng: np.random.Generator) -> Hypothesis:
         """Go through the blocks of samples and the rotations, until a secret is believed."""
         how = plan(forms)
-        require_memory(2 * how.bytes, f"the sorted half secrets of {forms.spec}")
+        named = f"the list of sorted half secrets of {forms.spec}{_more(forms)}"
+        require_memory(2 * how.bytes, named)
         found = gather(oracle, self.samples or max(needed(forms), how.keyed * how.blocks))
         if len(found) < how.samples:
             how = plan(forms, len(found))
@@ -89,6 +91,11 @@ class MeetInTheMiddle(SecretSearch):
             return out_of_time(oracle.family, index, total, **details)
         secret = best and best[1]
         return conclude(oracle.family, found, secret, steps=total, tried=tried, **details)
+
+
+def _more(forms: Modular) -> str:
+    """Say what makes the list shorter; empty where it is known."""
+    return "" if forms.h else " (give h, where it is known how many entries are not 0)"
 
 
 class Meeting:

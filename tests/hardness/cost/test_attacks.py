@@ -1,6 +1,7 @@
 """All attacks on a problem: what they see of it, which of them apply, how it is said."""
 
 import cmath
+import itertools
 import json
 import math
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from hardness import estimate as of
 from hardness.cost.attacks import LATTICE, OTHERS, setting
@@ -17,7 +19,8 @@ from hardness.cost.hybrid import GAP
 from hardness.cost.problem import problem, read
 from hardness.cost.record import Estimate, Estimates
 from hardness.cost.sets import SETS, find
-from hardness.report.cost import estimate_words
+from hardness.cost.success import log_single
+from hardness.report.cost import attack_words, estimate_words
 from hardness.upper.attack import needed
 from instances import ToolkitError, UsageError, parse
 from instances.export import text
@@ -277,7 +280,7 @@ def test_few_samples_rule_attacks_out():
     exact = of("lwe:n=40,q=1601,error=uniform,width=2", samples=860)
     assert exact["arora-ge"].applies
     less = of("lwe:n=40,q=1601,error=uniform,width=2", samples=859)
-    assert less["arora-ge"].reason == "needs 860 samples, 859 are given out"
+    assert less["arora-ge"].reason == "not reachable with 859 samples: it needs 860"
     assert of("lwe:n=9,q=61,error=none", samples=9)["linear-algebra"].applies
     assert not of("lwe:n=9,q=61,error=none", samples=8)["linear-algebra"].applies
     with pytest.raises(UsageError, match="samples"):
@@ -287,12 +290,12 @@ def test_few_samples_rule_attacks_out():
 def test_statistical_queries_stand_apart():
     found = of("parity:d=64,m=5,noise=0.1")
     assert {c.quantity for c in found.queries} == {"sq-dimension", "stat-queries"}
-    words = " ".join(estimate_words(found).split())
+    words = " ".join(attack_words(found).split())
     assert "sq-dimension = 7028847" in words
     assert "averaged over all secrets" in words
     beyond = of("lwe:n=64,q=2^60,sigma=3", attack="brute-force")
     assert not beyond.queries
-    assert "of no family here" in estimate_words(beyond)
+    assert "of no family here" in " ".join(attack_words(beyond).split())
 
 
 @pytest.mark.parametrize(
@@ -307,7 +310,7 @@ def test_what_binds_queries_says_over_which_secrets_it_is_averaged(spec, rule, p
     found = of(spec)
     assert f"are {rule}," in found.average
     assert ("not over all that the family draws" in found.average) is part
-    assert found.average in " ".join(estimate_words(found).split())
+    assert found.average in " ".join(attack_words(found).split())
     assert found.to_dict()["statistical_queries"]["average"] == found.average
 
 
@@ -350,11 +353,12 @@ def test_the_least_is_none_above_and_a_hybrid_is_none_above_its_special_cases(sp
 def least_is_least(spec, model):
     found = of(spec, model=model)
     cost = {e.name: e.rank for e in found.estimates}
-    assert found.least.rank == min(cost.values())
+    ranked = {name: rank for name, rank in cost.items() if name != "dual_mitm"}
+    assert found.least.rank == min(ranked.values())
+    others = {name: rank for name, rank in ranked.items() if name != "dual_hybrid"}
+    assert found.uncontested.rank == min(others.values())
     assert cost["bdd_hybrid"] <= cost["bdd"] + GAP
     assert cost["guess+usvp"] <= cost["usvp"] or "values" in found["guess+usvp"].reason
-    assert cost["dual_hybrid"] <= cost["dual"]
-    assert cost["dual_mitm"] <= cost["dual"]
 
 
 @pytest.mark.slow
@@ -495,7 +499,7 @@ def test_a_search_refuses_costs_that_fall(monkeypatch):
 
     def waves(words, *_):
         one = Estimate(name="x", kind="exact count", source="y", rop=costs[words.split(":")[1]])
-        none = {"queries": (), "average": "", "no_queries": ""}
+        none = {"queries": (), "average": "", "no_queries": "", "success": 0.99}
         return Estimates(spec=words, name=words, samples=None, estimates=(one,), **none)
 
     monkeypatch.setattr("hardness.cost.grid._one", waves)
@@ -507,3 +511,100 @@ def test_a_search_refuses_costs_that_fall(monkeypatch):
 def test_settings_have_names():
     assert setting("default").model.name == "matzov"
     assert setting("ROUGH").shape == "gsa"
+
+
+# ---- one level of success
+
+
+def test_success_of_the_formulas_by_integration():
+    """The right score is above the largest of M - 1 wrong ones as often as asked, and not rarely.
+
+    Scores are normal, the right one by sqrt(2 N) to the right of the others: N as they have it.
+    """
+    x = np.linspace(-9, 9, 40_001)
+    density = stats.norm.pdf(x) * (x[1] - x[0])
+    for bits, success in itertools.product((1, 4, 10, 40, 100, 300), (0.5, 0.75, 0.9, 0.99)):
+        above = x + math.sqrt(2 * 2 ** float(log_single(bits, success)))
+        wrong = np.exp(math.log(2) * bits + stats.norm.logsf(above))
+        found = density @ np.exp(-wrong)
+        assert success - 1e-4 <= found
+        assert bits < 300 or found <= 1 - (1 - success) / 4
+
+
+@pytest.mark.parametrize(
+    "spec", ["ml-kem-512", "toy-80", "lwe:n=64,q=257,sigma=1", "lpn:n=32,noise=0.1"]
+)
+def test_a_higher_level_of_success_never_costs_less(spec):
+    levels = (0.5, 0.75, 0.9, 0.99, 0.9999)
+    every = [of(spec, success=level) for level in levels]
+    for one in every[0].estimates:
+        costs = [found[one.name].rank for found in every if found[one.name].applies]
+        assert all(b >= a - 2 * GAP for a, b in itertools.pairwise(costs)), one.name
+        reached = [found[one.name].applies for found in every]
+        assert reached == sorted(reached, reverse=True), one.name
+    assert every[0]["dual_hybrid"].rank < every[-1]["dual_hybrid"].rank or spec.startswith("lpn")
+
+
+@pytest.mark.parametrize("success", [0.0, 0.49, 1.0, math.nan])
+def test_a_level_that_no_attack_has_is_refused(success):
+    with pytest.raises(UsageError, match=r"given: a probability from 0\.5 on, below 1"):
+        of("toy-80", success=success)
+
+
+# ---- what counts as the least
+
+
+def test_a_formula_of_ours_is_shown_and_never_the_least():
+    found = of("chhs-1024-25", model="bdgl16")
+    assert found["dual_mitm"].rank < found.least.rank
+    assert found["dual_mitm"].standing == "untried"
+    assert "untried model" in estimate_words(found)
+    assert of("chhs-1024-25", attack="dual_mitm").least is None
+
+
+def test_beside_a_contested_least_stands_that_of_the_others():
+    found = of("ml-kem-512")
+    words = " ".join(estimate_words(found).split())
+    assert (found.least.name, found.uncontested.name) == ("dual_hybrid", "bdd")
+    assert f"least of the others: bdd, about 2^{found.uncontested.rank:.1f} operations" in words
+    assert found.to_dict()["least_uncontested"] == "bdd"
+    plain = of("chhs-1024-25")
+    assert plain.least == plain.uncontested
+    assert "of the others" not in estimate_words(plain)
+
+
+def test_a_least_that_takes_many_samples_says_so():
+    found = of("lwe:n=256,q=65537,error=ternary", attack=("bkw", "brute-force"))
+    assert found.least.sample_bits > 40
+    assert f"it needs {found.least.sample_words} samples" in " ".join(estimate_words(found).split())
+    few = of("lwe:n=256,q=65537,error=ternary", attack="usvp")
+    assert "it needs" not in estimate_words(few)
+
+
+def test_a_guess_of_all_is_no_groebner_basis():
+    found = of("ml-kem-512", attack="guess+arora-gb")["guess+arora-gb"]
+    assert "brute-force" in found.reason
+    sparse = of("sparse-binary-128-3329-10", attack="guess+arora-gb")["guess+arora-gb"]
+    assert sparse.m > 0
+    assert sparse.d < 128 - sparse.zeta + 1  # less than the entries' own equations need
+
+
+# ---- samples are part of a problem
+
+
+@pytest.mark.parametrize("name", ["ml-kem-512", "toy-80", "lightsaber", "darmstadt-40-005"])
+def test_the_printed_spec_of_a_set_is_the_set(name):
+    found = of(name)
+    again = of(found.words)
+    assert again.samples == found.samples
+    assert again.estimates == found.estimates
+    printed = estimate_words(found).partition("\n")[0].partition(": ")[2]
+    assert of(printed, attack="usvp")["usvp"] == found["usvp"]
+
+
+def test_samples_of_words_and_their_ends():
+    assert of("lwe:n=20,q=97,sigma=1,samples=30", samples=40, attack="usvp").samples == 40
+    with pytest.raises(UsageError, match="samples is given twice"):
+        of("lwe:n=20,q=97,sigma=1,samples=30,samples=40")
+    with pytest.raises(UsageError, match="samples=x given"):
+        of("lwe:n=20,q=97,sigma=1,samples=x")

@@ -78,7 +78,8 @@ def test_labels_are_the_best_of_all(left, wrong, q, rows):
 def test_both_tables_are_counted_and_the_smaller_is_kept(error):
     found = meet_in_the_middle(read(f"lwe:n=9,q=61,error={error},secret=ternary,h=3"), ROUGH)
     left, right = 4 * 2, math.comb(5, 2) * 4
-    splits = math.comb(9, 3) / (4 * math.comb(5, 2))
+    chance = 4 * math.comb(5, 2) / math.comb(9, 3)  # of a split
+    splits = math.ceil(math.log(0.01) / math.log(1 - chance))
     exact = math.log2((left + right) * splits)
     assert found.mem == pytest.approx(math.log2(left))
     assert found.rop == pytest.approx(exact) if error == "none" else found.rop > exact + 0.1

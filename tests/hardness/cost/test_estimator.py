@@ -42,6 +42,39 @@ def test_the_formula_gives_the_figure_at_the_point_of_the_peer(attack, share):
     assert same >= share * len(rows)
 
 
+def test_the_formula_of_the_peer_for_dual_hybrids_gives_its_figures_at_its_points():
+    rows = [row for row in ROWS if row.attack == "dual_hybrid" and row.beta >= table.SMALL]
+    compared = 0
+    for row in rows:
+        point = {key: row.at(key) for key in ("beta", "zeta", "t", "m")} | {"p": row.at("p") or 1}
+        rop, count, guess = table.theirs(row.problem, row.setting, **point)
+        assert count == pytest.approx(float(row.values["count"]), abs=0.06), row.name
+        assert guess == pytest.approx(float(row.values["guess"]), abs=0.03), row.name
+        if math.isfinite(rop) and float(row.values["sieve"]) <= row.problem.n - row.at(
+            "zeta"
+        ) - row.at("t") + row.at("m"):
+            compared += 1
+            assert rop == pytest.approx(row.rop, abs=0.05), row.name
+    assert compared > 40
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "reason"),
+    [  # by its own formula our point costs more than its, or less
+        ("Kyber512", "matzov", "formula"),
+        ("LightSaber", "adps16", "search"),
+    ],
+)
+def test_a_lower_estimate_is_laid_to_its_search_only_where_its_formula_is_lower_too(
+    name, model, reason
+):
+    rows = [row for row in ROWS if (row.name, row.attack) == (name, "dual_hybrid")]
+    found = table.compared(next(row for row in rows if row.setting.model.name == model))
+    assert found.more < -table.BITS
+    assert (found.there < found.row.rop - table.BITS) == (reason == "search")
+    assert found.reason.startswith(f"{reason}: ")
+
+
 def test_a_row_that_is_changed_is_seen_to_differ():
     row = next(row for row in ROWS if row.name == "Kyber512" and row.attack == "usvp")
     assert table.compared(row).agrees

@@ -1,5 +1,6 @@
 import itertools
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -25,8 +26,8 @@ def test_chances_of_zeros_by_enumeration(n, h, zeta):
     missed = sum(not set(p) & set(range(h)) for p in places)
     assert 2**-found.rarity == pytest.approx(missed / len(places))
     chance = missed / len(places)
-    often = 1 if chance >= 0.99 else math.log(0.01) / math.log(1 - chance)
-    assert 2**found.repetitions == pytest.approx(max(1.0, often))
+    often = 1 if chance >= 0.99 else math.ceil(math.log(0.01) / math.log(1 - chance))
+    assert 2**found.repetitions == pytest.approx(often)
 
 
 def test_of_independent_entries_all_values_are_guessed():
@@ -36,7 +37,7 @@ def test_of_independent_entries_all_values_are_guessed():
     cbd = read("lwe:n=30,q=97,sigma=1,secret=cbd,spread=2").secret
     assert guess(cbd, 30, 8).trials == pytest.approx(8 * math.log2(5))
     narrow = read("lwe:n=100,q=31,sigma=2,secret=gaussian,spread=0.4")
-    assert guessed(arora_gb, narrow, ROUGH).rop > 50
+    assert "more than brute-force" in guessed(arora_gb, narrow, ROUGH).reason
     shifted = read("lwe:n=30,q=97,sigma=1,secret=range,spread=4").secret
     assert guess(shifted, 30, 8).trials == pytest.approx(16)
 
@@ -78,10 +79,17 @@ def test_every_number_of_guesses_is_compared(spec, attack):
     problem = read(spec, samples=500)
     found = guessed(attack, problem, ROUGH)
     low = (problem.secret.weight or 0) + 1
+    both = attack is arora_gb and problem.secret.weight  # may fail: each at the root
+    often = 0.99**0.5 if both else 0.99
+    setting = replace(ROUGH, success=often)
     every = [
-        guess(problem.secret, problem.n, zeta).trials + attack(without(problem, zeta), ROUGH).rank
+        guess(problem.secret, problem.n, zeta, often).trials
+        + attack(without(problem, zeta), setting if zeta else ROUGH).rank
         for zeta in range(problem.n - low + 1)
     ]
+    if not problem.secret.weight and min(every) >= problem.size_bits:
+        assert "more than brute-force" in found.reason
+        return
     assert found.rop == pytest.approx(min(every))
     assert found.rop <= attack(problem, ROUGH).rank
     assert every[found.zeta] == pytest.approx(found.rop)
