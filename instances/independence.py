@@ -16,7 +16,7 @@ from instances.integers import Integers
 if TYPE_CHECKING:
     from instances.modular import Modular
 
-MOST_ERRORS = 1 << 15
+MOST_VALUES = 1 << 15
 _LEAST_SPREAD = Fraction(1, 8)  # of a Gaussian secret: 1 and -1 are certainly drawn above
 
 
@@ -65,8 +65,15 @@ def obstacle(family: "Modular") -> str | None:
         return (
             f"secrets with spread={family.spread} are nearly all 0: take at least {_LEAST_SPREAD}"
         )
-    if family.errors and len(family.errors.values) > MOST_ERRORS:
-        return f"errors take more than {MOST_ERRORS} values: lower the error"
+    if family.errors and len(family.errors.values) > MOST_VALUES:
+        return f"errors take more than {MOST_VALUES} values: lower the error"
+    if (law := family.secrets.law) and len(law) > MOST_VALUES:
+        return f"entries of the secret take more than {MOST_VALUES} values: lower the spread"
+    if family.h and law and any(v % modulus(family) == 0 for v in law):
+        return (
+            f"h={family.h} with secret={family.secret}: no bound is known where one of the entries "
+            f"that are not 0 is 0 mod {modulus(family)}; leave h out"
+        )
     if family.labels == "layer" and not family.layer_error.exact:
         return (
             "labels=layer: that the layer rounded to its levels is the formula is "

@@ -74,6 +74,23 @@ class Secrets:
             return centred_binomial(int(self.spread))
         return None
 
+    @cached_property
+    def law(self) -> dict[int, int] | None:
+        """How often each value is drawn for an entry, in proportion; None for all of Z_q alike.
+
+        With h, for an entry that is not 0.
+
+        >>> Secrets(kind="ternary", n=3, q=5).law, Secrets(kind="ternary", n=3, q=5, h=2).law
+        ({-1: 1, 0: 1, 1: 1}, {-1: 1, 1: 1})
+        """
+        if self.entries is None:
+            return None
+        drawn = self.entries.without_zero() if self.h else self.entries
+        if self.kind in ("binary", "ternary"):
+            return dict.fromkeys(drawn.values, 1)
+        common = math.gcd(*drawn.counts)
+        return {v: c // common for v, c in zip(drawn.values, drawn.counts, strict=True)}
+
     @property
     def rms(self) -> float:
         """The root of the mean square of an entry."""
@@ -135,6 +152,8 @@ class Secrets:
         return tuple(out)
 
     def _entries(self, rng: np.random.Generator, count: int, of: Integers | None) -> list[int]:
+        if self.kind == "ternary" and of is not None:  # thirds are no multiples of 2^-64
+            return [of.values[i] for i in rng.integers(len(of.values), size=count)]
         if of is not None:
             words = rng.integers(0, 2**64, size=count, dtype=np.uint64)
             return [int(v) for v in of.draw(words)]

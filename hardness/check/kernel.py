@@ -21,14 +21,16 @@ members for which it does not. A hypothesis fits a member if its risk there, E|f
 over that of the best predictor that knows only the family, on average over members, is at most
 `risk`.
 
-THEOREM [BFJKMR94]. If a query rules out at most r members and a hypothesis fits at most K, a
-learner that reaches the risk with probability `success`, over its coins and a uniform member, with
-every oracle that keeps to the tolerance, asks at least (success N - K) / r queries; for r = 0 no
-number is enough if success N > K. Proof. Fix the coins. The run in which all answers are the
-reference's does not depend on the member, nor do its queries and its hypothesis; a member that none
-of its q queries rules out leads to exactly this run. So the learner succeeds on at most q r members
-that are ruled out, and K that its hypothesis fits. Average over the coins. Members may also be a
-continuum: then N = 1, and r and K are shares of a probability measure.
+THEOREM [BFJKMR94]. The member has a law; if nothing else is said each is as likely. If a query
+rules out at most r members and a hypothesis fits at most K, a learner of q queries reaches the risk
+with every oracle that keeps to the tolerance with a probability, over its coins and the member, of
+at most that of the q r + K likeliest members. So if fewer than T members have the probability
+`success`, it asks at least (T - K) / r queries; T = success N where each is as likely. Proof. Fix
+the coins. The run in which all answers are the reference's does not depend on the member, nor do
+its queries and its hypothesis; a member that none of its q queries rules out leads to exactly this
+run. So the learner succeeds on at most q r members that are ruled out, and K that its hypothesis
+fits. Average over the coins. Members may also be a continuum: then N = 1, and r and K are shares of
+a probability measure.
 
 How many members a query rules out follows from what it moves on all of them together. BESSEL: for
 functions whose matrix of inner products has no eigenvalue above `top`, the squared inner products
@@ -48,17 +50,17 @@ from fractions import Fraction
 from functools import cache
 from itertools import groupby, pairwise
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 FORMAT = "hardness-certificate/2"
 SECONDS, MEMORY, BYTES, STEPS, DEEP, DIGITS = 600, 1 << 31, 1 << 26, 1000, 24, 100_000
 RISK = "Relative risk is E|F - hypothesis|^2, F the mean label at a point, over that of {}. "
 FAMILY = RISK.format("the best predictor that knows only the family, on average over members")
 ALL = (
-    "Answers may be any numbers within the tolerance, and success is averaged over a uniform "
-    "member and the learner's coins. Learners that look at single examples, as elimination and "
-    "lattice reduction do, ask no such queries: only the claim on examples speaks of them, and no "
-    "claim is a level of security."
+    "Answers may be any numbers within the tolerance, and success is averaged over the member, "
+    "drawn as said, and the learner's coins. Learners that look at single examples, as elimination "
+    "and lattice reduction do, ask no such queries: only the claim on examples speaks of them, and "
+    "no claim is a level of security."
 )
 EMPTY = "; vacuous: up to 2 rule out nothing but learners that ask or look once"
 ADDED = RISK.format("the best predictor that knows the family and what is added, on average")
@@ -166,6 +168,7 @@ class Fact(SimpleNamespace):
     """What a step proved: its kind, numbers, and claims: quantity -> (value, terms, text)."""
 
     share = False  # of members: N = 1 stands for a continuum
+    law = None  # of members: how likely the likeliest are, as `likely` reads it; None: all alike
 
     def __init__(self, kind: str, claims: Claims | None = None, **numbers: Any) -> None:
         super().__init__(kind=kind, claims=claims or {}, **numbers)
@@ -235,6 +238,33 @@ def ask(problem: Any, gram: Fact, oracle: Any, term: Fraction) -> Fact:
     return Fact("cap", most=most, name=oracle.partition("-")[0], what=what, at=at)
 
 
+def likely(members: Fact, success: Fraction) -> Fraction | int:
+    """How many members have a probability of `success` at least: T of the theorem.
+
+    A law is of vectors, up to `as_one` of which are one member: tiers of so many vectors that weigh
+    at most so much each, the heaviest first, after others that weigh `lost` together, of `total`.
+    """
+    if members.law is None:
+        return success * members.count
+    tiers, lost, total, as_one = members.law
+    found, missing = 0, success.numerator * total - success.denominator * lost
+    for size, weight in tiers:
+        here = min(size, max(0, -(-missing // (success.denominator * weight))))
+        found, missing = found + here, missing - here * success.denominator * weight
+    return -(-found // as_one)
+
+
+def chance(members: Fact, count: Fraction | int) -> Fraction:
+    """The largest probability that so many members may have."""
+    if members.law is None:
+        return Fraction(min(count, members.count), members.count)
+    tiers, weighs, total, as_one = members.law
+    left = count * as_one
+    for size, weight in tiers:
+        weighs, left = weighs + min(left, size) * weight, left - min(left, size)
+    return Fraction(min(weighs, total), total)
+
+
 @rule("", "members fit cap", success="share")
 def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> Fact:
     """The theorem at the head of this file, with the least whole number of queries."""
@@ -242,32 +272,39 @@ def queries(_: Any, members: Fact, fit: Fact, cap: Fact, success: Fraction) -> F
     every = "all directions" if members.share else f"{short(count)} members"
     fits = f"a hypothesis fits at most {short(fit.most, up=True)}"
     if not cap.most:
-        guess = Fraction(fit.most, count)
+        guess = chance(members, fit.most)
         text = (
             f"{cap.what}: however many, a learner reaches relative risk {short(fit.risk)} with "
             f"probability at most {short(guess, up=True)}, as one rules out none of {every}, "
             f"and {fits}"
         )
         return Fact("bound", {f"{cap.name}-success": (guess, at, text)})
-    most = min(cap.most, count)
-    least = max(0, math.ceil((success * count - fit.most) / most))
+    most, wanted = min(cap.most, count), likely(members, success)
+    least = max(0, -int((fit.most - wanted) // most))
     text = (
         f"{cap.what}: a learner needs at least {short(least)} {goal_of(fit.risk, success)}, as one "
-        f"rules out at most {short(most, up=True)} of {every}, and {fits}"
+        f"rules out at most {short(most, up=True)} of {every}, and {fits}{weighed(members, wanted)}"
     )
     text += EMPTY if least <= 2 else ""
     at["success"] = written(success)
     return Fact("bound", {f"{cap.name}-queries": (least, at, text)})
 
 
+def weighed(members: Fact, wanted: Fraction | int) -> str:
+    """Write how many members are needed, where they are not all as likely."""
+    if members.law is None:
+        return ""
+    return f"; no fewer than {short(wanted)} members have that probability together"
+
+
 @rule("", "members fit", success="share")
 def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fact:
-    """Any learner needs the least n with K L^n >= success N examples, L the number of labels.
+    """Any learner needs the least n with K L^n >= T examples, L the number of labels.
 
     Fix its coins, the points that are drawn, and what noise does to each example. A label branches
     the run in L ways at most, also if the learner chooses the next point: there are L^n runs.
     """
-    levels, wanted = problem.levels, success * members.count
+    levels, wanted = problem.levels, likely(members, success)
     need(levels is not None, "labels are real numbers")
     need(fit.most > 0, "a hypothesis fits no member")
     bits = (math.ceil(wanted) // max(fit.most, 1)).bit_length()
@@ -279,6 +316,7 @@ def information(problem: Any, members: Fact, fit: Fact, success: Fraction) -> Fa
     text = (
         f"examples, drawn or chosen: any learner whatever needs at least {n} "
         f"{goal_of(fit.risk, success)}, as each has one of {levels} labels, its noise given"
+        f"{weighed(members, wanted)}"
     )
     text += EMPTY if n <= 2 else ""
     return Fact("bound", {"information-floor": (n, at, text)})
@@ -689,7 +727,9 @@ def mixture(problem: Any, members: Fact, bound: Fraction) -> Fact:
 def residues(given: dict[str, Any]) -> Any:
     """Read the problem: labels are residues, intervals, or one of equal parts of Z_q (a window).
 
-    errors: null, or the least and 2^64 times the probabilities of it and those that follow.
+    The secret has `weight` entries that are not 0 (0: any number), at any places as likely. Laws of
+    `entries`, and of errors, are the least and counts of it and those that follow, in proportion to
+    their probabilities; null: entries are uniform on Z_q, or what is not 0 of it, and no errors.
     """
     need(
         set(given) == {"kind", "n", "q", "bits", "secret", "labels", "parts", "errors"},
@@ -697,12 +737,17 @@ def residues(given: dict[str, Any]) -> Any:
     )
     n, q = small(given["n"], 1, 1 << 20, "n"), small(given["q"], 2, 1 << 48, "q")
     need(q & (q - 1) == 0 or prime(q), "q is neither a power of two nor prime")
-    need(set(given["secret"]) == {"kind", "weight", "most"}, "fields of the secret")
-    secret, h = given["secret"]["kind"], small(given["secret"]["weight"], 0, n, "weight")
-    size = small(given["secret"]["most"], 1, q, "most")  # of entries that are drawn
-    need(secret in ("binary", "ternary", "uniform", "wide"), "the secret's kind is not known")
-    right = {"binary": 1, "ternary": 1, "uniform": q}.get(secret, size)
-    need(size == right, f"entries of {secret} secrets are up to {right}")
+    need(set(given["secret"]) == {"weight", "entries"}, "the secret has no law: make it again")
+    h = small(given["secret"]["weight"], 0, n, "weight")
+    entries, numbers = None, f"uniform on Z_{q}"
+    if given["secret"]["entries"] is not None:
+        entries = drawn_law(given["secret"]["entries"], "entries")
+        need(not h or all(v % q for v in entries), "an entry that is not 0 is 0 mod q")
+        even = len(set(entries.values())) == 1
+        law = ", all as likely" if even else " with the probabilities of the problem"
+        numbers = (
+            f"from {min(entries)} to {max(entries)}{law}" if len(entries) > 1 else str(*entries)
+        )
     labels, parts = given["labels"], small(given["parts"], 2, q, "parts")
     need(labels in ("residue", "interval", "window") and q % parts == 0, "the parts are not equal")
     need(parts == q or labels != "residue", "a residue is one of q parts")
@@ -711,16 +756,10 @@ def residues(given: dict[str, Any]) -> Any:
     drawn = "e = 0"
     need(q % 2 == 0 or 2 * n * q <= 1 << bits, "so few bits leave a far from uniform")
     if given["errors"] is not None:
-        need(len(listed(given["errors"])) == 2, "errors are the least and a list")
-        first, counts = given["errors"]
-        first = small(first, -(1 << 40), 1 << 40, "the least error")
-        counts = read("positive*", counts)
-        need(labels == "residue" and len(counts) <= 1 << 15, "errors are of residues, few values")
-        need(sum(counts) == 1 << 64, "the probabilities of errors do not add up to 1")
-        errors = Counter()
-        drawn = f"e from {first} to {first + len(counts) - 1} with the probabilities of the problem"
-        for i, c in enumerate(counts):
-            errors[(first + i) % q] += c
+        counts = drawn_law(given["errors"], "errors")
+        need(labels == "residue" and sum(counts.values()) == 1 << 64, "errors add up to 2^64")
+        drawn = f"e from {min(counts)} to {max(counts)} with the probabilities of the problem"
+        errors = residues_of(counts, q)
     levels = 2 if labels == "window" else parts
     shows = {
         "residue": f"<a, s> + e mod {q}, {drawn}",
@@ -728,18 +767,53 @@ def residues(given: dict[str, Any]) -> Any:
         "window": f"whether <a, s> is in one of {parts} equal intervals of Z_{q}, always the same",
     }
     text = (
-        f"Members are {secret} secrets s of Z_{q}^{n}"
-        + (f" with {h} entries that are not 0" if h else "")
-        + (f", entries from -{size} to {size}" if secret == "wide" else "")
-        + ", those that are counted, all as likely. An example has a vector a, "
+        f"Members are the secrets s of Z_{q}^{n}"
+        + (f" with {h} entries that are not 0, at places that are all as likely" if h else "")
+        + f", entries {numbers}, drawn again until one is a unit. An example has a vector a, "
         + ("uniform" if q % 2 == 0 else f"numbers of {bits} bits mod {q}")
         + f", and shows with probability 1/2 {shows[labels]}. "
         + RISK.format("the best constant where a is uniform")
     )
     return SimpleNamespace(
-        n=n, q=q, h=h, secret=secret, size=size, levels=levels, parts=parts, bits=bits,
+        n=n, q=q, h=h, entries=entries, levels=levels, parts=parts, bits=bits,
         rarest=Fraction(1, parts), errors=errors, conditions=text + ALL,
     )  # fmt: skip
+
+
+def drawn_law(given: Any, what: str) -> dict[int, int]:
+    """Read a law of integers: counts in proportion to probabilities."""
+    need(len(listed(given)) == 2, f"{what} are the least and a list")
+    first, counts = small(given[0], -(1 << 40), 1 << 40, f"the least of {what}"), given[1]
+    counts = read("rational*", counts)
+    need(0 < len(counts) <= 1 << 15, f"{what} have no value, or over 2^15")
+    fit = all(c >= 0 and c.denominator == 1 for c in counts) and counts[0] and counts[-1]
+    need(bool(fit), f"counts of {what} are no whole numbers, or the first or the last is 0")
+    common = math.gcd(*map(int, counts)) if what == "entries" else 1
+    return {first + i: int(c) // common for i, c in enumerate(counts) if c}
+
+
+def residues_of(law: dict[int, int], q: int) -> Counter[int]:
+    """Add up the counts of each residue."""
+    out: Counter[int] = Counter()
+    for value, count in law.items():
+        out[value % q] += count
+    return out
+
+
+def below(counts: Counter[int], many: int, cut: int) -> int:
+    """Sum the coefficients below x^cut of the power (sum of counts[w] x^w)^many.
+
+    By the recurrence of a power: with F = f^many, f F' = many f' F, term by term.
+    """
+    if not counts:
+        return 0
+    first = min(counts)
+    rest = [(w - first, count) for w, count in counts.items() if w > first]
+    found = [counts[first] ** many] if cut > many * first else []
+    for j in range(1, cut - many * first):
+        terms = ((many * w - (j - w)) * count * found[j - w] for w, count in rest if w <= j)
+        found.append(sum(terms) // (j * counts[first]))
+    return sum(found)
 
 
 def prime(q: int) -> bool:
@@ -747,9 +821,9 @@ def prime(q: int) -> bool:
     return q > 1 and (q % 2 == 1 or q == 2) and all(q % p for p in range(3, math.isqrt(q) + 1, 2))
 
 
-@rule("residues")
-def secrets(problem: Any) -> Fact:
-    """N secrets whose laws of a label are orthogonal in pairs where a is uniform.
+@rule("residues", base="share", cut="json", weights="json")
+def secrets(problem: Any, base: Fraction, cut: Any, weights: Any) -> Fact:
+    """N secrets whose laws of a label are orthogonal in pairs where a is uniform, and their law.
 
     <a, s> and <a, s'> are independent unless u s = v s' for some u, v not both 0. Over a prime that
     says s' is a multiple of s; mod 2^l, of secrets with an odd entry, that s' = u s mod M for an
@@ -757,52 +831,96 @@ def secrets(problem: Any) -> Fact:
     their number, so that u and v are as often even: such secrets are alike. Members are orthogonal
     already if they differ mod M where every residue of a prime has its own label, as <a, s - s'> is
     uniform, and for M = 4, where s' = -s and the terms of the frequencies q/4 and -q/4 cancel.
-    Counted are vectors with a unit among their entries; of binary secrets no two are alike. Integer
-    vectors with entries of at most B, 2 B^2 < M, are alike mod M only if parallel: those without a
-    common divisor, which have a unit entry, only with their negatives.
+    Counted are the vectors mod M with a unit among their entries that secrets have. As many of them
+    are alike as there are units that entries may be: one entry says which. What is orthogonal to
+    one secret is so to all that are the same mod M, so a vector is ruled out, or fits, as one. If
+    none is left out and all have the largest probability that they may have, all are as likely.
     """
-    n, h, q, size = problem.n, problem.h, problem.q, problem.size
+    n, h, q, entries = problem.n, problem.h, problem.q, problem.entries
     modulus = q if q % 2 else 2 * (q // problem.parts)
     differ = problem.levels == problem.parts and (q % 2 == 1 or modulus == 4)
-    other = {"binary": 1, "ternary": min(2, q - 1)}.get(problem.secret, q - 1)
-    upper = math.comb(n, h) * other**h if h else (other + 1) ** n - 1
-    whole, comb, reach = 2 * size >= modulus - 1, math.comb, 0
-    low = modulus // 2 if whole else size  # entries -low .. low, one end of them if M is even
-    units = 2 * low if modulus % 2 else modulus // 2 if whole else low + low % 2
-    others = 1 if modulus % 2 else modulus // 2 if whole else 2 * (low // 2) + 1
-    vectors = (units + others) ** n - others**n
-    if problem.secret == "binary":
-        vectors, units = upper, 1
-    elif h:  # a multiple of M that is not 0 mod q may be an entry that counts as 0
-        least = 1 if modulus < q and size >= modulus else h
-        choose, some, none = comb(n, least), (units + others - 1) ** least, (others - 1) ** least
-        vectors = 0
-        for j in range(least, h + 1):
-            vectors += choose * (some - none)
-            choose = choose * (n - j) // (j + 1)
-            some, none = some * (units + others - 1), none * (others - 1)
-    bound = min(size, math.isqrt((modulus - 1) // 2), 1000)
-    if problem.secret == "wide":  # by Moebius inversion over the greatest common divisor
-        moebius = ([0, 1] + [0] * bound)[: bound + 1]
-        for g in range(1, bound + 1):
-            for multiple in range(2 * g, bound + 1, g):
-                moebius[multiple] -= moebius[g]
-        most = [bound // g for g in range(1, bound + 1)]
-        every = {b: (2 * b) ** h if h else (2 * b + 1) ** n - 1 for b in set(most)}
-        pairs = comb(n, h) * sum(sign * every[b] for sign, b in zip(moebius[1:], most, strict=True))
-        if pairs * units > 2 * vectors:
-            vectors, units, reach = pairs, 2, bound
-    alike = units if differ else 1
-    count = vectors if differ else -(-vectors // units)
+    cut, weights = small(cut, 0, 1 << 16, "the cut"), listed(weights)
+    numbers, values = [small(w, 0, 1 << 16, "a weight") for w in weights], q - (h > 0)
+    if entries is None:
+        units, none = (modulus - 1 if modulus % 2 else modulus // 2), h == 0
+        groups = [Group(0, 1, units, modulus - units - (h > 0))]
+        need(not numbers, "uniform entries have no weights")
+    else:
+        folded, values = residues_of(entries, modulus), len(residues_of(entries, q))
+        need(len(numbers) in (0, len(folded)), "there is not a weight for each residue")
+        pairs = zip(numbers or [0] * len(folded), sorted(folded.items()), strict=True)
+        groups = [Group(w, c, unit := math.gcd(v, modulus) == 1, not unit) for w, (v, c) in pairs]
+        units, none = sum(group.units for group in groups), any(v % q == 0 for v in entries)
+        need(units > 0, "no entry is a unit")
+        need(not h or not folded[0], "the law of entries that may be 0 mod M is not known")
+    if entries is None and h and modulus < q:
+        tiers, lost, total = lifted_law(n, h, modulus, q // modulus)
+    else:
+        places, many = math.comb(n, h) if h else 1, h or n
+        tiers, lost, total = power_law(groups, places, many, base, cut)
+    vectors = sum(size for size, _ in tiers)
+    alike, as_one = (units, 1) if differ else (1, units)
+    even = not lost and total == vectors * tiers[0][1] and vectors % as_one == 0
+    count = -(-vectors // as_one)
+    upper = math.comb(n, h) * values**h if h else values**n - none
     text = (
         f"{short(count)} secrets, of at most {short(upper, up=True)}, are "
-        f"{'different' if differ else 'no multiples by a unit'} mod "
-        f"{modulus}" + (f", with entries up to {reach}" if reach else "") + f", at most {alike} "
+        f"{'different' if differ else 'no multiples by a unit'} mod {modulus}, at most {alike} "
         "alike: where a is uniform their laws of a label are orthogonal"
     )
     at = {"upper": written(upper), "alike": str(alike)}
-    claims = {"orthogonal-members": (count, at, text)}
-    return Fact("members", claims, count=count, alike=alike, upper=upper)
+    claims: Claims = {"orthogonal-members": (count, at, text)}
+    return Fact("members", claims, count=count, alike=alike, upper=upper,
+                law=None if even else (tiers, lost, total, as_one))  # fmt: skip
+
+
+class Group(NamedTuple):
+    """Residues of one weight and one mass: how many are units, how many are not."""
+
+    weight: int
+    mass: int  # of each, in proportion to its probability
+    units: int
+    others: int
+
+
+def power_law(
+    groups: list[Group], places: int, many: int, base: Fraction, cut: int
+) -> tuple[list[tuple[int, int]], int, int]:
+    """Bound the law of vectors of independent entries, one of which is a unit: as `likely` says.
+
+    Of `many` entries, with counts m_i of W and weights w_i, m_i <= max m base^w_i: so a vector of
+    the weight w, the sum of its entries', is drawn at most (max m / W)^many base^w of the time.
+    Those of a weight below `cut` have the coefficients below x^cut of (sum of m_i x^w_i)^many, less
+    those without a unit, over W^many, and each other one at most what `cut` allows. Draws without a
+    unit are drawn again. Each vector may be at any of so many `places`, all as likely.
+    """
+    every, without, most = Counter[int](), Counter[int](), Counter[int]()
+    for weight, mass, units, others in groups:
+        every[weight] += mass * (units + others)
+        without[weight] += mass * others
+        most[weight] = max(most[weight], mass)
+    top, low, likeliest = base.numerator, base.denominator, max(most.values())
+    bounded = all(mass * low**w <= likeliest * top**w for w, mass in most.items())
+    need(bounded, "an entry is likelier than its weight says")
+    bits = cut * many * sum(every.values()).bit_length()
+    need(bits < 1 << 31 and bits * len(every) < 1 << 37, "so long a law takes too long")
+    values, dull = (sum(g.units + g.others for g in groups), sum(g.others for g in groups))
+    size, scale = places * (values**many - dull**many), places * low**cut
+    lost = below(every, many, cut) - below(+without, many, cut)
+    total = sum(every.values()) ** many - sum(without.values()) ** many
+    return [(size, likeliest**many * top**cut)], lost * scale, total * scale
+
+
+def lifted_law(n: int, h: int, modulus: int, lifts: int) -> tuple[list[tuple[int, int]], int, int]:
+    """The law mod M of h uniform entries that are not 0 mod q = M lifts, one a unit: exactly.
+
+    A vector with j entries that are not 0 mod M comes from binom(n-j, h-j) (lifts-1)^(h-j) lifts^j.
+    """
+    sizes = (math.comb(n, j) * ((modulus - 1) ** j - (modulus // 2 - 1) ** j)
+             for j in range(1, h + 1))  # fmt: skip
+    weights = (math.comb(n - j, h - j) * (lifts - 1) ** (h - j) * lifts**j for j in range(1, h + 1))
+    tiers = sorted(zip(sizes, weights, strict=True), key=lambda tier: -tier[1])
+    return tiers, 0, sum(size * weight for size, weight in tiers)
 
 
 @rule("residues", "members")

@@ -1,7 +1,7 @@
 """LWE-style families as their specs say them: moduli, secrets, labels and errors.
 
 The family says what its parameters are and whether they are in range, nothing else. The problem
-that a certificate poses has to be that of its spec; the probabilities of errors are held against
+that a certificate poses has to be that of its spec; the laws of secrets and errors are held against
 those that the spec names, worked out here in exact or ball arithmetic.
 """
 
@@ -18,11 +18,12 @@ from hardness.check.spec import read_family
 from instances.capabilities import LINEAR_FORMS
 from instances.independence import obstacle
 from instances.modular import Modular
+from instances.threshold import python_fraction
 
-_WHOLE = 1 << 64
-_MOST_ERRORS = 1 << 15
-_FLOAT = 1 << 16  # out of 2^64: what float64 may make of a Gaussian weight
-_KINDS = {"gaussian": "wide", "cbd": "wide", **{k: k for k in ("binary", "ternary", "uniform")}}
+_WHOLE = Fraction(1)
+_ROUNDED = Fraction(1, 1 << 64)
+_FLOAT = Fraction(1, 1 << 48)
+_MOST_VALUES = 1 << 15
 _TAIL = 12  # standard deviations beyond which a Gaussian has less than 2^-100
 
 
@@ -46,77 +47,91 @@ def check_residues(family: Modular, problem: dict[str, Any]) -> None:
         "n": n,
         "q": q,
         "bits": family.bits or (need if q & (q - 1) == 0 else (n * q).bit_length() + 30),
-        "secret": {"kind": _KINDS[family.secret], "weight": family.h, "most": _drawn(family)},
+        "secret": {"weight": family.h, "entries": problem["secret"]["entries"]},
         "labels": labels,
         "parts": parts,
         "errors": problem["errors"],
     }
     if problem != wanted:
         refuse("its problem is not that of its spec")
-    _check_errors(family, given, problem["errors"])
+    _hold("errors", problem["errors"], _errors(family, given))
+    _hold("entries", problem["secret"]["entries"], _entries(family))
 
 
-def _drawn(family: Modular) -> int:
-    """6 standard deviations have a probability far above 2^-64, as have all |x| <= 32 of cbd."""
-    if family.secret == "gaussian":
-        return min(family.q, max(1, int(6 * family.spread)))
-    if family.secret == "cbd":
-        return min(family.q, int(family.spread), 32)
-    return family.q if family.secret == "uniform" else 1
+Law = tuple[range, Callable[[int], Fraction], Fraction]
 
 
-def _check_errors(family: Modular, given: dict[str, Any], errors: Any) -> None:
-    """Hold the probabilities of errors against those that a spec names."""
-    expected = _probabilities(family, given)
-    if (expected is None) != (errors is None):
-        refuse("there are errors in the problem and none in its spec, or the other way round")
+def _hold(what: str, given: Any, expected: Law | None) -> None:
+    """Hold a law against that of a spec: its values, their probabilities, what rounding divides.
+
+    A probability is rounded to a multiple of 2^-64, the likeliest takes what the others leave, and
+    float64 makes the weights of a Gaussian: 2^-48 of a probability is far more than it may be off.
+    """
+    if (expected is None) != (given is None):
+        refuse(f"there are {what} in the problem and none in its spec, or the other way round")
     if expected is None:
         return
-    if len(listed(errors)) != 2:
-        refuse("its errors are not the least one and counts")
-    first, counts = errors
-    least = number(first, -(1 << 40), 1 << 40, "the least error")
-    support, slack, weight = expected
-    found = {least + i: integer(count) for i, count in enumerate(listed(counts))}
-    if not set(found) <= set(support):
-        refuse("an error of the problem is not possible")
+    if len(listed(given)) != 2:
+        refuse(f"its {what} are not the least one and counts")
+    least = number(given[0], -(1 << 40), 1 << 40, f"the least of {what}")
+    found = {least + i: integer(count) for i, count in enumerate(listed(given[1]))}
+    support, chance, part = expected
+    if min(found.values(), default=-1) < 0 or not {v for v in found if found[v]} <= set(support):
+        refuse(f"a value of its {what} is not possible")
+    whole, rounded = sum(found.values()), len(support) * _ROUNDED / part
     for value in support:
-        if abs(found.get(value, 0) - weight(value)) > slack:
-            refuse(f"the errors of the problem are not those of its spec, as at {value}")
+        off = abs(Fraction(found.get(value, 0), whole or 1) - chance(value))
+        if off > rounded + chance(value) * _FLOAT:
+            refuse(f"the {what} of the problem are not those of its spec, as at {value}")
 
 
-def _probabilities(
-    family: Modular, given: dict[str, Any]
-) -> tuple[range, int, Callable[[int], int]] | None:
-    """The values of errors, 2^64 times their probabilities, and how far counts may be off."""
+def _errors(family: Modular, given: dict[str, Any]) -> Law | None:
+    """The law of errors that a spec names; None for none."""
     if family.name == "lpn":
         noise = given["noise"]
-        flipped = math.floor(noise * _WHOLE)
-        return (range(2), 2, lambda e: flipped if e else _WHOLE - flipped) if noise else None
-    if family.name != "lwe":
+        return (range(2), lambda e: noise if e else 1 - noise, _WHOLE) if noise else None
+    if family.name != "lwe" or given["error"] == "none":
         return None
-    kind = given["error"]
-    if kind == "none":
-        return None
-    if kind == "uniform":
+    if given["error"] == "uniform":
         width = given["width"]
-        values = range(-((width - 1) // 2), width // 2 + 1)
-        return values, width, lambda e: _WHOLE // width
-    if kind == "cbd":
-        eta = given["eta"]
-        binomial = lambda e: math.comb(2 * eta, eta + e) * _WHOLE // 4**eta  # noqa: E731
-        return range(-eta, eta + 1), 2 * eta + 1, binomial
+        return _alike(range(-((width - 1) // 2), width // 2 + 1))
+    if given["error"] == "cbd":
+        return _binomial(given["eta"])
     return _gaussian(given["sigma"] or given["alpha"] * family.q)
 
 
-def _gaussian(sigma: Fraction) -> tuple[range, int, Callable[[int], int]]:
+def _entries(family: Modular) -> Law | None:
+    """The law of an entry of the secret that a spec names; None for all of Z_q alike."""
+    kind, spread = family.secret, family.spread
+    if kind == "uniform":
+        return None
+    if kind in ("binary", "ternary"):
+        values, chance, _ = _alike(range(0 if kind == "binary" else -1, 2))
+    else:
+        values, chance, _ = _gaussian(spread) if kind == "gaussian" else _binomial(int(spread))
+    if not family.h:
+        return values, chance, _WHOLE
+    part = 1 - chance(0)
+    return values, lambda v: chance(v) / part if v else Fraction(0), part
+
+
+def _alike(values: range) -> Law:
+    return values, lambda v: Fraction(1, len(values)), _WHOLE
+
+
+def _binomial(eta: int) -> Law:
+    values = range(-eta, eta + 1)
+    return values, lambda v: Fraction(math.comb(2 * eta, eta + v), 4**eta), _WHOLE
+
+
+def _gaussian(sigma: Fraction) -> Law:
     """Weights exp(-x^2/(2 sigma^2)) over their sum, in ball arithmetic of 128 bits."""
     most = math.ceil(_TAIL * sigma) + 1
-    if most > _MOST_ERRORS:
-        refuse("the errors take too many values")
+    if most > _MOST_VALUES:
+        refuse("a normal law takes too many values")
     with ctx.workprec(128):
         scale = arb(-(sigma.denominator**2)) / (2 * sigma.numerator**2)
         weights = [(scale * x * x).exp() for x in range(most + 1)]
         whole = weights[0] + 2 * sum(weights[1:], arb(0))
-        counts = [int((_WHOLE * w / whole).mid().floor().fmpz()) for w in weights]
-    return range(-most, most + 1), _FLOAT, lambda x: counts[abs(x)]
+        chances = [python_fraction((w / whole).mid().fmpq()) for w in weights]
+    return range(-most, most + 1), lambda x: chances[abs(x)], _WHOLE

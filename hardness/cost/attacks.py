@@ -151,10 +151,5 @@ def _queries(family: Family | None) -> tuple[tuple[Claim, ...], str, str]:
         return (), "", str(error)
     claims = {claim.quantity: claim for claim in certificate.claims}
     counted = claims.get("orthogonal-members")
-    average = "all secrets, each as likely as the others"
-    if counted:
-        part = counted.value != counted.parameters["upper"]
-        average = "the members counted, each as likely as the others"
-        average += ", not over all that the family draws" if part else ""
-        average += f": {counted.meaning}"
+    average = "all secrets, as the family draws them" + (f": {counted.meaning}" if counted else "")
     return tuple(claims[name] for name in QUANTITIES if name in claims), average, ""

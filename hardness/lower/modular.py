@@ -1,4 +1,4 @@
-"""Certificates of LWE-style families: orthogonal members, a density for prime moduli.
+"""Certificates of LWE-style families: orthogonal members, the law of the secret.
 
 Let ell(t, c) = Pr[c | t]/Pr[c] - 1 for a code c, t = <a, s> mod q. A query moves from the reference
 (codes drawn without a secret) to member s by E_0[o ell(<a, s>, c) phi], o = 1[z_0 = -1]. For a
@@ -8,44 +8,49 @@ inequality bounds what one query sees of all members. docs/mathematics.md has th
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from flint import fmpz
+import numpy as np
+from numpy.typing import NDArray
 
+from hardness.check import kernel
 from hardness.lower.bounds import BoundParameters
 from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate
 from instances.errors import UsageError
 from instances.family import require
-from instances.independence import chi_square, modulus, obstacle, orthogonal
+from instances.independence import modulus, obstacle
 from instances.modular import Modular
 
-_MOST_REACH = 1000  # of the entries of the members that are counted
+_FAR = 12_000  # how far a cut may be
+_WORK = 1 << 35  # bits of the numbers that a cut sums, times how many weights there are
+_FINEST = 4000  # the most that an entry weighs
+_BITS = 32  # of a base
+_NONE = 0.01  # vectors that are as likely up to a hundredth are taken for alike
 
 
 def residues(family: Modular) -> dict[str, Any]:
-    """Pose the problem of a family, as the kernel reads it."""
-    drawn = family.errors
-    errors = drawn and [drawn.values[0], [str(count) for count in drawn.counts]]
+    """Pose the problem of a family, as the kernel reads it.
+
+    >>> from instances import parse
+    >>> residues(parse("lwr:n=64,q=256,p=2,secret=binary,h=6"))["secret"]
+    {'weight': 6, 'entries': [1, ['1']]}
+    """
+    drawn, law = family.errors, family.secrets.law
     labels = "residue" if family.intervals == family.q else "interval"
-    kinds = {"gaussian": "wide", "cbd": "wide"}
-    most = {"uniform": family.q, "gaussian": _drawn(family), "cbd": _drawn(family)}
+    counts = law and [str(law.get(v, 0)) for v in range(min(law), max(law) + 1)]
     return {
         "kind": "residues",
         "n": family.n,
         "q": family.q,
         "bits": family.length,
-        "secret": {
-            "kind": kinds.get(family.secret, family.secret),
-            "weight": family.h,
-            "most": min(most.get(family.secret, 1), family.q),
-        },
+        "secret": {"weight": family.h, "entries": law and [min(law), counts]},
         "labels": "window" if family.name == "window" else labels,
         "parts": family.intervals,
-        "errors": errors,
+        "errors": drawn and [drawn.values[0], [str(count) for count in drawn.counts]],
     }
 
 
@@ -61,7 +66,7 @@ def certify_modular(family: Modular, terms: BoundParameters) -> Certificate:
     require(not reason, f"{family} given: {reason}")
     Independent(family=family).right_about(terms.risk)  # for a risk that says nothing
     proof = Proof(residues(family), {"spec": family.spec})
-    members = proof.step("secrets")
+    members = proof.step("secrets", **weights(family, terms.success))
     laws = proof.step("laws", members)
     fit = proof.step("fit", members, laws, risk=terms.risk)
     stat = proof.step("ask", laws, oracle="stat", term=terms.tau)
@@ -70,64 +75,133 @@ def certify_modular(family: Modular, terms: BoundParameters) -> Certificate:
     return proof.certificate(members, laws, *bounds)
 
 
+def weights(family: Modular, success: Fraction) -> dict[str, Any]:
+    """Find the numbers of the kernel's rule `secrets`, by which it bounds the law of a secret.
+
+    An entry that is p times as likely as the likeliest weighs log(p) / log(base), rounded down. Of
+    some bases and every cut those are taken that ask for the most members.
+
+    >>> from instances import parse
+    >>> found = weights(parse("lwe:n=40,q=5,secret=gaussian,spread=1/4,error=none"), Fraction(2, 3))
+    >>> found["weights"], found["cut"]
+    ([0, 1, 4, 4, 1], 1)
+    """
+    law, m = family.secrets.law, modulus(family)
+    folded = sorted(kernel.residues_of(law or {0: 1}, m).items())
+    counts = [count for _, count in folded]
+    flat = {"base": Fraction(1), "cut": 0, "weights": []}
+    shares = np.array([float(Fraction(count, sum(counts))) for count in counts])
+    far = np.array([math.log(max(counts)) - math.log(count) for count in counts])
+    many = family.h or family.n
+    if law is None or many * far.max() < _NONE:
+        return flat
+    dull = shares * [math.gcd(v, m) > 1 for v, _ in folded]
+    wanted = float(success) * (1 - float(dull.sum()) ** many)
+    most = _WORK // (many * sum(counts).bit_length())
+    best, chosen, last = -math.inf, 0.0, 0
+    for step in _steps(far, shares, many):
+        found = (far / step + 1e-9).astype(int)
+        reach = min(_FAR, most // len(set(found)), many * max(found))
+        left = wanted - _below(shares, found, many, reach) + _below(dull, found, many, reach)
+        value = np.log(np.maximum(left, 1e-300)) + np.arange(len(left)) * step
+        value[left <= 0] = -math.inf
+        if value.max() > best:
+            best, chosen, last = value.max(), step, int(value.argmax())
+    if best == -math.inf:
+        return flat
+    # Rounded up, by at least one part: so weights in floating point are none too large.
+    parts = 1 << (_BITS + math.ceil(chosen / math.log(2)))
+    base = Fraction(math.floor(math.exp(-chosen) * parts) + 2, parts)
+    found = np.floor(far / -math.log(base) * (1 - 1e-13)).astype(int)
+    return {"base": base, "cut": last, "weights": found.tolist()}
+
+
+def _steps(far: NDArray[np.float64], shares: NDArray[np.float64], many: int) -> list[float]:
+    """Logarithms of bases that lose little by rounding: the best of a grid, by means of weights."""
+    finest = max(2 * many * float(shares @ far) / _FAR, float(far.max()) / _FINEST)
+    least = float(far[far > 0].min(initial=math.inf))
+    exact = [least / k for k in range(1, 9) if k * finest <= least < math.inf]
+    coarse = [float(step) for step in np.geomspace(finest, float(far.max()), 16)]
+    grid = np.geomspace(finest, float(far.max()), max(50, min(4000, 200_000 // len(far))))
+    cuts = []
+    for step in grid:
+        found = (far / step + 1e-9).astype(int)
+        mean = float(shares @ found)
+        spread = math.sqrt(max(0.0, many * (float(shares @ found**2) - mean**2)))
+        cuts.append(step * (many * mean - spread / 2))
+    return exact + coarse + [float(step) for step in grid[np.argsort(cuts)[-12:]]]
+
+
+def _below(
+    shares: NDArray[np.float64], found: NDArray[np.intp], many: int, reach: int
+) -> NDArray[np.float64]:
+    """The probability that `many` entries weigh less than c in all, for c = 0 .. reach."""
+    mean = many * float(shares @ found)
+    wide = math.sqrt(many * float(shares @ found**2))
+    size = 1 << math.ceil(math.log2(max(reach, mean + 12 * wide) + found.max() + 2))
+    one = np.bincount(found, weights=shares, minlength=size)
+    law = np.fft.irfft(np.fft.rfft(one) ** many, size)
+    return np.concatenate([[0.0], np.cumsum(law)])[: reach + 1].clip(0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Independent:
-    """What the bounds of an LWE-style family rest on."""
+    """What the kernel proves of the members of an LWE-style family, and of their laws."""
 
     family: Modular
 
     @cached_property
-    def counted(self) -> "Counted":
-        """The members that are counted."""
-        return count(self.family)
+    def _facts(self) -> list[Any]:
+        steps = [{"rule": "secrets", "from": [], "base": "1", "cut": 0, "weights": []},
+                 {"rule": "laws", "from": [1]}]  # fmt: skip
+        return kernel.prove(kernel.posed(residues(self.family)), steps)
 
     @property
     def size(self) -> int:
         """N, the number of members that are counted: orthogonal where a is uniform."""
-        return self.counted.size
+        return int(self._facts[0].count)
+
+    @property
+    def even(self) -> bool:
+        """Whether each of them is as likely to be drawn."""
+        return self._facts[0].law is None
+
+    def likely(self, success: Fraction) -> int | Fraction:
+        """T: no fewer of them have a probability of `success` together."""
+        proof = Proof(residues(self.family), {"spec": self.family.spec})
+        return kernel.likely(
+            proof.fact(proof.step("secrets", **weights(self.family, success))), success
+        )
 
     @property
     def alike(self) -> int:
         """How many of the members at most are alike, in the sense of `instances.independence`."""
-        return self.counted.alike
+        return int(self._facts[0].alike)
 
     @property
     def independent(self) -> int:
         """How many of the members are independent, at least."""
         return -(-self.size // self.alike)
 
-    @cached_property
+    @property
     def density(self) -> tuple[Fraction, Fraction]:
-        """Bounds on the density of a against the uniform distribution on Z_q^n.
-
-        A residue r of M = 2^L numbers stands for floor(M/q) or ceil(M/q) of them.
-        """
-        family = self.family
-        if family.q % 2 == 0:
-            return Fraction(1), Fraction(1)
-        numbers = 1 << family.length
-        rest = numbers % family.q
-        least = 1 - Fraction(family.n * rest, numbers)
-        return least, 1 / (1 - Fraction(family.n * (family.q - rest), numbers))
-
-    @cached_property
-    def chi_square(self) -> Fraction:
-        """chi^2 of a label against labels of no secret."""
-        return chi_square(self.family)
+        """Bounds on the density of a against the uniform distribution on Z_q^n."""
+        return self._facts[1].least, self._facts[1].top
 
     @property
-    def variance(self) -> Fraction:
-        """The largest variance of a function in [-1,1] of a label of no secret."""
-        outcomes, rarest = self.family.outcomes, self.family.rarest
-        if outcomes == 2:
-            return 4 * rarest * (1 - rarest)
-        return 1 - Fraction(outcomes % 2, outcomes**2)
+    def chi_square(self) -> Fraction:
+        """chi^2 of a label against labels of no secret."""
+        return Fraction(self._facts[1].square)
+
+    @property
+    def stat_square(self) -> Fraction:
+        """Bound the squared moves of one query to STAT over all members."""
+        return Fraction(self._facts[1].moves)
 
     def right_about(self, risk: Fraction) -> int:
         """Bound how many members one hypothesis can have relative risk <= risk for.
 
-        Of members that are not alike, K ((least - risk + H)/2)^2 <= most H for a hypothesis of
-        squared norm H. Raises UsageError where a is too far from uniform.
+        Raises UsageError where a is too far from uniform.
         """
         least, most = self.density
         if risk >= least:
@@ -136,106 +210,3 @@ class Independent:
                 "uniform, the risk must be below: raise bits"
             )
         return self.alike * math.floor(most / (least - risk))
-
-    @property
-    def stat_square(self) -> Fraction:
-        """Bound the squared moves of one query to STAT over all members."""
-        return self.density[1] * self.chi_square * self.variance / 4
-
-
-@dataclass(frozen=True, kw_only=True)
-class Counted:
-    """Members of different secrets mod M: how many, how many of them at most are alike.
-
-    reach: what bounds the size of their entries, 0 for nothing.
-    """
-
-    size: int
-    alike: int
-    reach: int
-
-
-def count(family: Modular) -> Counted:
-    """Count members that are orthogonal: of secrets that are different mod M, or not alike.
-
-    >>> from instances import parse
-    >>> kinds = ("binary", "ternary", "uniform")
-    >>> [count(parse(f"lwr:n=3,q=8,p=2,secret={kind}")).size for kind in kinds]
-    [7, 13, 112]
-    >>> [count(parse(f"lwr:n=3,q=8,p=4,secret={kind}")).size for kind in kinds]
-    [7, 26, 56]
-    """
-    found = _vectors(family)
-    reach = min(_drawn(family), math.isqrt((modulus(family) - 1) // 2), _MOST_REACH)
-    if family.secret in ("gaussian", "cbd") and reach:
-        # Integer vectors of greatest common divisor 1 are alike only with their negatives.
-        small = _primitive(family.n, family.h, reach)
-        if small * found.alike > found.size:
-            found = Counted(size=2 * small, alike=2, reach=reach)
-    if orthogonal(family):
-        return found
-    return replace(found, size=-(-found.size // found.alike), alike=1)
-
-
-def _vectors(family: Modular) -> Counted:
-    """Count the secrets mod M that have a unit among their entries, and units that may join two.
-
-    One that does takes a unit among the entries of the first to one of the second.
-    """
-    n, h, q, kind, m = family.n, family.h, family.q, family.secret, modulus(family)
-    if kind == "binary":
-        return Counted(size=math.comb(n, h) if h else 2**n - 1, alike=1, reach=0)
-    bound = q if kind == "uniform" else _drawn(family)
-    if 2 * bound + 1 >= m:
-        values, others, reach = m, 1 if m % 2 else m // 2, 0
-    else:
-        values, others, reach = 2 * bound + 1, 1 if m % 2 else 2 * (bound // 2) + 1, bound
-    units = values - others  # `others` have a common factor with m
-    if not h:
-        return Counted(size=values**n - others**n, alike=units, reach=reach)
-    # An entry that is 0 mod m need not be 0 where there are multiples of m.
-    free = m < q and bound >= m
-    size, unlike = 0, fmpz(1)
-    with_unit = fmpz(0)
-    for places in range(1, h + 1):
-        with_unit = with_unit * (values - 1) + unlike * units
-        unlike *= others - 1
-        if free or places == h:
-            size += int(fmpz.bin_uiui(n, places) * with_unit)
-    return Counted(size=size, alike=units, reach=reach)
-
-
-def _drawn(family: Modular) -> int:
-    """A size that entries are certainly drawn of: of 2^64 words some lead to it."""
-    if family.secret == "gaussian":
-        return max(1, math.floor(6 * family.spread))
-    return min(int(family.spread), 32) if family.secret == "cbd" else 1
-
-
-def _primitive(n: int, h: int, bound: int) -> int:
-    """Count integer vectors of greatest common divisor 1 modulo sign, entries up to `bound`.
-
-    By Moebius inversion over the divisor; with h entries that are not 0.
-
-    >>> _primitive(2, 0, 2), _primitive(2, 2, 2)
-    (8, 6)
-    """
-    signs: dict[int, int] = {}
-    for divisor in range(1, bound + 1):
-        size = 2 * (bound // divisor)
-        signs[size] = signs.get(size, 0) + _moebius(divisor)
-    total = sum(sign * (size**h if h else (size + 1) ** n - 1) for size, sign in signs.items())
-    return math.comb(n, h) * total // 2
-
-
-def _moebius(value: int) -> int:
-    """0 for a number with a square in it, else the sign of its number of primes."""
-    sign, prime = 1, 2
-    while value > 1:
-        if value % prime == 0:
-            value //= prime
-            if value % prime == 0:
-                return 0
-            sign = -sign
-        prime += 1
-    return sign

@@ -1,7 +1,8 @@
 """How a bound on queries depends on their tolerance: a wider one rules out fewer members.
 
 Every bound on queries within tau is the same formula: a query rules out r members, the whole part
-of square / tau^2, a hypothesis fits K of the N members, and success N - K have to be ruled out.
+of square / tau^2, a hypothesis fits K of the N members, and T - K have to be ruled out, T members
+being what the probability of success takes: success N where each is as likely.
 """
 
 import math
@@ -31,10 +32,10 @@ class Tolerances:
     """What a bound on queries is computed from, at any tolerance.
 
     square: of which over tau^2 the whole part r is how many members one query rules out at most;
-    right: K, how many one hypothesis can fit; size: N, the members; success: probability. share:
-    whether members are a continuum, N = 1, of which r and K are shares.
+    right: K, how many one hypothesis can fit; size: N, the members; wanted: T. share: whether
+    members are a continuum, N = 1, of which r and K are shares.
 
-    >>> found = Tolerances(square=Fraction(1), right=2, size=36, success=Fraction(2, 3))
+    >>> found = Tolerances(square=Fraction(1), right=2, size=36, wanted=Fraction(24))
     >>> found.queries(Fraction(1, 2)), found.queries(Fraction(1, 10)), found.first()
     (6, 1, Fraction(31, 100))
     """
@@ -42,13 +43,13 @@ class Tolerances:
     square: Fraction
     right: int | Fraction
     size: int
-    success: Fraction
+    wanted: int | Fraction
     share: bool = False
 
     @property
     def missing(self) -> int:
         """How many members have to be ruled out; 0 or less where one hypothesis is enough."""
-        return math.ceil(self.success * self.size - self.right)
+        return math.ceil(self.wanted - self.right)
 
     def ruled_out(self, tau: Fraction) -> int | Fraction:
         """Bound how many members one query rules out."""
@@ -56,7 +57,7 @@ class Tolerances:
 
     def queries(self, tau: Fraction) -> int | None:
         """Bound the queries from below; None where no number is enough, 0 where none is needed."""
-        return least_queries(self.ruled_out(tau), self.success * self.size - self.right)
+        return least_queries(self.ruled_out(tau), Fraction(self.wanted - self.right))
 
     def vacuous(self, tau: Fraction) -> bool:
         """Return whether the bound says nothing within tau."""
@@ -103,7 +104,7 @@ def of_certificate(certificate: Certificate, quantity: str) -> Tolerances | None
         square=moves,
         right=right,
         size=all_of_them.count,
-        success=terms.success,
+        wanted=kernel.likely(all_of_them, terms.success),
         share=all_of_them.share,
     )
 
@@ -114,7 +115,7 @@ def of_spread(spread: Spread, members: int, terms: BoundParameters) -> Tolerance
         square=Fraction(spread.eigenvalue, UNIT),
         right=spread.right_about(terms.risk, members),
         size=members,
-        success=terms.success,
+        wanted=terms.success * members,
     )
 
 
@@ -135,6 +136,7 @@ def of_family(family: Family, terms: BoundParameters) -> Tolerances | None:
     elif (forms := family.linear_forms) and built_in(forms):
         found = Independent(family=forms)
         square, right, size = found.stat_square, found.right_about(terms.risk), found.size
+        return Tolerances(square=square, right=right, size=size, wanted=found.likely(terms.success))
     else:
         return None
-    return Tolerances(square=square, right=right, size=size, success=terms.success)
+    return Tolerances(square=square, right=right, size=size, wanted=terms.success * size)

@@ -38,6 +38,7 @@ class Lwr(Modular):
     """
 
     name: ClassVar[str] = "lwr"
+    revision: ClassVar[int] = 2
     example: ClassVar[str] = "lwr:n=8,q=16,p=2,secret=binary,h=4"
     about: ClassVar[str] = "learning with rounding: the top of <a, s> mod q, K + 2 heads"
     label_text: ClassVar[str] = (
@@ -94,6 +95,7 @@ class Lwe(Modular):
     """
 
     name: ClassVar[str] = "lwe"
+    revision: ClassVar[int] = 2
     example: ClassVar[str] = "lwe:n=8,q=17,sigma=1"
     about: ClassVar[str] = "learning with errors: <a, s> + e mod q, the layer is the mean"
     label_text: ClassVar[str] = (
@@ -241,6 +243,7 @@ class Window(Modular):
     """
 
     name: ClassVar[str] = "window"
+    revision: ClassVar[int] = 2
     example: ClassVar[str] = "window:n=8,q=16,parts=4,secret=binary,h=4"
     about: ClassVar[str] = "whether <a, s> mod q falls into a window of Z_q"
     label_text: ClassVar[str] = (

@@ -1,16 +1,18 @@
 """What certificates of LWE-style families rest on, against brute force."""
 
 import itertools
+import math
 from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from hardness.check.kernel import posed, prove
-from hardness.lower.modular import Independent, count, residues
+from hardness.check.kernel import chance, likely, posed, prove
+from hardness.lower.modular import Independent, residues, weights
 from instances import UsageError, parse
-from instances.independence import modulus, orthogonal, representative
+from instances.independence import modulus, obstacle, orthogonal, representative
+from tests import laws
 
 KINDS = (
     *("binary", "ternary", "uniform"),
@@ -47,17 +49,20 @@ def by_class(family):
 
 
 def members(family):
-    """Those that are counted, or more: different mod M, or one of each class, by the rule."""
-    bound, m = count(family).reach or family.q, modulus(family)
-    inside = [s for s in secrets(family) if max(map(abs, s)) <= bound]
+    """Those that are counted: different mod M, or one of each class, by the rule."""
+    m = modulus(family)
     key = (lambda s: tuple(v % m for v in s)) if orthogonal(family) else None
-    found = {(key or (lambda s: representative(family, s)))(s): s for s in inside}
+    found = {(key or (lambda s: representative(family, s)))(s): s for s in secrets(family)}
     return list(found.values())
 
 
-def facts(family):
+def facts(family, success=Fraction(2, 3)):
     """What the kernel proves of the members that are counted, and of their laws."""
-    steps = [{"rule": "secrets", "from": []}, {"rule": "laws", "from": [1]}]
+    numbers = weights(family, success)
+    steps = [
+        {"rule": "secrets", "from": [], **numbers, "base": str(numbers["base"])},
+        {"rule": "laws", "from": [1]},
+    ]
     return prove(posed(residues(family)), steps)
 
 
@@ -71,11 +76,9 @@ def test_half_turns_leave_a_correlation_to_odd_multiples_alone(q, n):
     kin = np.unique([representative(family, s) for s in chosen], axis=0, return_inverse=True)[1]
     same = kin.reshape(-1, 1) == kin.reshape(1, -1)
     assert (gram[~same] == 0).all()
-    assert (
-        kin.max() + 1
-        == count(family).size // count(family).alike
-        == (q**n - (q // 2) ** n) // (q // 2)
-    )
+    assert kin.max() + 1 == (q**n - (q // 2) ** n) // (q // 2)
+    proved = facts(family)[0]  # of M = 4 alike ones are orthogonal too
+    assert proved.count == (kin.max() + 1) * proved.alike
     # Half of what is orthogonal is not independent: the rule for other labels is stricter.
     assert len({tuple(v % 2 for v in s) for s in chosen}) == 2**n - 1 < kin.max() + 1
 
@@ -114,19 +117,77 @@ def test_members_are_counted(kind, h, head, q, n):
     except UsageError as error:
         assert "need q of at" in str(error)  # noqa: PT017 - entries that wrap are refused
         return
-    found, classes = count(family), by_class(family)
-    chosen = members(family)
-    assert found.size <= len(chosen)
+    reason = obstacle(family)
+    if reason:
+        assert "leave h out" in reason
+        return
+    proved, classes, chosen = facts(family)[0], by_class(family), members(family)
+    assert proved.count <= len(chosen)
     if kind in ("binary", "ternary", "uniform"):
-        assert found.size == len(chosen)
-    assert -(-found.size // found.alike) <= len(classes)
+        assert proved.count == len(chosen)
+    assert -(-proved.count // proved.alike) <= len(classes)
     groups = Counter(representative(family, s) for s in chosen)
-    if found.alike > 1 and (not found.reach or kind == "ternary"):
-        assert max(groups.values()) <= found.alike
+    assert max(groups.values()) <= proved.alike
     different = {tuple(v % q for v in s) for s in secrets(family)}
-    proved = facts(family)[0]
-    assert (proved.count, proved.alike) == (found.size, found.alike)
     assert proved.upper >= len(different)
+    assert proved.law is not None or even(family)
+
+
+def even(family):
+    """Whether all members are as likely, by enumeration."""
+    return len(set(laws.members(family).values())) == 1
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_no_law_has_fewer_members_of_the_probability_than_are_certified(seed):
+    """Random families: never above the truth, and never more than five times below it."""
+    family, success = drawn_family(seed)
+    truth = laws.least(laws.vectors(family), success)
+    one = facts(family, success)[0]
+    units = len({v % modulus(family) for v in laws.entry(family) if family.secrets.is_unit(v)})
+    as_one = 1 if orthogonal(family) else units
+    assert likely(one, success) <= laws.least(laws.members(family), success), family.spec
+    assert truth <= 5 * as_one * math.ceil(likely(one, success)), family.spec
+    for held in (1, 2, 7):
+        share = laws.likeliest(laws.members(family), held)
+        assert share <= chance(one, held), family.spec
+    assert one.law is not None or even(family)
+
+
+def drawn_family(seed):
+    """A family of at most some thousand secrets, and a probability."""
+    rng = np.random.default_rng(seed)
+    heads = ("lwe:error=none,q={},n={}", "lwr:p=2,q={},n={}", "lwr:p=4,q={},n={}",
+             "window:parts=2,q={},n={}")  # fmt: skip
+    while True:
+        kind = rng.choice(["binary", "ternary", "uniform", "cbd", "gaussian"])
+        spread = {"cbd": rng.integers(1, 5), "gaussian": rng.choice([0.125, 0.25, 0.5, 0.8])}
+        size, n = rng.choice([2, 3, 4, 5, 7, 8, 11, 16, 32]), rng.integers(1, 5)
+        head = str(rng.choice(heads)).format(size, n)
+        spec = f"{head},secret={kind},h={rng.choice([0, 0, rng.integers(0, n + 1)])}"
+        try:
+            family = parse(spec + (f",spread={spread[kind]}" if kind in spread else ""))
+        except UsageError:
+            continue
+        many = family.h or family.n
+        if obstacle(family) is None and len(laws.entry(family)) ** many <= 5000:
+            return family, Fraction(int(rng.integers(1, 20)), 20)
+
+
+@pytest.mark.parametrize(("eta", "n"), [(3, 40), (2, 64), (1, 200), (6, 8)])
+def test_binomial_secrets_have_the_probability_of_their_types(eta, n):
+    family, success = parse(f"lwe:n={n},q=3329,sigma=1,secret=cbd,spread={eta}"), Fraction(2, 3)
+    truth = laws.by_types(laws.entry(family), n, success)
+    assert truth / 5 <= likely(facts(family)[0], success) <= truth
+
+
+def test_a_gaussian_that_is_nearly_always_zero_has_few_secrets():
+    """80 secrets, those with one entry that is 1 or -1, have .987 of the probability."""
+    family = parse("lwe:n=40,q=5,error=none,secret=gaussian,spread=0.25")
+    one = facts(family)[0]
+    truth = laws.by_types(laws.entry(family), 40, Fraction(2, 3))
+    assert one.alike == 4  # the law reaches 2 and -2
+    assert likely(one, Fraction(2, 3)) == truth == 55
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -162,8 +223,6 @@ def test_members_are_orthogonal_and_what_is_not_alike_is_independent(head, kind)
     correlations = functions @ functions.T / t.shape[1]
     assert np.abs(correlations[unlike]).max(initial=0) < 1e-12
     found, rng = Independent(family=family), np.random.default_rng(0)
-    if found.size < len(chosen):
-        return  # which of them are counted is not said
     for risk in (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10)):
         if risk >= found.density[0]:
             continue
@@ -183,7 +242,7 @@ def test_members_are_orthogonal_and_what_is_not_alike_is_independent(head, kind)
     ],
 )
 def test_orthogonality_counts_more_members_than_independence_mod_two(spec, members, before):
-    assert count(parse(spec)).size == members > before
+    assert facts(parse(spec))[0].count == members > before
 
 
 def token_density(q, length, n):

@@ -311,6 +311,9 @@ def test_numbers_of_any_length_are_written_and_read():
     [
         ("lwe:n=4,q=17,sigma=1,bits=6", "leaves a far from uniform"),
         ("lwr:n=4,q=16,p=2,secret=gaussian,spread=0.1", "nearly all 0"),
+        ("lwr:n=4,q=32,p=2,secret=gaussian,spread=1", "secret=gaussian is not, mod 32"),
+        ("lwe:n=9,q=8,error=none,secret=ternary", "secret=ternary is not, mod 2"),
+        ("lwr:n=6,q=16,p=8,h=2", "secret=uniform is not, mod 4"),
         ("lwe:n=4,q=2,error=cbd,eta=1", "labels do not depend on the secret"),
         ("nice:m=2,k=2,d=16", "whose members are independent"),
         ("linear:m=4,k=3,d=6", "nice|linear given"),
@@ -321,6 +324,17 @@ def test_there_is_no_claim_without_a_theorem(spec, words):
     with pytest.raises(NoClaim, match=words) as caught:
         certify_named(parse(spec), [Kernel()])
     assert str(caught.value).startswith("no claim")
+
+
+def test_a_claim_under_another_law_of_the_secret_is_refused():
+    made = json.loads(json.dumps(certify_named(parse(CERTIFIED[2]), [ASKED["noise"]]).to_dict()))
+    law = {"weight": 0, "entries": [-1, ["1", "2", "1"]]}
+    made["evidence"]["problem"]["secret"] = law
+    made["spec"] = (
+        made["spec"].replace("secret=uniform", "secret=cbd").replace("spread=0", "spread=1")
+    )
+    with pytest.raises(Refuted, match="not all as likely"):
+        check(sealed(made))
 
 
 def test_low_degree_has_no_claim_and_a_reason():

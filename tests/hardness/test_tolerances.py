@@ -43,7 +43,7 @@ def said_nothing(spec, quantity, tau):
 
 
 def test_there_is_none_where_one_hypothesis_fits_every_member():
-    found = Tolerances(square=Fraction(2), right=5, size=5, success=Fraction(2, 3))
+    found = Tolerances(square=Fraction(2), right=5, size=5, wanted=Fraction(10, 3))
     assert found.first() is None
 
 
@@ -58,7 +58,7 @@ def test_certify_says_from_where_a_vacuous_bound_says_something(hardness):
 
 
 def test_where_no_member_has_to_be_ruled_out_no_number_is_drawn(monkeypatch):
-    one = Tolerances(square=Fraction(1, 100), right=3, size=4, success=Fraction(2, 3))
+    one = Tolerances(square=Fraction(1, 100), right=3, size=4, wanted=Fraction(8, 3))
     monkeypatch.setattr("hardness.report.charts.bounds.of_family", lambda family, terms: one)
     found = of_queries(parse("parity:d=16,m=3"))
     assert set(found["queries"]) == {""}

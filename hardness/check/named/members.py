@@ -186,12 +186,15 @@ class Orthogonal:
 
     def __init__(self, problem: dict[str, Any]) -> None:
         """Take what the kernel proves of a problem; raises Refuted."""
-        steps = [{"rule": "secrets", "from": []}, {"rule": "laws", "from": [1]}]
+        alike = {"base": "1", "cut": 0, "weights": []}
+        steps = [{"rule": "secrets", "from": [], **alike}, {"rule": "laws", "from": [1]}]
         try:
             self._posed = kernel.posed(problem)
             members, laws = kernel.prove(self._posed, steps)
         except kernel.Refused as reason:
             refuse(f"its members: {reason}")
+        if members.law is not None:
+            refuse("its members: they are not all as likely")
         self.size, self._alike = members.count, members.alike
         self._unlike = -(-self.size // self._alike)
         self._least, self._most, self._square = laws.least, laws.top, laws.square

@@ -31,7 +31,7 @@ from hardness.lower.johnson import Johnson
 from hardness.lower.modular import Independent, residues
 from hardness.lower.record import Claim, NoClaim, claim
 from instances.family import Family
-from instances.independence import obstacle
+from instances.independence import modulus, obstacle
 from instances.spec import built_in
 from instances.symmetric import Symmetric
 from instances.threshold import Rational, rational
@@ -316,7 +316,13 @@ class IndependentMembers(Unknown):
         reason = obstacle(found)
         if reason:
             raise NoClaim(f"no claim: {found.spec} given: {reason}")
-        return IndependentMembers(found=Independent(family=found))
+        members = Independent(family=found)
+        if not members.even:
+            raise NoClaim(
+                f"no claim: {found.spec} given: bounds on named learners are of secrets that are "
+                f"all as likely, and secret={found.secret} is not, mod {modulus(found)}"
+            )
+        return IndependentMembers(found=members)
 
     @property
     def spec(self) -> str:
