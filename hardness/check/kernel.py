@@ -257,7 +257,7 @@ def likely(members: Fact, success: Fraction) -> Fraction | int:
 def chance(members: Fact, count: Fraction | int) -> Fraction:
     """The largest probability that so many members may have."""
     if members.law is None:
-        return Fraction(min(count, members.count), members.count)
+        return Fraction(count, members.count)
     tiers, weighs, total, as_one = members.law
     left = count * as_one
     for size, weight in tiers:
@@ -742,8 +742,8 @@ def residues(given: dict[str, Any]) -> Any:
     entries, numbers = None, f"uniform on Z_{q}"
     if given["secret"]["entries"] is not None:
         entries = drawn_law(given["secret"]["entries"], "entries")
-        need(not h or all(v % q for v in entries), "an entry that is not 0 is 0 mod q")
-        even = len(set(entries.values())) == 1
+        gaps = {*range(min(entries), max(entries))} - {*entries} - ({0} if h else set())
+        even = len(set(entries.values())) == 1 and not gaps
         law = ", all as likely" if even else " with the probabilities of the problem"
         numbers = (
             f"from {min(entries)} to {max(entries)}{law}" if len(entries) > 1 else str(*entries)
@@ -788,8 +788,7 @@ def drawn_law(given: Any, what: str) -> dict[int, int]:
     need(0 < len(counts) <= 1 << 15, f"{what} have no value, or over 2^15")
     fit = all(c >= 0 and c.denominator == 1 for c in counts) and counts[0] and counts[-1]
     need(bool(fit), f"counts of {what} are no whole numbers, or the first or the last is 0")
-    common = math.gcd(*map(int, counts)) if what == "entries" else 1
-    return {first + i: int(c) // common for i, c in enumerate(counts) if c}
+    return {first + i: int(c) for i, c in enumerate(counts) if c}
 
 
 def residues_of(law: dict[int, int], q: int) -> Counter[int]:
@@ -842,13 +841,13 @@ def secrets(problem: Any, base: Fraction, cut: Any, weights: Any) -> Fact:
     cut, weights = small(cut, 0, 1 << 16, "the cut"), listed(weights)
     numbers, values = [small(w, 0, 1 << 16, "a weight") for w in weights], q - (h > 0)
     if entries is None:
-        units, none = (modulus - 1 if modulus % 2 else modulus // 2), h == 0
+        units, none = (modulus - 1 if modulus % 2 else modulus // 2), True
         groups = [Group(0, 1, units, modulus - units - (h > 0))]
         need(not numbers, "uniform entries have no weights")
     else:
         folded, values = residues_of(entries, modulus), len(residues_of(entries, q))
         need(len(numbers) in (0, len(folded)), "there is not a weight for each residue")
-        pairs = zip(numbers or [0] * len(folded), sorted(folded.items()), strict=True)
+        pairs = zip(numbers or [0] * len(folded), sorted(folded.items()), strict=False)
         groups = [Group(w, c, unit := math.gcd(v, modulus) == 1, not unit) for w, (v, c) in pairs]
         units, none = sum(group.units for group in groups), any(v % q == 0 for v in entries)
         need(units > 0, "no entry is a unit")
@@ -860,8 +859,8 @@ def secrets(problem: Any, base: Fraction, cut: Any, weights: Any) -> Fact:
         tiers, lost, total = power_law(groups, places, many, base, cut)
     vectors = sum(size for size, _ in tiers)
     alike, as_one = (units, 1) if differ else (1, units)
-    even = not lost and total == vectors * tiers[0][1] and vectors % as_one == 0
-    count = -(-vectors // as_one)
+    even = not lost and total == vectors * tiers[0][1]
+    count = vectors // as_one  # with no rest: u units, d others, (u + d)^n - d^n
     upper = math.comb(n, h) * values**h if h else values**n - none
     text = (
         f"{short(count)} secrets, of at most {short(upper, up=True)}, are "
@@ -900,10 +899,12 @@ def power_law(
         without[weight] += mass * others
         most[weight] = max(most[weight], mass)
     top, low, likeliest = base.numerator, base.denominator, max(most.values())
+    long, digits = many * sum(every.values()).bit_length(), low.bit_length()
+    quick = long + digits * (cut + max(most)) < 1 << 24 and digits * sum(most) < 1 << 29
+    quick = quick and cut * long < 1 << 31 and cut * long * len(every) < 1 << 37
+    need(quick, "so long a law takes too long")
     bounded = all(mass * low**w <= likeliest * top**w for w, mass in most.items())
     need(bounded, "an entry is likelier than its weight says")
-    bits = cut * many * sum(every.values()).bit_length()
-    need(bits < 1 << 31 and bits * len(every) < 1 << 37, "so long a law takes too long")
     values, dull = (sum(g.units + g.others for g in groups), sum(g.others for g in groups))
     size, scale = places * (values**many - dull**many), places * low**cut
     lost = below(every, many, cut) - below(+without, many, cut)

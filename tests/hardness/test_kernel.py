@@ -25,6 +25,7 @@ SPECS = (
     "lwr:n=3,q=8,p=2,secret=binary",
     "lwe:n=2,q=7,error=cbd,eta=1",
     "lwe:n=2,q=23,sigma=1,secret=gaussian,spread=1",
+    "lwe:n=40,q=5,secret=gaussian,spread=1/4,error=none",
     "lpn:n=5,noise=0.1",
     "window:n=3,q=8,parts=4",
 )
@@ -212,12 +213,37 @@ def test_its_limits_hold_for_the_process(alone, tmp_path, limit):
     assert said in done.stderr
 
 
-def test_more_secrets_than_there_are_of_their_kind_are_refused():
-    secret = {"kind": "ternary", "weight": 0, "most": 50}  # there are 8
-    problem = {"kind": "residues", "n": 2, "q": 101, "bits": 40, "secret": secret,
-               "labels": "residue", "parts": 101, "errors": None}  # fmt: skip
-    with pytest.raises(kernel.Refused):
-        Proof(problem, {"spec": "none"}).step("secrets")
+def secrets_of(entries, n=2, q=7, **numbers):
+    """What the kernel proves of secrets whose entries have a law."""
+    problem = {"kind": "residues", "n": n, "q": q, "bits": 40, "labels": "residue", "parts": q,
+               "secret": {"weight": 0, "entries": entries}, "errors": None}  # fmt: skip
+    proof = Proof(problem, {"spec": "none"})
+    return proof.fact(proof.step("secrets", **{"base": "1", "cut": 0, "weights": [], **numbers}))
+
+
+def test_members_are_all_as_likely_only_where_their_law_says_so():
+    assert secrets_of([-1, ["5", "5", "5"]]).law is None
+    assert secrets_of([-1, ["1", "1000", "1"]]).law is not None
+    # A base with which nothing is said of any secret, but the numbers add up as if all were alike.
+    total, size = 1002**2 - 1000**2, 3**2 - 1
+    base = kernel.written(Fraction(total, size * 1000**2))
+    assert secrets_of([-1, ["1", "1000", "1"]], base=base, cut=1).law is not None
+
+
+def test_an_entry_that_is_likelier_than_its_weight_is_refused():
+    assert secrets_of([-1, ["1", "8", "1"]], base="1/8", cut=1, weights=[0, 1, 1]).law
+    for weights in ([0, 2, 1], [1, 1, 1], [0, 1], [0, 1, 1, 1], [0, -1, 1], [0, 1.0, 1]):
+        with pytest.raises(kernel.Refused):
+            secrets_of([-1, ["1", "8", "1"]], base="1/8", cut=1, weights=weights)
+
+
+def test_numbers_that_would_take_long_are_refused_at_once():
+    base = "1/" + "7" * 3900
+    for numbers in ({"cut": 1 << 16}, {"weights": [0, 1 << 16, 1 << 16]}):
+        with pytest.raises(kernel.Refused, match="too long"):
+            secrets_of([-1, ["1", "8", "1"]], base=base, **numbers)
+    with pytest.raises(kernel.Refused, match="too long"):
+        secrets_of([-1, ["1", "9" * 3900, "1"]], n=1 << 20)
 
 
 def test_what_stands_after_the_errors_is_refused():

@@ -216,7 +216,7 @@ def test_a_forged_certificate_is_refused(change):
         ({"secret": {"weight": 0, "entries": [0, ["1", "1/2"]]}}, "whole"),
         ({"secret": {"weight": 0, "entries": [0, ["0", "1"]]}}, "whole"),
         ({"secret": {"weight": 0, "entries": [0, ["1"]]}}, "unit"),
-        ({"secret": {"weight": 2, "entries": [17, ["1", "1"]]}}, "0 mod q"),
+        ({"secret": {"weight": 2, "entries": [17, ["1", "1"]]}}, "0 mod M"),
         ({"errors": [-9, COUNTS[1:]]}, "add up"),
         ({"errors": [-9, ["0", *COUNTS[1:]]]}, "whole"),
         ({"errors": [0, [str(2**64)] + ["0"] * 16]}, "whole"),
