@@ -53,7 +53,6 @@ from hardness.lower.finite.signs import vstat_cap, weighted_eigenvalue
 from hardness.lower.hidden import labelled_gamma
 from hardness.lower.johnson import Johnson
 from hardness.lower.mixture import mixture_spread
-from hardness.lower.modular import Independent
 from hardness.lower.named import (
     BatchDescent,
     Kernel,
@@ -63,6 +62,7 @@ from hardness.lower.named import (
     WorstDescent,
     certify_named,
 )
+from hardness.lower.proof import Proof
 from hardness.lower.sda import all_subsets, enough, pair_events
 from hardness.oracles import Budget, Character
 from hardness.oracles.adversary import CertificateAdversary, ReferenceAdversary, StabbingAdversary
@@ -89,6 +89,7 @@ SPECS = (
     "lwe:n=2,q=7,error=cbd,eta=1",
     "lwe:n=2,q=23,sigma=1,secret=gaussian,spread=1",
     "lwe:n=2,q=8,error=uniform,width=2",
+    "lwe:n=40,q=5,secret=gaussian,spread=1/4,error=none",
     "lpn:n=5,noise=0.1",
     "window:n=3,q=8,parts=4",
     "hardmax:d=7,m=2,g=majority",
@@ -99,6 +100,21 @@ SPECS = (
     "direction:m=3,d=32,noise=0.1",
     "direction:m=4,d=32,labels=raw",
 )
+# Laws that no family has: of q, n, how labels show it, how many entries are not 0, their law, and
+# of the proof base, cut and weights.
+LAWS: tuple[tuple[Any, ...], ...] = (
+    (7, 3, "residue", 7, 0, [-1, ["1", "6", "3"]], "1/2", 1, [0, 1, 2]),
+    (7, 4, "residue", 7, 2, [1, ["40", "20", "0", "1"]], "1/2", 0, [0, 1, 5]),
+    (5, 8, "residue", 5, 0, [-1, ["1", "98", "1"]], "1/98", 1, [0, 1, 1]),
+    (8, 2, "interval", 2, 0, [-2, ["1", "4", "6", "4", "1"]], "2/3", 1, [0, 1, 4, 4, 1]),
+    (8, 4, "residue", 8, 0, [0, ["2", "3", "2"]], "3/4", 1, [0, 1]),
+    (8, 3, "interval", 4, 2, None, "1", 0, []),
+    (16, 3, "window", 4, 3, None, "1", 0, []),
+    (7, 3, "window", 7, 2, [1, ["1", "1", "0", "1", "3"]], "1/3", 1, [1, 1, 1, 0]),
+    (11, 2, "window", 11, 0, [-1, ["1", "1", "1"]], "1", 0, []),
+    (64, 20, "interval", 8, 0, [-3, ["1", "6", "15", "20", "15", "6", "1"]], "3/4", 31,
+     [0, 1, 4, 10, 10, 4, 1]),
+)  # fmt: skip
 BEYOND = ("hardmax", "parity_position", "composed", "tokens3", "hidden", "direction")
 ASKED = (
     Kernel(features=3),
@@ -145,10 +161,26 @@ def genuine() -> list[Genuine]:
             except ToolkitError:  # there is no claim about labels of more than two values
                 continue
             found.append((f"{family.name} {asked.about}", named.to_dict()))
+    found += [("laws", data) for data in _laws()]
     for data in _finite():
         proven = data["format"] == kernel.FORMAT
         found.append(("listed" if proven else data["spec"].partition(":")[0], data))
     return [Genuine(kind=kind, data=json.loads(json.dumps(data))) for kind, data in found]
+
+
+def _laws() -> Iterator[Json]:
+    for q, n, labels, parts, weight, entries, base, cut, weights in LAWS:
+        problem = {"kind": "residues", "n": n, "q": q, "bits": 20, "labels": labels, "parts": parts,
+                   "secret": {"weight": weight, "entries": entries}, "errors": None}  # fmt: skip
+        for tau, t, success in (("1/2", "4", "2/3"), ("1", "1", "1/10")):
+            proof = Proof(problem, {"spec": "none"})
+            members = proof.step("secrets", base=base, cut=cut, weights=weights)
+            laws = proof.step("laws", members)
+            fit = proof.step("fit", members, laws, risk="1/4")
+            asks = [proof.step("ask", laws, oracle=oracle, term=term)
+                    for oracle, term in (("stat", tau), ("vstat", t))]  # fmt: skip
+            bounds = proof.bounds(members, fit, asks, Fraction(success))
+            yield proof.certificate(members, laws, *bounds).to_dict()
 
 
 def _finite() -> Iterator[Json]:
@@ -458,7 +490,7 @@ def _clique(near: Any) -> int:
 
 def _false_proof(data: Json) -> str | None:
     problem = data["problem"]
-    kinds = {"hidden-set": _Hidden, "residues": _Residues, "direction": _Direction}
+    kinds = {"hidden-set": _Hidden, "residues": Residues, "direction": _Direction}
     truth: Any = kinds.get(problem["kind"], _Listed)(problem)
     for claim in data["goal"]["claims"]:
         name, terms, value = claim["quantity"], claim["terms"], Fraction(_read(claim["value"]))
@@ -642,57 +674,206 @@ def _exact(value: Any) -> Fraction:
     return Fraction(value) if isinstance(value, int) else Fraction(int(value.p), int(value.q))
 
 
-class _Residues:
-    """Residues, by the makers' formulas, members also by the laws of all of few secrets."""
+class Residues:
+    """Residues: members and their law by all vectors, or by all kinds of them where n is larger."""
 
     def __init__(self, problem: Json) -> None:
-        self.problem, secret, errors = problem, problem["secret"], problem["errors"]
-        q, parts = problem["q"], problem["parts"]
-        drawn = None
-        if errors is not None:
-            values = range(errors[0], errors[0] + len(errors[1]))
-            weights = [Fraction(int(c), 1 << 64) for c in errors[1]]
-            drawn = SimpleNamespace(values=values, weights=weights)
-        kind = "gaussian" if secret["kind"] == "wide" else secret["kind"]
-        family: Any = SimpleNamespace(
-            n=problem["n"], q=q, h=secret["weight"], secret=kind,
-            spread=Fraction(secret["most"], 6), intervals=parts, length=problem["bits"],
-            outcomes=2 if problem["labels"] == "window" else parts, rarest=Fraction(1, parts),
-            errors=drawn,
+        self.problem, self.n, self.q, self.h = (
+            problem, problem["n"], problem["q"], problem["secret"]["weight"],
         )  # fmt: skip
-        self.family, self.found = family, Independent(family=family)
+        parts, window = problem["parts"], problem["labels"] == "window"
+        self.modulus = self.q if self.q % 2 else 2 * self.q // parts
+        self.levels, self.rarest = 2 if window else parts, Fraction(1, parts)
+        alone = not window or parts == 2  # each part has a label of its own
+        self.alone = alone and (self.modulus == 4 or (self.q % 2 == 1 and parts == self.q))
+        self.law = _law(json.dumps([problem["secret"], self.n, self.q, self.modulus, self.alone]))
+        numbers, rest = 1 << problem["bits"], (1 << problem["bits"]) % self.q
+        self.density = Fraction(1), Fraction(1)
+        if self.q % 2:
+            off = Fraction(self.n * rest, numbers), Fraction(self.n * (self.q - rest), numbers)
+            self.density = 1 - off[0], 1 / (1 - off[1])
+        self.square = Fraction(self.levels - 1)
+        if problem["errors"] is not None:
+            first, counts = problem["errors"]
+            errors: Counter[int] = Counter()
+            for e, count in enumerate(counts, first):
+                errors[e % self.q] += int(count)
+            self.square = self.q * Fraction(sum(c * c for c in errors.values()), 1 << 128) - 1
 
     def ends(self, name: str, terms: Json) -> tuple[Any, Any]:
-        found, size = self.found, self.found.size
-        least, most = found.density
+        """What a claim is at most, and its upper end at least."""
+        law, (least, most) = self.law, self.density
         apart = (most - least) / (most + least)
         if name == "orthogonal-members":
-            assert int(terms["alike"]) >= found.alike, "more members are alike"
+            assert int(terms["alike"]) >= law.alike, "more members are alike"
             seen = _orthogonal(json.dumps(self.problem))
-            return min(size, size if seen is None else seen), self.secrets()
+            return min(law.size, law.size if seen is None else seen), law.secrets
         if name == "pairwise-correlation":
             return 0, apart
         if name == "sq-dimension":
-            return min(found.independent, math.floor(1 / apart) if apart else size), self.secrets()
-        try:
-            fits = found.right_about(_read(terms["risk"]))
-        except ToolkitError:
-            fits = size
-        caps = []
+            unlike = -(-law.size // law.alike)
+            return min(unlike, math.floor(1 / apart) if apart else unlike), law.secrets
+        room = least - _read(terms["risk"])
+        fits = law.alike * math.floor(most / room) if room > 0 else law.size
+        if name == "information-floor":
+            assert terms["levels"] == str(self.levels), "labels have other values"
+            wanted, n = law.needed(_read(terms["success"])), 0
+            while fits * self.levels**n < wanted:
+                n += 1
+            return n, n
+        even = Fraction(self.levels % 2, self.levels**2)
+        spread = 4 * self.rarest * (1 - self.rarest) if self.levels == 2 else 1 - even
+        moves, weight = most * self.square * spread / 4, most * self.square * (1 - self.rarest) / 2
         if "tau" in terms:
-            caps = [math.floor(found.stat_square / _read(terms["tau"]) ** 2)]
-        elif "t" in terms:
-            t, kappa = int(terms["t"]), most * found.chi_square * (1 - self.family.rarest) / 2
-            caps = [math.floor(3 * t * kappa), math.floor(t**2 * found.stat_square / 4)]
-        return _needed(name, terms, size, self.family.outcomes, fits, caps)
+            cap = math.floor(moves / _read(terms["tau"]) ** 2)
+        else:
+            t = int(terms["t"])
+            cap = min(math.floor(3 * t * weight), math.floor(t**2 * moves / 4))
+        if name.endswith("-success"):
+            assert cap == 0, "a query rules out members"
+            return law.held(fits), 0
+        assert name.endswith("-queries"), f"nothing is known of {name}"
+        missing = law.needed(_read(terms["success"])) - fits
+        return (max(0, math.ceil(Fraction(missing, cap))) if cap else 10**99), 0
 
-    def secrets(self) -> int:
-        """How many vectors mod q have entries of the kind."""
-        n, h, q = self.family.n, self.family.h, self.family.q
-        others = min(q - 1, {"binary": 1, "ternary": 2}.get(self.family.secret, q - 1))
-        if self.problem["secret"]["kind"] == "wide":
-            others = min(q - 1, 2 * self.problem["secret"]["most"])
-        return math.comb(n, h) * others**h if h else (others + 1) ** n - 1
+
+@dataclass(frozen=True, kw_only=True)
+class _Law:
+    """Of members by how likely they are: exactly, or none likelier than it is."""
+
+    tiers: list[tuple[Fraction, int]]  # the likeliest first: probability of each, how many
+    size: int
+    alike: int
+    secrets: int
+
+    def needed(self, success: Fraction) -> int:
+        """The least number of members with such a probability."""
+        found, left = 0, success
+        for chance, count in self.tiers:
+            here = min(count, max(0, math.ceil(left / chance)))
+            found, left = found + here, left - here * chance
+        return found if left <= 0 else self.size
+
+    def held(self, most: int) -> Fraction:
+        """The probability of so many members, the likeliest."""
+        total, left = Fraction(0), most
+        for chance, count in self.tiers:
+            total, left = total + chance * min(count, left), left - min(count, left)
+        return total
+
+
+@cache
+def _law(text: str) -> _Law:
+    secret, n, q, m, alone = json.loads(text)
+    h, entries = secret["weight"], secret["entries"]
+    drawn = dict.fromkeys(range(bool(h), q), 1)
+    if entries is not None:
+        drawn = {v: int(c) for v, c in enumerate(entries[1], entries[0]) if int(c)}
+    if entries is None and not h:
+        mass = Counter(dict.fromkeys(range(m), 1))
+    elif entries is None:
+        mass = Counter({v: q // m - (v == 0) for v in range(m)})
+    else:
+        mass = Counter()
+        for v, count in drawn.items():
+            mass[v % m] += count
+    kinds = {v % q for v in drawn}
+    secrets = math.comb(n, h) * len(kinds) ** h if h else len(kinds) ** n - (0 in kinds)
+    units = [v for v in mass if mass[v] and math.gcd(v, m) == 1]
+    if m**n <= 5000:
+        found = _by_vectors(n, h, m, mass, units, alone)
+        size = found.total()
+    else:
+        found, size = _by_kinds(n, h, mass, units), _size(n, h, mass, units)
+        if entries is None and not alone:  # each has as many multiples by a unit
+            found = {one * len(units): count // len(units) for one, count in found.items()}
+            size //= len(units)
+    whole = sum(mass.values()) ** (h or n)
+    whole -= sum(count for v, count in mass.items() if v not in units) ** (h or n)
+    whole *= math.comb(n, h) if h else 1
+    tiers = [(Fraction(one, whole), count) for one, count in sorted(found.items())[::-1]]
+    alike = len(units) if alone else 1
+    return _Law(tiers=tiers, size=size, alike=alike, secrets=secrets)
+
+
+def _by_vectors(
+    n: int, h: int, m: int, mass: Counter[int], units: list[int], alone: bool
+) -> Counter[int]:
+    """How many members have each probability: vectors mod m, or all their multiples as one."""
+    some = set(units)
+    seen: Counter[tuple[int, ...]] = Counter()
+    for vector in itertools.product(range(m), repeat=n):
+        if some.isdisjoint(vector):
+            continue
+        one = _drawn(vector, h, mass)
+        if one and alone:
+            seen[vector] += one
+        elif one:
+            turns = (u for u in range(m) if math.gcd(u, m) == 1)
+            seen[min(tuple(u * v % m for v in vector) for u in turns)] += one
+    return Counter(seen.values())
+
+
+def _drawn(vector: tuple[int, ...], h: int, mass: Counter[int]) -> int:
+    """How often a vector is drawn: with h, in all ways to place entries that are not 0 mod q."""
+    zeros = vector.count(0)
+    others = math.prod(mass[v] for v in vector if v)
+    if not h:
+        return others * mass[0] ** zeros
+    more = h - (len(vector) - zeros)
+    return others * math.comb(zeros, more) * mass[0] ** more if more >= 0 else 0
+
+
+def _size(n: int, h: int, mass: Counter[int], units: list[int]) -> int:
+    """How many vectors are drawn at all."""
+    some, dull = (len([v for v in mass if v and mass[v] and (all_ or v not in units)])
+                  for all_ in (True, False))  # fmt: skip
+    if not h:
+        return (some + (mass[0] > 0)) ** n - (dull + (mass[0] > 0)) ** n
+    return sum(
+        math.comb(n, j) * (some**j - dull**j)
+        for j in range(1, h + 1)
+        if j == h or mass[0]
+    )  # fmt: skip
+
+
+def _by_kinds(n: int, h: int, mass: Counter[int], units: list[int]) -> Counter[int]:
+    """The same without a list of vectors, by the products of masses that are not of 0.
+
+    Of many products those of little mass are left out, and others rounded down.
+    """
+    some, dull = Counter[int](), Counter[int]()
+    for v, count in mass.items():
+        if v and count:
+            (some if v in units else dull)[count] += 1
+    having, lacking, out = Counter[int](), Counter({1: 1}), Counter[int]()
+    for j in range(1, (h or n) + 1):
+        having = _few(_times(having, some) + _times(having, dull) + _times(lacking, some))
+        lacking = _few(_times(lacking, dull))
+        rest = (h or n) - j
+        ways = mass[0] ** rest * (math.comb(n - j, rest) if h else 1)
+        for one, count in having.items() if ways else ():
+            out[one * ways] += count * math.comb(n, j)
+    return out
+
+
+def _times(one: Counter[int], other: Counter[int]) -> Counter[int]:
+    out: Counter[int] = Counter()
+    for a, some in one.items():
+        for b, more in other.items():
+            out[a * b] += some * more
+    return out
+
+
+def _few(found: Counter[int], most: int = 1000) -> Counter[int]:
+    if len(found) <= most:
+        return found
+    out: Counter[int] = Counter()
+    for one, count in found.items():
+        digits = max(0, one.bit_length() - 10)
+        out[one >> digits << digits] += count
+    kept = sorted(out.items(), key=lambda item: -item[0] * item[1])[:most]
+    return Counter(dict(kept))
 
 
 @cache
@@ -702,12 +883,15 @@ def _orthogonal(text: str) -> int | None:
     n, q, parts, secret = (problem[k] for k in ("n", "q", "parts", "secret"))
     if q**n > 600:
         return None
-    size, h = secret["most"], secret["weight"]
-    entries = {"binary": {0, 1}, "ternary": {0, 1, q - 1}}.get(
-        secret["kind"], {v % q for v in range(-size, size + 1)}
-    )
+    h, entries = secret["weight"], secret["entries"]
+    values = {v % q for v in range(bool(h), q)}
+    if entries is not None:
+        values = {v % q for v, c in enumerate(entries[1], entries[0]) if int(c)}
+        values |= {0} if h else set()
+    elif h:
+        values |= {0}
     points = np.array(list(itertools.product(range(q), repeat=n)))
-    some = [s for s in itertools.product(sorted(entries), repeat=n)
+    some = [s for s in itertools.product(sorted(values), repeat=n)
             if any(math.gcd(v, q) == 1 for v in s) and h in (0, n - s.count(0))]  # fmt: skip
     law = np.zeros((q, parts))
     for first, counts, *_ in [problem["errors"] or (0, ["1"])]:

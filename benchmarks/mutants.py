@@ -29,12 +29,14 @@ def hidden(values: str, places: int, noise: str = "0") -> Json:
             "noise": noise}  # fmt: skip
 
 
-def modular(n: int, q: int, parts: int, labels: str, secret: tuple[Any, ...], **more: Any) -> Json:
-    """Pose residues; secret: kind, weight, most."""
-    kind, weight, most = secret
-    drawn = {"kind": kind, "weight": weight, "most": most}
-    return {"kind": "residues", "n": n, "q": q, "bits": 20, "secret": drawn, "labels": labels,
-            "parts": parts, "errors": None, **more}  # fmt: skip
+def modular(
+    n: int, q: int, parts: int = 0, law: str = "", least: int = 0, h: int = 0, **more: Any
+) -> Json:
+    """Pose residues, as they are if no other parts are given; law: counts, with spaces between."""
+    entries = [least, law.split()] if law else None
+    return {"kind": "residues", "n": n, "q": q, "bits": 20, "parts": parts or q, "errors": None,
+            "secret": {"weight": h, "entries": entries},
+            "labels": "interval" if parts else "residue", **more}  # fmt: skip
 
 
 def listed(signs: int, *tables: str) -> Json:
@@ -57,8 +59,8 @@ MANY = hidden("0 1 3", 5)
 THREE = listed(3, "aa", "cc", "e8")  # two signs, and the majority of three
 SEVEN = listed(3, "aa", "cc", "f0", "66", "5a", "3c", "fe")
 OPPOSITE = listed(2, "5", "a", "6")
-HALVES = modular(2, 8, 2, "interval", ("ternary", 0, 1))
-PRIME = modular(2, 7, 7, "residue", ("uniform", 0, 7))
+HALVES = modular(2, 8, 2, "1 1 1", -1)
+PRIME = modular(2, 7)
 NEAR = {**PRIME, "bits": 5}  # a is far from uniform
 
 RISK, SUCCESS = {"risk": "1/4"}, {"success": "2/3"}
@@ -76,8 +78,20 @@ def asked(first: list[Step], *, risk: str = "1/4", success: str = "2/3", **ask: 
 
 CHARACTERS: list[Step] = [("subsets",), ("characters", 1)]
 JOHNSON: list[Step] = [("subsets",), ("overlaps",), ("johnson", 1, 2)]
-SECRETS: list[Step] = [("secrets",), ("laws", 1)]
 SPREAD: list[Step] = [("products",), ("spread", 1, {"top": "3"})]
+
+
+def secrets(base: str = "1", cut: int = 0, *weights: Json) -> list[Step]:
+    """Secrets and their law."""
+    return [("secrets", {"base": base, "cut": cut, "weights": [*weights]}), ("laws", 1)]
+
+
+def law(base: str, cut: int, *weights: Json, **more: str) -> list[Step]:
+    """What is needed where members are not all as likely."""
+    return asked(secrets(base, cut, *weights), **{"risk": "1/10", "term": "1", **more})
+
+
+SECRETS = secrets()
 
 
 def around(top: str, rest: str = "1", **more: str) -> list[Step]:
@@ -279,10 +293,15 @@ CAPS = "12 18 4"  # how many members are at each distance: with no other multipl
 HALF = "13/30"  # the average correlation of the 15 sets that hold a place
 EQUAL = listed(2, "5", "3", "6")  # three orthogonal members
 MANY_STEPS: list[Step] = [("subsets",), *[("characters", 1)] * 1000]
-WIDE = modular(2, 101, 101, "residue", ("wide", 0, 20))
 ERRORS = {**PRIME, "errors": [-1, [str(1 << 62), str(1 << 63), str(1 << 62)]]}
-FLAT = modular(2, 4, 4, "residue", ("uniform", 0, 4), errors=[0, [str(1 << 62)] * 4])
-QUARTERS = modular(3, 8, 4, "interval", ("ternary", 2, 1))
+FLAT = modular(2, 4, errors=[0, [str(1 << 62)] * 4])
+LIFTED = modular(4, 16, 4, h=2)  # vectors mod 8, of which those that have a 0 are rarer
+SKEW = modular(4, 7, 0, "1 8 2", -1)
+TURNS = {**SKEW, "labels": "window", "parts": 7}  # two secrets may be one member
+RARE = modular(5, 8, 2, "16 64 8")  # entries that are no unit
+FAINT = modular(3, 3, 0, "1 8 2", -1, labels="window")  # a query rules out none
+FEW = modular(4, 7, 0, "1 2", 1, 2)
+SKEWED = law("1/2", 3, 0, 2, 3)
 
 # Rules of every family.
 EVERY = (
@@ -299,13 +318,13 @@ EVERY = (
     M("need(term >= 1 and term.denominator == 1", "need(term.denominator == 1", steps=asked(CHARACTERS, oracle="vstat", term="0")),
     M('oracle in ("vstat", "vstat-least"), "the', 'True or oracle in ("vstat", "vstat-least"), "the', steps=asked(CHARACTERS, oracle="all", term="2")),
     M("most=min(most, members.count)", "most=most", steps=asked(CHARACTERS, risk="35/36", term="9/10")[:-1]),
-    M("guess = Fraction(fit.most, count)", "guess = Fraction(fit.most - 1, count)", steps=asked(CHARACTERS, term="9/10")),
-    M("most = min(cap.most, count)", "most = cap.most", THREES, asked(CHARACTERS, term="1/10")),
-    M("success * count - fit.most) / most", "success * count) / most", steps=asked(CHARACTERS, term="1/2")),
+    M("guess = chance(members, fit.most)", "guess = chance(members, fit.most - 1)", steps=asked(CHARACTERS, term="9/10")),
+    M("most, wanted = min(cap.most, count)", "most, wanted = cap.most", THREES, asked(CHARACTERS, term="1/10")),
+    M("-int((fit.most - wanted) // most)", "-int(-wanted // most)", steps=asked(CHARACTERS, term="1/2")),
     M("math.ceil if up else math.floor)(value", "math.ceil)(value", LARGE),
     M("rules out at most {short(most, up=True)}", "rules out at most {short(most)}", LARGE, asked(CHARACTERS, term=f"1/{10**25 + 1}")),
     M("between {short(low)} and {short(high, up=True)}", "between {short(low)} and {short(high)}", MAJORITY, packed(10**50 // 3, 1, 0, "disjoint")),
-    M("least = max(0, math.ceil(", "least = max(0, math.floor(1 + ", PARITY, asked(CHARACTERS, success="26/35")),
+    M("-int((fit.most - wanted) // most)", "1 - int(math.ceil((fit.most - wanted) / most))", PARITY, asked(CHARACTERS, success="26/35")),
     M("    while fit.most * levels**n < wanted", "    while fit.most * levels**n <= wanted", hidden("1 -1", 8), asked(CHARACTERS, success="1")),
     M("if not cap.most:", "if cap.most <= 25:"),
 )  # fmt: skip
@@ -406,35 +425,117 @@ HIDDEN = (
 )  # fmt: skip
 # Residues.
 RESIDUES = (
-    M("need(q & (q - 1) == 0 or prime(q),", "(True,", modular(2, 15, 15, "residue", ("binary", 0, 1)), asked(SECRETS)),
-    M("need(size == right,", "(size == right,", modular(2, 101, 101, "residue", ("ternary", 0, 50)), SECRETS),
-    M("small(given[\"secret\"][\"most\"], 1, q,", "small(given[\"secret\"][\"most\"], 1, 2 * q,", modular(2, 7, 7, "residue", ("wide", 0, 9)), SECRETS),
-    M('(given["secret"]["weight"], 0, n, "weight")', '(given["secret"]["weight"], 0, 9 * n, "weight")', modular(2, 7, 7, "residue", ("binary", 3, 1)), SECRETS[:1]),
-    M('"window") and q % parts == 0', '"window")', modular(2, 8, 3, "interval", ("binary", 0, 1)), SECRETS),
+    M("need(q & (q - 1) == 0 or prime(q),", "(True,", modular(2, 15), asked(SECRETS)),
+    M('set(given["secret"]) == {"weight", "entries"},', "True,", {**PRIME, "secret": {"weight": 0, "entries": None, "kind": "wide"}}, SECRETS),
+    M('(given["secret"]["weight"], 0, n, "weight")', '(given["secret"]["weight"], 0, 9 * n, "weight")', modular(2, 7, h=3), SECRETS[:1]),
+    M('"window") and q % parts == 0', '"window")', modular(2, 8, 3), SECRETS),
     M('need(parts == q or labels != "residue",', "(True,", {**HALVES, "labels": "residue"}, SECRETS),
     M("need(q % 2 == 0 or 2 * n * q <= 1 << bits,", "(True,", {**PRIME, "bits": 4}, SECRETS),
-    M('need(labels == "residue" and len', "need(len", {**HALVES, "errors": ERRORS["errors"]}, SECRETS),
-    M("need(sum(counts) == 1 << 64,", "(True,", {**PRIME, "errors": [0, [str(1 << 63)]]}, SECRETS),
-    M("errors[(first + i) % q] += c", "errors[(first + i) % q] = c", {**PRIME, "errors": [0, [str(1 << 62), *["1"] * 6, str(3 * (1 << 62) - 6)]]}, asked(SECRETS, term="1")),
+    M('need(labels == "residue" and sum', "need(sum", {**HALVES, "errors": ERRORS["errors"]}, SECRETS),
+    M("sum(counts.values()) == 1 << 64,", "True,", {**PRIME, "errors": [0, [str(1 << 63)]]}, SECRETS),
+    M("out[value % q] += count", "out[value % q] = count", {**PRIME, "errors": [0, [str(1 << 62), *["1"] * 6, str(3 * (1 << 62) - 6)]]}, asked(SECRETS, term="1")),
     M("2 if labels == \"window\" else parts", "parts", {**HALVES, "labels": "window", "parts": 4}, SECRETS),
-    M("range(3, math.isqrt(q) + 1, 2)", "range(3, math.isqrt(q), 2)", modular(2, 9, 9, "residue", ("binary", 0, 1)), SECRETS),
+    M("range(3, math.isqrt(q) + 1, 2)", "range(3, math.isqrt(q), 2)", modular(2, 9), SECRETS),
+    # Laws, as they are read.
+    M("need(len(listed(given)) == 2, f", "(0, f", modular(2, 7, 0, "1 2") | {"secret": {"weight": 0, "entries": [0, ["1", "2"], 0]}}, SECRETS),
+    M("first, counts = small(given[0], -(1 << 40), 1 << 40,", "first, counts = small(given[0], -(1 << 41), 1 << 41,", modular(2, 7, 0, "1", (1 << 41) - 1), SECRETS),
+    M("len(counts) <= 1 << 15,", "len(counts) <= 1 << 16,", modular(2, 7, 0, "1 " * ((1 << 15) + 1)), SECRETS[:1]),
+    M("all(c >= 0 and c.denominator", "all(c.denominator", modular(2, 7, 0, "3 -1 3"), SECRETS),
+    M("c >= 0 and c.denominator == 1 for", "c >= 0 for", modular(2, 7, 0, "3/2 1"), SECRETS),
+    M("and counts[0] and counts[-1]", "and counts[-1]", modular(2, 7, 0, "0 1"), SECRETS),
+    M("and counts[0] and counts[-1]", "and counts[0]", modular(2, 7, 0, "1 1 0"), SECRETS),
+    M("for i, c in enumerate(counts) if c}", "for i, c in enumerate(counts)}", modular(2, 7, 0, "1 0 1", 1), SECRETS),
+    M("{first + i: int(c)", "{first - i: int(c)", modular(2, 7, 0, "1 1 1", 1, 1), SECRETS[:1]),
+    M("== 1 and not gaps", "== 1", modular(2, 7, 0, "1 0 1", 1), SECRETS),
+    M("({0} if h else set())", "set()", modular(2, 7, 0, "1 0 1", -1, 1), SECRETS),
+    M("even = len(set(entries.values())) == 1", "even = True", SKEW, SECRETS),
+    # Members.
     M("else 2 * (q // problem.parts)", "else q // problem.parts", HALVES, SECRETS),
     M("(q % 2 == 1 or modulus == 4)", "(q % 2 == 1 or modulus <= 8)", HALVES, SECRETS),
     M("problem.levels == problem.parts and (q", "(q", {**PRIME, "labels": "window"}, SECRETS),
-    M("min(2, q - 1)", "2", modular(2, 2, 2, "residue", ("ternary", 0, 1)), SECRETS),
-    M("(other + 1) ** n - 1\n", "(other + 1) ** n - 2\n", PRIME, SECRETS),
-    M("math.comb(n, h) * other**h", "other**h", {**PRIME, "secret": {"kind": "binary", "weight": 1, "most": 1}}, SECRETS),
-    M("2 * size >= modulus - 1", "2 * size >= modulus - 2", modular(2, 8, 2, "interval", ("wide", 0, 3)), SECRETS),
-    M("units = 2 * low if modulus % 2 else", "units = 2 * low if modulus else", modular(2, 8, 2, "interval", ("uniform", 0, 8)), SECRETS),
-    M("whole else 2 * (low // 2) + 1", "whole else 1", modular(2, 32, 2, "interval", ("wide", 0, 2)), SECRETS),
-    M("(units + others) ** n - others**n", "(units + others) ** n - 1", modular(2, 8, 2, "interval", ("uniform", 0, 8)), SECRETS),
-    M("1 if modulus < q and size >= modulus else h", "1", QUARTERS, SECRETS),
-    M("vectors += choose * (some - none)", "vectors += choose * some", modular(3, 8, 4, "interval", ("wide", 2, 3)), SECRETS),
-    M("math.isqrt((modulus - 1) // 2)", "modulus - 1", WIDE, SECRETS),
-    M("moebius[multiple] -= moebius[g]", "pass", modular(2, 101, 2, "window", ("wide", 0, 6)) | {"parts": 101}, SECRETS),
-    M("vectors, units, reach = pairs, 2, bound", "vectors, units, reach = pairs, 1, bound", WIDE, SECRETS),
-    M("alike = units if differ else 1", "alike = 1", PRIME, SECRETS),
-    M("count = vectors if differ else -(-vectors // units)", "count = vectors", HALVES, SECRETS),
+    M("modulus // 2), True\n", "modulus // 2), False\n", PRIME, SECRETS),
+    M("(modulus - 1 if modulus % 2 else modulus // 2)", "modulus - 1", modular(2, 8, 2), SECRETS),
+    M("modulus - units - (h > 0))]", "modulus - units)]", modular(2, 7, h=2), SECRETS),
+    M('need(not numbers, "uniform', '(0, "uniform', PRIME, secrets("1", 0, 1)),
+    M("residues_of(entries, modulus), len(", "entries, len(", modular(2, 2, 0, "1 2 1"), SECRETS),
+    M("modulus), len(residues_of(entries, q))", "modulus), len(entries)", modular(2, 7, 0, "1 " * 9), SECRETS),
+    M("need(len(numbers) in (0, len(folded)),", "(0,", SKEW, secrets("1", 0, 0, 0)),
+    M("sorted(folded.items()), strict", "folded.items(), strict", SKEW, secrets("1/2", 3, 3, 0, 2)),
+    M("math.gcd(v, modulus) == 1, not unit)", "True, False)", modular(2, 7, 0, "1 1"), SECRETS),
+    M("sum(group.units for group in groups), any", "len(groups), any", PRIME | {"secret": {"weight": 0, "entries": [0, ["1", "1"]]}}, SECRETS),
+    M("none = sum(group.units for group in groups), any(v % q == 0 for v in entries)", "none = sum(group.units for group in groups), False", HALVES, SECRETS),
+    M('need(units > 0, "no', '(0, "no', modular(2, 7, 0, "1"), SECRETS[:1]),
+    M("need(not h or not folded[0],", "(0,", modular(3, 8, 4, "1 1 1 1", 1, 2), SECRETS),
+    M("if entries is None and h and modulus < q:", "if entries is None and h and modulus < 0:", LIFTED, SECRETS),
+    M("if entries is None and h and modulus < q:", "if entries is None and modulus < q:", modular(2, 8, 4), SECRETS),
+    M("if entries is None and h and modulus < q:", "if h and modulus < q:", modular(3, 16, 4, "1 2 1", 1, 2), asked(SECRETS)),
+    M("numbers or [0] * len(folded)", "numbers or range(len(folded))", SKEW, law("1/2", 2)),
+    M("math.comb(n, h) if h else 1, h or n", "1, h or n", modular(3, 7, 0, "1 2", 1, 2), SECRETS),
+    M("if h else 1, h or n", "if h else 1, n", modular(3, 7, 0, "1 2", 1, 2), SECRETS),
+    M("alike, as_one = (units, 1) if differ", "alike, as_one = (1, 1) if differ", PRIME, SECRETS),
+    M("else (1, units)\n", "else (1, 1)\n", HALVES, SECRETS),
+    M("even = not lost and total", "even = total", modular(2, 7, 0, "1 100 1", -1), asked(secrets("101/20000", 1))),
+    M("not lost and total == vectors * tiers[0][1]", "not lost", modular(3, 7, 0, "1 3 1", -1), asked(SECRETS)),
+    M("count = vectors // as_one", "count = vectors", HALVES, SECRETS),
+    M("upper = math.comb(n, h) * values**h if h", "upper = values**h if h", modular(3, 7, h=2), SECRETS),
+    M("values**n - none\n", "values**n\n", PRIME, SECRETS),
+    M("q - (h > 0)\n", "q\n", modular(3, 7, h=2), SECRETS),
+    # How likely they are: by weights.
+    M('small(cut, 0, 1 << 16, "the cut")', 'small(cut, -1, 1 << 16, "the cut")', SKEW, law("1/2", -1, 0, 2, 3)),
+    M('[small(w, 0, 1 << 16, "a weight")', '[small(w, -1, 1 << 16, "a weight")', SKEW, law("1/2", 2, 0, -1, 3)),
+    M("every[weight] += mass * (units + others)", "every[weight] += mass * units", SKEW, SKEWED),
+    M("without[weight] += mass * others", "without[weight] += 0 * mass * others", SKEW, SKEWED),
+    M("without[weight] += mass * others", "without[weight] += others", SKEW, SKEWED),
+    M("most[weight] = max(most[weight], mass)", "most[weight] = mass", modular(4, 7, 0, "2 8 6", -1), law("1/4", 1, 0, 0, 1)),
+    M("likeliest = base.numerator, base.denominator, max(most.values())", "likeliest = base.numerator, base.denominator, min(most.values())", SKEW, law("1", 0, 0, 0, 3)),
+    M('need(bounded, "an', '(0, "an', SKEW, law("1/2", 3, 0, 3, 3)),
+    M("mass * low**w <= likeliest * top**w", "mass * low**w <= likeliest * top**w * low", SKEW, law("1/2", 3, 0, 3, 4)),
+    M("for w, mass in most.items())", "for w, mass in most.items() if w < 3)", SKEW, law("1/2", 3, 0, 2, 4)),
+    M("(sum(g.units + g.others for g in groups), sum", "(sum(g.units for g in groups), sum", SKEW, SKEWED),
+    M("sum(g.others for g in groups))", "0)", SKEW, SKEWED),
+    M("places * (values**many - dull**many), places", "values**many - dull**many, places", FEW, law("1/2", 1, 1, 0)),
+    M("places * low**cut\n", "low**cut\n", FEW, law("1/2", 1, 1, 0)),
+    M("places * low**cut\n", "places\n", SKEW, SKEWED),
+    M(" - below(+without, many, cut)", "", SKEW, SKEWED),
+    M("lost = below(every, many, cut)", "lost = below(every, many, cut - 1)", SKEW, SKEWED),
+    M("** many - sum(without.values()) ** many", "** many", SKEW, SKEWED),
+    M("likeliest**many * top**cut)], lost", "likeliest**many)], lost", SKEW, law("2/3", 3, 0, 3, 5)),
+    M("lost * scale, total * scale\n", "lost, total * scale\n", SKEW, SKEWED),
+    M("    if not counts:\n        return 0\n", "", FEW, law("1/2", 1, 1, 0)),
+    M("if cut > many * first else []", "if cut > first else []", RARE, law("1/2", 6, 2, 0, 3, success="1")),
+    M("range(1, cut - many * first)", "range(1, cut)", RARE, law("1/2", 12, 2, 0, 3, success="1")),
+    M("[(w - first, count)", "[(w, count)", RARE, law("1/2", 12, 2, 0, 3, success="1")),
+    M("many * w - (j - w)", "many * w - j", SKEW, law("1/2", 5, 0, 2, 3)),
+    M("for w, count in rest if w <= j)", "for w, count in rest)", SKEW, law("1/2", 3, 0, 2, 3)),
+    M("(j * counts[first]))", "j)", SKEW, law("1/2", 3, 0, 2, 3)),
+    # How likely they are, of entries that are not 0 mod q.
+    M("(math.comb(n, j) * ((modulus", "(((modulus", LIFTED, asked(SECRETS)),
+    M("(modulus - 1) ** j - (", "modulus**j - (", LIFTED, asked(SECRETS)),
+    M(" - (modulus // 2 - 1) ** j)", ")", LIFTED, asked(SECRETS)),
+    M("(math.comb(n - j, h - j) * (lifts", "((lifts", LIFTED, asked(SECRETS, success="1/3")),
+    M("(lifts - 1) ** (h - j) * lifts", "lifts ** (h - j) * lifts", LIFTED, asked(SECRETS)),
+    M("(h - j) * lifts**j for", "(h - j) for", LIFTED, asked(SECRETS)),
+    M("key=lambda tier: -tier[1])", "key=lambda tier: tier[1])", LIFTED, asked(SECRETS)),
+    # What that says of learners.
+    M("    if members.law is None:\n        return success * members.count\n", "    if 1:\n        return success * members.count\n", SKEW, SKEWED),
+    M("return success * members.count\n", "return members.count\n"),
+    M("- success.denominator * lost\n", "\n", SKEW, SKEWED),
+    M("here = min(size, max(0,", "here = max(0, max(0,", LIFTED, asked(SECRETS)),
+    M("max(0, -(-missing //", "max(-99, -(-missing //", SKEW, law("1/2", 9, 0, 2, 3)),
+    M("-(-missing // (success.denominator * weight))", "missing // (success.denominator * weight)", SKEW, SKEWED),
+    M("missing - here * success.denominator * weight\n", "missing\n", LIFTED, asked(SECRETS)),
+    M("-(-found // as_one)\n", "found\n", TURNS, law("1/2", 1, 0, 2, 3)),
+    M("-(-found // as_one)\n", "found // as_one\n", TURNS, law("1/2", 1, 0, 2, 3, success="1/2")),
+    M("return Fraction(count, members.count)\n", "return Fraction(0)\n", steps=asked(CHARACTERS, term="9/10")),
+    M("tiers, weighs, total, as_one = members.law\n", "tiers, weighs, total, as_one = members.law\n    weighs = 0\n", FAINT, law("1/2", 3, 0, 2, 3)),
+    M("left = count * as_one\n", "left = count\n", FAINT, law("1/2", 0, 0, 2, 3)),
+    M("min(left, size) * weight, left", "left * weight, left", LIFTED, asked(SECRETS, term="1", risk="9/10")),
+    M(", left - min(left, size)\n", ", left\n", LIFTED, asked(SECRETS, term="1", risk="9/10")),
+    M("Fraction(min(weighs, total), total)", "Fraction(weighs, total)", FAINT, law("1/2", 3, 0, 2, 3, risk="3/4")),
+    M("most, wanted = min(cap.most, count), likely(members, success)", "most, wanted = min(cap.most, count), success * count", SKEW, law("1/2", 3, 0, 2, 3)),
+    M("levels, wanted = problem.levels, likely(members, success)", "levels, wanted = problem.levels, success * members.count", SKEW, law("1/2", 3, 0, 2, 3)),
+    M("    if members.law is None:\n        return \"\"\n", "    return \"\"\n", SKEW, SKEWED),
+    # What all of them move.
     M("least = 1 - Fraction(n * x, whole)", "least = 1 - Fraction(x, whole)", NEAR, SECRETS),
     M("most = 1 / (1 - Fraction(n * (q - x), whole))", "most = 1 + Fraction(q - x, whole)", NEAR, SECRETS),
     M("square = Fraction(problem.levels - 1)", "square = Fraction(1)", PRIME, asked(SECRETS)),
