@@ -32,7 +32,8 @@ instances of each problem. Certified: no statistical-query learner reaches relat
 probability 2/3 with fewer queries, when the answers may be any within 1/10; "none" where no bound
 is claimed. Risk 1 means nothing was learned, 0 everything; risks, examples and queries are medians.
 Solved: the whole 95 % interval of the risk lies below 0.05. Where queries were asked, examples are
-what the oracle drew to answer them, 2902 for each.
+what the oracle drew to answer them, 2902 for each. Sees: what a
+[learner is given](learners.md#what-a-learner-sees).
 """
 HEADER = (
     "problem",

@@ -73,7 +73,7 @@ def test_families_and_learners(hardness):
     for learner in hardness("learners", "--json").json["learners"]:
         assert hardness("learners", "show", learner["name"]).code == 0
     shown = hardness("learners", "show", "student", "--json").json
-    assert {"name", "about", "access", "parameters", "revision"} == set(shown)
+    assert {"name", "about", "access", "view", "parameters", "revision"} == set(shown)
     assert {p["name"]: p["default"] for p in shown["parameters"]}["optimizer"] == "adam"
 
 

@@ -1,7 +1,7 @@
 """The example oracle: labelled examples of one instance, counted."""
 
 from hardness.oracles.budget import Meter, Spent
-from instances.family import Examples, Family, Source
+from instances.family import Examples, Family, Source, require_examples
 
 
 class ExampleOracle:
@@ -30,3 +30,8 @@ class ExampleOracle:
         if not len(found) and count:
             raise Spent("examples")
         return found
+
+    def again(self) -> Examples:
+        """Return all examples that were drawn, once more; they count once."""
+        require_examples(self.family, self._next)
+        return self._source.examples(0, self._next)

@@ -67,10 +67,8 @@ def run_words(found: "Run") -> str:
     data = found.details.get("data")
     if isinstance(data, dict) and "held_out" in data:
         judged, secret = data_words(data, found), []
-        if found.outcome is Outcome.LEARNED_NOTHING:
-            advice = "nothing better than predicting zero was shown: give more examples or a " + (
-                "richer model, or the labels are noise"
-            )
+        if found.outcome in (Outcome.LEARNED_NOTHING, Outcome.FITTED):
+            advice = _own_advice(found)
     return "\n".join(
         [
             f"{short(found.learner)} on {brief_spec(found.spec)}, seed {found.seed}",
@@ -91,6 +89,25 @@ def _nothing(found: "Run") -> str:
     kind = kind_of(found.spec.partition(":")[0])
     known = kind.beside_text if kind else ""
     return f"1 = knowing {known} and no more" if known else "1 = nothing learned"
+
+
+def _own_advice(found: "Run") -> str:
+    """Say what to do after a run on data of a user: what simple baselines find is no noise."""
+    nothing = found.outcome is Outcome.LEARNED_NOTHING
+    said = "nothing better than predicting zero was shown" if nothing else found.outcome.advice
+    below = 1.0 if nothing or found.misfit is None else found.misfit.value
+    there = [one for one in found.details.get("baselines", ()) if one["misfit"]]
+    better = [one for one in there if one["misfit"]["high"] and one["misfit"]["high"] < below]
+    if better:
+        best = min(better, key=lambda one: one["misfit"]["value"])
+        return (
+            f"{said}. The {best['name']} does better, so more can be learned: train longer, give "
+            "more examples, or take another learner"
+        )
+    if nothing:
+        said += ", nor by the baselines: give more examples or a richer model, or the labels are "
+        said += "noise"
+    return said
 
 
 def _untold(found: "Run") -> list[str]:

@@ -5,6 +5,9 @@ factor, less what everyone knows of it, on the signs of z where z_0 = -1; else t
 a label, less what is known, on those of the tokens. In one epoch every example is used once, so
 that the training loss is an estimate of the population's; in several it is not. Optimizers: plain
 SGD, SGD with momentum .9, Adam [KB15].
+
+Where the examples are at their end after one epoch, an eighth is held out and the network is
+trained anew on the others, until the loss on what is held out stops falling.
 """
 
 import math
@@ -30,6 +33,12 @@ OPTIMIZERS = ("adam", "momentum", "sgd")
 _SOLVED = 1e-3  # of the loss of the baseline: training stops there
 _NUMBERS = 1 << 20  # of z drawn at once
 _MARKS = 50  # of the curve
+_LARGEST_HOLD_OUT = 4096
+_LOOK = 50  # steps between looks at the held-out examples, or an epoch where that is longer
+_GAIN = 0.9  # of the loss on them, in
+_PATIENCE = 1000  # steps: where it falls by less, training stops
+_LEARNED = 0.05  # of the baseline's loss on them: the judge decides
+_ROUNDING = 1e-6  # of the baseline's loss on them: nothing to gain
 
 Array = NDArray[np.float32]
 
@@ -39,11 +48,11 @@ class Mlp:
     """Trains `width` hidden units for at most `steps` minibatches of `batch` examples.
 
     Of labels that are codes, examples with z_0 = -1. epochs: over the examples there are; 1: each
-    is used once.
+    is used once; 0: as many as help on examples that are held out.
     """
 
     name: ClassVar[str] = "mlp"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "z"
     about: ClassVar[str] = "a two-layer ReLU network, trained on minibatches"
@@ -53,7 +62,7 @@ class Mlp:
     rate: float = 0.005
     batch: int = 256
     steps: int = 60_000
-    epochs: int = later(1)
+    epochs: int = later(0)
 
     def __post_init__(self) -> None:
         require(
@@ -61,9 +70,10 @@ class Mlp:
             f"optimizer={self.optimizer} given: one of {', '.join(OPTIMIZERS)}",
         )
         require(0 < self.rate <= 100, f"rate={self.rate} given: it must be above 0, at most 100")
-        for name in ("width", "batch", "steps", "epochs"):
+        for name in ("width", "batch", "steps"):
             value = getattr(self, name)
             require(value >= 1, f"{name}={value} given: it must be at least 1")
+        require(self.epochs >= 0, f"epochs={self.epochs} given: it must be at least 0")
 
     def supports(self, family: Family) -> str | None:
         """Two-token families whose labels have one unknown factor, and real labels."""
@@ -80,7 +90,7 @@ class Mlp:
         )
         theta = initial(rng, view.inputs, width, view.outputs)
         moments = np.zeros_like(theta), np.zeros_like(theta)
-        oracle = Epochs(oracle, self.epochs, rng)
+        source, oracle = oracle, Epochs(oracle, self.epochs or 1, rng)
         curve, step, outcome = _Curve(self.steps), 0, None
         try:
             for step, (z, values) in enumerate(self._batches(oracle, view), 1):
@@ -94,6 +104,8 @@ class Mlp:
                     break
         except Spent as spent:
             outcome = None if oracle.ended else SPENT[spent.resource]
+        if outcome is Outcome.EXAMPLES_SPENT and not self.epochs and step < self.steps:
+            return self._in_epochs(source, view, rng)
         curve.mark(step, step * self.batch)
         return Hypothesis(
             predict=view.predictor(theta),
@@ -102,6 +114,67 @@ class Mlp:
                 "steps": step,
                 "trained_on": step * self.batch,
                 "epochs": oracle.epoch,
+                "curve": curve.points,
+            },
+        )
+
+    def _in_epochs(
+        self, oracle: ExampleOracle, view: "_View", rng: np.random.Generator
+    ) -> Hypothesis:
+        """Train anew on all that was drawn but an eighth, until the loss on that stops falling."""
+        z, values = view.read(oracle.again())
+        held = min(max(len(values) // 8, 1), _LARGEST_HOLD_OUT)
+        if len(values) <= held:
+            return nothing(oracle.family, Outcome.EXAMPLES_SPENT, steps=0)
+        order = rng.permutation(len(values))
+        held_z, held_values = z[order[:held]], values[order[:held]].astype(np.float64)
+        rest = order[held:]
+        baseline = float((held_values**2).mean()) or 1.0
+        theta = initial(rng, view.inputs, self.width, view.outputs)
+        moments = np.zeros_like(theta), np.zeros_like(theta)
+        curve, outcome, epoch, rows = _Curve(self.steps), None, 0, rest[:0]
+        batch = min(self.batch, len(rest))
+        look = max(_LOOK, len(rest) // batch)
+        best, kept, step = math.inf, theta.copy(), 0
+        mark, until = math.inf, _PATIENCE
+        try:
+            for step in range(1, self.steps + 1):
+                oracle.meter.require_time()
+                if len(rows) < batch:
+                    rows, epoch = rng.permutation(rest), epoch + 1
+                loss, slope = gradient(theta, z[rows[:batch]], values[rows[:batch]])
+                scale = float(np.vdot(values[rows[:batch]], values[rows[:batch]])) / batch
+                rows = rows[batch:]
+                if not math.isfinite(loss):
+                    break
+                curve.add(step, step * batch, loss, scale)
+                self._update(theta, slope, moments, step)
+                if step % look and step < self.steps:
+                    continue
+                left = evaluate(theta, held_z, view.outputs) - held_values
+                error = float((left**2).mean()) / baseline
+                if error < best:
+                    best, kept = error, theta.copy()
+                if best < _GAIN * mark:
+                    mark, until = best, step + _PATIENCE
+                if best < _ROUNDING or step > until:
+                    break
+        except Spent as spent:
+            outcome = SPENT[spent.resource]
+        if not math.isfinite(best) and outcome is None:
+            return nothing(oracle.family, Outcome.DIVERGED, steps=step, curve=curve.points)
+        if outcome is None and best > _LEARNED:  # with more examples it might
+            outcome = Outcome.EXAMPLES_SPENT
+        curve.mark(step, step * batch)
+        return Hypothesis(
+            predict=view.predictor(kept),
+            outcome=outcome,
+            details={
+                "steps": step,
+                "trained_on": step * batch,
+                "epochs": epoch,
+                "held_out": held,
+                "held_out_error": best if math.isfinite(best) else None,
                 "curve": curve.points,
             },
         )

@@ -61,7 +61,7 @@ def test_epochs_solve_what_one_does_not_and_count_each_example_once(learner):
     instance, limit = parse("parity:d=7,m=1").instance(0), Budget(examples=600)
     once, often, again = (
         run(parse_learner(f"{learner}{more}"), instance, limit)
-        for more in ("", ",epochs=60", ",epochs=60")
+        for more in (",epochs=1", ",epochs=60", ",epochs=60")
     )
     assert (once.outcome, once.details["epochs"]) == (Outcome.EXAMPLES_SPENT, 1)
     assert often.outcome is Outcome.SOLVED
@@ -82,7 +82,26 @@ def test_learners_of_one_epoch_keep_their_names_and_so_their_coins():
     assert learner_spec(parse_learner("student")) == (
         "student:batch=256,heads=0,optimizer=adam,rate=0.01,steps=4000"
     )
-    assert "epochs" not in learner_spec(parse_learner("mlp:epochs=1"))
+    assert "epochs" not in learner_spec(parse_learner("student:epochs=1"))
     assert parse_learner(learner_spec(parse_learner("mlp:epochs=2"))).epochs == 2
     with pytest.raises(UsageError, match="epochs=0 given: it must be at least 1"):
-        parse_learner("mlp:epochs=0")
+        parse_learner("student:epochs=0")
+
+
+def test_mlp_goes_round_until_what_is_held_out_is_learned_no_better():
+    """Its early stop is of the seed alone: no clock, and no number of epochs that is to be said."""
+    source, limit = parse("parity:d=7,m=1").instance(0), Budget(examples=600)
+    found, again = (run(parse_learner("mlp:batch=64,rate=0.01"), source, limit) for _ in range(2))
+    assert found.outcome is Outcome.SOLVED
+    assert found.usage.examples == 600
+    assert 1 < found.details["epochs"] < 2000  # 60 000 steps would be 15 000 epochs
+    assert 0 <= found.details["held_out_error"] < 0.05
+    assert found.risk == again.risk
+    assert found.details == again.details
+
+
+def test_an_oracle_gives_again_what_was_drawn_and_counts_it_once():
+    oracle = ExampleOracle(parse("parity:d=8,m=2").instance(0), Meter(Budget()))
+    drawn = oracle.draw(9)
+    assert oracle.again().agrees(drawn)
+    assert oracle.meter.examples == 9

@@ -58,6 +58,19 @@ class Data:
     def __len__(self) -> int:
         return len(self.y)
 
+    @property
+    def known(self) -> Array:
+        """What everyone knows of y: of an error that is divided by its own, 1 is learning nothing.
+
+        So errors are on the scale of a risk.
+        """
+        if self.view == "reduced":
+            return np.zeros_like(self.y)
+        if self.view == "samples":
+            return np.full(self.y.shape, self.y.mean())
+        shape = (-1, self.family.k, self.family.d)
+        return self.family.known(self.x.reshape(shape)).reshape(self.y.shape)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Fit:

@@ -356,3 +356,23 @@ def test_layers_are_compared_on_one_hold_out():
     journal.measure(data)
     journal.offer("same", layer.theta, layer.w, 10, data)
     assert journal.found[0].error == journal.found[1].error
+
+
+def test_what_a_baseline_finds_is_not_called_noise():
+    """One epoch of twelve steps learns little of labels that a linear map explains."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3840, 2, 4))
+    noise = rng.normal(size=x.shape)
+    short = run_words(front.learn("mlp:epochs=1,steps=1,rate=1e-6", (x, 0.01 * noise + x[:, ::-1])))
+    assert (
+        "outcome  learned nothing: nothing better than predicting zero was shown. The linear"
+        in (short)
+    )
+    assert "noise" not in short.partition("data  ")[0]
+    found = front.learn("mlp", (x, 0.01 * noise + x[:, ::-1]))
+    assert found.outcome is Outcome.FITTED
+    assert found.misfit.value < 0.01
+    assert found.details["held_out_error"] < 0.01
+    coins = run_words(front.learn("mlp:epochs=1", (x, noise)))
+    assert "nor by the baselines" in coins
+    assert "or the labels are noise" in coins
