@@ -17,6 +17,9 @@ from instances.heads import Heads, Matrices
 
 Light = Literal["green", "yellow", "red"]
 Of = Literal["size", "theta", "w"]
+# Norms of a Theta_i, the deviation of its logits on standard tokens: below the first attention is
+# nearly linear, above the second nearly a hard choice. The outer ones are the limits of yellow.
+_NORMS, _OUTER_NORMS = (0.3, 8.0), (0.05, 50.0)
 _FRACTIONS = 8  # lattices tried: multiples of the largest entry over 1 .. this
 
 
@@ -162,7 +165,27 @@ def _conditions(of: Literal["theta", "w"], stack: Matrices) -> list[Condition]:
                 by_head=_by_head(values, there),
             )
         )
-    return found
+    return [*found, _size(norms, there)] if of == "theta" else found
+
+
+def _size(norms: NDArray[np.float64], there: NDArray[np.bool_]) -> Condition:
+    """The size of the logits, at the head that is furthest out."""
+    lights: list[Light] = ["green", "yellow", "red"]
+    outer = [
+        sum(not low <= norm <= high for low, high in (_NORMS, _OUTER_NORMS))
+        for norm in norms[there]
+    ]
+    middle = math.sqrt(_NORMS[0] * _NORMS[1])
+    worst = float(max(norms[there], key=lambda norm: abs(math.log(norm / middle))))
+    return Condition(
+        name="size",
+        of="theta",
+        value=worst,
+        asks="logits of order one: smaller, the heads are linear and not told apart; larger, "
+        "attention saturates",
+        light=lights[max(outer)],
+        by_head=_by_head(norms, there),
+    )
 
 
 def _by_head(values: NDArray[np.float64], there: NDArray[np.bool_]) -> tuple[float | None, ...]:

@@ -27,7 +27,14 @@ _SECONDS, _TOKENS = 20.0, 257
 _BUDGET = Budget(examples=1000, seconds=_SECONDS)
 _SPENT = (Outcome.EXAMPLES_SPENT, Outcome.QUERIES_SPENT, Outcome.VALUES_SPENT)
 _BY_ITSELF = (  # outcomes of a learner that ran to an end of its own
-    *(Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING, Outcome.NOISY, Outcome.TOLERANCE),
+    *(
+        Outcome.SOLVED,
+        Outcome.UNIDENTIFIED,
+        Outcome.PARTIAL,
+        Outcome.LEARNED_NOTHING,
+        Outcome.NOISY,
+        Outcome.TOLERANCE,
+    ),
     *(Outcome.INCONSISTENT, Outcome.NOT_FOUND, Outcome.DEGENERATE, Outcome.DIVERGED, *_SPENT),
 )
 

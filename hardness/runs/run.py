@@ -58,6 +58,7 @@ OVERTIME = 1.25  # a built-in learner looks at the clock between draws, and stop
 _TRUTH_NUMBERS = 1 << 22  # of all Theta_i: their distances then take less than a second
 # By the risk alone, or the misfit.
 JUDGED = (Outcome.SOLVED, Outcome.PARTIAL, Outcome.LEARNED_NOTHING, Outcome.FITTED)
+_FOUND = (Outcome.SOLVED, Outcome.UNIDENTIFIED)  # the function, whatever its heads
 _TIMED = (Outcome.SECONDS_SPENT, Outcome.CPU_SPENT)
 # Ends that a signal, a library which is not there or another load on the machine can make as well
 # as the learner itself, and those that the hard limits of a sweep make.
@@ -235,7 +236,8 @@ class Run(Result):
         own = found.spec.partition(":")[0] == "data"
         if (risk if own else misfit) is not None:
             raise ValueError("a risk on data of a user, or a misfit on an instance")
-        if found.outcome in JUDGED and found.outcome is not judge(risk, True, misfit):
+        by_risk = Outcome.SOLVED if found.outcome in _FOUND else found.outcome
+        if by_risk in JUDGED and by_risk is not judge(risk, True, misfit):
             raise ValueError(f"an outcome '{found.outcome.value}' does not follow from its risk")
         return Run(
             spec=found.spec,
@@ -441,7 +443,11 @@ def judged(
 
         seen = family.real_labels.seen if family.real_labels else None
         shown = {"seen": [basis.shape[1] for basis in seen]} if seen else {}
-        details["truth"] = match(hypothesis.layer, truth, seen).to_dict() | shown
+        paired = match(hypothesis.layer, truth, seen)
+        details["truth"] = paired.to_dict() | shown
+        solved = not outcome and judge(risk, known=True) is Outcome.SOLVED
+        if solved and family.real_labels and not paired.identified:  # a hidden set is no layer
+            outcome = Outcome.UNIDENTIFIED
     return Run(
         spec=family.spec,
         learner=learner_spec(learner),

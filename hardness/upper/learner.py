@@ -23,6 +23,7 @@ class Outcome(Enum):
     """What a run ended with; `advice` tells the user what to do about it."""
 
     SOLVED = "solved"
+    UNIDENTIFIED = "function found, heads not identified"
     PARTIAL = "partial"
     LEARNED_NOTHING = "learned nothing"
     EXAMPLES_SPENT = "examples spent"
@@ -59,6 +60,9 @@ class Outcome(Enum):
 
 _ADVICE = {
     Outcome.SOLVED: "the whole interval of the risk lies below 0.05",
+    Outcome.UNIDENTIFIED: "the whole interval of the risk lies below 0.05, but a head is missing "
+    "or off by more than a quarter: other heads compute nearly the same labels, so use the layer "
+    "as a function and read nothing from its heads",
     Outcome.PARTIAL: "something was learned: give more examples or time, or report it as "
     "partly learned within this budget",
     Outcome.LEARNED_NOTHING: "nothing better than knowing the family alone was shown: for "

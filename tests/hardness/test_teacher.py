@@ -11,7 +11,7 @@ import pytest
 import hardness as h
 from hardness.oracles import Budget
 from hardness.report.run import run_words
-from hardness.runs import measure, run
+from hardness.runs import Run, measure, run
 from hardness.runs.risk import cut
 from hardness.upper import parse_learner
 from hardness.upper.matching import match
@@ -291,3 +291,12 @@ def test_biases_beyond_the_matrices_of_d2_by_d2(tmp_path):
     found = h.learn("staged", teacher=tmp_path / "biased.npz", noise="0.1")
     assert found.passed
     assert found.details["heads"] == 2
+
+
+def test_a_function_that_is_found_by_other_heads_is_said_to_be_no_more_than_that():
+    instance = parse("nice:m=3,k=2,d=8,trace=1").instance(0)  # the Theta_i are all equal
+    found = run(parse_learner("levenberg"), instance, Budget(), 0)
+    assert found.solved
+    assert found.outcome.value == "function found, heads not identified"
+    assert found.outcome.value in run_words(found)
+    assert Run.from_json(found.to_dict()).outcome is found.outcome

@@ -52,6 +52,8 @@ def test_random_layers_are_green(seed):
         ("trace=0.9", ("theta", "trace")),
         ("column=0.8", ("theta", "column")),
         ("ratio=100", ("theta", "norm ratio")),
+        ("scale=0.01", ("theta", "size")),
+        ("scale=100", ("theta", "size")),
         ("wrank=1", ("w", "stable rank")),
         ("shared=1", ("w", "coherence")),
         ("shared=1,signs=alternating", ("w", "sum")),
