@@ -19,7 +19,7 @@ Light = Literal["green", "yellow", "red"]
 Of = Literal["size", "theta", "w"]
 # Norms of a Theta_i, the deviation of its logits on standard tokens: below the first attention is
 # nearly linear, above the second nearly a hard choice. The outer ones are the limits of yellow.
-_NORMS, _OUTER_NORMS = (0.3, 8.0), (0.05, 50.0)
+_NORMS, _OUTER_NORMS = (0.3, 16.0), (0.05, 50.0)
 _FRACTIONS = 8  # lattices tried: multiples of the largest entry over 1 .. this
 
 
