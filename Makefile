@@ -13,7 +13,7 @@ TESTS := $(BIN)/python -m pytest --numprocesses $(CORES) --maxprocesses 8 --dist
 # The files that hold a mark, and no others: to collect all of them takes longer than to run these.
 MARKED = $(BIN)/python -m pytest -m $(1) $$(grep -rl --include='*.py' 'mark\.$(1)' tests)
 
-.PHONY: demo dist test test-slow test-kernels test-lattice check lint types layers bench results tables limit-tables attack-tables lifted-tables icl-tables estimator-table scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
+.PHONY: demo dist test test-slow test-kernels test-clocks test-lattice check lint types layers bench results tables limit-tables attack-tables lifted-tables icl-tables estimator-table scaling-tables scale-tables test-plugins test-cluster test-browser ladder-tables report-tables clean figures notebooks docs test-docs forge mutants
 
 demo: $(VENV)/.core
 	$(BIN)/hardness demo --out out
@@ -28,6 +28,13 @@ test-slow: $(VENV)/.test
 # The numerical tests, rounded as the oldest kernel of OpenBLAS rounds; `make test` runs the newest.
 test-kernels: $(VENV)/.test
 	$(BIN)/python tests/kernels.py --numprocesses $(CORES) --maxprocesses 8 --dist worksteal
+
+# What might go by a clock, with the clock of the package at an eighth of its pace and at eight times.
+test-clocks: $(VENV)/.test
+	for pace in 1/8 8; do \
+	    HARDNESS_CLOCK=$$pace $(TESTS) -m 'clocks and not slow' \
+	        $$(grep -rl --include='*.py' 'mark\.clocks' tests) || exit; \
+	done
 
 check: lint types layers test
 

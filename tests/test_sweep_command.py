@@ -97,6 +97,7 @@ def test_certificates_of_a_store_are_accepted(done, hardness):
         assert hardness("check", "c.json").code == 0
 
 
+@pytest.mark.clocks
 def test_an_interrupted_sweep_says_how_to_go_on(hardness):
     endless = SMALL.replace('"lowdegree"', '"student:steps=1000000000"')
     Path("slow.toml").write_text(endless)

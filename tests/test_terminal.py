@@ -164,6 +164,7 @@ main(["inspect", "parity:d=8,m=2"])
     assert ended.stderr.lstrip("\n") == "hardness: interrupted: nothing was left half-written\n"
 
 
+@pytest.mark.clocks
 def test_what_takes_long_counts_seconds_on_a_terminal(capfd, monkeypatch, ticks):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     ticks(1.0)

@@ -22,6 +22,7 @@ def test_halves_meet_on_as_few_samples_as_there_are(spec, examples):
         assert found.outcome is Outcome.EXAMPLES_SPENT
 
 
+@pytest.mark.clocks
 def test_the_list_of_half_secrets_stops_where_time_is_over(ticks):
     """Ten million half secrets: the clock is looked at again and again while they are written."""
     ticks(0.1)
@@ -59,6 +60,7 @@ def test_labels_that_tell_nothing_are_refused(learner, spec):
         run(parse_learner(learner), parse(spec).instance(0), Budget(), 0)
 
 
+@pytest.mark.clocks
 def test_what_is_no_member_is_not_claimed():
     """Coins favour one of 2^28 vectors by more than any of the 28 members."""
     family = parse("parity:d=29,m=1,noise=0.1")
@@ -69,6 +71,7 @@ def test_what_is_no_member_is_not_claimed():
         assert found.secret is None or len(found.secret) == family.m
 
 
+@pytest.mark.clocks
 def test_arora_ge_does_not_start_what_would_not_end(ticks):
     """A part of its elimination takes a second: the whole would take over ten."""
     ticks(1.0)
@@ -77,6 +80,7 @@ def test_arora_ge_does_not_start_what_would_not_end(ticks):
     assert found.outcome is Outcome.SECONDS_SPENT
 
 
+@pytest.mark.clocks
 @pytest.mark.parametrize(
     ("name", "spec"),
     [

@@ -8,6 +8,7 @@ import pytest
 from hardness.oracles import Budget, Meter, Spent, clock
 
 
+@pytest.mark.clocks
 def test_a_budget_of_seconds_goes_by_the_clock(ticks):
     ticks(1.0)
     meter = Meter(Budget(seconds=2.5))
@@ -17,6 +18,7 @@ def test_a_budget_of_seconds_goes_by_the_clock(ticks):
         meter.require_time()
 
 
+@pytest.mark.clocks
 @pytest.mark.parametrize("pace", [0.125, 8.0])
 def test_its_pace_holds_for_processes_that_are_started(pace):
     code = "import time; from hardness.oracles import clock; print(clock.now() / time.monotonic())"
@@ -26,6 +28,7 @@ def test_its_pace_holds_for_processes_that_are_started(pace):
     assert float(found) == pytest.approx(pace, rel=0.1)
 
 
+@pytest.mark.clocks
 @pytest.mark.parametrize("given", ["", "fast", "0", "-1", "inf", "1e9"])
 def test_a_pace_that_is_none_is_one_line(hardness, monkeypatch, given):
     monkeypatch.setenv(clock.CLOCK, given)

@@ -265,6 +265,7 @@ def small():
     return dataclasses.replace(made, rates=RATES, curves=curves(family, RATES))
 
 
+@pytest.mark.clocks
 def test_learners_find_the_set_and_a_seed_gives_the_same(small):
     again = noisy_map(parse(SPEC), ("restricted", "bruteforce"), seeds=2)
     for field in ("candidate", "word", "group", "query", "example"):

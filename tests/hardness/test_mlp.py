@@ -82,6 +82,7 @@ def test_training_that_diverges_says_so():
     json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.clocks
 @pytest.mark.parametrize(
     ("budget", "outcome"),
     [({"examples": 5000}, Outcome.EXAMPLES_SPENT), ({"seconds": 5.0}, Outcome.SECONDS_SPENT)],

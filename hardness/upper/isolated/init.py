@@ -56,7 +56,8 @@ def begin(job: dict[str, Any]) -> NoReturn:
         number = getattr(resource, name)
         hard = resource.getrlimit(number)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(number, (most, most))
+        # Of processor time the signal that says so comes a second before the one that does not.
+        resource.setrlimit(number, (most - (name == "RLIMIT_CPU"), most))
     os.setsid()
     if not job["namespace"]:
         prctl(DEATH_SIGNAL, signal.SIGKILL)

@@ -188,7 +188,7 @@ def _limits(memory: int, seconds: float | None) -> dict[str, int]:
     if not contain.devices():  # a driver maps all memory of its cards and of the machine
         limits["RLIMIT_AS"] = memory + _ADDRESSES
     if seconds is not None:
-        limits["RLIMIT_CPU"] = int(seconds) + 2
+        limits["RLIMIT_CPU"] = int(seconds / clock.pace()) + 3
     return limits
 
 

@@ -18,10 +18,7 @@ from instances.errors import ToolkitError
 from tests.waiting import wait_for
 
 CHAOS = Path(__file__).parents[3] / "benchmarks" / "chaos.py"
-pytestmark = [
-    pytest.mark.clocks,
-    pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc"),
-]
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 LONG = """
 format = "hardness-sweep/1"
 name = "long"
@@ -87,6 +84,7 @@ def started(tmp_path, *engine):
     return sweep, store
 
 
+@pytest.mark.clocks
 def test_an_impatient_end_is_one_line_with_the_way_on(tmp_path):
     sweep, store = started(tmp_path)
     for _ in range(5):

@@ -30,10 +30,7 @@ from tests.hardness.sweep.seen import (
 )
 from tests.waiting import wait_for
 
-pytestmark = [
-    pytest.mark.clocks,
-    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 _MIB = 1 << 20
 
 
@@ -44,6 +41,7 @@ def worker():
     one.close()
 
 
+@pytest.mark.clocks
 @pytest.mark.parametrize(
     ("does", "given", "failure", "words", "limits"),
     [
@@ -130,6 +128,7 @@ def test_its_surroundings_are_its_own(worker, monkeypatch):
     assert worker.do(bad("well"), NONE).result["pid"] == before == os.getsid(before)
 
 
+@pytest.mark.clocks
 def test_its_start_is_no_part_of_a_job(worker, monkeypatch):
     """The clock stands, but for an hour while a process starts."""
     worker.close()
@@ -174,6 +173,7 @@ def test_runs_are_the_same_here_and_on_one_worker_or_two():
     assert len({f.where for f in one}) == 1 < len({f.where for f in two}) == 2
 
 
+@pytest.mark.clocks
 def test_neighbours_of_what_dies_hangs_and_eats_are_unharmed():
     with nothing_left(), local(2, answer) as engine:
         require_neighbours_unharmed(engine)
@@ -246,6 +246,7 @@ def test_an_interrupt_of_the_driver_leaves_nothing(driver):
     wait_until_gone(found)
 
 
+@pytest.mark.clocks
 def test_a_learner_from_a_file_ends_with_its_worker(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with local(1) as engine:

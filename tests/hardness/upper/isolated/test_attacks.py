@@ -30,8 +30,6 @@ from tests.hardness.upper.isolated.driving import (
     nothing_left,
 )
 
-pytestmark = pytest.mark.clocks
-
 BUDGET = Budget(examples=1000, memory_bytes=200 << 20)
 CONTAINING = LEVELS[:2]
 CLOSED = "PermissionError"
@@ -193,6 +191,7 @@ def test_a_forged_status_is_not_read(level):
     assert "exit_code" not in found.details
 
 
+@pytest.mark.clocks
 @pytest.mark.parametrize("name", ["Nested", "Uncollected"])
 def test_children_that_live_half_a_second_count(level, name):
     found = attack(name, budget=dataclasses.replace(BUDGET, cpu_seconds=2.0))

@@ -16,7 +16,7 @@ from hardness.oracles import Budget, ExampleOracle, Meter
 from hardness.runs import play, run
 from hardness.runs.run import attempt
 from hardness.upper import Outcome
-from hardness.upper.isolated import init
+from hardness.upper.isolated import init, watch
 from hardness.upper.isolated import learner as subprocess_learner
 from hardness.upper.isolated.messages import Channel
 from instances import parse, read_folder, write_folder
@@ -28,8 +28,6 @@ from tests.hardness.upper.isolated.driving import (
     nothing_left,
 )
 from tests.waiting import wait_for
-
-pytestmark = pytest.mark.clocks
 
 FAMILIES = [
     "parity:d=70,m=3,noise=0.1",
@@ -161,6 +159,7 @@ def test_a_query_of_few_samples_shows_no_levels_of_theirs(monkeypatch):
     assert [factors for factors in sent if factors] == [[float(v) for v in family.levels]]
 
 
+@pytest.mark.clocks
 def test_a_pool_of_many_sets_ends_with_the_time(monkeypatch, ticks):
     evaluated = []
     character = subprocess_learner.character
@@ -184,6 +183,7 @@ def test_a_claim_that_is_no_secret_is_none():
     assert not found.secret_recovered
 
 
+@pytest.mark.clocks
 @pytest.mark.parametrize(
     ("name", "budget", "outcome"),
     [
@@ -200,6 +200,13 @@ def test_budgets_are_held(name, budget, outcome):
     assert found.outcome is outcome
     assert found.usage.examples == (budget.examples or found.usage.examples)
     assert found.usage.queries == (budget.queries or found.usage.queries)
+
+
+@pytest.mark.clocks
+def test_processor_time_is_held_where_nobody_looks(monkeypatch):
+    monkeypatch.setattr(watch, "_EVERY", 1e6)
+    found = run(foreign_learner("ends:Loop"), parse(FAMILIES[0]).instance(3), Budget(cpu_seconds=1))
+    assert found.outcome is Outcome.CPU_SPENT
 
 
 def test_a_folder_without_its_secret(tmp_path):

@@ -22,8 +22,6 @@ from tests.hardness.upper.isolated.driving import (
     one,
 )
 
-pytestmark = pytest.mark.clocks
-
 LATE = {"ended": "from outside: it went on beyond its time"}
 
 
@@ -250,6 +248,7 @@ def agrees(case, run):
     assert run.usage.examples <= 1000
 
 
+@pytest.mark.clocks
 @pytest.mark.parametrize("level", LEVELS[:-1])
 def test_every_case_ends_with_its_outcome_and_nothing_is_left(level):
     """One test a level: several processes of pytest would each run all cases again."""

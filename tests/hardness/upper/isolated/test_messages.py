@@ -26,8 +26,6 @@ from hardness.upper.isolated.messages import (
     reported,
 )
 
-pytestmark = pytest.mark.clocks
-
 
 @pytest.fixture
 def ends():
@@ -150,6 +148,7 @@ def test_the_end_of_a_connection_is_seen(ends):
         here.tell({"op": "answer"}, None)
 
 
+@pytest.mark.clocks
 def test_waiting_ends(ends):
     here, other = ends
     other.sendall(framed(b'{"op": "draw", "count": 1}')[:20])

@@ -14,8 +14,6 @@ from hardness.upper.isolated.messages import Channel
 from instances import parse, read_folder, write_folder
 from tests.hardness.upper.isolated.driving import LEARNERS, LEVELS, contained, flat, nothing_left
 
-pytestmark = pytest.mark.clocks
-
 SPEC, SEED = "parity:d=1000,m=21", 3_141_592_653_589_793_238
 
 
