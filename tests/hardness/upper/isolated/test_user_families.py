@@ -11,7 +11,6 @@ from hardness.upper import Outcome, parse_learner
 from instances import ToolkitError, parse, read_folder, write_folder
 from tests.hardness.upper.isolated.driving import LEVELS, contained, nothing_left
 
-pytestmark = pytest.mark.clocks
 SIGNED = Path(__file__).parents[4] / "docs/examples/signed_majority.py"
 LEARNER = """
 from pathlib import Path
