@@ -10,7 +10,7 @@ import pytest
 from hardness.runs.planned import warm
 from hardness.runs.processes import execute
 from instances.errors import ToolkitError
-from tests.hardness.sweep.seen import below, gone
+from tests.hardness.sweep.seen import below, wait_until_gone
 
 
 def kill(number):
@@ -43,7 +43,7 @@ def test_kill_9_of_the_owner_leaves_nothing():
     assert len(workers) >= 2
     owner.kill()
     owner.communicate()
-    assert gone(workers, within=20)
+    wait_until_gone(workers)
 
 
 def test_getting_ready_runs_what_can_run_and_passes_over_the_rest():
