@@ -26,9 +26,10 @@ from instances.independence import modulus, obstacle
 from instances.modular import Modular
 
 _FAR = 12_000  # how far a cut may be
-_WORK = 1 << 35  # bits of the numbers that a cut sums, times how many weights there are
+_BITS = 1 << 30  # of the numbers that a cut sums
+_WORK = 1 << 35  # the same times how many weights there are
 _FINEST = 4000  # the most that an entry weighs
-_BITS = 32  # of a base
+_FINE = 32  # bits of a base
 _NONE = 0.01  # vectors that are as likely up to a hundredth are taken for alike
 
 
@@ -97,11 +98,11 @@ def weights(family: Modular, success: Fraction) -> dict[str, Any]:
         return flat
     dull = shares * [math.gcd(v, m) > 1 for v, _ in folded]
     wanted = float(success) * (1 - float(dull.sum()) ** many)
-    most = _WORK // (many * sum(counts).bit_length())
+    long = many * sum(counts).bit_length()
     best, chosen, last = -math.inf, 0.0, 0
     for step in _steps(far, shares, many):
         found = (far / step + 1e-9).astype(int)
-        reach = min(_FAR, most // len(set(found)), many * max(found))
+        reach = min(_FAR, _BITS // long, _WORK // (long * len(set(found))), many * max(found))
         left = wanted - _below(shares, found, many, reach) + _below(dull, found, many, reach)
         value = np.log(np.maximum(left, 1e-300)) + np.arange(len(left)) * step
         value[left <= 0] = -math.inf
@@ -110,7 +111,7 @@ def weights(family: Modular, success: Fraction) -> dict[str, Any]:
     if best == -math.inf:
         return flat
     # Rounded up, by at least one part: so weights in floating point are none too large.
-    parts = 1 << (_BITS + math.ceil(chosen / math.log(2)))
+    parts = 1 << (_FINE + math.ceil(chosen / math.log(2)))
     base = Fraction(math.floor(math.exp(-chosen) * parts) + 2, parts)
     found = np.floor(far / -math.log(base) * (1 - 1e-13)).astype(int)
     return {"base": base, "cut": last, "weights": found.tolist()}
