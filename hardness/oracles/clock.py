@@ -10,9 +10,6 @@ import os
 import time
 from functools import cache
 
-from instances.arguments import real
-from instances.errors import UsageError
-
 CLOCK = "HARDNESS_CLOCK"
 
 
@@ -28,6 +25,9 @@ def now() -> float:
 @cache
 def pace() -> float:
     """Return how fast the clock runs: 1 is as time does. Raises UsageError."""
+    from instances.arguments import real
+    from instances.errors import UsageError
+
     found = real(CLOCK, os.environ.get(CLOCK, "1"))
     if not 1e-3 <= found <= 1e3:
         raise UsageError(f"{CLOCK}={found:g} given: it must be from 0.001 to 1000")
