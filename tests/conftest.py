@@ -24,8 +24,11 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 import cli  # noqa: E402
+from hardness.commands import options  # noqa: E402
 from hardness.oracles import clock  # noqa: E402
+from hardness.upper.isolated import learner  # noqa: E402
 from instances.spec import VARIABLE  # noqa: E402
+from tests.waiting import NEVER  # noqa: E402
 
 # These are loaded by processes of learners, and do harm: pytest must not import them itself.
 collect_ignore_glob = ["hardness/upper/isolated/learners/*.py"]
@@ -85,6 +88,14 @@ def hardness(capfd, monkeypatch, tmp_path):
 def _no_families_of_others(monkeypatch):
     """What a test names as path.py:Name is forgotten behind it."""
     monkeypatch.setenv(VARIABLE, "")
+
+
+@pytest.fixture(autouse=True)
+def _no_hurry(monkeypatch):
+    """Who ends has all the time it needs, and no machine is so slow that progress is reported."""
+    monkeypatch.setattr(learner, "_LOADING", NEVER)
+    monkeypatch.setattr(learner, "_JUDGING", NEVER)
+    monkeypatch.setattr(options, "_EVERY", NEVER)
 
 
 @pytest.fixture

@@ -177,7 +177,7 @@ def files(tmp_path, monkeypatch):
 
 
 def test_learn_a_layer_from_a_file(files, hardness):
-    words = "learn levenberg --teacher layer.npz --tokens words.npy --json"
+    words = "learn levenberg --teacher layer.npz --tokens words.npy --budget-seconds 1e9 --json"
     found = hardness(*words.split()).json
     assert found["spec"] == "teacher:d=4,k=2,m=2,noise=0,tokens=given"
     assert found["outcome"] == "solved"

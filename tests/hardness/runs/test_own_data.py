@@ -124,7 +124,7 @@ def test_labels_of_no_layer_are_reported_with_their_misfit(what):
         y = np.tanh(3 * x @ rng.normal(size=(4, 4)))
     else:
         y = rng.normal(size=y.shape)
-    found = front.learn("staged", (x, y))
+    found = front.learn("staged", (x, y), budget_seconds=None)
     assert found.misfit.low <= found.misfit.value <= found.misfit.high
     if what == "noise alone":
         assert found.outcome in (Outcome.LEARNED_NOTHING, Outcome.DEGENERATE)
