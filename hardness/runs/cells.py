@@ -12,6 +12,8 @@ from hardness.runs.certified import number as certified
 from hardness.runs.ranges import Value
 from hardness.upper.classes import view_of
 from hardness.upper.learner import View
+from instances.errors import UsageError
+from instances.family import Family
 from instances.spec import parse_stored
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ class Cell:
 def cells(comparison: "Comparison") -> list[Cell]:
     """Summarise every learner at every size where it ran, learners in the order asked."""
     out, success = [], comparison.terms.success
-    families = [parse_stored(spec) for spec in comparison.specs]
+    families = [_known(spec) for spec in comparison.specs]
     for learner in comparison.learner_names:
         for value, family in zip(comparison.values, families, strict=True):
             runs = comparison.of(learner, value)
@@ -76,6 +78,14 @@ def cells(comparison: "Comparison") -> list[Cell]:
                 )
             )
     return out
+
+
+def _known(spec: str) -> Family | None:
+    """The family of a spec that stands in a file; None for one that is not installed here."""
+    try:
+        return parse_stored(spec)
+    except UsageError:
+        return None
 
 
 def _median(counts: Sequence[int]) -> float:
