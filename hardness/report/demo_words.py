@@ -8,6 +8,8 @@ from hardness.runs.cells import cells
 from hardness.upper.classes import CLASSES, class_of
 from instances.parameters import plain
 
+_FROM = {"tokens": "the tokens", "z": "z, the product of the tokens"}
+
 
 def demo_words(made: Demo) -> str:
     """Write what the demo found."""
@@ -24,7 +26,7 @@ def demo_words(made: Demo) -> str:
             "",
             comparison_table(made.comparison),
             "",
-            "The bound on queries holds for statistical-query learners alone: here, queries.",
+            "The bound on queries binds statistical-query learners: here the first one alone.",
             *_descents(made.comparison),
         ]
     )
@@ -34,8 +36,8 @@ def _descents(comparison: Comparison) -> list[str]:
     """Say of each learner by gradient descent what it sees, and how often that was enough."""
     largest = comparison.values[-1]
     return [
-        f"Gradient descent from {cell.view} ({short_name(comparison, cell.learner)}) solved "
-        f"{cell.solved} of {cell.runs} at {comparison.parameter}={plain(largest)}."
+        f"Gradient descent from {_FROM[cell.view]} ({short_name(comparison, cell.learner)}) "
+        f"solved {cell.solved} of {cell.runs} at {comparison.parameter}={plain(largest)}."
         for cell in cells(comparison)
         if cell.value == largest and class_of(cell.learner) is CLASSES["gradient"]
     ]
