@@ -3,8 +3,9 @@
     parent (holds the secret) --- watches ---> bubblewrap [ process 1 --- parent of ---> learner ]
              \\____________________ messages over one socket ____________________________/
 
-Nothing of a learner's file is executed in the process that knows the secret. What closes the
-learner's process in is in `contain`, what it may say in `messages`.
+Nothing of a learner's file is executed in the process that knows the secret. `contain` closes the
+learner's process in, with `fence` and `group`; `reach` says what lies in its folder, `messages`
+what it may say, `watch` what it may use, and `ends` lists all ways in which it can end.
 """
 
 from hardness.upper.isolated.contain import CONTAIN, DEVICE, Level, level

@@ -80,6 +80,10 @@ class Process:
                 stderr=output,
                 start_new_session=True,
             )
+        except BaseException:
+            if counted:
+                counted.remove()
+            raise
         finally:
             for descriptor in (report, output, filter):
                 os.close(descriptor)

@@ -105,13 +105,15 @@ class Watcher(Thread):
             os.close(descriptor)
 
     def _watch(self) -> None:
-        open_ends, look, stopped = {self._report, self._printing, self._stopped}, 0.0, False
+        waiting, look, stopped = select.poll(), 0.0, False
+        for descriptor in (self._report, self._printing, self._stopped):
+            waiting.register(descriptor, select.POLLIN)
         while not stopped and not self.limit and self._first.poll() is None:
-            ready = select.select(open_ends, (), (), max(0.0, look - time.monotonic()))[0]
-            stopped = self._stopped in ready
-            for descriptor in {*ready} - {self._stopped}:
-                if not self._take(descriptor):
-                    open_ends.discard(descriptor)
+            for descriptor, _ in waiting.poll(max(0.0, 1000 * (look - time.monotonic()))):
+                if descriptor == self._stopped:
+                    stopped = True
+                elif not self._take(descriptor):
+                    waiting.unregister(descriptor)
             # One that prints much is not looked at more often.
             if stopped or time.monotonic() >= look:
                 self._look()
@@ -122,8 +124,10 @@ class Watcher(Thread):
 
     def _read(self, descriptor: int, most: int) -> None:
         """Take what is there, in so many parts at most."""
+        waiting = select.poll()
+        waiting.register(descriptor, select.POLLIN)
         for _ in range(most):
-            if not select.select([descriptor], (), (), 0)[0] or not self._take(descriptor):
+            if not waiting.poll(0) or not self._take(descriptor):
                 return
 
     def _take(self, descriptor: int) -> bool:

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import pty
+import resource
 import shutil
 import socket
 import subprocess
@@ -167,6 +168,20 @@ def test_the_calls_are_there_for_a_learner_that_is_not_contained():
 
 def test_a_process_with_any_name_is_watched(level):
     assert attack("OddName").outcome is Outcome.TOO_MANY_PROCESSES
+
+
+def test_it_is_watched_by_a_process_with_many_open_files(level):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2000:
+        pytest.skip("over 1024 files cannot be opened here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2000, hard))
+    kept = [os.open("/dev/null", os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert attack("OddName").outcome is Outcome.TOO_MANY_PROCESSES
+    finally:
+        for descriptor in kept:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_what_cannot_be_watched_is_ended(level, monkeypatch):
