@@ -202,8 +202,8 @@ class Channel:
             left = None if until is None else until - clock.now()
             if left is not None and left <= 0:
                 raise Late
-            self.socket.settimeout(left)
             try:
+                self.socket.settimeout(left)
                 return move(part)
             except TimeoutError:  # the clock says whether it is late
                 continue
