@@ -209,7 +209,7 @@ def test_a_forged_status_is_not_read(level):
 @pytest.mark.clocks
 @pytest.mark.parametrize("name", ["Nested", "Uncollected"])
 def test_children_that_live_half_a_second_count(level, name):
-    found = attack(name, budget=dataclasses.replace(BUDGET, cpu_seconds=2.0))
+    found = attack(name, budget=dataclasses.replace(BUDGET, cpu_seconds=1.0))
     assert found.outcome is Outcome.CPU_SPENT
 
 

@@ -205,7 +205,9 @@ def test_budgets_are_held(name, budget, outcome):
 @pytest.mark.clocks
 def test_processor_time_is_held_where_nobody_looks(monkeypatch):
     monkeypatch.setattr(watch, "_EVERY", 1e6)
-    found = run(foreign_learner("ends:Loop"), parse(FAMILIES[0]).instance(3), Budget(cpu_seconds=1))
+    found = run(
+        foreign_learner("ends:Loop"), parse(FAMILIES[0]).instance(3), Budget(cpu_seconds=0.3)
+    )
     assert found.outcome is Outcome.CPU_SPENT
 
 

@@ -234,7 +234,7 @@ def ended(cases):
     never = [case for case in cases if case.outcome is Outcome.SECONDS_SPENT]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subprocess_learner, "_GRACE", 0.3)
-        patch.setattr(subprocess_learner, "_JUDGING", 2.0)
+        patch.setattr(subprocess_learner, "_JUDGING", 0.5)
         found = at_once(never)
     return found | at_once([case for case in cases if case not in never])
 
