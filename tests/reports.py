@@ -102,6 +102,7 @@ def report(
             LearnerRow(
                 learner=name,
                 spec=say(f"{family}:d={d},m=2"),
+                view="z",
                 budget=say("200,000 examples"),
                 asked=say("exact answers"),
                 runs=5,

@@ -178,7 +178,7 @@ def test_what_cannot_be_loaded_stops_before_any_run(hardness, tmp_path):
         ["compare", "parity:m=1", "--over", "d=4", "--learner", "mine.py:Luckey"],
     ):
         found = hardness(*call)
-        assert found.code == 1
+        assert found.code == 2
         said = " ".join((found.out + found.err).split())
         assert "unknown name 'Luckey': did you mean 'Lucky'?" in said
         assert "in [" not in said  # no risk

@@ -172,7 +172,7 @@ def _claim(rungs: Sequence[Certified]) -> str:
         said = NONE_ENOUGH[rungs[0].asked].format(TERMS.tau, most)
         said += f" at a relative risk of {TERMS.risk}"
     return (
-        f"{said} over a uniform member where answers are as bad as they may be (certified). It "
+        f"{said} over the member where answers are as bad as they may be (certified). It "
         "says nothing of learners that look at single examples, as elimination, exhaustive search "
         f"and lattice attacks. {_sentence(rungs[0].why)}"
     )

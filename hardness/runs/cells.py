@@ -7,13 +7,13 @@ from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
+from hardness.oracles import Usage
 from hardness.runs.certified import claims
 from hardness.runs.certified import number as certified
 from hardness.runs.ranges import Value
 from hardness.upper.classes import view_of
 from hardness.upper.learner import View
 from instances.errors import UsageError
-from instances.family import Family
 from instances.spec import parse_stored
 
 if TYPE_CHECKING:
@@ -50,9 +50,8 @@ class Cell:
 def cells(comparison: "Comparison") -> list[Cell]:
     """Summarise every learner at every size where it ran, learners in the order asked."""
     out, success = [], comparison.terms.success
-    families = [_known(spec) for spec in comparison.specs]
     for learner in comparison.learner_names:
-        for value, family in zip(comparison.values, families, strict=True):
+        for value, spec in zip(comparison.values, comparison.specs, strict=True):
             runs = comparison.of(learner, value)
             if not runs:  # of a slice of a store, where not every learner ran at every size
                 continue
@@ -62,7 +61,7 @@ def cells(comparison: "Comparison") -> list[Cell]:
                 Cell(
                     value=value,
                     learner=learner,
-                    view=view_of(learner, family, runs[0].usage),
+                    view=seen(learner, spec, runs[0].usage),
                     solved=sum(run.solved for run in runs),
                     runs=len(runs),
                     queries=_median([r.usage.queries for r in runs]),
@@ -80,12 +79,18 @@ def cells(comparison: "Comparison") -> list[Cell]:
     return out
 
 
-def _known(spec: str) -> Family | None:
-    """The family of a spec that stands in a file; None for one that is not installed here."""
+def seen(learner: str, spec: str, usage: Usage) -> View:
+    """Name what a learner saw of a problem, of which the family need not be installed here.
+
+    >>> used = Usage(examples=9, queries=0, seconds=1.0, peak_bytes=0)
+    >>> seen("mlp", "parity:d=8,m=2", used), seen("mlp", "gone:d=9", used)
+    ('z', 'z')
+    """
     try:
-        return parse_stored(spec)
+        family = parse_stored(spec)
     except UsageError:
-        return None
+        family = None
+    return view_of(learner, family, usage)
 
 
 def _median(counts: Sequence[int]) -> float:

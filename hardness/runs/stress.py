@@ -261,8 +261,8 @@ class Certified:
     """What is certified of a rung: None where no bound is claimed, and why.
 
     queries: that a learner by `asked` must be allowed, worst answers within TERMS.tau; floor: the
-    examples that any learner must be; both to reach TERMS.risk with chance TERMS.success over a
-    uniform member. success: where no number of queries is enough for that chance, the one above
+    examples that any learner must be; both to reach TERMS.risk with chance TERMS.success over
+    the member. success: where no number of queries is enough for that chance, the one above
     which none is.
     """
 

@@ -83,6 +83,9 @@ class Levenberg:
                 break
         assert best is not None  # there is at least one start
         layer = AttentionLayer(theta=best.theta, w=best.w)
+        # Of the mean square of labels; then of what knowing their mean leaves, as a risk is.
+        left = float(np.mean((held_out.y - data.y.mean(axis=0)) ** 2))
+        scale = float(np.mean(held_out.y**2)) / left if left else 1.0
         return Hypothesis(
             predict=layer,
             outcome=outcome,
@@ -91,7 +94,7 @@ class Levenberg:
                 "starts": len(errors),
                 "steps": steps,
                 "training_error": best.history[-1],
-                "hold_out_error": best.error,
+                "held_out_error": best.error * scale,
                 "end": best.end,
             },
             layer=layer,

@@ -28,7 +28,7 @@ def learn(learner, spec, seed=0, **budget):
 def test_levenberg_finds_random_layers_and_all_their_heads(spec):
     found = learn("levenberg", spec)
     assert found.outcome is Outcome.SOLVED
-    assert found.details["hold_out_error"] < 1e-20
+    assert found.details["held_out_error"] < 1e-20
     truth = found.details["truth"]
     assert sorted(truth["heads"]) == list(range(parse(spec).m))
     assert max(truth["theta_errors"] + truth["w_errors"]) < 1e-9

@@ -39,10 +39,12 @@ class LearnerRow:
 
     [low, high] is of Clopper and Pearson, at 95 %, for the chance that a run passes. risk: median,
     None where none was measured. asked: "exact answers", "tau 1/10", ...: what else a run hangs on.
+    view: what the learner sees: tokens, z, queries, values, or examples for one from a file.
     """
 
     learner: str
     spec: str
+    view: str
     budget: str
     asked: str
     runs: int

@@ -13,6 +13,7 @@ from hardness.report.paired import TITLE, note
 from hardness.report.paired import row as pair_row
 from hardness.report.scaling import HEADER, NOTE, fit_rows, left_out
 from hardness.report.text import bound, number
+from hardness.runs.cells import seen
 from hardness.runs.fits import Scaling
 from hardness.runs.growth import CONFIDENCE
 from hardness.runs.names import brief_spec, labels, short
@@ -40,13 +41,13 @@ _RUNS = (
     *("time (s)", "memory (MB)", "budget", "answers", "ended by"),
 )
 _LEARNERS = (
-    *("learner", "problem", "passed", "runs", "95 % interval", "examples", "queries"),
+    *("learner", "sees", "problem", "passed", "runs", "95 % interval", "examples", "queries"),
     _VALUES,
     *("time (s)", "risk, all runs", "most often", "budget", "answers"),
 )
 _RUNGS = (
     "How many seeds each learner passed. Certified: with fewer queries no statistical-query "
-    f"learner reaches relative risk {TERMS.risk} with probability {TERMS.success} over a uniform "
+    f"learner reaches relative risk {TERMS.risk} with probability {TERMS.success} over the "
     f"member when answers may be any within {TERMS.tau} (where marked, no learner by correlational "
     "queries), and with fewer labels no learner does. A learner holds the rungs up "
     "to the number in the last row: with that confidence it passes on more than half of the "
@@ -124,6 +125,7 @@ def _learner_row(first: Any, asked: str, rows: list[Run]) -> LearnerRow:
     return LearnerRow(
         learner=first["learner"],
         spec=first["spec"],
+        view=seen(first["learner"], first["spec"], first["run"].usage),
         budget=first["within"],
         asked=asked,
         runs=found.runs,
@@ -147,7 +149,7 @@ def learners_table(rows: Iterable[LearnerRow]) -> Table:
         header=_LEARNERS,
         rows=tuple(
             (
-                *(names[row.learner], _brief(row.spec), row.passed, row.runs),
+                *(names[row.learner], row.view, _brief(row.spec), row.passed, row.runs),
                 f"{row.low:.2f}–{row.high:.2f}",
                 *(row.examples, row.queries, row.values, row.seconds, row.risk, row.outcome),
                 *(row.budget, row.asked),
@@ -210,8 +212,8 @@ def _run(run: Run, names: dict[str, str], budgets: bool) -> tuple[Cell, ...]:
 def costs(row: LearnerRow) -> str:
     """Write the median costs of the runs that passed.
 
-    >>> costs(LearnerRow(learner="", spec="", budget="", asked="", runs=1, passed=1, low=0, high=1,
-    ...     examples=12.0, queries=0.0, seconds=0.5, risk=0.0, outcome="solved"))
+    >>> costs(LearnerRow(learner="", spec="", view="", budget="", asked="", runs=1, passed=1,
+    ...     low=0, high=1, examples=12.0, queries=0.0, seconds=0.5, risk=0.0, outcome="solved"))
     '12 examples, 0.5 s'
     """
     if row.examples is None or row.seconds is None:
