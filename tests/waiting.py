@@ -2,7 +2,7 @@
 
 - What must come to a limit never ends by itself. What must not come to one has none.
 - Where it matters how long something takes, the test moves the clock itself (`ticks`, in conftest).
-- Who waits waits for an event: `wait_for`, and no sleep.
+- A test that waits does so for an event: `wait_for`, and no sleep.
 
 `make test-clocks` holds the tests marked `clocks` to it: it runs them with the clock of the package
 eight times slower and eight times faster than time (`hardness/oracles/clock.py`).
@@ -11,7 +11,7 @@ eight times slower and eight times faster than time (`hardness/oracles/clock.py`
 import time
 from collections.abc import Callable
 
-# Seconds, short of those after which pytest ends a test that hangs: whoever fails here hangs too.
+# Seconds, short of those after which pytest ends a test that hangs.
 NEVER = 800.0
 
 

@@ -6,7 +6,7 @@ certificate (format 2) is a JSON object of
     problem   a family of functions, by its numbers;
     goal      the conditions, and claims, each with the number of the step that proves it;
     steps     numbered from 1: a rule, the numbers of earlier steps that it cites, exact numbers;
-    about     what its maker says of the problem: the spec of the family, which is not read;
+    about     what its maker says of the problem: the spec of the family, which is there, not read;
     format, digest (SHA-256 of all the rest).
 
 The rules are the functions below, each with its lemma. A rule reads the facts that it cites and the

@@ -28,9 +28,9 @@ class BoundParameters:
     """What a bound is about: the oracle's tolerance, and what the learner has to achieve.
 
     tau: tolerance of STAT; vstat: parameter t of VSTAT; risk: relative risk that the hypothesis may
-    have at most; success: probability, over the learner's coins and a uniform member, of reaching
-    it; gamma: the average correlation of unit-norm members that SDA is about. Raises UsageError out
-    of range.
+    have at most; success: probability, over the learner's coins and the member, of reaching it;
+    gamma: the average correlation of unit-norm members that SDA is about. Raises UsageError out of
+    range.
 
     >>> BoundParameters(tau=Fraction(1, 10)).right_about
     1

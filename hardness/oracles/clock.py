@@ -2,8 +2,8 @@
 
 HARDNESS_CLOCK=8 lets it run eight times as fast as time, in this process and in those that it
 starts: a budget then sees a machine eight times as slow. Tests set it, or put a clock of their own
-in the place of `now`. Whoever waits looks at the clock again before being late, for what the
-system times for it goes by time itself.
+in the place of `now`. What waits looks at the clock again before it is late, for what the system
+times for it goes by time itself.
 """
 
 import os

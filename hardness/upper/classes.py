@@ -100,8 +100,8 @@ def class_of(learner: str, chose: bool = False) -> LearnerClass | None:
 def view_of(learner: str, family: Family | None = None, usage: Usage | None = None) -> View:
     """Name what a learner sees, by its spec.
 
-    family: labels that are real numbers have no factor of z, and whoever sees z elsewhere sees
-    their tokens. usage: of a run, which tells what a learner from a file asked for.
+    family: labels that are real numbers have no factor of z, and a learner that sees z elsewhere
+    sees their tokens. usage: of a run, which tells what a learner from a file asked for.
 
     >>> [view_of(name) for name in ("student", "mlp:steps=9", "queries", "flips", "mine.py:Net")]
     ['tokens', 'z', 'queries', 'values', 'examples']

@@ -236,7 +236,7 @@ def test_a_bound_that_says_nothing_is_no_number_beside_a_game():
 def test_a_learner_of_ones_own_draws_nothing_from_the_adversary(tmp_path):
     (tmp_path / "draws.py").write_text(DRAWS)
     learner = parse_learner(f"{tmp_path / 'draws.py'}:Draws")
-    game = play(learner, parse("parity:d=8,m=2"), Budget(seconds=20))
+    game = play(learner, parse("parity:d=8,m=2"), Budget(queries=20))
     assert game.run.outcome is Outcome.UNSUPPORTED
     assert "examples were asked for" in game.run.details["reason"]
 

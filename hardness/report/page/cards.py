@@ -147,11 +147,11 @@ def _means(one: Certificate, terms: BoundParameters) -> list[str]:
     if terms.tau:
         found.append(
             f"Terms: tolerance {terms.tau}, relative risk {terms.risk}, success probability "
-            f"{terms.success} over a uniformly drawn member and the learner's coins."
+            f"{terms.success} over the member, as the family draws it, and the learner's coins."
         )
     found.append(
-        "It is about worst answers within the tolerance and a uniformly drawn member: honest "
-        "answers, as runs here have, may let a learner end with fewer queries."
+        "It is about worst answers within the tolerance: honest answers, as runs here have, may "
+        "let a learner end with fewer queries."
     )
     return [*found, one.scope]
 

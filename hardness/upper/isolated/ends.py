@@ -23,7 +23,8 @@ class Seen:
 
     words: its last, where they say so. unwatched: why it could not be watched. limit: the one that
     it passed. code: of its exit, or minus its signal. vanished: with its first process, which
-    reports that. cpu: whether seconds of a processor are limited. level: of containment.
+    reports that. late: nothing came in time. cpu: whether seconds of a processor are limited.
+    level: of containment.
     """
 
     words: Reply | None = None
