@@ -299,17 +299,17 @@ def test_statistical_queries_stand_apart():
 
 
 @pytest.mark.parametrize(
-    ("spec", "rule", "part"),
+    ("spec", "rule"),
     [
-        ("lwe:n=8,q=17,sigma=1", "different mod 17", False),
-        ("lwr:n=16,q=64,p=4", "no multiples by a unit mod 32", True),
-        ("lwr:n=64,q=256,p=2,secret=binary,h=6", "no multiples by a unit mod 256", False),
+        ("lwe:n=8,q=17,sigma=1", "different mod 17"),
+        ("lwr:n=16,q=64,p=4", "no multiples by a unit mod 32"),
+        ("lwr:n=64,q=256,p=2,secret=binary,h=6", "no multiples by a unit mod 256"),
     ],
 )
-def test_what_binds_queries_says_over_which_secrets_it_is_averaged(spec, rule, part):
+def test_what_binds_queries_says_over_which_secrets_it_is_averaged(spec, rule):
     found = of(spec)
+    assert found.average.startswith("all secrets, as the family draws them: ")
     assert f"are {rule}," in found.average
-    assert ("not over all that the family draws" in found.average) is part
     assert found.average in " ".join(attack_words(found).split())
     assert found.to_dict()["statistical_queries"]["average"] == found.average
 
