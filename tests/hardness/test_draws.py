@@ -1,14 +1,21 @@
-"""A user's draw that is not uniform is refused where bounds on a uniform member are made."""
+"""The member of a claim is the one that is drawn, of every family; else there is no claim."""
 
 import math
+from collections import Counter
 from itertools import cycle
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import binom
 
-from hardness.lower import certify
+from hardness.lower import certify, draws
 from hardness.lower.draws import require_uniform
+from hardness.lower.modular import Independent
 from instances import UsageError, parse
+from instances.independence import modulus
+from instances.spec import FAMILIES
+from tests import laws
 
 SIGNED = (Path(__file__).parents[2] / "docs/examples/signed_majority.py").read_text()
 PLACES = "places = 1 + np.sort(rng.choice(self.d - 1, size=self.m, replace=False))"
@@ -73,3 +80,49 @@ def test_half_of_many_members_that_are_never_drawn_are_noticed(family):
     for one in (wrong, half):
         with pytest.raises(UsageError, match="given: `draw` gives"):
             require_uniform(one)
+
+
+EVEN = [
+    *("parity:d=8,m=3", "profile:g=majority,d=8,m=3", "hardmax:d=8,m=3", "composed:d=8,m=2"),
+    *("tokens3:d=8,m=2", "parity_position:d=8,m=2", "lpn:n=6,noise=0.1", "lpn:n=6,h=2,noise=0.1"),
+    *("lwr:n=4,q=8,p=4,secret=binary,h=2", "lwr:n=4,q=8,p=2,secret=ternary"),
+    *("lwe:n=3,q=7,sigma=1", "lwe:n=3,q=7,sigma=1,h=2", "window:n=5,q=8,parts=2,secret=binary"),
+    "lwe:n=6,q=8,error=none,secret=ternary,h=3",
+]
+UNEVEN = [
+    *(
+        "lwe:n=3,q=19,error=none,secret=gaussian,spread=1",
+        "lwe:n=3,q=7,sigma=1,secret=cbd,spread=2",
+    ),
+    *("lwr:n=3,q=16,p=2,secret=cbd,spread=3", "lwe:n=4,q=7,sigma=1,secret=cbd,spread=2,h=2"),
+    "lwe:n=6,q=8,error=none,secret=ternary",
+    *("lwr:n=4,q=16,p=8,h=2", "window:n=3,q=16,parts=2,secret=gaussian,spread=0.5"),
+]
+APART = ("hidden", "direction")  # the set is that of a parity; any direction is as likely
+
+
+@pytest.mark.parametrize("spec", EVEN)
+def test_a_family_whose_members_are_taken_for_alike_draws_them_so(spec, monkeypatch):
+    monkeypatch.setattr(draws, "built_in", lambda family: False)
+    family = parse(spec)
+    assert family.linear_forms is None or Independent(family=family.linear_forms).even
+    require_uniform(family)
+
+
+@pytest.mark.parametrize("spec", UNEVEN)
+def test_a_family_with_another_law_of_the_secret_draws_by_it(spec):
+    family, many, rng = parse(spec), 20_000, np.random.default_rng(0)
+    assert not Independent(family=family).even
+    found = Counter(tuple(v % modulus(family) for v in family.draw(rng)) for _ in range(many))
+    law = laws.vectors(family)
+    assert set(found) <= set(law)
+    for secret, chance in law.items():
+        count, chance = found[secret], float(chance)
+        assert binom.cdf(count, many, chance) > 1e-9 < binom.sf(count - 1, many, chance), secret
+
+
+def test_every_family_with_a_claim_is_among_these():
+    names = {spec.partition(":")[0] for spec in EVEN}
+    for name, kind in FAMILIES.items():
+        claimed = parse(kind.example).hardness.evidence == "exact"
+        assert claimed == (name in names or name in APART), name

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from hardness.check.transcript import check_transcript
+from hardness.claims.words import digits
 from hardness.lower import BoundParameters, Johnson
 from hardness.lower import sda as symmetric
 from hardness.lower.finite import FiniteFamily, How
@@ -326,7 +327,8 @@ def draw_queries(data: Data) -> Data:
     notes = [from_there or "vacuous at every tau"]
     if "none" in data["queries"]:
         least = data["tau"][data["queries"].index("none")]
-        notes.append(f"no number of queries is enough from tau = {float(Fraction(least)):.2g} on")
+        from_here = digits(least, up=True, places=2)
+        notes.append(f"no number of queries is enough from tau = {from_here} on")
     chart = panel(
         [Trace(x=tau, y=height, marks=("point",))],
         title=f"Certified queries to {data['oracle']}",
