@@ -517,7 +517,7 @@ RESIDUES = (
     M("(h - j) * lifts**j for", "(h - j) for", LIFTED, asked(SECRETS)),
     M("key=lambda tier: -tier[1])", "key=lambda tier: tier[1])", LIFTED, asked(SECRETS)),
     # What that says of learners.
-    M("    if members.law is None:\n        return success * members.count\n", "    if 1:\n        return success * members.count\n", SKEW, SKEWED),
+    M("    if members.law is None or success == 1:\n        return success * members.count\n", "    if 1:\n        return success * members.count\n", SKEW, SKEWED),
     M("return success * members.count\n", "return members.count\n"),
     M("- success.denominator * lost\n", "\n", SKEW, SKEWED),
     M("here = min(size, max(0,", "here = max(0, max(0,", LIFTED, asked(SECRETS)),

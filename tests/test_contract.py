@@ -120,7 +120,7 @@ def test_a_citation_names_what_was_checked_and_the_file(hardness):
     digest = hashlib.sha256(content).hexdigest()
     assert re.fullmatch(
         r"For parity:d=16,m=3,noise=0,rho=3: SQ-DIM.* is 455; .*STAT\(1/10\).* at least 13 .*"
-        r"VSTAT\(100\).* at least 5 .*any learner.* at least 9 .*; .*uniformly drawn member "
+        r"VSTAT\(100\).* at least 5 .*any learner.* at least 9 .*; .*by the law of its family "
         rf"\[hardness_{digest[:10]}, after BFJKMR94 and FGRVX17\]\.",
         found["sentence"],
     )
@@ -147,11 +147,18 @@ def test_a_citation_says_once_what_holds_for_all_and_leaves_out_what_is_vacuous(
     found = hardness("cite", "c.json", "--json").json["sentence"]
     assert re.fullmatch(
         r"For functions:d=8,members=56,sha256=\w{10}, given the tables .*: SQ-DIM.* is 4; .*any "
-        r"learner.* at least 3 .*; .*uniformly drawn member \[hardness_\w{10}, after BFJKMR94\]\.",
+        r"learner.* at least 3 .*; .*as the family draws it \[hardness_\w{10}, after BFJKMR94\]\.",
         found,
     )
     assert found.count("given") == 1
     assert not re.search("queries|vacuous", found)
+
+
+def test_a_citation_does_not_call_a_member_uniform_that_is_not(hardness):
+    hardness("certify", "lwe:n=64,q=3329,sigma=1,secret=cbd,spread=2", "--out", "c.json")
+    found = hardness("cite", "c.json", "--json").json["sentence"]
+    assert "no fewer than" in found
+    assert "over the member, as the family draws it" in found
 
 
 def test_every_source_of_a_claim_has_bibtex_with_the_facts_of_the_references():

@@ -243,8 +243,9 @@ def likely(members: Fact, success: Fraction) -> Fraction | int:
 
     A law is of vectors, up to `as_one` of which are one member: tiers of so many vectors that weigh
     at most so much each, the heaviest first, after others that weigh `lost` together, of `total`.
+    None that are counted are never drawn, so for a success of 1 it is all of them.
     """
-    if members.law is None:
+    if members.law is None or success == 1:
         return success * members.count
     tiers, lost, total, as_one = members.law
     found, missing = 0, success.numerator * total - success.denominator * lost

@@ -18,8 +18,8 @@ from instances.text import printable
 
 _NOT_BOUNDS = re.compile(r"sda-|.*-(correlation|norm|eigenvalue|predictability|members)$")
 _WORST = (
-    "answers may be any numbers within the tolerance, and success is averaged over a uniformly "
-    "drawn member"
+    "answers may be any numbers within the tolerance, and success is averaged over the member, "
+    "as the family draws it"
 )
 _GOAL = " are needed "  # between what is needed and the goal, in a statement of the checker
 

@@ -171,7 +171,7 @@ def drawn_family(seed):
             continue
         many = family.h or family.n
         if obstacle(family) is None and len(laws.entry(family)) ** many <= 5000:
-            return family, Fraction(int(rng.integers(1, 20)), 20)
+            return family, Fraction(int(rng.integers(1, 21)), 20)
 
 
 @pytest.mark.parametrize(("eta", "n"), [(3, 40), (2, 64), (1, 200), (6, 8)])
