@@ -103,6 +103,8 @@ def refuse_unwritable(path: Path) -> None:
     """Say before any work that an output cannot be written; raises ToolkitError."""
     folder = path.absolute().parent
     while not folder.exists():
+        if folder.is_symlink():
+            raise ToolkitError(f"{path} cannot be written: {folder} is a link that leads nowhere")
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         raise ToolkitError(

@@ -190,7 +190,7 @@ def named(module: types.ModuleType | type, name: str, where: str) -> Any:
     """Return what a module or class has under a name; raises UsageError with the nearest one."""
     space = vars(module)
     if name not in space:
-        own = [n for n in space if not n.startswith("_")]
+        own = [n for n, value in space.items() if not n.startswith("_") and value is not _aside]
         raise UsageError(f"{where}: {unknown('name', name, own)}")
     return space[name]
 

@@ -315,6 +315,18 @@ def test_a_formula_of_ours_decides_no_search(hardness):
         for more in (["--attack", "bdd"], ["--attack", "bdd", "--attack", "dual_mitm"])
     ]
     assert both[0]["value"] == both[1]["value"]
+    hardness(*line, "--bits", 100, "--attack", "dual_mitm").one_line("no published attack here")
+
+
+def test_a_level_of_success_is_not_rounded_up(hardness):
+    line = ["estimate", "lwe:n=8,q=17,sigma=1", "--attack", "brute-force"]
+    said = hardness(*line, "--success", "0.999999999").out
+    assert "probability of success: 0.999999999 at least" in said
+
+
+def test_a_grid_says_which_estimates_are_contested(hardness):
+    said = hardness("estimate", "ml-kem-512", "--attack", "dual_hybrid", "--over", "n=512").out
+    assert "contested model" in said
 
 
 def test_a_declared_deviation_that_the_residuals_contradict_is_said(hardness):

@@ -1,6 +1,7 @@
 """Learners at work on one family: a run, an attack, a distinguishing game, a spectrum."""
 
 from dataclasses import replace
+from os.path import realpath
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -116,7 +117,7 @@ def learn(
     if transcript:
         if not against:
             raise click.UsageError("--transcript needs --oracle adversary or stabbing")
-        if output.out and transcript.resolve() == output.out.resolve():
+        if output.out and realpath(transcript) == realpath(output.out):
             raise click.UsageError("--out and --transcript name the same file: give two names")
         refuse_existing(transcript, output.force)
         refuse_unwritable(transcript)
@@ -128,14 +129,14 @@ def learn(
             )
         if save_layer.suffix not in (".npz", ".safetensors"):
             raise click.UsageError(f"{save_layer} given: end its name in .npz or .safetensors")
-        if output.out and save_layer.resolve() == output.out.resolve():
+        if output.out and realpath(save_layer) == realpath(output.out):
             raise click.UsageError("--out and --save-layer name the same file: give two names")
         refuse_existing(save_layer, output.force)
         refuse_unwritable(save_layer)
     read = (spec, labels, *((teacher["teacher"], teacher.get("tokens")) if teacher else ()))
-    given = {Path(one).resolve() for one in read if one}
+    given = {realpath(one) for one in read if one}
     for one in (output.out, save_layer):
-        if one and one.resolve() in given:
+        if one and realpath(one) in given:
             raise click.UsageError(f"{one} given: the run reads it, give another name to write")
     own = own_data(None if teacher or of else spec, labels, hold_out, output.seed)
     if own:

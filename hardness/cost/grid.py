@@ -117,7 +117,7 @@ class Grid(Result):
                 "rop": f"{cell.least.rop:.1f}" if cell.least and cell.least.rop else None,
                 "beta": cell.least.beta if cell.least else None,
                 "uncontested": _brief(cell.found.uncontested if cell.found else None),
-                "known": cell.least.kind if cell.least else cell.reason or "no attack applies",
+                "known": cell.least.known if cell.least else cell.reason or "no attack applies",
             }
             for cell in self.cells
         ]
@@ -276,7 +276,7 @@ def search(
     def holds(index: int) -> bool:
         least = at(index).least
         if least is None:
-            raise UsageError(f"{name}={every[index]} given: no attack here applies")
+            raise UsageError(f"{name}={every[index]} given: no published attack here applies")
         return least.rank >= bits
 
     if not every:

@@ -83,6 +83,13 @@ class Estimate:
         return round(2**self.sample_bits) if known and self.sample_bits is not None else None
 
     @property
+    def known(self) -> str:
+        """How its cost is known, in a few words."""
+        if self.beta is not None and self.beta < SMALL_BLOCK:
+            return "too small for its model"
+        return self.kind if self.standing == "published" else f"{self.standing} model"
+
+    @property
     def plainly(self) -> str:
         """Its cost in a line, with what speaks against taking it at its word."""
         said = [self.kind, *([STANDING[self.standing]] if self.standing in STANDING else [])]

@@ -7,7 +7,7 @@ from hardness.claims.vacuous import WORD
 from hardness.cost.attacks import estimate
 from hardness.cost.grid import Grid, SearchResult
 from hardness.cost.problem import problem
-from hardness.cost.record import SMALL_BLOCK, STANDING, Estimate, Estimates, worded
+from hardness.cost.record import STANDING, Estimate, Estimates, worded
 from hardness.cost.sets import SETS
 from hardness.report.text import table
 from hardness.runs.names import brief_spec
@@ -80,7 +80,7 @@ def _settings(*every: Estimates | None) -> list[str]:
     given = {"any number" if found.samples is None else str(found.samples) for found in some}
     lines = [
         f"samples an attacker may have: {', '.join(given)}",
-        f"probability of success: {some[0].success:g} at least",
+        f"probability of success: {some[0].success} at least",
     ]
     pairs = dict.fromkeys((e.model, e.shape) for e in estimates if e.model)
     said = ", ".join(f"{model} with {shape}" for model, shape in pairs)
@@ -98,14 +98,8 @@ def _row(found: Estimates, e: Estimate) -> list[str]:
         number(e.d),
         e.sample_words,
         "-" if e.mem is None else f"{e.mem:.1f}",
-        _known(e),
+        e.known,
     ]
-
-
-def _known(e: Estimate) -> str:
-    if e.beta is not None and e.beta < SMALL_BLOCK:
-        return "too small for its model"
-    return e.kind if e.standing == "published" else f"{e.standing} model"
 
 
 def _said(e: Estimate) -> str:

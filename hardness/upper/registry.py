@@ -1,6 +1,7 @@
 """Names of learners, and "name:key=value" <-> learner."""
 
 from collections.abc import Mapping
+from os.path import realpath
 from typing import Any
 
 from hardness.upper.learner import Learner
@@ -78,7 +79,7 @@ def _foreign(text: str) -> Learner:
 
     found = split(text)
     if found:
-        parts = [str(found.path.resolve()), found.name, found.parameters]
+        parts = [realpath(found.path), found.name, found.parameters]
         return SubprocessLearner(
             spec=text, text=":".join(part for part in parts if part), file=found.path
         )
