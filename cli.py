@@ -33,8 +33,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit: 0 done, 1 could not, 2 wrong usage, 3 refuted, 130 cut."""
     if sys.stdout is None or sys.stderr is None:
         sys.exit(1)
-    with _interrupted_by_signals():
-        _run(arguments)
+    try:
+        with _interrupted_by_signals():
+            _run(arguments)
+    except KeyboardInterrupt:  # while an error was being said
+        _complain(INTERRUPTED, 130)
 
 
 @contextmanager

@@ -296,6 +296,13 @@ def test_a_signal_that_ends_a_command_leaves_nothing_half_written(tmp_path, line
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+def test_a_signal_while_an_error_is_said_ends_the_command_too(hardness, monkeypatch):
+    monkeypatch.setattr("cli._pointed", lambda error: signal.raise_signal(signal.SIGTERM))
+    found = hardness("learn", "elimination")
+    assert found.code == 130
+    found.one_line("interrupted")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the workers in /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_during_a_comparison_ends_the_workers_too(tmp_path, interruptible, number):
