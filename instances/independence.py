@@ -1,9 +1,8 @@
-"""Which members of an LWE-style family are independent, or orthogonal: what makes them SQ-hard.
+"""Which members of an LWE-style family are independent: what makes them SQ-hard.
 
 Two secrets are alike if one is a unit of Z_M times the other, mod M. Over a prime q M is q; for q =
 2^l and labels of so many equal intervals of Z_q it is 2 q/intervals. For a uniform on
-Z_q^n the labels of secrets that are not alike are independent. Of some families the members are
-orthogonal wherever secrets are different mod M. docs/mathematics.md has the proofs.
+Z_q^n the labels of secrets that are not alike are independent. docs/mathematics.md has the proofs.
 """
 
 import math
@@ -28,17 +27,6 @@ def modulus(family: "Modular") -> int:
     [7, 4, 8]
     """
     return family.q if family.q % 2 else 2 * family.q // family.intervals
-
-
-def orthogonal(family: "Modular") -> bool:
-    """Return whether members with secrets different mod M are orthogonal, if alike too.
-
-    >>> from instances import parse
-    >>> specs = ("lwe:n=2,q=7,sigma=1", "lwr:n=3,q=8,p=4", "lwr:n=3,q=8,p=2")
-    >>> [orthogonal(parse(spec)) for spec in specs]
-    [True, True, False]
-    """
-    return family.outcomes == family.intervals and (family.q % 2 == 1 or modulus(family) == 4)
 
 
 def representative(family: "Modular", secret: Secret) -> Secret:

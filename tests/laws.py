@@ -5,7 +5,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 
-from instances.independence import modulus, orthogonal, representative
+from instances.independence import modulus, representative
 from instances.integers import Integers
 from instances.modular import Modular
 
@@ -40,6 +40,11 @@ def vectors(family: Modular) -> Law:
                 out[tuple(secret)] += math.prod(one[v] for v in values)
     whole = sum(out.values())
     return {secret: weight / whole for secret, weight in out.items()}
+
+
+def orthogonal(family: Modular) -> bool:
+    """Whether members with secrets different mod M are orthogonal, if alike too."""
+    return family.outcomes == family.intervals and (family.q % 2 == 1 or modulus(family) == 4)
 
 
 def members(family: Modular) -> Law:

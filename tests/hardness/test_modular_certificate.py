@@ -22,8 +22,9 @@ from hardness.lower.modular import Independent, residues
 from hardness.lower.proof import Proof
 from instances import UsageError, parse
 from instances.errors import Refuted
-from instances.independence import chi_square, modulus, orthogonal
+from instances.independence import chi_square, modulus
 from tests.conftest import sealed
+from tests.laws import orthogonal
 from tests.proofs import claimed, plain, proves, refused, refused_alone, step
 
 SPECS = [
@@ -49,11 +50,14 @@ SPECS = [
 def counted(family):
     """V, the vectors mod M with a unit among their entries, and units that entries may be."""
     n, h, q, m = family.n, family.h, family.q, modulus(family)
-    law = family.secrets.law or range(q)
-    residues = {v % m for v in law} - ({0} if h and m == q else set())
-    units = sum(math.gcd(v, m) == 1 for v in residues)
-    others = len(residues) - units
-    if not h or 0 not in residues:
+    if family.secrets.law is None:  # of up to 2^40 values, which nobody lists
+        units = m - 1 if m % 2 else m // 2
+        others, zero = m - units - (h > 0 and m == q), m < q
+    else:
+        residues = {v % m for v in family.secrets.law}
+        units = sum(math.gcd(v, m) == 1 for v in residues)
+        others, zero = len(residues) - units, 0 in residues
+    if not h or not zero:
         size = math.comb(n, h or n) * ((units + others) ** (h or n) - others ** (h or n))
     else:  # of j entries that are not 0 mod M one is a unit at least
         size = sum(

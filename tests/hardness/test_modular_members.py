@@ -11,8 +11,9 @@ import pytest
 from hardness.check.kernel import chance, likely, posed, prove
 from hardness.lower.modular import Independent, residues, weights
 from instances import UsageError, parse
-from instances.independence import modulus, obstacle, orthogonal, representative
+from instances.independence import modulus, obstacle, representative
 from tests import laws
+from tests.laws import orthogonal
 
 KINDS = (
     *("binary", "ternary", "uniform"),
