@@ -633,7 +633,7 @@ FILES = (
     M('small(i, 1, len(facts), "a step cited")', 'small(i, 0, len(facts), "a step cited")', steps=[("subsets",), ("characters", 0)]),
     M("== {\"conditions\", \"claims\"} and len(listed", "== {\"conditions\", \"claims\"} and 1 + len(listed", change=at("goal/claims", [])),
     M('set(goal) == {"conditions", "claims"} and', "", change=at("goal/more", "1")),
-    M('need(goal["conditions"] == problem.conditions,', "(0,", change=at("goal/conditions", "none")),
+    M('same = goal["conditions"] == problem.conditions', "same = True", change=at("goal/conditions", "none")),
     M('need(set(claim) == {"quantity",', '(set(claim) == {"quantity",', change=at("goal/claims/0/more", "1")),
     M('claim["value"] == written(value) and', "", change=at("goal/claims/0/value", "7")),
     M('and claim["terms"] == terms', "", change=at("goal/claims/0/terms", {"tau": "1"})),

@@ -1314,7 +1314,8 @@ def take(problem: Any, step: dict[str, Any], facts: list[Fact]) -> Fact:
 def goals(problem: Any, goal: Any, facts: list[Fact]) -> list[str]:
     """Hold the conditions and claims of a goal against what was proved."""
     need(set(goal) == {"conditions", "claims"} and len(listed(goal["claims"])) > 0, "the goal")
-    need(goal["conditions"] == problem.conditions, "the conditions are not those of the problem")
+    same = goal["conditions"] == problem.conditions
+    need(same, "its conditions are others, or in words of another version: make it again")
     for claim in goal["claims"]:
         name, step = claim["quantity"], claim["step"]
         need(set(claim) == {"quantity", "value", "terms", "step", "says"}, "fields of a claim")

@@ -38,6 +38,8 @@ def read_residues(spec: str) -> Modular:
 
 def check_residues(family: Modular, problem: dict[str, Any]) -> None:
     """Hold a problem against a family; raises Refuted for another one."""
+    if "entries" not in problem["secret"]:
+        refuse("its secret has no law, as in earlier versions: make the certificate again")
     given = {f.name: getattr(family, f.name) for f in fields(family)}
     n, q, need = family.n, family.q, (family.q - 1).bit_length()
     parts = given.get("p") or given.get("parts") or q

@@ -333,6 +333,13 @@ OTHER_LAWS = {
 }
 
 
+def test_a_certificate_of_an_earlier_version_is_to_be_made_again():
+    made = plain(certify(parse("lwe:n=12,q=3329,sigma=1,secret=cbd,spread=3")))
+    made["problem"]["secret"] = {"kind": "wide", "weight": 0, "most": 3}
+    with pytest.raises(Refuted, match="no law, as in earlier versions: make the certificate again"):
+        check(sealed(made))
+
+
 @pytest.mark.parametrize(("spec", "entries"), OTHER_LAWS.items())
 def test_a_claim_about_another_law_of_the_secret_is_refused(spec, entries):
     """The kernel accepts what it proves of the other law; the spec draws its own."""
