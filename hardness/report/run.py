@@ -63,7 +63,7 @@ def run_words(found: "Run") -> str:
 
         own = [lifted_words(found.details)]
     judged, secret = [f"risk     {measured}"], [f"secret   {recovered}"]
-    advice = found.outcome.advice
+    advice = found.advice
     data = found.details.get("data")
     if isinstance(data, dict) and "held_out" in data:
         judged, secret = data_words(data, found), []

@@ -108,6 +108,13 @@ class Run(Result):
         return judge(self.risk, known=True) is Outcome.SOLVED
 
     @property
+    def advice(self) -> str:
+        """One sentence of advice: none to spend more, where what was spent did."""
+        if self.passed and self.outcome in SPENT.values():
+            return f"the budget is spent, and {Outcome.SOLVED.advice}"
+        return self.outcome.advice
+
+    @property
     def late(self) -> bool:
         """Whether it took clearly longer than it might: over 1.25 times its seconds.
 
@@ -202,7 +209,7 @@ class Run(Result):
             "seed": self.seed,
             "budget": {k: v for k, v in vars(self.budget).items() if v is not None},
             "outcome": self.outcome.value,
-            "advice": self.outcome.advice,
+            "advice": self.advice,
             "risk": self.risk and self.risk.value,
             "risk_interval": [self.risk.low, finite(self.risk.high)] if self.risk else None,
             "risk_confidence": self.risk and self.risk.confidence,
