@@ -6,8 +6,8 @@ a label, less what is known, on those of the tokens. In one epoch every example 
 that the training loss is an estimate of the population's; in several it is not. Optimizers: plain
 SGD, SGD with momentum .9, Adam [KB15].
 
-Where the examples are at their end after one epoch, an eighth is held out and the network is
-trained anew on the others, until the loss on what is held out stops falling.
+Where the examples are at their end after one epoch, an eighth is held out and the network goes on
+with the others, until the loss on what is held out stops falling. It saw that once, in the first.
 """
 
 import math
@@ -105,7 +105,7 @@ class Mlp:
         except Spent as spent:
             outcome = None if oracle.ended else SPENT[spent.resource]
         if outcome is Outcome.EXAMPLES_SPENT and not self.epochs and step < self.steps:
-            return self._in_epochs(source, view, rng)
+            return self._in_epochs(source, view, rng, theta)
         curve.mark(step, step * self.batch)
         return Hypothesis(
             predict=view.predictor(theta),
@@ -119,9 +119,9 @@ class Mlp:
         )
 
     def _in_epochs(
-        self, oracle: ExampleOracle, view: "_View", rng: np.random.Generator
+        self, oracle: ExampleOracle, view: "_View", rng: np.random.Generator, theta: Array
     ) -> Hypothesis:
-        """Train anew on all that was drawn but an eighth, until the loss on that stops falling."""
+        """Go on with all that was drawn but an eighth, until the loss on that stops falling."""
         z, values = view.read(oracle.again())
         held = min(max(len(values) // 8, 1), _LARGEST_HOLD_OUT)
         if len(values) <= held:
@@ -130,7 +130,6 @@ class Mlp:
         held_z, held_values = z[order[:held]], values[order[:held]].astype(np.float64)
         rest = order[held:]
         baseline = float((held_values**2).mean()) or 1.0
-        theta = initial(rng, view.inputs, self.width, view.outputs)
         moments = np.zeros_like(theta), np.zeros_like(theta)
         curve, outcome, epoch, rows = _Curve(self.steps), None, 0, rest[:0]
         batch = min(self.batch, len(rest))
