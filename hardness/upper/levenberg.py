@@ -31,7 +31,7 @@ class Levenberg:
     """
 
     name: ClassVar[str] = "levenberg"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
     access: ClassVar[Literal["examples", "queries"]] = "examples"
     view: ClassVar[View] = "tokens"
     about: ClassVar[str] = "an attention layer fitted by Levenberg-Marquardt, random starts"

@@ -129,6 +129,8 @@ function embed(figure) {
   const drawing = make("div", "drawing");
   return vegaEmbed(drawing, spec, options).then(() => {
     figure.querySelector(".drawing").replaceWith(drawing);
+    const svg = drawing.querySelector("svg"); // on a small screen it scrolls before it is too small
+    svg.style.minWidth = `${0.7 * svg.viewBox.baseVal.width}px`;
     figure.dataset.drawn = "yes";
   });
 }

@@ -43,7 +43,7 @@ _RUNS = (
 _LEARNERS = (
     *("learner", "sees", "problem", "passed", "runs", "95 % interval", "examples", "queries"),
     _VALUES,
-    *("time (s)", "risk, all runs", "most often", "budget", "answers"),
+    *("time (s)", "risk", "most often", "budget", "answers"),
 )
 _RUNGS = (
     "How many seeds each learner passed. Certified: with fewer queries no statistical-query "
