@@ -1,5 +1,6 @@
 """One run of a learner, and a game against the adversary, in words."""
 
+import math
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,8 @@ def _own_advice(found: "Run") -> str:
             f"{said}. The {best['name']} does better, so more can be learned: train longer, give "
             "more examples, or take another learner"
         )
+    if nothing and found.misfit is not None and found.misfit.high == math.inf:
+        return f"{said}: the misfit has no interval. Learn roots or logarithms of the labels"
     if nothing:
         said += ", nor by the baselines: give more examples or a richer model, or the labels are "
         said += "noise"
@@ -167,6 +170,11 @@ def data_words(data: dict[str, Any], found: "Run") -> list[str]:
             table(["", "misfit", f"{one.confidence:.0%} interval, {one.kind}"], cells), " " * 9
         ),
         *([f"         {one.remark}"] if one.remark else []),
+        *(
+            f"         {row['name']}: {of['remark']}"
+            for row in rows[1:]
+            if (of := row["misfit"]) and of["high"] is None
+        ),
     ]
 
 
