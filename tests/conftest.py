@@ -98,6 +98,15 @@ def _no_hurry(monkeypatch):
     monkeypatch.setattr(options, "_EVERY", NEVER)
 
 
+@pytest.fixture(autouse=True)
+def _signals():
+    """A command that was cut leaves signals ignored until its process ends: here others follow."""
+    before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def ticks(monkeypatch):
     """Let the clock of this process move when somebody looks, by so many seconds each time."""
