@@ -38,6 +38,7 @@ _LOOK = 50  # steps between looks at the held-out examples, or an epoch where th
 _GAIN = 0.9  # of the loss on them, in
 _PATIENCE = 1000  # steps: where it falls by less, training stops
 _LEARNED = 0.05  # of the baseline's loss on them: the judge decides
+_FEW = 8  # held-out examples below which their loss shows nothing
 _ROUNDING = 1e-6  # of the baseline's loss on them: nothing to gain
 
 Array = NDArray[np.float32]
@@ -162,7 +163,7 @@ class Mlp:
             outcome = SPENT[spent.resource]
         if not math.isfinite(best) and outcome is None:
             return nothing(oracle.family, Outcome.DIVERGED, steps=step, curve=curve.points)
-        if outcome is None and best > _LEARNED:  # with more examples it might
+        if outcome is None and (best > _LEARNED or held < _FEW):  # with more examples it might
             outcome = Outcome.EXAMPLES_SPENT
         curve.mark(step, step * batch)
         return Hypothesis(
