@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hardness.cost.given import Given
     from hardness.cost.record import Estimates
     from hardness.lower import BoundParameters, Certificate, Verification
-    from hardness.lower.finite import FiniteFamily, How, Union
+    from hardness.lower.finite import How, Members, Union
     from hardness.oracles import Budget
     from hardness.report.citation import Citation
     from hardness.runs import AttackResult, Comparison, Game, Run, Stress
@@ -738,7 +738,7 @@ def require_unseen(learner: "Learner", *files: object) -> None:
 
 def figured(name: str, source: "Source | Result", choice: str | None) -> dict[str, Any]:
     """Collect the numbers of a figure; raises UsageError for a source that it is not drawn from."""
-    from hardness.lower.finite import FiniteFamily, read_source
+    from hardness.lower.finite import Members, read_source
     from hardness.report.figures import known, numbers
     from instances.arguments import located
     from instances.errors import ToolkitError, UsageError
@@ -767,7 +767,7 @@ def figured(name: str, source: "Source | Result", choice: str | None) -> dict[st
                 "a certificate: give what `certify` was given"
             )
         finite = read_source(path) if entry.members else None
-        if isinstance(finite, FiniteFamily):
+        if isinstance(finite, Members):
             return numbers(name, finite, choice)
     return numbers(name, target(source)[0], choice)
 
@@ -828,7 +828,7 @@ def budget(
 
 def certifiable(
     source: "Source", members: int | None
-) -> "tuple[Family | None, FiniteFamily | Union | None]":
+) -> "tuple[Family | None, Members | Union | None]":
     """Resolve what `certify` is given to a family, or to functions that are enumerated."""
     from hardness.lower.certificate import formulas
     from hardness.lower.draws import require_uniform
@@ -845,7 +845,7 @@ def certifiable(
 
 def chosen_finite(
     source: str,
-    finite: "FiniteFamily | Union | None",
+    finite: "Members | Union | None",
     asked: dict[str, Any],
     given: set[str],
     seed: int,
@@ -868,7 +868,7 @@ def chosen_finite(
 def certified(
     source: str,
     one: "Family | None",
-    finite: "FiniteFamily | Union | None",
+    finite: "Members | Union | None",
     terms: "BoundParameters",
     how: "How",
     progress: Callable[[int], None] = lambda done: None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from instances.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from hardness.lower.finite import FiniteFamily
+    from hardness.lower.finite import Members
     from instances.family import Family
 
 Data = dict[str, Any]
@@ -90,7 +90,7 @@ def known(name: str) -> Figure:
     return FIGURES[name]
 
 
-def numbers(name: str, source: "Family | FiniteFamily | Path", choice: str | None = None) -> Data:
+def numbers(name: str, source: "Family | Members | Path", choice: str | None = None) -> Data:
     """Collect the numbers of a figure from a family, its listed members, or a file or folder.
 
     choice: which part of a store is drawn, as "m=3,noise=0". Raises UsageError or DamagedFile for a
@@ -102,9 +102,9 @@ def numbers(name: str, source: "Family | FiniteFamily | Path", choice: str | Non
     if choice is not None:
         raise UsageError(f"--slice given: it chooses a part of a store, which {name} is not of")
     if figure.members:
-        from hardness.lower.finite import FiniteFamily, of_family
+        from hardness.lower.finite import Members, of_family
 
-        if not isinstance(source, FiniteFamily) and source.scheme is None and source.factor:
+        if not isinstance(source, Members) and source.scheme is None and source.factor:
             source = of_family(source)
     return _collect(name)(source)
 

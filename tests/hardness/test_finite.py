@@ -23,8 +23,8 @@ from hardness.lower.finite import (
 from hardness.lower.finite.certificate import digest_of
 from hardness.lower.finite.gram import Gram, Products, enumerate_products
 from hardness.lower.finite.known import Spread, of_integers
-from hardness.lower.finite.sources import FiniteFamily, norm_bound
 from hardness.lower.finite.spectrum import UNIT
+from hardness.lower.members import Members, norm_bound
 from hardness.lower.record import Certificate
 from instances import AttentionLayer, parse, save_layer
 from instances.errors import Refuted, Undecided
@@ -381,7 +381,7 @@ def test_a_forged_proof_is_refused(here, change, why):
 def test_no_tables_for_large_families():
     places = list(itertools.combinations(range(20), 2))[:40]
     pairs_of = tuple(map(str, places))
-    family = FiniteFamily(
+    family = Members(
         kind="functions", path="x", sha256="0" * 64, names=pairs_of,
         d=20, n=20, outputs=1, bound=1.0,
         evaluate=lambda x: np.array([x[:, i] * x[:, j] for i, j in places], float),
@@ -397,7 +397,7 @@ def test_no_tables_for_large_families():
 
 def linear(vectors):
     """The functions x -> v . x: their Gram matrix is that of the vectors."""
-    return FiniteFamily(
+    return Members(
         kind="functions", path="x", sha256="0" * 64, d=vectors.shape[1],
         n=vectors.shape[1], outputs=1, bound=100.0,
         names=tuple(f"f{i}" for i in range(len(vectors))),
@@ -424,7 +424,7 @@ def test_a_spectrum_as_evidence(d):
 
 def test_a_search_as_evidence():
     table = np.random.default_rng(2).choice([-1.0, 1.0], (20, 32))
-    family = FiniteFamily(
+    family = Members(
         kind="functions", path="x", sha256="0" * 64, d=5, n=5, outputs=1, bound=1.0,
         names=tuple(f"f{i}" for i in range(20)),
         evaluate=lambda x: table[:, ((x < 0) @ (1 << np.arange(5)))],
@@ -534,7 +534,7 @@ def by_products(monkeypatch):
     def made_up(gram, d):
         made_up = Products(gram=Gram(values=np.array(gram)), tables=None, signs=False)
         monkeypatch.setattr(certificate, "enumerate_products", lambda *_: made_up)
-        family = FiniteFamily(
+        family = Members(
             kind="functions", path="x", sha256="0" * 64, d=d, n=d, outputs=1, bound=1.0,
             names=tuple(f"f{i}" for i in range(len(gram))), evaluate=lambda x: x,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 from hardness.check import check
 from hardness.lower import BoundParameters
-from hardness.lower.finite import FiniteFamily, certificate, certify_finite
+from hardness.lower.finite import Members, certificate, certify_finite
 from hardness.lower.named import Kernel, ListedMembers, NoClaim, WorstDescent, certify_unknown
 from hardness.lower.older import numbers
 
@@ -36,7 +36,7 @@ def family(seed):
 
 def listed(table):
     bits = table.shape[1].bit_length() - 1
-    return FiniteFamily(
+    return Members(
         kind="functions", path="x", sha256="0" * 64, d=bits, n=bits, outputs=1, bound=1.0,
         names=tuple(f"f{i}" for i in range(len(table))),
         evaluate=lambda x: table[:, (x < 0) @ (1 << np.arange(bits))].astype(float),

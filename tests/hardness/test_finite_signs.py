@@ -12,8 +12,8 @@ from hardness.check import check
 from hardness.check.spectra import check_largest
 from hardness.lower import BoundParameters, certify
 from hardness.lower.finite import (
-    FiniteFamily,
     How,
+    Members,
     certify_finite,
     gram,
     of_family,
@@ -21,8 +21,8 @@ from hardness.lower.finite import (
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.sda import all_subsets
 from hardness.lower.finite.signs import vstat_cap, weighted_eigenvalue
-from hardness.lower.finite.sources import least_names
 from hardness.lower.finite.spectrum import UNIT, largest_eigenvalue
+from hardness.lower.members import least_names
 from hardness.lower.named import (
     Kernel,
     ListedMembers,
@@ -46,7 +46,7 @@ def family(table, names=None):
     """The functions whose values at point i, bit j set where coordinate j is -1, are given."""
     n = len(table[0]).bit_length() - 1
     rows = np.array(table, float)
-    return FiniteFamily(
+    return Members(
         kind="functions", path="x", sha256="0" * 64, d=n, n=n, outputs=1, bound=float(rows.max()),
         names=tuple(names or (f"f{i}" for i in range(len(rows)))),
         evaluate=lambda x: rows[:, (x < 0) @ (1 << np.arange(n))],

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardness.lower.finite import FiniteFamily
+from hardness.lower.finite import Members
 from hardness.lower.finite import gram as module
 from hardness.lower.finite.caps import caps, exact_caps
 from hardness.lower.finite.gram import enumerate_products, sample_products
@@ -13,7 +13,7 @@ from instances import TooLarge, UsageError, limits
 
 
 def family(evaluate, names, n, bound=1.0):
-    return FiniteFamily(
+    return Members(
         kind="functions",
         path="x",
         sha256="0" * 64,

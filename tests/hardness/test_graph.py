@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardness.lower.clique import find_clique
 from hardness.lower.finite.caps import caps, exact_caps
-from hardness.lower.finite.clique import find_clique
 from hardness.lower.finite.graph import Bracket, bracket
 from hardness.lower.finite.spectrum import UNIT, Spectrum, refute, upper_ends
 

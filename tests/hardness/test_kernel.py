@@ -13,7 +13,7 @@ import pytest
 from hardness.check import kernel
 from hardness.lower import BoundParameters, certify
 from hardness.lower.finite import certify_finite
-from hardness.lower.finite.sources import FiniteFamily
+from hardness.lower.members import Members
 from hardness.lower.proof import Proof
 from instances import parse
 
@@ -50,7 +50,7 @@ def alone(tmp_path):
 
 
 def test_one_of_each_kind_is_accepted_alone(alone, tmp_path):
-    signs = FiniteFamily(
+    signs = Members(
         kind="functions", path="x", sha256="0" * 64, names=("a", "b"), d=2, n=2, outputs=1,
         bound=1.0, evaluate=lambda x: x.T.astype(float),
     )  # fmt: skip

@@ -1,20 +1,20 @@
 """Finite families given as functions, tables or lists of specs: bounds from their Gram matrix.
 
-sources, unions → gram → known (caps, graph, clique, spectrum) → certificate
+members, unions → gram → known (caps, graph, clique, spectrum) → certificate
 """
 
 from hardness.lower.finite.certificate import How, certify_finite, options, read_source
-from hardness.lower.finite.sources import (
-    FiniteFamily,
+from hardness.lower.finite.unions import Union, read_union
+from hardness.lower.members import (
+    Members,
     functions,
     layers,
     of_family,
 )
-from hardness.lower.finite.unions import Union, read_union
 
 __all__ = [
-    "FiniteFamily",
     "How",
+    "Members",
     "Union",
     "certify_finite",
     "functions",

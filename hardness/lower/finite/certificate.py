@@ -32,15 +32,15 @@ from hardness.lower.finite.graph import Bracket, Colouring
 from hardness.lower.finite.known import Known, Spread, of_floats, of_integers
 from hardness.lower.finite.sda import all_subsets, pair_events
 from hardness.lower.finite.signs import vstat_cap, weighted_eigenvalue
-from hardness.lower.finite.sources import FiniteFamily, functions, layers
 from hardness.lower.finite.spectrum import UNIT
 from hardness.lower.finite.unions import Union, read_union
+from hardness.lower.members import Members, read_members
 from hardness.lower.proof import Proof
 from hardness.lower.record import Certificate, Claim, Kind, claim, text
 from instances.errors import UsageError
 from instances.family import require
 from instances.parameters import plain
-from instances.userfile import NAME, Functions, fits_name, load, split
+from instances.userfile import NAME, fits_name
 
 _QUICK_POINTS, _QUICK_VALUES = 22, 1 << 32
 MOST_PROVEN, MOST_SIGNS = 64, 20  # members and signs that the kernel takes
@@ -48,7 +48,7 @@ MOST_PROVEN, MOST_SIGNS = 64, 20  # members and signs that the kernel takes
 Method = Literal["enumeration", "sampling"]
 
 
-def read_source(text: str, members: int | None = None) -> FiniteFamily | Union | None:
+def read_source(text: str, members: int | None = None) -> Members | Union | None:
     """Read what `certify` is given: functions, layers, a list of specs, or None.
 
     members: how many functions are chosen, by `least_names`. None stands for what
@@ -57,17 +57,8 @@ def read_source(text: str, members: int | None = None) -> FiniteFamily | Union |
     >>> read_source("parity:d=8,m=3") is None
     True
     """
-    if split(text) is not None:
-        found = load(text)
-        return functions(found, members) if isinstance(found, Functions) else None
     path = Path(text.strip() or "?")
-    try:
-        folder = path.is_dir() and not (path / "instance.json").exists()
-    except (OSError, ValueError):  # too long, or a character that no path may have
-        return None
-    if folder:
-        return layers(path)
-    return read_union(path) if path.suffix == ".specs" else None
+    return read_members(text, members) or (read_union(path) if path.suffix == ".specs" else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,20 +87,20 @@ class How:
                 f"samples={self.samples}, steps={self.steps} given: at least 1, and at least 0"
             )
 
-    def points(self, source: FiniteFamily | Union) -> int:
+    def points(self, source: Members | Union) -> int:
         """The number of points at which members are evaluated."""
         if isinstance(source, Union):
             return 0
         sampled = self.chosen(source) == "sampling"
         return self.samples if sampled else 1 << min(source.n, MOST_COORDINATES)
 
-    def what(self, source: FiniteFamily | Union) -> str:
+    def what(self, source: Members | Union) -> str:
         """Say in words how the source is certified."""
         if isinstance(source, Union):
             return "a list of specs, certified by formulas"
         return f"{len(source.names)} {source.kind}, certified by {self.chosen(source)}"
 
-    def chosen(self, family: FiniteFamily) -> Method:
+    def chosen(self, family: Members) -> Method:
         """The method that is used: enumeration where it is a matter of minutes at most."""
         if self.method:
             return self.method
@@ -118,7 +109,7 @@ class How:
         return "enumeration" if quick else "sampling"
 
 
-def options(source: FiniteFamily | Union | None, how: How) -> set[str]:
+def options(source: Members | Union | None, how: How) -> set[str]:
     """Name the options of `certify` that apply to a source only; None is a spec.
 
     >>> sorted(options(None, How()))
@@ -146,7 +137,7 @@ def search_steps(members: int) -> int:
 
 
 def certify_finite(
-    source: FiniteFamily | Union,
+    source: Members | Union,
     terms: BoundParameters | None = None,
     how: How | None = None,
     progress: Callable[[int], None] = lambda done: None,
@@ -159,8 +150,8 @@ def certify_finite(
     Raises UsageError, TooLarge. [BFJKMR94, FGRVX17]
 
     >>> import numpy as np
-    >>> from hardness.lower.finite.sources import FiniteFamily
-    >>> family = FiniteFamily(kind="functions", path="x", sha256="0" * 64, names=("a", "b"), d=2,
+    >>> from hardness.lower.members import Members
+    >>> family = Members(kind="functions", path="x", sha256="0" * 64, names=("a", "b"), d=2,
     ...     n=2, outputs=1, bound=1.0, evaluate=lambda x: x.T.astype(float))
     >>> certify_finite(family).value("sq-dimension")
     '2'
@@ -235,7 +226,7 @@ def certify_finite(
     )
 
 
-def proof_of(family: FiniteFamily, found: "Found", how: How, bracket: Bracket) -> Proof | None:
+def proof_of(family: Members, found: "Found", how: How, bracket: Bracket) -> Proof | None:
     """Pose the problem of a few functions of -1 and +1; None for what the kernel does not take.
 
     It takes 2 to 64 of them, on up to 20 signs, by tables, and SQ-DIM from above by classes.
@@ -307,12 +298,12 @@ class Found:
         tables = {"tables": self.tables.to_dict()} if self.tables else {}
         return {"basis": self.basis, "given": self.given, **tables}
 
-    def spec(self, family: FiniteFamily) -> str:
+    def spec(self, family: Members) -> str:
         """Name the members by what the certificate holds of them."""
         digest = digest_of(self.given, self.evidence.get("tables"))
         return f"{family.kind}:d={family.d},members={len(family.names)},sha256={digest}"
 
-    def origin(self, family: FiniteFamily) -> dict[str, str]:
+    def origin(self, family: Members) -> dict[str, str]:
         """Say where the members are from; raises UsageError where that is no name."""
         found = {"path": family.path, "sha256": family.sha256}
         found |= {} if family.of is None else {"of": str(family.of)}
@@ -321,7 +312,7 @@ class Found:
 
 
 def of_points(
-    family: FiniteFamily, how: How, progress: Callable[[int], None] = lambda done: None
+    family: Members, how: How, progress: Callable[[int], None] = lambda done: None
 ) -> Found:
     """Evaluate the members on all points, or on a sample."""
     names = family.names

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hardness.claims.finite import MOST_COORDINATES, MOST_FLOATS, MOST_MEMBERS
 from hardness.kernels import onebit
-from hardness.lower.finite.sources import FiniteFamily, too_many
+from hardness.lower.members import Members, too_many
 from instances import tokens
 from instances.errors import UsageError
 from instances.limits import require_memory
@@ -111,7 +111,7 @@ class _Sums:
         return self.rest + self.bits
 
 
-def enumerate_products(family: FiniteFamily, progress: Progress = lambda done: None) -> Products:
+def enumerate_products(family: Members, progress: Progress = lambda done: None) -> Products:
     """Sum the products of all pairs over the cube.
 
     Raises UsageError for n above 26 and for a norm of 0, TooLarge before anything is computed.
@@ -143,7 +143,7 @@ def enumerate_products(family: FiniteFamily, progress: Progress = lambda done: N
 
 
 def sample_products(
-    family: FiniteFamily,
+    family: Members,
     samples: int,
     confidence: float,
     seed: int,
@@ -175,12 +175,12 @@ def sample_products(
     return _of_samples(sums.total, family.names, samples, confidence, family.bound, terms)
 
 
-def _start(family: FiniteFamily) -> _Sums:
+def _start(family: Members) -> _Sums:
     size = len(family.names)
     return _Sums(size=size, bits=np.zeros((size, size), np.int64), rest=np.zeros((size, size)))
 
 
-def _room(family: FiniteFamily, points: int, most: int) -> int:
+def _room(family: Members, points: int, most: int) -> int:
     """Return the points of a chunk, or refuse what does not fit."""
     size = len(family.names)
     require_memory(160 * size**2, f"a Gram matrix of {size} members")
@@ -190,7 +190,7 @@ def _room(family: FiniteFamily, points: int, most: int) -> int:
     return chunk
 
 
-def _require_few(family: FiniteFamily, most: int) -> None:
+def _require_few(family: Members, most: int) -> None:
     if len(family.names) > most:
         raise UsageError(too_many(len(family.names), most))
 
@@ -198,7 +198,7 @@ def _require_few(family: FiniteFamily, most: int) -> None:
 class _Kept:
     """Collects truth tables, as long as they are integers of one number a point, and small."""
 
-    def __init__(self, family: FiniteFamily) -> None:
+    def __init__(self, family: Members) -> None:
         self._cells = len(family.names) << family.n
         self._parts: list[NDArray[np.int32]] = []
         self._open = family.outputs == 1 and self._cells <= 8 * TABLE_BYTES

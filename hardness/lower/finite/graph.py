@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from hardness.lower.clique import Clique, find_clique
 from hardness.lower.finite.caps import Caps
-from hardness.lower.finite.clique import Clique, find_clique
 from hardness.lower.finite.spectrum import Spectrum, refute
 
 _EIGENVALUES = 3000  # members up to which the eigenvalues are computed: it takes M^3

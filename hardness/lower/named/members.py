@@ -22,7 +22,7 @@ from hardness.claims.descent import QUANTITIES as DESCENT
 from hardness.claims.kernel import QUANTITIES as KERNEL
 from hardness.lower.bounds import BoundParameters, information_floor
 from hardness.lower.draws import require_uniform
-from hardness.lower.finite import FiniteFamily, How, of_family
+from hardness.lower.finite import How, Members, of_family
 from hardness.lower.finite.certificate import Found, of_points
 from hardness.lower.finite.known import Spread
 from hardness.lower.finite.spectrum import UNIT, centred_ends
@@ -405,12 +405,12 @@ class ListedMembers(Unknown):
     scope: ClassVar[str] = finite.NAMED_SCOPE
     levels: ClassVar[int] = 2
 
-    family: FiniteFamily
+    family: Members
     found: Found
     spread: Spread
 
     @staticmethod
-    def of_source(family: FiniteFamily) -> "ListedMembers":
+    def of_source(family: Members) -> "ListedMembers":
         """Evaluate the members; raises NoClaim where they are not -1 and +1, or one function."""
         listed = How().chosen(family) == "enumeration" and family.outputs == 1
         found = of_points(family, How()) if listed else None

@@ -16,7 +16,7 @@ from hardness.check.transcript import check_transcript
 from hardness.claims.words import digits
 from hardness.lower import BoundParameters, Johnson
 from hardness.lower import sda as symmetric
-from hardness.lower.finite import FiniteFamily, How
+from hardness.lower.finite import How, Members
 from hardness.lower.finite import sda as finite
 from hardness.lower.finite.certificate import Found, of_points
 from hardness.lower.tolerances import of_family, of_spread
@@ -42,7 +42,7 @@ _BARS = 61  # of a histogram, where there are more different correlations
 _ROOM = 15  # digits of a number of members that an axis shows
 
 
-def of_correlations(family: Family | FiniteFamily) -> Data:
+def of_correlations(family: Family | Members) -> Data:
     """The normalised correlation of two members, and which share of pairs has it.
 
     By the overlap of hidden sets, exact; of listed members by its value, where there are many in
@@ -52,7 +52,7 @@ def of_correlations(family: Family | FiniteFamily) -> Data:
     >>> of_correlations(parse("profile:g=majority,d=8,m=3"))["correlation"]
     [0.0, 0.25, 0.5, 1.0]
     """
-    if isinstance(family, FiniteFamily):
+    if isinstance(family, Members):
         return _listed_correlations(family)
     scheme = _scheme(family)
     share = [
@@ -67,7 +67,7 @@ def of_correlations(family: Family | FiniteFamily) -> Data:
     }
 
 
-def _listed_correlations(family: FiniteFamily) -> Data:
+def _listed_correlations(family: Members) -> Data:
     found = of_points(family, How())
     values = found.known.correlations[np.triu_indices(len(family.names), k=1)]
     at, counts = np.unique(np.round(values, 9), return_counts=True)
@@ -81,13 +81,13 @@ def _listed_correlations(family: FiniteFamily) -> Data:
     }
 
 
-def of_eigenvalues(family: Family | FiniteFamily) -> Data:
+def of_eigenvalues(family: Family | Members) -> Data:
     """The eigenvalues of the Gram matrix of all members of norm 1.
 
     By eigenspace with multiplicities, None for the logarithm of 0; of listed members falling, in
     float64.
     """
-    if isinstance(family, FiniteFamily):
+    if isinstance(family, Members):
         found = of_points(family, How())
         values = np.linalg.eigvalsh(found.known.correlations)[::-1]
         return {**_about(family, found), "eigenvalue": [float(f"{max(v, 0):.6g}") for v in values]}
@@ -100,12 +100,12 @@ def of_eigenvalues(family: Family | FiniteFamily) -> Data:
     }
 
 
-def of_sda(family: Family | FiniteFamily) -> Data:
+def of_sda(family: Family | Members) -> Data:
     """Both ends of SDA over all subsets, and SDA over pair events, against gamma, as text.
 
     Raises UsageError for listed members that are not -1 and +1 on points that are enumerated.
     """
-    if isinstance(family, FiniteFamily):
+    if isinstance(family, Members):
         found = of_points(family, How())
         products = found.known.products
         if not found.signs or products is None:
@@ -130,7 +130,7 @@ def of_sda(family: Family | FiniteFamily) -> Data:
     }
 
 
-def of_queries(family: Family | FiniteFamily) -> Data:
+def of_queries(family: Family | Members) -> Data:
     """Certified queries within tau, as text, for relative risk 1/4 with success probability 2/3.
 
     "" where the bound is vacuous, "none" where no number of queries is enough. Raises UsageError
@@ -142,7 +142,7 @@ def of_queries(family: Family | FiniteFamily) -> Data:
     ('13', '')
     """
     terms = BoundParameters()
-    if isinstance(family, FiniteFamily):
+    if isinstance(family, Members):
         listed = of_points(family, How())
         spread, about = listed.spread, _about(family, listed)
         found = spread and of_spread(spread, len(family.names), terms)
@@ -177,7 +177,7 @@ def _scheme(family: Family) -> Johnson:
     return Johnson.family(SCHEME.need(family))
 
 
-def _about(family: FiniteFamily, found: Found) -> Data:
+def _about(family: Members, found: Found) -> Data:
     about = f"{family.path}: {len(family.names)} {family.kind}"
     return {"spec": about, "members": len(family.names), "radius": found.known.radius}
 

@@ -1,4 +1,4 @@
-"""What finite families are made of: functions of a user's file, or a folder of layers."""
+"""Members that are given one by one: functions of a file, a folder of layers, tables of factors."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -9,14 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.claims.finite import MOST_MEMBERS
 from instances.capabilities import FACTOR
 from instances.errors import UsageError
+from instances.factor import MOST_MEMBERS
 from instances.family import Family
 from instances.files import load_layer
 from instances.layer import AttentionLayer
 from instances.limits import require_memory
-from instances.userfile import NAME, Functions, fits_name, guarded
+from instances.userfile import NAME, Functions, fits_name, guarded, load, split
 
 _ENDINGS = (".npz", ".safetensors")
 _MOST_SECRETS = 1 << 20  # that are listed, to choose some by their names
@@ -24,7 +24,7 @@ _TRIED = 64  # points on which members are asked twice
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FiniteFamily:
+class Members:
     """Finitely many functions on the cube {-1,+1}^n, uniform, with `outputs` numbers at a point.
 
     evaluate: points (count, n), int8 -> (M, count * outputs), float64. bound: of the norm of the
@@ -66,7 +66,26 @@ def least_names(names: Sequence[str], members: int | None) -> list[int]:
     return sorted(order[:members])
 
 
-def functions(given: Functions, members: int | None = None) -> FiniteFamily:
+def read_members(text: str, members: int | None = None) -> Members | None:
+    """Read functions `path.py:Name` or a folder of layers; None for what a SPEC or instance is.
+
+    members: how many functions are chosen, by `least_names`. Raises UsageError, DamagedFile.
+
+    >>> read_members("parity:d=8,m=3") is None
+    True
+    """
+    if split(text) is not None:
+        found = load(text)
+        return functions(found, members) if isinstance(found, Functions) else None
+    path = Path(text.strip() or "?")
+    try:
+        folder = path.is_dir() and not (path / "instance.json").exists()
+    except (OSError, ValueError):  # too long, or a character that no path may have
+        return None
+    return layers(path) if folder else None
+
+
+def functions(given: Functions, members: int | None = None) -> Members:
     """Make a family of the functions of a user's file, or of so many chosen by `least_names`."""
     chosen = least_names(given.names, members)
 
@@ -102,7 +121,7 @@ def functions(given: Functions, members: int | None = None) -> FiniteFamily:
             f"{given.where(chosen[int(differ.argmax())])} gives other values when the same points "
             "come in another order or number: a value must depend on its own point alone"
         )
-    return FiniteFamily(
+    return Members(
         kind="functions",
         path=f"{given.path.name}:{given.name}",
         sha256=given.sha256,
@@ -116,7 +135,7 @@ def functions(given: Functions, members: int | None = None) -> FiniteFamily:
     )
 
 
-def of_family(family: Family, members: int | None = None) -> FiniteFamily:
+def of_family(family: Family, members: int | None = None) -> Members:
     """Make a family of the factors of all members' labels, or of so many chosen by `least_names`.
 
     A member is a function of z_1 .. z_(d-1) by its table, named by its secret. Raises UsageError
@@ -145,7 +164,7 @@ def of_family(family: Family, members: int | None = None) -> FiniteFamily:
         place = (z < 0) @ (1 << np.arange(factor.n))
         return np.array([table[place] for table in tables], np.float64)
 
-    return FiniteFamily(
+    return Members(
         kind="factors",
         path=family.spec,
         sha256=hashlib.sha256(family.spec.encode()).hexdigest(),
@@ -173,7 +192,7 @@ def _compact(table: NDArray[np.float64]) -> NDArray[np.int8] | NDArray[np.float6
     return small if (small == table).all() else table
 
 
-def layers(folder: Path) -> FiniteFamily:
+def layers(folder: Path) -> Members:
     """Make a family of the layers in a folder, by name; raises UsageError, DamagedFile."""
     paths = sorted(p for p in folder.iterdir() if p.suffix in _ENDINGS and p.is_file())
     if not paths:
@@ -207,7 +226,7 @@ def layers(folder: Path) -> FiniteFamily:
             raise UsageError(f"{paths[int(wrong.argmax())]} gives values beyond float64")
         return values
 
-    return FiniteFamily(
+    return Members(
         kind="layers",
         path=folder.resolve().name,
         sha256=digest.hexdigest(),
