@@ -11,13 +11,17 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from hardness.check import kernel
 
-TEXT = Path(kernel.__file__).read_text()
+TEXTS = {path.stem: path.read_text() for path in Path(kernel.__file__).parent.glob("*.py")}
+CODES = {name: compile(text, f"{name}.py", "exec") for name, text in TEXTS.items()}
 Json = Any
 Step = tuple[Any, ...]
 
@@ -206,6 +210,36 @@ def forged(judge: ModuleType, problem: Json, steps: list[Json]) -> Json:
                    "goal": goal, "steps": steps})  # fmt: skip
 
 
+@dataclass(frozen=True)
+class _Texts(MetaPathFinder, Loader):
+    """Finds the files of a kernel in memory."""
+
+    codes: dict[str, CodeType]
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Find the package `mutant`, and what is in it."""
+        if name.partition(".")[0] != "mutant":
+            return None
+        return ModuleSpec(name, self, is_package=name == "mutant")
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run a file: our own kernel, one piece of it replaced."""
+        _, inside, name = module.__name__.partition(".")
+        exec(self.codes[name if inside else "__init__"], module.__dict__)
+
+
+def loaded(codes: dict[str, CodeType]) -> ModuleType:
+    """Load a kernel from the code of its files."""
+    finder = _Texts(codes)
+    sys.meta_path.insert(0, finder)
+    try:
+        return import_module("mutant")
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mutant"]:
+            del sys.modules[name]
+
+
 # Mutants, and what tells them from the kernel.
 # ruff: noqa: E501
 
@@ -235,12 +269,11 @@ class M:
 
     def load(self) -> ModuleType:
         """Load the kernel with the change; raises ValueError where the piece is not there once."""
-        if TEXT.count(self.old) != 1:
-            raise ValueError(f"{self.old!r} is {TEXT.count(self.old)} times in the kernel")
-        module = ModuleType("mutant")
-        code = compile(TEXT.replace(self.old, self.new), "mutant", "exec")
-        exec(code, module.__dict__)  # our own kernel, one piece of it replaced
-        return module
+        found = [name for name, text in TEXTS.items() for _ in range(text.count(self.old))]
+        if len(found) != 1:
+            raise ValueError(f"{self.old!r} is {len(found)} times in the kernel")
+        changed = TEXTS[found[0]].replace(self.old, self.new)
+        return loaded({**CODES, found[0]: compile(changed, f"{found[0]}.py", "exec")})
 
     def caught(self) -> str | None:
         """Say how the kernel and the mutant differ; None where they do not."""

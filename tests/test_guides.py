@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hardness.check import check, kernel
+from hardness.check import check
+from hardness.check.kernel import core, hidden_sets
 from hardness.lower import certify, record
 from hardness.upper import registry
 from instances import parse
@@ -99,12 +100,12 @@ def test_the_learner_of_the_guide_has_the_properties_of_all(monkeypatch, tmp_pat
 
 
 def test_the_bound_of_the_guide_is_checked_and_a_wrong_one_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(kernel, "RULES", dict(kernel.RULES))
+    monkeypatch.setattr(core, "RULES", dict(core.RULES))
     monkeypatch.setattr(record, "_SOURCES", {**record._SOURCES, "fixed-function": "Del73"})
     pages = code("add-a-bound.md")
     exec(
-        compile(pages.pop("hardness/check/kernel.py"), "the rule of the guide", "exec"),
-        vars(kernel),
+        compile(pages.pop("hardness/check/kernel/hidden_sets.py"), "the rule of the guide", "exec"),
+        vars(hidden_sets),
     )
     found = written(pages, tmp_path, monkeypatch, "certify_fixed")
     test = found["tests/hardness/test_fixed_function.py"]

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from flint import fmpq
 
 from hardness.check import kernel
+from hardness.check.kernel import core
 from hardness.check.reading import fraction, refuse
 from instances.threshold import python_fraction
 
@@ -34,14 +35,12 @@ class Goal:
         oracle = name.partition("-")[0]
         most = moves.numerator // moves.denominator
         cap = kernel.Fact("cap", most=most, name=oracle, what=what, at={})
-        return _said(
-            name, value, kernel.queries(None, self._members, self._fit, cap, self._success)
-        )
+        return _said(name, value, core.queries(None, self._members, self._fit, cap, self._success))
 
     def floor(self, value: int, levels: int) -> str:
         """Verify that `value` is the least n with K levels^n >= success N."""
         labels = SimpleNamespace(levels=levels)
-        found = kernel.information(labels, self._members, self._fit, self._success)
+        found = core.information(labels, self._members, self._fit, self._success)
         return _said("information-floor", fmpq(value), found)
 
 

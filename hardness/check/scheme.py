@@ -9,6 +9,7 @@ from typing import Any
 from flint import fmpq, fmpz
 
 from hardness.check import kernel
+from hardness.check.kernel.hidden_sets import distances
 from hardness.check.reading import refuse
 from hardness.check.spec import read_family
 from instances.capabilities import SCHEME
@@ -97,7 +98,7 @@ class Scheme:
     @property
     def valencies(self) -> list[int]:
         """How many members are at each distance from one."""
-        return [row[0] for row in kernel.distances(self.ground, self.chosen)]
+        return [row[0] for row in distances(self.ground, self.chosen)]
 
     @property
     def half(self) -> fmpq:

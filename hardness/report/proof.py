@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hardness.lower import Certificate
 
 _RULES = (
-    "The rules of the steps stand in hardness/check/kernel.py, which is the file that they speak "
+    "The rules of the steps stand in hardness/check/kernel, which are the files that they speak "
     "of, each with its proof."
 )
 _MOST, _LONG = 6, 30  # entries of a list that are shown, and characters of one

@@ -5,7 +5,9 @@ import json
 import shutil
 import subprocess
 import sys
+import zipapp
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,9 +42,9 @@ def sealed(data):
 @pytest.fixture
 def alone(tmp_path):
     """Run the kernel with nothing but Python, on names of files beside it."""
-    shutil.copy(kernel.__file__, tmp_path / "kernel.py")
+    shutil.copytree(Path(kernel.__file__).parent, tmp_path / "kernel")
 
-    def run(*names, how=("kernel.py",)):
+    def run(*names, how=("kernel",)):
         asked = [sys.executable, "-I", "-S", *how, *names]
         return subprocess.run(asked, cwd=tmp_path, capture_output=True, text=True, check=False)
 
@@ -68,6 +70,14 @@ def test_one_of_each_kind_is_accepted_alone(alone, tmp_path):
     used = {step["rule"] for one in made for step in one.evidence["steps"]}
     assert used >= {"mixture", "vstat-sets", "characters", "laws", "weighted", "apart"}
     assert alone().returncode == 2
+
+
+def test_one_zip_file_checks_as_the_folder_does(alone, tmp_path):
+    zipapp.create_archive(Path(kernel.__file__).parent, tmp_path / "kernel.pyz")
+    (tmp_path / "it.json").write_text(json.dumps(certify(parse(SPECS[1])).to_dict()))
+    done = alone("it.json", how=("kernel.pyz",))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == alone("it.json").stdout
 
 
 def test_the_worst_of_several_files_is_the_status(alone, tmp_path):
@@ -187,14 +197,14 @@ def test_a_file_of_100_megabytes_is_refused(alone, tmp_path):
 
 
 LIMITS = {
-    "memory": ("kernel.MEMORY = 1 << 28", "MemoryError"),
+    "memory": ("main.MEMORY = 1 << 28", "MemoryError"),
     # What never ends: the limit then ends it on every machine, however long it takes to start.
     "time": (
         """
 def check(certificate):
     while True:
         pass
-kernel.SECONDS, kernel.check = 0.1, check
+main.SECONDS, main.core.check = 0.1, check
 """,
         "over 0.1 seconds",
     ),
@@ -207,8 +217,8 @@ def test_its_limits_hold_for_the_process(alone, tmp_path, limit):
     content = "[" + '"a",' * 4_000_000 + '"a"]'
     (tmp_path / "it.json").write_text(content if limit == "memory" else "{}")
     change, said = LIMITS[limit]
-    code = f"import sys; sys.path.append('.'); import kernel\n{change}\n"
-    done = alone("it.json", how=("-c", code + "sys.exit(kernel.main(sys.argv[1:]))"))
+    code = f"import sys; sys.path.append('.'); import kernel.__main__ as main\n{change}\n"
+    done = alone("it.json", how=("-c", code + "sys.exit(main.main(sys.argv[1:]))"))
     refused(done, 1)
     assert said in done.stderr
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardness.check import kernel
+from hardness.check.kernel.hidden_sets import distances
 from hardness.lower.proof import Proof
 
 FAMILIES = [(5, 2, (1, 1, -1)), (5, 2, (0, 1, 4)), (5, 3, (1, -1, -1, 1)), (4, 2, (1, -1, 1))]
@@ -66,7 +67,7 @@ def test_no_multipliers_prove_what_is_not_so(index, data):
     inner = data.draw(st.lists(weight, max_size=min(case.m, case.n - case.m)))
     average = data.draw(weight)
     n, m = case.n, case.m
-    table, c = kernel.distances(n, m), case.proof.fact(case.cited[1]).c
+    table, c = distances(n, m), case.proof.fact(case.cited[1]).c
 
     def caps(inner, average):
         return [

@@ -10,6 +10,7 @@ import pytest
 from scipy.special import eval_gegenbauer
 
 from hardness.check import check, kernel
+from hardness.check.kernel import core, directions, hidden_sets
 from hardness.check.scheme import check_shown
 from hardness.lower import BoundParameters, certify
 from hardness.lower.hidden import certify_shown
@@ -44,7 +45,7 @@ def test_a_view_has_the_members_of_its_parity_and_a_cap_of_its_own(spec):
 @pytest.mark.parametrize("spec", VIEWS)
 def test_another_view_family_or_number_is_refused(spec):
     data = plain(certify(parse(spec)))
-    others = {*kernel.VIEWS, "none"} - {"", data["problem"]["view"]}
+    others = {*hidden_sets.VIEWS, "none"} - {"", data["problem"]["view"]}
     for view in others:
         refused(data, lambda d, view=view: d["problem"].update(view=view))
     refused(data, lambda d: d["problem"].pop("view"), "not that of its spec")
@@ -75,7 +76,7 @@ def test_no_query_moves_more_over_positions_than_the_kernel_allows():
     members = np.array(
         [z[:, s].prod(axis=1) for s in map(list, itertools.combinations(range(n), m))]
     )
-    cap = kernel.characters(
+    cap = hidden_sets.characters(
         kernel.posed({"kind": "hidden-set", "places": n, "chosen": m, "values": ["1", "-1", "1"],
                       "noise": "0", "view": "positions"}),
         kernel.Fact("members", count=len(members)),
@@ -112,8 +113,8 @@ def test_the_norm_of_directions_is_that_of_their_zonal_kernel(n, g):
     problem = kernel.posed(direction(n, [str(Fraction(str(c))) for c in g[:m]]))
     one = Fraction(1)
     for true, asked in (
-        (max(zonal), lambda v: kernel.sphere(problem, v, one)),
-        (max(zonal[1:]), lambda v: kernel.sphere(problem, one, v)),
+        (max(zonal), lambda v: directions.sphere(problem, v, one)),
+        (max(zonal[1:]), lambda v: directions.sphere(problem, one, v)),
     ):
         low, high = Fraction(0), one
         for _ in range(40):
@@ -131,8 +132,8 @@ def test_bounds_on_directions_grow_as_powers_of_the_dimension():
     n = 998
     for m, double in ((4, 3), (8, 105), (12, 10395)):
         given = {
-            "top": kernel.written(kernel.power_norm(n, m)),
-            "rest": kernel.written(kernel.power_norm(n, m + 1)),
+            "top": kernel.written(directions.power_norm(n, m)),
+            "rest": kernel.written(directions.power_norm(n, m + 1)),
         }
         problem = direction(n, ["0"] * m)
         facts = kernel.prove(kernel.posed(problem), [
@@ -143,7 +144,7 @@ def test_bounds_on_directions_grow_as_powers_of_the_dimension():
             {"rule": "queries", "from": [1, 3, 4], "success": "2/3"},
             {"rule": "information", "from": [1, 3], "success": "2/3"},
         ])  # fmt: skip
-        top, rest = (float(kernel.power_norm(n, k)) for k in (m, m + 1))
+        top, rest = (float(directions.power_norm(n, k)) for k in (m, m + 1))
         assert 0.9 < top * n ** (m / 2) / double < 1
         assert 0.9 < rest * n ** (m / 2 + 1) / double / (m + 1) < 1
         ((value, _, text),) = facts[4].claims.values()
@@ -151,7 +152,7 @@ def test_bounds_on_directions_grow_as_powers_of_the_dimension():
         assert "of all directions" in text
     real = kernel.posed(direction(n, ["0"] * 4, "real"))
     with pytest.raises(kernel.Refused, match="real numbers"):
-        kernel.information(real, facts[0], facts[2], Fraction(2, 3))
+        core.information(real, facts[0], facts[2], Fraction(2, 3))
 
 
 def test_certify_shown_is_for_families_that_are_shown():

@@ -1,0 +1,40 @@
+"""The kernel is the one checker of proofs: `python -I -S hardness/check/kernel FILE`."""
+
+from . import rules as rules
+from .core import (
+    FORMAT,
+    RULES,
+    Fact,
+    Refused,
+    chance,
+    check,
+    intact,
+    likely,
+    load,
+    posed,
+    prove,
+    read,
+    short,
+    take,
+    written,
+)
+from .secret_laws import residues_of
+
+__all__ = [
+    "FORMAT",
+    "RULES",
+    "Fact",
+    "Refused",
+    "chance",
+    "check",
+    "intact",
+    "likely",
+    "load",
+    "posed",
+    "prove",
+    "read",
+    "residues_of",
+    "short",
+    "take",
+    "written",
+]

@@ -1,0 +1,166 @@
+"""SDA, the statistical dimension with average correlation: of sets of members, and of pairs."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from .core import Fact, between, listed, need, rule, short, small, written
+from .hidden_sets import distances
+
+AVERAGES = (
+    "the largest whole q up to N such that any {} or more have mean |correlation| at most {}, is {}"
+)
+SDA, PAIRS = f"SDA, {AVERAGES}", f"SDA over pairs, {AVERAGES}"
+
+
+@rule("hidden-set", "members overlaps", gamma="rational", inner="rational*", average="rational",
+      caps="rational*", enough="positive")  # fmt: skip
+def every_set(
+    problem: Any, members: Fact, overlaps: Fact, gamma: Fraction, inner: list[Fraction],
+    average: Fraction, caps: list[Fraction], enough: int,
+) -> Fact:  # fmt: skip
+    """Every set of `enough` members has average correlation at most gamma: weak duality.
+
+    In a set of s members let s a_i ordered pairs be at distance i, of v_i that could be. Then a_0 =
+    1, sum a = s, b_i = a_i / v_i <= 1, and sum_i b_i E_i(k) >= 0, for it is a squared length in V_k
+    [Del73]. Take y, u, w >= 0 with, for i >= 1 and c_i = c(m-i)/c(m),
+        w_i - sum_k y_k E_i(k) - u v_i (c_i - gamma) >= v_i.
+    Multiply by b_i and add: s - 1 <= sum w + sum y + u (1 - gamma) if the average is above gamma,
+    and less if u > 0.
+    """
+    m, c = problem.m, overlaps.c
+    if gamma < 1 and enough <= members.count:
+        table = distances(problem.n, m)
+        need(len(caps) == m and len(inner) < len(table[0]), "multipliers are missing or too many")
+        need(min([average, *inner, *caps]) >= 0, "a multiplier is negative")
+        for i in range(1, m + 1):
+            v = table[i][0]
+            left = caps[i - 1] - average * v * (c[m - i] / c[m] - gamma)
+            left -= sum(y * e for y, e in zip(inner, table[i][1:], strict=False))
+            need(left >= v, f"the multipliers fail at distance {i}")
+        most = 1 + sum(inner) + sum(caps) + average * (1 - gamma)
+        need(enough >= most if average else enough > most, "smaller sets are not ruled out")
+    return Fact("sets", gamma=gamma, enough=enough)
+
+
+@rule("hidden-set", "members overlaps", gamma="rational", shape="json", size="positive")
+def some_set(
+    problem: Any, members: Fact, overlaps: Fact, gamma: Fraction, shape: Any, size: int
+) -> Fact:
+    """A set of `size` members has average correlation above gamma.
+
+    shape a, k, j: all that contain a places and meet a block of k others in j or more; 0, 0, 0: any
+    members, whose equal pairs alone make an average of 1/size.
+    """
+    n, m, c, count, pairs = problem.n, problem.m, overlaps.c, 0, [0] * (problem.m + 1)
+    a, k, j = (small(v, 0, n, "a number of the shape") for v in listed(shape))
+    if a == k == j == 0:
+        need(size <= members.count and gamma * size < 1, "equal pairs make no such average")
+        return Fact("some", gamma=gamma, size=size)
+    places = [b for b in range(j, min(k, m - a) + 1) if m - a - b <= n - a - k]
+    for x in places:
+        sets = math.comb(k, x) * math.comb(n - a - k, m - a - x)
+        count += sets
+        for y in places:
+            inside, outside = _meetings(k, x, y), _meetings(n - a - k, m - a - x, m - a - y)
+            for p, one in enumerate(inside):
+                for r, other in enumerate(outside):
+                    if one and other:
+                        pairs[a + p + r] += sets * one * other
+    need(count == size, f"the sets are {short(count)}, not {short(size)}")
+    total = sum(p * v for p, v in zip(pairs, c, strict=True))
+    need(total > gamma * c[m] * count**2, "their average is not above gamma")
+    return Fact("some", gamma=gamma, size=size)
+
+
+def _meetings(ground: int, one: int, two: int) -> list[int]:
+    """How many sets of `two` of `ground` places meet a set of `one` in 0, 1, .. places."""
+    both = range(min(one, two) + 1)
+    return [math.comb(one, p) * math.comb(ground - one, two - p) for p in both]
+
+
+@rule("", "members sets some?")
+def sda(_: Any, members: Fact, sets: Fact, some: Fact | None) -> Fact:
+    """SDA(gamma), the largest q <= N such that sets of N/q members or more have such averages.
+
+    Averages are over all ordered pairs, of a member and itself as well. If the largest set above
+    gamma has b members it is floor((N-1)/b), and N for b = 0. [FGRVX17]
+    """
+    count, bad = members.count, sets.enough - 1
+    lower = count if bad == 0 else (count - 1) // bad
+    upper = (count - 1) // some.size if some else count
+    need(some is None or some.gamma == sets.gamma, "the two averages are not the same")
+    need(lower <= upper, "the two ends contradict each other")
+    text = SDA.format("N/q members", short(sets.gamma), between(lower, upper))
+    at = {"gamma": written(sets.gamma), "upper": written(upper)}
+    return Fact("bound", {"sda-all-subsets": (lower, at, text)})
+
+
+@rule("hidden-set", "members overlaps", gamma="share")
+def closest_pairs(problem: Any, members: Fact, overlaps: Fact, gamma: Fraction) -> Fact:
+    """SDA over pair events: the largest q <= N such that N^2/q^2 pairs or more never exceed gamma.
+
+    The worst events take the closest pairs first, N v_i of them at distance i. [BBHLS21]
+    """
+    n, m, c, count = problem.n, problem.m, overlaps.c, members.count
+    pairs, total, bad = 0, Fraction(0), 0  # bad: most pairs whose closest are above gamma
+    for i in range(m + 1):
+        more, each = count * math.comb(m, i) * math.comb(n - m, i), c[m - i] / c[m] - gamma
+        if total + more * each > 0:
+            bad = pairs + more
+        elif total > 0:
+            bad = pairs + math.ceil(total / -each) - 1
+        pairs, total = pairs + more, total + more * each
+    q = count if not bad else math.isqrt((count**2 - 1) // bad)
+    text = PAIRS.format("N^2/q^2 pairs", short(gamma), short(q))
+    return Fact("bound", {"sda-pair-events": (q, {"gamma": written(gamma)}, text)})
+
+
+@rule("hidden-set", "overlaps sets", t="positive")
+def vstat_sets(problem: Any, overlaps: Fact, sets: Fact, t: int) -> Fact:
+    """A query to VSTAT(t) rules out fewer members than are enough for an average of gamma(t).
+
+    The reference has a coin of the mean label mu for the open value; against it, members as laws of
+    an example have correlations (1 - 2 noise)^2 c / (2 (1 - mu^2) half^2), none of them negative.
+    For the s members that a query rules out, with signs, Cauchy-Schwarz bounds the sum of their
+    distances; as in `ask` each squared one is above min(p0, 1 - p0) / (3t), so that the average
+    correlation of these members passes 1 / (3t). [FGRVX17]
+    """
+    need(problem.levels == 2, "labels have more than two values")
+    mu = problem.fade * (overlaps.mean - problem.middle) / problem.half
+    gamma = 2 * (1 - mu**2) * problem.half**2 / (3 * t * problem.fade**2 * overlaps.c[-1])
+    need(sets.gamma == gamma, "gamma is not that of VSTAT(t)")
+    what = f"queries to VSTAT({short(t)}), of values in [0,1]"
+    return Fact("cap", most=sets.enough - 1, name="vstat", what=what, at={"t": written(t)})
+
+
+@rule("functions", "members", gamma="share", above="json")
+def sums(_: Any, members: Fact, gamma: Fraction, above: Any) -> Fact:
+    """SDA(gamma) of listed members, in absolute values, over sets and over pairs.
+
+    A set of s members has an average of at most the s largest sums of s entries of a row, over s^2;
+    those in `above`, if any, have a larger one than gamma. Pairs: the largest entries first.
+    """
+    count, norm = members.count, members.norm
+    sizes = [sorted((abs(v) for v in row), reverse=True) for row in members.gram]
+    few = [small(i, 0, count - 1, "a member") for i in listed(above)]
+    reach = 0  # the most members whose sums allow an average above gamma
+    for s in range(1, count + 1):
+        closest = sorted((sum(row[:s]) for row in sizes), reverse=True)
+        reach = s if sum(closest[:s]) > gamma * norm * s**2 else reach
+    total = sum(abs(members.gram[i][j]) for i in few for j in few)
+    need(len(set(few)) == len(few), "a member stands twice in a set")
+    need(not few or total > gamma * norm * len(few) ** 2, "not above gamma")
+    lower = (count - 1) // reach if reach else count
+    upper = (count - 1) // len(few) if few else count
+    flat, bad, seen = sorted((v for row in sizes for v in row), reverse=True), 0, Fraction(0)
+    for i, v in enumerate(flat, 1):
+        seen += v
+        bad = i if seen > gamma * norm * i else bad
+    pairs = count if not bad else math.isqrt((count**2 - 1) // bad)
+    at, both = {"gamma": written(gamma)}, {"gamma": written(gamma), "upper": written(upper)}
+    text = SDA.format("N/q members", short(gamma), between(lower, upper))
+    other = PAIRS.format("N^2/q^2 pairs", short(gamma), pairs)
+    return Fact(
+        "bound", {"sda-all-subsets": (lower, both, text), "sda-pair-events": (pairs, at, other)}
+    )

@@ -1,0 +1,306 @@
+"""Hidden sets: which of the m-subsets of n places do the labels depend on?
+
+S is one of the m-subsets of n places; a point has n fair signs, h is the number
+of places of S where they are -1. Half of the examples, the open ones, show the value g(h), which
+noise reflects in the middle of the range of g; the others show nothing of S. A view says where
+examples show it otherwise, or other layers compute it: how it is shown, what computes it, the
+share of open examples, how many bits an open one shows.
+"""
+
+import math
+from fractions import Fraction
+from functools import cache
+from itertools import groupby, pairwise
+from types import SimpleNamespace
+from typing import Any
+
+from .core import (
+    ALL,
+    FAMILY,
+    RISK,
+    SQ_DIM,
+    Claims,
+    Fact,
+    between,
+    listed,
+    need,
+    prime,
+    problem,
+    read,
+    rule,
+    short,
+    small,
+    written,
+)
+
+ADDED = RISK.format("the best predictor that knows the family and what is added, on average")
+HEADS = "Heads of softmax attention on two tokens compute such labels exactly"
+HALF = "An example has {n} fair signs and, with probability 1/2, shows {g}"
+VIEWS = {
+    "": (HALF, HEADS, Fraction(1, 2), 1),
+    "hardmax": (HALF, HEADS.replace("softmax", "hardmax"), Fraction(1, 2), 1),
+    "one-head": (
+        HALF,
+        "One head of softmax attention on two tokens, and a public odd piecewise-linear map after "
+        "it, compute such labels exactly",
+        Fraction(1, 2), 1,
+    ),
+    "among-others": (
+        HALF + "; the same function of the point is added to the labels of all members, and "
+        "perhaps noise, neither of which depends on S",
+        HEADS + ", beside heads that compute what is added",
+        Fraction(1, 2), 1,
+    ),
+    "positions": (
+        "An example has {n} fair signs and always shows {g}, times a public vector of the tokens "
+        "whose mean squared length, given the signs, is a constant plus a weighted sum of them",
+        HEADS + ", with output matrices that are multiples of any one; a public place of the "
+        "tokens says which is the first",
+        Fraction(1), 1,
+    ),
+    "three-tokens": (
+        "An example has two independent sets of {n} fair signs and, with probability 3/4, shows "
+        "three numbers: {g} for each set, noise apart, and the product of the two",
+        HEADS.replace("two", "three"),
+        Fraction(3, 4), 2,
+    ),
+}  # fmt: skip
+
+
+@problem("hidden-set")
+def hidden_set(given: dict[str, Any]) -> Any:
+    """Read the problem: m + 1 heads of softmax attention compute such labels exactly.
+
+    The second token times the first, place by place, are the signs; one more sign says whether the
+    example is open. A head whose logits differ by ln(x/u) there adds a (x-u)/(x+u) to the label,
+    x = rho^2h, and a where it is closed; one that counts no sign of S adds a constant. For m
+    different thresholds u > 0 these are combinations of 1 and the 1/(x+u), which take any values at
+    m + 1 different x: else one would be 0 at all of them, and, times the product of the x+u, have
+    more zeros than its degree. Positions: the one more sign is public and always open; an output
+    matrix W makes it (x-u)/(x+u) times a vector. One head: for u < 1 its values at the h are
+    different numbers in (0, 1). Hardmax: heads add a sign(h - t), t = 1/2, 3/2, .., or a constant:
+    any staircase. Three tokens: a head adds a (p-u)/(p+u), where p is (1 + 1/x') x if
+    the token of x alone is odd, and x x'/(x + x') if the first is: M different numbers for rho = 3.
+    M thresholds give any values at them if their product is not that of all p, as above.
+    """
+    fields, view = {"kind", "places", "chosen", "values", "noise"}, given.get("view", "")
+    need(set(given) == (fields | {"view"} if view else fields), "fields of the problem")
+    need(view in VIEWS, "the view is not known")
+    shown, layer, part, bits = VIEWS[view]
+    n = small(given["places"], 1, 10**18, "places")
+    m = small(given["chosen"], 1, min(n, 128), "chosen")
+    g, noise = read("rational*", given["values"]), read("risk", given["noise"])
+    need(len(g) == m + 1 and len(set(g)) > 1, "values are not m + 1 numbers, two of them different")
+    need(noise < Fraction(1, 2), "noise is not below 1/2")
+    runs = [(short(v), len(list(same))) for v, same in groupby(g)]
+    values = ", ".join(v if k == 1 else f"{v} ({k} times)" for v, k in runs)
+    value = (
+        f"g(h), h how many signs of S are -1, g(0..{m}) = {values}, which noise reflects in the "
+        f"middle of its range with probability {noise}"
+    )
+    text = (
+        f"Members are the {m}-subsets S of {n} places, all as likely. "
+        f"{shown.format(n=n, g=value)}. {layer}. {ADDED if view == 'among-others' else FAMILY}"
+    )
+    return SimpleNamespace(
+        n=n, m=m, g=g, fade=1 - 2 * noise, levels=2**bits if bits > 1 else len(set(g)),
+        conditions=text + ALL, half=(max(g) - min(g)) / 2, middle=(max(g) + min(g)) / 2,
+        parity=g == [(-1) ** h for h in range(m + 1)], part=part, bits=bits,
+    )  # fmt: skip
+
+
+@rule("hidden-set")
+def subsets(problem: Any) -> Fact:
+    """There are binom(n, m) members."""
+    return Fact("members", count=math.comb(problem.n, problem.m))
+
+
+@rule("hidden-set", "members")
+def characters(problem: Any, members: Fact) -> Fact:
+    """If g(h) = (-1)^h the members are orthogonal, and SQ-DIM is their number.
+
+    Then g(h) is the product b of the signs in S. The product of two of these is that of the signs
+    in S xor S', an even number of them, so of mean 0 unless S = S', also if weighed by a constant
+    plus a weighted sum of single signs. The reference has coins for what is shown. A query is phi0
+    + phi1 b on open examples, p of all, |phi1| <= 1, and its mean moves by f E[open phi1 b], f =
+    1 - 2 noise: by Bessel the squares add up to f^2 p E[open phi1^2] <= f^2 p^2. For values in
+    [0, 1] phi1^2 <= min(phi0, 1 - phi0) / 2, hence f^2 p/2 times min(p0, 1 - p0). Two bits b, b'
+    and their product: phi0 + phi1 b + phi2 b' + phi3 bb', whose squares add up to the mean of its
+    square over coins, at most 1, and phi0 for values in [0, 1]. The square of a sum of three moves
+    is at most three times their squares': 3 f^2 p^2, and 3 f^2 p times min(p0, 1 - p0).
+    """
+    need(problem.parity, "g is not (-1)^h")
+    part, count, two = problem.part, members.count, problem.bits == 2
+    moves = problem.fade**2 * part**2 * (3 if two else 1)
+    moves01 = problem.fade**2 * part * (3 if two else Fraction(1, 2))
+    claims: Claims = {
+        "pairwise-correlation": (0, {}, "any two different members have correlation 0"),
+        "sq-dimension": (count, {}, SQ_DIM.format(short(count)) + ": all"),
+    }
+    return Fact("gram", claims, top=Fraction(1), least=Fraction(1), scale=1, alike=1, general=True,
+                moves=moves, moves01=moves01)  # fmt: skip
+
+
+@rule("hidden-set")
+def overlaps(problem: Any) -> Fact:
+    """c(t), the inner product of two members less E g that share t places.
+
+    The t common places count i times -1 with probability binom(t, i) / 2^t; the other m - t of each
+    are fair coins of its own, over which g is averaged. By the characters of the signs in S, c(t) =
+    sum_k binom(t, k) w_k, w_k >= 0 and w_0 = 0: it grows with t from c(0) = 0.
+    """
+    need(problem.part == Fraction(1, 2), "this rule is of examples half of which are open")
+    m, rows = problem.m, [problem.g]
+    while len(rows[-1]) > 1:  # rows[r][i]: the mean of g(i + heads of r coins)
+        rows.append([(a + b) / 2 for a, b in pairwise(rows[-1])])
+    mean = rows[m][0]
+    seen = [sum(math.comb(t, i) * rows[m - t][i] ** 2 for i in range(t + 1)) for t in range(m + 1)]
+    c = [value / 2**t - mean**2 for t, value in enumerate(seen)]
+    need(m < problem.n, "there is one member")
+    text = f"two different members have correlation at most {short(c[m - 1] / c[m], up=True)}"
+    return Fact("overlaps", {"largest-correlation": (c[m - 1] / c[m], {}, text)}, c=c, mean=mean)
+
+
+@cache
+def distances(n: int, m: int) -> list[list[int]]:
+    """E_i(k): eigenvalues of the pairs of m-subsets of n places that share m - i. [Del73]
+
+    The matrices whose entries depend on |S & S'| alone have common eigenspaces V_0 .. V_r, r =
+    min(m, n - m), and on V_k the pairs at distance i have the eigenvalue sum_h (-1)^(i-h)
+    binom(m-h, i-h) binom(m-k, h) binom(n-m+h-k, h). V_0 holds the constant vector, and E_i(0) is
+    how many sets are at distance i from one.
+    """
+    comb = math.comb
+    return [
+        [
+            sum((-1) ** (i - h) * comb(m - h, i - h) * comb(m - k, h) * comb(n - m + h - k, h)
+                for h in range(min(i, m - k) + 1))
+            for k in range(min(m, n - m) + 1)
+        ]
+        for i in range(m + 1)
+    ]  # fmt: skip
+
+
+@rule("hidden-set", "members overlaps")
+def johnson(problem: Any, members: Fact, overlaps: Fact) -> Fact:
+    """The eigenvalues of the Gram matrix, lambda_k = sum_i c(m - i) E_i(k) on V_k.
+
+    The mean of all members is in V_0: less their mean, members have the squared norm c(m) -
+    lambda_0 / N and no eigenvalue above the largest other lambda_k. The reference is the mean over
+    the members. On open examples the label's mean, scaled to [-1, 1], is (1 - 2 noise) (g - middle)
+    / half, so squares add up to (1 - 2 noise)^2 lambda / (4 half^2). For two values every query is
+    phi0 + phi1 b there, as for characters; for more it need not be.
+    """
+    m, c, count = problem.m, overlaps.c, members.count
+    table = distances(problem.n, m)
+    values = [sum(c[m - i] * row[k] for i, row in enumerate(table)) for k in range(len(table[0]))]
+    spread, less = max(values[1:]), c[m] - values[0] / count
+    squares = sum(c[m - i] ** 2 * row[0] for i, row in enumerate(table))
+    said = {
+        "average-correlation": (values[0] / c[m] / count, "the average correlation of a pair"),
+        "operator-norm": (max(values) / c[m], "the largest Gram eigenvalue"),
+        "second-eigenvalue": (spread / c[m], "the largest less the mean member"),
+        "cross-predictability": (squares / c[m] ** 2 / count, "the average squared correlation"),
+    }
+    claims: Claims = {
+        q: (v, {}, f"{text}, of members moved to mean 0 and scaled to norm 1, is {short(v)}")
+        for q, (v, text) in said.items()
+    }
+    moves = problem.fade**2 * spread / (4 * problem.half**2)
+    return Fact("gram", claims, top=spread, least=less, scale=less, alike=1, moves=moves,
+                moves01=None, general=problem.levels == 2, eigenvalues=values)  # fmt: skip
+
+
+@rule("hidden-set", overlap="json", size="positive", code="json", data="json")
+def code(problem: Any, overlap: Any, size: int, code: Any, data: Any) -> Fact:
+    """So many members exist of which any two share at most `overlap` places.
+
+    Listed; all; disjoint ones; or the sets {(i, p(i)) : i < m} for polynomials p of degree at most
+    `overlap` over the field of a prime q >= m, q m <= n: two agree so often at most. [RS60]
+    """
+    n, m = problem.n, problem.m
+    t = small(overlap, 0, m - 1, "overlap")
+    if code == "listed":
+        sets = [{small(j, 0, n - 1, "a place") for j in listed(one)} for one in listed(data)]
+        right = all(len(one) == m == len(given) for one, given in zip(sets, data, strict=True))
+        need(right and len(sets) == size <= 2048, "sets are not as many as claimed, or over 2048")
+        near = all(len(one & other) <= t for i, one in enumerate(sets) for other in sets[:i])
+        need(near, "two sets share more places")
+    elif code == "reed-solomon":
+        q = small(data, 2, 10**6, "q")
+        fits = prime(q) and m <= q and q * m <= n and size <= q ** (t + 1)
+        need(fits, "there are not so many polynomials")
+    else:
+        few = size * m <= n if code == "disjoint" else t == m - 1 and size <= math.comb(n, m)
+        need(code in ("disjoint", "all") and few, "there are not so many sets")
+    return Fact("code", size=size, overlap=t)
+
+
+@rule("hidden-set", "members overlaps code", upper="positive")
+def packing(problem: Any, members: Fact, overlaps: Fact, code: Fact, upper: int) -> Fact:
+    """SQ-DIM is at least the size of a code, and at most `upper`, by Johnson's bound. [Joh62]
+
+    c(t) grows with t: members of correlation at most 1/N are sets of overlap at most some t with
+    c(t) N <= c(m). At most A(n, m, t) sets meet in t places: A(n, m, 0) = floor(n/m); each place is
+    in at most A(n-1, m-1, t-1) of them; and (M m)^2 / n <= M m + M (M-1) t by Cauchy-Schwarz.
+    """
+    n, m, c, size = problem.n, problem.m, overlaps.c, code.size
+    need(size == 1 or c[code.overlap] * size <= c[m], "the code's correlations are above 1/size")
+    meet, most = max(t for t in range(m) if c[t] * (upper + 1) <= c[m]), 1
+    for step in range(meet, -1, -1):
+        ground, weight, meets = n - step, m - step, meet - step
+        most = ground * most // weight
+        if weight**2 > ground * meets:
+            bound = ground * (weight - meets) // (weight**2 - ground * meets)
+            most = min(most, bound)
+    need(size <= upper and most <= upper, f"more than {short(upper)} members are not ruled out")
+    text = SQ_DIM.format(between(size, upper))
+    return Fact("bound", {"sq-dimension": (size, {"upper": written(upper)}, text)})
+
+
+@rule("hidden-set", "members", bound="rational")
+def mixture(problem: Any, members: Fact, bound: Fraction) -> Fact:
+    """With the mean member as reference, squared moves add up to bound/4 times min(p0, 1 - p0).
+
+    Let b be the mean label, as +-1, of all members at a point; it depends on the number w of -1
+    there. `bound` is at least the largest eigenvalue of the members less b, weighed by 1/(1 - |b|),
+    points of |b| = 1 left out: a query in [0,1] has (1 - |b|) phi1^2 <= min(r, 1 - r) / 2, r its
+    mean at the point, and Bessel does the rest. The weighted products of two members are added up
+    over points by overlap, with weights rounded down to 2^-bits and what that may add to the sum;
+    to take b away sets the eigenvalue on V_0 to 0 and changes no other.
+    """
+    n, m, fade = problem.n, problem.m, problem.fade
+    need(problem.levels == 2 and m < n, "labels have more than two values")
+    need(problem.part * 2 == 1, "this rule is of examples half of which are open")
+    need(m <= 48 and n * (m + 4) ** 2 <= 3 * 10**6, "there are too many places for this rule")
+    signs = [1 if v == max(problem.g) else -1 for v in problem.g]
+    bits, first = 192 + 8 * m + 4 * members.count.bit_length(), max(0, 2 * m - n)
+    weights = []
+    for w in range(n + 1):
+        counts = {1: 0, -1: 0}
+        for h in range(max(0, m - n + w), min(m, w) + 1):
+            counts[signs[h]] += math.comb(w, h) * math.comb(n - w, m - h)
+        fewer = Fraction(min(counts.values()), sum(counts.values()))
+        weights.append(math.floor(2**bits / (1 - fade + 2 * fade * fewer)) if fewer else 0)
+    free = n - 2 * m + first  # places outside of two members that share `first`
+    tails, choose = [0] * (n - free + 1), 1
+    for i in range(free + 1):
+        tails = [sum_ + choose * weight for sum_, weight in zip(tails, weights[i:], strict=False)]
+        choose = choose * (free - i) // (i + 1)
+    sums, off = {}, 2**free  # off: by which a tail is too small at most
+    for t in range(first, m + 1):
+        alone, total, wrong = [math.comb(m - t, i) for i in range(m - t + 1)], 0, 0
+        for a in range(t + 1):
+            products = [0] * (2 * (m - t) + 1)
+            for i, one in enumerate(alone):
+                for j, other in enumerate(alone):
+                    products[i + j] += signs[a + i] * signs[a + j] * one * other
+            total += math.comb(t, a) * sum(p * tails[a + s] for s, p in enumerate(products))
+            wrong += math.comb(t, a) * sum(map(abs, products)) * off
+        sums[t], tails, off = (total, wrong), [x + y for x, y in pairwise(tails)], 2 * off
+    table = distances(n, m)
+    for k in range(1, len(table[0])):
+        at = [(v, wrong, table[m - t][k]) for t, (v, wrong) in sums.items()]
+        found = sum(v * e + wrong * abs(e) for v, wrong, e in at)
+        need(fade**2 * found <= bound * 2 ** (n + bits), "an eigenvalue is above the bound")
+    return Fact("gram", moves=None, moves01=bound / 4, general=True)

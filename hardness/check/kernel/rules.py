@@ -1,0 +1,8 @@
+"""All files of rules, so that a certificate of any kind is read."""
+
+from . import averages as averages
+from . import directions as directions
+from . import functions as functions
+from . import hidden_sets as hidden_sets
+from . import residues as residues
+from . import secret_laws as secret_laws
